@@ -1,0 +1,1 @@
+"""What the product knows and does, without a terminal."""

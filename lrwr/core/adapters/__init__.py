@@ -1,0 +1,1 @@
+"""Keepers of the ports; the only place where vendor libraries are named."""

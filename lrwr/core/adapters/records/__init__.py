@@ -1,0 +1,1 @@
+"""Keepers of the record ports."""

@@ -1,0 +1,1 @@
+"""Manuscripts on disk: folders, Markdown, Word and plain text."""

@@ -1,0 +1,1 @@
+"""Keepers of the vector index port."""

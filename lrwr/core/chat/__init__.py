@@ -1,0 +1,1 @@
+"""The room where the writer asks and the manuscript answers."""

@@ -1,0 +1,1 @@
+"""The values that everything else is told in: frozen, with units."""

@@ -1,0 +1,82 @@
+"""A manuscript file as lrwr understands it."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NewType
+
+from lrwr.core.model.text import LineIndex, Span
+
+DocumentId = NewType("DocumentId", str)
+"""A manuscript file's path, relative to the library's root, with `/`."""
+
+
+class DocumentType(StrEnum):
+    """What a document is to the writer."""
+
+    SCENE = "scene"
+    CHARACTER = "character"
+    SETTING = "setting"
+    WORLDBUILDING = "worldbuilding"
+
+
+class DocumentFormat(StrEnum):
+    """How a manuscript file is written."""
+
+    MARKDOWN = "md"
+    DOCX = "docx"
+    TEXT = "txt"
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A run of text between two scene breaks.
+
+    `span` covers it from end to end. `parts` are the stretches of `span` that are
+    the story's own words, in order: author's comments are left out of them.
+    """
+
+    span: Span
+    parts: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """A chapter inside one document.
+
+    `title` is the heading's text, empty when there is none. `opening` marks what
+    stands before the first chapter of a book: a title page, a preface, a prologue;
+    story order numbers it 0. `volume` and `number` are what the heading says
+    ("Volume II", "Chapter 7"), when it says so.
+    """
+
+    title: str
+    span: Span
+    scenes: tuple[Scene, ...]
+    opening: bool = False
+    volume: int | None = None
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A manuscript file, parsed.
+
+    `text` is the canonical text: Unicode NFC, lines ended by `\\n`, no byte order
+    mark. For `.md` and `.txt` it is the whole file; for `.docx` it is its paragraphs
+    with an empty line between them, then footnotes, then comments. Every span in
+    lrwr is a span of it. `notes` are the author's comments: never canon. `order` is
+    the front matter's place in story order. `warnings` tell what was odd about the
+    file ("read as Latin-1"), one sentence each.
+    """
+
+    id: DocumentId
+    format: DocumentFormat
+    type: DocumentType
+    title: str
+    text: str
+    lines: LineIndex
+    chapters: tuple[Chapter, ...]
+    notes: tuple[Span, ...] = ()
+    order: float | None = None
+    words: int = 0
+    warnings: tuple[str, ...] = field(default=())

@@ -1,0 +1,43 @@
+"""What a running service lets others see; closed unions, so that mypy checks each."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.jobs import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """An ingestion knows what it will do: how many documents, and what is skipped."""
+
+    process: int
+    forget: int
+    unchanged: int
+
+
+@dataclass(frozen=True, slots=True)
+class Working:
+    """A document entered a stage."""
+
+    document: DocumentId
+    stage: Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """So many more chunks have been embedded."""
+
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A document is done; `problem` says why it could not be read, else empty."""
+
+    document: DocumentId
+    problem: str = ""
+    hint: str = ""
+
+
+IngestEvent: TypeAlias = Planned | Working | Embedded | Finished

@@ -1,0 +1,72 @@
+"""The record of work on one document."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NewType
+
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.documents import DocumentId
+
+JobId = NewType("JobId", int)
+
+
+class JobState(StrEnum):
+    """Where a job stands."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    COMPLETE = "complete"
+    FAILED = "failed"
+
+
+class JobKind(StrEnum):
+    """What a job does to its document's knowledge."""
+
+    PROCESS = "process"
+    FORGET = "forget"
+
+
+class Stage(StrEnum):
+    """What a running job is busy with, in the order of the work."""
+
+    READ = "reading"
+    SPLIT = "splitting"
+    EMBED = "embedding"
+    STORE = "storing"
+
+
+@dataclass(frozen=True, slots=True)
+class JobOrder:
+    """Work to be queued."""
+
+    kind: JobKind
+    document: DocumentId
+    pipeline: Pipeline
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Proof that a worker holds a job: valid until the lease ends or is renewed."""
+
+    job: JobId
+    order: JobOrder
+    worker: str
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as it is shown.
+
+    Times are seconds since 1970, UTC. `error` is what happened and `hint` what to
+    try, both empty unless the job failed.
+    """
+
+    id: JobId
+    order: JobOrder
+    state: JobState
+    stage: Stage | None
+    attempts: int
+    error: str
+    hint: str
+    created: float
+    updated: float

@@ -1,0 +1,1 @@
+"""The promises that adapters keep, one protocol a file."""

@@ -1,0 +1,27 @@
+"""Finding passages by their words."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.search import Scope, Scored
+
+
+class LexicalIndex(Protocol):
+    """Words to passages, ranked by BM25; always as fresh as the records."""
+
+    async def search_words(
+        self, words: Sequence[str], *, pipeline: Pipeline, scope: Scope, limit: int
+    ) -> list[Scored]:
+        """Return at most `limit` chunks that hold any of `words`, best first.
+
+        Words match by their stem, whatever their case and accents. Scores are BM25,
+        0 or more; equal scores are ordered by chunk id.
+        """
+        ...
+
+    async def document_frequencies(
+        self, words: Sequence[str], *, pipeline: Pipeline
+    ) -> tuple[Mapping[str, int], int]:
+        """Return in how many chunks each word occurs, and how many chunks there are."""
+        ...

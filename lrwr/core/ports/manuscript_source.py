@@ -1,0 +1,70 @@
+"""Where manuscripts come from."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from lrwr.core.model.documents import Document, DocumentId
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A manuscript file that is there now.
+
+    `revision` changes whenever the file does; comparing it costs no reading.
+    """
+
+    id: DocumentId
+    revision: str
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file that was passed over, and why, in the writer's words."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a source holds: manuscripts sorted by id, and what was passed over."""
+
+    found: tuple[Found, ...]
+    skipped: tuple[Skipped, ...]
+
+
+class ManuscriptSource(Protocol):
+    """Files that a writer owns: listed and read, never written."""
+
+    async def list(self) -> Listing:
+        """Return every manuscript file there is.
+
+        Raises:
+            NotFound: The folder or file is not there.
+        """
+        ...
+
+    async def read(self, document: DocumentId) -> tuple[bytes, str]:
+        """Return the file's bytes and the revision that they belong to.
+
+        Raises:
+            NotFound: The file is gone.
+            UnreadableDocument: The file may not be read.
+        """
+        ...
+
+
+class DocumentParser(Protocol):
+    """Bytes in, a document out. Pure: the same bytes make the same document."""
+
+    def __call__(self, document: DocumentId, content: bytes) -> Document:
+        """Parse `content`; the format is told by the ending of `document`.
+
+        Raises:
+            UnreadableDocument: The bytes are not what the ending says.
+        """
+        ...
+
+    def revision(self) -> str:
+        """Name the parser's version; when it changes, documents are read again."""
+        ...

@@ -1,0 +1,132 @@
+"""The library's truth: what was read, and what was made of it."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from lrwr.core.model.chunks import Chunk, ChunkId, Knowledge, Pipeline, TextHash
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.jobs import Claim
+from lrwr.core.model.story import DocumentOutline
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What was read of a document, by one pipeline.
+
+    `content` is the SHA-256 of the file's bytes. `recipe` names everything else that
+    the chunks depend on: parser, splitter, embedding space.
+    """
+
+    id: DocumentId
+    revision: str
+    content: str
+    recipe: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One step of the change feed: a chunk that is new, or gone.
+
+    `vector` is None for a chunk that is gone, or that was never embedded.
+    """
+
+    seq: int
+    chunk: ChunkId
+    document: DocumentId
+    end: int
+    kind: str
+    vector: "NDArray[np.float32] | None"
+
+
+class KnowledgeStore(Protocol):
+    """What ingestion writes. Every method is one short transaction."""
+
+    async def seen(self, pipeline: Pipeline) -> list[Seen]:
+        """Return what this pipeline has read, ordered by document."""
+        ...
+
+    async def known_vectors(
+        self, space: str, texts: Collection[TextHash]
+    ) -> set[TextHash]:
+        """Return which of `texts` are embedded in `space` already."""
+        ...
+
+    async def replace(self, knowledge: Knowledge, seen: Seen, claim: Claim) -> bool:
+        """Make `knowledge` the whole of what its pipeline knows of its document.
+
+        Chunks that stay are not touched. The document is marked as seen last and
+        the job complete, all in one transaction. Doing it twice is the same as doing
+        it once. Returns False, and writes nothing, when `claim` has been lost.
+
+        Raises:
+            StoreProblem: The library cannot be written.
+        """
+        ...
+
+    async def forget(self, document: DocumentId, claim: Claim) -> bool:
+        """Take away what the claim's pipeline knows of `document`; as `replace`."""
+        ...
+
+    async def touch(
+        self, pipeline: Pipeline, revisions: Mapping[DocumentId, str]
+    ) -> None:
+        """Note new revisions of documents whose content is what it was."""
+        ...
+
+
+class PassageStore(Protocol):
+    """What answering reads."""
+
+    async def outlines(self) -> list[DocumentOutline]:
+        """Return an outline of each document, ordered by id."""
+        ...
+
+    async def chunks(self, ids: Sequence[ChunkId]) -> list[Chunk]:
+        """Return those chunks that exist, in the order asked for."""
+        ...
+
+    async def text(self, document: DocumentId) -> str:
+        """Return a document's canonical text.
+
+        Raises:
+            NotFound: No such document.
+        """
+        ...
+
+    async def counts(self, pipeline: Pipeline) -> "LibraryCounts":
+        """Return how much the library holds."""
+        ...
+
+
+class ChangeFeed(Protocol):
+    """The one ordered list of changes that every index follows."""
+
+    async def changes(
+        self, pipeline: Pipeline, space: str, *, after: int, limit: int
+    ) -> list[Change]:
+        """Return at most `limit` changes after `after`, oldest first.
+
+        Read in one snapshot: a chunk's vector is that of the same moment.
+        """
+        ...
+
+    async def epoch(self) -> str:
+        """Name this feed; when the name differs, an index must start anew."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryCounts:
+    """How much a library holds, for one pipeline."""
+
+    documents: int
+    words: int
+    chunks: int
+    embedded: int
+    newest: float | None
+    """When a document was last stored: seconds since 1970, UTC; None if never."""

@@ -1,0 +1,1 @@
+"""Finding passages: shared below the rooms."""

@@ -1,0 +1,1 @@
+"""Settings: what may be set, where each value came from."""

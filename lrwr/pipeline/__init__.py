@@ -1,0 +1,1 @@
+"""Manuscript in, knowledge out."""

@@ -1,0 +1,1 @@
+"""Pure steps from text to knowledge."""
