@@ -31,8 +31,10 @@ class DocumentFormat(StrEnum):
 class Scene:
     """A run of text between two scene breaks.
 
-    `span` covers it from end to end. `parts` are the stretches of `span` that are
-    the story's own words, in order: author's comments are left out of them.
+    `span` covers it from end to end. `parts` are the story's own words, in order:
+    the stretches of `span` that are no author's comment, then the footnotes of a
+    `.docx` that the scene refers to, which stand after `span`, at the end of the
+    text. A scene that is nothing but comments has no parts.
     """
 
     span: Span
@@ -43,9 +45,10 @@ class Scene:
 class Chapter:
     """A chapter inside one document.
 
-    `title` is the heading's text, empty when there is none. `opening` marks what
-    stands before the first chapter of a book: a title page, a preface, a prologue;
-    story order numbers it 0. `volume` and `number` are what the heading says
+    `title` is the heading's text. Without one it is empty, save in a document of one
+    chapter, which then bears the document's title. `opening` marks what stands before
+    the first chapter of a book: a title page, a preface, a prologue; story order
+    numbers it 0. `volume` and `number` are what the heading says
     ("Volume II", "Chapter 7"), when it says so.
     """
 
@@ -64,9 +67,10 @@ class Document:
     `text` is the canonical text: Unicode NFC, lines ended by `\\n`, no byte order
     mark. For `.md` and `.txt` it is the whole file; for `.docx` it is its paragraphs
     with an empty line between them, then footnotes, then comments. Every span in
-    lrwr is a span of it. `notes` are the author's comments: never canon. `order` is
-    the front matter's place in story order. `warnings` tell what was odd about the
-    file ("read as Latin-1"), one sentence each.
+    lrwr is a span of it. `notes` are the author's comments: never canon. A note
+    belongs to the scene on whose lines it stands, in a `.docx` by the number of the
+    paragraph it comments. `order` is the front matter's place in story order.
+    `warnings` tell what was odd about the file ("read as Latin-1"), one sentence each.
     """
 
     id: DocumentId

@@ -46,11 +46,16 @@ class JobOrder:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Proof that a worker holds a job: valid until the lease ends or is renewed."""
+    """Proof that a worker holds a job: valid until the lease ends or is renewed.
+
+    `attempt` counts the times the job was claimed, from 1: it tells a claim from an
+    earlier one by the same worker.
+    """
 
     job: JobId
     order: JobOrder
     worker: str
+    attempt: int = 1
 
 
 @dataclass(frozen=True, slots=True)

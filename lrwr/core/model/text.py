@@ -1,7 +1,9 @@
 """Places in a text: spans of characters, and the lines they stand on."""
 
 from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -60,3 +62,7 @@ class LineIndex:
         """Return the lines that `span` touches."""
         last = max(span.start, span.end - 1)
         return Lines(self.line_of(span.start), self.line_of(last))
+
+
+SplitSentences: TypeAlias = Callable[[str], Sequence[Span]]
+"""Where each sentence of a text stands, in order."""

@@ -44,6 +44,14 @@ class ManuscriptSource(Protocol):
         """
         ...
 
+    def covers(self, document: DocumentId) -> bool:
+        """Say whether `document` would be listed here, if it existed.
+
+        Only what a source covers can be missed by it: a document that is covered, was
+        seen before and is not listed now, is gone.
+        """
+        ...
+
     async def read(self, document: DocumentId) -> tuple[bytes, str]:
         """Return the file's bytes and the revision that they belong to.
 

@@ -8,6 +8,7 @@ from lrwr.core.model.chunks import Chunk, ChunkId, Knowledge, Pipeline, TextHash
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import Claim
 from lrwr.core.model.story import DocumentOutline
+from lrwr.core.model.text import LineIndex
 
 if TYPE_CHECKING:
     import numpy as np
@@ -90,8 +91,8 @@ class PassageStore(Protocol):
         """Return those chunks that exist, in the order asked for."""
         ...
 
-    async def text(self, document: DocumentId) -> str:
-        """Return a document's canonical text.
+    async def text(self, document: DocumentId) -> "DocumentText":
+        """Return a document's canonical text and its lines.
 
         Raises:
             NotFound: No such document.
@@ -118,6 +119,14 @@ class ChangeFeed(Protocol):
     async def epoch(self) -> str:
         """Name this feed; when the name differs, an index must start anew."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentText:
+    """A document's canonical text, and how its characters fall into lines."""
+
+    text: str
+    lines: LineIndex
 
 
 @dataclass(frozen=True, slots=True)

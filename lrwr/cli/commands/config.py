@@ -1,0 +1,85 @@
+"""`lrwr config`: what is set, and where it was set."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lrwr.cli.stream import Piece
+    from lrwr.core.settings.values import Settings
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+def config_show(context: typer.Context, as_json: Json = False) -> None:
+    """Show every setting, its value, and where the value came from."""
+    from lrwr.cli.begin import begin
+    from lrwr.core.settings.library import library_of
+    from lrwr.core.settings.values import all_settings
+
+    settings, output = begin(context)
+    library = library_of(settings)
+    if as_json:
+        shown = [
+            {
+                "key": key,
+                "value": settings.value(key),
+                "source": settings.origin(key).source,
+                "where": settings.origin(key).where,
+            }
+            for key in all_settings()
+        ]
+        folders = {"root": library.root, "state_dir": library.state_dir}
+        output.json({**folders, "settings": shown})
+        return
+    rows = [_row(key, settings) for key in all_settings()]
+    output.answer(f"Library: {library.root}")
+    output.answer(f"State:   {library.state_dir}")
+    output.answer()
+    output.table(["Setting", "Value", "From"], rows)
+
+
+def config_path(context: typer.Context, as_json: Json = False) -> None:
+    """Show which files settings are read from; works when one of them is broken."""
+    from pathlib import Path
+
+    from lrwr.cli.output import Output
+    from lrwr.core.settings.places import FILE_NAME, find_root, user_file
+
+    own = user_file()
+    root = find_root(Path.cwd(), user=own, home=Path.home())
+    files = {"library": root / FILE_NAME, "user": own}
+    flags = context.find_object(dict) or {}
+    output = Output(color=flags.get("output.color") or "auto")
+    if as_json:
+        output.json(
+            {
+                whose: {"path": path, "exists": path.is_file()}
+                for whose, path in files.items()
+            }
+        )
+        return
+    output.table(
+        ["Whose", "File", "There"],
+        [_file_row(whose, path) for whose, path in files.items()],
+    )
+
+
+def _row(key: str, settings: "Settings") -> list["Piece"]:
+    import os
+
+    from lrwr.cli.stream import Styled
+    from lrwr.core.settings.example import toml_value
+
+    origin = settings.origin(key)
+    if not origin.where:
+        place = Styled(str(origin.source), "faint")
+    else:
+        place = Styled(origin.where.removeprefix(f"{settings.root}{os.sep}"), "place")
+    return [key, toml_value(settings.value(key)), place]
+
+
+def _file_row(whose: str, path: "Path") -> list["Piece"]:
+    return [whose, str(path), "yes" if path.is_file() else "no"]

@@ -1,0 +1,233 @@
+"""`lrwr ingest`: read the manuscript, and bring the library up to date."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from lrwr.cli.output import Advance, Output
+    from lrwr.core.model.events import IngestEvent
+    from lrwr.core.ports.record_store import LibraryCounts
+    from lrwr.core.settings.values import Settings
+    from lrwr.pipeline.service import IngestReport
+
+EPILOG = """
+Examples: lrwr ingest ./manuscript · lrwr ingest (again, where it was done before) ·
+lrwr ingest --dry-run --json
+"""
+
+
+def ingest(
+    context: typer.Context,
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FOLDER|FILE]...",
+            help="Folders or files of .md, .docx and .txt; those of last time if left"
+            " out.",
+        ),
+    ] = None,
+    pipeline: Annotated[
+        str | None, typer.Option(help="The recipe: a.", metavar="a")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done; write nothing.")
+    ] = False,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify", help="Read every file, even those that seem unchanged."
+        ),
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the summary as JSON.")
+    ] = False,
+) -> None:
+    """Read the manuscript. Only what changed since the last time costs anything."""
+    from lrwr.cli.begin import begin
+    from lrwr.cli.running import run_async
+    from lrwr.core.model.errors import ExitCode
+
+    settings, output = begin(context, {"pipeline": pipeline})
+    report = run_async(
+        _ingest(
+            settings,
+            output,
+            paths or [],
+            dry_run=dry_run,
+            verify=verify,
+            as_json=as_json,
+        )
+    )
+    if report.problems:
+        raise typer.Exit(int(ExitCode.PARTIAL))
+
+
+async def _ingest(
+    settings: "Settings",
+    output: "Output",
+    paths: "Sequence[Path]",
+    *,
+    dry_run: bool,
+    verify: bool,
+    as_json: bool,
+) -> "IngestReport":
+    import time
+
+    from lrwr.core.settings.library import remember
+    from lrwr.core.settings.sync import sync_warning
+    from lrwr.wiring import open_services
+
+    began = time.monotonic()
+    async with open_services(settings) as services:
+        targets = _targets(paths, services.manuscript())
+        warning = sync_warning(services.library.state_dir)
+        if warning and not services.library.database.exists():
+            output.warn(warning)
+        service = services.processing(targets)
+        with output.progress("Reading the manuscript", None) as advance:
+            report = await service.process(
+                _watcher(advance), dry_run=dry_run, verify=verify
+            )
+        if paths and not dry_run and not settings.manuscript.folders:
+            remember(services.library, targets)
+        counts = None
+        if services.library.database.exists():
+            counts = await services.passages.counts(settings.pipeline)
+        _show(report, counts, output, time.monotonic() - began, as_json=as_json)
+    return report
+
+
+def _targets(paths: "Sequence[Path]", known: "Sequence[Path]") -> list[Path]:
+    from lrwr.core.model.errors import NotFound
+
+    targets = [path.absolute() for path in paths] or list(known)
+    if not targets:
+        raise NotFound(
+            "lrwr does not know yet where your manuscript is",
+            hint="Name its folder: lrwr ingest ./manuscript",
+        )
+    for target in targets:
+        if not target.exists():
+            raise NotFound(
+                f"There is no file or folder {target}",
+                hint="Check the path; nothing was forgotten.",
+            )
+    return targets
+
+
+def _watcher(advance: "Advance") -> "Callable[[IngestEvent], None]":
+    from lrwr.core.model.events import Finished, Planned
+
+    def watch(event: "IngestEvent") -> None:
+        if isinstance(event, Planned):
+            advance(0, total=event.process + event.forget)
+        elif isinstance(event, Finished):
+            advance(1)
+
+    return watch
+
+
+def _show(
+    report: "IngestReport",
+    counts: "LibraryCounts | None",
+    output: "Output",
+    seconds: float,
+    *,
+    as_json: bool,
+) -> None:
+    for remark in report.remarks:
+        output.warn(remark)
+    for problem in report.problems:
+        output.warn(f"{problem.document}: {problem.message}")
+        if problem.hint:
+            output.story(f"  hint: {problem.hint}")
+    if as_json:
+        output.json(_summary(report, counts, seconds))
+        return
+    for skipped in report.skipped:
+        output.story(f"skipped {skipped.path}: {skipped.reason}")
+    for line in _lines(report, counts, seconds):
+        output.answer(line)
+
+
+def _lines(
+    report: "IngestReport", counts: "LibraryCounts | None", seconds: float
+) -> "list[str]":
+    read = "would read" if report.dry_run else "read"
+    lines = [
+        f"{_count(report.processed, 'document')} {read}"
+        f" ({report.words:,} words), {report.unchanged:,} unchanged"
+        f"{_moves(report)}."
+    ]
+    if report.processed:
+        verb = "to embed" if report.dry_run else "embedded"
+        lines.append(
+            f"{_count(report.chunks, 'passage')}: {report.embedded:,} {verb}"
+            f" ({report.tokens:,} tokens), {report.reused:,} reused."
+        )
+    if counts is not None and not report.dry_run:
+        lines.append(
+            f"The library holds {_count(counts.documents, 'document')},"
+            f" {counts.words:,} words, {_count(counts.chunks, 'passage')}."
+        )
+    lines.append(f"{seconds:.1f} s.")
+    return lines
+
+
+def _moves(report: "IngestReport") -> str:
+    gone = report.forgotten - len(report.renamed)
+    text = f", {len(report.renamed):,} renamed" if report.renamed else ""
+    text += f", {gone:,} forgotten" if gone > 0 else ""
+    failed = len(report.problems)
+    return text + (f", {failed:,} not readable" if failed else "")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _summary(
+    report: "IngestReport", counts: "LibraryCounts | None", seconds: float
+) -> dict[str, object]:
+    return {
+        "dry_run": report.dry_run,
+        "documents": report.found,
+        "processed": report.processed,
+        "unchanged": report.unchanged,
+        "forgotten": report.forgotten,
+        "renamed": [
+            {"from": old, "to": new} for new, old in sorted(report.renamed.items())
+        ],
+        "words": report.words,
+        "chunks": report.chunks,
+        "tokens": report.tokens,
+        "embedded": report.embedded,
+        "reused": report.reused,
+        "seconds": round(seconds, 3),
+        "skipped": [
+            {"path": skipped.path, "reason": skipped.reason}
+            for skipped in report.skipped
+        ],
+        "problems": [
+            {
+                "document": problem.document,
+                "message": problem.message,
+                "hint": problem.hint,
+                "exit_code": problem.exit_code,
+            }
+            for problem in report.problems
+        ],
+        "remarks": report.remarks,
+        "library": None
+        if counts is None
+        else {
+            "documents": counts.documents,
+            "words": counts.words,
+            "chunks": counts.chunks,
+            "embedded": counts.embedded,
+        },
+    }

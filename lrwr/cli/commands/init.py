@@ -1,0 +1,71 @@
+"""`lrwr init`: a settings file that explains itself."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from lrwr.cli.output import Output
+
+
+def init(
+    context: typer.Context,
+    folder: Annotated[
+        Path, typer.Argument(help="The folder that holds your manuscript.")
+    ] = Path(),
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force", help="Replace the lrwr.toml there; the old one is kept."
+        ),
+    ] = False,
+) -> None:
+    """Write an lrwr.toml that explains every setting and changes none."""
+    from lrwr.cli.output import Output
+    from lrwr.core.model.errors import NotFound
+    from lrwr.core.settings.places import FILE_NAME
+
+    flags = context.find_object(dict) or {}
+    output = Output(color=flags.get("output.color") or "auto")
+    if not folder.is_dir():
+        raise NotFound(
+            f"There is no folder {folder}", hint="Make it first, or name another one."
+        )
+    file = folder.resolve() / FILE_NAME
+    _write(file, output, force=force)
+    output.answer(str(file))
+    _say_what_is_next(file, output)
+
+
+def _write(file: Path, output: "Output", *, force: bool) -> None:
+    from lrwr.core.model.errors import LrwrError, SettingsProblem
+    from lrwr.core.settings.example import example_toml
+
+    try:
+        if force and file.exists():
+            kept = file.replace(file.with_name(f"{file.name}.old"))
+            output.story(f"The old file is now {kept}")
+        with file.open("x", encoding="utf-8", newline="\n") as opened:
+            opened.write(example_toml())
+    except FileExistsError as error:
+        raise SettingsProblem(
+            f"{file} is there already",
+            hint="Edit it, or use --force to replace it; the old one is kept.",
+        ) from error
+    except OSError as error:
+        raise LrwrError(
+            f"{file} cannot be written: {error.strerror}",
+            hint="Check the disk and your rights in that folder.",
+        ) from error
+
+
+def _say_what_is_next(file: Path, output: "Output") -> None:
+    from lrwr.core.settings.places import STATE_FOLDER
+    from lrwr.core.settings.sync import sync_warning
+
+    output.story("Every setting is in there, explained and switched off.")
+    if warning := sync_warning(file.parent / STATE_FOLDER):
+        output.warn(warning)
+    output.story("Next: run `lrwr ingest` with the folder of your manuscript, such as")
+    output.story("lrwr ingest ./manuscript", indent=4)

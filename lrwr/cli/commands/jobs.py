@@ -1,0 +1,87 @@
+"""`lrwr jobs`: what was worked on, what is, and what failed."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from lrwr.cli.output import Output
+    from lrwr.cli.stream import Piece
+    from lrwr.core.model.jobs import Job
+    from lrwr.core.settings.values import Settings
+
+
+def jobs(
+    context: typer.Context,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=2000, help="How many.")
+    ] = 20,
+    state: Annotated[
+        str | None,
+        typer.Option(
+            help="Only those that are pending, running, complete or failed.",
+            metavar="STATE",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the work on documents, newest first."""
+    from lrwr.cli.begin import begin
+    from lrwr.cli.running import run_async
+
+    settings, output = begin(context)
+    run_async(_jobs(settings, output, limit, state, as_json=as_json))
+
+
+async def _jobs(
+    settings: "Settings",
+    output: "Output",
+    limit: int,
+    state: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    from lrwr.cli.choices import one_of
+    from lrwr.core.model.jobs import JobState
+    from lrwr.wiring import open_services
+
+    wanted = one_of(JobState, state, "--state") if state else None
+    async with open_services(settings) as services:
+        services.require_library()
+        found = await services.jobs.jobs(limit=limit, state=wanted)
+    if as_json:
+        output.json([_plain(job) for job in found])
+        return
+    if not found:
+        output.story("No jobs.")
+        return
+    headings = ["Job", "State", "Work", "Document", "When", "Tries"]
+    output.table(headings, [_row(job) for job in found], right={"Job", "Tries"})
+    for job in found:
+        if job.error:
+            output.story(f"job {job.id}: {job.error} {job.hint}")
+
+
+def _row(job: "Job") -> "list[Piece]":
+    from datetime import datetime
+
+    when = datetime.fromtimestamp(job.updated).strftime("%Y-%m-%d %H:%M:%S")
+    state = f"{job.state}: {job.stage}" if job.stage else str(job.state)
+    kind, document = str(job.order.kind), str(job.order.document)
+    return [str(job.id), state, kind, document, when, str(job.attempts)]
+
+
+def _plain(job: "Job") -> dict[str, object]:
+    return {
+        "id": job.id,
+        "state": job.state,
+        "stage": job.stage,
+        "kind": job.order.kind,
+        "document": job.order.document,
+        "pipeline": job.order.pipeline,
+        "attempts": job.attempts,
+        "error": job.error,
+        "hint": job.hint,
+        "created": job.created,
+        "updated": job.updated,
+    }

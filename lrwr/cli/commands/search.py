@@ -1,0 +1,277 @@
+"""`lrwr search`: passages that fit, each with its place."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lrwr.cli.output import Output
+    from lrwr.core.retrieval.search import PassageFinder, SearchRequest, SearchResult
+    from lrwr.core.retrieval.story import StoryOrder
+    from lrwr.core.settings.values import Settings
+    from lrwr.wiring import Services
+
+EXCERPT = 420
+"""Characters of a passage that are shown, about five lines of 80."""
+
+
+def search(
+    context: typer.Context,
+    words: Annotated[
+        str | None, typer.Argument(metavar="WORDS", help="What to look for.")
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", "-k", min=1, max=100, help="How many passages."),
+    ] = None,
+    pipeline: Annotated[
+        str | None, typer.Option(help="The recipe whose passages to search: a.")
+    ] = None,
+    types: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--type",
+            metavar="TYPE",
+            help="Only character, scene, setting or worldbuilding; may be repeated.",
+        ),
+    ] = None,
+    as_of: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACE",
+            help="As the story stands at ch12, ch12:s2, vol3.ch6 or a file; nothing"
+            " later is found.",
+        ),
+    ] = None,
+    dense: Annotated[bool, typer.Option("--dense", help="By meaning alone.")] = False,
+    lexical: Annotated[bool, typer.Option("--lexical", help="By words alone.")] = False,
+    rerank: Annotated[
+        bool, typer.Option(help="Whether the best are looked at a second time.")
+    ] = True,
+    notes: Annotated[
+        bool, typer.Option("--notes", help="Find the author's comments too.")
+    ] = False,
+    full: Annotated[bool, typer.Option("--full", help="Show passages whole.")] = False,
+    batch: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.jsonl",
+            help='Answer a file of {"id", "question"} lines, "as_of" optional; one'
+            " line of JSON each.",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Find passages by their words and by what they mean."""
+    from lrwr.cli.begin import begin
+    from lrwr.cli.running import run_async
+    from lrwr.core.model.errors import SettingsProblem
+
+    flags = {"search.limit": limit, "pipeline": pipeline}
+    settings, output = begin(context, flags)
+    if (words is None) == (batch is None):
+        raise SettingsProblem(
+            "Nothing to look for"
+            if batch is None
+            else "Words and --batch exclude each other",
+            hint='Try: lrwr search "marsh lantern"',
+        )
+    request = _request(
+        words or "",
+        settings,
+        types=types or [],
+        dense=dense,
+        lexical=lexical,
+        rerank=rerank,
+        notes=notes,
+    )
+    if batch is not None:
+        run_async(_batch(settings, output, request, batch, as_of))
+    else:
+        run_async(_one(settings, output, request, as_of, as_json=as_json, full=full))
+
+
+def _request(
+    words: str,
+    settings: "Settings",
+    *,
+    types: list[str],
+    dense: bool,
+    lexical: bool,
+    rerank: bool,
+    notes: bool,
+) -> "SearchRequest":
+    from lrwr.cli.choices import one_of
+    from lrwr.core.model.documents import DocumentType
+    from lrwr.core.model.errors import SettingsProblem
+    from lrwr.core.retrieval.search import SearchRequest
+
+    if dense and lexical:
+        raise SettingsProblem(
+            "--dense and --lexical exclude each other",
+            hint="Leave both out: both ways together find most.",
+        )
+    return SearchRequest(
+        question=words,
+        pipeline=settings.pipeline,
+        limit=settings.search.limit,
+        lexical=not dense,
+        dense=not lexical,
+        rerank=rerank,
+        types=frozenset(one_of(DocumentType, name, "--type") for name in types),
+        notes=notes,
+    )
+
+
+async def _one(
+    settings: "Settings",
+    output: "Output",
+    request: "SearchRequest",
+    as_of: str | None,
+    *,
+    as_json: bool,
+    full: bool,
+) -> None:
+    from lrwr.wiring import open_services
+
+    async with open_services(settings) as services:
+        finder = await services.finder()
+        order = await finder.story_order()
+        result = await _find(finder, request, order, as_of)
+        for remark in result.remarks:
+            output.warn(remark)
+        if as_json:
+            from lrwr.cli.passages import as_json as told
+
+            output.json(
+                {
+                    "question": request.question,
+                    "as_of": as_of,
+                    "passages": [told(passage) for passage in result.passages],
+                    "unknown_words": list(result.unknown),
+                    "remarks": list(result.remarks),
+                }
+            )
+            return
+        await _show(services, output, request, result, full=full)
+
+
+async def _find(
+    finder: "PassageFinder",
+    request: "SearchRequest",
+    order: "StoryOrder",
+    as_of: str | None,
+) -> "SearchResult":
+    from dataclasses import replace
+
+    from lrwr.core.retrieval.story import parse_horizon
+
+    if as_of is not None:
+        request = replace(request, horizon=parse_horizon(as_of, order))
+    return await finder.find(request, order)
+
+
+async def _show(
+    services: "Services",
+    output: "Output",
+    request: "SearchRequest",
+    result: "SearchResult",
+    *,
+    full: bool,
+) -> None:
+    from lrwr.cli.passages import chapter_of, pieces_of, place_of
+    from lrwr.cli.stream import Styled
+    from lrwr.core.adapters.sentences import sentence_spans
+    from lrwr.core.model.text import Span
+    from lrwr.core.model.words import content_words
+    from lrwr.core.retrieval.evidence import WordWeights, excerpt
+
+    words = content_words(request.question)
+    weights = WordWeights.of(words, {}, 1)
+    if result.unknown:
+        unknown = ", ".join(result.unknown)
+        output.story(f"Not in the library at all: {unknown}.")
+    if not result.passages:
+        output.story("Nothing found.")
+    for number, passage in enumerate(result.passages, start=1):
+        chunk = passage.chunk
+        start, end = 0, len(chunk.text)
+        if not full:
+            start, end = excerpt(chunk.text, weights, sentence_spans, limit=EXCERPT)
+        kept = await services.passages.text(chunk.document)
+        shown = Span(chunk.span.start + start, chunk.span.start + end)
+        place = place_of(chunk.document, kept.lines.lines_of(shown))
+        note = "  author's note" if chunk.kind == "note" else ""
+        output.answer(
+            f"{number:>2}  ",
+            Styled(place, "place"),
+            Styled(f"  {chapter_of(passage)}{note}", "faint"),
+        )
+        output.answer(*pieces_of(chunk.text[start:end], words), indent=4)
+        output.answer()
+
+
+async def _batch(
+    settings: "Settings",
+    output: "Output",
+    request: "SearchRequest",
+    batch: Path,
+    as_of: str | None,
+) -> None:
+    from dataclasses import replace
+
+    from lrwr.cli.passages import as_json as told
+    from lrwr.wiring import open_services
+
+    lines = list(_questions(batch))
+    async with open_services(settings) as services:
+        finder = await services.finder()
+        order = await finder.story_order()
+        with output.progress("Searching", len(lines)) as advance:
+            for line in lines:
+                asked = replace(request, question=str(line["question"]))
+                result = await _find(finder, asked, order, _as_of(line) or as_of)
+                ranked = [told(passage) for passage in result.passages]
+                output.json_line({"id": line["id"], "ranked": ranked})
+                advance(1)
+
+
+def _as_of(line: "Mapping[str, object]") -> str | None:
+    if line.get("as_of") is not None:
+        return str(line["as_of"])
+    if line.get("asof_chapter") is not None:
+        return f"ch{line['asof_chapter']}"
+    return None
+
+
+def _questions(batch: Path) -> "Iterator[Mapping[str, object]]":
+    import json
+
+    from lrwr.core.model.errors import NotFound, SettingsProblem
+
+    try:
+        text = batch.read_text(encoding="utf-8")
+    except OSError as error:
+        raise NotFound(
+            f"{batch} cannot be read: {error.strerror}", hint="Check the path."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise SettingsProblem(
+            f"{batch} is not UTF-8 text", hint="Save it as UTF-8."
+        ) from error
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            asked = json.loads(line)
+            if not isinstance(asked, dict) or not {"id", "question"} <= asked.keys():
+                raise ValueError('"id" and "question" are needed')
+        except ValueError as error:
+            raise SettingsProblem(
+                f"{batch}:{number}: {error}",
+                hint='Each line is JSON: {"id": "1", "question": "Who is Ash?"}',
+            ) from error
+        yield asked

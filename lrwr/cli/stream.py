@@ -1,0 +1,162 @@
+"""One of the two streams of a command, and what it can show."""
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
+
+from lrwr.cli.clean import clean, encodable
+from lrwr.core.model.errors import ExitCode
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.text import Text
+
+Tone: TypeAlias = Literal["plain", "strong", "faint", "place", "good", "bad"]
+"""What a piece of text is to the reader; a meaning, not a colour."""
+
+Color: TypeAlias = Literal["auto", "always", "never"]
+"""Whether there is any style at all; auto asks the terminal and NO_COLOR."""
+
+_STYLES: Mapping[Tone, str] = {
+    "plain": "",
+    "strong": "bold",
+    "faint": "dim",
+    "place": "cyan",
+    "good": "green",
+    "bad": "red",
+}
+_FALLBACK_WIDTH = 80
+_NARROWEST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Styled:
+    """A piece of a line that is shown in a tone of its own."""
+
+    text: str
+    tone: Tone = "plain"
+
+
+Piece: TypeAlias = str | Styled
+
+
+class Stream:
+    """A stream that is safe to write to, whatever the text and whoever reads.
+
+    Rich is imported only where there is a terminal or a colour to show.
+    """
+
+    def __init__(self, file: TextIO, color: Color, env: Mapping[str, str]) -> None:
+        self._file = file
+        self._env = env
+        self._console: Console | None = None
+        self.terminal = _is_terminal(file)
+        wanted = self.terminal and env.get("TERM") != "dumb" and not env.get("NO_COLOR")
+        self.colored = color == "always" or (color == "auto" and wanted)
+        self.width = _width(file, env) if self.terminal else _FALLBACK_WIDTH
+
+    def write_line(self, pieces: Sequence[Piece], indent: int = 0) -> None:
+        """Write one line or paragraph and end it."""
+        if self.terminal or self.colored:
+            self.write(self.rendered(self.text(pieces, indent)))
+        else:
+            margin = " " * indent
+            lines = plain(pieces).split("\n")
+            self.write("".join(f"{margin}{one}\n" if one else "\n" for one in lines))
+
+    def text(self, pieces: Sequence[Piece], indent: int = 0) -> "Text":
+        """Return a paragraph for rich; on a terminal it is wrapped at words."""
+        from rich.text import Text
+
+        lines = list(self.cell(pieces).split("\n", allow_blank=True))
+        if self.terminal:
+            room = max(_NARROWEST, self.width - indent)
+            console = self.console()
+            lines = list(chain(*(line.wrap(console, room) for line in lines)))
+            for line in lines:
+                line.rstrip()
+        margin = Text(" " * indent)
+        return Text("\n").join(margin + line if line else line for line in lines)
+
+    def cell(self, pieces: Sequence[Piece]) -> "Text":
+        """Return a table's cell for rich, as it is."""
+        from rich.text import Text
+
+        whole = Text()
+        for part in map(_styled, pieces):
+            text = encodable(clean(part.text), self._file.encoding)
+            whole.append(text, style=_STYLES[part.tone])
+        return whole
+
+    def rendered(self, shown: "RenderableType") -> str:
+        """Return what rich would print, unprinted."""
+        console = self.console()
+        with console.capture() as capture:
+            console.print(shown, soft_wrap=True)
+        return capture.get()
+
+    def console(self) -> "Console":
+        """Return the stream's rich console; the same one every time."""
+        from rich.console import Console
+
+        if self._console is None:
+            system: Literal["auto", "standard"] = (
+                "auto" if self.terminal else "standard"
+            )
+            self._console = Console(
+                file=self._file,
+                force_terminal=self.terminal or self.colored,
+                color_system=system if self.colored else None,
+                no_color=not self.colored,
+                width=self.width,
+                markup=False,
+                emoji=False,
+                highlight=False,
+                _environ=self._env,
+            )
+        return self._console
+
+    def write(self, text: str) -> None:
+        """Write and flush; when the reader has left, the command ends quietly."""
+        try:
+            self._file.write(encodable(text, self._file.encoding))
+            self._file.flush()
+        except BrokenPipeError:
+            self._let_go()
+            raise SystemExit(ExitCode.OK) from None
+
+    def _let_go(self) -> None:
+        # Python flushes once more on its way out; what is left goes nowhere.
+        with suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self._file.fileno())
+            os.close(nowhere)
+
+
+def plain(pieces: Sequence[Piece]) -> str:
+    """Return the text of `pieces`, cleaned, without tones."""
+    return clean("".join(_styled(piece).text for piece in pieces))
+
+
+def _styled(piece: Piece) -> Styled:
+    return piece if isinstance(piece, Styled) else Styled(piece)
+
+
+def _is_terminal(file: TextIO) -> bool:
+    try:
+        return file.isatty()
+    except ValueError:  # closed
+        return False
+
+
+def _width(file: TextIO, env: Mapping[str, str]) -> int:
+    columns = env.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return max(_NARROWEST, int(columns))
+    with suppress(OSError, ValueError):
+        found = os.get_terminal_size(file.fileno()).columns
+        return max(_NARROWEST, found or _FALLBACK_WIDTH)
+    return _FALLBACK_WIDTH

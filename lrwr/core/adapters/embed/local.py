@@ -1,0 +1,99 @@
+"""Embeddings on this machine, by the weights that lrwr brings along."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from lrwr.core.adapters.embed.minilm import (
+    SHIPPED_SPACE,
+    MiniLM,
+    Tokens,
+    load_model,
+    load_tokenizer,
+)
+
+if TYPE_CHECKING:
+    from lrwr.core.model.chunks import Vectors
+
+DIMENSIONS = 384
+
+Result = TypeVar("Result")
+
+
+class LocalEmbedder:
+    """Keeps the Embedder port; loads nothing before it is needed.
+
+    `folder` holds another model (`model.onnx`, `tokenizer.json`); None means the one
+    that lrwr ships. `threads` texts are embedded at once.
+    """
+
+    def __init__(self, folder: Path | None, *, threads: int) -> None:
+        self._folder = folder
+        self._threads = threads
+        self._loading = threading.Lock()
+
+    @property
+    def space(self) -> str:
+        """Name the embedding space."""
+        return SHIPPED_SPACE if self._folder is None else self.loaded().space
+
+    @property
+    def dimensions(self) -> int:
+        """Return the length of a vector."""
+        return DIMENSIONS
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        return load_tokenizer(self._folder)
+
+    @cached_property
+    def _counter(self) -> Any:
+        tokenizer = load_tokenizer(self._folder)
+        tokenizer.no_truncation()
+        return tokenizer
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self._threads, thread_name_prefix="lrwr-embed")
+
+    @cached_property
+    def _model(self) -> MiniLM:
+        return load_model(self._folder, self._tokenizer)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return how many tokens each text has."""
+        encoded = self._counter.encode_batch_fast(list(texts), add_special_tokens=False)
+        return [len(entry) for entry in encoded]
+
+    async def embed(self, texts: Sequence[str]) -> "Vectors":
+        """Embed texts side by side, the longest first."""
+        return await asyncio.to_thread(self._embed, texts)
+
+    def loaded(self) -> MiniLM:
+        """Return the model, loading it at the first call. Safe from any thread."""
+        with self._loading:
+            return self._model
+
+    def side_by_side(
+        self, work: Callable[[Tokens], Result], texts: Sequence[Tokens]
+    ) -> list[Result]:
+        """Do `work` for each text, several at once, the longest first; in order."""
+        order = sorted(range(len(texts)), key=lambda n: -len(texts[n].ids))
+        done = self._pool.map(work, [texts[n] for n in order])
+        results = dict(zip(order, done, strict=True))
+        return [results[n] for n in range(len(texts))]
+
+    def close(self) -> None:
+        """Let go of the threads."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _embed(self, texts: Sequence[str]) -> "Vectors":
+        import numpy as np
+
+        model = self.loaded()
+        rows = self.side_by_side(lambda t: model.vector(t.ids), model.tokens(texts))
+        return np.array(rows, dtype=np.float32).reshape(len(texts), DIMENSIONS)

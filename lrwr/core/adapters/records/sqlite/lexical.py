@@ -1,0 +1,108 @@
+"""Finding passages by their words, with SQLite's own full-text index."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+
+from lrwr.core.adapters.records.sqlite.database import Database
+from lrwr.core.model.chunks import ChunkId, Pipeline
+from lrwr.core.model.search import Scope, Scored
+
+_INDEXES = {Pipeline.NAIVE: "chunk_fts_a"}
+"""A pipeline that gets an index in a later migration gets a line here."""
+
+_ANYWHERE = 2**62
+"""An end beyond any text: the document is not bounded."""
+
+_FOUND = """
+select c.id, -bm25({index}) as score
+from {index} join chunk c on c.n = {index}.rowid
+where {index} match :words
+  and c.kind in (select value from json_each(:kinds))
+order by score desc, c.id limit :limit
+"""
+
+# The bounds are joined once, through an index that SQLite makes for the query: asking
+# for them hit by hit would read all of them for every hit.
+_FOUND_WITHIN = """
+with bound (document, until) as materialized (
+  select key, value from json_each(:bounds)
+)
+select c.id, -bm25({index}) as score
+from {index} join chunk c on c.n = {index}.rowid
+  left join bound on bound.document = c.document_id
+where {index} match :words
+  and c.kind in (select value from json_each(:kinds))
+  and c.char_end <= coalesce(bound.until, :elsewhere)
+order by score desc, c.id limit :limit
+"""
+
+
+class SqliteLexicalIndex:
+    """Keeps the `LexicalIndex` port; the records' own triggers keep it fresh."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def search_words(
+        self, words: Sequence[str], *, pipeline: Pipeline, scope: Scope, limit: int
+    ) -> list[Scored]:
+        """Return at most `limit` chunks that hold any of `words`, best first."""
+        index = _INDEXES.get(pipeline)
+        match = _any_of(words)
+        if index is None or not match or limit < 1:
+            return []
+        sql, asked = _bounded(scope)
+        asked |= {"words": match, "limit": limit}
+        return await self._database.read(
+            lambda connection: [
+                Scored(ChunkId(chunk), score)
+                for chunk, score in connection.execute(sql.format(index=index), asked)
+            ]
+        )
+
+    async def document_frequencies(
+        self, words: Sequence[str], *, pipeline: Pipeline
+    ) -> tuple[Mapping[str, int], int]:
+        """Return in how many chunks each word occurs, and how many chunks there are."""
+        index = _INDEXES.get(pipeline)
+        if index is None:
+            return dict.fromkeys(words, 0), 0
+        return await self._database.read(
+            lambda connection: _frequencies(connection, index, words, pipeline)
+        )
+
+
+def _bounded(scope: Scope) -> tuple[str, dict[str, object]]:
+    asked: dict[str, object] = {"kinds": json.dumps(sorted(scope.kinds))}
+    if scope.documents is None and not scope.until:
+        return _FOUND, asked
+    bounds = dict(scope.until)
+    if scope.documents is not None:
+        bounds = {d: scope.until.get(d, _ANYWHERE) for d in scope.documents}
+    asked["bounds"] = json.dumps(bounds)
+    asked["elsewhere"] = _ANYWHERE if scope.documents is None else -1
+    return _FOUND_WITHIN, asked
+
+
+def _frequencies(
+    connection: sqlite3.Connection, index: str, words: Iterable[str], pipeline: Pipeline
+) -> tuple[dict[str, int], int]:
+    sql = f"select count(*) from {index} where {index} match ?"
+    found: dict[str, int] = {}
+    for word in dict.fromkeys(words):
+        found[word] = connection.execute(sql, (_term(word),)).fetchone()[0]
+    total = connection.execute(
+        "select count(*) from chunk where pipeline = ?", (pipeline.value,)
+    )
+    return found, total.fetchone()[0]
+
+
+def _any_of(words: Iterable[str]) -> str:
+    return " OR ".join(dict.fromkeys(_term(word) for word in words))
+
+
+def _term(word: str) -> str:
+    """Return `word` as an FTS5 string, in which no syntax is left."""
+    plain = word.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
+    return '"' + plain.replace('"', '""') + '"'

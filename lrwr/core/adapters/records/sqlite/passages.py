@@ -1,0 +1,121 @@
+"""What answering reads: outlines, chunks and texts."""
+
+import json
+from collections.abc import Sequence
+
+from lrwr.core.adapters.records.sqlite.database import Database
+from lrwr.core.adapters.records.sqlite.outline import chapters_from_json
+from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline, TextHash
+from lrwr.core.model.documents import DocumentId, DocumentType
+from lrwr.core.model.errors import NotFound
+from lrwr.core.model.story import DocumentOutline
+from lrwr.core.model.text import LineIndex, Lines, Span
+from lrwr.core.ports.record_store import DocumentText, LibraryCounts
+
+_OUTLINES = """
+select id, type, title, words, order_hint, chapters from document order by id
+"""
+
+_CHUNKS = """
+select c.id, c.document_id, c.ordinal, c.char_start, c.char_end, c.line_first,
+  c.line_last, c.chapter, c.scene, c.kind, c.text, c.text_hash, c.tokens
+from json_each(?) asked join chunk c on c.id = asked.value
+order by asked.key
+"""
+
+_COUNTS = """
+select
+  (select count(*) from processed where pipeline = ?1),
+  (select coalesce(sum(d.words), 0) from processed p join document d
+     on d.id = p.document_id where p.pipeline = ?1),
+  (select count(*) from chunk where pipeline = ?1),
+  (select count(*) from chunk where pipeline = ?1 and space <> ''),
+  (select max(d.updated_at) from processed p join document d
+     on d.id = p.document_id where p.pipeline = ?1)
+"""
+
+
+class SqlitePassageStore:
+    """Keeps the `PassageStore` port."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def outlines(self) -> list[DocumentOutline]:
+        """Return an outline of each document, ordered by id."""
+        return await self._database.read(
+            lambda connection: [_outline(row) for row in connection.execute(_OUTLINES)]
+        )
+
+    async def chunks(self, ids: Sequence[ChunkId]) -> list[Chunk]:
+        """Return those chunks that exist, in the order asked for."""
+        asked = (json.dumps(list(ids)),)
+        return await self._database.read(
+            lambda connection: [
+                _chunk(row) for row in connection.execute(_CHUNKS, asked)
+            ]
+        )
+
+    async def text(self, document: DocumentId) -> DocumentText:
+        """Return a document's canonical text and its lines.
+
+        Raises:
+            NotFound: No such document.
+        """
+        sql = "select text, paragraphs from document where id = ?"
+        row: tuple[str, str] | None = await self._database.read(
+            lambda connection: connection.execute(sql, (document,)).fetchone()
+        )
+        if row is None:
+            raise NotFound(
+                f"{document} is not in the library.",
+                hint="Run `lrwr ingest` if it is in the manuscript folder.",
+            )
+        return DocumentText(row[0], _lines(*row))
+
+    async def counts(self, pipeline: Pipeline) -> LibraryCounts:
+        """Return how much the library holds."""
+        return await self._database.read(
+            lambda connection: LibraryCounts(
+                *connection.execute(_COUNTS, (pipeline.value,)).fetchone()
+            )
+        )
+
+
+def _lines(text: str, paragraphs: str) -> LineIndex:
+    if not paragraphs:
+        return LineIndex.of(text)
+    starts, numbers = json.loads(paragraphs)
+    return LineIndex(tuple(starts), tuple(numbers))
+
+
+def _outline(
+    row: tuple[str, str, str, int, float | None, str],
+) -> DocumentOutline:
+    document, kind, title, words, order, chapters = row
+    return DocumentOutline(
+        id=DocumentId(document),
+        type=DocumentType(kind),
+        title=title,
+        words=words,
+        order=order,
+        chapters=chapters_from_json(chapters),
+    )
+
+
+def _chunk(
+    row: tuple[str, str, int, int, int, int, int, int, int, str, str, str, int],
+) -> Chunk:
+    return Chunk(
+        id=ChunkId(row[0]),
+        document=DocumentId(row[1]),
+        ordinal=row[2],
+        span=Span(row[3], row[4]),
+        lines=Lines(row[5], row[6]),
+        chapter=row[7],
+        scene=row[8],
+        kind=ChunkKind(row[9]),
+        text=row[10],
+        text_hash=TextHash(row[11]),
+        tokens=row[12],
+    )

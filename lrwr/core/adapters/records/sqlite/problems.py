@@ -1,0 +1,73 @@
+"""SQLite's failures in the writer's words."""
+
+import sqlite3
+from pathlib import Path
+
+from lrwr.core.model.errors import StoreProblem
+
+_SAID: dict[int, tuple[str, str]] = {
+    sqlite3.SQLITE_FULL: (
+        "The disk is full: nothing more can be stored in {path}.",
+        "Free some space and run the command again; what was stored is safe.",
+    ),
+    sqlite3.SQLITE_READONLY: (
+        "{path} may not be written.",
+        "Allow writing to the file and its folder, or set `state_dir` to another.",
+    ),
+    sqlite3.SQLITE_BUSY: (
+        "{path} was held by another program for more than {patience:g} seconds.",
+        "Wait until the other program is done, then try again.",
+    ),
+    sqlite3.SQLITE_CORRUPT: (
+        "{path} is damaged.",
+        "Move the file away and run `lrwr ingest` again: your manuscript makes it anew.",
+    ),
+    sqlite3.SQLITE_NOTADB: (
+        "{path} is not a library of lrwr.",
+        "Move the file away and run `lrwr ingest` again: your manuscript makes it anew.",
+    ),
+    sqlite3.SQLITE_CANTOPEN: (
+        "{path} cannot be opened.",
+        "Check that its folder may be read and written.",
+    ),
+    sqlite3.SQLITE_IOERR: (
+        "{path} could not be read or written: the disk failed.",
+        "Check the disk; for a network or sync folder, set `state_dir` to a local one.",
+    ),
+}
+_SAID[sqlite3.SQLITE_LOCKED] = _SAID[sqlite3.SQLITE_BUSY]
+_SAID[sqlite3.SQLITE_PROTOCOL] = _SAID[sqlite3.SQLITE_BUSY]
+_SAID[sqlite3.SQLITE_PERM] = _SAID[sqlite3.SQLITE_READONLY]
+
+
+def told(
+    error: sqlite3.Error | OSError | UnicodeError, path: Path, *, patience: float
+) -> StoreProblem:
+    """Return what `error` means for the library at `path`."""
+    if isinstance(error, OSError):
+        return StoreProblem(
+            f"{path.parent} cannot be used: {error.strerror}.",
+            hint="Check that the folder may be written, or set `state_dir` to another.",
+        )
+    if isinstance(error, UnicodeError):
+        return StoreProblem(
+            "A file's name or text holds characters that are not Unicode.",
+            hint="Rename the file with plain letters and run the command again.",
+        )
+    code = getattr(error, "sqlite_errorcode", None)
+    said = _SAID.get(code & 0xFF) if isinstance(code, int) else None
+    if said is None:
+        return StoreProblem(
+            f"{path} could not be used: {error}.",
+            hint="Try again; if it stays so, please report it with this message.",
+        )
+    message, hint = said
+    return StoreProblem(message.format(path=path, patience=patience), hint=hint)
+
+
+def newer_library(path: Path) -> StoreProblem:
+    """Return the refusal of a library that a later lrwr has changed."""
+    return StoreProblem(
+        f"{path} was made by a newer lrwr than this one.",
+        hint="Upgrade lrwr and run the command again.",
+    )

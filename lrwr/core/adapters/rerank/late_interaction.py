@@ -1,0 +1,120 @@
+"""Reranking with the embedder's own token states: no further weights.
+
+Each token of the question looks for the nearest token of the passage, and the cosines
+are averaged, a token weighing as much as its word is rare in the library (ColBERT's
+MaxSim, Khattab and Zaharia 2020, with inverse document frequency as the weight). A
+passage is judged by its best window of three sentences, the one that shares the most
+with the question: reading whole passages would cost ten times as much.
+"""
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from lrwr.core.adapters.embed.local import LocalEmbedder
+from lrwr.core.adapters.embed.minilm import MiniLM, Tokens
+from lrwr.core.model.text import SplitSentences
+from lrwr.core.model.words import WORD, content_words, light_stem, plain_word
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+WINDOW = 3
+"""Sentences a passage is judged by."""
+
+Frequencies = Callable[[Sequence[str]], Awaitable[tuple[Mapping[str, int], int]]]
+"""In how many passages each word occurs, and how many passages there are."""
+
+
+class LateInteraction:
+    """Keeps the Reranker port on this machine."""
+
+    def __init__(
+        self,
+        embedder: LocalEmbedder,
+        sentences: SplitSentences,
+        frequencies: Frequencies,
+    ) -> None:
+        self._embedder = embedder
+        self._sentences = sentences
+        self._frequencies = frequencies
+
+    @property
+    def name(self) -> str:
+        """Name the reranker."""
+        return f"late-interaction/{self._embedder.space}"
+
+    async def rerank(self, question: str, passages: Sequence[str]) -> list[float]:
+        """Return how near each passage's best window is, from 0.0 to 1.0 or so."""
+        if not passages:
+            return []
+        words = list(dict.fromkeys(plain_word(w) for w in WORD.findall(question)))
+        counts, total = await self._frequencies(words)
+        rarity = {word: _rarity(counts.get(word, 0), total) for word in words}
+        windows = [self._window(passage, rarity, question) for passage in passages]
+        return await asyncio.to_thread(self._scores, question, windows, rarity)
+
+    def _window(self, passage: str, rarity: Mapping[str, float], question: str) -> str:
+        spans = self._sentences(passage)
+        if len(spans) <= WINDOW:
+            return passage
+        sought = {light_stem(w): rarity[w] for w in content_words(question)}
+        stems = [
+            {light_stem(plain_word(w)) for w in WORD.findall(passage[s.start : s.end])}
+            for s in spans
+        ]
+        best = max(
+            range(len(spans) - WINDOW + 1),
+            key=lambda n: _shared(stems[n : n + WINDOW], sought),
+        )
+        return passage[spans[best].start : spans[best + WINDOW - 1].end]
+
+    def _scores(
+        self, question: str, windows: Sequence[str], rarity: Mapping[str, float]
+    ) -> list[float]:
+        model = self._embedder.loaded()
+        asked, *read = model.tokens([question, *windows])
+        weights = _token_weights(question, asked, rarity)
+        states = _unit_states(model, asked)
+        best = self._embedder.side_by_side(
+            lambda tokens: (states @ _unit_states(model, tokens).T).max(axis=1), read
+        )
+        return [float(nearest @ weights) for nearest in best]
+
+
+def _rarity(count: int, total: int) -> float:
+    return max(0.0, math.log((total + 1) / (count + 0.5)))
+
+
+def _shared(window: Sequence[set[str]], sought: Mapping[str, float]) -> float:
+    there = set().union(*window)
+    return sum(weight for stem, weight in sought.items() if stem in there)
+
+
+def _unit_states(model: MiniLM, tokens: Tokens) -> "NDArray[np.float32]":
+    import numpy as np
+
+    states = model.states(tokens.ids)[1:-1]
+    if len(states) == 0:  # a text of nothing but white space
+        return np.zeros((1, states.shape[1]), dtype=np.float32)
+    unit: NDArray[np.float32] = states / np.linalg.norm(states, axis=1, keepdims=True)
+    return unit
+
+
+def _token_weights(
+    question: str, tokens: Tokens, rarity: Mapping[str, float]
+) -> "NDArray[np.float32]":
+    import numpy as np
+
+    inner = tokens.offsets[1:-1]
+    weights = np.zeros(max(1, len(inner)), dtype=np.float32)
+    for word in WORD.finditer(question):
+        for n, (start, end) in enumerate(inner):
+            if word.start() <= start and end <= word.end():
+                weights[n] = rarity[plain_word(word.group())]
+    total = float(weights.sum())
+    if total <= 0:
+        return np.full(len(weights), 1 / len(weights), dtype=np.float32)
+    return weights / np.float32(total)

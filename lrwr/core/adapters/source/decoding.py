@@ -1,0 +1,91 @@
+"""Bytes of a text file to canonical text."""
+
+import codecs
+import unicodedata
+
+from lrwr.core.model.errors import UnreadableDocument
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
+_CONTROL_SHARE = 0.01
+_SAMPLE = 65_536
+
+
+def canonical(text: str) -> str:
+    """Return `text` in NFC, its lines ended by `\\n`."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def decode(content: bytes, name: str) -> tuple[str, tuple[str, ...]]:
+    """Return canonical text, and a warning where the encoding had to be guessed.
+
+    Raises:
+        UnreadableDocument: The bytes are no text.
+    """
+    for mark, encoding in _MARKS:
+        if content.startswith(mark):
+            text, warnings = _marked(content[len(mark) :], encoding)
+            break
+    else:
+        text, warnings = _unmarked(content, name)
+    if "\0" in text:
+        raise _no_text(name)
+    return canonical(text), warnings
+
+
+def _marked(content: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
+    try:
+        return content.decode(encoding), ()
+    except UnicodeDecodeError:
+        return content.decode(encoding, errors="replace"), (
+            f"Some bytes are not {encoding.upper()}; they are shown as �.",
+        )
+
+
+def _unmarked(content: bytes, name: str) -> tuple[str, tuple[str, ...]]:
+    if b"\0" in content:
+        return _wide(content, name), ()
+    try:
+        return content.decode(), ()
+    except UnicodeDecodeError:
+        pass
+    sample = content[:_SAMPLE]
+    controls = len(sample) - len(sample.translate(None, _CONTROLS))
+    if controls > _CONTROL_SHARE * len(sample):
+        raise _no_text(name)
+    patched = content.decode(errors="replace")
+    broken = patched.count("�")
+    if sum(1 for letter in patched if letter > "\x7f") > 3 * broken:
+        return patched, ("Some bytes are not UTF-8; they are shown as �.",)
+    try:
+        return content.decode("cp1252"), ("Read as Windows-1252: it is not UTF-8.",)
+    except UnicodeDecodeError:
+        return content.decode("latin-1"), ("Read as Latin-1: it is not UTF-8.",)
+
+
+def _wide(content: bytes, name: str) -> str:
+    """Read UTF-16 without a mark: its zero bytes are all on one side."""
+    even, odd = content[::2].count(0), content[1::2].count(0)
+    encoding = "utf-16-le" if odd > even else "utf-16-be"
+    few, many = sorted((even, odd))
+    if few > many // 50 or 10 * many < len(content):
+        raise _no_text(name)
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise _no_text(name) from error
+
+
+def _no_text(name: str) -> UnreadableDocument:
+    return UnreadableDocument(
+        f"{name} is not text: it holds bytes that no text has",
+        hint="Save it again as plain text (UTF-8), or as .docx or .md.",
+    )

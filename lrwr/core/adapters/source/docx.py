@@ -1,0 +1,221 @@
+"""Word documents: paragraphs, headings, tables, footnotes and comments."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lrwr.core.adapters.source.docx_package import Package, broken, open_package
+from lrwr.core.adapters.source.docx_words import (
+    Anchors,
+    Style,
+    W,
+    Words,
+    boxed,
+    marked,
+    plain,
+    styles_of,
+)
+from lrwr.core.adapters.source.layout import (
+    Aside,
+    Heading,
+    Layout,
+    is_break,
+    spoken_headings,
+)
+from lrwr.core.model.text import LineIndex, Span
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_BETWEEN = "\n\n"
+_WRAPPERS = frozenset(
+    W + name for name in ("sdt", "sdtContent", "ins", "moveTo", "customXml", "smartTag")
+)
+
+
+def read_docx(content: bytes, name: str) -> Layout:
+    """Read a `.docx`; a line's number is its paragraph's, a table row counting one.
+
+    Raises:
+        UnreadableDocument: It is broken, locked, another format, or a zip bomb.
+    """
+    package = open_package(content, name)
+    try:
+        styles = styles_of(package.styles)
+    except SyntaxError as error:  # what lxml makes of broken XML
+        raise broken(name) from error
+    reader = _Reader(Words(styles))
+    reader.read_body(package.body)
+    body_end = reader.length
+    reader.read_notes(package)
+    reader.read_comments(package)
+    return reader.layout(body_end)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """A paragraph or a table row in the canonical text."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where something is referred to: the paragraph's number and its first character."""
+
+    number: int
+    at: int
+
+
+class _Reader:
+    """Builds the canonical text unit by unit."""
+
+    def __init__(self, words: Words) -> None:
+        self._words = words
+        self._texts: list[str] = []
+        self._numbers: list[int] = []
+        self._starts: list[int] = []
+        self._units: list[_Unit] = []
+        self._headings: list[Heading] = []
+        self._breaks: list[Span] = []
+        self._notes: list[Span] = []
+        self._asides: list[Aside] = []
+        self._anchors: dict[tuple[str, str], _Place] = {}
+        self._number = 0
+        self.length = 0
+
+    def read_body(self, body: "_Element") -> None:
+        """Read paragraphs and tables in order."""
+        for item in _items(body):
+            if item.tag == W + "tbl":
+                for row in item.iter(W + "tr"):
+                    self._read_row(row)
+            elif item.tag == W + "p":
+                self._read_paragraph(item)
+            else:
+                self._anchor_comment(item)
+
+    def read_notes(self, package: Package) -> None:
+        """Add footnotes, then endnotes, in the order of their references."""
+        count = 0
+        for kind, part in (
+            ("footnote", package.footnotes),
+            ("endnote", package.endnotes),
+        ):
+            texts = self._texts_by_id(part, kind)
+            for (referred, name), place in self._anchors.items():
+                if referred == kind and texts.get(name):
+                    count += 1
+                    span = self._add(f"[note {count}] {texts[name]}", place.number)
+                    self._asides.append(Aside(span, place.at))
+
+    def read_comments(self, package: Package) -> None:
+        """Add the author's comments; one that nothing refers to is dropped."""
+        texts = self._texts_by_id(package.comments, "comment")
+        for (kind, name), place in self._anchors.items():
+            if kind == "comment" and texts.get(name):
+                self._notes.append(self._add(texts[name], place.number))
+
+    def layout(self, body_end: int) -> Layout:
+        """Return what was read."""
+        text = _BETWEEN.join(self._texts)
+        blocks = ((unit.span, unit.text) for unit in self._units)
+        return Layout(
+            text=text,
+            lines=LineIndex(tuple(self._starts) or (0,), tuple(self._numbers) or (1,)),
+            body=Span(0, body_end),
+            headings=tuple(self._headings) or spoken_headings(blocks),
+            breaks=tuple(self._breaks),
+            notes=tuple(self._notes),
+            asides=tuple(self._asides),
+        )
+
+    def _read_paragraph(self, paragraph: "_Element") -> None:
+        self._number += 1
+        for piece in (paragraph, *boxed(paragraph)):
+            self._add_paragraph(piece)
+
+    def _add_paragraph(self, paragraph: "_Element") -> None:
+        anchors = Anchors()
+        style = self._words.style_of(paragraph)
+        pieces = list(self._words.pieces(paragraph, anchors))
+        at = self._next_start()
+        if not style.generated:
+            self._add_words(plain(pieces), marked(pieces), style)
+        self._anchor(anchors, _Place(self._number, at))
+
+    def _add_words(self, words: str, text: str, style: Style) -> None:
+        if not words:
+            return
+        if is_break(words):
+            self._breaks.append(self._add(words, self._number))
+        elif style.level is not None:
+            span = self._add(words, self._number)
+            self._headings.append(Heading(span, style.level, " ".join(words.split())))
+        else:
+            self._units.append(_Unit(self._add(text, self._number), words))
+
+    def _read_row(self, row: "_Element") -> None:
+        self._number += 1
+        anchors = Anchors()
+        cells = [self._cell(cell, anchors) for cell in row.findall(W + "tc")]
+        at = self._next_start()
+        if any(cells):
+            self._add(" | ".join(cells), self._number)
+        self._anchor(anchors, _Place(self._number, at))
+
+    def _cell(self, cell: "_Element", anchors: Anchors) -> str:
+        paragraphs = (
+            marked(self._words.pieces(paragraph, anchors))
+            for paragraph in _items(cell)
+            if paragraph.tag == W + "p"
+        )
+        return " ".join(" ".join(paragraphs).split())
+
+    def _texts_by_id(self, part: "_Element | None", tag: str) -> dict[str, str]:
+        if part is None:
+            return {}
+        texts: dict[str, str] = {}
+        for note in part.iter(W + tag):
+            if note.get(W + "type") not in (None, "normal"):
+                continue
+            paragraphs = (
+                marked(self._words.pieces(p, Anchors())) for p in note.iter(W + "p")
+            )
+            texts[note.get(W + "id", "")] = "\n".join(p for p in paragraphs if p)
+        return texts
+
+    def _anchor(self, anchors: Anchors, place: _Place) -> None:
+        for kind, names in (
+            ("footnote", anchors.footnotes),
+            ("endnote", anchors.endnotes),
+            ("comment", anchors.comments),
+        ):
+            for name in names:
+                self._anchors.setdefault((kind, name), place)
+
+    def _anchor_comment(self, item: "_Element") -> None:
+        name = item.get(W + "id", "")
+        place = _Place(self._number + 1, self._next_start())
+        self._anchors.setdefault(("comment", name), place)
+
+    def _next_start(self) -> int:
+        return self.length + len(_BETWEEN) if self._texts else 0
+
+    def _add(self, text: str, number: int) -> Span:
+        start = self._next_start()
+        self._texts.append(text)
+        self._starts.append(start)
+        self._numbers.append(number)
+        self.length = start + len(text)
+        return Span(start, self.length)
+
+
+def _items(parent: "_Element") -> "Iterator[_Element]":
+    """Yield paragraphs, tables and starts of comments, those in wrappers too."""
+    for child in parent:
+        if child.tag in (W + "p", W + "tbl", W + "commentRangeStart"):
+            yield child
+        elif child.tag in _WRAPPERS:
+            yield from _items(child)

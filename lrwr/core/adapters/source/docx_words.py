@@ -1,0 +1,242 @@
+"""The words of a Word paragraph: emphasis as marks, tracked changes as accepted."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from lrwr.core.adapters.source.docx_package import parsed
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+"""The namespace of Word's own elements."""
+
+_COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+_PASSED = frozenset(
+    W + name
+    for name in ("del", "moveFrom", "pPr", "rPr", "sdtPr", "sdtEndPr", "tbl", "p")
+)
+_OFF = ("0", "false", "off", "none")
+_MAX_CHAIN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What a style says of its text. `level` is a heading's, 0 for a title."""
+
+    bold: bool = False
+    italic: bool = False
+    level: int | None = None
+    generated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some words that look alike."""
+
+    text: str
+    bold: bool = False
+    italic: bool = False
+
+
+@dataclass(slots=True)
+class Anchors:
+    """What a paragraph refers to, in order: footnotes, endnotes, comments, by id."""
+
+    footnotes: list[str] = field(default_factory=list)
+    endnotes: list[str] = field(default_factory=list)
+    comments: list[str] = field(default_factory=list)
+
+
+class Words:
+    """Reads paragraphs of one document, whose styles it knows."""
+
+    def __init__(self, styles: Mapping[str, Style]) -> None:
+        self._styles = styles
+
+    def style_of(self, paragraph: "_Element") -> Style:
+        """Return the paragraph's style, its own outline level put in."""
+        properties = paragraph.find(W + "pPr")
+        if properties is None:
+            return Style()
+        style = self._styles.get(_value(properties, "pStyle"), Style())
+        own = _outline_level(properties)
+        if own is None:
+            return style
+        return Style(style.bold, style.italic, own, style.generated)
+
+    def pieces(self, element: "_Element", anchors: Anchors) -> Iterator[Piece]:
+        """Yield what a reader sees of `element`, and note what it refers to."""
+        for child in element:
+            tag = child.tag
+            if not isinstance(tag, str) or tag in _PASSED:
+                continue
+            if tag == W + "r":
+                yield from self._run(child, anchors)
+            elif tag == W + "commentRangeStart":
+                _note(anchors.comments, child)
+            elif tag == _COMPATIBILITY + "AlternateContent":
+                yield from self.pieces(_chosen(child), anchors)
+            else:
+                yield from self.pieces(child, anchors)
+
+    def _run(self, run: "_Element", anchors: Anchors) -> Iterator[Piece]:
+        properties = run.find(W + "rPr")
+        bold = italic = False
+        if properties is not None:
+            if _is_on(properties, "vanish"):
+                return
+            style = self._styles.get(_value(properties, "rStyle"), Style())
+            bold = _is_on(properties, "b", default=style.bold)
+            italic = _is_on(properties, "i", default=style.italic)
+        text = "".join(_run_text(run, anchors))
+        if text:
+            yield Piece(text, bold, italic)
+
+
+def boxed(paragraph: "_Element") -> "Iterator[_Element]":
+    """Yield the paragraphs of text boxes that hang on `paragraph`."""
+    for box in paragraph.iter(W + "txbxContent"):
+        if not any(a.tag == _COMPATIBILITY + "Fallback" for a in box.iterancestors()):
+            yield from box.iterchildren(W + "p")
+
+
+def _run_text(run: "_Element", anchors: Anchors) -> Iterator[str]:
+    for child in run:
+        match child.tag:
+            case "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}t":
+                yield re.sub(r"[\r\n]+", " ", child.text or "")
+            case tag if isinstance(tag, str) and tag in _SIGNS:
+                yield _SIGNS[tag]
+            case tag if tag == W + "br":
+                yield "" if child.get(W + "type") in ("page", "column") else "\n"
+            case tag if tag == W + "footnoteReference":
+                _note(anchors.footnotes, child)
+            case tag if tag == W + "endnoteReference":
+                _note(anchors.endnotes, child)
+            case tag if tag == W + "commentReference":
+                _note(anchors.comments, child)
+
+
+_SIGNS = {
+    W + "tab": "\t",
+    W + "ptab": "\t",
+    W + "cr": "\n",
+    W + "noBreakHyphen": "-",
+}
+
+
+def plain(pieces: Iterable[Piece]) -> str:
+    """Join pieces without marks."""
+    return unicodedata.normalize("NFC", "".join(p.text for p in pieces)).strip()
+
+
+def marked(pieces: Iterable[Piece]) -> str:
+    """Join pieces with `*italics*` and `**bold**`, marks close to the words."""
+    out: list[str] = []
+    open_marks: list[str] = []
+    space = ""
+    for piece in pieces:
+        core = piece.text.strip()
+        if not core:
+            space += piece.text
+            continue
+        lead = piece.text[: len(piece.text) - len(piece.text.lstrip())]
+        wanted = [m for m, on in (("**", piece.bold), ("*", piece.italic)) if on]
+        closed, opened = _turn(open_marks, wanted)
+        out += [*closed, space + lead, *opened, core]
+        space = piece.text[len(lead) + len(core) :]
+    out += reversed(open_marks)
+    return unicodedata.normalize("NFC", "".join(out) + space).strip()
+
+
+def _turn(open_marks: list[str], wanted: list[str]) -> tuple[list[str], list[str]]:
+    """Close and open marks until `wanted` are open; innermost close first."""
+    closed: list[str] = []
+    while any(mark not in wanted for mark in open_marks):
+        closed.append(open_marks.pop())
+    opened = [mark for mark in wanted if mark not in open_marks]
+    open_marks += opened
+    return closed, opened
+
+
+@lru_cache(maxsize=8)
+def styles_of(xml: bytes) -> Mapping[str, Style]:
+    """Read a styles part: what each style, with those it is based on, says."""
+    if not xml:
+        return {}
+    found = {
+        style.get(W + "styleId", ""): style for style in parsed(xml).iter(W + "style")
+    }
+    return {name: _resolved(name, found) for name in found}
+
+
+def _resolved(name: str, found: "Mapping[str, _Element]") -> Style:
+    bold = italic = generated = None
+    level: int | None = None
+    for _ in range(_MAX_CHAIN):
+        style = found.get(name)
+        if style is None:
+            break
+        properties = style.find(W + "rPr")
+        if properties is not None:
+            bold = _first(bold, _switch(properties, "b"))
+            italic = _first(italic, _switch(properties, "i"))
+        level = _style_level(style, name) if level is None else level
+        generated = generated or _value(style, "name").lower().startswith("toc ")
+        name = _value(style, "basedOn")
+    return Style(bool(bold), bool(italic), level, bool(generated))
+
+
+def _style_level(style: "_Element", style_id: str) -> int | None:
+    names = (_value(style, "name").lower(), style_id.lower())
+    if "title" in names:
+        return 0
+    for name in names:
+        heading = re.fullmatch(r"heading ?([1-9])", name)
+        if heading:
+            return int(heading[1])
+    properties = style.find(W + "pPr")
+    return None if properties is None else _outline_level(properties)
+
+
+def _outline_level(properties: "_Element") -> int | None:
+    """Return 1 to 9; None for body text, which Word writes as 9 counted from 0."""
+    level = _value(properties, "outlineLvl")
+    return int(level) + 1 if re.fullmatch("[0-8]", level) else None
+
+
+def _note(found: list[str], element: "_Element") -> None:
+    name = element.get(W + "id", "")
+    if name not in found:
+        found.append(name)
+
+
+def _chosen(alternatives: "_Element") -> "_Element":
+    choice = alternatives.find(_COMPATIBILITY + "Choice")
+    if choice is None:
+        choice = alternatives.find(_COMPATIBILITY + "Fallback")
+    return alternatives if choice is None else choice
+
+
+def _value(element: "_Element", name: str) -> str:
+    child = element.find(W + name)
+    return "" if child is None else child.get(W + "val", "")
+
+
+def _switch(properties: "_Element", name: str) -> bool | None:
+    child = properties.find(W + name)
+    return None if child is None else child.get(W + "val", "1").lower() not in _OFF
+
+
+def _is_on(properties: "_Element", name: str, *, default: bool = False) -> bool:
+    switch = _switch(properties, name)
+    return default if switch is None else switch
+
+
+def _first(known: bool | None, found: bool | None) -> bool | None:
+    return found if known is None else known

@@ -1,0 +1,284 @@
+"""Manuscripts in folders on this machine."""
+
+import asyncio
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from lrwr.core.adapters.source import passing
+from lrwr.core.adapters.source.excluding import Excludes
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import NotFound, UnreadableDocument
+from lrwr.core.ports.manuscript_source import Found, Listing, Skipped
+
+FILE_LIMIT = 300 * 1024 * 1024
+"""The largest file that is taken into memory, in bytes."""
+
+_ATTEMPTS = 5
+_PAUSE = 0.05
+_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+class FolderSource:
+    """Reads manuscripts under `targets`, files or folders; ids are relative to `root`.
+
+    `exclude` are patterns as in `.gitignore`, for paths relative to `root` or to the
+    target; a `.lrwrignore` at the top of a target adds its own.
+    """
+
+    def __init__(
+        self, root: Path, targets: Sequence[Path], exclude: Sequence[str] = ()
+    ) -> None:
+        self._root = _absolute(root)
+        self._targets = tuple(_absolute(root / target) for target in targets)
+        self._exclude = tuple(exclude)
+        self._closed: tuple[str, ...] = ()
+
+    async def list(self) -> Listing:
+        """Return every manuscript file there is.
+
+        Raises:
+            NotFound: A target is not there.
+            SettingsProblem: A pattern to exclude cannot be read.
+        """
+        return await asyncio.to_thread(self._list)
+
+    def covers(self, document: DocumentId) -> bool:
+        """Say whether `document` lies under a target that can be looked into.
+
+        An excluded one does: to leave a file out is to have it forgotten. One in a
+        folder that the last look could not open does not: it may still be there.
+        """
+        if any(
+            document == closed or (closed.endswith("/") and document.startswith(closed))
+            for closed in self._closed
+        ):
+            return False
+        path = _absolute(self._root / document)
+        return any(path.is_relative_to(target) for target in self._targets)
+
+    async def read(self, document: DocumentId) -> tuple[bytes, str]:
+        """Return the file's bytes and the revision that they belong to.
+
+        A file that changes while it is read is read again.
+
+        Raises:
+            NotFound: The file is gone, or is under no target.
+            UnreadableDocument: The file may not be read, is too large, or does not
+                stop changing.
+        """
+        path = self._path_of(document)
+        for attempt in range(_ATTEMPTS):
+            if attempt:
+                await asyncio.sleep(_PAUSE * attempt)
+            whole = await asyncio.to_thread(_read_whole, path, document)
+            if whole:
+                return whole
+        raise UnreadableDocument(
+            f"{document} does not stop changing while it is read",
+            hint="Try again when the program that writes it is done.",
+        )
+
+    def _list(self) -> Listing:
+        found: dict[str, str] = {}
+        skipped: dict[str, str] = {}
+        for target in self._targets:
+            for path, revision, reason in _Walk(
+                self._root, target, self._exclude
+            ).run():
+                if reason:
+                    skipped.setdefault(path, reason)
+                else:
+                    found.setdefault(path, revision)
+        self._closed = tuple(p for p, why in skipped.items() if why == passing.CLOSED)
+        return Listing(
+            found=tuple(Found(DocumentId(p), found[p]) for p in sorted(found)),
+            skipped=tuple(
+                Skipped(p, skipped[p]) for p in sorted(skipped) if p not in found
+            ),
+        )
+
+    def _path_of(self, document: DocumentId) -> Path:
+        path = _absolute(self._root / document)
+        real = Path(os.path.realpath(path))
+        for target in self._targets:
+            if path.is_relative_to(target) and real.is_relative_to(
+                os.path.realpath(target)
+            ):
+                return path
+        raise _gone(document)
+
+
+_Seen = tuple[str, str, str]
+"""A path, its revision, and why it is passed over: one of the last two is empty."""
+
+
+class _Walk:
+    """One look at a target and all that is under it."""
+
+    def __init__(self, root: Path, target: Path, exclude: Sequence[str]) -> None:
+        self._root = root
+        self._target = target
+        self._real = os.path.realpath(target)
+        self._prefix = _relative(target, root)
+        self._excludes = Excludes(exclude, self._prefix)
+        self._inodes: set[tuple[int, int]] = set()
+        self._links: list[tuple[str, str]] = []
+
+    def run(self) -> Iterator[_Seen]:
+        """Yield what is there; links last, since a linked file may be seen already."""
+        try:
+            status = self._target.stat()
+        except OSError as error:
+            raise NotFound(
+                f"There is no file or folder {self._prefix}",
+                hint="Check the path, or name another with `lrwr ingest PATH`.",
+            ) from error
+        if not stat.S_ISDIR(status.st_mode):
+            yield self._file(self._prefix, self._target.name, status)
+            return
+        yield from self._excludes.read_file(self._target)
+        yield from self._folder(self._target, "")
+        for path, inner in self._links:
+            yield self._link(path, inner)
+
+    def _folder(self, folder: Path, inside: str) -> Iterator[_Seen]:
+        waiting = [(folder, inside)]
+        while waiting:
+            folder, inside = waiting.pop()
+            try:
+                with os.scandir(folder) as opened:
+                    entries = tuple(opened)
+            except OSError:
+                yield f"{self._shown(inside)}/", "", passing.CLOSED
+                continue
+            for entry in entries:
+                yield from self._entry(entry, inside, waiting)
+
+    def _entry(
+        self,
+        entry: os.DirEntry[str],
+        inside: str,
+        waiting: list[tuple[Path, str]],
+    ) -> Iterator[_Seen]:
+        inner = f"{inside}/{entry.name}" if inside else entry.name
+        path = self._shown(inner)
+        if not _is_text(entry.name):
+            yield path.encode(errors="replace").decode(), "", passing.BAD_NAME
+        elif entry.name in (".lrwr", ".lrwrignore"):
+            return
+        elif entry.is_symlink():
+            self._links.append((path, inner))
+        elif entry.is_dir(follow_symlinks=False):
+            reason = passing.why_not_a_folder(entry.name) or self._excludes.why(
+                f"{inner}/"
+            )
+            if reason:
+                yield f"{path}/", "", reason
+            else:
+                waiting.append((Path(entry.path), inner))
+        else:
+            yield self._entry_file(entry, path, inner)
+
+    def _entry_file(self, entry: os.DirEntry[str], path: str, inner: str) -> _Seen:
+        reason = passing.why_not_a_file(entry.name) or self._excludes.why(inner)
+        if reason:
+            return path, "", reason
+        try:
+            return self._file(path, entry.name, Path(entry.path).stat())
+        except OSError:
+            return path, "", passing.CLOSED
+
+    def _file(self, path: str, name: str, status: os.stat_result) -> _Seen:
+        if not stat.S_ISREG(status.st_mode):
+            return path, "", passing.NOT_A_FILE
+        self._inodes.add((status.st_dev, status.st_ino))
+        reason = passing.why_not_a_file(name)
+        return path, "" if reason else _revision(status), reason
+
+    def _link(self, path: str, inner: str) -> _Seen:
+        """Follow a link to a file inside the target that is not listed otherwise."""
+        reason = passing.why_not_a_file(Path(path).name)
+        link = self._target / inner
+        try:
+            status = link.stat()
+        except OSError:
+            return path, "", passing.NOWHERE
+        if not Path(os.path.realpath(link)).is_relative_to(self._real):
+            return path, "", passing.OUTSIDE
+        if stat.S_ISDIR(status.st_mode):
+            return path, "", passing.LINKED_FOLDER
+        reason = reason or self._excludes.why(inner)
+        if not reason and (status.st_dev, status.st_ino) in self._inodes:
+            reason = passing.TWICE
+        return (path, "", reason) if reason else self._file(path, link.name, status)
+
+    def _shown(self, inner: str) -> str:
+        if self._prefix == ".":
+            return inner
+        return f"{self._prefix}/{inner}" if inner else self._prefix
+
+
+def _read_whole(path: Path, document: DocumentId) -> tuple[bytes, str] | None:
+    """Return bytes and revision; None when the file changed meanwhile."""
+    try:
+        with open(os.open(path, _OPEN_FLAGS), "rb") as file:  # noqa: PTH123 (by descriptor)
+            before = os.fstat(file.fileno())
+            _check_readable(before, document)
+            content = file.read(FILE_LIMIT + 1)
+        after = path.stat()
+    except FileNotFoundError as error:
+        raise _gone(document) from error
+    except NotADirectoryError as error:
+        raise _gone(document) from error
+    except OSError as error:
+        raise UnreadableDocument(
+            f"{document} may not be read: {error.strerror}",
+            hint="Check the file's permissions and the disk.",
+        ) from error
+    revision = _revision(before)
+    same = revision == _revision(after) and len(content) == before.st_size
+    return (content, revision) if same else None
+
+
+def _check_readable(status: os.stat_result, document: DocumentId) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise UnreadableDocument(
+            f"{document} is not an ordinary file", hint="Move it out of the folder."
+        )
+    if status.st_size > FILE_LIMIT:
+        raise UnreadableDocument(
+            f"{document} is larger than {FILE_LIMIT // 1024**2} MB",
+            hint="Split it, or save a copy without pictures.",
+        )
+
+
+def _revision(status: os.stat_result) -> str:
+    return f"{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}-{status.st_ino}"
+
+
+def _gone(document: DocumentId) -> NotFound:
+    return NotFound(
+        f"{document} is not there any more",
+        hint="Run `lrwr ingest` to take up what the folder holds now.",
+    )
+
+
+def _absolute(path: Path) -> Path:
+    return Path(os.path.abspath(path))  # noqa: PTH100 (links stay as they are)
+
+
+def _relative(path: Path, root: Path) -> str:
+    try:
+        return Path(os.path.relpath(path, root)).as_posix()
+    except ValueError:  # another drive
+        return path.as_posix()
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

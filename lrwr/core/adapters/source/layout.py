@@ -1,0 +1,154 @@
+"""What a format's reader found in a file, before it is cut into chapters."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from lrwr.core.adapters.source.headings import Kind, lone_figure, read_line
+from lrwr.core.model.text import LineIndex, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading: where it stands, its depth (1 is a chapter's, 0 a book's), its words."""
+
+    span: Span
+    level: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """A footnote: `span` holds its text, `anchor` is where the story refers to it."""
+
+    span: Span
+    anchor: int
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A canonical text and what stands where in it.
+
+    `body` is where chapters are: after front matter, before footnotes and comments.
+    `headings`, `breaks` and `notes` are in order; notes may lie outside the body.
+    `fields` are the front matter's, names in lower case, values as written.
+    """
+
+    text: str
+    lines: LineIndex
+    body: Span
+    headings: tuple[Heading, ...] = ()
+    breaks: tuple[Span, ...] = ()
+    notes: tuple[Span, ...] = ()
+    asides: tuple[Aside, ...] = ()
+    fields: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+_BREAK = (
+    r"(?:(?P<mark>\\?\*|[#_⁂•·●○◆◇✦✧★☆❦☙❧※§∞~⸻])(?:[ \t]*(?P=mark))*"
+    r"|-(?:[ \t]*-){2,}|<hr[ \t]*/?>)"
+)
+
+
+def is_break(line: str) -> bool:
+    """Say whether a line by itself marks the end of a scene: `* * *`, `#`, `⁂`."""
+    return re.fullmatch(_BREAK, line.strip(), re.I) is not None
+
+
+def break_lines(text: str) -> Iterator[int]:
+    """Yield the offset of the first mark of every line that ends a scene."""
+    pattern = re.compile(rf"^[ \t]*(?P<all>{_BREAK})[ \t]*$", re.I | re.M)
+    return (found.start("all") for found in pattern.finditer(text))
+
+
+def trimmed(text: str, start: int, end: int) -> Span:
+    """Return the span from `start` to `end` without white space at either side."""
+    piece = text[start:end]
+    left = len(piece) - len(piece.lstrip())
+    return Span(start + left, max(start + left, start + len(piece.rstrip())))
+
+
+class Prose:
+    """A text with holes: what is left when notes and scene breaks are cut out."""
+
+    def __init__(self, text: str, cuts: Iterable[Span]) -> None:
+        self._text = text
+        self._cuts: list[Span] = []
+        for cut in sorted(cuts):
+            if self._cuts and cut.start <= self._cuts[-1].end:
+                last = self._cuts.pop()
+                cut = Span(last.start, max(last.end, cut.end))
+            self._cuts.append(cut)
+        self._ends = [cut.end for cut in self._cuts]
+
+    def parts(self, start: int, end: int) -> tuple[Span, ...]:
+        """Return the stretches of prose between two offsets, trimmed, in order."""
+        pieces = (trimmed(self._text, *gap) for gap in self._gaps(start, end))
+        return tuple(piece for piece in pieces if len(piece))
+
+    def any(self, start: int, end: int) -> bool:
+        """Say whether there is any prose between two offsets."""
+        gaps = self._gaps(start, end)
+        return any(not self._text[left:right].isspace() for left, right in gaps)
+
+    def _gaps(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        at = bisect_right(self._ends, start)
+        while at < len(self._cuts) and self._cuts[at].start < end:
+            if self._cuts[at].start > start:
+                yield start, self._cuts[at].start
+            start = self._cuts[at].end
+            at += 1
+        if start < end:
+            yield start, end
+
+
+def spoken_headings(
+    blocks: Iterable[tuple[Span, str]],
+) -> tuple[Heading, ...]:
+    """Find chapter headings that nothing but their words marks: "CHAPTER I."
+
+    `blocks` are the paragraphs with their text. A numeral alone is a heading only
+    where several count up from one.
+    """
+    headings: list[Heading] = []
+    figures: list[tuple[Heading, int]] = []
+    for span, block in blocks:
+        if len(block) > 200:
+            continue
+        first, _, rest = block.partition("\n")
+        heading = _spoken(span, first, rest)
+        if heading:
+            headings.append(heading)
+        elif not rest and (number := lone_figure(block)) is not None:
+            figures.append((Heading(span, 3, block.strip()), number))
+    return tuple(sorted([*headings, *_counting(figures)], key=lambda h: h.span))
+
+
+def _spoken(span: Span, first: str, rest: str) -> Heading | None:
+    reading = read_line(first)
+    if reading is None or (rest and not _is_subtitle(rest)):
+        return None
+    title = " ".join(f"{first} {rest}".split())
+    return Heading(span, 1 if reading.kind is Kind.GROUP else 2, title)
+
+
+def _is_subtitle(rest: str) -> bool:
+    rest = rest.strip()
+    single = "\n" not in rest and 0 < len(rest) <= 80 and not is_break(rest)
+    return single and (rest.isupper() or rest[-1] not in ".!?,;:\"'”’")
+
+
+def _counting(figures: list[tuple[Heading, int]]) -> Iterator[Heading]:
+    """Yield the figures of runs that start at 1 and have two or more members."""
+    run: list[Heading] = []
+    for heading, number in figures:
+        if number == 1 or number != len(run) + 1:
+            if len(run) > 1:
+                yield from run
+            run = []
+        if number == len(run) + 1:
+            run.append(heading)
+    if len(run) > 1:
+        yield from run

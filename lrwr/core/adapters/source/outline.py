@@ -1,0 +1,196 @@
+"""Which headings begin a chapter, which a volume, and which only a scene."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from lrwr.core.adapters.source.headings import Kind, Reading, read_heading
+from lrwr.core.adapters.source.layout import Heading, Prose
+from lrwr.core.model.text import Span
+
+_NEVER = (-1, -1)
+_LEAST_SECTIONS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A heading and what it says."""
+
+    heading: Heading
+    reading: Reading
+
+    @property
+    def level(self) -> int:
+        """How deep it is; 0 is a book's title."""
+        return self.heading.level
+
+    @property
+    def kind(self) -> Kind:
+        """What it announces."""
+        return self.reading.kind
+
+    @property
+    def span(self) -> Span:
+        """Where it stands."""
+        return self.heading.span
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether it is a chapter by name or by number."""
+        return self.kind is Kind.CHAPTER or (
+            self.kind is Kind.OTHER and self.reading.number is not None
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where a chapter begins, the heading that names it, and its numbers."""
+
+    at: int
+    entry: Entry | None
+    volume: int | None = None
+    number: int | None = None
+    opening: bool = False
+
+    @classmethod
+    def alone(cls, at: int, entry: Entry | None) -> "Start":
+        """Make the start of a document's only chapter."""
+        if entry is None:
+            return cls(at, None)
+        reading, is_group = entry.reading, entry.kind is Kind.GROUP
+        return cls(
+            at,
+            entry,
+            volume=None if is_group else reading.volume,
+            number=reading.volume if is_group else reading.number,
+            opening=entry.kind is Kind.OPENING,
+        )
+
+
+def entries(headings: Iterable[Heading]) -> Iterator[Entry]:
+    """Read every heading."""
+    return (Entry(heading, read_heading(heading.title)) for heading in headings)
+
+
+def chapter_starts(
+    outline: Sequence[Entry], prose: Prose, sections_count: bool
+) -> list[Start]:
+    """Return the chapters that headings begin, in order; empty when none does.
+
+    A heading of a volume, or a book's title, begins the chapter that follows it.
+    """
+    low, high = _levels(outline, prose, sections_count)
+    begins = [entry for entry in outline if _begins(entry, low, high)]
+    return _opened(list(_merged(begins, prose)))
+
+
+def _begins(entry: Entry, low: int, high: int) -> bool:
+    if entry.kind is Kind.CHAPTER:
+        return True
+    return entry.level <= (low if entry.kind is Kind.OTHER else high)
+
+
+def _levels(
+    outline: Sequence[Entry], prose: Prose, sections_count: bool
+) -> tuple[int, int]:
+    """Return how deep a chapter's heading may be: any other one, one by name."""
+    numbered = [e.level for e in outline if e.kind is Kind.CHAPTER]
+    if numbered:
+        return min(numbered), max(numbered)
+    groups = [e.level for e in outline if e.kind is Kind.GROUP]
+    if groups:
+        level = min(_beneath_groups(outline, prose) or groups)
+        return level, level
+    named = [e.level for e in outline if e.kind in (Kind.NAMED, Kind.OPENING)]
+    if named:
+        return min(named), min(named)
+    return _unnamed_levels(outline, sections_count)
+
+
+def _beneath_groups(outline: Sequence[Entry], prose: Prose) -> list[int]:
+    return [
+        after.level
+        for entry, after in pairwise(outline)
+        if entry.kind is Kind.GROUP
+        and after.level > entry.level
+        and not prose.any(entry.span.end, after.span.start)
+    ]
+
+
+def _unnamed_levels(outline: Sequence[Entry], sections_count: bool) -> tuple[int, int]:
+    levels = [e.level for e in outline if e.level > 0] or [e.level for e in outline]
+    if not levels:
+        return _NEVER
+    top = min(levels)
+    if levels.count(top) > 1:
+        return top, top
+    below = [e for e in outline if e.level > top and e.is_numbered]
+    numbers = [e.reading.number for e in below if e.level == below[0].level]
+    counts = numbers == list(range(1, len(numbers) + 1))
+    if sections_count and counts and len(numbers) >= _LEAST_SECTIONS:
+        return below[0].level, below[0].level
+    return _NEVER
+
+
+def _merged(begins: Sequence[Entry], prose: Prose) -> Iterator[Start]:
+    """Yield chapters, each with the headings above it that only lead to it."""
+    at: int | None = None
+    volume: Entry | None = None
+    for i, entry in enumerate(begins):
+        after = begins[i + 1] if i + 1 < len(begins) else None
+        at = entry.span.start if at is None else at
+        leads = after is not None and _leads_to(entry, after, prose, first=i == 0)
+        if entry.kind is Kind.GROUP and (leads or _is_over(entry, after)):
+            volume = _outer(volume, entry)
+        if leads:
+            continue
+        start = Start.alone(at, entry)
+        if volume is not None and start.volume is None:
+            number = None if entry is volume else start.number
+            start = replace(start, volume=volume.reading.volume, number=number)
+        yield start
+        at = None
+
+
+def _is_over(entry: Entry, after: Entry | None) -> bool:
+    return after is not None and after.level > entry.level
+
+
+def _outer(current: Entry | None, entry: Entry) -> Entry:
+    """Choose what counts as the volume: "Book Two" stays it when "Part 1" follows."""
+    if current is None:
+        return entry
+    old = (current.level, current.reading.rank)
+    return entry if (entry.level, entry.reading.rank) <= old else current
+
+
+def _leads_to(entry: Entry, after: Entry, prose: Prose, *, first: bool) -> bool:
+    """Say whether a heading only leads to the next chapter's."""
+    if entry.kind is Kind.GROUP and after.kind is Kind.CHAPTER:
+        return True
+    if prose.any(entry.span.end, after.span.start):
+        return False
+    if entry.kind is Kind.GROUP:
+        same = (after.level, after.reading.rank) == (entry.level, entry.reading.rank)
+        return not (after.kind is Kind.GROUP and same)
+    if entry.kind is Kind.OTHER:
+        return entry.level < after.level or (first and after.kind is not Kind.OTHER)
+    return False
+
+
+def _opened(starts: list[Start]) -> list[Start]:
+    """Mark what stands before the first chapter."""
+    at = 0
+    first = next(
+        (i for i, s in enumerate(starts) if s.entry and s.entry.is_numbered), 0
+    )
+    before_one = bool(starts) and starts[first].number in (1, None)
+    while at < len(starts) and (
+        starts[at].opening or (at < first and before_one and _is_other(starts[at]))
+    ):
+        at += 1
+    return [replace(start, opening=i < at) for i, start in enumerate(starts)]
+
+
+def _is_other(start: Start) -> bool:
+    return start.entry is not None and start.entry.kind is Kind.OTHER

@@ -1,0 +1,185 @@
+"""Bytes of a manuscript file to a document."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from lrwr.core.adapters.source.docx import read_docx
+from lrwr.core.adapters.source.fields import Declared, declared, type_of_folder
+from lrwr.core.adapters.source.headings import Kind, read_heading, title_of, words_of
+from lrwr.core.adapters.source.layout import Layout
+from lrwr.core.adapters.source.markdown import read_markdown
+from lrwr.core.adapters.source.structure import Structure
+from lrwr.core.adapters.source.text import read_text
+from lrwr.core.model.documents import (
+    Chapter,
+    Document,
+    DocumentFormat,
+    DocumentId,
+    DocumentType,
+)
+from lrwr.core.model.errors import UnreadableDocument
+
+ENDINGS = {
+    ".md": DocumentFormat.MARKDOWN,
+    ".markdown": DocumentFormat.MARKDOWN,
+    ".docx": DocumentFormat.DOCX,
+    ".txt": DocumentFormat.TEXT,
+}
+"""The file endings that are read, in lower case."""
+
+TEXT_LIMIT = 50 * 1024 * 1024
+"""The largest text file that is read, in bytes."""
+
+_READERS: dict[DocumentFormat, Callable[[bytes, str], Layout]] = {
+    DocumentFormat.MARKDOWN: read_markdown,
+    DocumentFormat.DOCX: read_docx,
+    DocumentFormat.TEXT: read_text,
+}
+_WORD = re.compile(r"\w\S*")
+
+
+@dataclass(frozen=True, slots=True)
+class Parser:
+    """Keeps the port: bytes in, a document out, nothing remembered.
+
+    `text_limit` is the largest text file that is read, in bytes.
+    """
+
+    text_limit: int = TEXT_LIMIT
+
+    def __call__(self, document: DocumentId, content: bytes) -> Document:
+        """Parse `content`; the format is told by the ending of `document`.
+
+        Raises:
+            UnreadableDocument: The bytes are not what the ending says.
+        """
+        return parse_document(document, content, text_limit=self.text_limit)
+
+    def revision(self) -> str:
+        """Name the parser's version; when it changes, documents are read again."""
+        return "parser-1"
+
+
+def parse_document(
+    document: DocumentId, content: bytes, *, text_limit: int = TEXT_LIMIT
+) -> Document:
+    """Make a document of a file's bytes; the same bytes make the same document.
+
+    Raises:
+        UnreadableDocument: The bytes are not what the ending of `document` says.
+    """
+    path = PurePosixPath(document)
+    kind = ENDINGS.get(path.suffix.lower())
+    if kind is None:
+        raise UnreadableDocument(
+            f"{path.name} is not in a format that lrwr reads",
+            hint="Save it as .docx or .md.",
+        )
+    if kind is not DocumentFormat.DOCX and len(content) > text_limit:
+        raise UnreadableDocument(
+            f"{path.name} is larger than {text_limit // 1024**2} MB",
+            hint="Split it into a file for each chapter or volume.",
+        )
+    layout = _READERS[kind](content, path.name) if content else _empty()
+    return _document(document, kind, layout)
+
+
+def _empty() -> Layout:
+    return read_text(b"", "")
+
+
+def _document(document: DocumentId, kind: DocumentFormat, layout: Layout) -> Document:
+    path = PurePosixPath(document)
+    said = declared(layout.fields)
+    document_type = said.type or type_of_folder(path) or DocumentType.SCENE
+    is_story = document_type is DocumentType.SCENE
+    sections_count = is_story and said.chapter is None and not path.stem[:1].isdigit()
+    structure = Structure(layout, sections_count=sections_count)
+    chapters = structure.chapters() if is_story else structure.whole()
+    title = _title(path, said, structure, chapters)
+    if is_story:
+        chapters = _placed(chapters, path, said)
+    return Document(
+        id=document,
+        format=kind,
+        type=document_type,
+        title=title,
+        text=layout.text,
+        lines=layout.lines,
+        chapters=_named(chapters, title, is_story=is_story),
+        notes=layout.notes,
+        order=said.order,
+        words=_words(layout.text, chapters),
+        warnings=(*layout.warnings, *said.warnings, *_emptiness(layout.text)),
+    )
+
+
+def _emptiness(text: str) -> tuple[str, ...]:
+    return () if text.strip() else ("The file is empty.",)
+
+
+def _title(
+    path: PurePosixPath,
+    said: Declared,
+    structure: Structure,
+    chapters: tuple[Chapter, ...],
+) -> str:
+    """Choose the front matter's title, the first heading, or the file's name.
+
+    The first of several chapters does not name the whole.
+    """
+    if said.title:
+        return said.title
+    first = structure.first_heading()
+    if first and first.level <= 1:
+        names_part = first.kind is not Kind.OTHER or (
+            chapters and first.heading.title == chapters[0].title
+        )
+        if len(chapters) < 2 or not names_part:
+            return first.heading.title
+    return title_of(path.stem)
+
+
+def _placed(
+    chapters: tuple[Chapter, ...], path: PurePosixPath, said: Declared
+) -> tuple[Chapter, ...]:
+    """Number chapters by the front matter, or by the file's name where they do not."""
+    name = read_heading(words_of(path.stem))
+    volume = name.volume if name.kind is Kind.CHAPTER else None
+    volume = volume if said.volume is None else said.volume
+    chapters = tuple(
+        replace(c, volume=volume) if c.volume is None and not c.opening else c
+        for c in chapters
+    )
+    if len(chapters) != 1:
+        return chapters
+    only = chapters[0]
+    heading = read_heading(only.title).kind
+    if said.chapter is not None:
+        return (replace(only, number=said.chapter, opening=False),)
+    if heading is Kind.OTHER and only.number is None and name.kind is Kind.OPENING:
+        return (replace(only, opening=True, volume=None),)
+    says_number = name.kind is Kind.CHAPTER or path.stem[:1].isdigit()
+    if only.number is None and not only.opening and says_number:
+        return (replace(only, number=name.number),)
+    return chapters
+
+
+def _named(
+    chapters: tuple[Chapter, ...], title: str, *, is_story: bool
+) -> tuple[Chapter, ...]:
+    """Give a document's only chapter the document's title where it has none."""
+    if len(chapters) == 1 and (not chapters[0].title or not is_story):
+        return (replace(chapters[0], title=title),)
+    return chapters
+
+
+def _words(text: str, chapters: tuple[Chapter, ...]) -> int:
+    return sum(
+        len(_WORD.findall(text, part.start, part.end))
+        for chapter in chapters
+        for scene in chapter.scenes
+        for part in scene.parts
+    )

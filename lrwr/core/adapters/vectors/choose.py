@@ -1,0 +1,38 @@
+"""Which keeper of the vector index port suits a library."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lrwr.core.adapters.vectors.scan import VectorScan
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.ports.record_store import ChangeFeed
+
+if TYPE_CHECKING:
+    from lrwr.core.ports.vector_index import VectorIndex
+
+EDGE_FROM = 6_000
+"""Chunks from which opening the shard costs less than reading every vector."""
+
+
+async def open_vectors(
+    index: Path,
+    feed: ChangeFeed,
+    *,
+    pipeline: Pipeline,
+    space: str,
+    dimensions: int,
+    chunks: int,
+) -> "VectorIndex":
+    """Open the index that is cheapest for a library of so many embedded `chunks`.
+
+    `index` is the folder for the shards of large libraries.
+    """
+    if chunks >= EDGE_FROM:
+        from lrwr.core.adapters.vectors.edge import open_edge
+
+        edge = await open_edge(
+            index, feed, pipeline=pipeline, space=space, dimensions=dimensions
+        )
+        if edge is not None:
+            return edge
+    return VectorScan(feed, pipeline=pipeline, space=space, dimensions=dimensions)

@@ -1,0 +1,224 @@
+"""Nearness of meaning with Qdrant Edge: the real engine, inside this process."""
+
+import asyncio
+import re
+import shutil
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from lrwr.core.adapters.vectors.lock import FileLock
+from lrwr.core.adapters.vectors.scan import VectorScan
+from lrwr.core.adapters.vectors.shard import Shard, ShardBroken
+from lrwr.core.model.chunks import ChunkId, Pipeline
+from lrwr.core.model.search import Scope, Scored
+from lrwr.core.ports.record_store import ChangeFeed
+from lrwr.core.ports.vector_index import VectorIndex
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+PAGE = 1_000
+"""Changes applied at once."""
+
+Result = TypeVar("Result")
+
+
+async def open_edge(
+    index: Path, feed: ChangeFeed, *, pipeline: Pipeline, space: str, dimensions: int
+) -> "EdgeIndex | None":
+    """Open the shard of one pipeline and space under `index`, and hold it alone.
+
+    Returns None when it cannot be had: another process holds it, or the folder may
+    not be written. `VectorScan` keeps the same promises then.
+    """
+    name = f"{pipeline.value}-{_file_name(space)}"
+    lock = FileLock(index / f"{name}.lock")
+    try:
+        if not lock.acquire():
+            return None
+    except OSError:
+        return None
+    scan = VectorScan(feed, pipeline=pipeline, space=space, dimensions=dimensions)
+    followed = _FollowedShard(
+        index / name, feed, pipeline=pipeline, space=space, dimensions=dimensions
+    )
+    return EdgeIndex(followed, instead=scan, lock=lock)
+
+
+class EdgeIndex:
+    """Keeps the `VectorIndex` port with a shard, and never fails because of it.
+
+    A shard that breaks is thrown away and made again from the records, once; when
+    that does not help, `instead` answers from then on.
+    """
+
+    def __init__(
+        self, shard: "_FollowedShard", *, instead: VectorIndex, lock: FileLock
+    ) -> None:
+        self._shard = shard
+        self._instead = instead
+        self._lock = lock
+        self._index: VectorIndex = shard
+        self._rebuilt = False
+        self._busy = asyncio.Lock()
+
+    @property
+    def given_up(self) -> bool:
+        """Say whether the shard could not be mended, and `instead` answers."""
+        return self._index is self._instead
+
+    async def catch_up(self) -> int:
+        """Apply what changed in the records since the last call; return how much.
+
+        Raises:
+            StoreProblem: The records cannot be read.
+        """
+        return await self._ask(lambda index: index.catch_up())
+
+    async def nearest(
+        self, query: "NDArray[np.float32]", *, scope: Scope, limit: int
+    ) -> list[Scored]:
+        """Return at most `limit` chunks, best first; cosine, from -1.0 to 1.0."""
+        return await self._ask(
+            lambda index: index.nearest(query, scope=scope, limit=limit)
+        )
+
+    async def similarities(
+        self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
+    ) -> list[float]:
+        """Return the cosine of each chunk, in order; 0.0 where it has no vector."""
+        return await self._ask(lambda index: index.similarities(query, chunks))
+
+    async def aclose(self) -> None:
+        """Put the shard on disk and let others have it. Safe to call twice."""
+        async with self._busy:
+            await self._shard.aclose()
+            await self._instead.aclose()
+            self._lock.release()
+
+    async def _ask(self, ask: Callable[[VectorIndex], Awaitable[Result]]) -> Result:
+        async with self._busy:
+            while True:
+                try:
+                    return await ask(self._index)
+                except ShardBroken:
+                    await self._recover()
+
+    async def _recover(self) -> None:
+        if not self._rebuilt:
+            self._rebuilt = True
+            with suppress(ShardBroken):
+                await self._shard.rebuild()
+                return
+        self._index = self._instead
+        await self._instead.catch_up()
+
+
+class _FollowedShard:
+    """The `VectorIndex` port over a shard, which may raise `ShardBroken` at any time.
+
+    The shard is opened at the first use. It is used from one thread of its own.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        feed: ChangeFeed,
+        *,
+        pipeline: Pipeline,
+        space: str,
+        dimensions: int,
+    ) -> None:
+        self._folder = folder
+        self._feed = feed
+        self._pipeline = pipeline
+        self._space = space
+        self._dimensions = dimensions
+        self._shard: Shard | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="lrwr-vectors")
+        self._closed = False
+
+    async def catch_up(self) -> int:
+        """Apply what changed since the last call; start anew for another epoch."""
+        epoch = await self._feed.epoch()
+        seq = await self._run(lambda: self._at(epoch))
+        applied = 0
+        while page := await self._feed.changes(
+            self._pipeline, self._space, after=seq, limit=PAGE
+        ):
+            await self._run(partial(self._opened().apply, page))
+            seq = page[-1].seq
+            applied += len(page)
+        return applied
+
+    async def nearest(
+        self, query: "NDArray[np.float32]", *, scope: Scope, limit: int
+    ) -> list[Scored]:
+        """Ask the shard."""
+        if limit < 1:
+            return []
+        return await self._run(lambda: self._opened().nearest(query, scope, limit))
+
+    async def similarities(
+        self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
+    ) -> list[float]:
+        """Ask the shard for the vectors, and compare here."""
+        return await self._run(lambda: self._opened().similarities(query, chunks))
+
+    async def rebuild(self) -> None:
+        """Throw the shard away and make it again from the feed."""
+        epoch = await self._feed.epoch()
+        await self._run(lambda: self._start_anew(epoch))
+        await self.catch_up()
+
+    async def aclose(self) -> None:
+        """Close the shard. Safe to call twice."""
+        if not self._closed:
+            self._closed = True
+            await self._run(self._let_go)
+            self._thread.shutdown(wait=False)
+
+    async def _run(self, work: Callable[[], Result]) -> Result:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, work)
+
+    def _opened(self) -> Shard:
+        if self._shard is None:
+            self._shard = Shard.load(self._folder, self._dimensions)
+        return self._shard
+
+    def _at(self, epoch: str) -> int:
+        if self._shard is None and not self._folder.exists():
+            self._start_anew(epoch)
+        if self._opened().cursor.epoch != epoch:
+            self._start_anew(epoch)
+        return self._opened().cursor.seq
+
+    def _start_anew(self, epoch: str) -> None:
+        self._let_go()
+        try:
+            if self._folder.exists():
+                shutil.rmtree(self._folder)
+        except OSError as error:
+            raise ShardBroken(str(error)) from error
+        self._shard = Shard.create(self._folder, self._dimensions, epoch)
+
+    def _let_go(self) -> None:
+        shard, self._shard = self._shard, None
+        if shard is not None:
+            with suppress(ShardBroken):
+                shard.close()
+
+
+def _file_name(space: str) -> str:
+    """Return `space` as a file's name; two spaces never share one."""
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", space)
+    if plain == space and len(plain) <= 80:
+        return plain
+    return f"{plain[:80]}-{sha256(space.encode()).hexdigest()[:12]}"

@@ -1,0 +1,265 @@
+"""A Qdrant Edge shard: the one module that knows the native engine.
+
+The engine may raise anything, panics that are no `Exception` among them, and may
+read damaged files without a word. Here that becomes one thing, `ShardBroken`: the
+shard holds nothing that the records do not, so it is thrown away and made again.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from lrwr.core.adapters.vectors.cosine import SLACK, exact_cosines, unit
+from lrwr.core.model.chunks import ChunkId
+from lrwr.core.model.search import Scope, Scored
+from lrwr.core.ports.record_store import Change
+
+if TYPE_CHECKING:
+    import numpy as np
+    import qdrant_edge
+    from numpy.typing import NDArray
+
+ENGINE = "0.9.0"
+"""The engine's version; a shard that another version wrote is made again."""
+
+_LAYOUT = f"1 qdrant-edge {ENGINE}"
+_VECTOR = "text"
+_CURSOR = 0
+"""The point that says how far the feed was followed; a chunk's id is a UUID."""
+
+_MORE = 16
+"""Points asked for beyond the limit, to see whether others score as well."""
+
+
+class ShardBroken(Exception):
+    """The shard's files or the engine cannot be trusted any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far a shard has followed the feed `epoch`, and the vectors that it holds."""
+
+    epoch: str
+    seq: int
+    points: int
+
+
+class Shard:
+    """An open shard, for one thread. Every method may raise `ShardBroken`."""
+
+    def __init__(
+        self, shard: "qdrant_edge.EdgeShard", cursor: Cursor, dimensions: int
+    ) -> None:
+        self._shard = shard
+        self._dimensions = dimensions
+        self.cursor = cursor
+
+    @classmethod
+    def load(cls, folder: Path, dimensions: int) -> "Shard":
+        """Open the shard in `folder` and check that it holds what it says."""
+        with _native():
+            import qdrant_edge as engine
+
+            shard = engine.EdgeShard.load(str(folder))
+            try:
+                cursor = _cursor_of(shard, dimensions)
+            except BaseException:
+                shard.close()
+                raise
+        return cls(shard, cursor, dimensions)
+
+    @classmethod
+    def create(cls, folder: Path, dimensions: int, epoch: str) -> "Shard":
+        """Make an empty shard in `folder`, which must not hold one."""
+        with _native():
+            import qdrant_edge as engine
+
+            folder.mkdir(parents=True)
+            vector = engine.EdgeVectorParams(
+                size=dimensions, distance=engine.Distance.Cosine
+            )
+            shard = engine.EdgeShard.create(
+                str(folder), engine.EdgeConfig(vectors={_VECTOR: vector})
+            )
+            kinds = engine.PayloadSchemaType
+            index = engine.UpdateOperation.create_field_index
+            shard.update(index("document", kinds.Keyword))
+            shard.update(index("end", kinds.Integer))
+            shard.update(index("kind", kinds.Keyword))
+            made = cls(shard, Cursor(epoch, 0, 0), dimensions)
+            made._write([], made.cursor)
+        return made
+
+    def apply(self, changes: Sequence[Change]) -> None:
+        """Follow the feed: what is new, what is gone, and the cursor with them."""
+        last = {change.chunk: change for change in changes}
+        kept = [change for change in last.values() if change.vector is not None]
+        with _native():
+            import qdrant_edge as engine
+
+            known = {
+                str(point.id)
+                for point in self._shard.retrieve(list(last), False, False)
+            }
+            gone = [
+                chunk
+                for chunk, change in last.items()
+                if change.vector is None and chunk in known
+            ]
+            if gone:
+                self._shard.update(engine.UpdateOperation.delete_points(list(gone)))
+            points = self.cursor.points - len(known) + len(kept)
+            self._write(kept, Cursor(self.cursor.epoch, changes[-1].seq, points))
+
+    def nearest(
+        self, query: "NDArray[np.float32]", scope: Scope, limit: int
+    ) -> list[Scored]:
+        """Return the best chunks in scope; exact cosines, ties by chunk id."""
+        import numpy as np
+
+        query = unit(query)
+        with _native():
+            bounds = _filter(scope)
+            points = self._candidates(query, bounds, limit) if bounds else []
+        if not points:
+            return []
+        vectors = np.array([vector for _, vector in points], np.float32)
+        scores = exact_cosines(query, vectors)
+        found = [
+            Scored(ChunkId(chunk), score)
+            for (chunk, _), score in zip(points, scores, strict=True)
+        ]
+        return sorted(found, key=lambda one: (-one.score, one.chunk))[:limit]
+
+    def similarities(
+        self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
+    ) -> list[float]:
+        """Return the cosine of each chunk, in order; 0.0 where it has no vector."""
+        import numpy as np
+
+        with _native():
+            points = self._shard.retrieve(list(chunks), False, [_VECTOR])
+            found = {str(point.id): _vector_of(point) for point in points}
+        if not found:
+            return [0.0] * len(chunks)
+        vectors = np.array(list(found.values()), np.float32)
+        scores = exact_cosines(unit(query), vectors)
+        score_of = dict(zip(found, scores, strict=True))
+        return [score_of.get(chunk, 0.0) for chunk in chunks]
+
+    def close(self) -> None:
+        """Put everything on disk and let go of the files."""
+        with _native():
+            try:
+                self._shard.flush()
+            finally:
+                self._shard.close()
+
+    def _candidates(
+        self, query: "NDArray[np.float32]", bounds: "qdrant_edge.Filter", limit: int
+    ) -> list[tuple[str, list[float]]]:
+        """Return the best points, and all that score as well as the last of them."""
+        import qdrant_edge as engine
+
+        nearest = engine.Query.Nearest(query.tolist(), using=_VECTOR)
+        asked = limit + _MORE
+        while True:
+            found = self._shard.query(
+                engine.QueryRequest(
+                    asked, query=nearest, filter=bounds, with_vector=[_VECTOR]
+                )
+            )
+            if not all(abs(point.score) < 1.01 for point in found):
+                raise ShardBroken("A cosine is not between -1 and 1.")
+            if len(found) < asked or found[-1].score < found[limit - 1].score - SLACK:
+                return [(str(point.id), _vector_of(point)) for point in found]
+            asked *= 2
+
+    def _write(self, changes: Sequence[Change], cursor: Cursor) -> None:
+        import qdrant_edge as engine
+
+        said = {
+            "layout": _LAYOUT,
+            "dimensions": self._dimensions,
+            "epoch": cursor.epoch,
+            "seq": cursor.seq,
+            "points": cursor.points,
+        }
+        points = [engine.Point(_CURSOR, {}, said)]
+        for change in changes:
+            payload = {
+                "document": change.document,
+                "end": change.end,
+                "kind": change.kind,
+            }
+            vector = {} if change.vector is None else {_VECTOR: change.vector.tolist()}
+            points.append(engine.Point(change.chunk, vector, payload))
+        self._shard.update(engine.UpdateOperation.upsert_points(points))
+        self.cursor = cursor
+
+
+@contextmanager
+def _native() -> Iterator[None]:
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, ShardBroken):
+        raise
+    except BaseException as error:  # a panic in the engine is no Exception
+        raise ShardBroken(str(error)) from error
+
+
+def _cursor_of(shard: "qdrant_edge.EdgeShard", dimensions: int) -> Cursor:
+    import qdrant_edge as engine
+
+    points = shard.retrieve([_CURSOR], True, False)
+    said = (points[0].payload or {}) if points else {}
+    if (said.get("layout"), said.get("dimensions")) != (_LAYOUT, dimensions):
+        raise ShardBroken("The shard was made by another version.")
+    cursor = Cursor(said["epoch"], said["seq"], said["points"])
+    vectors = engine.Filter(must=[engine.HasVectorCondition(_VECTOR)])
+    if shard.count(engine.CountRequest(exact=True, filter=vectors)) != cursor.points:
+        raise ShardBroken("The shard has lost vectors, or kept some too many.")
+    return cursor
+
+
+def _filter(scope: Scope) -> "qdrant_edge.Filter | None":
+    """Return `scope` as the engine's filter; None when nothing can be in scope."""
+    import qdrant_edge as engine
+
+    if not scope.kinds:
+        return None
+    kinds = _among("kind", [kind.value for kind in scope.kinds])
+    if scope.documents is None and not scope.until:
+        return engine.Filter(must=[kinds])
+    bounded = [
+        document
+        for document in scope.until
+        if scope.documents is None or document in scope.documents
+    ]
+    anywhere: list[qdrant_edge.Filter] = []
+    if scope.documents is None:
+        anywhere.append(engine.Filter(must_not=[_among("document", bounded)]))
+    elif whole := scope.documents - scope.until.keys():
+        anywhere.append(engine.Filter(must=[_among("document", whole)]))
+    for document in bounded:
+        end = engine.RangeFloat(lte=float(scope.until[document]))
+        inside = engine.FieldCondition("end", range=end)
+        anywhere.append(engine.Filter(must=[_among("document", [document]), inside]))
+    if not anywhere:
+        return None
+    return engine.Filter(must=[kinds, engine.Filter(should=[*anywhere])])
+
+
+def _among(key: str, values: Iterable[str]) -> "qdrant_edge.FieldCondition":
+    import qdrant_edge as engine
+
+    return engine.FieldCondition(key, match=engine.MatchAny([*values]))
+
+
+def _vector_of(
+    point: "qdrant_edge.Record | qdrant_edge.ScoredPoint",
+) -> list[float]:
+    """Return the point's one vector: the cursor, which has none, is never asked for."""
+    return cast("dict[str, list[float]]", point.vector)[_VECTOR]

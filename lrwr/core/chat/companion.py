@@ -1,0 +1,184 @@
+"""The companion without a language model: it quotes, and does not reason.
+
+It finds passages, picks their best sentences, and says where each stands. When the
+evidence is thin it says so first.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.search import Passage
+from lrwr.core.model.text import Lines, Span, SplitSentences
+from lrwr.core.model.words import content_words
+from lrwr.core.ports.lexical_index import LexicalIndex
+from lrwr.core.ports.record_store import PassageStore
+from lrwr.core.ports.reranker import Reranker
+from lrwr.core.retrieval.evidence import WordWeights
+from lrwr.core.retrieval.search import PassageFinder, SearchRequest
+
+READ = 4
+"""Passages whose sentences are weighed."""
+
+WEIGHED = 36
+"""Sentences that are looked at closely; each costs a run of the model."""
+
+QUOTES = 3
+"""Sentences quoted at most."""
+
+NEAR = 0.75
+"""A further sentence is quoted when it fits this well, the best one being 1.0."""
+
+SHORTEST = 4
+"""Words that a sentence must have to be worth quoting."""
+
+SENTENCE_WEIGHT = 0.7
+"""The sentence's own share of its score; the rest is its passage's place."""
+
+THIN = 0.5
+"""Below this share of the question's weight in the best passages, the text is silent:
+see decision 004."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A sentence of the manuscript, verbatim, with its place.
+
+    `span` is in the document's canonical text; the text there is `text`.
+    """
+
+    text: str
+    span: Span
+    lines: Lines
+    passage: Passage
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedAnswer:
+    """What the text itself says to a question.
+
+    `silent` means that the evidence is too thin to be called an answer; the quotes
+    are then only what comes nearest. `unknown` are words that the library does not
+    hold at all. `coverage` is the share of the question's weight that the best
+    passages hold, 0.0 to 1.0.
+    """
+
+    quotes: tuple[Quote, ...]
+    silent: bool
+    coverage: float
+    unknown: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    passage: Passage
+    span: Span
+    text: str
+    share: float
+
+
+class Companion:
+    """Answers from the text with the text. Reads only."""
+
+    def __init__(
+        self,
+        *,
+        finder: PassageFinder,
+        store: PassageStore,
+        lexical: LexicalIndex,
+        reranker: Reranker | None,
+        sentences: SplitSentences,
+    ) -> None:
+        self._finder = finder
+        self._store = store
+        self._lexical = lexical
+        self._reranker = reranker
+        self._sentences = sentences
+
+    async def answer(self, request: SearchRequest) -> QuotedAnswer:
+        """Quote what fits the question best, best first.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        result = await self._finder.find(request)
+        words = content_words(request.question)
+        counts, total = await self._lexical.document_frequencies(
+            words, pipeline=request.pipeline
+        )
+        weights = WordWeights.of(words, counts, total)
+        passages = result.passages[:READ]
+        coverage = max((weights.coverage(p.chunk.text) for p in passages), default=0.0)
+        remarks = list(result.remarks)
+        told = self._sentences_of(passages, weights)
+        scored = await self._scored(request.question, told, remarks)
+        quotes = await self._verified(_chosen(scored))
+        return QuotedAnswer(
+            quotes=tuple(quotes),
+            silent=coverage < THIN or not quotes,
+            coverage=coverage,
+            unknown=result.unknown,
+            remarks=tuple(remarks),
+        )
+
+    def _sentences_of(
+        self, passages: Sequence[Passage], weights: WordWeights
+    ) -> list[_Sentence]:
+        """Return the sentences that share most with the question, each once."""
+        told: dict[tuple[str, int], _Sentence] = {}
+        for rank, passage in enumerate(passages):
+            for span in self._sentences(passage.chunk.text):
+                text = passage.chunk.text[span.start : span.end]
+                if len(text.split()) < SHORTEST:
+                    continue
+                start = passage.chunk.span.start + span.start
+                place = Span(start, start + len(text))
+                share = weights.coverage(text) + 0.1 * (len(passages) - rank)
+                told.setdefault(
+                    (passage.chunk.document, start),
+                    _Sentence(passage, place, text, share),
+                )
+        return sorted(told.values(), key=lambda s: -s.share)[:WEIGHED]
+
+    async def _scored(
+        self, question: str, told: Sequence[_Sentence], remarks: list[str]
+    ) -> list[tuple[float, _Sentence]]:
+        own = [sentence.share for sentence in told]
+        if self._reranker is not None and told:
+            try:
+                own = await self._reranker.rerank(question, [s.text for s in told])
+            except ServiceUnavailable as error:
+                remarks.append(f"Sentences were chosen by their words alone. {error}")
+        own, ranks = _spread(own), _spread([s.passage.score for s in told])
+        scored = [
+            (SENTENCE_WEIGHT * mine + (1 - SENTENCE_WEIGHT) * rank, sentence)
+            for mine, rank, sentence in zip(own, ranks, told, strict=True)
+        ]
+        return sorted(scored, key=lambda pair: -pair[0])
+
+    async def _verified(self, chosen: Sequence[_Sentence]) -> list[Quote]:
+        """Keep what stands in the document's text, character for character."""
+        quotes = []
+        for sentence in chosen:
+            kept = await self._store.text(sentence.passage.chunk.document)
+            span = sentence.span
+            if kept.text[span.start : span.end] != sentence.text:
+                continue
+            lines = kept.lines.lines_of(span)
+            quotes.append(Quote(sentence.text, span, lines, sentence.passage))
+        return quotes
+
+
+def _spread(values: Sequence[float]) -> list[float]:
+    low, high = min(values, default=0.0), max(values, default=0.0)
+    width = (high - low) or 1.0
+    return [(value - low) / width for value in values]
+
+
+def _chosen(scored: Sequence[tuple[float, _Sentence]]) -> list[_Sentence]:
+    if not scored:
+        return []
+    best = scored[0][0]
+    near = [sentence for score, sentence in scored if score >= NEAR * best]
+    return near[:QUOTES]

@@ -1,0 +1,228 @@
+"""Finding passages: by words and by meaning, fused, then looked at once more."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline
+from lrwr.core.model.documents import DocumentType
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.search import Passage, Scope
+from lrwr.core.model.story import Horizon
+from lrwr.core.model.words import content_words
+from lrwr.core.ports.embedder import Embedder
+from lrwr.core.ports.lexical_index import LexicalIndex
+from lrwr.core.ports.record_store import PassageStore
+from lrwr.core.ports.reranker import Reranker
+from lrwr.core.ports.vector_index import VectorIndex
+from lrwr.core.retrieval.fuse import ranked, spread_scores, unit_scores, weighted_sum
+from lrwr.core.retrieval.story import StoryOrder, arrange, scope_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+POOL = 100
+"""Chunks taken from each way of searching before they are fused."""
+
+LEXICAL_WEIGHT = 0.7
+DENSE_WEIGHT = 0.3
+"""For chunks of 500 tokens on FairytaleQA's validation questions; see decision 003."""
+
+RERANK_WEIGHT = 0.7
+"""The share of the reranker's word in the order of its candidates; the rest is what
+they came with."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """What to look for, and how.
+
+    `types` empty means every type of document. `notes` lets the author's comments be
+    found too. `rerank` None means as the settings say.
+    """
+
+    question: str
+    pipeline: Pipeline
+    limit: int
+    lexical: bool = True
+    dense: bool = True
+    rerank: bool = True
+    types: frozenset[DocumentType] = frozenset()
+    horizon: Horizon | None = None
+    notes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Passages, best first, and what the writer should know about the search.
+
+    `unknown` are words of the question that no passage of the library holds.
+    `remarks` are sentences on what was left out or did not work.
+    """
+
+    passages: tuple[Passage, ...]
+    unknown: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+class PassageFinder:
+    """Searches one library. Reads only; several searches may run at once.
+
+    `embedder` and `vectors` are None where search goes by words alone.
+    `order_patterns` is the setting `[manuscript] order`.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: PassageStore,
+        lexical: LexicalIndex,
+        embedder: Embedder | None,
+        vectors: VectorIndex | None,
+        reranker: Reranker | None,
+        candidates: int,
+        order_patterns: Sequence[str],
+    ) -> None:
+        self._store = store
+        self._lexical = lexical
+        self._embedder = embedder
+        self._vectors = vectors
+        self._reranker = reranker
+        self._candidates = candidates
+        self._patterns = order_patterns
+
+    async def story_order(self) -> StoryOrder:
+        """Return the library's documents in story order."""
+        return arrange(await self._store.outlines(), self._patterns)
+
+    async def find(
+        self, request: SearchRequest, order: StoryOrder | None = None
+    ) -> SearchResult:
+        """Return the passages that fit best.
+
+        `order` saves reading it again when many questions are asked at once. A part
+        of the search that does not answer is left out, and a remark says so.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        order = order or await self.story_order()
+        kinds = {ChunkKind.PROSE, *([ChunkKind.NOTE] if request.notes else [])}
+        scope = scope_of(
+            order, types=request.types, horizon=request.horizon, kinds=kinds
+        )
+        remarks: list[str] = []
+        scores = await self._first_scores(request, scope, remarks)
+        best = ranked(scores)[: max(request.limit, self._candidates)]
+        chunks = await self._store.chunks([scored.chunk for scored in best])
+        final = {chunk.id: scores[chunk.id] for chunk in chunks}
+        if request.rerank and self._reranker is not None and len(chunks) > 1:
+            final = await self._reranked(request.question, chunks, final, remarks)
+        by_id = {chunk.id: chunk for chunk in chunks}
+        passages = [
+            _passage(by_id[scored.chunk], order, scored.score)
+            for scored in ranked(final)[: request.limit]
+        ]
+        unknown = await self._unknown(request)
+        return SearchResult(tuple(passages), unknown, tuple(remarks))
+
+    async def _first_scores(
+        self, request: SearchRequest, scope: Scope, remarks: list[str]
+    ) -> dict[ChunkId, float]:
+        by_words: Mapping[ChunkId, float] = {}
+        if request.lexical:
+            found = await self._lexical.search_words(
+                content_words(request.question),
+                pipeline=request.pipeline,
+                scope=scope,
+                limit=POOL,
+            )
+            by_words = {scored.chunk: scored.score for scored in found}
+        by_meaning: Mapping[ChunkId, float] = {}
+        if request.dense:
+            by_meaning = await self._by_meaning(request, scope, by_words, remarks)
+        if not by_meaning:
+            return unit_scores(by_words)
+        if not by_words:
+            return unit_scores(by_meaning)
+        return weighted_sum(
+            [
+                (LEXICAL_WEIGHT, unit_scores(by_words)),
+                (DENSE_WEIGHT, unit_scores(by_meaning)),
+            ]
+        )
+
+    async def _by_meaning(
+        self,
+        request: SearchRequest,
+        scope: Scope,
+        by_words: Mapping[ChunkId, float],
+        remarks: list[str],
+    ) -> dict[ChunkId, float]:
+        if self._embedder is None or self._vectors is None:
+            return {}
+        try:
+            query = (await self._embedder.embed([request.question]))[0]
+        except ServiceUnavailable as error:
+            remarks.append(f"Searched by words alone. {error}")
+            return {}
+        await self._vectors.catch_up()
+        found = await self._vectors.nearest(query, scope=scope, limit=POOL)
+        scores = {scored.chunk: scored.score for scored in found}
+        return scores | await self._similarities(query, by_words.keys() - scores.keys())
+
+    async def _similarities(
+        self, query: "NDArray[np.float32]", others: set[ChunkId]
+    ) -> dict[ChunkId, float]:
+        if self._vectors is None or not others:
+            return {}
+        ids = sorted(others)
+        values = await self._vectors.similarities(query, ids)
+        return dict(zip(ids, values, strict=True))
+
+    async def _reranked(
+        self,
+        question: str,
+        chunks: Sequence[Chunk],
+        scores: Mapping[ChunkId, float],
+        remarks: list[str],
+    ) -> dict[ChunkId, float]:
+        """Put the candidates in a new order, ahead of what was not looked at."""
+        if self._reranker is None:
+            return dict(scores)
+        candidates = chunks[: self._candidates]
+        try:
+            closer = await self._reranker.rerank(question, [c.text for c in candidates])
+        except ServiceUnavailable as error:
+            remarks.append(f"Not looked at a second time. {error}")
+            return dict(scores)
+        ids = [chunk.id for chunk in candidates]
+        blended = weighted_sum(
+            [
+                (RERANK_WEIGHT, spread_scores(dict(zip(ids, closer, strict=True)))),
+                (1 - RERANK_WEIGHT, spread_scores({id_: scores[id_] for id_ in ids})),
+            ]
+        )
+        return dict(scores) | {id_: 1.0 + score for id_, score in blended.items()}
+
+    async def _unknown(self, request: SearchRequest) -> tuple[str, ...]:
+        words = content_words(request.question)
+        counts, _ = await self._lexical.document_frequencies(
+            words, pipeline=request.pipeline
+        )
+        return tuple(word for word in words if not counts.get(word))
+
+
+def _passage(chunk: Chunk, order: StoryOrder, score: float) -> Passage:
+    outline = order.outlines[chunk.document]
+    titled = outline.chapters[chunk.chapter : chunk.chapter + 1]
+    number = order.chapter_number(chunk.document, chunk.chapter)
+    return Passage(
+        chunk=chunk,
+        type=outline.type,
+        chapter=number,
+        chapter_title=titled[0].title if titled else outline.title,
+        scene=None if number is None else chunk.scene + 1,
+        score=score,
+    )

@@ -1,0 +1,207 @@
+"""Story order: documents into one line, chapters into numbers, horizons into bounds."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from lrwr.core.model.chunks import ChunkKind
+from lrwr.core.model.documents import Chapter, DocumentId, DocumentType
+from lrwr.core.model.errors import NotFound
+from lrwr.core.model.search import Scope
+from lrwr.core.model.story import DocumentOutline, Horizon
+
+_DIGITS = re.compile(r"(\d+)")
+_HORIZON = re.compile(
+    r"(?:(?:vol|volume)\W*(?P<volume>\d+)\W*)?"
+    r"(?:(?:ch|chap|chapter)\W*)?(?P<chapter>\d+)"
+    r"(?:\W+(?:s|sc|scene)\W*(?P<scene>\d+))?",
+    re.IGNORECASE,
+)
+_SCENE_SUFFIX = re.compile(r":(?:s|sc|scene)(\d+)$", re.IGNORECASE)
+_EXAMPLES = "Say it as ch12, ch12:s2, vol3.ch6, or the path of a file."
+
+
+@dataclass(frozen=True, slots=True)
+class StoryOrder:
+    """The library's documents, those of the story in the order they are told.
+
+    `story` holds scene documents only. `numbers` gives each of their chapters its
+    number in story order: 0 before the first chapter of all, then 1, 2, 3, …. A later
+    opening (the preface of a second part) shares the number of the chapter after it.
+    """
+
+    outlines: Mapping[DocumentId, DocumentOutline]
+    story: tuple[DocumentId, ...]
+    numbers: Mapping[DocumentId, tuple[int, ...]]
+
+    @property
+    def last(self) -> int:
+        """The number of the last chapter."""
+        return max((n for row in self.numbers.values() for n in row), default=0)
+
+    def chapter_number(self, document: DocumentId, chapter: int) -> int | None:
+        """Return a chapter's number; None outside the story."""
+        row = self.numbers.get(document, ())
+        return row[chapter] if chapter < len(row) else None
+
+    def told(self) -> Iterator[tuple[DocumentId, Chapter, int]]:
+        """Yield every chapter of the story, in order, with its number."""
+        for document in self.story:
+            chapters = self.outlines[document].chapters
+            for chapter, number in zip(chapters, self.numbers[document], strict=True):
+                yield document, chapter, number
+
+
+def arrange(outlines: Sequence[DocumentOutline], order: Sequence[str]) -> StoryOrder:
+    """Put documents into story order.
+
+    The front matter's `order:` says a document's place among all; then comes the
+    first pattern of `order` that fits its path; then its path, numbers by value.
+    """
+    by_id = {outline.id: outline for outline in outlines}
+    scenes = [o for o in outlines if o.type is DocumentType.SCENE]
+    by_path = sorted(scenes, key=lambda o: (_rank(o.id, order), natural_key(o.id)))
+    placed = [
+        (float(place) if o.order is None else o.order, o.order is None, place, o.id)
+        for place, o in enumerate(by_path, start=1)
+    ]
+    story = tuple(document for *_, document in sorted(placed))
+    return StoryOrder(by_id, story, _numbered(by_id, story))
+
+
+def natural_key(path: str) -> tuple[tuple[int, int, str], ...]:
+    """Sort key under which chapter 2 comes before chapter 10."""
+    return tuple(
+        (0, int(part), "") if part.isdecimal() else (1, 0, part.casefold())
+        for part in _DIGITS.split(path)
+        if part
+    )
+
+
+def scope_of(
+    order: StoryOrder,
+    *,
+    types: Collection[DocumentType],
+    horizon: Horizon | None,
+    kinds: Collection[ChunkKind],
+) -> Scope:
+    """Return the hard bound for a search; no `types` means every type.
+
+    Under a horizon only the story itself is in scope: a note has no place in story
+    order, so nobody can say that it gives nothing away.
+    """
+    if horizon is None:
+        within = [o.id for o in order.outlines.values() if not types or o.type in types]
+        whole = len(within) == len(order.outlines)
+        return Scope(None if whole else frozenset(within), {}, frozenset(kinds))
+    if types and DocumentType.SCENE not in types:
+        return Scope(frozenset(), {}, frozenset(kinds))
+    ends = _visible_ends(order, horizon)
+    until = {document: end for document, end in ends.items() if end is not None}
+    return Scope(frozenset(ends), until, frozenset(kinds))
+
+
+def parse_horizon(text: str, order: StoryOrder) -> Horizon:
+    """Read what a writer calls a place in the story.
+
+    `ch12` is the 12th chapter in story order, `ch12:s2` its second scene, `vol3.ch6`
+    the chapter headed 6 in the volume headed 3; a file's path means its end.
+
+    Raises:
+        NotFound: There is no such chapter, scene or file.
+    """
+    found = _HORIZON.fullmatch(text.strip())
+    if found is None:
+        return _horizon_of_path(text.strip(), order)
+    number = int(found["chapter"])
+    if found["volume"]:
+        number = _number_in_volume(int(found["volume"]), number, order)
+    if number > order.last:
+        raise NotFound(
+            f"The story has no chapter {number}; its last is {order.last}",
+            hint=_EXAMPLES,
+        )
+    return _checked(number, int(found["scene"]) if found["scene"] else None, order)
+
+
+def _rank(document: DocumentId, order: Sequence[str]) -> int:
+    for rank, pattern in enumerate(order):
+        if document == pattern or fnmatchcase(document, pattern):
+            return rank
+    return len(order)
+
+
+def _numbered(
+    outlines: Mapping[DocumentId, DocumentOutline], story: Sequence[DocumentId]
+) -> dict[DocumentId, tuple[int, ...]]:
+    numbers: dict[DocumentId, tuple[int, ...]] = {}
+    count = 0
+    for document in story:
+        row = []
+        for chapter in outlines[document].chapters:
+            if chapter.opening:
+                row.append(count + 1 if count else 0)
+            else:
+                count += 1
+                row.append(count)
+        numbers[document] = tuple(row)
+    return numbers
+
+
+def _visible_ends(order: StoryOrder, horizon: Horizon) -> dict[DocumentId, int | None]:
+    """Say of each document that is seen at all where sight ends; None: nowhere."""
+    ends: dict[DocumentId, int | None] = {}
+    hidden: set[DocumentId] = set()
+    for document, chapter, number in order.told():
+        if document in hidden:
+            continue
+        if number > horizon.chapter:
+            hidden.add(document)
+            continue
+        bound = _scene_end(chapter, number, horizon)
+        ends[document] = chapter.span.end if bound is None else bound
+        if bound is not None:
+            hidden.add(document)
+    whole = set(ends) - hidden
+    return {
+        document: None if document in whole else end for document, end in ends.items()
+    }
+
+
+def _scene_end(chapter: Chapter, number: int, horizon: Horizon) -> int | None:
+    if horizon.scene is None or number < horizon.chapter or chapter.opening:
+        return None
+    if horizon.scene >= len(chapter.scenes):
+        return None
+    return chapter.scenes[horizon.scene - 1].span.end
+
+
+def _number_in_volume(volume: int, number: int, order: StoryOrder) -> int:
+    for _, chapter, told in order.told():
+        if chapter.volume == volume and chapter.number == number:
+            return told
+    raise NotFound(f"No heading says volume {volume}, chapter {number}", hint=_EXAMPLES)
+
+
+def _checked(number: int, scene: int | None, order: StoryOrder) -> Horizon:
+    if scene is None:
+        return Horizon(number)
+    scenes = max(len(chapter.scenes) for _, chapter, n in order.told() if n == number)
+    if not 1 <= scene <= scenes:
+        raise NotFound(
+            f"Chapter {number} has {scenes} scenes, so there is no scene {scene}",
+            hint=_EXAMPLES,
+        )
+    return Horizon(number, scene)
+
+
+def _horizon_of_path(text: str, order: StoryOrder) -> Horizon:
+    suffix = _SCENE_SUFFIX.search(text)
+    path = text[: suffix.start()] if suffix else text
+    fits = [d for d in order.story if d == path or d.endswith(f"/{path}")]
+    if len(fits) != 1:
+        what = "No file" if not fits else "More than one file"
+        raise NotFound(f"{what} of the story is called {path!r}", hint=_EXAMPLES)
+    number = order.numbers[fits[0]][-1] if order.numbers[fits[0]] else 0
+    return _checked(number, int(suffix[1]) if suffix else None, order)

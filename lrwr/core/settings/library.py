@@ -1,0 +1,165 @@
+"""The library: the writer's folder, and the folder where lrwr keeps what it knows."""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from lrwr.core.model.errors import LrwrError, SettingsProblem, StoreProblem
+from lrwr.core.settings.values import Settings
+
+_IGNORE = "# Made by lrwr: nothing in this folder belongs in version control.\n*\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """Where one library stands; both folders absolute.
+
+    `state_dir` belongs to lrwr alone and can be made again from the manuscript,
+    except for what the writer did in lrwr itself.
+    """
+
+    root: Path
+    state_dir: Path
+
+    @property
+    def database(self) -> Path:
+        """The SQLite file: the truth."""
+        return self.state_dir / "library.db"
+
+    @property
+    def index_dir(self) -> Path:
+        """The vector index: a cache, safe to delete."""
+        return self.state_dir / "index"
+
+    @property
+    def memory(self) -> Path:
+        """The file that remembers the manuscript's folders."""
+        return self.state_dir / "library.json"
+
+    def resolve(self, path: str) -> Path:
+        """Return the absolute path that a setting means: `~` or relative to `root`."""
+        return (self.root / _expanded(path)).resolve()
+
+    def name_of(self, path: Path) -> str:
+        """Return `path` relative to `root` with `/`, or absolute when it is outside."""
+        path = path.resolve()
+        if path.is_relative_to(self.root):
+            return path.relative_to(self.root).as_posix()
+        return path.as_posix()
+
+
+def library_of(settings: Settings) -> Library:
+    """Return the library that the settings name. Nothing is touched.
+
+    Raises:
+        SettingsProblem: `state_dir` is the library's own folder or one above it.
+    """
+    root = settings.root.resolve()
+    state = (root / _expanded(settings.state_dir)).resolve()
+    if root.is_relative_to(state):
+        raise SettingsProblem(
+            f"`state_dir` is {state}, which holds the manuscript too",
+            hint='Name a folder that lrwr has to itself, such as ".lrwr".',
+        )
+    return Library(root, state)
+
+
+def prepare_state_dir(library: Library) -> None:
+    """Make the state folder, with a `.gitignore` of its own. Twice is once.
+
+    Raises:
+        StoreProblem: It cannot be made, or holds files that are not lrwr's.
+    """
+    state, ignore = library.state_dir, library.state_dir / ".gitignore"
+    with _as_store_problem(state):
+        state.mkdir(parents=True, exist_ok=True)
+        if ignore.exists() or library.database.exists() or library.memory.exists():
+            return
+        if any(state.iterdir()):
+            raise StoreProblem(
+                f"{state} holds files that are not lrwr's",
+                hint="Set `state_dir` to a folder that is new or empty.",
+            )
+        _write_whole(ignore, _IGNORE)
+
+
+def remembered(library: Library) -> tuple[Path, ...]:
+    """Return the folders and files given to `lrwr ingest` so far, as given, absolute.
+
+    Raises:
+        StoreProblem: The file that remembers them cannot be read.
+    """
+    with _as_store_problem(library.memory):
+        if not library.memory.exists():
+            return ()
+        text = library.memory.read_text(encoding="utf-8")
+    try:
+        names = json.loads(text)["folders"]
+        return tuple(library.resolve(str(name)) for name in names)
+    except (ValueError, KeyError, TypeError) as error:
+        raise StoreProblem(
+            f"{library.memory} is damaged",
+            hint="Delete that file, then ingest your manuscript's folder again.",
+        ) from error
+
+
+def remember(library: Library, folders: Sequence[Path]) -> None:
+    """Add `folders` to those remembered; one inside another is covered by it.
+
+    Raises:
+        StoreProblem: The memory cannot be read or written.
+    """
+    known = remembered(library)
+    resolved = [*known, *(folder.resolve() for folder in folders)]
+    kept = tuple(_outermost(resolved))
+    if kept == known:
+        return
+    prepare_state_dir(library)
+    names = [library.name_of(folder) for folder in kept]
+    text = json.dumps({"folders": names}, ensure_ascii=False, indent=2) + "\n"
+    with _as_store_problem(library.memory):
+        _write_whole(library.memory, text)
+
+
+def _outermost(folders: Sequence[Path]) -> Iterator[Path]:
+    for folder in dict.fromkeys(folders):
+        if not any(parent in folders for parent in folder.parents):
+            yield folder
+
+
+def _expanded(path: str) -> Path:
+    # A home folder that cannot be found leaves the path as it was written.
+    with suppress(RuntimeError):
+        return Path(path).expanduser()
+    return Path(path)
+
+
+def _write_whole(path: Path, text: str) -> None:
+    import tempfile
+
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def _as_store_problem(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except LrwrError:
+        raise
+    except OSError as error:
+        raise StoreProblem(
+            f"{path} cannot be used: {error.strerror}",
+            hint="Check the disk and your rights there, or set `state_dir` elsewhere.",
+        ) from error

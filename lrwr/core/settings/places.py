@@ -1,0 +1,36 @@
+"""Where settings files are, and which folder is the library."""
+
+import os
+from pathlib import Path
+
+FILE_NAME = "lrwr.toml"
+STATE_FOLDER = ".lrwr"
+
+
+def user_file() -> Path:
+    """Return where the user's own settings file is, whether it exists or not."""
+    from platformdirs import user_config_path
+
+    return user_config_path("lrwr", appauthor=False) / FILE_NAME
+
+
+def find_root(start: Path, *, user: Path, home: Path) -> Path:
+    """Return the nearest folder upward from `start` that is a library, else `start`.
+
+    A library has an `lrwr.toml` or a `.lrwr/`. The folder of the user's own file is
+    none, and a `.lrwr/` in the home folder counts only for a command run there: one
+    ingestion in the wrong place must not swallow every later manuscript.
+    """
+    start = start.resolve()
+    home, own = home.resolve(), user.parent.resolve()
+    for folder in (start, *start.parents):
+        if folder != own and _is_library(folder, with_state=folder != home):
+            return folder
+    return start
+
+
+def _is_library(folder: Path, *, with_state: bool) -> bool:
+    # os.path answers False for a folder that may not be read; Path raises.
+    if os.path.isfile(folder / FILE_NAME):  # noqa: PTH113
+        return True
+    return with_state and os.path.isdir(folder / STATE_FOLDER)  # noqa: PTH112

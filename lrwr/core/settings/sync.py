@@ -1,0 +1,72 @@
+"""Notices a state folder where SQLite cannot be trusted: synced, or on a network."""
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path, PurePath
+
+_SYNCED = re.compile(
+    r"(dropbox|onedrive|google ?drive|my drive|icloud ?drive|mobile documents|nextcloud"
+    r"|owncloud|pcloud ?drive|cloudstorage)( .*|\(.*)?",
+    re.IGNORECASE,
+)
+_NETWORK = re.compile(
+    r"nfs\d?|cifs|smb\d?|smbfs|9p|davfs\d?|afpfs|fuse\.(sshfs|rclone)"
+)
+_MOUNTS = Path("/proc/mounts")
+
+
+def sync_warning(path: Path, mounts: str | None = None) -> str | None:
+    """Say what is wrong with keeping the state folder at `path`; None when nothing is.
+
+    `mounts` is what `/proc/mounts` says, read when it is None and the system has it.
+    """
+    path = path.absolute()
+    drive = _sync_folder(path) or _network_drive(path, mounts)
+    if not drive:
+        return None
+    return (
+        f"{path} is on {drive}, where the library may be damaged; set `state_dir` to a"
+        " folder on this machine's own disk."
+    )
+
+
+def _sync_folder(path: Path) -> str:
+    for name in path.parts:
+        if _SYNCED.fullmatch(name):
+            return f'a synced drive ("{name}")'
+    for folder in (path, *path.parents):
+        with suppress(OSError):
+            if (folder / ".stfolder").exists():
+                return "a folder synced by Syncthing"
+    return ""
+
+
+def _network_drive(path: Path, mounts: str | None) -> str:
+    if mounts is None:
+        mounts = _read_mounts()
+    kind = ""
+    longest = -1
+    for point, found in _mount_points(mounts):
+        depth = len(point.parts)
+        if depth >= longest and path.is_relative_to(point):
+            longest, kind = depth, found
+    return f"a network drive ({kind})" if _NETWORK.fullmatch(kind) else ""
+
+
+def _read_mounts() -> str:
+    with suppress(OSError):
+        return _MOUNTS.read_text(encoding="utf-8", errors="replace")
+    return ""
+
+
+def _mount_points(mounts: str) -> Iterator[tuple[PurePath, str]]:
+    for line in mounts.splitlines():
+        fields = line.split(" ")
+        if len(fields) > 2:
+            yield PurePath(_unescaped(fields[1])), fields[2]
+
+
+def _unescaped(point: str) -> str:
+    # A space in a mount point is written as \040.
+    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), point)

@@ -1,0 +1,189 @@
+"""The settings themselves. Everything else about settings is made from this file:
+what a file may say, `lrwr.toml.example`, and `lrwr config show`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.settings.declaring import Setting, declared_in, setting
+
+
+class Source(StrEnum):
+    """Where a value came from; a later one wins over an earlier one."""
+
+    DEFAULT = "default"
+    USER = "user file"
+    LIBRARY = "lrwr.toml"
+    ENVIRONMENT = "environment"
+    FLAG = "flag"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where one value came from.
+
+    `where` is `file:line`, the variable or the setting a flag stands for; empty for
+    a default.
+    """
+
+    source: Source = Source.DEFAULT
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ManuscriptSettings:
+    """Which files are the manuscript, and in what order they tell the story."""
+
+    folders: tuple[str, ...] = setting(
+        (),
+        "Folders and files that hold the manuscript and the notes, relative to the"
+        " library's folder. Empty means those that `lrwr ingest` was given so far.",
+        per_library=True,
+        example=("manuscript", "notes"),
+    )
+    exclude: tuple[str, ...] = setting(
+        (),
+        "Files to leave out, written as in a .gitignore.",
+        example=("drafts/", "*.old.md"),
+    )
+    order: tuple[str, ...] = setting(
+        (),
+        "Story order: paths or patterns, first to last, relative to the library's"
+        " folder. What is not named follows, sorted by path; `order:` in a file's front"
+        " matter wins.",
+        per_library=True,
+        example=("manuscript/prologue.md", "manuscript/part-1/*.md"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingSettings:
+    """How passages are compared by meaning."""
+
+    model: Literal["local", "off"] = setting(
+        "local",
+        "Who turns text into vectors: a small model on this machine, or nobody; then"
+        " a search goes by words alone.",
+    )
+    folder: str = setting(
+        "",
+        "A folder with another local model: `model.onnx` and `tokenizer.json`. Empty"
+        " means the model that comes with lrwr.",
+        example="~/models/my-embedder",
+    )
+    threads: int = setting(
+        0,
+        "Processor threads the model may use; 0 means every core, at most 8.",
+        low=0,
+        high=64,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RerankSettings:
+    """How the best candidates of a search are put in their final order."""
+
+    model: Literal["late-interaction", "off"] = setting(
+        "late-interaction",
+        "Who looks at the best candidates once more, word by word: the local model,"
+        " or nobody.",
+    )
+    candidates: int = setting(
+        20,
+        "How many candidates are looked at once more; more is slower.",
+        low=1,
+        high=100,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """What a search gives back."""
+
+    limit: int = setting(
+        8, "How many passages a search shows at most.", low=1, high=100
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSettings:
+    """How pipeline a cuts the text."""
+
+    size: int = setting(
+        500,
+        "The longest passage of pipeline a, in tokens of the embedding model.",
+        low=64,
+        high=510,
+    )
+    overlap: int = setting(
+        50,
+        "How many tokens of a passage pipeline a repeats at the start of the next; at"
+        " most half of `size`.",
+        low=0,
+        high=255,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class OutputSettings:
+    """How lrwr writes to the terminal."""
+
+    color: Literal["auto", "always", "never"] = setting(
+        "auto",
+        "Whether the output is coloured; auto means on a terminal, unless NO_COLOR is"
+        " set.",
+    )
+    progress: bool = setting(
+        True, "Whether long work shows a progress bar on a terminal."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that was set for one run, and where each value came from.
+
+    `root` is the library's folder, absolute. `origins` is keyed by dotted name and
+    says nothing of defaults. `warnings` are sentences for the writer.
+    """
+
+    root: Path
+    pipeline: Literal[Pipeline.NAIVE] = setting(
+        Pipeline.NAIVE,
+        "The recipe that turns the manuscript into passages: a cuts it by size.",
+    )
+    state_dir: str = setting(
+        ".lrwr",
+        "Where lrwr keeps what it knows, relative to the library's folder; `~` is your"
+        " home folder. Name a folder that no sync service and no network holds.",
+        example="~/.local/share/lrwr/my-novel",
+    )
+    manuscript: ManuscriptSettings = field(default_factory=ManuscriptSettings)
+    embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+    rerank: RerankSettings = field(default_factory=RerankSettings)
+    search: SearchSettings = field(default_factory=SearchSettings)
+    chunk: ChunkSettings = field(default_factory=ChunkSettings)
+    output: OutputSettings = field(default_factory=OutputSettings)
+    origins: Mapping[str, Origin] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def value(self, key: str) -> object:
+        """Return the value of the setting with this dotted name."""
+        found: object = self
+        for name in key.split("."):
+            found = getattr(found, name)
+        return found
+
+    def origin(self, key: str) -> Origin:
+        """Return where the value of the setting with this dotted name came from."""
+        return self.origins.get(key, Origin())
+
+
+@cache
+def all_settings() -> Mapping[str, Setting]:
+    """Return every setting by its dotted name, in the order of this file."""
+    return {found.key: found for found in declared_in(Settings)}

@@ -1,0 +1,316 @@
+"""DocumentProcessingService: the only writer of knowledge."""
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+
+from lrwr.core.model.chunks import Chunk, Knowledge, TextHash
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import LrwrError, NotFound, ServiceUnavailable
+from lrwr.core.model.events import (
+    Embedded,
+    Finished,
+    IngestEvent,
+    Planned,
+    Working,
+)
+from lrwr.core.model.jobs import Claim, JobKind, JobOrder, Stage
+from lrwr.core.ports.job_queue import JobQueue
+from lrwr.core.ports.manuscript_source import (
+    DocumentParser,
+    Listing,
+    ManuscriptSource,
+    Skipped,
+)
+from lrwr.core.ports.record_store import KnowledgeStore, Seen
+from lrwr.pipeline.changes import Changes, compare, renames
+from lrwr.pipeline.recipes import Recipe, Tools
+
+LEASE = 60.0
+"""Seconds a worker may be silent before its job is given to another."""
+
+WORKERS = 3
+"""Documents in work at once: one is read or stored while others are embedded."""
+
+Emit = Callable[[IngestEvent], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A document that could not be read: what happened, what to try."""
+
+    document: DocumentId
+    message: str
+    hint: str
+    exit_code: int
+
+
+@dataclass(slots=True)
+class IngestReport:
+    """What an ingestion did, or with `dry_run` would do.
+
+    `processed` documents were read and stored; of their `chunks`, `embedded` cost a
+    run of the model and `reused` did not. `words` are those of the processed
+    documents. `renamed` maps new ids to old ones. `remarks` are sentences for the
+    writer.
+    """
+
+    dry_run: bool = False
+    found: int = 0
+    unchanged: int = 0
+    processed: int = 0
+    forgotten: int = 0
+    words: int = 0
+    chunks: int = 0
+    tokens: int = 0
+    embedded: int = 0
+    reused: int = 0
+    renamed: dict[DocumentId, DocumentId] = field(default_factory=dict)
+    skipped: tuple[Skipped, ...] = ()
+    problems: list[Problem] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+
+class DocumentProcessingService:
+    """Brings the library up to date with the manuscript.
+
+    Work is queued as jobs, and any process may take a job up: what was queued by a
+    process that died is done by the next one that runs.
+    """
+
+    def __init__(
+        self,
+        *,
+        source: ManuscriptSource,
+        parse: DocumentParser,
+        recipe: Recipe,
+        tools: Tools,
+        store: KnowledgeStore,
+        jobs: JobQueue,
+        worker: str,
+    ) -> None:
+        self._source = source
+        self._parse = parse
+        self._recipe = recipe
+        self._tools = tools
+        self._store = store
+        self._jobs = jobs
+        self._worker = worker
+
+    async def process(
+        self, emit: Emit, *, dry_run: bool = False, verify: bool = False
+    ) -> IngestReport:
+        """Read what is new or changed, forget what is gone, and say what was done.
+
+        `dry_run` writes nothing. `verify` reads every file, even those that seem
+        unchanged. A document that cannot be read is reported and left as it was.
+
+        Raises:
+            NotFound: The manuscript is not where it was said to be.
+            StoreProblem: The library cannot be read or written.
+        """
+        listing, seen, changes = await self._look(verify=verify)
+        report = IngestReport(
+            dry_run=dry_run,
+            found=len(listing.found),
+            unchanged=len(changes.unchanged),
+            skipped=listing.skipped,
+        )
+        todo = await self._really_changed(changes, seen, report)
+        emit(Planned(len(todo), len(changes.gone), report.unchanged))
+        if dry_run:
+            await self._rehearse(todo, report)
+            report.forgotten = len(changes.gone)
+        else:
+            await self._work(todo, changes.gone, listing, _Progress(report, emit))
+        return report
+
+    async def look(self) -> Changes:
+        """Compare the manuscript with the library, reading no file.
+
+        Raises:
+            NotFound: The manuscript is not where it was said to be.
+            StoreProblem: The library cannot be read.
+        """
+        _, _, changes = await self._look(verify=False)
+        return changes
+
+    async def _look(self, *, verify: bool) -> tuple[Listing, list[Seen], Changes]:
+        listing = await self._source.list()
+        seen = await self._store.seen(self._recipe.pipeline)
+        changes = compare(
+            seen,
+            listing.found,
+            recipe=self._name(),
+            covers=self._source.covers,
+            verify=verify,
+        )
+        return listing, seen, changes
+
+    def _name(self) -> str:
+        return f"{self._parse.revision()}/{self._recipe.name(self._tools.embedder)}"
+
+    async def _really_changed(
+        self, changes: Changes, seen: Sequence[Seen], report: IngestReport
+    ) -> list[DocumentId]:
+        """Drop documents whose file was touched but says what it said before."""
+        before = {known.id: known for known in seen}
+        todo, touched, arrived = list(changes.stale), {}, {}
+        for document in changes.changed:
+            known = before.get(document)
+            if known is None and not changes.gone:
+                todo.append(document)
+                continue
+            try:
+                content, revision = await self._source.read(document)
+            except LrwrError:
+                todo.append(document)  # its job will say what is wrong
+                continue
+            digest = sha256(content).hexdigest()
+            if known and (known.content, known.recipe) == (digest, self._name()):
+                touched[document] = revision
+                continue
+            todo.append(document)
+            if known is None:
+                arrived[document] = digest
+        report.renamed = renames(changes.gone, seen, arrived)
+        report.unchanged += len(touched)
+        moved = {d: r for d, r in touched.items() if before[d].revision != r}
+        if moved and not report.dry_run:
+            await self._store.touch(self._recipe.pipeline, moved)
+        return sorted(todo)
+
+    async def _rehearse(self, todo: Sequence[DocumentId], report: IngestReport) -> None:
+        for document in todo:
+            try:
+                content, _ = await self._source.read(document)
+                parsed = await asyncio.to_thread(self._parse, document, content)
+            except LrwrError as error:
+                report.problems.append(_problem(document, error))
+                continue
+            knowledge = await self._recipe.draft(parsed, self._tools)
+            await self._count(knowledge, report)
+
+    async def _count(self, knowledge: Knowledge, report: IngestReport) -> None:
+        texts = {chunk.text_hash for chunk in knowledge.chunks}
+        known = texts
+        if self._tools.embedder is not None:
+            known = await self._tools.known(knowledge.space, texts)
+        _add(report, knowledge, known)
+
+    async def _work(
+        self,
+        todo: Sequence[DocumentId],
+        gone: Sequence[DocumentId],
+        listing: Listing,
+        progress: "_Progress",
+    ) -> None:
+        pipeline = self._recipe.pipeline
+        orders = [JobOrder(JobKind.PROCESS, document, pipeline) for document in todo]
+        orders += [JobOrder(JobKind.FORGET, document, pipeline) for document in gone]
+        if orders:
+            await self._jobs.enqueue(orders)
+        there = frozenset(found.id for found in listing.found)
+        async with asyncio.TaskGroup() as group:
+            for number in range(WORKERS):
+                name = f"{self._worker}/{number}"
+                group.create_task(self._work_jobs(name, there, progress))
+
+    async def _work_jobs(
+        self, worker: str, there: Collection[DocumentId], progress: "_Progress"
+    ) -> None:
+        while (claim := await self._jobs.claim(worker, lease=LEASE)) is not None:
+            document = claim.order.document
+            try:
+                if claim.order.kind is JobKind.FORGET and document not in there:
+                    await self._forget(claim, progress)
+                else:
+                    await self._learn(claim, progress)
+            except NotFound:
+                await self._forget(claim, progress)
+            except ServiceUnavailable as error:
+                await self._jobs.fail(claim, str(error), error.hint)
+                raise
+            except LrwrError as error:
+                await self._jobs.fail(claim, str(error), error.hint)
+                progress.failed(document, error)
+
+    async def _forget(self, claim: Claim, progress: "_Progress") -> None:
+        if await self._store.forget(claim.order.document, claim):
+            progress.forgot(claim.order.document)
+
+    async def _learn(self, claim: Claim, progress: "_Progress") -> None:
+        document = claim.order.document
+
+        async def report(event: Working | Embedded) -> None:
+            progress.emit(event)
+            stage = event.stage if isinstance(event, Working) else Stage.EMBED
+            await self._jobs.renew(claim, stage, lease=LEASE)
+
+        await report(Working(document, Stage.READ))
+        content, revision = await self._source.read(document)
+        parsed = await asyncio.to_thread(self._parse, document, content)
+        await report(Working(document, Stage.SPLIT))
+        draft = await self._recipe.draft(parsed, self._tools)
+        tools, name = self._tools, self._name()
+        try:
+            knowledge = await self._recipe.complete(draft, tools, report)
+        except ServiceUnavailable as error:
+            progress.words_only(error)
+            tools = replace(tools, embedder=None)
+            parts = (self._parse.revision(), self._recipe.name(None))
+            knowledge, name = await self._recipe.draft(parsed, tools), "/".join(parts)
+        await report(Working(document, Stage.STORE))
+        seen = Seen(document, revision, sha256(content).hexdigest(), name)
+        if await self._store.replace(knowledge, seen, claim):
+            progress.learned(knowledge)
+
+
+class _Progress:
+    """Counts what has been done, and lets it be seen."""
+
+    def __init__(self, report: IngestReport, emit: Emit) -> None:
+        self._report = report
+        self.emit = emit
+
+    def learned(self, knowledge: Knowledge) -> None:
+        fresh = set(knowledge.vectors)
+        known = {chunk.text_hash for chunk in knowledge.chunks} - fresh
+        _add(self._report, knowledge, known)
+        self.emit(Finished(knowledge.document.id))
+        for warning in knowledge.document.warnings:
+            self._report.remarks.append(f"{knowledge.document.id}: {warning}")
+
+    def forgot(self, document: DocumentId) -> None:
+        self._report.forgotten += 1
+        self.emit(Finished(document))
+
+    def failed(self, document: DocumentId, error: LrwrError) -> None:
+        problem = _problem(document, error)
+        self._report.problems.append(problem)
+        self.emit(Finished(document, problem.message, problem.hint))
+
+    def words_only(self, error: LrwrError) -> None:
+        remark = f"Found by words alone until the next ingestion. {error}"
+        if remark not in self._report.remarks:
+            self._report.remarks.append(remark)
+
+
+def _problem(document: DocumentId, error: LrwrError) -> Problem:
+    return Problem(document, str(error), error.hint, int(error.exit_code))
+
+
+def _add(
+    report: IngestReport, knowledge: Knowledge, known: Collection[TextHash]
+) -> None:
+    missing: dict[TextHash, Chunk] = {
+        c.text_hash: c for c in knowledge.chunks if c.text_hash not in known
+    }
+    report.processed += 1
+    report.words += knowledge.document.words
+    report.chunks += len(knowledge.chunks)
+    if knowledge.space:
+        report.embedded += len(missing)
+        report.reused += len(knowledge.chunks) - len(missing)
+        report.tokens += sum(chunk.tokens for chunk in missing.values())

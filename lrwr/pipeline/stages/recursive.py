@@ -1,0 +1,211 @@
+"""Pipeline A's splitter: whole paragraphs where they fit, finer pieces where not.
+
+The separators are tried in order: an empty line, a line's end, a sentence's end, a
+space, and at last any character. Pieces are packed into a chunk until the next would
+not fit; a chunk begins with the last pieces of the one before, as far as they fit the
+overlap. No chunk crosses a scene or a comment, so that a bound in story order falls
+between chunks, and an edit moves no chunk beyond its scene.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import accumulate
+from uuid import UUID, uuid5
+
+from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline, TextHash
+from lrwr.core.model.documents import Document
+from lrwr.core.model.text import Span
+
+CountTokens = Callable[[Sequence[str]], list[int]]
+
+SEPARATORS = (
+    re.compile(r"\n[^\S\n]*\n\s*"),
+    re.compile(r"\n\s*"),
+    re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]*_]))\s+"),
+    re.compile(r"\s+"),
+)
+"""Between two pieces, coarsest first; each takes all the white space there is."""
+
+CHARACTERS_A_TOKEN = 8
+"""No piece is longer than this for each token allowed: a tokenizer may call a word of
+a million letters one unknown token. English prose has about 4.3."""
+
+NAMESPACE = UUID("5d2f4a1e-6a0b-5c57-9d0e-6c7277720001")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A span that no separator tried so far has cut, and its tokens."""
+
+    span: Span
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The stretch of text that a chunk may not leave, and where it stands."""
+
+    span: Span
+    chapter: int
+    scene: int
+    kind: ChunkKind
+
+
+def split_recursively(
+    document: Document, count: CountTokens, *, size: int, overlap: int
+) -> tuple[Chunk, ...]:
+    """Cut a document into chunks of at most `size` tokens, in reading order.
+
+    `overlap` is how many of those tokens may repeat the chunk before. Notes come
+    last, as chunks of their own. The text at each chunk's span is its text.
+    """
+    homes = list(_homes(document))
+    pieces = _paragraphs(document.text, homes, count)
+    placed: list[tuple[Home, Span, int]] = []
+    for home, coarse in zip(homes, pieces, strict=True):
+        fine = _fit(document.text, coarse, count, size)
+        placed += [(home, span, n) for span, n in _pack(fine, size, overlap)]
+    return _chunks(document, placed)
+
+
+def _homes(document: Document) -> Iterator[Home]:
+    for chapter, told in enumerate(document.chapters):
+        for number, scene in enumerate(told.scenes):
+            for part in scene.parts:
+                yield Home(part, chapter, number, ChunkKind.PROSE)
+    for note in document.notes:
+        yield Home(note, *_place(document, note), ChunkKind.NOTE)
+
+
+def _place(document: Document, note: Span) -> tuple[int, int]:
+    for chapter, told in enumerate(document.chapters):
+        for number, scene in enumerate(told.scenes):
+            if scene.span.holds(note):
+                return chapter, number
+    last = max(0, len(document.chapters) - 1)
+    return last, 0
+
+
+def _paragraphs(
+    text: str, homes: Sequence[Home], count: CountTokens
+) -> list[list[Piece]]:
+    """Cut every home at empty lines, counting all their tokens in one call."""
+    spans = [list(_cut(text, home.span, SEPARATORS[0])) for home in homes]
+    tokens = iter(count([text[s.start : s.end] for group in spans for s in group]))
+    return [[Piece(span, next(tokens)) for span in group] for group in spans]
+
+
+def _cut(text: str, span: Span, separator: re.Pattern[str]) -> Iterator[Span]:
+    start = span.start
+    for gap in separator.finditer(text, span.start, span.end):
+        if gap.end() >= span.end:
+            break
+        if gap.start() > start:
+            yield Span(start, gap.start())
+        start = gap.end()
+    end = span.start + len(text[span.start : span.end].rstrip())
+    if end > start:
+        yield Span(start, end)
+
+
+def _fit(
+    text: str, pieces: Sequence[Piece], count: CountTokens, size: int, level: int = 1
+) -> list[Piece]:
+    """Cut pieces that are too long with the next finer separators."""
+    fine: list[Piece] = []
+    for piece in pieces:
+        if _fits(piece, size):
+            fine.append(piece)
+            continue
+        spans = _finer(text, piece.span, level)
+        tokens = count([text[s.start : s.end] for s in spans])
+        smaller = [Piece(s, n) for s, n in zip(spans, tokens, strict=True)]
+        fine += _fit(text, smaller, count, size, level + 1)
+    return fine
+
+
+def _fits(piece: Piece, size: int) -> bool:
+    if len(piece.span) == 1:
+        return True
+    return piece.tokens <= size and len(piece.span) <= size * CHARACTERS_A_TOKEN
+
+
+def _finer(text: str, span: Span, level: int) -> list[Span]:
+    if level < len(SEPARATORS):
+        return list(_cut(text, span, SEPARATORS[level]))
+    middle = span.start + len(span) // 2
+    return [Span(span.start, middle), Span(middle, span.end)]
+
+
+def _pack(
+    pieces: Sequence[Piece], size: int, overlap: int
+) -> Iterator[tuple[Span, int]]:
+    """Yield spans of consecutive pieces, and their tokens."""
+    totals = [0, *accumulate(piece.tokens for piece in pieces)]
+    start = fresh = 0
+    for n in range(1, len(pieces) + 1):
+        full = n < len(pieces) and totals[n + 1] - totals[start] > size
+        long = n < len(pieces) and _long(pieces, start, n, size)
+        if n == len(pieces) or full or long:
+            yield (
+                Span(pieces[start].span.start, pieces[n - 1].span.end),
+                totals[n] - totals[start],
+            )
+            start, fresh = n, n
+            while _repeats(pieces, totals, start, fresh, size, overlap):
+                start -= 1
+
+
+def _long(pieces: Sequence[Piece], start: int, end: int, size: int) -> bool:
+    length = pieces[end].span.end - pieces[start].span.start
+    return length > size * CHARACTERS_A_TOKEN
+
+
+def _repeats(
+    pieces: Sequence[Piece],
+    totals: Sequence[int],
+    start: int,
+    fresh: int,
+    size: int,
+    overlap: int,
+) -> bool:
+    """Say whether one piece more of the chunk before fits the next one's overlap."""
+    if start == 0 or fresh >= len(pieces):
+        return False
+    repeated = totals[fresh] - totals[start - 1]
+    whole = totals[fresh + 1] - totals[start - 1]
+    return (
+        repeated <= overlap
+        and whole <= size
+        and not _long(pieces, start - 1, fresh, size)
+    )
+
+
+def _chunks(
+    document: Document, placed: Sequence[tuple[Home, Span, int]]
+) -> tuple[Chunk, ...]:
+    seen: dict[TextHash, int] = {}
+    chunks = []
+    for ordinal, (home, span, tokens) in enumerate(placed):
+        text = document.text[span.start : span.end]
+        text_hash = TextHash(sha256(text.encode()).hexdigest())
+        occurrence = seen[text_hash] = seen.get(text_hash, -1) + 1
+        name = f"{Pipeline.NAIVE}\n{document.id}\n{text_hash}\n{occurrence}"
+        chunks.append(
+            Chunk(
+                id=ChunkId(str(uuid5(NAMESPACE, name))),
+                document=document.id,
+                ordinal=ordinal,
+                span=span,
+                lines=document.lines.lines_of(span),
+                chapter=home.chapter,
+                scene=home.scene,
+                kind=home.kind,
+                text=text,
+                text_hash=text_hash,
+                tokens=tokens,
+            )
+        )
+    return tuple(chunks)

@@ -1,0 +1,224 @@
+"""Composition root: settings in, services out. The only module that builds adapters."""
+
+import os
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from lrwr.core.model.errors import NotFound
+from lrwr.core.settings.library import (
+    Library,
+    library_of,
+    prepare_state_dir,
+    remembered,
+)
+from lrwr.core.settings.values import Settings
+
+if TYPE_CHECKING:
+    from lrwr.core.adapters.embed.local import LocalEmbedder
+    from lrwr.core.adapters.records.sqlite.database import Database
+    from lrwr.core.chat.companion import Companion
+    from lrwr.core.ports.job_queue import JobQueue
+    from lrwr.core.ports.lexical_index import LexicalIndex
+    from lrwr.core.ports.record_store import PassageStore
+    from lrwr.core.ports.reranker import Reranker
+    from lrwr.core.ports.vector_index import VectorIndex
+    from lrwr.core.retrieval.search import PassageFinder
+    from lrwr.pipeline.service import DocumentProcessingService
+
+MOST_THREADS = 8
+"""More threads than this make a small model no faster."""
+
+
+@asynccontextmanager
+async def open_services(
+    settings: Settings, *, now: Callable[[], float] = time.time
+) -> "AsyncIterator[Services]":
+    """Lend out services, and close whatever they opened on the way out."""
+    async with AsyncExitStack() as stack:
+        yield Services(settings, stack, now)
+
+
+class Services:
+    """Services, each built when it is asked for, and then the same one every time."""
+
+    def __init__(
+        self, settings: Settings, stack: AsyncExitStack, now: Callable[[], float]
+    ) -> None:
+        self.settings = settings
+        self.library: Library = library_of(settings)
+        self._stack = stack
+        self._now = now
+
+    def processing(self, targets: Sequence[Path]) -> "DocumentProcessingService":
+        """Return the service that reads the manuscript under `targets`.
+
+        Raises:
+            StoreProblem: The state folder cannot be made.
+        """
+        from lrwr.core.adapters.records.sqlite.knowledge import SqliteKnowledgeStore
+        from lrwr.core.adapters.source.folder import FolderSource
+        from lrwr.core.adapters.source.parser import Parser
+        from lrwr.pipeline.recipes import NaiveRecipe, Tools
+        from lrwr.pipeline.service import DocumentProcessingService
+
+        prepare_state_dir(self.library)
+        store = SqliteKnowledgeStore(self._database, now=self._now)
+        chunk = self.settings.chunk
+        return DocumentProcessingService(
+            source=FolderSource(
+                self.library.root, targets, self.settings.manuscript.exclude
+            ),
+            parse=Parser(),
+            recipe=NaiveRecipe(size=chunk.size, overlap=chunk.overlap),
+            tools=Tools(
+                count=self._local.count_tokens,
+                embedder=self._embedder,
+                known=store.known_vectors,
+            ),
+            store=store,
+            jobs=self.jobs,
+            worker=f"{os.getpid()}-{uuid4().hex[:8]}",
+        )
+
+    def manuscript(self) -> tuple[Path, ...]:
+        """Return the folders and files that hold the manuscript, absolute.
+
+        Those in the settings, else those that were ingested before; empty if none.
+        """
+        named = self.settings.manuscript.folders
+        if named:
+            return tuple(self.library.resolve(path) for path in named)
+        return remembered(self.library)
+
+    async def finder(self) -> "PassageFinder":
+        """Return the service that finds passages.
+
+        Raises:
+            NotFound: Nothing has been ingested here.
+        """
+        from lrwr.core.retrieval.search import PassageFinder
+
+        return PassageFinder(
+            store=self.passages,
+            lexical=self._lexical,
+            embedder=self._embedder,
+            vectors=await self._vectors(),
+            reranker=self.reranker,
+            candidates=self.settings.rerank.candidates,
+            order_patterns=self.settings.manuscript.order,
+        )
+
+    async def companion(self) -> "Companion":
+        """Return the companion that quotes, for when there is no language model.
+
+        Raises:
+            NotFound: Nothing has been ingested here.
+        """
+        from lrwr.core.adapters.sentences import sentence_spans
+        from lrwr.core.chat.companion import Companion
+
+        return Companion(
+            finder=await self.finder(),
+            store=self.passages,
+            lexical=self._lexical,
+            reranker=self.reranker,
+            sentences=sentence_spans,
+        )
+
+    @cached_property
+    def passages(self) -> "PassageStore":
+        """What answering reads.
+
+        Raises:
+            NotFound: Nothing has been ingested here.
+        """
+        from lrwr.core.adapters.records.sqlite.passages import SqlitePassageStore
+
+        self.require_library()
+        return SqlitePassageStore(self._database)
+
+    @cached_property
+    def jobs(self) -> "JobQueue":
+        """The work that waits, runs and is done."""
+        from lrwr.core.adapters.records.sqlite.jobs import SqliteJobQueue
+
+        return SqliteJobQueue(self._database, now=self._now)
+
+    @cached_property
+    def reranker(self) -> "Reranker | None":
+        """The second look at candidates; None when it is turned off or cannot be."""
+        if self.settings.rerank.model == "off" or self._embedder is None:
+            return None
+        from lrwr.core.adapters.rerank.late_interaction import LateInteraction
+        from lrwr.core.adapters.sentences import sentence_spans
+
+        frequencies = partial(
+            self._lexical.document_frequencies, pipeline=self.settings.pipeline
+        )
+        return LateInteraction(self._local, sentence_spans, frequencies)
+
+    def require_library(self) -> None:
+        """Make sure that there is something to read.
+
+        Raises:
+            NotFound: Nothing has been ingested here.
+        """
+        if not self.library.database.exists():
+            raise NotFound(
+                f"Nothing has been ingested in {self.library.root}",
+                hint="Run `lrwr ingest FOLDER` with the folder of your manuscript.",
+            )
+
+    @cached_property
+    def _database(self) -> "Database":
+        from lrwr.core.adapters.records.sqlite.database import Database
+
+        database = Database(self.library.database)
+        self._stack.push_async_callback(database.aclose)
+        return database
+
+    @cached_property
+    def _lexical(self) -> "LexicalIndex":
+        from lrwr.core.adapters.records.sqlite.lexical import SqliteLexicalIndex
+
+        return SqliteLexicalIndex(self._database)
+
+    @cached_property
+    def _local(self) -> "LocalEmbedder":
+        from lrwr.core.adapters.embed.local import LocalEmbedder
+
+        embedding = self.settings.embedding
+        folder = self.library.resolve(embedding.folder) if embedding.folder else None
+        threads = embedding.threads or min(os.cpu_count() or 1, MOST_THREADS)
+        embedder = LocalEmbedder(folder, threads=threads)
+        self._stack.callback(embedder.close)
+        return embedder
+
+    @cached_property
+    def _embedder(self) -> "LocalEmbedder | None":
+        return None if self.settings.embedding.model == "off" else self._local
+
+    async def _vectors(self) -> "VectorIndex | None":
+        if self._embedder is None:
+            return None
+        from lrwr.core.adapters.records.sqlite.feed import SqliteChangeFeed
+        from lrwr.core.adapters.vectors.choose import open_vectors
+
+        counts = await self.passages.counts(self.settings.pipeline)
+        if not counts.embedded:
+            return None
+        vectors = await open_vectors(
+            self.library.index_dir,
+            SqliteChangeFeed(self._database),
+            pipeline=self.settings.pipeline,
+            space=self._embedder.space,
+            dimensions=self._embedder.dimensions,
+            chunks=counts.embedded,
+        )
+        self._stack.push_async_callback(vectors.aclose)
+        return vectors

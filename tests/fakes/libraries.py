@@ -1,0 +1,68 @@
+"""Whole libraries for tests: every keeper of the record ports over one place."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from lrwr.core.adapters.records.sqlite.database import Database
+from lrwr.core.adapters.records.sqlite.feed import SqliteChangeFeed
+from lrwr.core.adapters.records.sqlite.jobs import SqliteJobQueue
+from lrwr.core.adapters.records.sqlite.knowledge import SqliteKnowledgeStore
+from lrwr.core.adapters.records.sqlite.lexical import SqliteLexicalIndex
+from lrwr.core.adapters.records.sqlite.passages import SqlitePassageStore
+from lrwr.core.model.chunks import Knowledge, Pipeline
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.ports.job_queue import JobQueue
+from lrwr.core.ports.lexical_index import LexicalIndex
+from lrwr.core.ports.record_store import ChangeFeed, KnowledgeStore, PassageStore
+from tests.fakes.records import Clock, remove, some_chunks, some_knowledge, store
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """One library behind its ports, on a clock of the test's own."""
+
+    knowledge: KnowledgeStore
+    passages: PassageStore
+    words: LexicalIndex
+    feed: ChangeFeed
+    queue: JobQueue
+    clock: Clock
+
+    async def keep(self, knowledge: Knowledge, revision: str = "r1") -> None:
+        """Store what was made of one document, as a worker does."""
+        await store(self.knowledge, self.queue, knowledge, revision)
+
+    async def keep_texts(self, document: DocumentId, texts: Sequence[str]) -> None:
+        """Store one document whose chunks say `texts`, each with its vector."""
+        chunks = some_chunks(texts, document=document)
+        await self.keep(some_knowledge(chunks))
+
+    async def remove(
+        self, document: DocumentId, pipeline: Pipeline = Pipeline.NAIVE
+    ) -> None:
+        """Take a document away, as a worker does."""
+        await remove(self.knowledge, self.queue, document, pipeline)
+
+
+def over(database: Database, clock: Clock) -> Library:
+    """A library in `database`."""
+    return Library(
+        knowledge=SqliteKnowledgeStore(database, now=clock),
+        passages=SqlitePassageStore(database),
+        words=SqliteLexicalIndex(database),
+        feed=SqliteChangeFeed(database),
+        queue=SqliteJobQueue(database, now=clock),
+        clock=clock,
+    )
+
+
+@asynccontextmanager
+async def sqlite_library(folder: Path) -> AsyncIterator[Library]:
+    """A library in a SQLite file under `folder`."""
+    database = Database(folder / "lrwr.db")
+    try:
+        yield over(database, Clock())
+    finally:
+        await database.aclose()

@@ -1,0 +1,120 @@
+"""Other processes of one library, for tests that need more than one.
+
+Run as `python -m tests.fakes.workers WHAT FOLDER`; each says what it did on stdout.
+"""
+
+import asyncio
+import itertools
+import os
+import random
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from lrwr.core.adapters.records.sqlite.database import Database
+from lrwr.core.adapters.records.sqlite.feed import SqliteChangeFeed
+from lrwr.core.adapters.records.sqlite.jobs import SqliteJobQueue
+from lrwr.core.adapters.records.sqlite.knowledge import SqliteKnowledgeStore
+from lrwr.core.adapters.vectors.edge import open_edge
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.jobs import JobKind, JobOrder
+from tests.fakes.records import (
+    DIMENSIONS,
+    SPACE,
+    a_document,
+    seen,
+    some_chunks,
+    some_knowledge,
+)
+
+FILE = "lrwr.db"
+
+
+def say(word: object) -> None:
+    """Write a line that the other process reads at once."""
+    sys.stdout.write(f"{word}\n")
+    sys.stdout.flush()
+
+
+def wait_for_the_start() -> None:
+    """Say that everything is imported, and wait to be told to go."""
+    say("ready")
+    sys.stdin.readline()
+
+
+async def open_library(folder: Path) -> None:
+    """Open the library at the same time as others do."""
+    wait_for_the_start()
+    database = Database(folder / FILE)
+    say(await SqliteChangeFeed(database).epoch())
+    await database.aclose()
+
+
+async def claim_jobs(folder: Path) -> None:
+    """Claim and finish jobs until none is left."""
+    wait_for_the_start()
+    database = Database(folder / FILE)
+    queue = SqliteJobQueue(database, now=time.time)
+    knowledge = SqliteKnowledgeStore(database, now=time.time)
+    while claim := await queue.claim(str(os.getpid()), lease=60.0):
+        assert await knowledge.forget(claim.order.document, claim)
+        say(claim.job)
+    await database.aclose()
+
+
+async def write_for_ever(folder: Path) -> None:
+    """Store ever new versions of a few documents until somebody ends it."""
+    database = Database(folder / FILE)
+    queue = SqliteJobQueue(database, now=time.time)
+    knowledge = SqliteKnowledgeStore(database, now=time.time)
+    dice = random.Random(os.getpid())
+    for turn in itertools.count():
+        some_document = DocumentId(f"{dice.randrange(8)}.md")
+        order = JobOrder(JobKind.PROCESS, some_document, Pipeline.NAIVE)
+        await queue.enqueue([order])
+        claim = await queue.claim(str(os.getpid()), lease=60.0)
+        if claim is None:
+            continue
+        document = claim.order.document
+        texts = [f"The frog {dice.randrange(50)} sat." for _ in range(30)]
+        chunks = some_chunks(dict.fromkeys(texts), document=document)
+        text = "\n".join(chunk.text for chunk in chunks)
+        made = some_knowledge(chunks, document=a_document(document, text))
+        assert await knowledge.replace(made, seen(document, str(turn)), claim)
+        say(turn)
+
+
+async def hold_the_shard(folder: Path) -> None:
+    """Hold the vector index until told to go."""
+    database = Database(folder / FILE)
+    index = await open_edge(
+        folder / "index",
+        SqliteChangeFeed(database),
+        pipeline=Pipeline.NAIVE,
+        space=SPACE,
+        dimensions=DIMENSIONS,
+    )
+    assert index is not None
+    say(await index.catch_up())
+    sys.stdin.readline()
+    await index.aclose()
+    await database.aclose()
+
+
+WORK: dict[str, Callable[[Path], Awaitable[None]]] = {
+    "open": open_library,
+    "claim": claim_jobs,
+    "write": write_for_ever,
+    "hold": hold_the_shard,
+}
+
+
+async def main(what: str, folder: str) -> None:
+    """Do one kind of work in `folder`."""
+    await WORK[what](Path(folder))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))

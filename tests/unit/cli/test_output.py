@@ -1,0 +1,263 @@
+"""stdout is the answer, stderr the story, and no text steers a terminal."""
+
+import io
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import PurePosixPath
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.cli.clean import clean
+from lrwr.cli.output import Output
+from lrwr.cli.stream import Color, Piece, Styled
+from lrwr.core.model.errors import LrwrError
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class Gone(io.StringIO):
+    def write(self, text: str) -> int:
+        raise BrokenPipeError
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    output: Output
+    stdout: io.StringIO
+    stderr: io.StringIO
+
+    @property
+    def answer(self) -> str:
+        return self.stdout.getvalue()
+
+    @property
+    def story(self) -> str:
+        return self.stderr.getvalue()
+
+
+def piped(color: Color = "auto", **env: str) -> Streams:
+    stdout, stderr = io.StringIO(), io.StringIO()
+    output = Output(color=color, env=env, stdout=stdout, stderr=stderr)
+    return Streams(output, stdout, stderr)
+
+
+def on_terminal(color: Color = "auto", progress: bool = True, **env: str) -> Streams:
+    stdout, stderr = Terminal(), Terminal()
+    env = {"TERM": "xterm-256color", **env}
+    output = Output(
+        color=color, progress=progress, env=env, stdout=stdout, stderr=stderr
+    )
+    return Streams(output, stdout, stderr)
+
+
+def test_the_answer_goes_to_stdout_and_the_story_to_stderr() -> None:
+    streams = piped()
+    streams.output.answer("Found ", Styled("chapter 3", "place"))
+    streams.output.story("reading…")
+    assert (streams.answer, streams.story) == ("Found chapter 3\n", "reading…\n")
+
+
+def test_a_problem_shows_what_happened_and_what_to_try() -> None:
+    streams = piped()
+    streams.output.problem(LrwrError("It broke", hint="Try again."))
+    streams.output.problem(LrwrError("No idea"))
+    assert streams.story == "lrwr: It broke\nhint: Try again.\nlrwr: No idea\n"
+    assert streams.answer == ""
+
+
+@pytest.mark.parametrize(
+    ("streams", "colored"),
+    [
+        (on_terminal(), True),
+        (on_terminal("never"), False),
+        (on_terminal(NO_COLOR="1"), False),
+        (on_terminal(NO_COLOR=""), True),
+        (on_terminal("always", NO_COLOR="1"), True),
+        (on_terminal(TERM="dumb"), False),
+        (piped(), False),
+        (piped("always"), True),
+        (piped("always", NO_COLOR="1"), True),
+    ],
+)
+def test_color_appears_only_where_it_is_wanted(streams: Streams, colored: bool) -> None:
+    streams.output.answer(Styled("x", "bad"))
+    assert ("\x1b[" in streams.answer) is colored
+    assert "x" in streams.answer
+
+
+def test_text_is_never_markup() -> None:
+    for streams in (piped(), on_terminal("never"), piped("always")):
+        streams.output.answer("[bold]x[/bold] :smile: [link=http://e]y[/link]")
+        assert streams.answer == "[bold]x[/bold] :smile: [link=http://e]y[/link]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("a\x1b[31mb\x1b[0mc", "abc"),
+        ("a\x1b]0;title\x07b", "ab"),
+        ("a\x1b]8;;http://evil\x1b\\b\x1b]8;;\x1b\\c", "abc"),
+        ("a\x1b]52;c;c2VjcmV0\x07b", "ab"),
+        ("a\x1b]0;never ended\nb", "a\nb"),
+        ("a\x9b2Jb\x9d0;t\x9cc", "abc"),
+        ("a\x1bcb\x1b(Bc", "abc"),
+        ("over\rwritten\x08\x07\x00", "overwritten"),
+        ("one\r\ntwo\tthree\n", "one\ntwo\tthree\n"),
+        ("a\u202egnp.exe\u2066b", "agnp.exeb"),
+        ("“Café” — 東京 👩‍👩‍👧 \u200fשלום", "“Café” — 東京 👩‍👩‍👧 \u200fשלום"),
+    ],
+)
+def test_clean_takes_out_what_steers_a_terminal(text: str, kept: str) -> None:
+    assert clean(text) == kept
+
+
+@given(st.text(st.sampled_from("ab\x1b[]\\;0m\x07\x9b\x9c\r\n\t\u202e")))
+def test_what_is_clean_holds_no_control_and_stays_as_it_is(text: str) -> None:
+    once = clean(text)
+    assert not set(once) - set("ab[]\\;0m\n\t")
+    assert clean(once) == once
+
+
+@given(st.text())
+def test_any_text_can_be_printed_anywhere(text: str) -> None:
+    for streams in (piped(), piped("always"), on_terminal(COLUMNS="20")):
+        streams.output.answer(text, Styled(text, "strong"), indent=3)
+        streams.output.table(["One", "Two"], [[text, Styled(text, "good")]])
+        streams.output.json({text: text})
+
+
+def test_a_character_the_stream_cannot_show_becomes_a_question_mark() -> None:
+    raw = io.BytesIO()
+    stdout = io.TextIOWrapper(raw, encoding="ascii")
+    Output(env={}, stdout=stdout, stderr=io.StringIO()).answer("café \udce9")
+    assert raw.getvalue() == b"caf? ?\n"
+
+
+def test_a_pipe_gets_long_lines_whole_and_a_terminal_gets_them_wrapped() -> None:
+    text = "word " * 10 + "end"
+    pipe, terminal = piped(), on_terminal(COLUMNS="24")
+    for streams in (pipe, terminal):
+        streams.output.answer(text, indent=4)
+    assert pipe.answer == f"    {text}\n"
+    lines = terminal.answer.splitlines()
+    assert len(lines) == 3
+    assert all(line.startswith("    word") and len(line) <= 24 for line in lines)
+
+
+def test_indented_paragraphs_keep_their_empty_lines_and_spaces() -> None:
+    for streams in (piped(), on_terminal()):
+        streams.output.answer("one\n\n  two", indent=2)
+        assert streams.answer == "  one\n\n    two\n"
+
+
+def test_the_width_falls_back_to_80() -> None:
+    assert piped(COLUMNS="200").output.width == 80
+    assert on_terminal().output.width == 80
+    assert on_terminal(COLUMNS="100").output.width == 100
+    assert on_terminal(COLUMNS="0").output.width == 80
+
+
+ROWS: list[list[Piece]] = [["Ash", "12"], ["Purple\nFrog", Styled("3", "good")]]
+
+
+def test_a_table_in_a_pipe_is_one_line_a_row() -> None:
+    streams = piped()
+    streams.output.table(["Name", "Lines"], ROWS, right=["Lines"])
+    assert (
+        streams.answer == "Name         Lines\nAsh             12\nPurple Frog      3\n"
+    )
+
+
+def test_a_table_without_rows_shows_its_headings() -> None:
+    streams = piped()
+    streams.output.table(["Name", "Lines"], [])
+    assert streams.answer == "Name  Lines\n"
+
+
+def test_a_table_on_a_narrow_terminal_folds_and_loses_nothing() -> None:
+    streams = on_terminal("never", COLUMNS="20")
+    streams.output.table(["Name", "Where"], [["Ash", "abcdefghij" * 3]])
+    assert all(len(line) <= 20 for line in streams.answer.splitlines())
+    found = "".join(streams.answer.split()).removeprefix("NameWhereAsh")
+    assert found == "abcdefghij" * 3
+
+
+class Kind(StrEnum):
+    PROSE = "prose"
+
+
+@dataclass(frozen=True)
+class Found:
+    kind: Kind
+    path: PurePosixPath
+    names: frozenset[str]
+    lines: tuple[int, int]
+
+
+def test_json_is_made_from_our_own_values() -> None:
+    streams = piped()
+    found = Found(Kind.PROSE, PurePosixPath("a/b"), frozenset("ba"), (1, 2))
+    streams.output.json({"found": found, "score": None})
+    assert json.loads(streams.answer) == {
+        "found": {"kind": "prose", "path": "a/b", "names": ["a", "b"], "lines": [1, 2]},
+        "score": None,
+    }
+
+
+@given(st.text())
+def test_json_keeps_every_text_and_shows_no_control(text: str) -> None:
+    streams = piped()
+    streams.output.json([text])
+    assert json.loads(streams.answer) == [text]
+    assert clean(streams.answer) == streams.answer
+
+
+def test_a_reader_who_left_ends_the_command_quietly() -> None:
+    output = Output(env={}, stdout=Gone(), stderr=io.StringIO())
+    with pytest.raises(SystemExit) as caught:
+        output.answer("x")
+    assert caught.value.code == 0
+
+
+def test_a_closed_pipe_leaves_no_traceback() -> None:
+    code = (
+        "from lrwr.cli.output import Output\n"
+        "output = Output()\n"
+        "for _ in range(100_000): output.answer('x' * 100)"
+    )
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        child.stdout.readline()
+        child.stdout.close()
+        assert child.stderr.read() == b""
+    assert child.returncode == 0
+
+
+def test_progress_is_shown_on_a_terminal_and_lets_the_story_through() -> None:
+    streams = on_terminal()
+    with streams.output.progress("embedding", total=2) as advance:
+        advance(1)
+        streams.output.story("half way")
+        advance(1)
+    assert "embedding" in streams.story
+    assert "half way\n" in streams.story
+    assert streams.answer == ""
+
+
+@pytest.mark.parametrize("streams", [piped(), on_terminal(progress=False)])
+def test_progress_is_silent_where_nobody_wants_it(streams: Streams) -> None:
+    with streams.output.progress("embedding", total=None) as advance:
+        advance(1)
+    assert streams.story == ""

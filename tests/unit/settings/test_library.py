@@ -1,0 +1,113 @@
+"""The state folder: made once, never on top of someone else's files."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lrwr.core.model.errors import SettingsProblem, StoreProblem
+from lrwr.core.settings.library import (
+    Library,
+    library_of,
+    prepare_state_dir,
+    remember,
+    remembered,
+)
+from lrwr.core.settings.values import Settings
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    return library_of(Settings(tmp_path))
+
+
+def test_the_state_folder_stands_under_the_root(library: Library) -> None:
+    assert library.state_dir == library.root / ".lrwr"
+    assert library.database.parent == library.state_dir
+
+
+def test_the_state_folder_may_stand_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
+    settings = Settings(tmp_path / "novel", state_dir="~/state")
+    assert library_of(settings).state_dir == tmp_path / "home" / "state"
+
+
+@pytest.mark.parametrize("state_dir", [".", "..", "", "a/.."])
+def test_a_state_folder_that_holds_the_manuscript_is_refused(
+    tmp_path: Path, state_dir: str
+) -> None:
+    with pytest.raises(SettingsProblem, match="holds the manuscript"):
+        library_of(Settings(tmp_path / "novel", state_dir=state_dir))
+
+
+def test_the_state_folder_keeps_itself_out_of_version_control(library: Library) -> None:
+    prepare_state_dir(library)
+    prepare_state_dir(library)
+    lines = (library.state_dir / ".gitignore").read_text(encoding="utf-8").splitlines()
+    assert "*" in lines
+
+
+def test_a_folder_with_other_files_is_left_alone(library: Library) -> None:
+    library.state_dir.mkdir()
+    (library.state_dir / "chapter.md").touch()
+    with pytest.raises(StoreProblem, match="not lrwr's"):
+        prepare_state_dir(library)
+    assert [path.name for path in library.state_dir.iterdir()] == ["chapter.md"]
+
+
+def test_a_state_folder_that_cannot_be_made_is_a_store_problem(
+    library: Library,
+) -> None:
+    library.state_dir.touch()
+    with pytest.raises(StoreProblem, match="cannot be used") as caught:
+        prepare_state_dir(library)
+    assert "state_dir" in caught.value.hint
+
+
+def test_nothing_is_remembered_at_first(library: Library) -> None:
+    assert remembered(library) == ()
+    assert not library.state_dir.exists()
+
+
+def test_folders_are_remembered_in_order_and_once(library: Library) -> None:
+    notes, manuscript = library.root / "notes", library.root / "manuscript"
+    remember(library, [notes])
+    remember(library, [manuscript, notes])
+    assert remembered(library) == (notes, manuscript)
+    assert json.loads(library.memory.read_text(encoding="utf-8")) == {
+        "folders": ["notes", "manuscript"]
+    }
+
+
+def test_a_folder_covers_what_is_inside_it(library: Library) -> None:
+    manuscript = library.root / "manuscript"
+    remember(library, [manuscript / "part-1"])
+    remember(library, [manuscript])
+    remember(library, [manuscript / "part-2"])
+    assert remembered(library) == (manuscript,)
+
+
+def test_a_folder_outside_the_library_is_remembered_whole(
+    library: Library, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    remember(library, [outside, library.root])
+    assert remembered(library) == (outside, library.root)
+
+
+def test_remembering_leaves_no_other_file_behind(library: Library) -> None:
+    remember(library, [library.root / "manuscript"])
+    names = sorted(path.name for path in library.state_dir.iterdir())
+    assert names == [".gitignore", "library.json"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"folders": 3}'])
+def test_a_damaged_memory_says_how_to_mend_it(library: Library, text: str) -> None:
+    library.state_dir.mkdir()
+    library.memory.write_text(text, encoding="utf-8")
+    with pytest.raises(StoreProblem, match="damaged") as caught:
+        remembered(library)
+    assert "ingest" in caught.value.hint

@@ -1,0 +1,72 @@
+import pytest
+
+from lrwr.core.adapters.source.headings import (
+    Kind,
+    Reading,
+    read_heading,
+    read_line,
+    title_of,
+)
+from lrwr.core.adapters.source.numerals import number_of
+
+
+@pytest.mark.parametrize(
+    ("numeral", "number"),
+    [("12", 12), ("12th", 12), ("XII", 12), ("xiv", 14), ("IIII", 4), ("twelve", 12),
+     ("Twelfth", 12), ("twenty-first", 21), ("Ninety Nine", 99), ("LXVII", 67),
+     ("0", 0), ("", None), ("fog", None), ("IVI", None)],
+)  # fmt: skip
+def test_numbers_are_read_as_chapters_write_them(
+    numeral: str, number: int | None
+) -> None:
+    assert number_of(numeral) == number
+
+
+@pytest.mark.parametrize(
+    ("title", "reading"),
+    [
+        ("CHAPTER XII. Alice's Evidence", Reading(Kind.CHAPTER, number=12)),
+        ("Chapter One: The Fog", Reading(Kind.CHAPTER, number=1)),
+        ("chapter7", Reading(Kind.CHAPTER, number=7)),
+        ("Ch. 4", Reading(Kind.CHAPTER, number=4)),
+        ("VOLUME I, CHAPTER III", Reading(Kind.CHAPTER, volume=1, number=3)),
+        ("BOOK TWO--The Fog, CHAPTER 1. X", Reading(Kind.CHAPTER, 2, 1)),
+        ("Chapter the Last", Reading(Kind.CHAPTER)),
+        ("Volume II", Reading(Kind.GROUP, volume=2)),
+        ("Book the First", Reading(Kind.GROUP, volume=1, rank=1)),
+        ("Part 2: Ash", Reading(Kind.GROUP, volume=2, rank=2)),
+        ("THE PREFACE", Reading(Kind.OPENING)),
+        ("Prologue: Ash", Reading(Kind.OPENING)),
+        ("Epilogue", Reading(Kind.NAMED)),
+        ("Interlude II", Reading(Kind.NAMED)),
+        ("IV. The Fog", Reading(Kind.OTHER, number=4)),
+        ("Twelve", Reading(Kind.OTHER, number=12)),
+        ("I Go to Styles", Reading(Kind.OTHER)),
+        ("Introduction to Magic", Reading(Kind.OTHER)),
+        ("Chapters of a Life", Reading(Kind.OTHER)),
+        ("Participants", Reading(Kind.OTHER)),
+    ],
+)
+def test_a_heading_says_what_it_announces(title: str, reading: Reading) -> None:
+    assert read_heading(title) == reading
+
+
+@pytest.mark.parametrize(
+    ("line", "is_heading"),
+    [("CHAPTER I.", True), ("Chapter One The Fog", True), ("CHAPTER I THE PERIOD", True),
+     ("Part Two", True), ("Prologue", True), ("Volume I, Chapter 4", True),
+     ("Part two of the plan was simple.", False), ("Book One was closed.", False),
+     ("Prologue was over.", False), ("Chapter by chapter she read.", False),
+     ("Part of it", False), ("Chapter 9 " + "and on " * 20, False)],
+)  # fmt: skip
+def test_a_line_of_prose_is_no_heading(line: str, is_heading: bool) -> None:
+    assert (read_line(line) is not None) is is_heading
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [("42-volume-iii-chapter-vi", "Volume III Chapter VI"), ("07-the-fog", "The Fog"),
+     ("Dorian Gray", "Dorian Gray"), ("the_fog", "The Fog"), ("2001", "2001")],
+)  # fmt: skip
+def test_a_file_name_makes_a_title(name: str, title: str) -> None:
+    assert title_of(name) == title

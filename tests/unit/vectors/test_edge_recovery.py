@@ -1,0 +1,318 @@
+import shutil
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from lrwr.core.adapters.vectors import shard as shard_module
+from lrwr.core.adapters.vectors.choose import EDGE_FROM, open_vectors
+from lrwr.core.adapters.vectors.edge import EdgeIndex, open_edge
+from lrwr.core.adapters.vectors.scan import VectorScan
+from lrwr.core.adapters.vectors.shard import ENGINE, Shard, ShardBroken
+from lrwr.core.model.chunks import ChunkId, Pipeline
+from lrwr.core.model.search import Scope
+from lrwr.core.ports.record_store import Change
+from lrwr.core.ports.vector_index import VectorIndex
+from tests.fakes.libraries import Library, sqlite_library
+from tests.fakes.processes import workers
+from tests.fakes.records import (
+    DIMENSIONS,
+    ONE,
+    SPACE,
+    TWO,
+    a_vector,
+    some_chunks,
+)
+
+TEXTS = tuple(f"The frog {n} sat." for n in range(40))
+Harm = Callable[[Path], object]
+
+
+@pytest.fixture
+async def library(tmp_path: Path) -> AsyncIterator[Library]:
+    async with sqlite_library(tmp_path) as opened:
+        await opened.keep_texts(ONE, TEXTS)
+        yield opened
+
+
+@asynccontextmanager
+async def edge(
+    library: Library, folder: Path, *, space: str = SPACE
+) -> AsyncIterator[EdgeIndex]:
+    index = await open_edge(
+        folder / "index",
+        library.feed,
+        pipeline=Pipeline.NAIVE,
+        space=space,
+        dimensions=DIMENSIONS,
+    )
+    assert index is not None
+    try:
+        yield index
+    finally:
+        await index.aclose()
+
+
+def shard_of(folder: Path) -> Path:
+    return folder / "index" / f"a-{SPACE}"
+
+
+def files_of(folder: Path, pattern: str) -> list[Path]:
+    found = sorted(path for path in shard_of(folder).rglob(pattern) if path.is_file())
+    assert found
+    return found
+
+
+async def found(index: VectorIndex) -> set[ChunkId]:
+    near = await index.nearest(a_vector("q"), scope=Scope(), limit=999)
+    return {scored.chunk for scored in near}
+
+
+def expected(*texts: str) -> set[ChunkId]:
+    return {chunk.id for chunk in some_chunks(texts or TEXTS)}
+
+
+def remove_all(folder: Path) -> None:
+    shutil.rmtree(shard_of(folder))
+
+
+def empty(pattern: str) -> Harm:
+    def harm(folder: Path) -> None:
+        for path in files_of(folder, pattern):
+            path.write_bytes(b"")
+
+    return harm
+
+
+def cut(pattern: str) -> Harm:
+    def harm(folder: Path) -> None:
+        for path in files_of(folder, pattern):
+            content = path.read_bytes()
+            path.write_bytes(content[: len(content) // 2])
+
+    return harm
+
+
+def overwrite(pattern: str) -> Harm:
+    def harm(folder: Path) -> None:
+        for path in files_of(folder, pattern):
+            path.write_bytes(b"\xa7" * path.stat().st_size)
+
+    return harm
+
+
+def remove(pattern: str) -> Harm:
+    def harm(folder: Path) -> None:
+        for path in files_of(folder, pattern):
+            path.unlink()
+
+    return harm
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        pytest.param(remove_all, id="all of it removed"),
+        pytest.param(remove("segment.json"), id="segment removed"),
+        pytest.param(remove("chunk_*.mmap"), id="vectors removed"),
+        pytest.param(remove("status.dat"), id="status removed"),
+        pytest.param(empty("edge_config.json"), id="settings emptied"),
+        pytest.param(empty("status.dat"), id="panic on opening"),
+        pytest.param(empty("page_*.dat"), id="payloads emptied"),
+        pytest.param(empty("open-*"), id="log emptied"),
+        pytest.param(cut("chunk_*.mmap"), id="vectors cut short"),
+        pytest.param(cut("tracker.dat"), id="tracker cut short"),
+        pytest.param(overwrite("chunk_*.mmap"), id="vectors overwritten"),
+        pytest.param(overwrite("segment.json"), id="segment overwritten"),
+        pytest.param(overwrite("flags_*.dat"), id="flags overwritten"),
+    ],
+)
+async def test_a_damaged_shard_is_made_again_from_the_records(
+    library: Library, tmp_path: Path, harm: Harm
+) -> None:
+    async with edge(library, tmp_path) as index:
+        await index.catch_up()
+    harm(tmp_path)
+    await library.keep_texts(TWO, ["Something new."])
+    async with edge(library, tmp_path) as index:
+        await index.catch_up()
+        new = {chunk.id for chunk in some_chunks(["Something new."], document=TWO)}
+        assert await found(index) == expected() | new
+        assert not index.given_up
+
+
+async def test_a_shard_of_another_library_is_made_again(
+    library: Library, tmp_path: Path
+) -> None:
+    async with sqlite_library(tmp_path / "other") as other:
+        await other.keep_texts(TWO, ["Somebody else's."])
+        async with edge(other, tmp_path) as index:
+            await index.catch_up()
+    async with edge(library, tmp_path) as index:
+        assert await index.catch_up() == len(TEXTS)
+        assert await found(index) == expected()
+
+
+async def test_a_shard_of_another_version_is_made_again(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr(shard_module, "_LAYOUT", "an earlier one")
+        async with edge(library, tmp_path) as index:
+            await index.catch_up()
+    with pytest.raises(ShardBroken, match="another version"):
+        Shard.load(shard_of(tmp_path), DIMENSIONS)
+    async with edge(library, tmp_path) as index:
+        await index.catch_up()
+        assert await found(index) == expected()
+        assert not index.given_up
+
+
+def test_the_engine_is_the_one_that_shards_are_marked_with() -> None:
+    assert version("qdrant-edge-py") == ENGINE
+
+
+async def test_a_shard_that_breaks_again_and_again_is_given_up(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def break_down(self: Shard, changes: Sequence[Change]) -> None:
+        raise ShardBroken("It fell apart.")
+
+    monkeypatch.setattr(Shard, "apply", break_down)
+    async with edge(library, tmp_path) as index:
+        await index.catch_up()
+        assert index.given_up
+        assert await found(index) == expected()
+        await library.keep_texts(ONE, TEXTS[:3])
+        await index.catch_up()
+        assert await found(index) == expected(*TEXTS[:3])
+
+
+async def test_a_shard_that_breaks_while_it_is_asked_is_made_again(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with edge(library, tmp_path) as index:
+        await index.catch_up()
+        for path in files_of(tmp_path, "*"):
+            path.unlink()
+        with monkeypatch.context() as once:
+            once.setattr(shard_module, "_filter", lambda scope: 1 // 0)
+            with pytest.raises(ShardBroken):
+                Shard.nearest(index_shard(index), a_vector("q"), Scope(), 3)
+        assert await found(index) == expected()
+
+
+def index_shard(index: EdgeIndex) -> Shard:
+    shard = index._shard._shard
+    assert shard is not None
+    return shard
+
+
+async def test_the_records_failure_is_not_taken_for_the_shards(
+    library: Library, tmp_path: Path
+) -> None:
+    class BrokenFeed:
+        async def epoch(self) -> str:
+            raise KeyError("the records")
+
+        async def changes(
+            self, pipeline: Pipeline, space: str, *, after: int, limit: int
+        ) -> list[Change]:
+            raise KeyError("the records")
+
+    index = await open_edge(
+        tmp_path / "index",
+        BrokenFeed(),
+        pipeline=Pipeline.NAIVE,
+        space=SPACE,
+        dimensions=DIMENSIONS,
+    )
+    assert index is not None
+    with pytest.raises(KeyError, match="the records"):
+        await index.catch_up()
+    assert not index.given_up
+    await index.aclose()
+
+
+async def test_a_second_process_gets_none_until_the_first_is_done(
+    library: Library, tmp_path: Path
+) -> None:
+    about = {"pipeline": Pipeline.NAIVE, "space": SPACE, "dimensions": DIMENSIONS}
+
+    async def open_it() -> EdgeIndex | None:
+        return await open_edge(tmp_path / "index", library.feed, **about)  # type: ignore[arg-type]
+
+    with workers("hold", tmp_path) as (holder,):
+        assert holder.hear() == str(len(TEXTS))
+        assert await open_it() is None
+        holder.go()
+        assert holder.rest() == []
+        index = await open_it()
+    assert index is not None
+    assert await index.catch_up() == 0
+    assert await found(index) == expected()
+    assert await open_it() is None
+    await index.aclose()
+
+
+async def test_a_killed_holder_leaves_the_shard_to_others(
+    library: Library, tmp_path: Path
+) -> None:
+    with workers("hold", tmp_path) as (holder,):
+        assert holder.hear() == str(len(TEXTS))
+        holder.kill()
+        async with edge(library, tmp_path) as index:
+            await index.catch_up()
+            assert await found(index) == expected()
+
+
+async def test_spaces_do_not_mix_whatever_their_names(
+    library: Library, tmp_path: Path
+) -> None:
+    for space in ("a/b", "a_b", "..", "ä" * 300):
+        async with edge(library, tmp_path, space=space) as index:
+            assert await index.catch_up() == len(TEXTS)
+            assert await found(index) == set()
+    names = [path.name for path in (tmp_path / "index").iterdir() if path.is_dir()]
+    assert len(set(names)) == 4
+    assert all(name.startswith("a-") for name in names)
+
+
+async def test_a_small_library_is_scanned_and_a_large_one_gets_a_shard(
+    library: Library, tmp_path: Path
+) -> None:
+    async def chosen(chunks: int) -> VectorIndex:
+        return await open_vectors(
+            tmp_path / "index",
+            library.feed,
+            pipeline=Pipeline.NAIVE,
+            space=SPACE,
+            dimensions=DIMENSIONS,
+            chunks=chunks,
+        )
+
+    small, large = await chosen(EDGE_FROM - 1), await chosen(EDGE_FROM)
+    second = await chosen(EDGE_FROM)
+    kinds = [type(index) for index in (small, large, second)]
+    assert kinds == [VectorScan, EdgeIndex, VectorScan]
+    for index in (small, large, second):
+        assert await index.catch_up() == len(TEXTS)
+        assert await found(index) == expected()
+        await index.aclose()
+
+
+async def test_an_index_folder_that_cannot_be_made_leaves_the_scan(
+    library: Library, tmp_path: Path
+) -> None:
+    (tmp_path / "index").write_text("in the way")
+    index = await open_vectors(
+        tmp_path / "index",
+        library.feed,
+        pipeline=Pipeline.NAIVE,
+        space=SPACE,
+        dimensions=DIMENSIONS,
+        chunks=EDGE_FROM,
+    )
+    assert isinstance(index, VectorScan)

@@ -1,0 +1,1 @@
+"""Scripts for those who work on lrwr; not part of what is installed."""
