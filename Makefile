@@ -9,7 +9,7 @@ SYSTEM_PYTHON := $(shell for name in python3.13 python3.12 python3.11 python3; d
 DATA ?= ../shared/data
 
 ifdef UV
-install = $(UV) pip install --quiet --python $(PY) -r $(1) --editable .
+install = $(UV) pip install --quiet --compile-bytecode --python $(PY) -r $(1) --editable .
 else
 install = $(PY) -m pip install --quiet --disable-pip-version-check -r $(1) --editable .
 endif

@@ -1,5 +1,6 @@
 """Composition root: settings in, services out. The only module that builds adapters."""
 
+import asyncio
 import os
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -53,6 +54,8 @@ class Services:
         self.library: Library = library_of(settings)
         self._stack = stack
         self._now = now
+        self._opening = asyncio.Lock()
+        self._index: VectorIndex | None = None
 
     def processing(self, targets: Sequence[Path]) -> "DocumentProcessingService":
         """Return the service that reads the manuscript under `targets`.
@@ -95,7 +98,7 @@ class Services:
             return tuple(self.library.resolve(path) for path in named)
         return remembered(self.library)
 
-    async def finder(self) -> "PassageFinder":
+    def finder(self) -> "PassageFinder":
         """Return the service that finds passages.
 
         Raises:
@@ -107,13 +110,13 @@ class Services:
             store=self.passages,
             lexical=self._lexical,
             embedder=self._embedder,
-            vectors=await self._vectors(),
+            vectors=self._vectors,
             reranker=self.reranker,
             candidates=self.settings.rerank.candidates,
             order_patterns=self.settings.manuscript.order,
         )
 
-    async def companion(self) -> "Companion":
+    def companion(self) -> "Companion":
         """Return the companion that quotes, for when there is no language model.
 
         Raises:
@@ -123,7 +126,7 @@ class Services:
         from lrwr.core.chat.companion import Companion
 
         return Companion(
-            finder=await self.finder(),
+            finder=self.finder(),
             store=self.passages,
             lexical=self._lexical,
             reranker=self.reranker,
@@ -204,8 +207,12 @@ class Services:
         return None if self.settings.embedding.model == "off" else self._local
 
     async def _vectors(self) -> "VectorIndex | None":
-        if self._embedder is None:
-            return None
+        async with self._opening:
+            if self._index is None and self._embedder is not None:
+                self._index = await self._open_vectors(self._embedder)
+            return self._index
+
+    async def _open_vectors(self, embedder: "LocalEmbedder") -> "VectorIndex | None":
         from lrwr.core.adapters.records.sqlite.feed import SqliteChangeFeed
         from lrwr.core.adapters.vectors.choose import open_vectors
 
@@ -216,8 +223,8 @@ class Services:
             self.library.index_dir,
             SqliteChangeFeed(self._database),
             pipeline=self.settings.pipeline,
-            space=self._embedder.space,
-            dimensions=self._embedder.dimensions,
+            space=embedder.space,
+            dimensions=embedder.dimensions,
             chunks=counts.embedded,
         )
         self._stack.push_async_callback(vectors.aclose)

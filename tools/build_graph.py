@@ -11,6 +11,7 @@ Run it again only when the pinned package changes: python -m tools.build_graph
 
 import hashlib
 import json
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -219,6 +220,7 @@ def main() -> None:
     probe = reference.vector(reference.tokens([minilm.PROBE])[0].ids)
     table = {
         "file": shipped.name,
+        "crc32": zlib.crc32(build.content),
         "sha256": hashlib.sha256(build.content).hexdigest(),
         "size": len(build.content),
         "probe": [round(float(number), 5) for number in probe],

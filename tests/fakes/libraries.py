@@ -16,7 +16,14 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.ports.job_queue import JobQueue
 from lrwr.core.ports.lexical_index import LexicalIndex
 from lrwr.core.ports.record_store import ChangeFeed, KnowledgeStore, PassageStore
-from tests.fakes.records import Clock, remove, some_chunks, some_knowledge, store
+from tests.fakes.records import (
+    Clock,
+    a_document,
+    remove,
+    some_chunks,
+    some_knowledge,
+    store,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +44,8 @@ class Library:
     async def keep_texts(self, document: DocumentId, texts: Sequence[str]) -> None:
         """Store one document whose chunks say `texts`, each with its vector."""
         chunks = some_chunks(texts, document=document)
-        await self.keep(some_knowledge(chunks))
+        about = a_document(document, "\n".join(texts))
+        await self.keep(some_knowledge(chunks, document=about))
 
     async def remove(
         self, document: DocumentId, pipeline: Pipeline = Pipeline.NAIVE

@@ -9,14 +9,14 @@ import os
 import random
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 from lrwr.core.adapters.records.sqlite.database import Database
 from lrwr.core.adapters.records.sqlite.feed import SqliteChangeFeed
 from lrwr.core.adapters.records.sqlite.jobs import SqliteJobQueue
 from lrwr.core.adapters.records.sqlite.knowledge import SqliteKnowledgeStore
-from lrwr.core.adapters.vectors.edge import open_edge
+from lrwr.core.adapters.vectors.edge import EdgeIndex, open_edge
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobKind, JobOrder
@@ -67,6 +67,20 @@ async def claim_jobs(folder: Path) -> None:
 async def write_for_ever(folder: Path) -> None:
     """Store ever new versions of a few documents until somebody ends it."""
     database = Database(folder / FILE)
+    async for turn in versions_stored(database):
+        say(turn)
+
+
+async def follow_for_ever(folder: Path) -> None:
+    """Write as `write_for_ever` does, and follow it with the shard."""
+    database = Database(folder / FILE)
+    index = await shard_of(folder, database)
+    async for _ in versions_stored(database):
+        say(await index.catch_up())
+
+
+async def versions_stored(database: Database) -> AsyncIterator[int]:
+    """Store a new version of one of a few documents each time round."""
     queue = SqliteJobQueue(database, now=time.time)
     knowledge = SqliteKnowledgeStore(database, now=time.time)
     dice = random.Random(os.getpid())
@@ -83,12 +97,21 @@ async def write_for_ever(folder: Path) -> None:
         text = "\n".join(chunk.text for chunk in chunks)
         made = some_knowledge(chunks, document=a_document(document, text))
         assert await knowledge.replace(made, seen(document, str(turn)), claim)
-        say(turn)
+        yield turn
 
 
 async def hold_the_shard(folder: Path) -> None:
     """Hold the vector index until told to go."""
     database = Database(folder / FILE)
+    index = await shard_of(folder, database)
+    say(await index.catch_up())
+    sys.stdin.readline()
+    await index.aclose()
+    await database.aclose()
+
+
+async def shard_of(folder: Path, database: Database) -> EdgeIndex:
+    """Open the library's shard, which no other process may hold."""
     index = await open_edge(
         folder / "index",
         SqliteChangeFeed(database),
@@ -97,10 +120,7 @@ async def hold_the_shard(folder: Path) -> None:
         dimensions=DIMENSIONS,
     )
     assert index is not None
-    say(await index.catch_up())
-    sys.stdin.readline()
-    await index.aclose()
-    await database.aclose()
+    return index
 
 
 WORK: dict[str, Callable[[Path], Awaitable[None]]] = {
@@ -108,6 +128,7 @@ WORK: dict[str, Callable[[Path], Awaitable[None]]] = {
     "claim": claim_jobs,
     "write": write_for_ever,
     "hold": hold_the_shard,
+    "follow": follow_for_ever,
 }
 
 

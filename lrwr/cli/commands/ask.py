@@ -54,9 +54,9 @@ async def _ask(
 
     async with open_services(settings) as services:
         if as_of is not None:
-            order = await (await services.finder()).story_order()
+            order = await services.finder().story_order()
             request = replace(request, horizon=parse_horizon(as_of, order))
-        answer = await (await services.companion()).answer(request)
+        answer = await services.companion().answer(request)
     for remark in answer.remarks:
         output.warn(remark)
     if as_json:

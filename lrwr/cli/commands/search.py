@@ -138,7 +138,7 @@ async def _one(
     from lrwr.wiring import open_services
 
     async with open_services(settings) as services:
-        finder = await services.finder()
+        finder = services.finder()
         order = await finder.story_order()
         result = await _find(finder, request, order, as_of)
         for remark in result.remarks:
@@ -228,7 +228,7 @@ async def _batch(
 
     lines = list(_questions(batch))
     async with open_services(settings) as services:
-        finder = await services.finder()
+        finder = services.finder()
         order = await finder.story_order()
         with output.progress("Searching", len(lines)) as advance:
             for line in lines:

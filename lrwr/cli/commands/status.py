@@ -28,7 +28,7 @@ async def _status(settings: "Settings", output: "Output", *, as_json: bool) -> N
         services.require_library()
         folders = services.manuscript()
         counts = await services.passages.counts(settings.pipeline)
-        order = await (await services.finder()).story_order()
+        order = await services.finder().story_order()
         changes = await services.processing(folders).look()
         facts: dict[str, object] = {
             "root": services.library.root,

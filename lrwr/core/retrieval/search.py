@@ -1,8 +1,7 @@
 """Finding passages: by words and by meaning, fused, then looked at once more."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline
 from lrwr.core.model.documents import DocumentType
@@ -18,10 +17,6 @@ from lrwr.core.ports.vector_index import VectorIndex
 from lrwr.core.retrieval.fuse import ranked, spread_scores, unit_scores, weighted_sum
 from lrwr.core.retrieval.story import StoryOrder, arrange, scope_of
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 POOL = 100
 """Chunks taken from each way of searching before they are fused."""
 
@@ -32,6 +27,10 @@ DENSE_WEIGHT = 0.3
 RERANK_WEIGHT = 0.7
 """The share of the reranker's word in the order of its candidates; the rest is what
 they came with."""
+
+
+OpenVectors = Callable[[], Awaitable[VectorIndex | None]]
+"""Opens the vector index, the same one every time; None when there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,8 @@ class SearchResult:
 class PassageFinder:
     """Searches one library. Reads only; several searches may run at once.
 
-    `embedder` and `vectors` are None where search goes by words alone.
+    `embedder` is None where search goes by words alone. `vectors` opens the index, at
+    the first search that needs it; it returns None when nothing is embedded.
     `order_patterns` is the setting `[manuscript] order`.
     """
 
@@ -79,7 +79,7 @@ class PassageFinder:
         store: PassageStore,
         lexical: LexicalIndex,
         embedder: Embedder | None,
-        vectors: VectorIndex | None,
+        vectors: OpenVectors,
         reranker: Reranker | None,
         candidates: int,
         order_patterns: Sequence[str],
@@ -87,7 +87,7 @@ class PassageFinder:
         self._store = store
         self._lexical = lexical
         self._embedder = embedder
-        self._vectors = vectors
+        self._open_vectors = vectors
         self._reranker = reranker
         self._candidates = candidates
         self._patterns = order_patterns
@@ -160,26 +160,20 @@ class PassageFinder:
         by_words: Mapping[ChunkId, float],
         remarks: list[str],
     ) -> dict[ChunkId, float]:
-        if self._embedder is None or self._vectors is None:
+        vectors = await self._open_vectors() if self._embedder else None
+        if self._embedder is None or vectors is None:
             return {}
         try:
             query = (await self._embedder.embed([request.question]))[0]
         except ServiceUnavailable as error:
             remarks.append(f"Searched by words alone. {error}")
             return {}
-        await self._vectors.catch_up()
-        found = await self._vectors.nearest(query, scope=scope, limit=POOL)
+        await vectors.catch_up()
+        found = await vectors.nearest(query, scope=scope, limit=POOL)
         scores = {scored.chunk: scored.score for scored in found}
-        return scores | await self._similarities(query, by_words.keys() - scores.keys())
-
-    async def _similarities(
-        self, query: "NDArray[np.float32]", others: set[ChunkId]
-    ) -> dict[ChunkId, float]:
-        if self._vectors is None or not others:
-            return {}
-        ids = sorted(others)
-        values = await self._vectors.similarities(query, ids)
-        return dict(zip(ids, values, strict=True))
+        others = sorted(by_words.keys() - scores.keys())
+        values = await vectors.similarities(query, others)
+        return scores | dict(zip(others, values, strict=True))
 
     async def _reranked(
         self,

@@ -1,16 +1,15 @@
 import sqlite3
 from pathlib import Path
 
-import pytest
-
-from lrwr.core.adapters.records.sqlite import feed as feed_module
+from lrwr.core.adapters.records.sqlite.feed import KEPT_CHANGES
+from lrwr.core.adapters.records.sqlite.jobs import KEPT_JOBS
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobKind, JobOrder, JobState
 from lrwr.core.ports.record_store import ChangeFeed
-from tests.fakes.libraries import Library, sqlite_library
+from tests.fakes.libraries import sqlite_library
 from tests.fakes.processes import workers
-from tests.fakes.records import ONE, SPACE, some_chunks, some_knowledge
+from tests.fakes.records import ONE, SPACE, TWO, a_claim, some_chunks
 from tests.fakes.workers import FILE
 
 
@@ -92,40 +91,28 @@ async def test_a_writer_killed_at_any_moment_leaves_the_library_whole(
     assert known
 
 
-async def churn(library: Library, times: int) -> None:
-    for n in range(times):
-        texts = ["Always here.", *(f"The frog {n} {m}." for m in range(5))]
-        await library.keep(some_knowledge(some_chunks(texts)))
-
-
 async def test_a_feed_that_has_grown_long_is_shortened_under_a_new_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(feed_module, "KEPT_CHANGES", 50)
     async with sqlite_library(tmp_path) as library:
-        await churn(library, 1)
-        before, name = await followed(library.feed), await library.feed.epoch()
-        await churn(library, 30)
+        name = await library.feed.epoch()
+        for turn in range(KEPT_CHANGES // 1_000 + 5):
+            texts = ["Always here.", *(f"{turn} {n}." for n in range(500))]
+            await library.keep_texts(ONE, texts)
         assert await library.feed.epoch() != name
-        after = await followed(library.feed)
-        assert len(look(tmp_path, "select * from change")) < 150
-        ids = [chunk for chunk in after if chunk not in before]
-        assert len(await library.passages.chunks(ids)) == len(ids) == 5
-        assert len(after) == 6
+        known = await followed(library.feed)
+        assert len(look(tmp_path, "select * from change")) < KEPT_CHANGES
+        assert set(known) == {chunk.id for chunk in some_chunks(texts)}
 
 
-async def test_old_jobs_are_forgotten_and_failed_and_waiting_ones_are_not_lost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("lrwr.core.adapters.records.sqlite.jobs.KEPT_JOBS", 10)
+async def test_old_jobs_are_forgotten_once_they_are_over(tmp_path: Path) -> None:
     async with sqlite_library(tmp_path) as library:
-        waiting = JobOrder(JobKind.PROCESS, DocumentId("waits.md"), Pipeline.AGENTIC)
-        await library.queue.enqueue([waiting])
-        claimed = await library.queue.claim("somebody", lease=9_999.0)
-        assert claimed is not None
-        for n in range(40):
-            await library.keep(some_knowledge(some_chunks([f"{n}"])))
-        jobs = await library.queue.jobs(limit=99)
-        assert 10 <= len(jobs) <= 14
-        assert jobs[-1].order == waiting
-        assert {job.order.document for job in jobs} == {ONE, waiting.document}
+        await library.keep_texts(ONE, ["Done long ago."])
+        claim = await a_claim(library.queue, TWO)
+        many = [
+            JobOrder(JobKind.PROCESS, DocumentId(f"{n}.md"), Pipeline.NAIVE)
+            for n in range(KEPT_JOBS + 10)
+        ]
+        assert await library.queue.enqueue(many) == len(many)
+        jobs = await library.queue.jobs(limit=9_999)
+        assert [job.order for job in jobs] == [*reversed(many), claim.order]

@@ -123,6 +123,12 @@ def test_an_unclosed_comment_is_prose_and_said() -> None:
     )
 
 
+def test_thousands_of_unclosed_comments_cost_little_and_are_said_thrice() -> None:
+    document = parse("<!-- x\n\ny %% z\n\n" * 5_000 + "<!-- %%")
+    assert len(document.warnings) == 3
+    assert document.notes == ()
+
+
 def test_a_comment_in_code_is_code() -> None:
     assert parse("```\n<!-- x -->\n```\n\ny").notes == ()
 

@@ -1,12 +1,11 @@
 import shutil
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.vectors import shard as shard_module
 from lrwr.core.adapters.vectors.choose import EDGE_FROM, open_vectors
 from lrwr.core.adapters.vectors.edge import EdgeIndex, open_edge
 from lrwr.core.adapters.vectors.scan import VectorScan
@@ -155,13 +154,10 @@ async def test_a_shard_of_another_library_is_made_again(
         assert await found(index) == expected()
 
 
-async def test_a_shard_of_another_version_is_made_again(
-    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_a_shard_of_another_make_is_made_again(
+    library: Library, tmp_path: Path
 ) -> None:
-    with monkeypatch.context() as earlier:
-        earlier.setattr(shard_module, "_LAYOUT", "an earlier one")
-        async with edge(library, tmp_path) as index:
-            await index.catch_up()
+    Shard.create(shard_of(tmp_path), DIMENSIONS + 1, "any").close()
     with pytest.raises(ShardBroken, match="another version"):
         Shard.load(shard_of(tmp_path), DIMENSIONS)
     async with edge(library, tmp_path) as index:
@@ -174,14 +170,11 @@ def test_the_engine_is_the_one_that_shards_are_marked_with() -> None:
     assert version("qdrant-edge-py") == ENGINE
 
 
-async def test_a_shard_that_breaks_again_and_again_is_given_up(
-    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_a_shard_that_cannot_be_made_again_is_given_up(
+    library: Library, tmp_path: Path
 ) -> None:
-    def break_down(self: Shard, changes: Sequence[Change]) -> None:
-        raise ShardBroken("It fell apart.")
-
-    monkeypatch.setattr(Shard, "apply", break_down)
     async with edge(library, tmp_path) as index:
+        shard_of(tmp_path).write_text("in the way")
         await index.catch_up()
         assert index.given_up
         assert await found(index) == expected()
@@ -190,24 +183,11 @@ async def test_a_shard_that_breaks_again_and_again_is_given_up(
         assert await found(index) == expected(*TEXTS[:3])
 
 
-async def test_a_shard_that_breaks_while_it_is_asked_is_made_again(
-    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_an_index_asked_before_it_followed_answers_all_the_same(
+    library: Library, tmp_path: Path
 ) -> None:
     async with edge(library, tmp_path) as index:
-        await index.catch_up()
-        for path in files_of(tmp_path, "*"):
-            path.unlink()
-        with monkeypatch.context() as once:
-            once.setattr(shard_module, "_filter", lambda scope: 1 // 0)
-            with pytest.raises(ShardBroken):
-                Shard.nearest(index_shard(index), a_vector("q"), Scope(), 3)
         assert await found(index) == expected()
-
-
-def index_shard(index: EdgeIndex) -> Shard:
-    shard = index._shard._shard
-    assert shard is not None
-    return shard
 
 
 async def test_the_records_failure_is_not_taken_for_the_shards(
@@ -266,6 +246,22 @@ async def test_a_killed_holder_leaves_the_shard_to_others(
         async with edge(library, tmp_path) as index:
             await index.catch_up()
             assert await found(index) == expected()
+
+
+async def test_a_shard_killed_at_any_moment_goes_on_from_where_it_was(
+    library: Library, tmp_path: Path
+) -> None:
+    for turns in (2, 5, 11):
+        with workers("follow", tmp_path) as (follower,):
+            assert all(follower.hear() for _ in range(turns))
+        scan = VectorScan(
+            library.feed, pipeline=Pipeline.NAIVE, space=SPACE, dimensions=DIMENSIONS
+        )
+        await scan.catch_up()
+        async with edge(library, tmp_path) as index:
+            await index.catch_up()
+            assert not index.given_up
+            assert await found(index) == await found(scan)
 
 
 async def test_spaces_do_not_mix_whatever_their_names(

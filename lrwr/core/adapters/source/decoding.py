@@ -63,7 +63,8 @@ def _unmarked(content: bytes, name: str) -> tuple[str, tuple[str, ...]]:
         raise _no_text(name)
     patched = content.decode(errors="replace")
     broken = patched.count("�")
-    if sum(1 for letter in patched if letter > "\x7f") > 3 * broken:
+    foreign = len(patched) - len(patched.encode("ascii", errors="ignore"))
+    if foreign > 3 * broken:
         return patched, ("Some bytes are not UTF-8; they are shown as �.",)
     try:
         return content.decode("cp1252"), ("Read as Windows-1252: it is not UTF-8.",)

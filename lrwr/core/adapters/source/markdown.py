@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _SETEXT_LIMIT = 80
+_TOLD = 3
 
 
 def read_markdown(content: bytes, name: str) -> Layout:
@@ -49,7 +50,7 @@ def read_markdown(content: bytes, name: str) -> Layout:
         warnings=(
             *warnings,
             *front.warnings,
-            *(_unclosed(lines, at) for at in unclosed),
+            *(_unclosed(lines, at) for at in unclosed[:_TOLD]),
         ),
     )
 
@@ -73,12 +74,13 @@ def _comments(text: str, start: int) -> tuple[tuple[Span, ...], list[int]]:
     unclosed: list[int] = []
     if "%%" not in text and "<!--" not in text:
         return (), unclosed
-    at = start
+    at, last = start, text.rfind("-->")
     while found := _MARKS.search(text, at):
         if found["fence"]:
             at = _fence_end(text, found)
             continue
-        end = _html_end(text, found) if found["html"] else _percent_end(text, found)
+        is_html = found["html"] is not None
+        end = _html_end(text, found, last) if is_html else _percent_end(text, found)
         if end is None:
             unclosed.append(found.start())
             at = found.end()
@@ -97,9 +99,9 @@ def _fence_end(text: str, opened: re.Match[str]) -> int:
     return closed.end() if closed else opened.end() - 1
 
 
-def _html_end(text: str, opened: re.Match[str]) -> int | None:
-    closed = text.find("-->", opened.end())
-    return None if closed < 0 else closed + 3
+def _html_end(text: str, opened: re.Match[str], last: int) -> int | None:
+    """Find the closing `-->`, the last of which is at `last`."""
+    return text.find("-->", opened.end()) + 3 if opened.end() <= last else None
 
 
 def _percent_end(text: str, opened: re.Match[str]) -> int | None:
@@ -107,8 +109,10 @@ def _percent_end(text: str, opened: re.Match[str]) -> int | None:
     closed = text.find("%%", opened.end())
     if closed < 0:
         return None
-    line_start = text.rfind("\n", 0, opened.start()) + 1
-    inline = text[line_start : opened.start()].strip()
+    before = opened.start() - 1
+    while before >= 0 and text[before] in " \t":
+        before -= 1
+    inline = before >= 0 and text[before] != "\n"
     if inline and re.search(r"\n[ \t]*\n", text[opened.end() : closed]):
         return None
     return closed + 2

@@ -124,8 +124,8 @@ class Structure:
             first = asides[0].span
             chapters = [Chapter("", first, (Scene(first, ()),))]
         by_chapter: dict[int, list[Aside]] = {}
+        starts = [chapter.span.start for chapter in chapters]
         for aside in asides:
-            starts = [chapter.span.start for chapter in chapters]
             by_chapter.setdefault(_holder(starts, aside.anchor), []).append(aside)
         for at, found in by_chapter.items():
             scenes = _with_asides(chapters[at].scenes, found)
