@@ -14,7 +14,7 @@ app = typer.Typer(
     help="The Little Red Writing Room: reads your manuscript, and answers from it.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Start with: lrwr ingest FOLDER, then lrwr ask 'who is …?'",
 )
 settings_app = typer.Typer(help="See what is set, and where.", no_args_is_help=True)

@@ -1,8 +1,9 @@
 """DocumentProcessingService: the only writer of knowledge."""
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
 
 from lrwr.core.model.chunks import Chunk, Knowledge, TextHash
@@ -13,9 +14,10 @@ from lrwr.core.model.events import (
     Finished,
     IngestEvent,
     Planned,
+    Waiting,
     Working,
 )
-from lrwr.core.model.jobs import Claim, JobKind, JobOrder, Stage
+from lrwr.core.model.jobs import Claim, JobKind, JobOrder, JobState, Stage
 from lrwr.core.ports.job_queue import JobQueue
 from lrwr.core.ports.manuscript_source import (
     DocumentParser,
@@ -27,8 +29,19 @@ from lrwr.core.ports.record_store import KnowledgeStore, Seen
 from lrwr.pipeline.changes import Changes, compare, renames
 from lrwr.pipeline.recipes import Recipe, Tools
 
-LEASE = 60.0
+LEASE = 30.0
 """Seconds a worker may be silent before its job is given to another."""
+
+PAUSE = 0.25
+"""Seconds between two looks at jobs that another run holds."""
+
+UNFINISHED = "unfinished"
+"""Ends the recipe's name of a document that must be completed by the next run."""
+
+AGAIN = "Run `lrwr ingest` again."
+
+MOST_OPEN = 100_000
+"""Jobs that are looked at when asking what is not done yet."""
 
 WORKERS = 3
 """Documents in work at once: one is read or stored while others are embedded."""
@@ -75,8 +88,9 @@ class IngestReport:
 class DocumentProcessingService:
     """Brings the library up to date with the manuscript.
 
-    Work is queued as jobs, and any process may take a job up: what was queued by a
-    process that died is done by the next one that runs.
+    Work is queued as jobs, and any process over the same files may take a job up: what
+    was queued by a process that died is done by the next one that runs. `pause` waits
+    between two looks at jobs that another process holds.
     """
 
     def __init__(
@@ -89,6 +103,7 @@ class DocumentProcessingService:
         store: KnowledgeStore,
         jobs: JobQueue,
         worker: str,
+        pause: Callable[[], Awaitable[None]] = partial(asyncio.sleep, PAUSE),
     ) -> None:
         self._source = source
         self._parse = parse
@@ -97,6 +112,7 @@ class DocumentProcessingService:
         self._store = store
         self._jobs = jobs
         self._worker = worker
+        self._pause = pause
 
     async def process(
         self, emit: Emit, *, dry_run: bool = False, verify: bool = False
@@ -104,7 +120,8 @@ class DocumentProcessingService:
         """Read what is new or changed, forget what is gone, and say what was done.
 
         `dry_run` writes nothing. `verify` reads every file, even those that seem
-        unchanged. A document that cannot be read is reported and left as it was.
+        unchanged. A document that cannot be read is reported and left as it was. One
+        that another process works on is waited for.
 
         Raises:
             NotFound: The manuscript is not where it was said to be.
@@ -212,29 +229,58 @@ class DocumentProcessingService:
         if orders:
             await self._jobs.enqueue(orders)
         there = frozenset(found.id for found in listing.found)
-        async with asyncio.TaskGroup() as group:
-            for number in range(WORKERS):
-                name = f"{self._worker}/{number}"
-                group.create_task(self._work_jobs(name, there, progress))
+        while documents := await self._open({*todo, *gone}):
+            async with asyncio.TaskGroup() as group:
+                for number in range(WORKERS):
+                    name = f"{self._worker}/{number}"
+                    group.create_task(self._work_jobs(name, documents, there, progress))
+            if held := await self._open(documents):
+                progress.emit(Waiting(len(held)))
+                await self._pause()
+
+    async def _open(self, wanted: Collection[DocumentId]) -> set[DocumentId]:
+        """Return which documents under this source have work that is not done."""
+        return {
+            job.order.document
+            for state in (JobState.PENDING, JobState.RUNNING)
+            for job in await self._jobs.jobs(limit=MOST_OPEN, state=state)
+            if job.order.pipeline == self._recipe.pipeline
+            and (
+                job.order.document in wanted or self._source.covers(job.order.document)
+            )
+        }
 
     async def _work_jobs(
-        self, worker: str, there: Collection[DocumentId], progress: "_Progress"
+        self,
+        worker: str,
+        documents: Collection[DocumentId],
+        there: Collection[DocumentId],
+        progress: "_Progress",
     ) -> None:
-        while (claim := await self._jobs.claim(worker, lease=LEASE)) is not None:
-            document = claim.order.document
+        claimed = partial(self._jobs.claim, worker, lease=LEASE, documents=documents)
+        while (claim := await claimed()) is not None:
             try:
-                if claim.order.kind is JobKind.FORGET and document not in there:
-                    await self._forget(claim, progress)
-                else:
-                    await self._learn(claim, progress)
-            except NotFound:
-                await self._forget(claim, progress)
+                await self._do(claim, there, progress)
             except ServiceUnavailable as error:
                 await self._jobs.fail(claim, str(error), error.hint)
                 raise
             except LrwrError as error:
                 await self._jobs.fail(claim, str(error), error.hint)
-                progress.failed(document, error)
+                progress.failed(claim.order.document, error)
+            except asyncio.CancelledError:
+                await self._jobs.fail(claim, "It was stopped.", AGAIN)
+                raise
+
+    async def _do(
+        self, claim: Claim, there: Collection[DocumentId], progress: "_Progress"
+    ) -> None:
+        if claim.order.kind is JobKind.FORGET and claim.order.document not in there:
+            await self._forget(claim, progress)
+            return
+        try:
+            await self._learn(claim, progress)
+        except NotFound:
+            await self._forget(claim, progress)
 
     async def _forget(self, claim: Claim, progress: "_Progress") -> None:
         if await self._store.forget(claim.order.document, claim):
@@ -252,19 +298,17 @@ class DocumentProcessingService:
         content, revision = await self._source.read(document)
         parsed = await asyncio.to_thread(self._parse, document, content)
         await report(Working(document, Stage.SPLIT))
-        draft = await self._recipe.draft(parsed, self._tools)
-        tools, name = self._tools, self._name()
+        knowledge = await self._recipe.draft(parsed, self._tools)
+        name, counted = self._name(), None
         try:
-            knowledge = await self._recipe.complete(draft, tools, report)
+            knowledge = await self._recipe.complete(knowledge, self._tools, report)
         except ServiceUnavailable as error:
             progress.words_only(error)
-            tools = replace(tools, embedder=None)
-            parts = (self._parse.revision(), self._recipe.name(None))
-            knowledge, name = await self._recipe.draft(parsed, tools), "/".join(parts)
+            name, counted = f"{name}/{UNFINISHED}", replace(knowledge, space="")
         await report(Working(document, Stage.STORE))
         seen = Seen(document, revision, sha256(content).hexdigest(), name)
         if await self._store.replace(knowledge, seen, claim):
-            progress.learned(knowledge)
+            progress.learned(counted or knowledge)
 
 
 class _Progress:

@@ -79,13 +79,11 @@ def _show(request: "SearchRequest", answer: "QuotedAnswer", output: "Output") ->
     words = content_words(request.question)
     for quote in answer.quotes:
         output.answer()
-        output.answer("“", *pieces_of(_one_line(quote), words), "”", indent=2)
         place = place_of(quote.passage.chunk.document, quote.lines)
         output.answer(
-            Styled(place, "place"),
-            Styled(f"  {chapter_of(quote.passage)}", "faint"),
-            indent=2,
+            Styled(place, "place"), Styled(f"  {chapter_of(quote.passage)}", "faint")
         )
+        output.answer(*pieces_of(_one_line(quote), words), indent=4)
 
 
 def _one_line(quote: "Quote") -> str:
@@ -102,7 +100,8 @@ def _plain(
         "as_of": as_of,
         "model": None,
         "silent": answer.silent,
-        "coverage": round(answer.coverage, 3),
+        "known": round(answer.known, 3),
+        "confidence": "not evaluated",
         "unknown_words": list(answer.unknown),
         "quotes": [
             {

@@ -90,7 +90,7 @@ async def _ingest(
         service = services.processing(targets)
         with output.progress("Reading the manuscript", None) as advance:
             report = await service.process(
-                _watcher(advance), dry_run=dry_run, verify=verify
+                _watcher(advance, output), dry_run=dry_run, verify=verify
             )
         if paths and not dry_run and not settings.manuscript.folders:
             remember(services.library, targets)
@@ -119,14 +119,21 @@ def _targets(paths: "Sequence[Path]", known: "Sequence[Path]") -> list[Path]:
     return targets
 
 
-def _watcher(advance: "Advance") -> "Callable[[IngestEvent], None]":
-    from lrwr.core.model.events import Finished, Planned
+def _watcher(advance: "Advance", output: "Output") -> "Callable[[IngestEvent], None]":
+    from lrwr.core.model.events import Finished, Planned, Waiting
+
+    waits = False
 
     def watch(event: "IngestEvent") -> None:
+        nonlocal waits
         if isinstance(event, Planned):
             advance(0, total=event.process + event.forget)
         elif isinstance(event, Finished):
             advance(1)
+        elif isinstance(event, Waiting) and not waits:
+            waits = True
+            held = _count(event.documents, "document")
+            output.story(f"Waiting for another run of lrwr, which is at {held}.")
 
     return watch
 
@@ -174,7 +181,7 @@ def _lines(
             f"The library holds {_count(counts.documents, 'document')},"
             f" {counts.words:,} words, {_count(counts.chunks, 'passage')}."
         )
-    lines.append(f"{seconds:.1f} s.")
+    lines.append(f"Done in {seconds:.1f} s.")
     return lines
 
 

@@ -18,52 +18,65 @@ EXCERPT = 420
 """Characters of a passage that are shown, about five lines of 80."""
 
 
+Words = Annotated[str | None, typer.Argument(metavar="WORDS", help="What to look for.")]
+Limit = Annotated[
+    int | None,
+    typer.Option("--limit", "-k", min=1, max=100, help="How many passages."),
+]
+PipelineName = Annotated[
+    str | None,
+    typer.Option(
+        "--pipeline", metavar="a", help="The recipe whose passages to search."
+    ),
+]
+Types = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--type",
+        metavar="TYPE",
+        help="Only character, scene, setting or worldbuilding; may be repeated.",
+    ),
+]
+AsOf = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PLACE",
+        help="As the story stands at ch12, ch12:s2, vol3.ch6 or a file; nothing later"
+        " is found.",
+    ),
+]
+Dense = Annotated[bool, typer.Option("--dense", help="By meaning alone.")]
+Lexical = Annotated[bool, typer.Option("--lexical", help="By words alone.")]
+Rerank = Annotated[
+    bool, typer.Option(help="Whether the best are looked at a second time.")
+]
+Notes = Annotated[bool, typer.Option("--notes", help="Find the author's comments too.")]
+Full = Annotated[bool, typer.Option("--full", help="Show passages whole.")]
+Batch = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE.jsonl",
+        help='Answer a file of {"id", "question"} lines, "as_of" optional; one line of'
+        " JSON each.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
 def search(
     context: typer.Context,
-    words: Annotated[
-        str | None, typer.Argument(metavar="WORDS", help="What to look for.")
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option("--limit", "-k", min=1, max=100, help="How many passages."),
-    ] = None,
-    pipeline: Annotated[
-        str | None, typer.Option(help="The recipe whose passages to search: a.")
-    ] = None,
-    types: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--type",
-            metavar="TYPE",
-            help="Only character, scene, setting or worldbuilding; may be repeated.",
-        ),
-    ] = None,
-    as_of: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PLACE",
-            help="As the story stands at ch12, ch12:s2, vol3.ch6 or a file; nothing"
-            " later is found.",
-        ),
-    ] = None,
-    dense: Annotated[bool, typer.Option("--dense", help="By meaning alone.")] = False,
-    lexical: Annotated[bool, typer.Option("--lexical", help="By words alone.")] = False,
-    rerank: Annotated[
-        bool, typer.Option(help="Whether the best are looked at a second time.")
-    ] = True,
-    notes: Annotated[
-        bool, typer.Option("--notes", help="Find the author's comments too.")
-    ] = False,
-    full: Annotated[bool, typer.Option("--full", help="Show passages whole.")] = False,
-    batch: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.jsonl",
-            help='Answer a file of {"id", "question"} lines, "as_of" optional; one'
-            " line of JSON each.",
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    words: Words = None,
+    limit: Limit = None,
+    pipeline: PipelineName = None,
+    types: Types = None,
+    as_of: AsOf = None,
+    dense: Dense = False,
+    lexical: Lexical = False,
+    rerank: Rerank = True,
+    notes: Notes = False,
+    full: Full = False,
+    batch: Batch = None,
+    as_json: Json = False,
 ) -> None:
     """Find passages by their words and by what they mean."""
     from lrwr.cli.begin import begin

@@ -1,17 +1,26 @@
 """Sentences by nupunkt, which knows abbreviations: "Mr." ends none."""
 
+import re
+
 from lrwr.core.model.text import Span
+
+_PARAGRAPH = re.compile(r"\S(?:.*?)(?=\n[^\S\n]*\n|\n#|\Z)", re.DOTALL)
+"""A run of text without an empty line; a heading ends it too."""
 
 
 def sentence_spans(text: str) -> list[Span]:
-    """Return where each sentence of `text` stands, in order, without white space."""
+    """Return where each sentence of `text` stands, in order, without white space.
+
+    No sentence crosses an empty line, and a heading is one of its own.
+    """
     from nupunkt import sent_spans
 
     spans = []
-    for start, end in sent_spans(text):
-        inner = text[start:end]
-        left = start + len(inner) - len(inner.lstrip())
-        right = start + len(inner.rstrip())
-        if right > left:
-            spans.append(Span(left, right))
+    for paragraph in _PARAGRAPH.finditer(text):
+        for start, end in sent_spans(paragraph.group()):
+            inner = paragraph.group()[start:end]
+            left = paragraph.start() + start + len(inner) - len(inner.lstrip())
+            right = paragraph.start() + start + len(inner.rstrip())
+            if right > left:
+                spans.append(Span(left, right))
     return spans

@@ -26,8 +26,11 @@ WEIGHED = 36
 QUOTES = 3
 """Sentences quoted at most."""
 
-NEAR = 0.75
+NEAR = 0.6
 """A further sentence is quoted when it fits this well, the best one being 1.0."""
+
+ROOM = 320
+"""Characters to which a quote grows by the sentences around it, in its paragraph."""
 
 SHORTEST = 4
 """Words that a sentence must have to be worth quoting."""
@@ -35,14 +38,14 @@ SHORTEST = 4
 SENTENCE_WEIGHT = 0.7
 """The sentence's own share of its score; the rest is its passage's place."""
 
-THIN = 0.5
-"""Below this share of the question's weight in the best passages, the text is silent:
-see decision 004."""
+KNOWN = 0.25
+"""The text is silent when less than this share of the question's weight is in words
+that the library holds at all: see decision 004."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A sentence of the manuscript, verbatim, with its place.
+    """One or a few sentences of the manuscript, verbatim, with their place.
 
     `span` is in the document's canonical text; the text there is `text`.
     """
@@ -57,15 +60,15 @@ class Quote:
 class QuotedAnswer:
     """What the text itself says to a question.
 
-    `silent` means that the evidence is too thin to be called an answer; the quotes
-    are then only what comes nearest. `unknown` are words that the library does not
-    hold at all. `coverage` is the share of the question's weight that the best
-    passages hold, 0.0 to 1.0.
+    `silent` means that the library hardly holds the question's words; the quotes are
+    then only what comes nearest. `unknown` are the words that it does not hold at all.
+    `known` is the share of the question's weight in words that it holds, 0.0 to 1.0:
+    no measure of how well the quotes answer, which is not evaluated yet.
     """
 
     quotes: tuple[Quote, ...]
     silent: bool
-    coverage: float
+    known: float
     unknown: tuple[str, ...]
     remarks: tuple[str, ...]
 
@@ -109,15 +112,15 @@ class Companion:
         )
         weights = WordWeights.of(words, counts, total)
         passages = result.passages[:READ]
-        coverage = max((weights.coverage(p.chunk.text) for p in passages), default=0.0)
+        known = sum(w for word, w in weights.weights.items() if counts.get(word))
         remarks = list(result.remarks)
         told = self._sentences_of(passages, weights)
         scored = await self._scored(request.question, told, remarks)
-        quotes = await self._verified(_chosen(scored))
+        quotes = await self._verified(self._grown(_chosen(scored)))
         return QuotedAnswer(
             quotes=tuple(quotes),
-            silent=coverage < THIN or not quotes,
-            coverage=coverage,
+            silent=known < KNOWN or not quotes,
+            known=known,
             unknown=result.unknown,
             remarks=tuple(remarks),
         )
@@ -130,8 +133,8 @@ class Companion:
         for rank, passage in enumerate(passages):
             for span in self._sentences(passage.chunk.text):
                 text = passage.chunk.text[span.start : span.end]
-                if len(text.split()) < SHORTEST:
-                    continue
+                if len(text.split()) < SHORTEST or text.startswith("#"):
+                    continue  # too short, or a heading: nothing is said by it
                 start = passage.chunk.span.start + span.start
                 place = Span(start, start + len(text))
                 share = weights.coverage(text) + 0.1 * (len(passages) - rank)
@@ -157,10 +160,25 @@ class Companion:
         ]
         return sorted(scored, key=lambda pair: -pair[0])
 
+    def _grown(self, chosen: Sequence[_Sentence]) -> list[_Sentence]:
+        """Let each sentence take in its neighbours, and drop what is quoted twice."""
+        grown: list[_Sentence] = []
+        for sentence in chosen:
+            chunk = sentence.passage.chunk
+            at = sentence.span.start - chunk.span.start
+            spans = self._sentences(chunk.text)
+            start, end = _with_neighbours(chunk.text, spans, at)
+            span = Span(chunk.span.start + start, chunk.span.start + end)
+            if any(_overlap(span, other) for other in grown if _same(sentence, other)):
+                continue
+            text = chunk.text[start:end]
+            grown.append(_Sentence(sentence.passage, span, text, sentence.share))
+        return grown
+
     async def _verified(self, chosen: Sequence[_Sentence]) -> list[Quote]:
         """Keep what stands in the document's text, character for character."""
         quotes = []
-        for sentence in chosen:
+        for sentence in chosen[:QUOTES]:
             kept = await self._store.text(sentence.passage.chunk.document)
             span = sentence.span
             if kept.text[span.start : span.end] != sentence.text:
@@ -168,6 +186,32 @@ class Companion:
             lines = kept.lines.lines_of(span)
             quotes.append(Quote(sentence.text, span, lines, sentence.passage))
         return quotes
+
+
+def _with_neighbours(text: str, spans: Sequence[Span], at: int) -> tuple[int, int]:
+    """Grow the sentence that starts at `at`, after and before, in its paragraph."""
+    first = last = next(n for n, span in enumerate(spans) if span.start == at)
+    while True:
+        start, end = spans[first].start, spans[last].end
+        if last + 1 < len(spans) and _joins(text, start, spans[last + 1].end):
+            last += 1
+        elif first > 0 and _joins(text, spans[first - 1].start, end):
+            first -= 1
+        else:
+            return start, end
+
+
+def _joins(text: str, start: int, end: int) -> bool:
+    one_paragraph = "\n\n" not in text[start:end] and not text.startswith("#", start)
+    return one_paragraph and end - start <= ROOM
+
+
+def _same(one: _Sentence, other: _Sentence) -> bool:
+    return one.passage.chunk.document == other.passage.chunk.document
+
+
+def _overlap(span: Span, other: _Sentence) -> bool:
+    return span.start < other.span.end and other.span.start < span.end
 
 
 def _spread(values: Sequence[float]) -> list[float]:
@@ -181,4 +225,4 @@ def _chosen(scored: Sequence[tuple[float, _Sentence]]) -> list[_Sentence]:
         return []
     best = scored[0][0]
     near = [sentence for score, sentence in scored if score >= NEAR * best]
-    return near[:QUOTES]
+    return near[: 2 * QUOTES]

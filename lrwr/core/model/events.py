@@ -32,6 +32,13 @@ class Embedded:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """All is done but so many documents that another process holds."""
+
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """A document is done; `problem` says why it could not be read, else empty."""
 
@@ -40,4 +47,4 @@ class Finished:
     hint: str = ""
 
 
-IngestEvent: TypeAlias = Planned | Working | Embedded | Finished
+IngestEvent: TypeAlias = Planned | Working | Embedded | Waiting | Finished

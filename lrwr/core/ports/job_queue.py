@@ -1,8 +1,9 @@
 """Work that waits, and who is at it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import Claim, Job, JobOrder, JobState, Stage
 
 
@@ -20,10 +21,16 @@ class JobQueue(Protocol):
         """
         ...
 
-    async def claim(self, worker: str, *, lease: float) -> Claim | None:
+    async def claim(
+        self,
+        worker: str,
+        *,
+        lease: float,
+        documents: Collection[DocumentId] | None = None,
+    ) -> Claim | None:
         """Take the oldest job that waits, or whose lease ran out; None if none.
 
-        `lease` is in seconds. A job that was claimed three times and never finished
+        `lease` is in seconds. Only jobs on `documents` are taken; None means any. A job that was claimed three times and never finished
         is marked failed instead of being handed out again.
         """
         ...

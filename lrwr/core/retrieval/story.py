@@ -190,7 +190,7 @@ def _checked(number: int, scene: int | None, order: StoryOrder) -> Horizon:
     scenes = max(len(chapter.scenes) for _, chapter, n in order.told() if n == number)
     if not 1 <= scene <= scenes:
         raise NotFound(
-            f"Chapter {number} has {scenes} scenes, so there is no scene {scene}",
+            f"Chapter {number} has no scene {scene}; its last is scene {scenes}",
             hint=_EXAMPLES,
         )
     return Horizon(number, scene)

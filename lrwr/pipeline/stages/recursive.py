@@ -80,12 +80,16 @@ def _homes(document: Document) -> Iterator[Home]:
 
 
 def _place(document: Document, note: Span) -> tuple[int, int]:
+    """Return chapter and scene of a note: those that began last on its line or before.
+
+    By lines, since a comment in a `.docx` stands at the end of the text.
+    """
+    line, place = document.lines.line_of(note.start), (0, 0)
     for chapter, told in enumerate(document.chapters):
         for number, scene in enumerate(told.scenes):
-            if scene.span.holds(note):
-                return chapter, number
-    last = max(0, len(document.chapters) - 1)
-    return last, 0
+            if document.lines.line_of(scene.span.start) <= line:
+                place = chapter, number
+    return place
 
 
 def _paragraphs(
@@ -102,10 +106,14 @@ def _cut(text: str, span: Span, separator: re.Pattern[str]) -> Iterator[Span]:
     for gap in separator.finditer(text, span.start, span.end):
         if gap.end() >= span.end:
             break
-        if gap.start() > start:
-            yield Span(start, gap.start())
+        yield from _trimmed(text, start, gap.start())
         start = gap.end()
-    end = span.start + len(text[span.start : span.end].rstrip())
+    yield from _trimmed(text, start, span.end)
+
+
+def _trimmed(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yield the stretch without white space at its end, unless nothing is left."""
+    end = start + len(text[start:end].rstrip())
     if end > start:
         yield Span(start, end)
 

@@ -1,7 +1,8 @@
 """The queue of work on documents, shared by every process of a library."""
 
+import json
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from lrwr.core.adapters.records.sqlite.database import Database
 from lrwr.core.model.chunks import Pipeline
@@ -46,17 +47,22 @@ where state = 'running' and lease_until < :now and attempts >= :most
 
 # A document is worked on by one worker at a time: what waits for a document that is
 # being worked on waits on.
-_CLAIM = """
+_WANTED = """
+(:documents is null or document_id in (select value from json_each(:documents)))
+"""
+
+_CLAIM = f"""
 update job
 set state = 'running', worker = :worker, lease_until = :now + :lease,
     attempts = attempts + 1, stage = null, updated_at = :now
 where id = (
   select min(id) from (
-    select min(id) as id from job where state = 'running' and lease_until < :now
+    select min(id) as id from job
+    where state = 'running' and lease_until < :now and {_WANTED}
     union all
     select id from (
       select id from job as waiting
-      where state = 'pending' and not exists (
+      where state = 'pending' and {_WANTED} and not exists (
         select 1 from job as other
         where other.state = 'running' and other.pipeline = waiting.pipeline
           and other.document_id = waiting.document_id
@@ -120,12 +126,21 @@ class SqliteJobQueue:
         ]
         return await self._database.write(lambda connection: _queue(connection, rows))
 
-    async def claim(self, worker: str, *, lease: float) -> Claim | None:
+    async def claim(
+        self,
+        worker: str,
+        *,
+        lease: float,
+        documents: Collection[DocumentId] | None = None,
+    ) -> Claim | None:
         """Take the oldest job that waits, or whose lease ran out; None if none."""
-        now = self._now()
-        return await self._database.write(
-            lambda connection: _claim(connection, worker, now, lease)
-        )
+        asked: dict[str, object] = {
+            "worker": worker,
+            "now": self._now(),
+            "lease": lease,
+            "documents": None if documents is None else json.dumps(list(documents)),
+        }
+        return await self._database.write(lambda connection: _claim(connection, asked))
 
     async def renew(self, claim: Claim, stage: Stage, *, lease: float) -> bool:
         """Hold on to a job for `lease` more seconds; False when it was lost."""
@@ -173,25 +188,24 @@ def _queue(connection: sqlite3.Connection, rows: list[dict[str, object]]) -> int
 
 
 def _claim(
-    connection: sqlite3.Connection, worker: str, now: float, lease: float
+    connection: sqlite3.Connection, asked: Mapping[str, object]
 ) -> Claim | None:
     connection.execute(
         _GIVE_UP,
         {
-            "now": now,
+            "now": asked["now"],
             "most": MOST_ATTEMPTS,
             "error": f"Work on it was begun {MOST_ATTEMPTS} times and never finished.",
             "hint": "Save the file again, or run `lrwr ingest` again.",
         },
     )
-    asked = {"worker": worker, "now": now, "lease": lease}
     # Read to the end: an unfinished RETURNING would keep the statement open.
     rows = connection.execute(_CLAIM, asked).fetchall()
     if not rows:
         return None
     job, kind, document, pipeline, attempts = rows[0]
     order = JobOrder(JobKind(kind), DocumentId(document), Pipeline(pipeline))
-    return Claim(JobId(job), order, worker, attempts)
+    return Claim(JobId(job), order, str(asked["worker"]), attempts)
 
 
 def _job(

@@ -1,0 +1,1 @@
+"""Measures lrwr on real manuscripts, beside bare engines in the same run."""

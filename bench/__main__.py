@@ -1,0 +1,133 @@
+"""`python -m bench`: measure, show a table, keep the figures."""
+
+import argparse
+import json
+import os
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+
+from bench.children import REPO, BenchFailed
+from bench.data import DataFolder
+from bench.library import Bench
+from bench.report import Line, summary, table
+
+PARTS = (
+    "startup",
+    "ingest",
+    "unchanged",
+    "spans",
+    "edit",
+    "search",
+    "retrieval",
+)
+
+
+def main() -> int:
+    asked = _arguments()
+    began = time.strftime("%Y%m%d-%H%M%S")
+    root = asked.data.resolve() if asked.data and asked.data.is_dir() else None
+    if root is None:
+        _say("No data folder: measuring on examples/marsh-lantern.")
+    with _work_folder(asked.work) as work:
+        bench = Bench(DataFolder(root), work, asked.quick, asked.full, asked.novels)
+        lines, failures = _measured(bench, asked.only)
+    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+    print(table(lines))
+    print(f"\n{summary(lines)}")
+    print(f"{os.cpu_count()} cores, load {load}; other work here sways every figure.")
+    for failure in failures:
+        print(f"failed: {failure}")
+    path = asked.json or REPO / "bench" / "results" / f"{began}.json"
+    _keep(path, lines, failures, asked)
+    _say(f"Figures kept in {path}")
+    return 1 if failures else 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--data", type=Path, help="a folder shaped like the data")
+    parser.add_argument(
+        "--only",
+        type=_parts,
+        default=PARTS,
+        help=f"parts, with commas: {','.join(PARTS)}",
+    )
+    parser.add_argument("--quick", action="store_true", help="a fifth of everything")
+    parser.add_argument("--full", action="store_true", help="rerank every question")
+    parser.add_argument("--novels", type=int, help="use only the first N novels")
+    parser.add_argument("--work", type=Path, help="keep libraries here, and reuse them")
+    parser.add_argument("--json", type=Path, help="write the figures here")
+    asked = parser.parse_args()
+    if asked.quick and asked.novels is None:
+        asked.novels = 2
+    return asked
+
+
+def _parts(text: str) -> Sequence[str]:
+    parts = [part.strip() for part in text.split(",")]
+    unknown = set(parts) - set(PARTS)
+    if unknown:
+        raise argparse.ArgumentTypeError(f"no such part: {', '.join(sorted(unknown))}")
+    return [part for part in PARTS if part in parts]
+
+
+@contextmanager
+def _work_folder(asked: Path | None) -> Iterator[Path]:
+    if asked is not None:
+        asked.mkdir(parents=True, exist_ok=True)
+        yield asked.resolve()
+        return
+    with tempfile.TemporaryDirectory(prefix="lrwr-bench-") as folder:
+        yield Path(folder).resolve()
+
+
+def _measured(bench: Bench, parts: Sequence[str]) -> tuple[list[Line], list[str]]:
+    lines, failures = [], []
+    for part in parts:
+        _say(f"{part} …")
+        measure: Callable[[Bench], list[Line]] = import_module(f"bench.{part}").measure
+        try:
+            found = measure(bench)
+        except BenchFailed as failure:
+            failures.append(f"{part}: {failure}")
+            _say(failures[-1])
+            continue
+        lines += found
+        _say(table(found))
+    return lines, failures
+
+
+def _keep(
+    path: Path,
+    lines: Sequence[Line],
+    failures: Sequence[str],
+    asked: argparse.Namespace,
+) -> None:
+    told = {
+        "machine": {
+            "cores": os.cpu_count(),
+            "load": os.getloadavg(),
+            "platform": platform.platform(),
+            "python": platform.python_version(),
+        },
+        "asked": {name: str(value) for name, value in vars(asked).items()},
+        "lines": [line.as_json() for line in lines],
+        "failures": list(failures),
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(told, ensure_ascii=False, indent=2)
+    path.write_text(f"{text}\n", encoding="utf-8")
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

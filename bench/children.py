@@ -1,0 +1,91 @@
+"""Child processes whose cost is known."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+REPO = Path(__file__).resolve().parent.parent
+LAUNCH = Path(__file__).with_name("launch.py")
+_SHOWN = 600
+
+
+class BenchFailed(Exception):
+    """A command that is measured did not work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a child took: CPU of all its threads, wall time, peak memory in MB."""
+
+    cpu: float
+    wall: float
+    peak_mb: float
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A child that ended well."""
+
+    out: str
+    cost: Cost
+
+
+def lrwr() -> list[str]:
+    """Return the command a writer types."""
+    script = Path(sys.executable).with_name("lrwr")
+    return [str(script)] if script.exists() else [sys.executable, "-m", "lrwr"]
+
+
+def inside(module: str) -> list[str]:
+    """Return the command for a module of `bench.inside`."""
+    return [sys.executable, "-m", f"bench.inside.{module}"]
+
+
+def run(
+    command: Sequence[str | Path],
+    *,
+    cwd: Path,
+    env: Mapping[str, str] | None = None,
+    out: Path | None = None,
+) -> Done:
+    """Run `command` to its end; `out` takes its standard output when given.
+
+    Raises:
+        BenchFailed: It ended with another code than 0.
+    """
+    with tempfile.TemporaryDirectory(prefix="lrwr-bench-") as scratch:
+        report, errors = Path(scratch, "cost.json"), Path(scratch, "err")
+        printed = out or Path(scratch, "out")
+        launcher = [sys.executable, "-I", "-S", str(LAUNCH), str(report)]
+        with printed.open("wb") as stdout, errors.open("wb") as stderr:
+            subprocess.run(
+                [*launcher, *map(str, command)],
+                cwd=cwd,
+                env=_environment(Path(scratch), env or {}),
+                stdout=stdout,
+                stderr=stderr,
+                check=True,
+            )
+        cost = json.loads(report.read_text(encoding="utf-8"))
+        if cost.pop("code"):
+            said = errors.read_text(encoding="utf-8", errors="replace")[-_SHOWN:]
+            raise BenchFailed(f"{' '.join(map(str, command))}\n{said}")
+        text = "" if out else printed.read_text(encoding="utf-8")
+    return Done(text, Cost(**cost))
+
+
+def _environment(scratch: Path, more: Mapping[str, str]) -> dict[str, str]:
+    """Keep the user's own settings and variables out of what is measured."""
+    kept = {name: v for name, v in os.environ.items() if not name.startswith("LRWR_")}
+    fixed = {
+        "PYTHONPATH": str(REPO),
+        "XDG_CONFIG_HOME": str(scratch),
+        "NO_COLOR": "1",
+        "COLUMNS": "100",
+    }
+    return {**kept, **fixed, **more}

@@ -1,0 +1,134 @@
+"""The edits a writer makes: one paragraph at a time. Pure, and the same every run."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from random import Random
+
+_GAP = re.compile(r"\r?\n[ \t]*\r?\n\s*")
+_WORD = re.compile(r"\S+")
+LEAST_WORDS = 40
+RUN = 6
+"""Words on each side of changed words that are looked for with them."""
+
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+_KINDS = ("patient", "crooked", "drowsy", "famous", "hollow", "muddy", "tidy")
+_BEASTS = ("heron", "badger", "otter", "mule", "spaniel", "raven", "ferret", "goose")
+_TOWNS = ("Whitby", "Ludlow", "Penzance", "Kendal", "Ripon", "Thetford", "Bodmin")
+_THINGS = ("bandstand", "weathercock", "barometer", "harmonium", "sundial", "kiln")
+_CLOTHES = ("waistcoat", "bonnet", "neckerchief", "mantle", "ruff", "apron", "shawl")
+_COLOURS = ("saffron", "crimson", "turquoise", "mauve", "olive", "ivory", "indigo")
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A text after an edit: words that are new in it, and words that are gone."""
+
+    kind: str
+    text: str
+    sought: str = ""
+    gone: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A paragraph of a text."""
+
+    start: int
+    end: int
+
+
+def sentence(number: int, random: Random) -> str:
+    """Make a plain sentence that stands in no book; another for each number."""
+    say = random.choice
+    town = f"{say(_TOWNS)} Road, number {number + 11}"
+    return (
+        f"On {say(_DAYS)} a {say(_KINDS)} {say(_BEASTS)} from {town}, was seen beside"
+        f" the {say(_THINGS)}, and nobody could say who had given it a"
+        f" {say(_COLOURS)} {say(_CLOTHES)}."
+    )
+
+
+def paragraphs(text: str) -> list[Place]:
+    """Return the paragraphs of prose that are long enough to be worked on."""
+    places, start = [], 0
+    for gap in [*_GAP.finditer(text), None]:
+        end = gap.start() if gap else len(text.rstrip())
+        words = text[start:end].split()
+        if len(words) >= LEAST_WORDS and not text.startswith(("#", "-", "|"), start):
+            places.append(Place(start, end))
+        start = gap.end() if gap else end
+    return places
+
+
+def insert_sentence(text: str, place: Place, number: int, random: Random) -> Edit:
+    """Put a sentence after one of the paragraph's."""
+    new = sentence(number, random)
+    ends = [m.end() for m in re.finditer(r"[.!?](?=\s)", text[place.start : place.end])]
+    at = place.start + random.choice(ends) if ends else place.end
+    return Edit("a sentence more", f"{text[:at]} {new}{text[at:]}", new)
+
+
+def change_words(text: str, place: Place, number: int, random: Random) -> Edit:
+    """Put three other words in place of three."""
+    words = list(_WORD.finditer(text, place.start, place.end))
+    at = random.randrange(RUN, len(words) - RUN - 3)
+    other = f"{random.choice(_COLOURS)} {random.choice(_BEASTS)} {number + 11}"
+    start, end = words[at].start(), words[at + 2].end()
+    before = text[words[at - RUN].start() : start]
+    after = text[end : words[at + 2 + RUN].end()]
+    gone = text[words[at - RUN].start() : words[at + 2 + RUN].end()]
+    changed = f"{text[:start]}{other}{text[end:]}"
+    return Edit("words changed", changed, f"{before}{other}{after}", gone)
+
+
+def add_paragraph(text: str, place: Place, number: int, random: Random) -> Edit:
+    """Put a paragraph after this one."""
+    new = sentence(number, random)
+    more = " ".join(sentence(number + 1000 * n, random) for n in (1, 2, 3))
+    added = f"{text[: place.end]}\n\n{new} {more}{text[place.end :]}"
+    return Edit("a paragraph more", added, new)
+
+
+def delete_half(text: str, place: Place, number: int, random: Random) -> Edit:
+    """Take away the second half of the paragraph."""
+    del number, random
+    words = list(_WORD.finditer(text, place.start, place.end))
+    cut = words[len(words) // 2].start()
+    return Edit(
+        "half a paragraph less",
+        text[:cut].rstrip() + text[place.end :],
+        gone=text[cut : place.end],
+    )
+
+
+def delete_paragraph(text: str, place: Place, number: int, random: Random) -> Edit:
+    """Take the paragraph away."""
+    del number, random
+    left = text[: place.start] + text[place.end :].lstrip()
+    return Edit("a paragraph less", left, gone=text[place.start : place.end])
+
+
+WAYS: tuple[Callable[[str, Place, int, Random], Edit], ...] = (
+    insert_sentence,
+    change_words,
+    add_paragraph,
+    delete_half,
+    delete_paragraph,
+)
+
+
+def next_edit(
+    texts: Mapping[str, str], number: int, random: Random
+) -> tuple[str, Edit]:
+    """Choose a document, long ones more often, and edit one of its paragraphs."""
+    names = sorted(texts)
+    weights = [len(paragraphs(texts[name])) for name in names]
+    name = random.choices(names, weights)[0]
+    place = random.choice(paragraphs(texts[name]))
+    return name, WAYS[number % len(WAYS)](texts[name], place, number, random)
+
+
+def one_line(text: str) -> str:
+    """Return `text` with every white space a single blank."""
+    return " ".join(text.split())

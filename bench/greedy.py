@@ -1,0 +1,57 @@
+"""The reference for edits: a greedy splitter over the whole file, as LangChain's
+RecursiveCharacterTextSplitter works, with tokens for lengths. Pure.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+Count = Callable[[Sequence[str]], list[int]]
+
+SEPARATORS = ("\n\n", "\n", ". ", " ")
+
+
+@dataclass(frozen=True, slots=True)
+class Greedy:
+    """Splits by the coarsest separator that fits, and packs from the start on."""
+
+    count: Count
+    size: int = 500
+    overlap: int = 50
+
+    def split(self, text: str, level: int = 0) -> list[str]:
+        """Return the chunks' texts."""
+        if level == len(SEPARATORS):
+            return [text]
+        separator = SEPARATORS[level]
+        parts = [part for part in text.split(separator) if part.strip()]
+        chunks: list[str] = []
+        waiting: list[tuple[str, int]] = []
+        for part, tokens in zip(parts, self.count(parts), strict=True):
+            if tokens < self.size:
+                waiting.append((part, tokens))
+                continue
+            chunks += self._packed(waiting, separator)
+            waiting = []
+            chunks += self.split(part, level + 1)
+        return chunks + self._packed(waiting, separator)
+
+    def _packed(self, parts: Sequence[tuple[str, int]], separator: str) -> list[str]:
+        chunks: list[str] = []
+        held: list[tuple[str, int]] = []
+        for part in parts:
+            if held and _tokens(held) + part[1] > self.size:
+                chunks.append(separator.join(text for text, _ in held))
+                while held and not self._goes_on(held, part[1]):
+                    held.pop(0)
+            held.append(part)
+        if held:
+            chunks.append(separator.join(text for text, _ in held))
+        return chunks
+
+    def _goes_on(self, held: Sequence[tuple[str, int]], more: int) -> bool:
+        tokens = _tokens(held)
+        return tokens <= self.overlap and tokens + more <= self.size
+
+
+def _tokens(parts: Sequence[tuple[str, int]]) -> int:
+    return sum(tokens for _, tokens in parts)

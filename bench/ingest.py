@@ -1,0 +1,123 @@
+"""What it costs to read a manuscript for the first time, and what the embedder does."""
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.children import inside, run
+from bench.library import (
+    Bench,
+    Library,
+    disk_mb,
+    of_manuscript,
+    of_novels,
+    prepare,
+    reading,
+)
+from bench.report import Line, skipped
+
+PART = "ingest"
+NOVEL = 122_000
+"""Words of the novel that the goal is told in."""
+
+SHORT = NOVEL // 3
+"""Fewer words than this are no novel: starting the program would count many times."""
+
+MANY = 1_500
+"""Of more texts than this the bare embedder gets every second, third, …; see --full."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bare:
+    """What the embedder alone took for the same texts."""
+
+    texts: int
+    embedded: int
+    cpu: float
+    wall: float
+
+    @property
+    def note(self) -> str:
+        """Say how it was measured."""
+        if self.embedded == self.texts:
+            return f"the same {self.texts:,} texts, wall {self.wall:.1f} s"
+        return f"from {self.embedded:,} of {self.texts:,} texts, every length alike"
+
+
+def measure(bench: Bench) -> list[Line]:
+    lines = _lines(of_manuscript(bench), bench)
+    novels = of_novels(bench)
+    return lines + (
+        _lines(novels, bench) if novels else skipped(PART, "no novels here")
+    )
+
+
+def _lines(library: Library, bench: Bench) -> list[Line]:
+    bare = _bare(library, bench)
+    rest, lent = _without_embedder(library)
+    name, note = library.root.name, "from an earlier run" if library.kept else ""
+    cost, words = library.cost, library.words
+    novels = words / NOVEL
+    difference = cost.cpu - bare.cpu
+    return [
+        Line(PART, f"{name}: documents", library.summary["processed"], note=note),
+        Line(PART, f"{name}: words", words),
+        Line(PART, f"{name}: chunks", library.summary["chunks"]),
+        Line(PART, f"{name}: embedded", library.summary["embedded"]),
+        Line(PART, f"{name}: wall", cost.wall, "s"),
+        Line(PART, f"{name}: words a second", words / cost.wall),
+        Line(PART, f"{name}: CPU of everything", cost.cpu, "CPU s"),
+        Line(PART, f"{name}: CPU of the bare embedder", bare.cpu, "CPU s",
+             note=bare.note),
+        Line(PART, f"{name}: everything ÷ bare embedder", cost.cpu / bare.cpu, "x"),
+        Line(PART, f"{name}: their difference a novel", difference / novels, "CPU s",
+             note="two large figures: their noise is in it"),
+        Line(PART, f"{name}: all but the embedder, a novel", rest / novels, "CPU s",
+             2.5 if words >= SHORT else None,
+             note=f"{rest:.2f} in all, vectors lent; {lent:.2f} taken off"),
+        Line(PART, f"{name}: peak memory", cost.peak_mb, "MB", 450),
+        Line(PART, f"{name}: disk", disk_mb(library.root), "MB",
+             note=f"{_text_mb(library):.1f} MB of text"),
+    ]  # fmt: skip
+
+
+def _bare(library: Library, bench: Bench) -> Bare:
+    """Embed the library's texts and do nothing else; of a great many only a share."""
+    kept = library.root / "bench-bare.json"
+    if not kept.exists():
+        least = library.summary["embedded"] if bench.full else MANY
+        command = [*inside("bare_embedder"), str(library.database), str(least)]
+        done = run(command, cwd=library.root)
+        kept.write_text(done.out, encoding="utf-8")
+    return Bare(**json.loads(kept.read_text(encoding="utf-8")))
+
+
+def _without_embedder(library: Library) -> tuple[float, float]:
+    """Ingest the same files anew, with every vector at hand; return CPU seconds.
+
+    This is the cost of everything but the embedder, seen directly: the difference of
+    two long runs is smaller than their noise.
+    """
+    root = library.root.with_name(f"{library.root.name}-lent")
+    folders = {p.name: p for p in library.root.iterdir() if _is_source(p)}
+    prepare(root, folders)
+    try:
+        report = root / "lent.json"
+        done = run([*inside("lent_ingest"), library.database, report], cwd=root)
+        lent = float(json.loads(report.read_text(encoding="utf-8"))["cpu"])
+        if json.loads(done.out)["chunks"] != library.summary["chunks"]:
+            raise RuntimeError("the two ingestions differ")
+    finally:
+        shutil.rmtree(root)
+    return done.cost.cpu - lent, lent
+
+
+def _is_source(path: Path) -> bool:
+    return path.is_dir() and not path.name.startswith(".")
+
+
+def _text_mb(library: Library) -> float:
+    with reading(library.database) as connection:
+        sql = "select sum(length(cast(text as blob))) from document"
+        return int(connection.execute(sql).fetchone()[0]) / 1e6

@@ -1,0 +1,119 @@
+"""Edits a library's manuscript again and again, ingesting after each edit.
+
+Arguments: how many edits. Works in the working directory; prints JSON, a row an edit.
+"""
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from bench.edits import Edit, next_edit, one_line
+from bench.greedy import Greedy
+from bench.library import reading
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.retrieval.search import SearchRequest
+from lrwr.core.settings.load import load_settings
+from lrwr.wiring import Services, open_services
+
+SEED = 20_260
+TOP = 3
+
+
+@dataclass(slots=True)
+class Reference:
+    """What a greedy splitter with the same memory would embed again."""
+
+    greedy: Greedy
+    known: set[str] = field(default_factory=set)
+
+    def fresh(self, text: str) -> int:
+        """Return how many chunks of `text` were never seen before."""
+        new = set(self.greedy.split(text)) - self.known
+        self.known |= new
+        return len(new)
+
+
+async def edit_all(services: Services, number: int) -> list[dict[str, Any]]:
+    """Make so many edits; return what each of them took."""
+    root = services.library.root
+    targets = services.manuscript()
+    paths = {str(p): p for t in targets for p in sorted(t.rglob("*.md"))}
+    texts = {name: _read(path) for name, path in paths.items()}
+    reference = Reference(Greedy(services._local.count_tokens))
+    for text in texts.values():
+        reference.fresh(text)
+    await services.processing(targets).process(_unseen)
+    random, rows = Random(SEED), []
+    for n in range(number):
+        name, edit = next_edit(texts, n, random)
+        texts[name] = edit.text
+        _write(paths[name], edit.text)
+        row: dict[str, Any] = {"kind": edit.kind, "file": Path(name).name}
+        with _timed(row, "ingest"):
+            report = await services.processing(targets).process(_unseen)
+        row |= {"embedded": report.embedded, "chunks": report.chunks}
+        row |= {"processed": report.processed, "greedy": reference.fresh(edit.text)}
+        with _timed(row, "search"):
+            row["found"] = await _found(services, edit)
+        row["stale"] = _stale(root, paths[name], edit)
+        rows.append(row)
+    return rows
+
+
+def _unseen(event: object) -> None:
+    del event
+
+
+async def _found(services: Services, edit: Edit) -> bool | None:
+    """Say whether what is new is among the first three; None: nothing is new."""
+    if not edit.sought:
+        return None
+    sought = one_line(edit.sought)
+    result = await services.finder().find(SearchRequest(sought, Pipeline.NAIVE, TOP))
+    return any(sought in one_line(found.chunk.text) for found in result.passages)
+
+
+def _stale(root: Path, path: Path, edit: Edit) -> bool:
+    """Say whether a chunk still has words that the file has not."""
+    gone = one_line(edit.gone)
+    if not gone or gone in one_line(edit.text):
+        return False
+    document = path.relative_to(root).as_posix()
+    with reading(root / ".lrwr" / "library.db") as connection:
+        sql = "select text from chunk where document_id = ?"
+        rows = connection.execute(sql, (document,)).fetchall()
+    return any(gone in one_line(text) for (text,) in rows)
+
+
+@contextmanager
+def _timed(row: dict[str, Any], name: str) -> Iterator[None]:
+    cpu, wall = time.process_time(), time.monotonic()
+    yield
+    row[f"{name}_cpu"] = time.process_time() - cpu
+    row[f"{name}_wall"] = time.monotonic() - wall
+
+
+def _read(path: Path) -> str:
+    return path.read_bytes().decode("utf-8")
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_bytes(text.encode("utf-8"))
+
+
+async def _main() -> None:
+    settings = load_settings(Path.cwd(), os.environ, {})
+    async with open_services(settings) as services:
+        print(json.dumps(await edit_all(services, int(sys.argv[1]))))
+
+
+if __name__ == "__main__":
+    asyncio.run(_main())

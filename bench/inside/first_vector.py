@@ -1,0 +1,16 @@
+"""Loads the embedder and embeds one text: the floor of a cold search by meaning."""
+
+import asyncio
+import os
+
+from lrwr.core.adapters.embed.local import LocalEmbedder
+from lrwr.wiring import MOST_THREADS
+
+
+def main() -> None:
+    threads = min(os.cpu_count() or 1, MOST_THREADS)
+    asyncio.run(LocalEmbedder(None, threads=threads).embed(["Who painted it?"]))
+
+
+if __name__ == "__main__":
+    main()

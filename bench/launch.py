@@ -1,0 +1,32 @@
+"""Runs one command and writes down what it cost.
+
+A process of its own: a child's peak memory is counted from its parent's at the fork,
+so the parent must be small. Standard library only; started with `python -I -S`.
+"""
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+
+def main() -> None:
+    report, *command = sys.argv[1:]
+    began = time.monotonic()
+    done = subprocess.run(command, check=False)
+    wall = time.monotonic() - began
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    unit = 1 if sys.platform == "darwin" else 1024
+    cost = {
+        "cpu": used.ru_utime + used.ru_stime,
+        "wall": wall,
+        "peak_mb": used.ru_maxrss * unit / 1e6,
+        "code": done.returncode,
+    }
+    Path(report).write_text(json.dumps(cost), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""Libraries made for measuring, kept under the work folder."""
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.children import Cost, lrwr, run
+from bench.data import DataFolder, copy_in
+
+STAMP = "bench.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What is to be measured, on what, and where there is room for it.
+
+    `novels` bounds how many novels are used; None means all.
+    """
+
+    data: DataFolder
+    work: Path
+    quick: bool = False
+    full: bool = False
+    novels: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A library that was ingested by the command line.
+
+    `summary` is what `lrwr ingest --json` said, `cost` what it took. `kept` says that
+    an earlier run made it.
+    """
+
+    root: Path
+    summary: dict[str, Any]
+    cost: Cost
+    kept: bool
+
+    @property
+    def database(self) -> Path:
+        """Return the records."""
+        return self.root / ".lrwr" / "library.db"
+
+    @property
+    def words(self) -> int:
+        """Return how many words were read."""
+        return int(self.summary["words"])
+
+
+def of_manuscript(bench: Bench) -> Library:
+    """Return the library of a writer's folder."""
+    source = bench.data.manuscript()
+    return made(bench.work / source.name, {"manuscript": source})
+
+
+def of_novels(bench: Bench) -> Library | None:
+    """Return the library of all the novels; None without any."""
+    novels = bench.data.novels()[: bench.novels]
+    if not novels:
+        return None
+    sources = {f"novels/{novel.name}": novel for novel in novels}
+    return made(bench.work / f"novels-{len(novels)}", sources)
+
+
+def of_tales(bench: Bench) -> Library | None:
+    """Return the library of all the fairy tales; None without any."""
+    tales = bench.data.tales()
+    return None if tales is None else made(bench.work / "tales", {"tales": tales})
+
+
+def made(
+    root: Path, sources: Mapping[str, Path], *, lender: Library | None = None
+) -> Library:
+    """Ingest copies of `sources` into a library at `root`, unless it is there.
+
+    `lender` has vectors of the same texts, so that nothing is embedded again.
+    """
+    stamp = root / STAMP
+    if stamp.exists():
+        kept = json.loads(stamp.read_text(encoding="utf-8"))
+        return Library(root, kept["summary"], Cost(**kept["cost"]), kept=True)
+    prepare(root, sources)
+    if lender is not None:
+        _lend(lender, root)
+    return stamped(root, *ingest(root))
+
+
+def prepare(root: Path, sources: Mapping[str, Path]) -> None:
+    """Make a folder that is a library, with copies of `sources`, not yet ingested."""
+    if root.exists():
+        shutil.rmtree(root)
+    root.mkdir(parents=True)
+    folders = sorted({name.split("/")[0] for name in sources})
+    text = f"[manuscript]\nfolders = {json.dumps(folders)}\n"
+    (root / "lrwr.toml").write_text(text, encoding="utf-8")
+    copy_in(sources, root)
+
+
+def ingest(
+    root: Path, *, env: Mapping[str, str] | None = None
+) -> tuple[dict[str, Any], Cost]:
+    """Run `lrwr ingest --json` as a writer would."""
+    done = run([*lrwr(), "ingest", "--json"], cwd=root, env=env)
+    return json.loads(done.out), done.cost
+
+
+def stamped(root: Path, summary: dict[str, Any], cost: Cost) -> Library:
+    """Note that the library at `root` is whole."""
+    told = {"summary": summary, "cost": asdict(cost)}
+    (root / STAMP).write_text(json.dumps(told), encoding="utf-8")
+    return Library(root, summary, cost, kept=False)
+
+
+@contextmanager
+def reading(database: Path) -> Iterator[sqlite3.Connection]:
+    """Lend out a connection that reads the records."""
+    uri = f"{database.resolve().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(uri, uri=True)) as connection:
+        yield connection
+
+
+def disk_mb(root: Path) -> float:
+    """Return how much the library's own folder holds."""
+    files = (path for path in (root / ".lrwr").rglob("*") if path.is_file())
+    return sum(path.stat().st_size for path in files) / 1e6
+
+
+def _lend(lender: Library, root: Path) -> None:
+    """Ingest by words alone, and put the lender's vectors of those texts beside."""
+    ingest(root, env={"LRWR_EMBEDDING_MODEL": "off"})
+    with closing(sqlite3.connect(root / ".lrwr" / "library.db")) as connection:
+        connection.execute("attach ? as lender", (str(lender.database),))
+        connection.execute(
+            "insert or ignore into main.embedding"
+            " select * from lender.embedding"
+            " where text_hash in (select text_hash from main.chunk)"
+        )
+        connection.commit()

@@ -1,0 +1,84 @@
+"""Lines of figures, each with its goal, and how they are shown."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+Sense = Literal["<=", ">="]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One figure; `value` None is something that was not measured, `note` says why."""
+
+    part: str
+    name: str
+    value: float | None
+    unit: str = ""
+    goal: float | None = None
+    sense: Sense = "<="
+    note: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """Say whether the goal is met; empty where there is none."""
+        if self.value is None:
+            return "skipped" if self.goal is None else "not measured"
+        if self.goal is None:
+            return ""
+        met = self.value <= self.goal if self.sense == "<=" else self.value >= self.goal
+        return "met" if met else "NOT MET"
+
+    def as_json(self) -> dict[str, object]:
+        """Return the line for a file."""
+        return {**asdict(self), "verdict": self.verdict}
+
+
+def skipped(part: str, why: str) -> list[Line]:
+    """Return the one line of a part that the data does not allow."""
+    return [Line(part, why, None)]
+
+
+def table(lines: Sequence[Line]) -> str:
+    """Return the lines as text, columns aligned."""
+    rows = [("part", "what", "figure", "goal", "verdict", "")]
+    rows += [(n.part, n.name, _figure(n), _goal(n), n.verdict, n.note) for n in lines]
+    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+    shown = []
+    for part, name, figure, goal, verdict, note in rows:
+        cells = (
+            part.ljust(widths[0]),
+            name.ljust(widths[1]),
+            figure.rjust(widths[2]),
+            goal.rjust(widths[3]),
+            verdict.ljust(widths[4]),
+            note,
+        )
+        shown.append("  ".join(cells).rstrip())
+    return "\n".join(shown)
+
+
+def summary(lines: Sequence[Line]) -> str:
+    """Return how many goals are met and which are not."""
+    judged = [line for line in lines if line.goal is not None]
+    missed = [line for line in judged if line.verdict != "met"]
+    text = f"{len(judged) - len(missed)} of {len(judged)} goals met."
+    if missed:
+        text += " Not met: " + "; ".join(f"{n.part}: {n.name}" for n in missed) + "."
+    return text
+
+
+def _figure(line: Line) -> str:
+    return "-" if line.value is None else f"{_number(line.value)} {line.unit}".rstrip()
+
+
+def _goal(line: Line) -> str:
+    if line.goal is None:
+        return ""
+    return f"{'≤' if line.sense == '<=' else '≥'} {_number(line.goal)}"
+
+
+def _number(value: float) -> str:
+    if float(value).is_integer() or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if abs(value) >= 1 else f"{value:.3f}"

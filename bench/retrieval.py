@@ -1,0 +1,137 @@
+"""How often the passage that answers is found, asked as a writer would ask."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.data import read_lines
+from bench.library import Bench, Library, made, of_novels, of_tales
+from bench.report import Line, Sense, skipped
+from bench.scoring import Asked, Shelf, answers, leaks, scores
+
+PART = "retrieval"
+
+WAYS: Mapping[str, Sequence[str]] = {
+    "dense": ["--dense", "--no-rerank"],
+    "lexical": ["--lexical", "--no-rerank"],
+    "fused": ["--no-rerank"],
+    "reranked": [],
+}
+FIGURES = ("hit@1", "hit@5", "hit@10", "mrr", "coverage@2000")
+GOALS = {
+    ("tales, val", "hit@5"): 0.84,
+    ("tales, val", "mrr"): 0.71,
+    ("dialogue", "hit@5"): 0.42,
+}
+"""For the way a writer gets without asking: reranked."""
+
+QUICK = 5
+"""Of so many questions, a quick run asks one."""
+
+Question = dict[str, Any]
+
+
+def measure(bench: Bench) -> list[Line]:
+    if bench.data.scorer() is None:
+        return skipped(PART, "no score/retrieval_score.py beside the data")
+    return _of_tales(bench) + _of_dialogue(bench) + _of_horizons(bench)
+
+
+def _of_tales(bench: Bench) -> list[Line]:
+    path, library = bench.data.questions("fairytale"), of_tales(bench)
+    docs = bench.data.tales()
+    if path is None or docs is None or library is None:
+        return skipped(PART, "no fairy tales here")
+    every = read_lines(path)
+    val = _some(bench, [q for q in every if q.get("official_split") == "val"])
+    named = [q for q in val if q.get("anchored")]
+    sets = {
+        "tales, val": Shelf(docs, [Asked(library, val)]),
+        "tales, val, tale named": Shelf(docs, [Asked(library, named)]),
+    }
+    lines = _scored(bench, sets, WAYS)
+    ways = dict(WAYS) if bench.full else {k: WAYS[k] for k in WAYS if k != "reranked"}
+    whole = Shelf(docs, [Asked(library, _some(bench, every))])
+    lines += _scored(bench, {"tales, all": whole}, ways)
+    if not bench.full:
+        lines += skipped(PART, "tales, all, reranked: only with --full")
+    return lines
+
+
+def _of_dialogue(bench: Bench) -> list[Line]:
+    path, docs = bench.data.questions("novel_dialogue"), bench.data.novel_root()
+    if path is None or docs is None:
+        return skipped(PART, "no dialogue questions here")
+    asked = _by_novel(bench, _some(bench, read_lines(path)))
+    return _scored(bench, {"dialogue": Shelf(docs, asked)}, WAYS)
+
+
+def _of_horizons(bench: Bench) -> list[Line]:
+    path, docs = bench.data.questions("asof"), bench.data.novel_root()
+    if path is None or docs is None:
+        return skipped(PART, "no questions at a chapter here")
+    asked = _by_novel(bench, _some(bench, read_lines(path)))
+    lines = []
+    for way, flags in WAYS.items():
+        found = answers(asked, flags)
+        told = [
+            Asked(one.library, [q for q in one.questions if q["answerable"]])
+            for one in asked
+        ]
+        figures = scores(bench, Shelf(docs, told), found)
+        lines.append(
+            Line(PART, f"as of, {way}: hit@5", figures["hit@5"],
+                 note=f"{figures['n']:.0f} answerable; MRR {figures['mrr']:.3f}")
+        )  # fmt: skip
+        late = leaks([q for one in asked for q in one.questions], found)
+        total = sum(len(one.questions) for one in asked)
+        note = f"{len(late)} of {total}" + (f"; first {late[0]}" if late else "")
+        share = len(late) / max(1, total)
+        lines.append(Line(PART, f"as of, {way}: leaks", share, goal=0, note=note))
+    return lines
+
+
+def _scored(
+    bench: Bench, sets: Mapping[str, Shelf], ways: Mapping[str, Sequence[str]]
+) -> list[Line]:
+    """Ask the first set in each way, and score it and the others, parts of it."""
+    asked = next(iter(sets.values())).asked
+    lines = []
+    for way, flags in ways.items():
+        found = answers(asked, flags)
+        for name, shelf in sets.items():
+            lines += _figures(name, way, scores(bench, shelf, found))
+    return lines
+
+
+def _figures(name: str, way: str, figures: Mapping[str, float]) -> list[Line]:
+    lines = []
+    for figure in FIGURES:
+        goal = GOALS.get((name, figure)) if way == "reranked" else None
+        sense: Sense = ">="
+        note = f"{figures['n']:.0f} questions" if figure == FIGURES[0] else ""
+        what = f"{name}, {way}: {figure}"
+        lines.append(Line(PART, what, figures[figure], "", goal, sense, note))
+    return lines
+
+
+def _some(bench: Bench, questions: list[Question]) -> list[Question]:
+    return questions[::QUICK] if bench.quick else questions
+
+
+def _by_novel(bench: Bench, questions: Sequence[Question]) -> list[Asked]:
+    """Return each novel's questions with a library of that novel alone."""
+    lender = of_novels(bench)
+    names = sorted({str(question["novel"]) for question in questions})
+    by_name = {novel.name: novel for novel in bench.data.novels()}
+    asked = []
+    for name in names[: bench.novels]:
+        if name in by_name:
+            library = _novel(bench.work / f"novel-{name}", by_name[name], lender)
+            own = [question for question in questions if question["novel"] == name]
+            asked.append(Asked(library, own))
+    return asked
+
+
+def _novel(root: Path, source: Path, lender: Library | None) -> Library:
+    return made(root, {"novel": source}, lender=lender)

@@ -1,0 +1,143 @@
+"""A writer's desk for tests: a folder, its library, and services over both."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lrwr.core.adapters.source.folder import FolderSource
+from lrwr.core.adapters.source.parser import Parser
+from lrwr.core.adapters.vectors.scan import VectorScan
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.events import IngestEvent
+from lrwr.core.ports.embedder import Embedder
+from lrwr.core.ports.record_store import Change
+from lrwr.core.ports.reranker import Reranker
+from lrwr.core.ports.vector_index import VectorIndex
+from lrwr.core.retrieval.search import PassageFinder
+from lrwr.pipeline.recipes import NaiveRecipe, Tools
+from lrwr.pipeline.service import DocumentProcessingService, IngestReport
+from tests.fakes.embedder import WordEmbedder, count_words
+from tests.fakes.libraries import Library, sqlite_library
+
+SIZE = 64
+
+
+@dataclass(slots=True)
+class Desk:
+    """A manuscript folder, its library, and what was seen of the work on it."""
+
+    folder: Path
+    library: Library
+    embedder: WordEmbedder | None = field(default_factory=WordEmbedder)
+    events: list[IngestEvent] = field(default_factory=list)
+
+    def write(self, name: str, text: str | bytes) -> Path:
+        """Save a file, making its folder."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        return path
+
+    def service(
+        self,
+        *targets: str,
+        size: int = SIZE,
+        embedder: Embedder | None = None,
+        worker: str = "worker",
+    ) -> DocumentProcessingService:
+        """A service over `targets`, the whole folder by default."""
+        return DocumentProcessingService(
+            source=FolderSource(self.folder, [self.folder / t for t in targets or "."]),
+            parse=Parser(),
+            recipe=NaiveRecipe(size=size, overlap=size // 8),
+            tools=Tools(
+                count=count_words,
+                embedder=embedder or self.embedder,
+                known=self.library.knowledge.known_vectors,
+            ),
+            store=self.library.knowledge,
+            jobs=self.library.queue,
+            worker=worker,
+            pause=self.pause,
+        )
+
+    async def pause(self) -> None:
+        """Let others work, and a second pass on the library's clock."""
+        await asyncio.sleep(0)
+        self.library.clock.time += 1
+
+    async def ingest(
+        self,
+        *targets: str,
+        size: int = SIZE,
+        dry_run: bool = False,
+        verify: bool = False,
+    ) -> IngestReport:
+        """Bring the library up to date, as `lrwr ingest` does."""
+        service = self.service(*targets, size=size)
+        return await service.process(
+            self.events.append, dry_run=dry_run, verify=verify
+        )
+
+    async def told(self) -> list[str]:
+        """Return the text of every chunk, by document and place."""
+        feed = await self.changes()
+        chunks = await self.library.passages.chunks(
+            list(dict.fromkeys(change.chunk for change in feed))
+        )
+        chunks.sort(key=lambda chunk: (chunk.document, chunk.ordinal))
+        return [chunk.text for chunk in chunks]
+
+    async def changes(self) -> list[Change]:
+        """Return the whole change feed, with a vector for what is embedded now."""
+        space = self.embedder.space if self.embedder else ""
+        return await self.library.feed.changes(
+            Pipeline.NAIVE, space, after=0, limit=100_000
+        )
+
+    async def written(self) -> list[tuple[int, str]]:
+        """Return all that was ever written, in order."""
+        return [(change.seq, change.chunk) for change in await self.changes()]
+
+    def finder(
+        self,
+        *,
+        reranker: Reranker | None = None,
+        embedder: Embedder | None = None,
+        candidates: int = 20,
+        order: Sequence[str] = (),
+    ) -> PassageFinder:
+        """What finds passages in the library, by an exact scan."""
+        lent = embedder or self.embedder
+        scan: VectorIndex | None = None
+        if lent:
+            scan = VectorScan(
+                self.library.feed,
+                pipeline=Pipeline.NAIVE,
+                space=lent.space,
+                dimensions=lent.dimensions,
+            )
+
+        async def vectors() -> VectorIndex | None:
+            return scan
+
+        return PassageFinder(
+            store=self.library.passages,
+            lexical=self.library.words,
+            embedder=lent,
+            vectors=vectors,
+            reranker=reranker,
+            candidates=candidates,
+            order_patterns=order,
+        )
+
+
+@asynccontextmanager
+async def a_desk(place: Path) -> AsyncIterator[Desk]:
+    """An empty manuscript folder beside an empty library, both under `place`."""
+    folder = place / "book"
+    folder.mkdir()
+    async with sqlite_library(place / "state") as library:
+        yield Desk(folder, library)
