@@ -1,7 +1,7 @@
 """Lines of figures, each with its goal, and how they are shown."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 Sense = Literal["<=", ">="]
@@ -18,6 +18,8 @@ class Line:
     goal: float | None = None
     sense: Sense = "<="
     note: str = ""
+    also: Mapping[str, float] = field(default_factory=dict)
+    """Figures that belong to this one and have no line of their own."""
 
     @property
     def verdict(self) -> str:
@@ -42,7 +44,7 @@ def skipped(part: str, why: str) -> list[Line]:
 def table(lines: Sequence[Line]) -> str:
     """Return the lines as text, columns aligned."""
     rows = [("part", "what", "figure", "goal", "verdict", "")]
-    rows += [(n.part, n.name, _figure(n), _goal(n), n.verdict, n.note) for n in lines]
+    rows += [(n.part, n.name, _figure(n), _goal(n), n.verdict, _rest(n)) for n in lines]
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
     shown = []
     for part, name, figure, goal, verdict, note in rows:
@@ -76,6 +78,11 @@ def _goal(line: Line) -> str:
     if line.goal is None:
         return ""
     return f"{'≤' if line.sense == '<=' else '≥'} {_number(line.goal)}"
+
+
+def _rest(line: Line) -> str:
+    also = [f"{name} {_number(value)}" for name, value in line.also.items()]
+    return ", ".join([*also, *([line.note] if line.note else [])])
 
 
 def _number(value: float) -> str:

@@ -36,13 +36,19 @@ class Shelf:
     asked: list[Asked]
 
 
-def answers(asked: Sequence[Asked], flags: Sequence[str]) -> Answers:
-    """Put every question to its library with `lrwr search --batch`."""
+def answers(asked: Sequence[Asked], flags: Sequence[str]) -> tuple[Answers, float]:
+    """Put every question to its library with `lrwr search --batch`.
+
+    Returns what was found, and the CPU seconds it took.
+    """
     found: Answers = {}
+    cpu = 0.0
     for one in asked:
         if one.questions:
-            found |= _answered(one, flags)
-    return found
+            more, spent = _answered(one, flags)
+            found |= more
+            cpu += spent
+    return found, cpu
 
 
 def scores(bench: Bench, shelf: Shelf, found: Answers) -> dict[str, float]:
@@ -80,13 +86,13 @@ def leaks(questions: Sequence[Mapping[str, Any]], found: Answers) -> list[str]:
     return late
 
 
-def _answered(one: Asked, flags: Sequence[str]) -> Answers:
+def _answered(one: Asked, flags: Sequence[str]) -> tuple[Answers, float]:
     with tempfile.TemporaryDirectory(prefix="lrwr-bench-") as scratch:
         asked, ranked = Path(scratch, "asked.jsonl"), Path(scratch, "ranked.jsonl")
         write_lines(asked, [_line(question) for question in one.questions])
         command = [*lrwr(), "search", "--batch", str(asked), "-k", str(LIMIT), *flags]
-        run(command, cwd=one.library.root, out=ranked)
-        return {answer["id"]: answer for answer in read_lines(ranked)}
+        done = run(command, cwd=one.library.root, out=ranked)
+        return {one["id"]: one for one in read_lines(ranked)}, done.cost.cpu
 
 
 def _line(question: Mapping[str, Any]) -> dict[str, Any]:

@@ -33,8 +33,9 @@ QUESTIONS = (
 
 
 def measure(bench: Bench) -> list[Line]:
-    base = of_novels(bench) or of_manuscript(bench)
-    if base.summary["chunks"] < LEAST:
+    libraries = [of_manuscript(bench), of_novels(bench)]
+    base = max((one for one in libraries if one), key=_chunks)
+    if _chunks(base) < LEAST:
         return skipped(PART, f"fewer than {LEAST} chunks to make a large library of")
     library = _large(bench, base)
     asked = library.root / "questions.json"
@@ -50,7 +51,7 @@ def _large(bench: Bench, base: Library) -> Library:
     if (root / "bench.json").exists():
         shutil.rmtree(root)  # cheap to make: never kept from a run of other size
     shutil.copytree(base.root, root)
-    copies = -(-target // int(base.summary["chunks"])) - 1
+    copies = -(-target // _chunks(base)) - 1
     for folder in [p for p in base.root.iterdir() if _is_source(p)]:
         for number in range(copies):
             shutil.copytree(folder, root / folder.name / f"copy-{number + 1}")
@@ -94,6 +95,10 @@ def _lines(told: dict[str, Any], library: Library) -> list[Line]:
     lines.append(Line(PART, "dense ÷ (bare Edge + embedding), CPU", dense / floor, "x"))
     lines.append(Line(PART, "disk", _size(library.root / ".lrwr"), "MB"))
     return lines
+
+
+def _chunks(library: Library) -> int:
+    return int(library.summary["chunks"])
 
 
 def _is_source(path: Path) -> bool:

@@ -21,6 +21,7 @@ import qdrant_edge
 from bench.library import reading
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.retrieval.search import POOL, PassageFinder, SearchRequest
+from lrwr.core.retrieval.story import StoryOrder
 from lrwr.core.settings.load import load_settings
 from lrwr.wiring import Services, open_services
 
@@ -57,21 +58,28 @@ async def _first(question: str) -> dict[str, float]:
     cpu, wall = time.process_time(), time.monotonic()
     settings = load_settings(Path.cwd(), os.environ, {})
     async with open_services(settings) as services:
-        await _asking(services.finder(), WAYS["fused"])(question)
+        await _asking(services.finder(), WAYS["fused"], None)(question)
     return {"cpu": time.process_time() - cpu, "wall": time.monotonic() - wall}
 
 
 async def _ways(services: Services, questions: Sequence[str]) -> dict[str, Any]:
     finder = services.finder()
-    return {
-        name: await _timed(_asking(finder, way), questions)
+    order = await finder.story_order()
+
+    async def arrange(question: str) -> object:
+        del question
+        return await finder.story_order()
+
+    rows = {
+        name: await _timed(_asking(finder, way, order), questions)
         for name, way in WAYS.items()
     }
+    return rows | {"story order read, once a search": await _timed(arrange, questions)}
 
 
-def _asking(finder: PassageFinder, way: SearchRequest) -> Ask:
+def _asking(finder: PassageFinder, way: SearchRequest, order: StoryOrder | None) -> Ask:
     async def ask(question: str) -> object:
-        return await finder.find(replace(way, question=question))
+        return await finder.find(replace(way, question=question), order)
 
     return ask
 

@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 
 from lrwr import __version__
-from lrwr.cli.commands import ask, config, ingest, init, jobs, search, status
+from lrwr.cli.commands import ask, config, home, ingest, init, jobs, search, status
 from lrwr.core.model.errors import ExitCode, LrwrError
 
 app = typer.Typer(
     name="lrwr",
     help="The Little Red Writing Room: reads your manuscript, and answers from it.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Start with: lrwr ingest FOLDER, then lrwr ask 'who is …?'",
@@ -45,11 +45,13 @@ def main(
 ) -> None:
     """The Little Red Writing Room: reads your manuscript, and answers from it."""
     context.obj = {"output.color": color}
+    if context.invoked_subcommand is None:
+        home.home(context)
 
 
-app.command("ingest")(ingest.ingest)
-app.command("search")(search.search)
-app.command("ask")(ask.ask)
+app.command("ingest", epilog=ingest.EPILOG)(ingest.ingest)
+app.command("search", epilog=search.EPILOG)(search.search)
+app.command("ask", epilog=ask.EPILOG)(ask.ask)
 app.command("status")(status.status)
 app.command("jobs")(jobs.jobs)
 app.command("init")(init.init)

@@ -103,7 +103,7 @@ class DocumentProcessingService:
         store: KnowledgeStore,
         jobs: JobQueue,
         worker: str,
-        pause: Callable[[], Awaitable[None]] = partial(asyncio.sleep, PAUSE),
+        pause: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._source = source
         self._parse = parse
@@ -112,7 +112,7 @@ class DocumentProcessingService:
         self._store = store
         self._jobs = jobs
         self._worker = worker
-        self._pause = pause
+        self._pause = pause or partial(asyncio.sleep, PAUSE)
 
     async def process(
         self, emit: Emit, *, dry_run: bool = False, verify: bool = False
@@ -312,28 +312,37 @@ class DocumentProcessingService:
 
 
 class _Progress:
-    """Counts what has been done, and lets it be seen."""
+    """Counts what has been done, each document once, and lets it be seen."""
 
     def __init__(self, report: IngestReport, emit: Emit) -> None:
         self._report = report
+        self._done: set[DocumentId] = set()
         self.emit = emit
 
     def learned(self, knowledge: Knowledge) -> None:
-        fresh = set(knowledge.vectors)
-        known = {chunk.text_hash for chunk in knowledge.chunks} - fresh
+        document = knowledge.document
+        if not self._is_first(document.id):
+            return
+        known = {chunk.text_hash for chunk in knowledge.chunks} - set(knowledge.vectors)
         _add(self._report, knowledge, known)
-        self.emit(Finished(knowledge.document.id))
-        for warning in knowledge.document.warnings:
-            self._report.remarks.append(f"{knowledge.document.id}: {warning}")
+        self._report.remarks += [f"{document.id}: {w}" for w in document.warnings]
+        self.emit(Finished(document.id))
 
     def forgot(self, document: DocumentId) -> None:
-        self._report.forgotten += 1
-        self.emit(Finished(document))
+        if self._is_first(document):
+            self._report.forgotten += 1
+            self.emit(Finished(document))
 
     def failed(self, document: DocumentId, error: LrwrError) -> None:
-        problem = _problem(document, error)
-        self._report.problems.append(problem)
-        self.emit(Finished(document, problem.message, problem.hint))
+        if self._is_first(document):
+            problem = _problem(document, error)
+            self._report.problems.append(problem)
+            self.emit(Finished(document, problem.message, problem.hint))
+
+    def _is_first(self, document: DocumentId) -> bool:
+        new = document not in self._done
+        self._done.add(document)
+        return new
 
     def words_only(self, error: LrwrError) -> None:
         remark = f"Found by words alone until the next ingestion. {error}"

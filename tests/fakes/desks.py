@@ -77,9 +77,7 @@ class Desk:
     ) -> IngestReport:
         """Bring the library up to date, as `lrwr ingest` does."""
         service = self.service(*targets, size=size)
-        return await service.process(
-            self.events.append, dry_run=dry_run, verify=verify
-        )
+        return await service.process(self.events.append, dry_run=dry_run, verify=verify)
 
     async def told(self) -> list[str]:
         """Return the text of every chunk, by document and place."""

@@ -11,6 +11,12 @@ if TYPE_CHECKING:
     from lrwr.core.settings.values import Settings
 
 
+EPILOG = (
+    'Examples: lrwr ask "Who keeps the ledger?" ·'
+    ' lrwr ask "What does Nell know?" --as-of ch4:s2 · lrwr ask "…" --json'
+)
+
+
 def ask(
     context: typer.Context,
     question: Annotated[str, typer.Argument(help="What to ask.")],
@@ -100,7 +106,6 @@ def _plain(
         "as_of": as_of,
         "model": None,
         "silent": answer.silent,
-        "known": round(answer.known, 3),
         "confidence": "not evaluated",
         "unknown_words": list(answer.unknown),
         "quotes": [

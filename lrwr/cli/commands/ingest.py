@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from lrwr.core.settings.values import Settings
     from lrwr.pipeline.service import IngestReport
 
-EPILOG = """
-Examples: lrwr ingest ./manuscript · lrwr ingest (again, where it was done before) ·
-lrwr ingest --dry-run --json
-"""
+EPILOG = (
+    "Examples: lrwr ingest ./manuscript · lrwr ingest (again, the same folders) ·"
+    " lrwr ingest --dry-run --json"
+)
 
 
 def ingest(

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from lrwr.core.settings.values import Settings
     from lrwr.wiring import Services
 
+EPILOG = (
+    'Examples: lrwr search "marsh lantern" · lrwr search belt --as-of ch3 ·'
+    " lrwr search tide --type worldbuilding --full · lrwr search --batch q.jsonl -k 20"
+)
+
 EXCERPT = 420
 """Characters of a passage that are shown, about five lines of 80."""
 

@@ -18,10 +18,21 @@ def status(
     from lrwr.cli.running import run_async
 
     settings, output = begin(context)
-    run_async(_status(settings, output, as_json=as_json))
+    facts = run_async(facts_of(settings))
+    if as_json:
+        output.json(facts)
+    else:
+        tell(facts, output)
 
 
-async def _status(settings: "Settings", output: "Output", *, as_json: bool) -> None:
+async def facts_of(settings: "Settings") -> dict[str, object]:
+    """Return what the library holds and what waits, as `--json` prints it.
+
+    Raises:
+        NotFound: Nothing has been ingested here.
+    """
+    from lrwr.core.model.errors import NotFound
+    from lrwr.pipeline.changes import Changes
     from lrwr.wiring import open_services
 
     async with open_services(settings) as services:
@@ -29,8 +40,12 @@ async def _status(settings: "Settings", output: "Output", *, as_json: bool) -> N
         folders = services.manuscript()
         counts = await services.passages.counts(settings.pipeline)
         order = await services.finder().story_order()
-        changes = await services.processing(folders).look()
-        facts: dict[str, object] = {
+        changes, problem = Changes((), (), (), ()), ""
+        try:
+            changes = await services.processing(folders).look()
+        except NotFound as error:
+            problem = str(error)
+        return {
             "root": services.library.root,
             "state_dir": services.library.state_dir,
             "folders": list(folders),
@@ -43,14 +58,12 @@ async def _status(settings: "Settings", output: "Output", *, as_json: bool) -> N
             "changed": len(changes.changed) + len(changes.stale),
             "gone": len(changes.gone),
             "newest": counts.newest,
+            "problem": problem,
         }
-    if as_json:
-        output.json(facts)
-        return
-    _tell(facts, output)
 
 
-def _tell(facts: "dict[str, object]", output: "Output") -> None:
+def tell(facts: "dict[str, object]", output: "Output") -> None:
+    """Say the facts in words."""
     output.answer(f"Library: {facts['root']}")
     folders = facts["folders"]
     for folder in folders if isinstance(folders, list) else []:
@@ -60,7 +73,9 @@ def _tell(facts: "dict[str, object]", output: "Output") -> None:
         f" {facts['words']:,} words, {facts['chunks']:,} passages"
         f" ({facts['embedded']:,} embedded)."
     )
-    if facts["changed"] or facts["gone"]:
+    if facts["problem"]:
+        output.answer(f"{facts['problem']}; what was read of it is kept.")
+    elif facts["changed"] or facts["gone"]:
         output.answer(
             f"{facts['changed']} documents are new or changed, {facts['gone']} are"
             " gone. Run `lrwr ingest`."

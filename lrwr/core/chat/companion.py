@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.search import Passage
 from lrwr.core.model.text import Lines, Span, SplitSentences
-from lrwr.core.model.words import content_words
+from lrwr.core.model.words import content_words, names
 from lrwr.core.ports.lexical_index import LexicalIndex
 from lrwr.core.ports.record_store import PassageStore
 from lrwr.core.ports.reranker import Reranker
@@ -38,10 +38,6 @@ SHORTEST = 4
 SENTENCE_WEIGHT = 0.7
 """The sentence's own share of its score; the rest is its passage's place."""
 
-KNOWN = 0.25
-"""The text is silent when less than this share of the question's weight is in words
-that the library holds at all: see decision 004."""
-
 
 @dataclass(frozen=True, slots=True)
 class Quote:
@@ -60,15 +56,14 @@ class Quote:
 class QuotedAnswer:
     """What the text itself says to a question.
 
-    `silent` means that the library hardly holds the question's words; the quotes are
-    then only what comes nearest. `unknown` are the words that it does not hold at all.
-    `known` is the share of the question's weight in words that it holds, 0.0 to 1.0:
-    no measure of how well the quotes answer, which is not evaluated yet.
+    `unknown` are the question's words that the library does not hold at all. `silent`
+    means that they are all of its words, or that a name is among them, or that there
+    is nothing to quote; quotes are then only what comes nearest. How well quotes
+    answer is not evaluated: see decision 004.
     """
 
     quotes: tuple[Quote, ...]
     silent: bool
-    known: float
     unknown: tuple[str, ...]
     remarks: tuple[str, ...]
 
@@ -112,15 +107,13 @@ class Companion:
         )
         weights = WordWeights.of(words, counts, total)
         passages = result.passages[:READ]
-        known = sum(w for word, w in weights.weights.items() if counts.get(word))
         remarks = list(result.remarks)
         told = self._sentences_of(passages, weights)
         scored = await self._scored(request.question, told, remarks)
         quotes = await self._verified(self._grown(_chosen(scored)))
         return QuotedAnswer(
             quotes=tuple(quotes),
-            silent=known < KNOWN or not quotes,
-            known=known,
+            silent=not quotes or _says_nothing(request.question, result.unknown),
             unknown=result.unknown,
             remarks=tuple(remarks),
         )
@@ -186,6 +179,13 @@ class Companion:
             lines = kept.lines.lines_of(span)
             quotes.append(Quote(sentence.text, span, lines, sentence.passage))
         return quotes
+
+
+def _says_nothing(question: str, unknown: Sequence[str]) -> bool:
+    missing = set(unknown)
+    return set(content_words(question)) <= missing or not missing.isdisjoint(
+        names(question)
+    )
 
 
 def _with_neighbours(text: str, spans: Sequence[Span], at: int) -> tuple[int, int]:

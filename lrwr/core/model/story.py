@@ -21,7 +21,8 @@ class DocumentOutline:
 class Horizon:
     """How far the story has been read: a chapter in story order, from 0.
 
-    `scene` counts the scenes of that chapter from 1; None means the whole chapter.
+    `scene` counts the scenes of that chapter from 1; None means the whole chapter, 0
+    nothing of it but what opens it and shares its number.
     """
 
     chapter: int

@@ -16,6 +16,9 @@ _STOP = (
 STOP_WORDS = frozenset(_STOP.split())
 """Words that hold an English sentence together and say little of what it is about."""
 
+_NAME = re.compile(r"(?<=[^\W\d_][\s,;:(“‘\"'])[^\W\d_a-z]\w+(?:['’]\w+)*")
+"""A capitalised word after another word: the first of a sentence may be any word."""
+
 _POSSESSIVE = re.compile(r"['’]s?$")
 _ENDINGS = ("ingly", "edly", "ing", "ies", "ed", "es", "ly", "s")
 _SHORTEST_STEM = 3
@@ -33,6 +36,12 @@ def content_words(text: str) -> list[str]:
     """
     words = list(dict.fromkeys(plain_word(word) for word in WORD.findall(text)))
     return [word for word in words if word not in STOP_WORDS] or words
+
+
+def names(text: str) -> list[str]:
+    """Return the capitalised words that begin no sentence, plain, each once."""
+    found = _NAME.findall(text)
+    return list(dict.fromkeys(plain_word(word) for word in found))
 
 
 def light_stem(word: str) -> str:

@@ -20,6 +20,16 @@ class LexicalIndex(Protocol):
         """
         ...
 
+    async def search_pairs(
+        self, words: Sequence[str], *, pipeline: Pipeline, scope: Scope, limit: int
+    ) -> list[Scored]:
+        """Return at most `limit` chunks where two of `words` stand close together.
+
+        Best first: a pair counts as a term of its own, the more the rarer it is.
+        Close means within a sentence or so; the order of the two does not matter.
+        """
+        ...
+
     async def document_frequencies(
         self, words: Sequence[str], *, pipeline: Pipeline
     ) -> tuple[Mapping[str, int], int]:

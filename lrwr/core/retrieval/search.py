@@ -20,14 +20,14 @@ from lrwr.core.retrieval.story import StoryOrder, arrange, scope_of
 POOL = 100
 """Chunks taken from each way of searching before they are fused."""
 
-LEXICAL_WEIGHT = 0.7
-DENSE_WEIGHT = 0.3
-"""For chunks of 500 tokens on FairytaleQA's validation questions; see decision 003."""
+LEXICAL_WEIGHT = 0.6
+PAIRS_WEIGHT = 0.2
+DENSE_WEIGHT = 0.2
+"""What each way of searching counts, for chunks of 500 tokens; see decision 003."""
 
-RERANK_WEIGHT = 0.7
+RERANK_WEIGHT = 0.6
 """The share of the reranker's word in the order of its candidates; the rest is what
 they came with."""
-
 
 OpenVectors = Callable[[], Awaitable[VectorIndex | None]]
 """Opens the vector index, the same one every time; None when there is none."""
@@ -115,7 +115,8 @@ class PassageFinder:
         remarks: list[str] = []
         scores = await self._first_scores(request, scope, remarks)
         best = ranked(scores)[: max(request.limit, self._candidates)]
-        chunks = await self._store.chunks([scored.chunk for scored in best])
+        stored = await self._store.chunks([scored.chunk for scored in best])
+        chunks = [c for c in stored if c.document in order.outlines]  # none newer
         final = {chunk.id: scores[chunk.id] for chunk in chunks}
         if request.rerank and self._reranker is not None and len(chunks) > 1:
             final = await self._reranked(request.question, chunks, final, remarks)
@@ -130,28 +131,31 @@ class PassageFinder:
     async def _first_scores(
         self, request: SearchRequest, scope: Scope, remarks: list[str]
     ) -> dict[ChunkId, float]:
-        by_words: Mapping[ChunkId, float] = {}
-        if request.lexical:
-            found = await self._lexical.search_words(
-                content_words(request.question),
-                pipeline=request.pipeline,
-                scope=scope,
-                limit=POOL,
-            )
-            by_words = {scored.chunk: scored.score for scored in found}
+        by_words, by_pairs = await self._by_words(request, scope)
         by_meaning: Mapping[ChunkId, float] = {}
         if request.dense:
             by_meaning = await self._by_meaning(request, scope, by_words, remarks)
-        if not by_meaning:
-            return unit_scores(by_words)
-        if not by_words:
-            return unit_scores(by_meaning)
         return weighted_sum(
             [
                 (LEXICAL_WEIGHT, unit_scores(by_words)),
+                (PAIRS_WEIGHT, unit_scores(by_pairs)),
                 (DENSE_WEIGHT, unit_scores(by_meaning)),
             ]
         )
+
+    async def _by_words(
+        self, request: SearchRequest, scope: Scope
+    ) -> tuple[dict[ChunkId, float], dict[ChunkId, float]]:
+        """Score chunks by the words they hold, and by words that stand together."""
+        if not request.lexical:
+            return {}, {}
+        words = content_words(request.question)
+        found = [
+            await search(words, pipeline=request.pipeline, scope=scope, limit=POOL)
+            for search in (self._lexical.search_words, self._lexical.search_pairs)
+        ]
+        single, pairs = ({s.chunk: s.score for s in scored} for scored in found)
+        return single, pairs
 
     async def _by_meaning(
         self,
@@ -160,10 +164,12 @@ class PassageFinder:
         by_words: Mapping[ChunkId, float],
         remarks: list[str],
     ) -> dict[ChunkId, float]:
-        vectors = await self._open_vectors() if self._embedder else None
-        if self._embedder is None or vectors is None:
+        if self._embedder is None:
             return {}
         try:
+            vectors = await self._open_vectors()
+            if vectors is None:
+                return {}
             query = (await self._embedder.embed([request.question]))[0]
         except ServiceUnavailable as error:
             remarks.append(f"Searched by words alone. {error}")

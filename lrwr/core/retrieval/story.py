@@ -13,12 +13,12 @@ from lrwr.core.model.story import DocumentOutline, Horizon
 
 _DIGITS = re.compile(r"(\d+)")
 _HORIZON = re.compile(
-    r"(?:(?:vol|volume)\W*(?P<volume>\d+)\W*)?"
-    r"(?:(?:ch|chap|chapter)\W*)?(?P<chapter>\d+)"
-    r"(?:\W+(?:s|sc|scene)\W*(?P<scene>\d+))?",
+    r"(?:(?:vol|volume)\W*(?P<volume>\d{1,6})(?!\d)\W*)?"
+    r"(?:(?:ch|chap|chapter)\W*)?(?P<chapter>\d{1,6})"
+    r"(?:\W+(?:s|sc|scene)\W*(?P<scene>\d{1,6}))?",
     re.IGNORECASE,
 )
-_SCENE_SUFFIX = re.compile(r":(?:s|sc|scene)(\d+)$", re.IGNORECASE)
+_SCENE_SUFFIX = re.compile(r":(?:s|sc|scene)(\d{1,6})$", re.IGNORECASE)
 _EXAMPLES = "Say it as ch12, ch12:s2, vol3.ch6, or the path of a file."
 
 
@@ -153,13 +153,15 @@ def _visible_ends(order: StoryOrder, horizon: Horizon) -> dict[DocumentId, int |
     """Say of each document that is seen at all where sight ends; None: nowhere."""
     ends: dict[DocumentId, int | None] = {}
     hidden: set[DocumentId] = set()
+    last = _last_told(order, horizon.chapter)
     for document, chapter, number in order.told():
         if document in hidden:
             continue
-        if number > horizon.chapter:
+        bounded = chapter is last and horizon.scene is not None
+        if number > horizon.chapter or (bounded and horizon.scene == 0):
             hidden.add(document)
             continue
-        bound = _scene_end(chapter, number, horizon)
+        bound = _scene_end(chapter, horizon.scene) if bounded else None
         ends[document] = chapter.span.end if bound is None else bound
         if bound is not None:
             hidden.add(document)
@@ -169,12 +171,16 @@ def _visible_ends(order: StoryOrder, horizon: Horizon) -> dict[DocumentId, int |
     }
 
 
-def _scene_end(chapter: Chapter, number: int, horizon: Horizon) -> int | None:
-    if horizon.scene is None or number < horizon.chapter or chapter.opening:
+def _last_told(order: StoryOrder, number: int) -> Chapter | None:
+    """Return the chapter of that number itself, not what opens it."""
+    told = [chapter for _, chapter, n in order.told() if n == number]
+    return told[-1] if told else None
+
+
+def _scene_end(chapter: Chapter, scene: int | None) -> int | None:
+    if scene is None or scene >= len(chapter.scenes):
         return None
-    if horizon.scene >= len(chapter.scenes):
-        return None
-    return chapter.scenes[horizon.scene - 1].span.end
+    return chapter.scenes[scene - 1].span.end
 
 
 def _number_in_volume(volume: int, number: int, order: StoryOrder) -> int:
@@ -187,7 +193,8 @@ def _number_in_volume(volume: int, number: int, order: StoryOrder) -> int:
 def _checked(number: int, scene: int | None, order: StoryOrder) -> Horizon:
     if scene is None:
         return Horizon(number)
-    scenes = max(len(chapter.scenes) for _, chapter, n in order.told() if n == number)
+    chapter = _last_told(order, number)
+    scenes = len(chapter.scenes) if chapter else 0
     if not 1 <= scene <= scenes:
         raise NotFound(
             f"Chapter {number} has no scene {scene}; its last is scene {scenes}",
@@ -198,10 +205,15 @@ def _checked(number: int, scene: int | None, order: StoryOrder) -> Horizon:
 
 def _horizon_of_path(text: str, order: StoryOrder) -> Horizon:
     suffix = _SCENE_SUFFIX.search(text)
-    path = text[: suffix.start()] if suffix else text
+    path = (text[: suffix.start()] if suffix else text).removeprefix("./")
     fits = [d for d in order.story if d == path or d.endswith(f"/{path}")]
     if len(fits) != 1:
         what = "No file" if not fits else "More than one file"
         raise NotFound(f"{what} of the story is called {path!r}", hint=_EXAMPLES)
-    number = order.numbers[fits[0]][-1] if order.numbers[fits[0]] else 0
-    return _checked(number, int(suffix[1]) if suffix else None, order)
+    chapters = order.outlines[fits[0]].chapters
+    number = order.numbers[fits[0]][-1] if chapters else 0
+    if not chapters or chapters[-1] is _last_told(order, number):
+        return _checked(number, int(suffix[1]) if suffix else None, order)
+    if suffix:
+        raise NotFound(f"{path} opens a chapter and has no scenes", hint=_EXAMPLES)
+    return Horizon(number, 0)

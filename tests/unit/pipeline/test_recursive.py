@@ -23,7 +23,9 @@ Scenes = list[list[str]]
 """Scenes as lists of parts; a part that begins with NOTE is the author's comment."""
 
 words = st.one_of(
-    st.sampled_from(["frog", "Ness", "“Keeper,”", "and", "stop.", "Why?", "no…", "*so*"]),
+    st.sampled_from(
+        ["frog", "Ness", "“Keeper,”", "and", "stop.", "Why?", "no…", "*so*"]
+    ),
     st.text("abcdefgh", min_size=20, max_size=90),
     st.text("霧の中で灯をともす。", min_size=1, max_size=30),
     st.sampled_from(["é" * 15, "🐸🐸🐸", "a\u0301", "—"]),
@@ -54,11 +56,12 @@ sizes = st.tuples(st.integers(1, 40), st.integers(0, 20)).map(
 def document_of(told: Sequence[Scenes]) -> Document:
     """A document of these chapters, its scenes apart by a break."""
     text = "# Heading\n\n"
-    chapters, notes = [], []
+    chapters: list[Chapter] = []
+    notes: list[Span] = []
     for chapter in told:
-        begin, made = len(text), []
+        begin, made = len(text), list[Scene]()
         for scene in chapter:
-            start, inner = len(text), []
+            start, inner = len(text), list[Span]()
             for part in scene:
                 span = Span(len(text), len(text) + len(part))
                 (notes if part.startswith(NOTE) else inner).append(span)
@@ -66,9 +69,7 @@ def document_of(told: Sequence[Scenes]) -> Document:
             made.append(Scene(Span(start, len(text)), tuple(inner)))
             text += "* * *\n\n"
         chapters.append(Chapter("", Span(begin, len(text)), tuple(made)))
-    return replace(
-        a_document(text=text), chapters=tuple(chapters), notes=tuple(notes)
-    )
+    return replace(a_document(text=text), chapters=tuple(chapters), notes=tuple(notes))
 
 
 def split(
@@ -118,7 +119,9 @@ def check_promises(
         assert tokens <= size or len(chunk.text) == 1
 
 
-def neighbours(document: Document, chunks: Sequence[Chunk]) -> list[tuple[Chunk, Chunk]]:
+def neighbours(
+    document: Document, chunks: Sequence[Chunk]
+) -> list[tuple[Chunk, Chunk]]:
     """Chunks that follow one another in one part."""
     homes = [home for home, *_ in homes_of(document)]
     return [

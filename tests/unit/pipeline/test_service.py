@@ -2,10 +2,11 @@ import asyncio
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
-from lrwr.core.model.chunks import Pipeline, Vectors
+from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import ExitCode, NotFound
 from lrwr.core.model.events import Embedded, Finished, Planned, Waiting, Working
@@ -15,6 +16,9 @@ from lrwr.pipeline.service import LEASE, IngestReport
 from tests.fakes.desks import Desk
 from tests.fakes.embedder import WordEmbedder
 from tests.unit.source.word_files import paragraphs
+
+if TYPE_CHECKING:
+    from lrwr.core.model.chunks import Vectors
 
 ONE = "# Chapter 1\n\nThe frog sat by the lamp.\n\n* * *\n\nFog came in."
 TWO = "# Chapter 2\n\nMags opened the ledger."
@@ -364,7 +368,7 @@ class Sleeper(WordEmbedder):
         super().__init__()
         self.asleep = asyncio.Event()
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed(self, texts: Sequence[str]) -> "Vectors":
         """Never return."""
         self.asleep.set()
         await asyncio.Event().wait()
@@ -386,5 +390,3 @@ async def test_what_waits_elsewhere_is_not_forgotten_by_a_run_over_another_folde
     await desk.ingest("part")
     assert await desk.told() == ["Green.", TWO]
     assert await desk.library.queue.jobs(limit=9, state=JobState.RUNNING) == []
-
-

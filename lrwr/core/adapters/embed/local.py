@@ -44,7 +44,7 @@ class LocalEmbedder:
     @property
     def dimensions(self) -> int:
         """Return the length of a vector."""
-        return DIMENSIONS
+        return DIMENSIONS if self._folder is None else self.loaded().dimensions
 
     @cached_property
     def _tokenizer(self) -> Any:
@@ -96,4 +96,4 @@ class LocalEmbedder:
 
         model = self.loaded()
         rows = self.side_by_side(lambda t: model.vector(t.ids), model.tokens(texts))
-        return np.array(rows, dtype=np.float32).reshape(len(texts), DIMENSIONS)
+        return np.array(rows, dtype=np.float32).reshape(len(texts), self.dimensions)

@@ -10,6 +10,7 @@ import json
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,7 @@ AGREEMENT = 0.98
 where int8 products are summed exactly; far less where a processor saturates them."""
 
 REINSTALL = 'Reinstall lrwr, or set [embedding] model = "off" to search by words alone.'
+OWN_FOLDER = "Check `folder` under [embedding], or leave it out: lrwr brings a model along."
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,11 @@ class MiniLM:
         self._inputs = {entry.name for entry in session.get_inputs()}
         self.space = space
 
+    @cached_property
+    def dimensions(self) -> int:
+        """The length of a vector."""
+        return len(self.vector(self.tokens([PROBE])[0].ids))
+
     def tokens(self, texts: Sequence[str]) -> list[Tokens]:
         """Cut texts into tokens, at most 512 each with the markers at the ends."""
         return [
@@ -72,7 +79,11 @@ class MiniLM:
             feed["attention_mask"] = np.ones_like(row)
         if "token_type_ids" in self._inputs:
             feed["token_type_ids"] = np.zeros_like(row)
-        states: States = self._session.run(None, feed)[0][0]
+        try:
+            states: States = self._session.run(None, feed)[0][0]
+        except Exception as error:  # onnxruntime's errors have no base of their own
+            message = f"The embedding model does not run: {error}"
+            raise ServiceUnavailable(message, hint=REINSTALL) from error
         return states
 
     def vector(self, ids: Sequence[int]) -> "NDArray[np.float32]":
@@ -100,7 +111,8 @@ def load_tokenizer(folder: Path | None) -> Any:
         tokenizer = Tokenizer.from_str(text)
     except Exception as error:  # the library raises nothing finer
         message = f"The tokenizer cannot be loaded: {error}"
-        raise ServiceUnavailable(message, hint=REINSTALL) from error
+        hint = OWN_FOLDER if folder else REINSTALL
+        raise ServiceUnavailable(message, hint=hint) from error
     tokenizer.no_padding()
     tokenizer.enable_truncation(LONGEST)
     return tokenizer
@@ -118,15 +130,19 @@ def load_model(folder: Path | None, tokenizer: Any) -> MiniLM:
         if folder is not None:
             return _load_folder(folder, tokenizer)
         return _load_shipped(tokenizer)
-    except (OSError, ValueError, RuntimeError, ImportError) as error:
+    except Exception as error:  # onnxruntime's errors have no base of their own
         message = f"The embedding model cannot be loaded: {error}"
-        raise ServiceUnavailable(message, hint=REINSTALL) from error
+        hint = OWN_FOLDER if folder else REINSTALL
+        raise ServiceUnavailable(message, hint=hint) from error
 
 
 def _load_folder(folder: Path, tokenizer: Any) -> MiniLM:
     content = (folder / "model.onnx").read_bytes()
     space = f"onnx-{hashlib.sha256(content).hexdigest()[:12]}"
-    return MiniLM(tokenizer, _session(content, {}), space=space)
+    model = MiniLM(tokenizer, _session(content, {}), space=space)
+    if model.states(model.tokens([PROBE])[0].ids).ndim != 2:
+        raise ValueError("its first output is not one row for each token")
+    return model
 
 
 def _load_shipped(tokenizer: Any) -> MiniLM:

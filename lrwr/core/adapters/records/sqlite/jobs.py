@@ -187,9 +187,7 @@ def _queue(connection: sqlite3.Connection, rows: list[dict[str, object]]) -> int
     return max(0, added)
 
 
-def _claim(
-    connection: sqlite3.Connection, asked: Mapping[str, object]
-) -> Claim | None:
+def _claim(connection: sqlite3.Connection, asked: Mapping[str, object]) -> Claim | None:
     connection.execute(
         _GIVE_UP,
         {

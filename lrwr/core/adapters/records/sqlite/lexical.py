@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 
 from lrwr.core.adapters.records.sqlite.database import Database
 from lrwr.core.model.chunks import ChunkId, Pipeline
@@ -10,6 +11,12 @@ from lrwr.core.model.search import Scope, Scored
 
 _INDEXES = {Pipeline.NAIVE: "chunk_fts_a"}
 """A pipeline that gets an index in a later migration gets a line here."""
+
+CLOSE = 12
+"""Two words are close when at most so many others stand between them."""
+
+PAIRED_WORDS = 8
+"""Words of a question that are paired, the first ones: 28 pairs at most."""
 
 _ANYWHERE = 2**62
 """An end beyond any text: the document is not bounded."""
@@ -48,8 +55,18 @@ class SqliteLexicalIndex:
         self, words: Sequence[str], *, pipeline: Pipeline, scope: Scope, limit: int
     ) -> list[Scored]:
         """Return at most `limit` chunks that hold any of `words`, best first."""
+        return await self._search(_any_of(words), pipeline, scope, limit)
+
+    async def search_pairs(
+        self, words: Sequence[str], *, pipeline: Pipeline, scope: Scope, limit: int
+    ) -> list[Scored]:
+        """Return at most `limit` chunks where two of `words` stand close, best first."""
+        return await self._search(_pairs_of(words), pipeline, scope, limit)
+
+    async def _search(
+        self, match: str, pipeline: Pipeline, scope: Scope, limit: int
+    ) -> list[Scored]:
         index = _INDEXES.get(pipeline)
-        match = _any_of(words)
         if index is None or not match or limit < 1:
             return []
         sql, asked = _bounded(scope)
@@ -100,6 +117,13 @@ def _frequencies(
 
 def _any_of(words: Iterable[str]) -> str:
     return " OR ".join(dict.fromkeys(_term(word) for word in words))
+
+
+def _pairs_of(words: Iterable[str]) -> str:
+    terms = list(dict.fromkeys(_term(word) for word in words))[:PAIRED_WORDS]
+    return " OR ".join(
+        f"NEAR({one} {other}, {CLOSE})" for one, other in combinations(terms, 2)
+    )
 
 
 def _term(word: str) -> str:

@@ -1,0 +1,50 @@
+"""`lrwr` alone: where you are, and what to do next."""
+
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from lrwr.cli.output import Output
+    from lrwr.cli.stream import Piece
+
+
+def home(context: typer.Context) -> None:
+    """Say where you are, and what to do next."""
+    from lrwr.cli.begin import begin
+    from lrwr.cli.commands.status import facts_of, tell
+    from lrwr.cli.running import run_async
+    from lrwr.core.settings.library import library_of
+
+    settings, output = begin(context)
+    library = library_of(settings)
+    if not library.database.exists():
+        output.answer(f"There is no library in {library.root} yet.")
+        _offer(
+            output,
+            ("lrwr ingest FOLDER", "read your manuscript: .md, .docx and .txt"),
+            ("lrwr init", "first write an lrwr.toml that explains the settings"),
+            ("lrwr --help", "every command"),
+        )
+        return
+    facts = run_async(facts_of(settings))
+    tell(facts, output)
+    behind = facts["changed"] or facts["gone"]
+    first = [("lrwr ingest", "read what is new")] if behind else []
+    _offer(
+        output,
+        *first,
+        ('lrwr ask "…"', "the sentences that answer, each with its place"),
+        ('lrwr search "…"', "passages by words and by meaning"),
+        ("lrwr --help", "every command"),
+    )
+
+
+def _offer(output: "Output", *steps: tuple[str, str]) -> None:
+    from lrwr.cli.stream import Styled
+
+    output.answer()
+    wide = max(len(command) for command, _ in steps)
+    for command, meaning in steps:
+        line: list[Piece] = [Styled(command.ljust(wide), "strong"), f"  {meaning}"]
+        output.answer(*line, indent=2)

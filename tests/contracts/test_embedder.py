@@ -1,0 +1,81 @@
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from lrwr.core.adapters.embed.local import LocalEmbedder
+from lrwr.core.ports.embedder import Embedder
+from tests.fakes.embedder import WordEmbedder
+
+TEXTS = [
+    "The frog lit the lamp.",
+    "Mags opened the ledger, and looked at the page for a long time.",
+    "Fog.",
+    "灯をともす。",
+    "“Who’s out there?” — *nobody* answered.",
+    "The frog lit the lamp.",
+    "word " * 900,
+    "",
+    " \n\t ",
+]
+
+
+@pytest.fixture(params=["local", "words"], scope="module")
+def embedder(request: pytest.FixtureRequest) -> Iterator[Embedder]:
+    if request.param == "words":
+        yield WordEmbedder()
+        return
+    local = LocalEmbedder(None, threads=2)
+    yield local
+    local.close()
+
+
+async def test_vectors_come_in_the_order_of_the_texts(embedder: Embedder) -> None:
+    vectors = await embedder.embed(TEXTS)
+    assert vectors.shape == (len(TEXTS), embedder.dimensions)
+    assert vectors.dtype == np.float32
+    backwards = await embedder.embed(TEXTS[::-1])
+    assert np.array_equal(vectors, backwards[::-1])
+    assert np.array_equal(vectors[0], vectors[5])
+
+
+async def test_vectors_have_the_length_one(embedder: Embedder) -> None:
+    vectors = await embedder.embed(TEXTS)
+    assert np.isfinite(vectors).all()
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+
+
+async def test_a_vector_does_not_depend_on_its_neighbours(embedder: Embedder) -> None:
+    together = await embedder.embed(TEXTS)
+    for text, vector in zip(TEXTS, together, strict=True):
+        alone = await embedder.embed([text])
+        assert np.array_equal(alone[0], vector)
+
+
+async def test_texts_that_mean_the_like_are_nearer(embedder: Embedder) -> None:
+    question, near, far = await embedder.embed(
+        ["Who lit the lamp?", "The frog lit the lamp.", "Seven cakes were baked."]
+    )
+    assert question @ near > question @ far
+
+
+async def test_no_texts_have_no_vectors(embedder: Embedder) -> None:
+    vectors = await embedder.embed([])
+    assert vectors.shape == (0, embedder.dimensions)
+    assert embedder.count_tokens([]) == []
+
+
+async def test_tokens_are_counted_in_order_and_without_a_limit(
+    embedder: Embedder,
+) -> None:
+    counted = embedder.count_tokens(TEXTS)
+    assert len(counted) == len(TEXTS)
+    assert counted[0] == counted[5] > 0
+    assert counted[6] == 900
+    assert counted[7:] == [0, 0]
+    assert [embedder.count_tokens([text]) for text in TEXTS] == [[n] for n in counted]
+
+
+async def test_the_space_has_a_name(embedder: Embedder) -> None:
+    assert embedder.space
+    assert embedder.dimensions > 0

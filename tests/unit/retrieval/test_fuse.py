@@ -1,0 +1,72 @@
+import math
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.core.model.chunks import ChunkId
+from lrwr.core.model.search import Scored
+from lrwr.core.retrieval.fuse import ranked, spread_scores, unit_scores, weighted_sum
+
+A, B, C = ChunkId("a"), ChunkId("b"), ChunkId("c")
+
+scores = st.dictionaries(
+    st.text("abcdef", min_size=1, max_size=2).map(ChunkId),
+    st.floats(-100, 100, allow_nan=False).map(lambda x: round(x, 3)),
+    max_size=6,
+)
+
+
+@given(scores)
+def test_unit_scores_lie_between_nought_and_one_and_keep_the_order(
+    given_scores: dict[ChunkId, float],
+) -> None:
+    unit = unit_scores(given_scores)
+    assert unit.keys() == given_scores.keys()
+    assert all(0.0 <= score <= 1.0 for score in unit.values())
+    if max(given_scores.values(), default=0.0) > 0:
+        assert max(unit.values()) == 1.0
+    for one in unit:
+        for two in unit:
+            if given_scores[one] <= given_scores[two]:
+                assert unit[one] <= unit[two]
+
+
+@given(scores)
+def test_spread_scores_reach_from_nought_to_one(
+    given_scores: dict[ChunkId, float],
+) -> None:
+    spread = spread_scores(given_scores)
+    assert spread.keys() == given_scores.keys()
+    assert all(0.0 <= score <= 1.0 for score in spread.values())
+    if len(set(given_scores.values())) > 1:
+        assert (min(spread.values()), max(spread.values())) == (0.0, 1.0)
+    else:
+        assert set(spread.values()) <= {0.0}
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), scores), max_size=3))
+def test_a_sum_counts_what_is_absent_as_nought(
+    parts: list[tuple[float, dict[ChunkId, float]]],
+) -> None:
+    total = weighted_sum(parts)
+    assert total.keys() == {chunk for _, found in parts for chunk in found}
+    for chunk, score in total.items():
+        expected = math.fsum(weight * found.get(chunk, 0.0) for weight, found in parts)
+        assert math.isclose(score, expected, abs_tol=1e-9)
+
+
+def test_weights_decide_between_two_rankings() -> None:
+    one, two = {A: 1.0, B: 0.5}, {B: 1.0, C: 0.8}
+    total = weighted_sum([(0.7, one), (0.3, two)])
+    assert [scored.chunk for scored in ranked(total)] == [A, B, C]
+    total = weighted_sum([(0.3, one), (0.7, two)])
+    assert [scored.chunk for scored in ranked(total)] == [B, C, A]
+
+
+def test_the_best_come_first_and_equals_by_id() -> None:
+    assert ranked({C: 1.0, B: 2.0, A: 1.0}) == [
+        Scored(B, 2.0),
+        Scored(A, 1.0),
+        Scored(C, 1.0),
+    ]
+    assert ranked({}) == []

@@ -1,0 +1,274 @@
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from lrwr.core.model.chunks import ChunkKind
+from lrwr.core.model.documents import Chapter, DocumentId, DocumentType, Scene
+from lrwr.core.model.errors import NotFound
+from lrwr.core.model.search import Scope
+from lrwr.core.model.story import DocumentOutline, Horizon
+from lrwr.core.model.text import Span
+from lrwr.core.retrieval.story import (
+    StoryOrder,
+    arrange,
+    natural_key,
+    parse_horizon,
+    scope_of,
+)
+
+LENGTH = 10
+"""Characters of a scene."""
+
+PROSE = frozenset({ChunkKind.PROSE})
+
+
+def chapters_of(*scenes: int, opening: int = 0) -> tuple[Chapter, ...]:
+    """Chapters with so many scenes each; the first `opening` are openings."""
+    made, at = [], 0
+    for number, count in enumerate(scenes):
+        inner = []
+        for _ in range(count):
+            span = Span(at, at + LENGTH)
+            inner.append(Scene(span, (span,)))
+            at += LENGTH + 1
+        start = inner[0].span.start if inner else at
+        whole = Span(start, max(start, at - 1))
+        made.append(Chapter("", whole, tuple(inner), opening=number < opening))
+    return tuple(made)
+
+
+def outline(
+    path: str,
+    chapters: tuple[Chapter, ...] | None = None,
+    *,
+    kind: DocumentType = DocumentType.SCENE,
+    order: float | None = None,
+) -> DocumentOutline:
+    told = chapters_of(1) if chapters is None else chapters
+    return DocumentOutline(DocumentId(path), kind, path, 10, order, told)
+
+
+def story(*outlines: DocumentOutline, order: Sequence[str] = ()) -> StoryOrder:
+    return arrange(outlines, order)
+
+
+def test_chapter_two_comes_before_chapter_ten() -> None:
+    told = story(outline("ch10.md"), outline("ch2.md"), outline("Ch1.md"))
+    assert told.story == ("Ch1.md", "ch2.md", "ch10.md")
+    assert told.numbers == {"Ch1.md": (1,), "ch2.md": (2,), "ch10.md": (3,)}
+    assert told.last == 3
+
+
+@given(st.lists(st.text("aB1209/.é", min_size=1, max_size=8), unique=True))
+def test_natural_order_is_an_order(paths: list[str]) -> None:
+    once = sorted(paths, key=natural_key)
+    assert sorted(reversed(once), key=natural_key) is not None
+    assert [natural_key(p) for p in once] == sorted(natural_key(p) for p in paths)
+
+
+def test_front_matter_says_a_place_among_all() -> None:
+    told = story(
+        outline("a.md"), outline("b.md"), outline("c.md"), outline("z.md", order=2)
+    )
+    assert told.story == ("a.md", "z.md", "b.md", "c.md")
+
+
+def test_front_matter_wins_over_patterns_and_patterns_over_paths() -> None:
+    told = story(
+        outline("part-1/1.md"),
+        outline("part-2/1.md"),
+        outline("prologue.md"),
+        outline("last.md"),
+        outline("z.md", order=0),
+        order=["prologue.md", "part-2/*", "part-*/*"],
+    )
+    assert told.story == (
+        "z.md",
+        "prologue.md",
+        "part-2/1.md",
+        "part-1/1.md",
+        "last.md",
+    )
+
+
+def test_only_scenes_are_in_the_story() -> None:
+    notes = [outline(f"{kind}.md", kind=kind) for kind in DocumentType]
+    told = story(*notes)
+    assert told.story == ("scene.md",)
+    assert set(told.outlines) == {f"{kind}.md" for kind in DocumentType}
+    assert told.chapter_number(DocumentId("character.md"), 0) is None
+    assert told.chapter_number(DocumentId("scene.md"), 1) is None
+
+
+def test_what_comes_before_the_first_chapter_is_numbered_nought() -> None:
+    told = story(
+        outline("0.md", chapters_of(1, opening=1)),
+        outline("1.md", chapters_of(1, 1, 1, opening=1)),
+        outline("2.md"),
+    )
+    assert told.numbers == {"0.md": (0,), "1.md": (0, 1, 2), "2.md": (3,)}
+
+
+def test_a_later_opening_shares_the_number_of_the_chapter_after_it() -> None:
+    told = story(outline("1.md"), outline("2.md", chapters_of(1, 1, opening=1)))
+    assert told.numbers == {"1.md": (1,), "2.md": (2, 2)}
+
+
+def test_an_empty_library_has_an_empty_story() -> None:
+    told = story()
+    assert (told.story, told.last, list(told.told())) == ((), 0, [])
+    assert scope_of(told, types=(), horizon=None, kinds=PROSE) == Scope(None, {}, PROSE)
+
+
+def a_book() -> StoryOrder:
+    """Chapters 0 to 6: a prologue, three chapters, then a second volume of three."""
+    volume = [
+        Chapter("", c.span, c.scenes, volume=2, number=n)
+        for n, c in enumerate(chapters_of(1, 2, 1), start=1)
+    ]
+    return story(
+        outline("book/0-prologue.md", chapters_of(2, opening=1)),
+        outline("book/1.md", chapters_of(1, 3)),
+        outline("book/2.md", chapters_of(2)),
+        outline("book/v2.md", tuple(volume)),
+        outline("notes/2.md", kind=DocumentType.CHARACTER),
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("ch2", Horizon(2)),
+        ("CH 2", Horizon(2)),
+        ("chapter 2", Horizon(2)),
+        ("2", Horizon(2)),
+        (" ch2:s3 ", Horizon(2, 3)),
+        ("chapter 2, scene 1", Horizon(2, 1)),
+        ("ch0", Horizon(0)),
+        ("ch0:s2", Horizon(0, 2)),
+        ("vol2.ch2", Horizon(5)),
+        ("volume 2, chapter 2: scene 2", Horizon(5, 2)),
+        ("book/1.md", Horizon(2)),
+        ("./book/1.md", Horizon(2)),
+        ("1.md", Horizon(2)),
+        ("1.md:s2", Horizon(2, 2)),
+        ("0-prologue.md", Horizon(0)),
+        ("v2.md", Horizon(6)),
+    ],
+)
+def test_a_place_is_read_as_a_writer_says_it(said: str, meant: Horizon) -> None:
+    assert parse_horizon(said, a_book()) == meant
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("ch7", "no chapter 7; its last is 6"),
+        ("ch2:s4", "Chapter 2 has no scene 4; its last is scene 3"),
+        ("ch2:s0", "no scene 0"),
+        ("ch0:s3", "Chapter 0 has no scene 3"),
+        ("vol9.ch1", "volume 9, chapter 1"),
+        ("vol12", "No file"),
+        ("nowhere.md", "No file"),
+        ("notes/2.md", "No file"),
+        ("", "No file"),
+        ("-1", "No file"),
+        ("ch" + "9" * 5000, "No file"),
+    ],
+)
+def test_a_place_that_is_not_there_is_refused_with_examples(
+    said: str, why: str
+) -> None:
+    with pytest.raises(NotFound, match=why) as caught:
+        parse_horizon(said, a_book())
+    assert "ch12:s2" in caught.value.hint
+
+
+def test_a_name_that_two_files_have_is_refused() -> None:
+    told = story(outline("a/1.md"), outline("b/1.md"))
+    with pytest.raises(NotFound, match="More than one file"):
+        parse_horizon("1.md", told)
+    assert parse_horizon("b/1.md", told) == Horizon(2)
+
+
+@pytest.mark.parametrize("said", ["ch0:s1", "ch1", "ch1:s1"])
+def test_a_story_without_that_chapter_refuses_its_scenes(said: str) -> None:
+    with pytest.raises(NotFound):
+        parse_horizon(said, story())
+    assert parse_horizon("ch0", story()) == Horizon(0)
+
+
+def test_the_path_of_a_later_opening_means_its_own_end() -> None:
+    told = story(
+        outline("1.md"),
+        outline("2-preface.md", chapters_of(1, opening=1)),
+        outline("3.md", chapters_of(2)),
+    )
+    with pytest.raises(NotFound, match="no scenes"):
+        parse_horizon("2-preface.md:s1", told)
+    horizon = parse_horizon("2-preface.md", told)
+    scope = scope_of(told, types=(), horizon=horizon, kinds=PROSE)
+    assert scope.documents == {"1.md", "2-preface.md"}
+
+
+def test_without_bounds_everything_is_in_scope() -> None:
+    scope = scope_of(a_book(), types=(), horizon=None, kinds=PROSE)
+    assert scope == Scope(None, {}, PROSE)
+
+
+def test_types_bound_a_search_to_their_documents() -> None:
+    kinds = {DocumentType.CHARACTER}
+    scope = scope_of(a_book(), types=kinds, horizon=None, kinds=PROSE)
+    assert scope.documents == {"notes/2.md"}
+
+
+def test_under_a_horizon_notes_beside_the_story_are_out_of_scope() -> None:
+    told = a_book()
+    scope = scope_of(told, types=(), horizon=Horizon(told.last), kinds=PROSE)
+    assert scope.documents == set(told.story)
+    notes = {DocumentType.CHARACTER}
+    scope = scope_of(told, types=notes, horizon=Horizon(told.last), kinds=PROSE)
+    assert scope.documents == set()
+
+
+books = st.lists(
+    st.tuples(
+        st.lists(st.integers(1, 3), min_size=1, max_size=4), st.integers(0, 2)
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+def visible(scope: Scope, document: DocumentId, end: int) -> bool:
+    """What every index makes of a scope."""
+    if scope.documents is not None and document not in scope.documents:
+        return False
+    until = scope.until.get(document)
+    return until is None or end <= until
+
+
+@example([([2], 1), ([1], 0)], 0, 1)
+@example([([1], 0), ([2, 2], 1)], 2, 1)
+@given(books, st.integers(0, 12), st.one_of(st.none(), st.integers(1, 3)))
+@settings(max_examples=200, deadline=None)
+def test_no_scene_after_the_horizon_is_in_scope_and_every_one_before_is(
+    told: list[tuple[list[int], int]], chapter: int, scene: int | None
+) -> None:
+    outlines = [
+        outline(f"{n}.md", chapters_of(*scenes, opening=opening))
+        for n, (scenes, opening) in enumerate(told)
+    ]
+    order = story(*outlines)
+    scope = scope_of(order, types=(), horizon=Horizon(chapter, scene), kinds=PROSE)
+    line = list(order.told())
+    last = max((n for n, (*_, no) in enumerate(line) if no == chapter), default=-1)
+    for place, (document, held, number) in enumerate(line):
+        for count, found in enumerate(held.scenes, start=1):
+            bounded = scene is not None and place == last
+            before = number < chapter or (
+                number == chapter and (not bounded or count <= (scene or 0))
+            )
+            assert visible(scope, document, found.span.end) == before

@@ -1,0 +1,61 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.core.model.words import STOP_WORDS, content_words, light_stem, plain_word
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("Who is OchraMags?", ["ochramags"]),
+        ("What does PurpleFrog value?", ["purplefrog", "value"]),
+        ("Frog’s lamp, and the frog's LAMP", ["frog", "lamp"]),
+        ("Who was he?", ["who", "was", "he"]),
+        ("the fo'c'sle isn’t lit", ["fo'c'sle", "isn’t", "lit"]),
+        ("灯 は ça", ["灯", "は", "ça"]),
+        ("?! …", []),
+        ("", []),
+    ],
+)
+def test_the_words_that_carry_meaning_are_found(
+    question: str, words: list[str]
+) -> None:
+    assert content_words(question) == words
+
+
+@given(st.text())
+def test_content_words_are_plain_and_each_named_once(text: str) -> None:
+    words = content_words(text)
+    assert len(set(words)) == len(words)
+    assert not set(words) & STOP_WORDS or set(words) <= STOP_WORDS
+
+
+@pytest.mark.parametrize(
+    ("words", "stem"),
+    [
+        ("lamp lamps", "lamp"),
+        ("walk walks walked walking walkingly", "walk"),
+        ("box boxes boxed", "box"),
+        ("sing", "sing"),
+        ("red", "red"),
+        ("is", "is"),
+    ],
+)
+def test_forms_of_one_word_share_a_stem(words: str, stem: str) -> None:
+    assert {light_stem(word) for word in words.split()} == {stem}
+
+
+@given(st.text("abcdeings", max_size=12))
+def test_a_stem_begins_its_word_and_is_not_too_short(word: str) -> None:
+    stem = light_stem(word)
+    assert word.startswith(stem)
+    assert len(stem) >= min(3, len(word))
+
+
+@pytest.mark.parametrize(
+    ("word", "plain"),
+    [("Mags’s", "mags"), ("frog's", "frog"), ("James'", "james"), ("don’t", "don’t")],
+)
+def test_a_possessive_ending_is_dropped(word: str, plain: str) -> None:
+    assert plain_word(word) == plain
