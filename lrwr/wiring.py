@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import platform
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -85,7 +86,7 @@ class Services:
             ),
             store=store,
             jobs=self.jobs,
-            worker=f"{os.getpid()}-{uuid4().hex[:8]}",
+            worker=f"{platform.node()}/{os.getpid()}/{uuid4().hex[:8]}",
         )
 
     def manuscript(self) -> tuple[Path, ...]:

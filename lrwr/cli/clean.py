@@ -15,7 +15,7 @@ _ESCAPES = re.compile(
     re.VERBOSE,
 )
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-_UNSAFE_IN_JSON = re.compile(r"[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSAFE_IN_JSON = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
@@ -59,5 +59,5 @@ def jsonable(value: object) -> object:
 
 
 def escaped_json(text: str) -> str:
-    """Return JSON with what could steer a terminal written as `\\uXXXX`; same value."""
+    """Return JSON with what could steer a terminal or end a line written as `\\uXXXX`; same value."""
     return _UNSAFE_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -36,9 +36,14 @@ def ask(
     """
     from lrwr.cli.begin import begin
     from lrwr.cli.running import run_async
+    from lrwr.core.model.errors import SettingsProblem
     from lrwr.core.retrieval.search import SearchRequest
 
     settings, output = begin(context)
+    if not question.strip():
+        raise SettingsProblem(
+            "Nothing to ask", hint='Try: lrwr ask "Who keeps the ledger?"'
+        )
     request = SearchRequest(
         question=question, pipeline=settings.pipeline, limit=settings.search.limit
     )

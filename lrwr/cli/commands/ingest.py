@@ -1,12 +1,13 @@
 """`lrwr ingest`: read the manuscript, and bring the library up to date."""
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from lrwr.cli.output import Advance, Output
     from lrwr.core.model.events import IngestEvent
@@ -52,18 +53,34 @@ def ingest(
     from lrwr.core.model.errors import ExitCode
 
     settings, output = begin(context, {"pipeline": pipeline})
-    report = run_async(
-        _ingest(
-            settings,
+    with _lent(settings, dry_run=dry_run) as lent:
+        work = _ingest(
+            lent,
             output,
             paths or [],
             dry_run=dry_run,
             verify=verify,
             as_json=as_json,
         )
-    )
+        report = run_async(work)
     if report.problems:
         raise typer.Exit(int(ExitCode.PARTIAL))
+
+
+@contextmanager
+def _lent(settings: "Settings", *, dry_run: bool) -> "Iterator[Settings]":
+    """Lend out settings whose library may be made: a passing one for a first dry run."""
+    from dataclasses import replace
+    from tempfile import TemporaryDirectory
+
+    from lrwr.core.settings.library import library_of
+
+    library = library_of(settings)
+    if not dry_run or library.database.exists() or library.memory.exists():
+        yield settings
+        return
+    with TemporaryDirectory(prefix="lrwr-") as folder:
+        yield replace(settings, state_dir=folder)
 
 
 async def _ingest(

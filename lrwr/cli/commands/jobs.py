@@ -19,6 +19,7 @@ def jobs(
     state: Annotated[
         str | None,
         typer.Option(
+            "--state",
             help="Only those that are pending, running, complete or failed.",
             metavar="STATE",
         ),

@@ -90,7 +90,8 @@ def search(
 
     flags = {"search.limit": limit, "pipeline": pipeline}
     settings, output = begin(context, flags)
-    if (words is None) == (batch is None):
+    words = (words or "").strip()
+    if bool(words) == (batch is not None):
         raise SettingsProblem(
             "Nothing to look for"
             if batch is None
@@ -98,7 +99,7 @@ def search(
             hint='Try: lrwr search "marsh lantern"',
         )
     request = _request(
-        words or "",
+        words,
         settings,
         types=types or [],
         dense=dense,
@@ -280,7 +281,7 @@ def _questions(batch: Path) -> "Iterator[Mapping[str, object]]":
         raise SettingsProblem(
             f"{batch} is not UTF-8 text", hint="Save it as UTF-8."
         ) from error
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.adapters.records.sqlite import database as module
-from lrwr.core.adapters.records.sqlite.database import SCHEMA, Database
+from lrwr.core.adapters.records.sqlite.database import Database
+from lrwr.core.adapters.records.sqlite.migrating import SCHEMA
 from lrwr.core.model.errors import StoreProblem
 
 MIGRATIONS = Path(module.__file__).with_name("migrations")

@@ -37,7 +37,7 @@ async def open_edge(
     Returns None when it cannot be had: another process holds it, or the folder may
     not be written. `VectorScan` keeps the same promises then.
     """
-    name = f"{pipeline.value}-{_file_name(space)}"
+    name = shard_name(pipeline, space)
     lock = FileLock(index / f"{name}.lock")
     try:
         if not lock.acquire():
@@ -49,6 +49,11 @@ async def open_edge(
         index / name, feed, pipeline=pipeline, space=space, dimensions=dimensions
     )
     return EdgeIndex(followed, instead=scan, lock=lock)
+
+
+def shard_name(pipeline: Pipeline, space: str) -> str:
+    """Return the name of a shard's folder; its lock is the file `NAME.lock`."""
+    return f"{pipeline.value}-{_file_name(space)}"
 
 
 class EdgeIndex:

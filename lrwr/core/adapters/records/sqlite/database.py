@@ -2,18 +2,18 @@
 
 import asyncio
 import sqlite3
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from lrwr.core.adapters.records.sqlite.problems import newer_library, told
-from lrwr.core.model.errors import StoreProblem
+from lrwr.core.adapters.records.sqlite.migrating import Say
+from lrwr.core.adapters.records.sqlite.opening import Opened, open_library
+from lrwr.core.adapters.records.sqlite.problems import told
 
-SCHEMA = 1
-"""The newest migration: `migrations/` holds the numbers from 1 to this."""
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 Result = TypeVar("Result")
 
@@ -23,13 +23,24 @@ class Database:
 
     All of SQLite's work is done in one thread of its own, so that the event loop
     stays free. Any number of processes may use one file at once; one that waits for
-    the lock for more than `patience` seconds gives up.
+    the lock for more than `patience` seconds gives up. Where nothing can be written,
+    reading goes on. `say` is told, from that thread, when the schema is changed;
+    `migrations` is a folder of scripts instead of those of lrwr.
     """
 
-    def __init__(self, path: Path, *, patience: float = 10.0) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        patience: float = 10.0,
+        say: Say | None = None,
+        migrations: "Traversable | None" = None,
+    ) -> None:
         self._path = path
         self._patience = patience
-        self._connection: sqlite3.Connection | None = None
+        self._say = say or _nobody_asks
+        self._migrations = migrations
+        self._library: Opened | None = None
         self._closed = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="lrwr-records")
 
@@ -68,29 +79,31 @@ class Database:
         self, begin: str, work: Callable[[sqlite3.Connection], Result]
     ) -> Result:
         try:
-            connection = self._opened()
-            return _transaction(connection, begin, work)
+            library = self._opened()
+            if library.why_read_only is not None and begin != "BEGIN":
+                raise library.why_read_only
+            return _transaction(library.connection, begin, work)
         except (sqlite3.Error, OSError, UnicodeError) as error:
             raise told(error, self._path, patience=self._patience) from error
 
-    def _opened(self) -> sqlite3.Connection:
-        if self._connection is None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(
-                self._path, timeout=self._patience, isolation_level=None
+    def _opened(self) -> Opened:
+        if self._library is None:
+            self._library = open_library(
+                self._path,
+                patience=self._patience,
+                say=self._say,
+                migrations=self._migrations,
             )
-            try:
-                _prepare(connection, self._path, patience=self._patience)
-            except BaseException:
-                connection.close()
-                raise
-            self._connection = connection
-        return self._connection
+        return self._library
 
     def _close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        if self._library is not None:
+            self._library.connection.close()
+            self._library = None
+
+
+def _nobody_asks(sentence: str) -> None:
+    del sentence
 
 
 def _transaction(
@@ -107,65 +120,3 @@ def _transaction(
             connection.execute("ROLLBACK")
         raise
     return result
-
-
-def _prepare(connection: sqlite3.Connection, path: Path, *, patience: float) -> None:
-    _write_ahead(connection, patience)
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA foreign_keys = ON")
-    if _version(connection) < SCHEMA:
-        _transaction(connection, "BEGIN IMMEDIATE", _migrate)
-    if _version(connection) > SCHEMA:
-        raise newer_library(path)
-
-
-def _write_ahead(connection: sqlite3.Connection, patience: float) -> None:
-    # SQLite does not wait for the lock when several processes change the mode of a
-    # new file at once, so the waiting is done here. The mode stays with the file.
-    deadline = time.monotonic() + patience
-    while _one(connection, "PRAGMA journal_mode") != "wal":
-        try:
-            connection.execute("PRAGMA journal_mode = WAL").fetchone()
-        except sqlite3.OperationalError as error:
-            busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
-            if not busy or time.monotonic() > deadline:
-                raise
-            time.sleep(0.005)
-        else:
-            return
-
-
-def _migrate(connection: sqlite3.Connection) -> None:
-    from importlib.resources import files
-
-    folder = files("lrwr.core.adapters.records.sqlite") / "migrations"
-    scripts = sorted(
-        (file for file in folder.iterdir() if file.name.endswith(".sql")),
-        key=lambda file: file.name,
-    )
-    known = _version(connection)  # another process may have been here first
-    for script in scripts[known:]:
-        for statement in _statements(script.read_text(encoding="utf-8")):
-            connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {int(script.name[:3])}")
-
-
-def _statements(script: str) -> Iterator[str]:
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
-
-
-def _version(connection: sqlite3.Connection) -> int:
-    version = _one(connection, "PRAGMA user_version")
-    if not isinstance(version, int):
-        raise StoreProblem("The library does not tell its version.")
-    return version
-
-
-def _one(connection: sqlite3.Connection, sql: str) -> object:
-    row: tuple[object] = connection.execute(sql).fetchone()
-    return row[0]

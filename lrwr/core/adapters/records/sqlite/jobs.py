@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from lrwr.core.adapters.records.sqlite.database import Database
+from lrwr.core.adapters.records.sqlite.workers import is_dead
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import (
@@ -43,6 +44,14 @@ update job
 set state = 'failed', lease_until = null, stage = null, updated_at = :now,
     error = :error, hint = :hint
 where state = 'running' and lease_until < :now and attempts >= :most
+"""
+
+_AT_WORK = (
+    "select distinct worker from job where state = 'running' and lease_until >= ?"
+)
+
+_END_LEASES = """
+update job set lease_until = 0 where state = 'running' and worker = ?
 """
 
 # A document is worked on by one worker at a time: what waits for a document that is
@@ -188,6 +197,9 @@ def _queue(connection: sqlite3.Connection, rows: list[dict[str, object]]) -> int
 
 
 def _claim(connection: sqlite3.Connection, asked: Mapping[str, object]) -> Claim | None:
+    at_work = connection.execute(_AT_WORK, (asked["now"],)).fetchall()
+    dead = [(worker,) for (worker,) in at_work if is_dead(worker)]
+    connection.executemany(_END_LEASES, dead)
     connection.execute(
         _GIVE_UP,
         {

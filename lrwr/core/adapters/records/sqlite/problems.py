@@ -20,11 +20,15 @@ _SAID: dict[int, tuple[str, str]] = {
     ),
     sqlite3.SQLITE_CORRUPT: (
         "{path} is damaged.",
-        "Move the file away and run `lrwr ingest` again: your manuscript makes it anew.",
+        "Run `lrwr repair`, then `lrwr ingest`: your manuscript makes it anew.",
     ),
     sqlite3.SQLITE_NOTADB: (
         "{path} is not a library of lrwr.",
-        "Move the file away and run `lrwr ingest` again: your manuscript makes it anew.",
+        "Run `lrwr repair`, then `lrwr ingest`: your manuscript makes it anew.",
+    ),
+    sqlite3.SQLITE_TOOBIG: (
+        "A text is too long for {path}.",
+        "Split the file into several, such as one for each chapter.",
     ),
     sqlite3.SQLITE_CANTOPEN: (
         "{path} cannot be opened.",
@@ -38,6 +42,15 @@ _SAID: dict[int, tuple[str, str]] = {
 _SAID[sqlite3.SQLITE_LOCKED] = _SAID[sqlite3.SQLITE_BUSY]
 _SAID[sqlite3.SQLITE_PROTOCOL] = _SAID[sqlite3.SQLITE_BUSY]
 _SAID[sqlite3.SQLITE_PERM] = _SAID[sqlite3.SQLITE_READONLY]
+
+
+_DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
+
+def is_damage(error: Exception) -> bool:
+    """Say whether `error` means that the file itself is broken."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return isinstance(code, int) and code & 0xFF in _DAMAGE
 
 
 def told(
@@ -70,4 +83,12 @@ def newer_library(path: Path) -> StoreProblem:
     return StoreProblem(
         f"{path} was made by a newer lrwr than this one.",
         hint="Upgrade lrwr and run the command again.",
+    )
+
+
+def older_library(path: Path) -> StoreProblem:
+    """Return the refusal of a library that must be changed and may not be."""
+    return StoreProblem(
+        f"{path} was made by an older lrwr and cannot be brought up to date there.",
+        hint="Allow writing to the file and its folder, then run the command again.",
     )

@@ -1,0 +1,219 @@
+"""Looking after the library's file: seeing what is wrong, mending, copying."""
+
+import sqlite3
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from lrwr.core.adapters.records.sqlite.migrating import SCHEMA, version_of
+from lrwr.core.adapters.records.sqlite.opening import forbids_writing, looking
+from lrwr.core.adapters.records.sqlite.problems import (
+    is_damage,
+    newer_library,
+    told,
+)
+from lrwr.core.model.chunks import Pipeline
+
+PATIENCE = 3.0
+"""Seconds to wait for another process's lock."""
+
+MOST_DAMAGE = 20
+"""Complaints of SQLite's own check that are kept."""
+
+_WORDS = {Pipeline.NAIVE: "chunk_fts_a"}
+
+_COUNTS = """
+select
+  (select count(*) from document),
+  (select count(*) from chunk),
+  (select count(*) from chunk where space = ''),
+  (select count(*) from job where state = 'pending'),
+  (select count(*) from job where state = 'running' and lease_until >= :now),
+  (select count(*) from job where state = 'running' and lease_until < :now),
+  (select count(*) from job j where state = 'failed' and not exists (
+     select 1 from job k where k.id > j.id and k.document_id = j.document_id
+       and k.pipeline = j.pipeline))
+"""
+
+_FEED = """
+select
+  (select id || '.' || generation from library),
+  (select coalesce(max(seq), 0) from change where pipeline = :pipeline),
+  (select count(*) from chunk c where c.pipeline = :pipeline and c.space = :space
+     and exists (select 1 from embedding e
+       where e.space = c.space and e.text_hash = c.text_hash))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What the file holds. `bare` chunks have no vector.
+
+    Of the jobs, `stuck` are held by a process that is gone, and `failed` were not
+    done by a later one.
+    """
+
+    documents: int
+    chunks: int
+    bare: int
+    waiting: int
+    running: int
+    stuck: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseFacts:
+    """What a look at the file shows. `schema` may differ from `wanted`.
+
+    `damage` is what SQLite complains of. `words_fit` says whether the word index
+    matches the passages, None where it could not be checked. `counts` is None when
+    the schema is not ours or the file is damaged.
+    """
+
+    schema: int
+    wanted: int
+    damage: tuple[str, ...]
+    words_fit: bool | None
+    counts: Counts | None
+
+
+@dataclass(frozen=True, slots=True)
+class FeedFacts:
+    """What a vector index should hold: the feed's name, its end, and its vectors."""
+
+    epoch: str
+    seq: int
+    vectors: int
+
+
+def examine(path: Path, *, now: float) -> DatabaseFacts:
+    """Look at the library at `path`; nothing in it is changed.
+
+    Raises:
+        StoreProblem: It cannot be opened, or is damaged so that nothing can be read.
+    """
+    try:
+        with looking(path, patience=PATIENCE) as connection:
+            return _examined(connection, now)
+    except (sqlite3.Error, OSError) as error:
+        raise told(error, path, patience=PATIENCE) from error
+
+
+def feed_of(path: Path, pipeline: Pipeline, space: str) -> FeedFacts:
+    """Return what the vector index of one pipeline and space should hold.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    asked = {"pipeline": pipeline.value, "space": space}
+    try:
+        with looking(path, patience=PATIENCE) as connection:
+            return FeedFacts(*connection.execute(_FEED, asked).fetchone())
+    except (sqlite3.Error, OSError) as error:
+        raise told(error, path, patience=PATIENCE) from error
+
+
+def mend(path: Path) -> tuple[str, ...]:
+    """Make every index in the file anew; return what is still wrong with it.
+
+    Raises:
+        StoreProblem: It cannot be written, another process holds it, or it is newer.
+    """
+    try:
+        with looking(path, patience=PATIENCE) as connection:
+            if version_of(connection) > SCHEMA:
+                raise newer_library(path)
+            return _mended(connection)
+    except (sqlite3.Error, OSError) as error:
+        if isinstance(error, sqlite3.DatabaseError) and is_damage(error):
+            return (str(error),)
+        raise told(error, path, patience=PATIENCE) from error
+
+
+def close_for_all(path: Path) -> None:
+    """Make sure that nobody uses the file, and that all of it is in the one file.
+
+    A damaged file is left as it is.
+
+    Raises:
+        StoreProblem: Another process uses it, or it may not be written.
+    """
+    try:
+        with closing(_plain(path)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+    except sqlite3.Error as error:
+        if not is_damage(error):
+            raise told(error, path, patience=PATIENCE) from error
+
+
+def copy(source: Path, target: Path) -> None:
+    """Write a consistent copy of the library to `target`, which must not exist.
+
+    Others may use and change the library meanwhile.
+
+    Raises:
+        StoreProblem: The library cannot be read, or the copy cannot be written.
+    """
+    try:
+        with (
+            looking(source, patience=PATIENCE) as connection,
+            closing(sqlite3.connect(target, isolation_level=None)) as made,
+        ):
+            connection.backup(made)
+            made.execute("PRAGMA journal_mode = DELETE").fetchone()
+    except (sqlite3.Error, OSError) as error:
+        path = source if is_damage(error) else target
+        raise told(error, path, patience=PATIENCE) from error
+
+
+def _plain(path: Path) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?mode=rw"
+    return sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None)
+
+
+def _examined(connection: sqlite3.Connection, now: float) -> DatabaseFacts:
+    schema = version_of(connection)
+    damage = _complaints(connection, "quick_check")
+    words_fit, counts = None, None
+    if schema == SCHEMA and not damage:
+        words_fit = _words_fit(connection)
+        counts = Counts(*connection.execute(_COUNTS, {"now": now}).fetchone())
+    return DatabaseFacts(schema, SCHEMA, damage, words_fit, counts)
+
+
+def _complaints(connection: sqlite3.Connection, check: str) -> tuple[str, ...]:
+    rows = connection.execute(f"PRAGMA {check}({MOST_DAMAGE})").fetchall()
+    return tuple(row[0] for row in rows if row[0] != "ok")
+
+
+def _words_fit(connection: sqlite3.Connection) -> bool | None:
+    """Ask the word indexes to compare themselves with the passages."""
+    try:
+        connection.execute("BEGIN IMMEDIATE")  # the question is put as a write
+        for index in _WORDS.values():
+            connection.execute(
+                f"insert into {index} ({index}, rank) values ('integrity-check', 1)"
+            )
+    except sqlite3.Error as error:
+        busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+        return None if busy or forbids_writing(error) else False
+    finally:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+    return True
+
+
+def _mended(connection: sqlite3.Connection) -> tuple[str, ...]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        connection.execute("REINDEX")
+        for index in _WORDS.values():
+            connection.execute(f"insert into {index} ({index}) values ('rebuild')")
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
+    return _complaints(connection, "integrity_check")

@@ -1,0 +1,1 @@
+"""Model servers that a writer may be running on this machine."""
