@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
-from bench.children import REPO, BenchFailed
+from bench.children import REPO
 from bench.data import DataFolder
 from bench.library import Bench
 from bench.report import Line, summary, table
@@ -94,8 +94,8 @@ def _measured(bench: Bench, parts: Sequence[str]) -> tuple[list[Line], list[str]
         measure: Callable[[Bench], list[Line]] = import_module(f"bench.{part}").measure
         try:
             found = measure(bench)
-        except BenchFailed as failure:
-            failures.append(f"{part}: {failure}")
+        except Exception as failure:  # noqa: BLE001 - the other parts' figures count
+            failures.append(f"{part}: {type(failure).__name__}: {failure}")
             _say(failures[-1])
             continue
         lines += found

@@ -23,6 +23,7 @@ from lrwr.core.settings.values import Settings
 if TYPE_CHECKING:
     from lrwr.core.adapters.embed.local import LocalEmbedder
     from lrwr.core.adapters.records.sqlite.database import Database
+    from lrwr.core.canon.service import CanonService
     from lrwr.core.chat.companion import Companion
     from lrwr.core.ports.job_queue import JobQueue
     from lrwr.core.ports.lexical_index import LexicalIndex
@@ -38,23 +39,34 @@ MOST_THREADS = 8
 
 @asynccontextmanager
 async def open_services(
-    settings: Settings, *, now: Callable[[], float] = time.time
+    settings: Settings,
+    *,
+    now: Callable[[], float] = time.time,
+    say: Callable[[str], None] | None = None,
 ) -> "AsyncIterator[Services]":
-    """Lend out services, and close whatever they opened on the way out."""
+    """Lend out services, and close whatever they opened on the way out.
+
+    `say` is told, from any thread, what a service did unasked.
+    """
     async with AsyncExitStack() as stack:
-        yield Services(settings, stack, now)
+        yield Services(settings, stack, now, say)
 
 
 class Services:
     """Services, each built when it is asked for, and then the same one every time."""
 
     def __init__(
-        self, settings: Settings, stack: AsyncExitStack, now: Callable[[], float]
+        self,
+        settings: Settings,
+        stack: AsyncExitStack,
+        now: Callable[[], float],
+        say: Callable[[str], None] | None = None,
     ) -> None:
         self.settings = settings
         self.library: Library = library_of(settings)
         self._stack = stack
         self._now = now
+        self._say = say
         self._opening = asyncio.Lock()
         self._index: VectorIndex | None = None
 
@@ -115,6 +127,23 @@ class Services:
             reranker=self.reranker,
             candidates=self.settings.rerank.candidates,
             order_patterns=self.settings.manuscript.order,
+            canon=self.canon.load,
+        )
+
+    @cached_property
+    def canon(self) -> "CanonService":
+        """The writer's decisions."""
+        from lrwr.core.adapters.vectors.lock import FileLock
+        from lrwr.core.canon.model import CANON_NAME
+        from lrwr.core.canon.service import CanonService
+
+        state = self.library.state_dir
+        return CanonService(
+            self.library.root / CANON_NAME,
+            history=state / "canon-history.jsonl",
+            lock=partial(FileLock, state / "canon.lock"),
+            prepare=partial(prepare_state_dir, self.library),
+            now=self._now,
         )
 
     def companion(self) -> "Companion":
@@ -182,7 +211,7 @@ class Services:
     def _database(self) -> "Database":
         from lrwr.core.adapters.records.sqlite.database import Database
 
-        database = Database(self.library.database)
+        database = Database(self.library.database, say=self._say)
         self._stack.push_async_callback(database.aclose)
         return database
 

@@ -6,7 +6,20 @@ from typing import Annotated
 import typer
 
 from lrwr import __version__
-from lrwr.cli.commands import ask, config, home, ingest, init, jobs, search, status
+from lrwr.cli.commands import (
+    ask,
+    backup,
+    canon,
+    config,
+    doctor,
+    home,
+    ingest,
+    init,
+    jobs,
+    keys,
+    search,
+    status,
+)
 from lrwr.core.model.errors import ExitCode, LrwrError
 
 app = typer.Typer(
@@ -17,7 +30,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Start with: lrwr ingest FOLDER, then lrwr ask 'who is …?'",
 )
-settings_app = typer.Typer(help="See what is set, and where.", no_args_is_help=True)
+canon_app = typer.Typer(invoke_without_command=True, epilog=canon.EPILOG)
+settings_app = typer.Typer(
+    help="See what is set, and where; keep keys.", no_args_is_help=True
+)
 
 
 def _print_version(wanted: bool) -> None:
@@ -55,9 +71,29 @@ app.command("ask", epilog=ask.EPILOG)(ask.ask)
 app.command("status")(status.status)
 app.command("jobs")(jobs.jobs)
 app.command("init")(init.init)
+app.command("doctor", epilog=doctor.DOCTOR_EXAMPLES)(doctor.doctor)
+app.command("repair", epilog=doctor.REPAIR_EXAMPLES)(doctor.repair)
+app.command("backup", epilog=backup.BACKUP_EXAMPLES)(backup.backup)
+app.command("restore", epilog=backup.RESTORE_EXAMPLES)(backup.restore)
 settings_app.command("show")(config.config_show)
 settings_app.command("path")(config.config_path)
+settings_app.command("keys", epilog=keys.KEYS_EXAMPLES)(keys.keys)
+settings_app.command("set-key", epilog=keys.SET_EXAMPLES)(keys.set_key)
+settings_app.command("unset-key", epilog=keys.UNSET_EXAMPLES)(keys.unset_key)
 app.add_typer(settings_app, name="config")
+canon_app.callback()(canon.canon)
+canon_app.command("type", epilog=canon.TYPE_EPILOG)(canon.type_)
+canon_app.command("order", epilog=canon.ORDER_EPILOG)(canon.order)
+canon_app.command("pov", epilog=canon.POV_EPILOG)(canon.pov)
+canon_app.command("merge", epilog=canon.MERGE_EPILOG)(canon.merge)
+canon_app.command("split", epilog=canon.SPLIT_EPILOG)(canon.split)
+canon_app.command("rename", epilog=canon.RENAME_EPILOG)(canon.rename)
+canon_app.command("ignore", epilog=canon.IGNORE_EPILOG)(canon.ignore)
+canon_app.command("move", epilog=canon.MOVE_EPILOG)(canon.move)
+canon_app.command("undo")(canon.undo)
+canon_app.command("redo")(canon.redo)
+canon_app.command("check")(canon.check)
+app.add_typer(canon_app, name="canon")
 
 
 def run() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
@@ -29,8 +30,11 @@ from lrwr.core.ports.record_store import KnowledgeStore, Seen
 from lrwr.pipeline.changes import Changes, compare, renames
 from lrwr.pipeline.recipes import Recipe, Tools
 
-LEASE = 30.0
+LEASE = 10.0
 """Seconds a worker may be silent before its job is given to another."""
+
+BEAT = 3.0
+"""Seconds between two signs of life."""
 
 PAUSE = 0.25
 """Seconds between two looks at jobs that another run holds."""
@@ -277,22 +281,25 @@ class DocumentProcessingService:
         if claim.order.kind is JobKind.FORGET and claim.order.document not in there:
             await self._forget(claim, progress)
             return
+        hold = _Hold(self._jobs, claim)
+        beating = asyncio.create_task(hold.beat())
         try:
-            await self._learn(claim, progress)
+            await self._learn(claim, hold, progress)
         except NotFound:
             await self._forget(claim, progress)
+        finally:
+            beating.cancel()
 
     async def _forget(self, claim: Claim, progress: "_Progress") -> None:
         if await self._store.forget(claim.order.document, claim):
             progress.forgot(claim.order.document)
 
-    async def _learn(self, claim: Claim, progress: "_Progress") -> None:
+    async def _learn(self, claim: Claim, hold: "_Hold", progress: "_Progress") -> None:
         document = claim.order.document
 
         async def report(event: Working | Embedded) -> None:
             progress.emit(event)
-            stage = event.stage if isinstance(event, Working) else Stage.EMBED
-            await self._jobs.renew(claim, stage, lease=LEASE)
+            await hold.enter(event.stage if isinstance(event, Working) else Stage.EMBED)
 
         await report(Working(document, Stage.READ))
         content, revision = await self._source.read(document)
@@ -309,6 +316,25 @@ class DocumentProcessingService:
         seen = Seen(document, revision, sha256(content).hexdigest(), name)
         if await self._store.replace(knowledge, seen, claim):
             progress.learned(counted or knowledge)
+
+
+class _Hold:
+    """Keeps a claim alive while its worker works, however long a step takes."""
+
+    def __init__(self, jobs: JobQueue, claim: Claim) -> None:
+        self._jobs = jobs
+        self._claim = claim
+        self._stage = Stage.READ
+
+    async def enter(self, stage: Stage) -> None:
+        self._stage = stage
+        await self._jobs.renew(self._claim, stage, lease=LEASE)
+
+    async def beat(self) -> None:
+        while True:
+            await asyncio.sleep(BEAT)
+            with suppress(LrwrError):  # the work itself will meet what is wrong
+                await self.enter(self._stage)
 
 
 class _Progress:

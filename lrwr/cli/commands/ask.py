@@ -63,7 +63,7 @@ async def _ask(
     from lrwr.core.retrieval.story import parse_horizon
     from lrwr.wiring import open_services
 
-    async with open_services(settings) as services:
+    async with open_services(settings, say=output.story) as services:
         if as_of is not None:
             order = await services.finder().story_order()
             request = replace(request, horizon=parse_horizon(as_of, order))

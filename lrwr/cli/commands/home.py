@@ -27,7 +27,7 @@ def home(context: typer.Context) -> None:
             ("lrwr --help", "every command"),
         )
         return
-    facts = run_async(facts_of(settings))
+    facts = run_async(facts_of(settings, output.story))
     tell(facts, output)
     behind = facts["changed"] or facts["gone"]
     first = [("lrwr ingest", "read what is new")] if behind else []

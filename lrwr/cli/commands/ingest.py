@@ -99,18 +99,18 @@ async def _ingest(
     from lrwr.wiring import open_services
 
     began = time.monotonic()
-    async with open_services(settings) as services:
+    async with open_services(settings, say=output.story) as services:
         targets = _targets(paths, services.manuscript())
         warning = sync_warning(services.library.state_dir)
         if warning and not services.library.database.exists():
             output.warn(warning)
         service = services.processing(targets)
+        if paths and not dry_run and not settings.manuscript.folders:
+            remember(services.library, targets)  # first: the work may be cut short
         with output.progress("Reading the manuscript", None) as advance:
             report = await service.process(
                 _watcher(advance, output), dry_run=dry_run, verify=verify
             )
-        if paths and not dry_run and not settings.manuscript.folders:
-            remember(services.library, targets)
         counts = None
         if services.library.database.exists():
             counts = await services.passages.counts(settings.pipeline)

@@ -47,7 +47,7 @@ async def _jobs(
     from lrwr.wiring import open_services
 
     wanted = one_of(JobState, state, "--state") if state else None
-    async with open_services(settings) as services:
+    async with open_services(settings, say=output.story) as services:
         services.require_library()
         found = await services.jobs.jobs(limit=limit, state=wanted)
     if as_json:

@@ -156,7 +156,7 @@ async def _one(
 ) -> None:
     from lrwr.wiring import open_services
 
-    async with open_services(settings) as services:
+    async with open_services(settings, say=output.story) as services:
         finder = services.finder()
         order = await finder.story_order()
         result = await _find(finder, request, order, as_of)
@@ -246,7 +246,7 @@ async def _batch(
     from lrwr.wiring import open_services
 
     lines = list(_questions(batch))
-    async with open_services(settings) as services:
+    async with open_services(settings, say=output.story) as services:
         finder = services.finder()
         order = await finder.story_order()
         with output.progress("Searching", len(lines)) as advance:

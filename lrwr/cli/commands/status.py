@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lrwr.cli.output import Output
     from lrwr.core.settings.values import Settings
 
@@ -18,14 +20,16 @@ def status(
     from lrwr.cli.running import run_async
 
     settings, output = begin(context)
-    facts = run_async(facts_of(settings))
+    facts = run_async(facts_of(settings, output.story))
     if as_json:
         output.json(facts)
     else:
         tell(facts, output)
 
 
-async def facts_of(settings: "Settings") -> dict[str, object]:
+async def facts_of(
+    settings: "Settings", say: "Callable[[str], None]"
+) -> dict[str, object]:
     """Return what the library holds and what waits, as `--json` prints it.
 
     Raises:
@@ -35,7 +39,7 @@ async def facts_of(settings: "Settings") -> dict[str, object]:
     from lrwr.pipeline.changes import Changes
     from lrwr.wiring import open_services
 
-    async with open_services(settings) as services:
+    async with open_services(settings, say=say) as services:
         services.require_library()
         folders = services.manuscript()
         counts = await services.passages.counts(settings.pipeline)

@@ -41,11 +41,12 @@ class Place:
     @classmethod
     def read(cls, text: str) -> "Place | None":
         """Return the place that `text` names; None when it names none."""
-        found = _PLACE.fullmatch(plain(text))
+        found = _PLACE.fullmatch(text.strip())
         if found is None:
             return None
         scene = int(found["scene"]) if found["scene"] else None
-        return cls(DocumentId(found["document"]), found["chapter"] or "", scene)
+        document = plain_path(found["document"])
+        return cls(document, plain(found["chapter"] or ""), scene)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +178,13 @@ class Remembered:
 
 
 def plain(text: str) -> str:
-    """Return a name or a path in NFC, with single spaces."""
+    """Return a name or a heading in NFC, with single spaces."""
     return unicodedata.normalize("NFC", " ".join(text.split()))
+
+
+def plain_path(text: str) -> DocumentId:
+    """Return a document's id as the canon keeps it; a disk may spell it otherwise."""
+    return DocumentId(unicodedata.normalize("NFC", text).removeprefix("./"))
 
 
 def plain_name(text: str) -> str:

@@ -30,7 +30,8 @@ class WordWeights:
     def coverage(self, text: str) -> float:
         """Return the share of the question's weight that `text` holds, 0.0 to 1.0."""
         there = {light_stem(plain_word(word)) for word in WORD.findall(text)}
-        return sum(w for word, w in self.weights.items() if light_stem(word) in there)
+        found = (w for word, w in self.weights.items() if light_stem(word) in there)
+        return min(1.0, sum(found))
 
 
 def highlights(text: str, words: Sequence[str]) -> list[tuple[str, bool]]:

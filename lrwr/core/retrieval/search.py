@@ -1,8 +1,10 @@
 """Finding passages: by words and by meaning, fused, then looked at once more."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from lrwr.core.canon.model import Canon
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline
 from lrwr.core.model.documents import DocumentType
 from lrwr.core.model.errors import ServiceUnavailable
@@ -70,7 +72,8 @@ class PassageFinder:
 
     `embedder` is None where search goes by words alone. `vectors` opens the index, at
     the first search that needs it; it returns None when nothing is embedded.
-    `order_patterns` is the setting `[manuscript] order`.
+    `order_patterns` is the setting `[manuscript] order`. `canon` reads the writer's
+    decisions, anew for each story order; none by default.
     """
 
     def __init__(
@@ -83,6 +86,7 @@ class PassageFinder:
         reranker: Reranker | None,
         candidates: int,
         order_patterns: Sequence[str],
+        canon: Callable[[], Canon] = Canon,
     ) -> None:
         self._store = store
         self._lexical = lexical
@@ -91,10 +95,17 @@ class PassageFinder:
         self._reranker = reranker
         self._candidates = candidates
         self._patterns = order_patterns
+        self._canon = canon
 
     async def story_order(self) -> StoryOrder:
-        """Return the library's documents in story order."""
-        return arrange(await self._store.outlines(), self._patterns)
+        """Return the library's documents in story order, as the writer decided it.
+
+        Raises:
+            SettingsProblem: The file of the writer's decisions is broken.
+            StoreProblem: The library cannot be read.
+        """
+        canon = await asyncio.to_thread(self._canon)
+        return arrange(await self._store.outlines(), self._patterns, canon)
 
     async def find(
         self, request: SearchRequest, order: StoryOrder | None = None

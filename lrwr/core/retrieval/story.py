@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
+from lrwr.core.canon.model import Canon, plain_path
 from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.documents import Chapter, DocumentId, DocumentType
 from lrwr.core.model.errors import NotFound
@@ -53,21 +54,75 @@ class StoryOrder:
                 yield document, chapter, number
 
 
-def arrange(outlines: Sequence[DocumentOutline], order: Sequence[str]) -> StoryOrder:
+def arrange(
+    outlines: Sequence[DocumentOutline],
+    order: Sequence[str],
+    canon: Canon | None = None,
+) -> StoryOrder:
     """Put documents into story order.
 
     The front matter's `order:` says a document's place among all; then comes the
-    first pattern of `order` that fits its path; then its path, numbers by value.
+    first pattern of `order` that fits its path; then its path, numbers by value. The
+    writer's decisions in `canon` outrank all of it: types first, then the order, in
+    which the documents it names trade places among themselves.
     """
-    by_id = {outline.id: outline for outline in outlines}
-    scenes = [o for o in outlines if o.type is DocumentType.SCENE]
+    canon = canon or Canon()
+    by_id = {outline.id: _as_decided(outline, canon) for outline in outlines}
+    scenes = [o for o in by_id.values() if o.type is DocumentType.SCENE]
     by_path = sorted(scenes, key=lambda o: (_rank(o.id, order), natural_key(o.id)))
     placed = [
         (float(place) if o.order is None else o.order, o.order is None, place, o.id)
         for place, o in enumerate(by_path, start=1)
     ]
-    story = tuple(document for *_, document in sorted(placed))
-    return StoryOrder(by_id, story, _numbered(by_id, story))
+    story = [document for *_, document in sorted(placed)]
+    story = traded(story, canon.order)
+    return StoryOrder(by_id, tuple(story), numbered(by_id, story))
+
+
+def traded(
+    documents: Sequence[DocumentId], order: Sequence[DocumentId]
+) -> list[DocumentId]:
+    """Return `documents` with those that `order` names in its order, in their places.
+
+    A name of `order` that is not among them is passed over.
+    """
+    ranks = {document: rank for rank, document in enumerate(order)}
+    named = [d for d in documents if plain_path(d) in ranks]
+    waiting = iter(sorted(named, key=lambda d: ranks[plain_path(d)]))
+    return [next(waiting) if plain_path(d) in ranks else d for d in documents]
+
+
+def order_with(
+    story: Sequence[DocumentId],
+    before: Sequence[DocumentId],
+    now: Sequence[DocumentId],
+) -> tuple[DocumentId, ...]:
+    """Return the order that decides `now` and keeps what `before` decided of `story`.
+
+    `story` is told as `before` says. All that either names is named, and no more.
+    """
+    named = dict.fromkeys([*before, *now])
+    told = [plain_path(d) for d in traded(story or list(named), now)]
+    there = [document for document in told if document in named]
+    return (*there, *(document for document in named if document not in there))
+
+
+def numbered(
+    outlines: Mapping[DocumentId, DocumentOutline], story: Sequence[DocumentId]
+) -> dict[DocumentId, tuple[int, ...]]:
+    """Number the chapters of the documents in `story`, as `StoryOrder` tells them."""
+    numbers: dict[DocumentId, tuple[int, ...]] = {}
+    count = 0
+    for document in story:
+        row = []
+        for chapter in outlines[document].chapters:
+            if chapter.opening:
+                row.append(count + 1 if count else 0)
+            else:
+                count += 1
+                row.append(count)
+        numbers[document] = tuple(row)
+    return numbers
 
 
 def natural_key(path: str) -> tuple[tuple[int, int, str], ...]:
@@ -125,28 +180,16 @@ def parse_horizon(text: str, order: StoryOrder) -> Horizon:
     return _checked(number, int(found["scene"]) if found["scene"] else None, order)
 
 
+def _as_decided(outline: DocumentOutline, canon: Canon) -> DocumentOutline:
+    kind = canon.types.get(plain_path(outline.id))
+    return outline if kind is None else replace(outline, type=kind)
+
+
 def _rank(document: DocumentId, order: Sequence[str]) -> int:
     for rank, pattern in enumerate(order):
         if document == pattern or fnmatchcase(document, pattern):
             return rank
     return len(order)
-
-
-def _numbered(
-    outlines: Mapping[DocumentId, DocumentOutline], story: Sequence[DocumentId]
-) -> dict[DocumentId, tuple[int, ...]]:
-    numbers: dict[DocumentId, tuple[int, ...]] = {}
-    count = 0
-    for document in story:
-        row = []
-        for chapter in outlines[document].chapters:
-            if chapter.opening:
-                row.append(count + 1 if count else 0)
-            else:
-                count += 1
-                row.append(count)
-        numbers[document] = tuple(row)
-    return numbers
 
 
 def _visible_ends(order: StoryOrder, horizon: Horizon) -> dict[DocumentId, int | None]:

@@ -102,7 +102,7 @@ def remembered(library: Library) -> tuple[Path, ...]:
     except (ValueError, KeyError, TypeError) as error:
         raise StoreProblem(
             f"{library.memory} is damaged",
-            hint="Delete that file, then ingest your manuscript's folder again.",
+            hint="Run `lrwr repair`, then ingest your manuscript's folder again.",
         ) from error
 
 

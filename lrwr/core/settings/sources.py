@@ -122,8 +122,8 @@ def _checked(key: str, value: object, where: str) -> object:
             f"{where}: `{key}` looks like a secret, and secrets are never read from"
             " a file",
             hint="Delete the line, and change the secret if the file was shared;"
-            " services read their keys from environment variables only, such as"
-            " OPENAI_API_KEY.",
+            " keep keys in the keyring, with `lrwr config set-key`, or in environment"
+            " variables such as OPENAI_API_KEY.",
         )
     if _is_section(key):
         raise SettingsProblem(

@@ -156,7 +156,7 @@ def _pack(
     for n in range(1, len(pieces) + 1):
         full = n < len(pieces) and totals[n + 1] - totals[start] > size
         long = n < len(pieces) and _long(pieces, start, n, size)
-        if n == len(pieces) or full or long:
+        if n == len(pieces) or full or long or _one_word(pieces, n):
             yield (
                 Span(pieces[start].span.start, pieces[n - 1].span.end),
                 totals[n] - totals[start],
@@ -164,6 +164,11 @@ def _pack(
             start, fresh = n, n
             while _repeats(pieces, totals, start, fresh, size, overlap):
                 start -= 1
+
+
+def _one_word(pieces: Sequence[Piece], n: int) -> bool:
+    """Say whether a word was cut before piece `n`: its tokens do not add up."""
+    return pieces[n - 1].span.end == pieces[n].span.start
 
 
 def _long(pieces: Sequence[Piece], start: int, end: int, size: int) -> bool:
@@ -187,6 +192,7 @@ def _repeats(
     return (
         repeated <= overlap
         and whole <= size
+        and not _one_word(pieces, start)
         and not _long(pieces, start - 1, fresh, size)
     )
 

@@ -4,7 +4,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.embed.local import LocalEmbedder
@@ -259,6 +259,10 @@ def real_tokens() -> CountTokens:
     return LocalEmbedder(None, threads=1).count_tokens
 
 
+CUT_WORD = "frog frog frog frog\nfrog\n" + "a" * 20 + " " + "aaaab" * 15
+
+
+@example([[[CUT_WORD]]], 19)
 @given(st.lists(scenes, min_size=1, max_size=2), st.integers(16, 80))
 @settings(max_examples=15, deadline=None)
 def test_the_promises_hold_with_the_real_tokenizer(

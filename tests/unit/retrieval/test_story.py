@@ -63,9 +63,7 @@ def test_chapter_two_comes_before_chapter_ten() -> None:
 
 @given(st.lists(st.text("aB1209/.é", min_size=1, max_size=8), unique=True))
 def test_natural_order_is_an_order(paths: list[str]) -> None:
-    once = sorted(paths, key=natural_key)
-    assert sorted(reversed(once), key=natural_key) is not None
-    assert [natural_key(p) for p in once] == sorted(natural_key(p) for p in paths)
+    assert sorted(map(natural_key, paths)) == sorted(map(natural_key, paths[::-1]))
 
 
 def test_front_matter_says_a_place_among_all() -> None:
@@ -120,6 +118,10 @@ def test_an_empty_library_has_an_empty_story() -> None:
     told = story()
     assert (told.story, told.last, list(told.told())) == ((), 0, [])
     assert scope_of(told, types=(), horizon=None, kinds=PROSE) == Scope(None, {}, PROSE)
+
+
+def documents_of(scope: Scope) -> set[str] | None:
+    return None if scope.documents is None else set(scope.documents)
 
 
 def a_book() -> StoryOrder:
@@ -210,7 +212,7 @@ def test_the_path_of_a_later_opening_means_its_own_end() -> None:
         parse_horizon("2-preface.md:s1", told)
     horizon = parse_horizon("2-preface.md", told)
     scope = scope_of(told, types=(), horizon=horizon, kinds=PROSE)
-    assert scope.documents == {"1.md", "2-preface.md"}
+    assert documents_of(scope) == {"1.md", "2-preface.md"}
 
 
 def test_without_bounds_everything_is_in_scope() -> None:
@@ -221,22 +223,20 @@ def test_without_bounds_everything_is_in_scope() -> None:
 def test_types_bound_a_search_to_their_documents() -> None:
     kinds = {DocumentType.CHARACTER}
     scope = scope_of(a_book(), types=kinds, horizon=None, kinds=PROSE)
-    assert scope.documents == {"notes/2.md"}
+    assert documents_of(scope) == {"notes/2.md"}
 
 
 def test_under_a_horizon_notes_beside_the_story_are_out_of_scope() -> None:
     told = a_book()
     scope = scope_of(told, types=(), horizon=Horizon(told.last), kinds=PROSE)
-    assert scope.documents == set(told.story)
+    assert documents_of(scope) == set(told.story)
     notes = {DocumentType.CHARACTER}
     scope = scope_of(told, types=notes, horizon=Horizon(told.last), kinds=PROSE)
-    assert scope.documents == set()
+    assert documents_of(scope) == set()
 
 
 books = st.lists(
-    st.tuples(
-        st.lists(st.integers(1, 3), min_size=1, max_size=4), st.integers(0, 2)
-    ),
+    st.tuples(st.lists(st.integers(1, 3), min_size=1, max_size=4), st.integers(0, 2)),
     min_size=1,
     max_size=4,
 )

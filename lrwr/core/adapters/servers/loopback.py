@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 HOST = "127.0.0.1"
 TIMEOUT = 0.5
-"""Seconds to wait for a server, in all."""
+"""Seconds to wait for each word of a server."""
 
 _LONGEST = 512 * 1024
 """Bytes of an answer that are read."""

@@ -39,6 +39,10 @@ _SAID: dict[int, tuple[str, str]] = {
         "Check the disk; for a network or sync folder, set `state_dir` to a local one.",
     ),
 }
+_SAID[sqlite3.SQLITE_IOERR_WRITE] = (
+    "{path} could not be written: the disk is full or failed.",
+    "Free some space and run the command again; what was stored is safe.",
+)
 _SAID[sqlite3.SQLITE_LOCKED] = _SAID[sqlite3.SQLITE_BUSY]
 _SAID[sqlite3.SQLITE_PROTOCOL] = _SAID[sqlite3.SQLITE_BUSY]
 _SAID[sqlite3.SQLITE_PERM] = _SAID[sqlite3.SQLITE_READONLY]
@@ -68,7 +72,9 @@ def told(
             hint="Rename the file with plain letters and run the command again.",
         )
     code = getattr(error, "sqlite_errorcode", None)
-    said = _SAID.get(code & 0xFF) if isinstance(code, int) else None
+    said = None
+    if isinstance(code, int):
+        said = _SAID.get(code) or _SAID.get(code & 0xFF)
     if said is None:
         return StoreProblem(
             f"{path} could not be used: {error}.",

@@ -20,6 +20,8 @@ PATIENCE = 3.0
 MOST_DAMAGE = 20
 """Complaints of SQLite's own check that are kept."""
 
+LONGEST_COMPLAINT = 160
+
 _WORDS = {Pipeline.NAIVE: "chunk_fts_a"}
 
 _COUNTS = """
@@ -185,7 +187,8 @@ def _examined(connection: sqlite3.Connection, now: float) -> DatabaseFacts:
 
 def _complaints(connection: sqlite3.Connection, check: str) -> tuple[str, ...]:
     rows = connection.execute(f"PRAGMA {check}({MOST_DAMAGE})").fetchall()
-    return tuple(row[0] for row in rows if row[0] != "ok")
+    lines = (" ".join(str(row[0]).replace("***", " ").split()) for row in rows)
+    return tuple(line[:LONGEST_COMPLAINT] for line in lines if line != "ok")
 
 
 def _words_fit(connection: sqlite3.Connection) -> bool | None:

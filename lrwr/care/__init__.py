@@ -1,0 +1,1 @@
+"""Looking after a library: doctor, repair, backup and restore."""

@@ -1,0 +1,176 @@
+"""The doctor: looks at every part in turn, and says how it is."""
+
+import asyncio
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lrwr import __version__
+from lrwr.care.findings import Finding, State, broken
+from lrwr.care.manuscript import PART, check_changes, check_folders
+from lrwr.care.models import (
+    check_language_model,
+    check_model,
+    check_reranker,
+    check_server,
+    check_services,
+)
+from lrwr.care.places import (
+    check_python,
+    check_root,
+    check_settings,
+    check_state,
+    look_at_folder,
+)
+from lrwr.care.records import (
+    check_bare,
+    check_database,
+    check_index,
+    check_jobs,
+    check_words,
+)
+from lrwr.core.adapters.embed.upkeep import ModelFacts, look_at_model
+from lrwr.core.adapters.records.sqlite.upkeep import examine, feed_of
+from lrwr.core.adapters.servers.loopback import KNOWN, Server, ask_server
+from lrwr.core.adapters.vectors.choose import EDGE_FROM
+from lrwr.core.adapters.vectors.edge import shard_name
+from lrwr.core.adapters.vectors.upkeep import look_at_shard, shards_in
+from lrwr.core.model.errors import LrwrError, SettingsProblem, StoreProblem
+from lrwr.core.settings.library import Library, library_of
+from lrwr.core.settings.load import load_settings
+from lrwr.core.settings.places import FILE_NAME, user_file
+from lrwr.core.settings.values import Settings
+from lrwr.wiring import open_services
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What the doctor is called to: a command's folder, environment and flags.
+
+    `now` is in seconds since 1970, UTC. `servers` are the ports to ask.
+    """
+
+    start: Path
+    env: Mapping[str, str]
+    flags: Mapping[str, object]
+    now: float
+    servers: tuple[Server, ...] = ()
+
+
+async def visit(what: Visit) -> list[Finding]:
+    """Look at every part and return what was found, always in the same order.
+
+    Nothing is changed, and nothing outside this process is contacted but the loopback
+    ports of `what.servers`.
+    """
+    findings = [check_python(sys.version_info[:3], __version__)]
+    try:
+        settings = load_settings(what.start, what.env, what.flags)
+        library = library_of(settings)
+    except SettingsProblem as error:
+        rest = "It waits for settings that can be read."
+        findings += [
+            broken("settings", error),
+            Finding("everything else", State.NOT_CHECKED, rest),
+        ]
+        return findings + await _servers(what.servers)
+    files = (user_file(), library.root / FILE_NAME)
+    findings.append(check_settings(settings, files))
+    findings.append(check_root(library, look_at_folder(library.root)))
+    findings.append(check_state(look_at_folder(library.state_dir)))
+    model, embedding = await _model(settings, library)
+    findings += await asyncio.to_thread(_records, settings, library, model, what.now)
+    findings.append(embedding)
+    findings.append(check_reranker(settings, embeds=model is not None))
+    findings.append(await _manuscript(settings, findings))
+    findings += [check_language_model(), check_services()]
+    return findings + await _servers(what.servers)
+
+
+def known_servers() -> tuple[Server, ...]:
+    """Return the model servers that writers run, at their usual ports."""
+    return KNOWN
+
+
+async def _model(
+    settings: Settings, library: Library
+) -> tuple[ModelFacts | None, Finding]:
+    if settings.embedding.model == "off":
+        detail = "[embedding] model is off: search goes by words alone."
+        return None, Finding("embedding", State.OFF, detail)
+    named = settings.embedding.folder
+    folder = library.resolve(named) if named else None
+    try:
+        facts = await asyncio.to_thread(look_at_model, folder)
+    except LrwrError as error:
+        return None, broken("embedding", error)
+    return facts, check_model(facts)
+
+
+def _records(
+    settings: Settings, library: Library, model: ModelFacts | None, now: float
+) -> list[Finding]:
+    if not library.database.exists():
+        detail, remedy = "Nothing has been ingested here.", "Run `lrwr ingest FOLDER`."
+        return [Finding("database", State.OFF, detail, remedy)]
+    try:
+        facts = examine(library.database, now=now)
+    except StoreProblem as error:
+        return [broken("database", error)]
+    findings = [check_database(facts)]
+    if facts.counts is None:
+        return findings
+    embeds = settings.embedding.model != "off"
+    findings += [
+        check_words(facts),
+        check_bare(facts.counts, wanted=embeds),
+        check_jobs(facts.counts),
+    ]
+    if model is not None:
+        findings.append(_index(settings, library, model))
+    return findings
+
+
+def _index(settings: Settings, library: Library, model: ModelFacts) -> Finding:
+    name = shard_name(settings.pipeline, model.space)
+    try:
+        feed = feed_of(library.database, settings.pipeline, model.space)
+        shard = look_at_shard(library.index_dir, name, model.dimensions)
+        leftover = [found for found in shards_in(library.index_dir) if found != name]
+    except (StoreProblem, OSError) as error:
+        told = error if isinstance(error, LrwrError) else StoreProblem(str(error))
+        return broken("vector index", told)
+    large = feed.vectors >= EDGE_FROM
+    return check_index(feed, shard, len(leftover), large=large)
+
+
+async def _manuscript(settings: Settings, findings: list[Finding]) -> Finding:
+    try:
+        async with open_services(settings) as services:
+            folders = services.manuscript()
+            if (problem := check_folders(folders)) is not None:
+                return problem
+            if not _database_is_ok(findings):
+                where = ", ".join(str(folder) for folder in folders)
+                detail = f"{where}: compared once the database is in order."
+                return Finding(PART, State.NOT_CHECKED, detail)
+            changes = await services.processing(folders).look()
+            return check_changes(folders, changes)
+    except LrwrError as error:
+        return broken(PART, error)
+
+
+def _database_is_ok(findings: list[Finding]) -> bool:
+    return any(
+        finding.part == "database" and finding.state is State.OK for finding in findings
+    )
+
+
+async def _servers(servers: tuple[Server, ...]) -> list[Finding]:
+    asked = [asyncio.to_thread(ask_server, server) for server in servers]
+    answers = await asyncio.gather(*asked)
+    return [
+        check_server(server, answered)
+        for server, answered in zip(servers, answers, strict=True)
+    ]

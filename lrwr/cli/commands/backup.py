@@ -1,0 +1,76 @@
+"""`lrwr backup` and `lrwr restore`: all that a library knows, in one file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+BACKUP_EXAMPLES = "Examples: lrwr backup · lrwr backup ~/safe/my-novel.zip"
+RESTORE_EXAMPLES = (
+    "Examples: lrwr restore lrwr-backup-2026-11-22.zip · lrwr restore FILE --force"
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def backup(
+    context: typer.Context,
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]",
+            help="Where to write; lrwr-backup-DATE.zip in this folder if left out.",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write what lrwr knows, your settings and your decisions into one file.
+
+    Your manuscript is not in it as files, and no key ever is. lrwr may work meanwhile.
+    """
+    import time
+
+    from lrwr.care.backup import backup_library
+    from lrwr.care.findings import size_of
+    from lrwr.cli.begin import begin
+    from lrwr.core.settings.library import library_of
+
+    settings, output = begin(context)
+    report = backup_library(library_of(settings), file, now=time.time())
+    if as_json:
+        output.json(report)
+        return
+    output.answer(str(report.file))
+    held = ", ".join(report.manifest.files)
+    output.story(f"{size_of(report.size)}: {held}.")
+    output.story("It holds the text of your manuscript: keep it as you keep that.")
+
+
+def restore(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="A file that `lrwr backup` wrote.")],
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Replace what is here; the old one is kept."),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Bring a library back from a backup, after checking every file in it."""
+    import time
+
+    from lrwr.care.restore import restore_library
+    from lrwr.cli.begin import begin
+    from lrwr.core.settings.library import library_of
+
+    settings, output = begin(context)
+    library = library_of(settings)
+    report = restore_library(library, file, force=force, now=time.time())
+    if as_json:
+        output.json(report)
+        return
+    for step in report.steps:
+        output.answer(step)
+    output.story(
+        "When your manuscript is in its place, run `lrwr ingest` to read what was"
+        " written since."
+    )

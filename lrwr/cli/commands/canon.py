@@ -1,0 +1,334 @@
+"""`lrwr canon`: what the writer decides, and every guess gives way to."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from lrwr.cli.decisions import Desk
+    from lrwr.cli.output import Output
+    from lrwr.core.canon.finding import Lost
+    from lrwr.core.canon.model import Decision, Place
+    from lrwr.core.model.documents import DocumentId
+    from lrwr.core.retrieval.story import StoryOrder
+    from lrwr.core.settings.values import Settings
+
+EPILOG = (
+    "Examples: lrwr canon · lrwr canon type notes/mill.md setting ·"
+    ' lrwr canon merge "Nell Tallow" Wren · lrwr canon undo. All of it is kept in'
+    " lrwr.canon.toml, which is yours to edit."
+)
+TYPE_EPILOG = "Example: lrwr canon type notes/mill.md setting"
+ORDER_EPILOG = (
+    "Examples: lrwr canon order prologue.md ch2.md ch1.md · lrwr canon order --show."
+    " The files named trade places among themselves; all others stay where they are."
+)
+POV_EPILOG = (
+    "Examples: lrwr canon pov ch5 Nell · lrwr canon pov ch5:s2 OchraMags ·"
+    ' lrwr canon pov chapters/05.md Nell · lrwr canon pov "book.md#The Mill" Nell'
+)
+MERGE_EPILOG = (
+    'Examples: lrwr canon merge "Nell Tallow" Nell Wren ·'
+    ' lrwr canon merge Nell Wren --as "Nell Tallow"'
+)
+SPLIT_EPILOG = "Example: lrwr canon split Mags Maggie"
+RENAME_EPILOG = 'Example: lrwr canon rename "the narrator" "Nell Tallow"'
+IGNORE_EPILOG = "Example: lrwr canon ignore Monday"
+MOVE_EPILOG = "Example: lrwr canon move notes/mill.md places/mill.md"
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+File = Annotated[str, typer.Argument(metavar="FILE", help="A file of the manuscript.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A name as the text has it.")]
+Other = Annotated[str, typer.Argument(metavar="NAME", help="The other name.")]
+
+
+def canon(context: typer.Context, as_json: Json = False) -> None:
+    """Show what you have decided, or decide: every guess gives way to it."""
+    if context.invoked_subcommand is not None:
+        return
+    from lrwr.cli import decisions
+    from lrwr.cli.begin import begin
+    from lrwr.cli.running import run_async
+
+    settings, output = begin(context)
+
+    async def show() -> None:
+        async with decisions.at_desk(settings) as desk:
+            if as_json:
+                output.json(decisions.as_json(desk.canon, desk.service))
+            else:
+                decisions.show(desk.canon, desk.service, output)
+
+    run_async(show())
+
+
+def type_(
+    context: typer.Context,
+    file: File,
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="TYPE", help="scene, character, setting or worldbuilding."
+        ),
+    ],
+) -> None:
+    """Say what a file is, whatever its front matter and its folder say."""
+    from lrwr.cli.choices import one_of
+    from lrwr.core.canon.model import DocumentTypeSet
+    from lrwr.core.model.documents import DocumentType
+
+    chosen = one_of(DocumentType, kind, "TYPE")
+    _decide(context, lambda desk: DocumentTypeSet(desk.document(file), chosen))
+
+
+def order(
+    context: typer.Context,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FILE]...", help="Files, first to last."),
+    ] = None,
+    show: Annotated[
+        bool, typer.Option("--show", help="Show the present order.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Say in what order the story is told, or show it."""
+    from lrwr.cli.begin import begin
+    from lrwr.cli.decisions import at_desk
+    from lrwr.cli.running import run_async
+
+    if files and not show:
+        _decide(context, lambda desk: _new_order(desk, files))
+        return
+    settings, output = begin(context)
+
+    async def present() -> None:
+        async with at_desk(settings) as desk:
+            rows = _told(desk.order)
+        if as_json:
+            output.json(
+                [
+                    {"file": d, "chapters": chapters, "title": title}
+                    for d, chapters, title in rows
+                ]
+            )
+            return
+        if not rows:
+            output.story("No file of the story is known; run `lrwr ingest` first.")
+            return
+        cells = [[_numbers(chapters), title, d] for d, chapters, title in rows]
+        output.table(["Chapter", "Title", "File"], cells, right={"Chapter"})
+
+    run_async(present())
+
+
+def pov(
+    context: typer.Context,
+    place: Annotated[
+        str,
+        typer.Argument(
+            metavar="CHAPTER|FILE", help='ch12, ch12:s2, a file, or "FILE#Heading".'
+        ),
+    ],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The character who sees it.")
+    ],
+) -> None:
+    """Say from whose point of view a chapter, a scene or a file is told."""
+    from lrwr.core.canon.model import PointOfViewSet, plain_name
+    from lrwr.core.retrieval.places import place_named
+
+    _decide(
+        context,
+        lambda desk: PointOfViewSet(
+            place_named(place, desk.order, desk.document), plain_name(name)
+        ),
+    )
+
+
+def merge(
+    context: typer.Context,
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME NAME...", help="Names of one person.")
+    ],
+    known_as: Annotated[
+        str,
+        typer.Option(
+            "--as", metavar="NAME", help="What to call that person; else the first."
+        ),
+    ] = "",
+) -> None:
+    """Say that these names are one person."""
+    from lrwr.core.canon.model import NamesMerged
+
+    _decide(context, lambda _: NamesMerged(tuple(names), known_as))
+
+
+def split(context: typer.Context, one: Name, other: Other) -> None:
+    """Say that these two names are two people."""
+    from lrwr.core.canon.model import NamesSplit
+
+    _decide(context, lambda _: NamesSplit(one, other))
+
+
+def rename(
+    context: typer.Context,
+    old: Annotated[str, typer.Argument(metavar="OLD", help="The name until now.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The name from now on.")],
+) -> None:
+    """Say what to call a person. Your text stays as it is."""
+    from lrwr.core.canon.model import NameRenamed
+
+    _decide(context, lambda _: NameRenamed(old, new))
+
+
+def ignore(context: typer.Context, name: Name) -> None:
+    """Say that a word names nobody, though it looks like a name."""
+    from lrwr.core.canon.model import NameIgnored
+
+    _decide(context, lambda _: NameIgnored(name))
+
+
+def move(
+    context: typer.Context,
+    old: Annotated[str, typer.Argument(metavar="OLD", help="The path it had.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The file it is now.")],
+) -> None:
+    """Carry what was decided about a file over to its new name."""
+
+    def choose(desk: "Desk") -> "Decision":
+        from lrwr.core.canon.finding import decided_document
+        from lrwr.core.canon.model import DocumentMoved
+
+        return DocumentMoved(decided_document(desk.canon, old), desk.document(new))
+
+    _decide(context, choose)
+
+
+def undo(context: typer.Context) -> None:
+    """Take the last decision back."""
+    _turn(context, back=True)
+
+
+def redo(context: typer.Context) -> None:
+    """Make the decision that was taken back last again."""
+    _turn(context, back=False)
+
+
+def check(context: typer.Context, as_json: Json = False) -> None:
+    """List decisions about files, chapters and scenes that are not there."""
+    from lrwr.cli.begin import begin
+    from lrwr.cli.running import run_async
+    from lrwr.core.model.errors import ExitCode
+
+    settings, output = begin(context)
+    if run_async(_check(settings, output, as_json=as_json)):
+        raise typer.Exit(int(ExitCode.NOT_FOUND))
+
+
+def _decide(context: typer.Context, choose: "Callable[[Desk], Decision]") -> None:
+    from lrwr.cli.begin import begin
+    from lrwr.cli.decisions import decide
+    from lrwr.cli.running import run_async
+
+    settings, output = begin(context)
+    run_async(decide(settings, output, choose))
+
+
+def _new_order(desk: "Desk", files: "Sequence[str]") -> "Decision":
+    from lrwr.core.canon.model import StoryOrderSet
+    from lrwr.core.model.documents import DocumentType
+    from lrwr.core.model.errors import SettingsProblem
+    from lrwr.core.retrieval.story import order_with
+
+    documents = list(dict.fromkeys(desk.document(file) for file in files))
+    if len(documents) < 2:
+        raise SettingsProblem(
+            "One file alone has no order",
+            hint="Name two or more, first to last; `lrwr canon order --show` shows all.",
+        )
+    for outline in desk.order.outlines.values():
+        if outline.id in documents and outline.type is not DocumentType.SCENE:
+            raise SettingsProblem(
+                f"{outline.id} is a {outline.type} document and has no place in the story",
+                hint=f"Say first that it is a scene: lrwr canon type {outline.id} scene",
+            )
+    return StoryOrderSet(order_with(desk.order.story, desk.canon.order, documents))
+
+
+def _told(order: "StoryOrder") -> "list[tuple[DocumentId, list[int], str]]":
+    return [
+        (document, sorted(set(order.numbers[document])), order.outlines[document].title)
+        for document in order.story
+    ]
+
+
+def _numbers(chapters: "Sequence[int]") -> str:
+    if not chapters:
+        return ""
+    first, last = chapters[0], chapters[-1]
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def _turn(context: typer.Context, *, back: bool) -> None:
+    from lrwr.cli.begin import begin
+    from lrwr.cli.running import run_async
+    from lrwr.cli.stream import Styled
+    from lrwr.core.canon.telling import sentence
+    from lrwr.wiring import open_services
+
+    settings, output = begin(context)
+
+    async def turn() -> "Decision | None":
+        async with open_services(settings) as services:
+            return services.canon.undo() if back else services.canon.redo()
+
+    decision = run_async(turn())
+    done, other = ("Undone", "redo") if back else ("Decided again", "undo")
+    if decision is None:
+        output.story(f"There is nothing to {'undo' if back else 'redo'}.")
+        return
+    way = "Bring it back" if back else "Take it back"
+    output.answer(
+        f"{done}: {sentence(decision)}", Styled(f" {way}: lrwr canon {other}", "faint")
+    )
+
+
+async def _check(settings: "Settings", output: "Output", *, as_json: bool) -> bool:
+    from lrwr.cli.decisions import at_desk
+    from lrwr.core.canon.finding import lost_decisions
+    from lrwr.core.retrieval.places import lost_places
+
+    async with at_desk(settings) as desk:
+        lost = lost_decisions(desk.canon, known=desk.known, is_there=desk.has)
+        places = lost_places(desk.canon, desk.order)
+    if as_json:
+        output.json({"files": lost, "places": [str(place) for place in places]})
+    else:
+        _show_lost(lost, places, output)
+    return bool(lost or places)
+
+
+def _show_lost(
+    lost: "Sequence[Lost]", places: "Sequence[Place]", output: "Output"
+) -> None:
+    from shlex import join
+
+    from lrwr.cli.stream import Styled
+
+    for one in lost:
+        words = ", ".join(one.decisions)
+        output.answer(Styled(one.document, "place"), f"  is not there ({words}).")
+        if one.perhaps:
+            paths = join([one.document, one.perhaps])
+            output.answer(f"lrwr canon move {paths}", indent=4)
+    for place in places:
+        output.answer(
+            Styled(str(place), "place"), "  names no chapter or scene of that file."
+        )
+    if lost or places:
+        output.story("Nothing was forgotten: mend lrwr.canon.toml, or move as offered.")
+    else:
+        output.answer("Every file and chapter that you decided about is there.")

@@ -1,0 +1,98 @@
+"""`lrwr doctor` and `lrwr repair`: how every part is, and what to do about it."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lrwr.care.findings import Finding
+    from lrwr.cli.output import Output
+    from lrwr.cli.stream import Tone
+
+DOCTOR_EXAMPLES = """
+Examples: lrwr doctor · lrwr doctor --servers · lrwr doctor --json. Exit code 0: nothing
+is broken; 1: something is.
+"""
+REPAIR_EXAMPLES = "Examples: lrwr repair · lrwr repair && lrwr ingest"
+
+
+def doctor(
+    context: typer.Context,
+    servers: Annotated[
+        bool,
+        typer.Option(
+            "--servers",
+            help="Ask this machine's usual ports for model servers: Ollama, LM Studio,"
+            " llama-server.",
+        ),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say how every part of lrwr is, and what to do about it. Changes nothing.
+
+    Nothing is contacted, unless --servers is given: then this machine only.
+    """
+    import os
+    import time
+    from pathlib import Path
+
+    from lrwr.care.doctor import Visit, known_servers, visit
+    from lrwr.care.findings import healthy
+    from lrwr.cli.output import Output
+    from lrwr.cli.running import run_async
+    from lrwr.core.model.errors import ExitCode
+
+    flags = context.find_object(dict) or {}
+    what = Visit(
+        start=Path.cwd(),
+        env=os.environ,
+        flags=flags,
+        now=time.time(),
+        servers=known_servers() if servers else (),
+    )
+    findings = run_async(visit(what))
+    output = Output(color=flags.get("output.color") or "auto")
+    if as_json:
+        output.json({"healthy": healthy(findings), "findings": findings})
+    else:
+        _show(findings, output)
+    if not healthy(findings):
+        raise typer.Exit(int(ExitCode.FAILED))
+
+
+def repair(
+    context: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Make anew what can be made anew. Your manuscript is never touched."""
+    import time
+
+    from lrwr.care.repair import repair_library
+    from lrwr.cli.begin import begin
+    from lrwr.core.settings.library import library_of
+
+    settings, output = begin(context)
+    report = repair_library(library_of(settings), now=time.time())
+    if as_json:
+        output.json(report)
+        return
+    for step in report.steps:
+        output.answer(step)
+    if report.remedy:
+        output.story(report.remedy)
+
+
+def _show(findings: "Sequence[Finding]", output: "Output") -> None:
+    from lrwr.cli.stream import Styled
+
+    tones: dict[str, Tone] = {"ok": "good", "broken": "bad", "warning": "strong"}
+    wide = max(len(finding.part) for finding in findings)
+    for finding in findings:
+        state = Styled(f"{finding.state:<11}", tones.get(finding.state, "faint"))
+        remedy = f" {finding.remedy}" if finding.remedy else ""
+        detail = f"  {finding.detail}"
+        output.answer(
+            state, f"  {finding.part:<{wide}}", detail, Styled(remedy, "place")
+        )

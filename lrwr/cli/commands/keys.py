@@ -1,0 +1,86 @@
+"""`lrwr config set-key`, `unset-key` and `keys`: shown as set or not, never as they are."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from lrwr.cli.output import Output
+
+NAMES = "openai, cohere, tavily, supabase, qdrant, modal or langsmith"
+SET_EXAMPLES = "Examples: lrwr config set-key openai · pass show openai | lrwr config set-key openai"
+UNSET_EXAMPLES = "Example: lrwr config unset-key openai"
+KEYS_EXAMPLES = "Examples: lrwr config keys · lrwr config keys --json"
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help=NAMES)]
+
+
+def set_key(context: typer.Context, name: Name) -> None:
+    """Keep a service's key in the system's keyring. It is asked for, and never shown.
+
+    A key that is there turns nothing on: only a setting does.
+    """
+    import os
+
+    from lrwr.core.settings.keys import set_key as keep
+    from lrwr.core.settings.keys import variables_of
+
+    output = _output(context)
+    asked = {variable: _asked(variable) for variable in variables_of(name)}
+    for variable, key in asked.items():
+        keep(variable, key)
+        output.answer(f"{variable} is in the keyring.")
+        if os.environ.get(variable):
+            output.warn(f"The environment sets {variable} too, and it wins.")
+
+
+def unset_key(context: typer.Context, name: Name) -> None:
+    """Take a service's key out of the system's keyring."""
+    import os
+
+    from lrwr.core.settings.keys import unset_key as drop
+    from lrwr.core.settings.keys import variables_of
+
+    output = _output(context)
+    for variable in variables_of(name):
+        gone = drop(variable)
+        said = "is no longer" if gone else "was not"
+        output.answer(f"{variable} {said} in the keyring.")
+        if os.environ.get(variable):
+            output.warn(f"The environment still sets {variable}.")
+
+
+def keys(
+    context: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show which keys are set, and where: the environment or the keyring."""
+    import os
+
+    from lrwr.core.settings.keys import key_states
+
+    output = _output(context)
+    states = key_states(os.environ)
+    if as_json:
+        output.json(states)
+        return
+    rows = [[state.name, str(state.place), state.variable] for state in states]
+    output.table(["Service", "Key", "Variable"], rows)
+    output.story("A key turns nothing on: only a setting does.")
+
+
+def _asked(variable: str) -> str:
+    import sys
+
+    if not sys.stdin.isatty():
+        return sys.stdin.readline(10_000)
+    from getpass import getpass
+
+    return getpass(f"{variable} (not shown): ", stream=sys.stderr)
+
+
+def _output(context: typer.Context) -> "Output":
+    from lrwr.cli.output import Output
+
+    flags = context.find_object(dict) or {}
+    return Output(color=flags.get("output.color") or "auto")

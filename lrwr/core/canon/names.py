@@ -1,0 +1,178 @@
+"""Names that are merged, split, renamed and ignored, so that none contradicts another."""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+from itertools import chain
+from typing import assert_never
+
+from lrwr.core.canon.model import (
+    NameDecision,
+    NameIgnored,
+    NameRenamed,
+    Names,
+    NamesMerged,
+    NamesSplit,
+    plain_name,
+)
+from lrwr.core.model.errors import SettingsProblem
+
+
+def with_decision(names: Names, decision: NameDecision) -> Names:
+    """Return names as they are after `decision`; what contradicts it is gone.
+
+    Raises:
+        SettingsProblem: The decision says nothing, or gives two people one name.
+    """
+    match decision:
+        case NamesMerged(given, canonical):
+            return _consistent(_merged(names, given, canonical))
+        case NamesSplit(one, other):
+            return _consistent(_split(names, *_two(one, other)))
+        case NameRenamed(old, new):
+            return _consistent(_renamed(names, *_two(old, new)))
+        case NameIgnored(name):
+            return _ignored(names, plain_name(name))
+        case _:
+            assert_never(decision)
+
+
+def person_of(names: Names, name: str) -> str:
+    """Return the name that stands for whoever is called `name`."""
+    for person, new in names.renamed.items():
+        if new == name:
+            return person
+    for canonical, others in names.merged.items():
+        if name in others:
+            return canonical
+    return name
+
+
+def contradictions(names: Names) -> Iterator[tuple[str, str]]:
+    """Yield each name that is used in two ways, and a sentence that says how."""
+    groups = [(canonical, *others) for canonical, others in names.merged.items()]
+    seen: set[str] = set()
+    for name in chain(*groups):
+        if name in seen:
+            yield name, f"{name} is merged twice."
+        seen.add(name)
+    yield from _of_renames(names)
+    for one, other in names.split:
+        if person_of(names, one) == person_of(names, other):
+            yield one, f"{one} and {other} are one person and two."
+    used = {*seen, *names.renamed, *names.renamed.values(), *chain(*names.split)}
+    for name in names.ignored:
+        if name in used:
+            yield name, f"{name} is ignored, and a name."
+
+
+def _of_renames(names: Names) -> Iterator[tuple[str, str]]:
+    taken: set[str] = set()
+    for old, new in names.renamed.items():
+        if any(old in others for others in names.merged.values()):
+            yield old, f"{old} is merged into another name; rename that one."
+        if old == new:
+            yield old, f"{old} is renamed to itself."
+        if new in taken or _is_someone_else(names, old, new):
+            yield old, f"{new} is the name of two people; merge them instead."
+        taken.add(new)
+
+
+def _is_someone_else(names: Names, person: str, name: str) -> bool:
+    if name != person and name in names.renamed:
+        return True
+    return any(
+        canonical != person and name in (canonical, *others)
+        for canonical, others in names.merged.items()
+    )
+
+
+def _merged(names: Names, given: Iterable[str], canonical: str) -> Names:
+    said = [plain_name(name) for name in given]
+    chosen = plain_name(canonical) if canonical else person_of(names, said[0])
+    people = [person_of(names, name) for name in (chosen, *said)]
+    groups = chain(*(names.merged.get(person, ()) for person in people))
+    whole = dict.fromkeys([chosen, *said, *people, *groups])
+    others = tuple(name for name in whole if name != chosen)
+    if not others:
+        raise SettingsProblem(
+            f"{chosen} is one name only",
+            hint='Name two or more: lrwr canon merge "Nell Tallow" Wren',
+        )
+    kept = {n: g for n, g in names.merged.items() if n == chosen or n not in whole}
+    return Names(
+        merged={**kept, chosen: others},
+        split=names.split,
+        renamed={old: new for old, new in names.renamed.items() if old not in others},
+        ignored=_without(names.ignored, whole),
+    )
+
+
+def _split(names: Names, one: str, other: str) -> Names:
+    renamed = {o: n for o, n in names.renamed.items() if {o, n} != {one, other}}
+    bearers = {new: old for old, new in renamed.items()}
+    one, other = bearers.get(one, one), bearers.get(other, other)
+    merged = dict(names.merged)
+    for canonical, group in names.merged.items():
+        if {one, other} <= {canonical, *group}:
+            leaves = one if other == canonical else other
+            merged[canonical] = tuple(name for name in group if name != leaves)
+    pair = (one, other) if one < other else (other, one)
+    return Names(
+        merged={name: group for name, group in merged.items() if group},
+        split=names.split if pair in names.split else (*names.split, pair),
+        renamed=renamed,
+        ignored=_without(names.ignored, pair),
+    )
+
+
+def _renamed(names: Names, old: str, new: str) -> Names:
+    person = person_of(names, old)
+    if new in names.renamed.values() or _is_someone_else(names, person, new):
+        if names.renamed.get(person) == new:
+            return names
+        raise SettingsProblem(
+            f"{new} is somebody else's name already",
+            hint=f'Say that they are one person: lrwr canon merge "{new}" "{old}"',
+        )
+    renamed = {**names.renamed, person: new}
+    if person == new:
+        del renamed[person]
+    ignored = _without(names.ignored, (old, person, new))
+    return replace(names, renamed=renamed, ignored=ignored)
+
+
+def _ignored(names: Names, name: str) -> Names:
+    merged: dict[str, tuple[str, ...]] = {}
+    for canonical, group in names.merged.items():
+        left = [one for one in (canonical, *group) if one != name]
+        if len(left) > 1:
+            merged[left[0]] = tuple(left[1:])
+    return Names(
+        merged=merged,
+        split=tuple(pair for pair in names.split if name not in pair),
+        renamed={o: n for o, n in names.renamed.items() if name not in (o, n)},
+        ignored=names.ignored if name in names.ignored else (*names.ignored, name),
+    )
+
+
+def _consistent(names: Names) -> Names:
+    """Drop the pairs that are one person now."""
+    apart = (
+        pair
+        for pair in names.split
+        if person_of(names, pair[0]) != person_of(names, pair[1])
+    )
+    return replace(names, split=tuple(apart))
+
+
+def _two(one: str, other: str) -> tuple[str, str]:
+    one, other = plain_name(one), plain_name(other)
+    if one == other:
+        raise SettingsProblem(
+            f"{one} and {other} are the same name", hint="Name two different ones."
+        )
+    return one, other
+
+
+def _without(names: tuple[str, ...], gone: Collection[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name not in gone)

@@ -1,0 +1,187 @@
+"""CanonService: the only way in which lrwr changes what the writer has decided."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+from lrwr.core.canon.deciding import decided
+from lrwr.core.canon.file import CanonFile
+from lrwr.core.canon.history import Edit, Entry, History, Stacks, digest
+from lrwr.core.canon.model import Canon, Change, Decision, Remembered
+from lrwr.core.canon.telling import sentence
+from lrwr.core.canon.writing import rewritten
+from lrwr.core.model.errors import SettingsProblem, StoreProblem
+
+PATIENCE = 10.0
+"""Seconds to wait for another process that decides; it holds the lock for a moment."""
+
+_PAUSE = 0.01
+
+
+class Lock(Protocol):
+    """Held by one process at a time."""
+
+    def acquire(self) -> bool:
+        """Take the lock without waiting; False when another holds it.
+
+        Raises:
+            OSError: The lock cannot be made.
+        """
+        ...
+
+    def release(self) -> None:
+        """Let go. Safe to call twice."""
+        ...
+
+
+class CanonService:
+    """Reads the writer's decisions, adds to them, and takes them back.
+
+    Calls block, for milliseconds: a screen makes them in a thread. Any number of
+    processes may decide at once, each with a lock of its own over the same file.
+    `prepare` makes the folder that holds history and lock; only a change calls it.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        history: Path,
+        lock: Callable[[], Lock],
+        prepare: Callable[[], None],
+        now: Callable[[], float],
+    ) -> None:
+        self._file = CanonFile(path)
+        self._history = History(history)
+        self._lock = lock
+        self._prepare = prepare
+        self._now = now
+
+    @property
+    def path(self) -> Path:
+        """The canon file, whether it exists or not."""
+        return self._file.path
+
+    def load(self) -> Canon:
+        """Return all that is decided; nothing when there is no file.
+
+        Raises:
+            SettingsProblem: The file is broken, or cannot be read.
+        """
+        return self._file.canon(self._file.text())
+
+    def decide(self, decision: Decision) -> Change:
+        """Write the decision down; one that changes nothing is not written.
+
+        Raises:
+            SettingsProblem: The file is broken, or the decision says nothing.
+            StoreProblem: The file or its history cannot be written.
+        """
+        with self._alone():
+            text = self._file.text()
+            before = self._file.canon(text)
+            change = Change(before, decided(before, decision))
+            if not change:
+                return change
+            new = rewritten(text, change.after)
+            when = datetime.fromtimestamp(self._now(), UTC)
+            self._settled(text)
+            self._history.add_decision(Entry(decision, when, Edit.between(text, new)))
+            self._file.write(new)
+        return change
+
+    def undo(self) -> Decision | None:
+        """Take the last decision back and return it; None when there is none.
+
+        The file is then what it was before, byte for byte.
+
+        Raises:
+            SettingsProblem: The file was changed by hand since, and would lose that.
+            StoreProblem: The file or its history cannot be read or written.
+        """
+        if not self._history.exists():
+            return None
+        with self._alone():
+            text = self._file.text()
+            stacks = self._settled(text)
+            if not stacks.done:
+                return None
+            last = stacks.done[-1]
+            if digest(text) != last.edit.after:
+                raise self._changed("undo", last.decision)
+            self._history.add_undo()
+            self._file.write(last.edit.undone(text))
+        return last.decision
+
+    def redo(self) -> Decision | None:
+        """Make the decision that was undone last again; None when there is none.
+
+        Raises:
+            SettingsProblem: The file was changed by hand since, and would lose that.
+            StoreProblem: The file or its history cannot be read or written.
+        """
+        if not self._history.exists():
+            return None
+        with self._alone():
+            text = self._file.text()
+            stacks = self._settled(text)
+            if not stacks.undone:
+                return None
+            last = stacks.undone[-1]
+            if digest(text) != last.edit.before:
+                raise self._changed("redo", last.decision)
+            self._history.add_redo()
+            self._file.write(last.edit.redone(text))
+        return last.decision
+
+    def history(self) -> tuple[Remembered, ...]:
+        """Return the decisions made here, oldest first, then those that were undone.
+
+        Raises:
+            StoreProblem: The history cannot be read.
+        """
+        stacks, _ = self._history.stacks(self._file.text())
+        told = [(entry, False) for entry in stacks.done]
+        told += [(entry, True) for entry in reversed(stacks.undone)]
+        return tuple(Remembered(e.decision, e.when, undone) for e, undone in told)
+
+    def _settled(self, text: str | None) -> Stacks:
+        stacks, word = self._history.stacks(text)
+        self._history.mend(word)
+        return stacks
+
+    def _changed(self, verb: str, decision: Decision) -> SettingsProblem:
+        return SettingsProblem(
+            f"{self.path.name} was changed by hand since, and {verb} would lose that"
+            f" ({sentence(decision).rstrip('.')})",
+            hint="Edit the file yourself, or fetch an older one from version control.",
+        )
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        self._prepare()
+        lock = self._lock()
+        try:
+            self._wait_for(lock)
+            yield
+        finally:
+            lock.release()
+
+    def _wait_for(self, lock: Lock) -> None:
+        end = time.monotonic() + PATIENCE
+        try:
+            while not lock.acquire():
+                if time.monotonic() > end:
+                    raise StoreProblem(
+                        "Another run of lrwr does not let go of your decisions",
+                        hint="End it, then decide again; nothing was decided.",
+                    )
+                time.sleep(_PAUSE)
+        except OSError as error:
+            raise StoreProblem(
+                f"The decisions cannot be locked: {error.strerror}",
+                hint="Check the disk and your rights there, or set `state_dir`.",
+            ) from error

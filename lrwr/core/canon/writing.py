@@ -1,0 +1,126 @@
+"""From the canon back to the text of its file; the writer's comments and order stay."""
+
+from collections.abc import Mapping, MutableMapping, Sequence
+from typing import Any
+
+from lrwr.core.canon.model import CANON_NAME, Canon, Place, plain, plain_path
+from lrwr.core.canon.reading import canon_of
+from lrwr.core.model.errors import LrwrError, StoreProblem
+
+_HEAD = f"""\
+# {CANON_NAME}: what you have decided about your story; every guess gives way to it.
+# It is yours: edit it, keep it in git. `lrwr canon` shows it, and
+# `lrwr canon undo` takes the last decision back.
+"""
+
+_ONE_LINE = 60
+"""Characters of a list's items from which each item gets a line of its own."""
+
+
+def rewritten(text: str | None, canon: Canon) -> str:
+    """Return `text` so changed that it says `canon`; None means there is no file yet.
+
+    Only what differs is touched. Comments inside a list survive additions and
+    removals, not a new order.
+
+    Raises:
+        SettingsProblem: The text cannot be understood as it is.
+        StoreProblem: It is written in a way that cannot be changed safely.
+    """
+    import tomlkit
+
+    before = _HEAD if text is None else text
+    had, wanted = _tree(canon_of(before, CANON_NAME)), _tree(canon)
+    mark = "\ufeff" if before.startswith("\ufeff") else ""
+    try:
+        content = tomlkit.parse(before.removeprefix(mark))
+        for name in wanted:
+            if had[name] != wanted[name]:
+                _change_table(content, name, had[name], wanted[name])
+        made = tomlkit.dumps(content)
+        if before.count("\r\n") * 2 > before.count("\n"):
+            made = made.replace("\r\n", "\n").replace("\n", "\r\n")
+        kept = canon_of(made, CANON_NAME) == canon
+    except (LrwrError, ValueError, LookupError, TypeError) as error:
+        raise _cannot() from error
+    if not kept:
+        raise _cannot()
+    return mark + made
+
+
+def _tree(canon: Canon) -> dict[str, dict[str, Any]]:
+    names = canon.names
+    return {
+        "types": {document: str(kind) for document, kind in canon.types.items()},
+        "order": {"story": list(canon.order)},
+        "pov": {str(place): name for place, name in canon.points_of_view.items()},
+        "names": {
+            "split": [list(pair) for pair in names.split],
+            "ignored": list(names.ignored),
+            "merged": {name: list(others) for name, others in names.merged.items()},
+            "renamed": dict(names.renamed),
+        },
+    }
+
+
+def _change_table(
+    parent: MutableMapping[str, Any],
+    name: str,
+    had: Mapping[str, Any],
+    wanted: Mapping[str, Any],
+) -> None:
+    """Carry over to the table `name` what has changed from `had` to `wanted`."""
+    import tomlkit
+
+    if name not in parent:
+        parent[name] = tomlkit.table()
+    table = parent[name]
+    written = {_as_read(name, raw): raw for raw in table}
+    for key in had.keys() - wanted.keys():
+        del table[written[key]]
+    for key, value in wanted.items():
+        before = had.get(key)
+        if before == value or (not before and not value):
+            continue
+        if isinstance(value, Mapping):
+            _change_table(table, key, had[key], value)
+        elif isinstance(value, list):
+            _change_list(table, written.get(key, key), before or [], value)
+        else:
+            table[written.get(key, key)] = value
+
+
+def _as_read(table: str, raw: str) -> str:
+    """Return a key as the canon has it, however the writer wrote it."""
+    if table == "pov":
+        return str(Place.read(raw) or raw)
+    return plain_path(raw) if table == "types" else plain(raw)
+
+
+def _change_list(
+    table: MutableMapping[str, Any],
+    key: str,
+    had: Sequence[object],
+    wanted: Sequence[object],
+) -> None:
+    import tomlkit
+
+    kept = [item for item in had if item in wanted]
+    if key in table and kept == wanted[: len(kept)]:
+        array = table[key]
+        for at in reversed(range(len(had))):
+            if had[at] not in wanted:
+                del array[at]
+    else:
+        kept, array = [], tomlkit.array()
+        long = sum(len(str(item)) for item in wanted) > _ONE_LINE
+        table[key] = array.multiline(long)
+    for item in wanted[len(kept) :]:
+        table[key].append(item)
+
+
+def _cannot() -> StoreProblem:
+    return StoreProblem(
+        f"{CANON_NAME} is written in a way that lrwr cannot change safely",
+        hint="Write the decision there yourself, or give each table its own [header].",
+    )

@@ -1,0 +1,160 @@
+"""Keys of services: kept by the environment or the system's keyring, never by a file.
+
+A key that is there turns nothing on: only a setting does.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import StrEnum
+
+from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem
+
+SERVICE = "lrwr"
+"""Under this name the keyring keeps what is lrwr's."""
+
+LONGEST = 1_200
+"""Characters of a key: the keyring of Windows takes little more."""
+
+VARIABLES: Mapping[str, tuple[str, ...]] = {
+    "openai": ("OPENAI_API_KEY",),
+    "cohere": ("COHERE_API_KEY",),
+    "tavily": ("TAVILY_API_KEY",),
+    "supabase": ("SUPABASE_KEY",),
+    "qdrant": ("QDRANT_API_KEY",),
+    "modal": ("MODAL_TOKEN_ID", "MODAL_TOKEN_SECRET"),
+    "langsmith": ("LANGSMITH_API_KEY",),
+}
+"""The services that want a key, and the environment variables that may hold it."""
+
+
+class Place(StrEnum):
+    """Where a key is; the environment wins."""
+
+    ENVIRONMENT = "environment"
+    KEYRING = "keyring"
+    NOWHERE = "not set"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyState:
+    """Where the key of one variable is; never the key itself."""
+
+    name: str
+    variable: str
+    place: Place
+
+
+def variables_of(name: str) -> tuple[str, ...]:
+    """Return the environment variables of the service `name`, whatever its case.
+
+    Raises:
+        SettingsProblem: There is no such service.
+    """
+    known = name.strip().lower()
+    if known in VARIABLES:
+        return VARIABLES[known]
+    near = get_close_matches(known, VARIABLES, n=1)
+    offer = f"Did you mean {near[0]}? " if near else ""
+    raise SettingsProblem(
+        f"lrwr knows no service {name!r}",
+        hint=f"{offer}Choose from: {', '.join(VARIABLES)}.",
+    )
+
+
+def find_key(variable: str, env: Mapping[str, str]) -> str | None:
+    """Return the key of `variable`, None where it is not set.
+
+    Raises:
+        ServiceUnavailable: The keyring is locked or does not answer.
+    """
+    if env.get(variable):
+        return env[variable]
+    return _from_keyring(variable)
+
+
+def key_states(env: Mapping[str, str]) -> list[KeyState]:
+    """Return where each key is, in the order of `VARIABLES`.
+
+    Raises:
+        ServiceUnavailable: The keyring is locked or does not answer.
+    """
+    return [
+        KeyState(name, variable, _place(variable, env))
+        for name, variables in VARIABLES.items()
+        for variable in variables
+    ]
+
+
+def set_key(variable: str, key: str) -> None:
+    """Put a key into the keyring, in place of the one that may be there.
+
+    Raises:
+        SettingsProblem: `key` is none, or the machine has no keyring.
+        ServiceUnavailable: The keyring is locked or does not answer.
+    """
+    key = key.strip()
+    if not key or len(key) > LONGEST or not (key.isascii() and key.isprintable()):
+        raise SettingsProblem(
+            f"What was given for {variable} is not a key",
+            hint="Copy the key again, whole and alone.",
+        )
+    with _keyring_of(variable):
+        import keyring
+
+        keyring.set_password(SERVICE, variable, key)
+
+
+def unset_key(variable: str) -> bool:
+    """Take a key out of the keyring; False when there was none.
+
+    Raises:
+        SettingsProblem: The machine has no keyring.
+        ServiceUnavailable: The keyring is locked or does not answer.
+    """
+    with _keyring_of(variable):
+        import keyring
+
+        if keyring.get_password(SERVICE, variable) is None:
+            return False
+        keyring.delete_password(SERVICE, variable)
+    return True
+
+
+def _place(variable: str, env: Mapping[str, str]) -> Place:
+    if env.get(variable):
+        return Place.ENVIRONMENT
+    return Place.NOWHERE if _from_keyring(variable) is None else Place.KEYRING
+
+
+def _from_keyring(variable: str) -> str | None:
+    try:
+        with _keyring_of(variable):
+            import keyring
+
+            return keyring.get_password(SERVICE, variable)
+    except SettingsProblem:
+        return None  # no keyring, so no key in it
+
+
+@contextmanager
+def _keyring_of(variable: str) -> Iterator[None]:
+    from keyring.errors import InitError, KeyringError, NoKeyringError
+
+    try:
+        yield
+    except (NoKeyringError, InitError) as error:
+        raise SettingsProblem(
+            "This machine has no keyring that lrwr could use",
+            hint=f"Set the environment variable {variable} instead.",
+        ) from error
+    except KeyringError as error:
+        raise ServiceUnavailable(
+            f"The keyring did not answer: {_said(error)}",
+            hint=f"Unlock it, or set the environment variable {variable} instead.",
+        ) from error
+
+
+def _said(error: Exception) -> str:
+    return str(error).partition("\n")[0] or type(error).__name__

@@ -1,0 +1,164 @@
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.terminal import Terminal
+
+PASSAGE = {
+    "text",
+    "file",
+    "type",
+    "kind",
+    "chapter",
+    "chapter_title",
+    "scene",
+    "lines",
+    "chars",
+    "score",
+}
+
+
+def chapter_of(file: str) -> int:
+    return int(Path(file).name[:2])
+
+
+def text_at(terminal: Terminal, file: str, chars: list[int]) -> str:
+    content = (terminal.folder / file).read_text(encoding="utf-8")
+    return content[chars[0] : chars[1]]
+
+
+def test_a_search_shows_passages_with_file_and_lines(marsh: Terminal) -> None:
+    ran = marsh.run("search", "the lantern burned all night", "-k", "3")
+    assert (ran.code, ran.err) == (0, "")
+    heads = [line for line in ran.out.split("\n") if line[:3].strip().isdigit()]
+    assert len(heads) == 3
+    assert all(".md:" in head or ".docx:" in head for head in heads)
+
+
+def test_a_search_as_json_has_the_documented_keys(marsh: Terminal) -> None:
+    ran = marsh.run("search", "marsh lantern", "--json", "-k", "4")
+    assert ran.code == 0
+    assert set(ran.json) == {
+        "question",
+        "as_of",
+        "passages",
+        "unknown_words",
+        "remarks",
+    }
+    assert len(ran.json["passages"]) == 4
+    for passage in ran.json["passages"]:
+        assert set(passage) == PASSAGE
+
+
+def test_a_batch_is_answered_line_by_line_with_exact_spans(
+    marsh: Terminal, tmp_path: Path
+) -> None:
+    questions = [
+        {"id": "1", "question": "Who keeps the ledger?"},
+        {"id": 2, "question": "What does PurpleFrog say about the marsh lantern?"},
+        {"id": "3", "question": "Who did it?", "as_of": "ch3"},
+        {"id": "4", "question": "What happened at Gull Post?", "asof_chapter": 2},
+        {"id": "5", "question": "A line\u2028with a separator"},
+    ]
+    file = tmp_path / "questions.jsonl"
+    lines = [json.dumps(question, ensure_ascii=False) for question in questions]
+    file.write_text("\n".join(lines) + "\n\n", encoding="utf-8")
+    ran = marsh.run("search", "--batch", str(file), "-k", "6")
+    assert (ran.code, ran.err) == (0, "")
+    answers = [json.loads(line) for line in ran.out.split("\n") if line]
+    assert [answer["id"] for answer in answers] == ["1", 2, "3", "4", "5"]
+    spans = 0
+    for answer in answers:
+        for passage in answer["ranked"]:
+            assert set(passage) == PASSAGE
+            if passage["file"].endswith(".md"):
+                spans += 1
+                told = text_at(marsh, passage["file"], passage["chars"])
+                assert told == passage["text"]
+    assert spans > 10
+    for answer, last in ((answers[2], 3), (answers[3], 2)):
+        assert answer["ranked"]
+        assert all(chapter_of(p["file"]) <= last for p in answer["ranked"])
+
+
+@pytest.mark.parametrize("flag", ["--dense", "--lexical"])
+def test_no_way_of_searching_goes_past_the_horizon(marsh: Terminal, flag: str) -> None:
+    ran = marsh.run(
+        *("search", "Who was on Gull Post?", "--as-of", "ch4:s2", flag),
+        *("--json", "-k", "100", "--no-rerank"),
+    )
+    passages = ran.json["passages"]
+    assert passages
+    for passage in passages:
+        assert (passage["type"], passage["chapter"] <= 4) == ("scene", True)
+        assert passage["chapter"] < 4 or passage["scene"] <= 2
+
+
+def test_an_answer_quotes_the_text_word_for_word(marsh: Terminal) -> None:
+    ran = marsh.run("ask", "Who is OchraMags?", "--json", "--as-of", "ch5")
+    assert ran.code == 0
+    assert {"question", "as_of", "model", "silent", "quotes"} <= set(ran.json)
+    assert {"unknown_words", "remarks"} <= set(ran.json)
+    assert (ran.json["model"], ran.json["silent"]) == (None, False)
+    assert ran.json["quotes"]
+    for quote in ran.json["quotes"]:
+        assert chapter_of(quote["file"]) <= 5
+        if quote["file"].endswith(".md"):
+            assert text_at(marsh, quote["file"], quote["chars"]) == quote["text"]
+
+
+def test_an_answer_in_words_names_file_and_line(marsh: Terminal) -> None:
+    ran = marsh.run("ask", "When did BrineHob bring the oil?")
+    assert ran.code == 0
+    assert "Hob" in ran.out
+    assert ".md:" in ran.out or ".docx:" in ran.out
+
+
+def test_what_the_text_does_not_name_is_said_to_be_missing(marsh: Terminal) -> None:
+    ran = marsh.run("ask", "What did Esmeralda Vanderbilt wear?")
+    assert ran.code == 0
+    assert "never says" in ran.out
+    assert "silent" in ran.out
+
+
+def test_the_state_of_the_library_is_told(marsh: Terminal) -> None:
+    ran = marsh.run("status", "--json")
+    assert ran.code == 0
+    told = ran.json
+    assert (told["chapters"], told["changed"], told["gone"]) == (10, 0, 0)
+    assert told["chunks"] == told["embedded"] > 50
+    assert told["words"] > 12_000
+    assert "up to date" in marsh.run("status").out
+
+
+def test_jobs_are_listed(marsh: Terminal) -> None:
+    ran = marsh.run("jobs", "--json", "-n", "5")
+    assert ran.code == 0
+    assert [job["state"] for job in ran.json] == ["complete"] * 5
+    assert marsh.run("jobs", "--state", "failed").out == ""
+
+
+def test_a_second_ingestion_costs_nothing(marsh: Terminal) -> None:
+    again = marsh.run("ingest", "--json").json
+    assert (again["processed"], again["embedded"], again["forgotten"]) == (0, 0, 0)
+    assert again["unchanged"] == again["documents"] > 20
+
+
+NO_NETWORK = """
+import socket, sys
+def refuse(*args, **kwargs):
+    raise SystemExit("the network was asked")
+socket.socket.connect = socket.socket.connect_ex = refuse
+socket.getaddrinfo = socket.create_connection = refuse
+from lrwr.cli.main import run
+sys.argv = ["lrwr", "ask", "Who keeps the lantern?"]
+run()
+"""
+
+
+def test_no_key_and_no_network_are_needed(marsh: Terminal) -> None:
+    ran = marsh.command([sys.executable, "-c", NO_NETWORK])
+    assert ran == marsh.run("ask", "Who keeps the lantern?")
+    assert ran.code == 0

@@ -1,0 +1,76 @@
+"""A terminal for tests: lrwr as it is installed, in a home of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+LRWR = Path(sys.executable).parent / "lrwr"
+
+KEPT = {"PATH", "LANG", "LC_ALL", "SYSTEMROOT", "TMPDIR"}
+"""What a command sees of the environment of the tests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a command printed, and how it ended."""
+
+    out: str
+    err: str
+    code: int
+
+    @property
+    def json(self) -> Any:
+        """What it printed, read as JSON."""
+        return json.loads(self.out)
+
+
+class Terminal:
+    """Runs commands in `folder`; every run is checked for what no run may do."""
+
+    def __init__(self, folder: Path, *, home: Path, **env: str) -> None:
+        home.mkdir(exist_ok=True)
+        self.folder = folder
+        self._env: Mapping[str, str] = {
+            **{name: os.environ[name] for name in KEPT & os.environ.keys()},
+            "HOME": str(home),
+            "USERPROFILE": str(home),
+            "XDG_CONFIG_HOME": str(home / "config"),
+            "XDG_DATA_HOME": str(home / "data"),
+            "XDG_CACHE_HOME": str(home / "cache"),
+            **env,
+        }
+
+    def run(self, *words: str, **env: str) -> Ran:
+        """Run `lrwr` with these words."""
+        return self.command([str(LRWR), *words], **env)
+
+    def start(self, *words: str) -> "subprocess.Popen[bytes]":
+        """Start `lrwr` with these words; its output is lost."""
+        return subprocess.Popen(
+            [str(LRWR), *words],
+            cwd=self.folder,
+            env=self._env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def command(self, words: list[str], **env: str) -> Ran:
+        """Run any command; there must be no traceback and no escape code."""
+        done = subprocess.run(
+            words,
+            cwd=self.folder,
+            env={**self._env, **env},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+        ran = Ran(done.stdout.decode(), done.stderr.decode(), done.returncode)
+        assert "Traceback" not in ran.err, ran.err
+        assert "\x1b" not in ran.out + ran.err
+        return ran

@@ -1,0 +1,111 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.ports.manuscript_source import Found
+from lrwr.core.ports.record_store import Seen
+from lrwr.pipeline.changes import Changes, compare, renames
+
+A, B, C = DocumentId("a.md"), DocumentId("b.md"), DocumentId("c.md")
+
+ids = st.sampled_from([DocumentId(f"{letter}.md") for letter in "abcdef"])
+revisions = st.sampled_from(["r1", "r2"])
+recipes = st.sampled_from(["old", "new"])
+
+
+def was(document: DocumentId, revision: str = "r1", recipe: str = "new") -> Seen:
+    return Seen(document, revision, f"content of {document}", recipe)
+
+
+def everywhere(document: DocumentId) -> bool:
+    return True
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "changes"),
+    [
+        ([], [], Changes((), (), (), ())),
+        ([], [Found(A, "r1")], Changes((A,), (), (), ())),
+        ([was(A)], [Found(A, "r1")], Changes((), (), (), (A,))),
+        ([was(A)], [Found(A, "r2")], Changes((A,), (), (), ())),
+        ([was(A, recipe="old")], [Found(A, "r1")], Changes((), (A,), (), ())),
+        ([was(A, recipe="old")], [Found(A, "r2")], Changes((A,), (), (), ())),
+        ([was(A)], [], Changes((), (), (A,), ())),
+        ([was(B), was(A)], [], Changes((), (), (A, B), ())),
+    ],
+)
+def test_a_document_is_changed_stale_gone_or_unchanged(
+    before: list[Seen], now: list[Found], changes: Changes
+) -> None:
+    assert compare(before, now, recipe="new", covers=everywhere) == changes
+
+
+def test_what_lies_elsewhere_is_not_gone() -> None:
+    def covers(document: DocumentId) -> bool:
+        return document == A
+
+    found = compare([was(A), was(B)], [], recipe="new", covers=covers)
+    assert found.gone == (A,)
+
+
+def test_to_verify_is_to_distrust_every_revision() -> None:
+    now = [Found(A, "r1"), Found(B, "r1")]
+    before = [was(A), was(B, recipe="old")]
+    found = compare(before, now, recipe="new", covers=everywhere, verify=True)
+    assert found == Changes((A, B), (), (), ())
+
+
+@given(
+    st.dictionaries(ids, st.tuples(revisions, recipes)),
+    st.dictionaries(ids, revisions),
+    st.booleans(),
+)
+def test_every_document_is_in_one_place_and_each_place_is_sorted(
+    before: dict[DocumentId, tuple[str, str]],
+    now: dict[DocumentId, str],
+    verify: bool,
+) -> None:
+    found = compare(
+        [was(document, *rest) for document, rest in before.items()],
+        [Found(document, revision) for document, revision in now.items()],
+        recipe="new",
+        covers=everywhere,
+        verify=verify,
+    )
+    places = [found.changed, found.stale, found.gone, found.unchanged]
+    named = [document for place in places for document in place]
+    assert sorted(named) == sorted(before.keys() | now.keys())
+    assert all(list(place) == sorted(place) for place in places)
+    assert set(found.gone) == before.keys() - now.keys()
+    if not verify:
+        assert set(found.unchanged) == {
+            document
+            for document in now
+            if before.get(document) == (now[document], "new")
+        }
+
+
+def test_a_new_document_that_says_what_a_gone_one_said_is_renamed() -> None:
+    seen = [was(A), was(B)]
+    assert renames([A], seen, {C: f"content of {A}"}) == {C: A}
+    assert renames([A], seen, {C: "something new"}) == {}
+    assert renames([], seen, {C: f"content of {A}"}) == {}
+    assert renames([A], seen, {C: f"content of {B}"}) == {}
+
+
+@given(
+    st.dictionaries(ids, st.sampled_from("xyz"), max_size=6),
+    st.dictionaries(ids.map(lambda d: DocumentId(f"new/{d}")), st.sampled_from("xyz")),
+)
+def test_a_rename_matches_equal_contents_and_each_document_once(
+    gone: dict[DocumentId, str], arrived: dict[DocumentId, str]
+) -> None:
+    seen = [Seen(document, "r", content, "n") for document, content in gone.items()]
+    matched = renames(sorted(gone), seen, arrived)
+    assert len(set(matched.values())) == len(matched)
+    for new, old in matched.items():
+        assert arrived[new] == gone[old]
+    left_new = [arrived[document] for document in arrived.keys() - matched.keys()]
+    left_old = [gone[document] for document in gone.keys() - set(matched.values())]
+    assert not set(left_new) & set(left_old)
