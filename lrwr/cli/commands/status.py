@@ -45,6 +45,8 @@ async def facts_of(
         counts = await services.passages.counts(settings.pipeline)
         order = await services.finder().story_order()
         changes, problem = Changes((), (), (), ()), ""
+        if not folders:
+            problem = "No folder of a manuscript is known here"
         try:
             changes = await services.processing(folders).look()
         except NotFound as error:

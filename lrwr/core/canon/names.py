@@ -91,7 +91,8 @@ def _merged(names: Names, given: Iterable[str], canonical: str) -> Names:
     chosen = plain_name(canonical) if canonical else person_of(names, said[0])
     people = [person_of(names, name) for name in (chosen, *said)]
     groups = chain(*(names.merged.get(person, ()) for person in people))
-    whole = dict.fromkeys([chosen, *said, *people, *groups])
+    own = names.merged.get(chosen, ())
+    whole = dict.fromkeys([chosen, *own, *said, *people, *groups])
     others = tuple(name for name in whole if name != chosen)
     if not others:
         raise SettingsProblem(

@@ -40,7 +40,7 @@ def content_words(text: str) -> list[str]:
 
 def names(text: str) -> list[str]:
     """Return the capitalised words that begin no sentence, plain, each once."""
-    found = _NAME.findall(text)
+    found = [word for word in _NAME.findall(text) if word[0].isupper()]
     return list(dict.fromkeys(plain_word(word) for word in found))
 
 

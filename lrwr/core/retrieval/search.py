@@ -58,7 +58,7 @@ class SearchRequest:
 class SearchResult:
     """Passages, best first, and what the writer should know about the search.
 
-    `unknown` are words of the question that no passage of the library holds.
+    `unknown` are words of the question that no passage in the search's bounds holds.
     `remarks` are sentences on what was left out or did not work.
     """
 
@@ -136,7 +136,7 @@ class PassageFinder:
             _passage(by_id[scored.chunk], order, scored.score)
             for scored in ranked(final)[: request.limit]
         ]
-        unknown = await self._unknown(request)
+        unknown = await self._unknown(request, scope)
         return SearchResult(tuple(passages), unknown, tuple(remarks))
 
     async def _first_scores(
@@ -217,12 +217,16 @@ class PassageFinder:
         )
         return dict(scores) | {id_: 1.0 + score for id_, score in blended.items()}
 
-    async def _unknown(self, request: SearchRequest) -> tuple[str, ...]:
-        words = content_words(request.question)
-        counts, _ = await self._lexical.document_frequencies(
-            words, pipeline=request.pipeline
-        )
-        return tuple(word for word in words if not counts.get(word))
+    async def _unknown(self, request: SearchRequest, scope: Scope) -> tuple[str, ...]:
+        """Return the words that nothing in scope holds: a horizon hides words too."""
+        unknown = []
+        for word in content_words(request.question):
+            held = await self._lexical.search_words(
+                [word], pipeline=request.pipeline, scope=scope, limit=1
+            )
+            if not held:
+                unknown.append(word)
+        return tuple(unknown)
 
 
 def _passage(chunk: Chunk, order: StoryOrder, score: float) -> Passage:

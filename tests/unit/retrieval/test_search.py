@@ -231,3 +231,12 @@ async def test_what_came_after_the_order_was_read_is_left_for_the_next_search(
     result = await finder.find(request("heron"), order)
     assert "chapters/11.md" not in files(result)
     assert "chapters/11.md" in files(await finder.find(request("heron")))
+
+
+async def test_a_word_that_comes_only_later_is_as_unknown_as_any_other(
+    book: Desk,
+) -> None:
+    early = await find(book, "Was there a pony or a griffin?", horizon=Horizon(1))
+    assert early.unknown == ("pony", "griffin")
+    late = await find(book, "Was there a pony or a griffin?", horizon=Horizon(3))
+    assert late.unknown == ("griffin",)

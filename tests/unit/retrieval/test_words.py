@@ -2,7 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.model.words import STOP_WORDS, content_words, light_stem, plain_word
+from lrwr.core.model.words import (
+    STOP_WORDS,
+    content_words,
+    light_stem,
+    names,
+    plain_word,
+)
 
 
 @pytest.mark.parametrize(
@@ -59,3 +65,8 @@ def test_a_stem_begins_its_word_and_is_not_too_short(word: str) -> None:
 )
 def test_a_possessive_ending_is_dropped(word: str, plain: str) -> None:
     assert plain_word(word) == plain
+
+
+def test_a_name_begins_with_a_capital_of_any_alphabet() -> None:
+    assert names("Wer ist Über und über bei Zoë?") == ["über", "zoë"]
+    assert names("Is it about über und ähnlich?") == []

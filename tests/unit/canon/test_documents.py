@@ -1,0 +1,109 @@
+from pathlib import Path
+
+import pytest
+
+from lrwr.core.canon.deciding import decided, documents_of
+from lrwr.core.canon.finding import (
+    Lost,
+    decided_document,
+    document_named,
+    lost_decisions,
+)
+from lrwr.core.canon.model import (
+    Canon,
+    DocumentMoved,
+    DocumentTypeSet,
+    Place,
+    PointOfViewSet,
+    StoryOrderSet,
+)
+from lrwr.core.model.documents import DocumentId, DocumentType
+from lrwr.core.model.errors import NotFound
+
+MILL, INN = DocumentId("notes/mill.md"), DocumentId("places/inn.md")
+KNOWN = [DocumentId(f"chapters/0{n}-{w}.md") for n, w in enumerate(["fog", "line"])]
+
+
+def named(text: str, root: Path, here: str = ".", known: object = None) -> str:
+    documents = KNOWN if known is None else []
+    return document_named(text, known=documents, root=root, here=root / here)
+
+
+@pytest.mark.parametrize(
+    ("text", "here"),
+    [
+        ("chapters/00-fog.md", "."),
+        ("./chapters/00-fog.md", "."),
+        ("chapters\\00-fog.md", "."),
+        ("00-fog.md", "chapters"),
+        ("../chapters/00-fog.md", "notes"),
+        ("chapters/00-fog.md", "notes"),
+        ("00-fog.md", "."),
+    ],
+)
+def test_a_document_is_known_by_its_path_or_by_the_end_of_it(
+    tmp_path: Path, text: str, here: str
+) -> None:
+    assert named(text, tmp_path, here) == KNOWN[0]
+
+
+def test_a_file_that_was_not_ingested_yet_will_do(tmp_path: Path) -> None:
+    (tmp_path / "new.md").touch()
+    assert named("new.md", tmp_path) == "new.md"
+
+
+@pytest.mark.parametrize("text", ["chapters/00-fgo.md", "Fog.md", "00-fog"])
+def test_a_mistyped_name_is_answered_with_the_nearest(
+    tmp_path: Path, text: str
+) -> None:
+    with pytest.raises(NotFound) as caught:
+        named(text, tmp_path)
+    assert "chapters/00-fog.md" in caught.value.hint
+
+
+def test_a_name_that_is_like_nothing_gets_another_hint(tmp_path: Path) -> None:
+    with pytest.raises(NotFound) as caught:
+        named("xyzzy", tmp_path, known=())
+    assert "lrwr ingest" in caught.value.hint
+
+
+def test_a_name_that_two_documents_share_is_asked_about(tmp_path: Path) -> None:
+    two = [DocumentId("a/fog.md"), DocumentId("b/fog.md")]
+    with pytest.raises(NotFound, match="More than one") as caught:
+        document_named("fog.md", known=two, root=tmp_path, here=tmp_path)
+    assert "a/fog.md or b/fog.md" in caught.value.hint
+
+
+def canon_about(document: DocumentId) -> Canon:
+    canon = decided(Canon(), DocumentTypeSet(document, DocumentType.SCENE))
+    canon = decided(canon, StoryOrderSet((document, INN)))
+    place = Place(document, "ch1", 2)
+    return decided(canon, PointOfViewSet(place, "Nell"))
+
+
+def test_a_move_carries_everything_that_was_decided() -> None:
+    new = DocumentId("places/mill.md")
+    assert decided(canon_about(MILL), DocumentMoved(MILL, new)) == canon_about(new)
+
+
+def test_a_move_onto_a_document_with_decisions_keeps_those() -> None:
+    canon = decided(canon_about(MILL), DocumentTypeSet(INN, DocumentType.SETTING))
+    moved = decided(canon, DocumentMoved(MILL, INN))
+    assert moved.types == {INN: DocumentType.SETTING}
+    assert moved.order == (INN,)
+    assert list(moved.points_of_view) == [Place(INN, "ch1", 2)]
+
+
+def test_decisions_about_documents_that_are_gone_are_kept_and_listed() -> None:
+    canon, new = canon_about(MILL), DocumentId("places/mill.md")
+    words = ("type", "order", "point of view")
+    assert documents_of(canon)[MILL] == words
+    lost = lost_decisions(canon, known=[new, INN], is_there=lambda one: one == INN)
+    assert lost == (Lost(MILL, words, new),)
+
+
+def test_only_a_document_with_decisions_can_be_moved() -> None:
+    assert decided_document(canon_about(MILL), "./notes/mill.md") == MILL
+    with pytest.raises(NotFound, match="Nothing is decided") as caught:
+        decided_document(canon_about(MILL), "notes/mil.md")
+    assert "notes/mill.md" in caught.value.hint

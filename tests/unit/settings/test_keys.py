@@ -1,0 +1,151 @@
+from collections.abc import Iterator
+
+import keyring
+import pytest
+import typer
+from keyring.backends import fail
+from typer.testing import CliRunner
+
+from lrwr.cli.commands import keys as commands
+from lrwr.core.model.errors import LrwrError, ServiceUnavailable, SettingsProblem
+from lrwr.core.settings.keys import (
+    LONGEST,
+    VARIABLES,
+    KeyState,
+    Place,
+    find_key,
+    key_states,
+    set_key,
+    unset_key,
+    variables_of,
+)
+from tests.fakes.keyrings import LockedKeyring, MemoryKeyring
+
+SECRET = "sk-very-secret"
+
+
+@pytest.fixture(autouse=True)
+def before() -> Iterator[None]:
+    kept = keyring.get_keyring()
+    yield
+    keyring.set_keyring(kept)
+
+
+@pytest.fixture
+def ring() -> MemoryKeyring:
+    made = MemoryKeyring()
+    keyring.set_keyring(made)
+    return made
+
+
+def run(*words: str, given: str = "") -> tuple[str, str]:
+    app = typer.Typer()
+    app.command("set-key")(commands.set_key)
+    app.command("unset-key")(commands.unset_key)
+    app.command("keys")(commands.keys)
+    ran = CliRunner().invoke(app, words, input=given, catch_exceptions=False)
+    return ran.stdout, ran.stderr
+
+
+def test_a_key_goes_into_the_keyring_and_comes_out_again(ring: MemoryKeyring) -> None:
+    set_key("OPENAI_API_KEY", f" {SECRET}\n")
+    assert find_key("OPENAI_API_KEY", {}) == SECRET
+    assert ring.kept == {("lrwr", "OPENAI_API_KEY"): SECRET}
+
+
+def test_the_environment_wins_over_the_keyring(ring: MemoryKeyring) -> None:
+    set_key("COHERE_API_KEY", SECRET)
+    assert find_key("COHERE_API_KEY", {"COHERE_API_KEY": "other"}) == "other"
+    assert find_key("COHERE_API_KEY", {"COHERE_API_KEY": ""}) == SECRET
+
+
+def test_states_say_where_a_key_is_and_never_the_key(ring: MemoryKeyring) -> None:
+    set_key("OPENAI_API_KEY", SECRET)
+    states = key_states({"TAVILY_API_KEY": SECRET})
+    assert KeyState("openai", "OPENAI_API_KEY", Place.KEYRING) in states
+    assert KeyState("tavily", "TAVILY_API_KEY", Place.ENVIRONMENT) in states
+    assert KeyState("cohere", "COHERE_API_KEY", Place.NOWHERE) in states
+    assert {state.name for state in states} == set(VARIABLES)
+    assert SECRET not in repr(states)
+
+
+def test_a_key_that_is_taken_out_is_gone(ring: MemoryKeyring) -> None:
+    set_key("QDRANT_API_KEY", SECRET)
+    assert unset_key("QDRANT_API_KEY") is True
+    assert unset_key("QDRANT_API_KEY") is False
+    assert find_key("QDRANT_API_KEY", {}) is None
+
+
+@pytest.mark.parametrize("given", ["", "  \n", "two\nlines", "é", "x" * (LONGEST + 1)])
+def test_what_cannot_be_a_key_is_refused_and_never_repeated(
+    ring: MemoryKeyring, given: str
+) -> None:
+    with pytest.raises(SettingsProblem, match="not a key") as caught:
+        set_key("OPENAI_API_KEY", given)
+    assert caught.value.hint
+    assert not given.strip() or given not in str(caught.value)
+    assert ring.kept == {}
+
+
+def test_a_misspelt_service_gets_the_nearest_name() -> None:
+    with pytest.raises(SettingsProblem, match="opnai") as caught:
+        variables_of("opnai")
+    assert "Did you mean openai?" in caught.value.hint
+    assert variables_of(" OpenAI ") == ("OPENAI_API_KEY",)
+
+
+def test_a_machine_without_a_keyring_is_told_of_the_variable() -> None:
+    keyring.set_keyring(fail.Keyring())
+    for act in (lambda: set_key("OPENAI_API_KEY", SECRET), lambda: unset_key("X_KEY")):
+        with pytest.raises(SettingsProblem, match="no keyring") as caught:
+            act()
+        assert "environment variable" in caught.value.hint
+    assert find_key("OPENAI_API_KEY", {}) is None
+    assert {state.place for state in key_states({})} == {Place.NOWHERE}
+
+
+def test_a_locked_keyring_is_told(ring: MemoryKeyring) -> None:
+    keyring.set_keyring(LockedKeyring())
+    with pytest.raises(ServiceUnavailable, match="unlock") as caught:
+        find_key("OPENAI_API_KEY", {})
+    assert "OPENAI_API_KEY" in caught.value.hint
+
+
+def test_the_commands_never_show_a_key(
+    ring: MemoryKeyring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variables in VARIABLES.values():
+        for variable in variables:
+            monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("COHERE_API_KEY", SECRET)
+    said = [
+        run("set-key", "openai", given=f"{SECRET}\n"),
+        run("set-key", "cohere", given=f"{SECRET}\n"),
+        run("keys"),
+        run("keys", "--json"),
+        run("unset-key", "openai"),
+        run("unset-key", "openai"),
+    ]
+    assert SECRET not in repr(said)
+    assert "OPENAI_API_KEY is in the keyring" in said[0][0]
+    assert "it wins" in said[1][1]
+    assert ["openai", "keyring", "OPENAI_API_KEY"] in [
+        line.split() for line in said[2][0].splitlines()
+    ]
+    assert "no longer" in said[4][0]
+    assert "was not" in said[5][0]
+
+
+def test_modal_wants_two_parts_and_takes_them_line_by_line(
+    ring: MemoryKeyring,
+) -> None:
+    run("set-key", "modal", given="ak-1\nas-2\n")
+    assert ring.kept == {
+        ("lrwr", "MODAL_TOKEN_ID"): "ak-1",
+        ("lrwr", "MODAL_TOKEN_SECRET"): "as-2",
+    }
+
+
+def test_nothing_given_is_refused(ring: MemoryKeyring) -> None:
+    with pytest.raises(LrwrError, match="not a key"):
+        run("set-key", "openai")
