@@ -15,7 +15,7 @@ from pathlib import Path
 from bench.children import REPO
 from bench.data import DataFolder
 from bench.library import Bench
-from bench.report import Line, summary, table
+from bench.report import Line, say, summary, table
 
 PARTS = (
     "startup",
@@ -33,7 +33,7 @@ def main() -> int:
     began = time.strftime("%Y%m%d-%H%M%S")
     root = asked.data.resolve() if asked.data and asked.data.is_dir() else None
     if root is None:
-        _say("No data folder: measuring on examples/marsh-lantern.")
+        say("No data folder: measuring on examples/marsh-lantern.")
     with _work_folder(asked.work) as work:
         bench = Bench(DataFolder(root), work, asked.quick, asked.full, asked.novels)
         lines, failures = _measured(bench, asked.only)
@@ -45,7 +45,7 @@ def main() -> int:
         print(f"failed: {failure}")
     path = asked.json or REPO / "bench" / "results" / f"{began}.json"
     _keep(path, lines, failures, asked)
-    _say(f"Figures kept in {path}")
+    say(f"Figures kept in {path}")
     return 1 if failures else 0
 
 
@@ -90,16 +90,16 @@ def _work_folder(asked: Path | None) -> Iterator[Path]:
 def _measured(bench: Bench, parts: Sequence[str]) -> tuple[list[Line], list[str]]:
     lines, failures = [], []
     for part in parts:
-        _say(f"{part} …")
+        say(f"{part} …")
         measure: Callable[[Bench], list[Line]] = import_module(f"bench.{part}").measure
         try:
             found = measure(bench)
         except Exception as failure:  # noqa: BLE001 - the other parts' figures count
             failures.append(f"{part}: {type(failure).__name__}: {failure}")
-            _say(failures[-1])
+            say(failures[-1])
             continue
         lines += found
-        _say(table(found))
+        say(table(found))
     return lines, failures
 
 
@@ -123,10 +123,6 @@ def _keep(
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(told, ensure_ascii=False, indent=2)
     path.write_text(f"{text}\n", encoding="utf-8")
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ def measure(bench: Bench) -> list[Line]:
 def _lines(library: Library, bench: Bench) -> list[Line]:
     bare = _bare(library, bench)
     rest, lent = _without_embedder(library)
-    name, note = library.root.name, "from an earlier run" if library.kept else ""
+    name, note = library.root.name, library.note
     cost, words = library.cost, library.words
     novels = words / NOVEL
     difference = cost.cpu - bare.cpu

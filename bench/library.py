@@ -6,11 +6,14 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from bench.children import Cost, lrwr, run
+from bench.children import REPO, Cost, lrwr, run
 from bench.data import DataFolder, copy_in
+from bench.report import say
 
 STAMP = "bench.json"
 
@@ -33,14 +36,14 @@ class Bench:
 class Library:
     """A library that was ingested by the command line.
 
-    `summary` is what `lrwr ingest --json` said, `cost` what it took. `kept` says that
-    an earlier run made it.
+    `summary` is what `lrwr ingest --json` said, `cost` what it took. `note` says so
+    when an earlier run of the bench made it.
     """
 
     root: Path
     summary: dict[str, Any]
     cost: Cost
-    kept: bool
+    note: str = ""
 
     @property
     def database(self) -> Path:
@@ -84,7 +87,10 @@ def made(
     stamp = root / STAMP
     if stamp.exists():
         kept = json.loads(stamp.read_text(encoding="utf-8"))
-        return Library(root, kept["summary"], Cost(**kept["cost"]), kept=True)
+        same = kept.get("made_by") == _code()
+        note = "from an earlier run" + ("" if same else " of another lrwr")
+        return Library(root, kept["summary"], Cost(**kept["cost"]), note)
+    say(f"  ingesting {root.name} …")
     prepare(root, sources)
     if lender is not None:
         _lend(lender, root)
@@ -112,9 +118,9 @@ def ingest(
 
 def stamped(root: Path, summary: dict[str, Any], cost: Cost) -> Library:
     """Note that the library at `root` is whole."""
-    told = {"summary": summary, "cost": asdict(cost)}
+    told = {"summary": summary, "cost": asdict(cost), "made_by": _code()}
     (root / STAMP).write_text(json.dumps(told), encoding="utf-8")
-    return Library(root, summary, cost, kept=False)
+    return Library(root, summary, cost)
 
 
 @contextmanager
@@ -129,6 +135,16 @@ def disk_mb(root: Path) -> float:
     """Return how much the library's own folder holds."""
     files = (path for path in (root / ".lrwr").rglob("*") if path.is_file())
     return sum(path.stat().st_size for path in files) / 1e6
+
+
+@cache
+def _code() -> str:
+    """Name the code that chunks depend on."""
+    found = sha256()
+    for folder in ("pipeline", "core/adapters/source", "core/adapters/embed"):
+        for path in sorted((REPO / "lrwr" / folder).rglob("*.py")):
+            found.update(path.read_bytes())
+    return found.hexdigest()
 
 
 def _lend(lender: Library, root: Path) -> None:

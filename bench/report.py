@@ -1,5 +1,6 @@
 """Lines of figures, each with its goal, and how they are shown."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Literal
@@ -68,6 +69,11 @@ def summary(lines: Sequence[Line]) -> str:
     if missed:
         text += " Not met: " + "; ".join(f"{n.part}: {n.name}" for n in missed) + "."
     return text
+
+
+def say(text: str) -> None:
+    """Tell who waits what is going on."""
+    print(text, file=sys.stderr, flush=True)
 
 
 def _figure(line: Line) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from bench.data import read_lines
 from bench.library import Bench, Library, made, of_novels, of_tales
-from bench.report import Line, skipped
+from bench.report import Line, say, skipped
 from bench.scoring import Asked, Shelf, answers, leaks, scores
 
 PART = "retrieval"
@@ -77,6 +77,7 @@ def _of_horizons(bench: Bench) -> list[Line]:
     asked = _by_novel(bench, _some(bench, read_lines(path)))
     lines = []
     for way, flags in WAYS.items():
+        say(f"  asking: as of, {way} …")
         found, _ = answers(asked, flags)
         told = [
             Asked(one.library, [q for q in one.questions if q["answerable"]])
@@ -108,6 +109,7 @@ def _scored(
     number = sum(len(one.questions) for one in asked)
     lines = []
     for way, flags in ways.items():
+        say(f"  asking: {next(iter(sets))}, {way} …")
         found, cpu = answers(asked, flags)
         for name, shelf in sets.items():
             figures = scores(bench, shelf, found)
