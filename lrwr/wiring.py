@@ -117,7 +117,9 @@ class Services:
         Raises:
             NotFound: Nothing has been ingested here.
         """
+        from lrwr.core.canon.file import CanonFile
         from lrwr.core.retrieval.search import PassageFinder
+        from lrwr.core.settings.places import CANON_FILE
 
         return PassageFinder(
             store=self.passages,
@@ -127,19 +129,19 @@ class Services:
             reranker=self.reranker,
             candidates=self.settings.rerank.candidates,
             order_patterns=self.settings.manuscript.order,
-            canon=self.canon.load,
+            canon=CanonFile(self.library.root / CANON_FILE).load,
         )
 
     @cached_property
     def canon(self) -> "CanonService":
         """The writer's decisions."""
         from lrwr.core.adapters.vectors.lock import FileLock
-        from lrwr.core.canon.model import CANON_NAME
         from lrwr.core.canon.service import CanonService
+        from lrwr.core.settings.places import CANON_FILE
 
         state = self.library.state_dir
         return CanonService(
-            self.library.root / CANON_NAME,
+            self.library.root / CANON_FILE,
             history=state / "canon-history.jsonl",
             lock=partial(FileLock, state / "canon.lock"),
             prepare=partial(prepare_state_dir, self.library),

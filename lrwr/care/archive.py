@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 from lrwr.core.model.errors import NotFound, StoreProblem, UnreadableDocument
+from lrwr.core.settings.places import CANON_FILE
 
 FORMAT = 1
 MANIFEST = "manifest.json"
 DATABASE = "library.db"
 MEMORY = "library.json"
 SETTINGS = "lrwr.toml"
-DECISIONS = "lrwr.canon.toml"
+DECISIONS = CANON_FILE
 
 LONGEST: Mapping[str, int] = {
     DATABASE: 64 * 1024**3,

@@ -32,7 +32,7 @@ from lrwr.care.records import (
 )
 from lrwr.core.adapters.embed.upkeep import ModelFacts, look_at_model
 from lrwr.core.adapters.records.sqlite.upkeep import examine, feed_of
-from lrwr.core.adapters.servers.loopback import KNOWN, Server, ask_server
+from lrwr.core.adapters.servers.loopback import Server, ask_server
 from lrwr.core.adapters.vectors.choose import EDGE_FROM
 from lrwr.core.adapters.vectors.edge import shard_name
 from lrwr.core.adapters.vectors.upkeep import look_at_shard, shards_in
@@ -86,11 +86,6 @@ async def visit(what: Visit) -> list[Finding]:
     findings.append(await _manuscript(settings, findings))
     findings += [check_language_model(), check_services()]
     return findings + await _servers(what.servers)
-
-
-def known_servers() -> tuple[Server, ...]:
-    """Return the model servers that writers run, at their usual ports."""
-    return KNOWN
 
 
 async def _model(

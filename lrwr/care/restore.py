@@ -75,6 +75,8 @@ def _check_database(path: Path, source: Path, now: float) -> None:
         raise refused(source, "its database cannot be opened.") from error
     if facts.damage:
         raise refused(source, f"its database is damaged: {facts.damage[0]}.")
+    if facts.schema < 1:
+        raise refused(source, "its database holds no library.")
     if facts.schema > facts.wanted:
         raise StoreProblem(
             f"{source} was made by a newer lrwr than this one.",

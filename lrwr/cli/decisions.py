@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.cli.stream import Styled
+from lrwr.core.canon.contradicting import person_of
+from lrwr.core.canon.decision import Change, Decision, NamesMerged
 from lrwr.core.canon.finding import document_named
-from lrwr.core.canon.model import Canon, Change, Decision, NamesMerged, plain_path
-from lrwr.core.canon.names import person_of
+from lrwr.core.canon.model import Canon, plain_path
 from lrwr.core.canon.service import CanonService
 from lrwr.core.canon.telling import sentence
 from lrwr.core.model.documents import DocumentId

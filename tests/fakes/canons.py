@@ -9,8 +9,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.vectors.lock import FileLock
-from lrwr.core.canon.model import (
-    CANON_NAME,
+from lrwr.core.canon.decision import (
     Decision,
     DocumentMoved,
     DocumentTypeSet,
@@ -18,10 +17,10 @@ from lrwr.core.canon.model import (
     NameRenamed,
     NamesMerged,
     NamesSplit,
-    Place,
     PointOfViewSet,
     StoryOrderSet,
 )
+from lrwr.core.canon.model import CANON_FILE, Place
 from lrwr.core.canon.service import CanonService
 from lrwr.core.model.documents import DocumentId, DocumentType
 
@@ -63,7 +62,7 @@ def a_service(root: Path) -> CanonService:
     """The decisions of the library in `root`."""
     state = root / ".lrwr"
     return CanonService(
-        root / CANON_NAME,
+        root / CANON_FILE,
         history=state / "canon-history.jsonl",
         lock=partial(FileLock, state / "canon.lock"),
         prepare=partial(state.mkdir, exist_ok=True),

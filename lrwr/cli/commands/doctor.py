@@ -38,10 +38,11 @@ def doctor(
     import time
     from pathlib import Path
 
-    from lrwr.care.doctor import Visit, known_servers, visit
+    from lrwr.care.doctor import Visit, visit
     from lrwr.care.findings import healthy
     from lrwr.cli.output import Output
     from lrwr.cli.running import run_async
+    from lrwr.core.adapters.servers.loopback import known_servers
     from lrwr.core.model.errors import ExitCode
 
     flags = context.find_object(dict) or {}

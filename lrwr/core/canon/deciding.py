@@ -4,15 +4,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from lrwr.core.canon.model import (
-    Canon,
+from lrwr.core.canon.decision import (
     Decision,
     DocumentMoved,
     DocumentTypeSet,
     PointOfViewSet,
     StoryOrderSet,
-    plain_name,
 )
+from lrwr.core.canon.model import Canon, plain_name
 from lrwr.core.canon.names import with_decision
 from lrwr.core.model.documents import DocumentId
 

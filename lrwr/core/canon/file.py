@@ -2,7 +2,6 @@
 
 import os
 import stat
-import tempfile
 from pathlib import Path
 
 from lrwr.core.canon.model import Canon
@@ -41,6 +40,14 @@ class CanonFile:
                 hint="Check that the file may be read by you.",
             ) from error
         return self._decoded(content)
+
+    def load(self) -> Canon:
+        """Return all that is decided; nothing when there is no file.
+
+        Raises:
+            SettingsProblem: The file is broken, or cannot be read.
+        """
+        return self.canon(self.text())
 
     def canon(self, text: str | None) -> Canon:
         """Return what `text` decides, `text` being what this file says.
@@ -93,6 +100,8 @@ class CanonFile:
 
 
 def _replace(path: Path, content: bytes) -> None:
+    import tempfile
+
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o644
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

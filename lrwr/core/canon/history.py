@@ -9,7 +9,8 @@ from os import fsync
 from pathlib import Path
 from typing import Any, get_args
 
-from lrwr.core.canon.model import Decision, DocumentTypeSet, Place, PointOfViewSet
+from lrwr.core.canon.decision import Decision, DocumentTypeSet, PointOfViewSet
+from lrwr.core.canon.model import Place
 from lrwr.core.model.documents import DocumentType
 from lrwr.core.model.errors import StoreProblem
 

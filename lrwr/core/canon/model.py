@@ -1,23 +1,17 @@
-"""What the writer has decided, and each way to decide it."""
+"""What the writer has decided."""
 
 import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import TypeAlias
 
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem
 
-CANON_NAME = "lrwr.canon.toml"
-"""The file that holds the decisions, in the library's folder."""
-
-_PLACE = re.compile(
+_PLACE = (
     r"(?P<document>.+?\.(?:md|markdown|docx|txt))"
     r"(?:#(?P<chapter>.+?))?"
-    r"(?::s(?P<scene>[1-9]\d{0,5}))?",
-    re.IGNORECASE,
+    r"(?::s(?P<scene>[1-9]\d{0,5}))?"
 )
 
 
@@ -41,7 +35,7 @@ class Place:
     @classmethod
     def read(cls, text: str) -> "Place | None":
         """Return the place that `text` names; None when it names none."""
-        found = _PLACE.fullmatch(text.strip())
+        found = re.fullmatch(_PLACE, text.strip(), re.IGNORECASE)
         if found is None:
             return None
         scene = int(found["scene"]) if found["scene"] else None
@@ -75,106 +69,6 @@ class Canon:
     order: tuple[DocumentId, ...] = ()
     points_of_view: Mapping[Place, str] = field(default_factory=dict)
     names: Names = field(default_factory=Names)
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentTypeSet:
-    """This document is of that type."""
-
-    document: DocumentId
-    type: DocumentType
-
-
-@dataclass(frozen=True, slots=True)
-class StoryOrderSet:
-    """These documents are told in this order; it replaces the order decided before."""
-
-    documents: tuple[DocumentId, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PointOfViewSet:
-    """This place is told from that character's point of view."""
-
-    place: Place
-    character: str
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentMoved:
-    """This document goes by another path now, with all that was decided about it."""
-
-    before: DocumentId
-    now: DocumentId
-
-
-@dataclass(frozen=True, slots=True)
-class NamesMerged:
-    """These names are one person; empty `canonical` leaves the first one's name."""
-
-    names: tuple[str, ...]
-    canonical: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class NamesSplit:
-    """These two names are two people."""
-
-    one: str
-    other: str
-
-
-@dataclass(frozen=True, slots=True)
-class NameRenamed:
-    """This person is to be called by that name."""
-
-    old: str
-    new: str
-
-
-@dataclass(frozen=True, slots=True)
-class NameIgnored:
-    """This word names nobody."""
-
-    name: str
-
-
-NameDecision: TypeAlias = NamesMerged | NamesSplit | NameRenamed | NameIgnored
-"""What may be decided about names."""
-
-Decision: TypeAlias = (
-    DocumentTypeSet | StoryOrderSet | PointOfViewSet | DocumentMoved | NameDecision
-)
-"""Closed on purpose: to add a way to decide is to visit every place that matches."""
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What a decision did to the canon."""
-
-    before: Canon
-    after: Canon
-
-    @property
-    def unsplit(self) -> tuple[tuple[str, str], ...]:
-        """Pairs that were two people, and no longer are."""
-        return tuple(
-            pair
-            for pair in self.before.names.split
-            if pair not in self.after.names.split
-        )
-
-    def __bool__(self) -> bool:
-        return self.before != self.after
-
-
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """A decision that was made here; `undone` ones wait to be redone."""
-
-    decision: Decision
-    when: datetime
-    undone: bool
 
 
 def plain(text: str) -> str:

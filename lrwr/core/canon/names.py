@@ -1,19 +1,19 @@
-"""Names that are merged, split, renamed and ignored, so that none contradicts another."""
+"""What a decision does to names, so that none contradicts another."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from itertools import chain
 from typing import assert_never
 
-from lrwr.core.canon.model import (
+from lrwr.core.canon.contradicting import is_someone_else, person_of
+from lrwr.core.canon.decision import (
     NameDecision,
     NameIgnored,
     NameRenamed,
-    Names,
     NamesMerged,
     NamesSplit,
-    plain_name,
 )
+from lrwr.core.canon.model import Names, plain_name
 from lrwr.core.model.errors import SettingsProblem
 
 
@@ -34,56 +34,6 @@ def with_decision(names: Names, decision: NameDecision) -> Names:
             return _ignored(names, plain_name(name))
         case _:
             assert_never(decision)
-
-
-def person_of(names: Names, name: str) -> str:
-    """Return the name that stands for whoever is called `name`."""
-    for person, new in names.renamed.items():
-        if new == name:
-            return person
-    for canonical, others in names.merged.items():
-        if name in others:
-            return canonical
-    return name
-
-
-def contradictions(names: Names) -> Iterator[tuple[str, str]]:
-    """Yield each name that is used in two ways, and a sentence that says how."""
-    groups = [(canonical, *others) for canonical, others in names.merged.items()]
-    seen: set[str] = set()
-    for name in chain(*groups):
-        if name in seen:
-            yield name, f"{name} is merged twice."
-        seen.add(name)
-    yield from _of_renames(names)
-    for one, other in names.split:
-        if person_of(names, one) == person_of(names, other):
-            yield one, f"{one} and {other} are one person and two."
-    used = {*seen, *names.renamed, *names.renamed.values(), *chain(*names.split)}
-    for name in names.ignored:
-        if name in used:
-            yield name, f"{name} is ignored, and a name."
-
-
-def _of_renames(names: Names) -> Iterator[tuple[str, str]]:
-    taken: set[str] = set()
-    for old, new in names.renamed.items():
-        if any(old in others for others in names.merged.values()):
-            yield old, f"{old} is merged into another name; rename that one."
-        if old == new:
-            yield old, f"{old} is renamed to itself."
-        if new in taken or _is_someone_else(names, old, new):
-            yield old, f"{new} is the name of two people; merge them instead."
-        taken.add(new)
-
-
-def _is_someone_else(names: Names, person: str, name: str) -> bool:
-    if name != person and name in names.renamed:
-        return True
-    return any(
-        canonical != person and name in (canonical, *others)
-        for canonical, others in names.merged.items()
-    )
 
 
 def _merged(names: Names, given: Iterable[str], canonical: str) -> Names:
@@ -128,7 +78,7 @@ def _split(names: Names, one: str, other: str) -> Names:
 
 def _renamed(names: Names, old: str, new: str) -> Names:
     person = person_of(names, old)
-    if new in names.renamed.values() or _is_someone_else(names, person, new):
+    if new in names.renamed.values() or is_someone_else(names, person, new):
         if names.renamed.get(person) == new:
             return names
         raise SettingsProblem(

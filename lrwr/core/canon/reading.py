@@ -4,8 +4,8 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 
+from lrwr.core.canon.contradicting import contradictions
 from lrwr.core.canon.model import Canon, Names, Place, plain, plain_path
-from lrwr.core.canon.names import contradictions
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.settings.reading import nearest_name
@@ -18,9 +18,10 @@ TABLES: Mapping[str, tuple[str, ...]] = {
 }
 """Every table, and the keys it may hold; none means a key for each document."""
 
-_AT = re.compile(r" \(at (?:line (?P<line>\d+), column \d+|end of document)\)$")
-_HEADER = re.compile(r"\s*\[+(?P<key>[^\n]*?)\]+\s*(?:#.*)?")
-_KEY = re.compile(r"""\s*(?P<key>(?:"(?:[^"\\]|\\.)*"|'[^']*'|[\w.\-]|[ \t])+?)\s*=""")
+_AT = r" \(at (?:line (?P<line>\d+), column \d+|end of document)\)$"
+_HEADER = r"\s*\[+(?P<key>[^\n]*?)\]+\s*(?:#.*)?"
+_KEY = r"""\s*(?P<key>(?:"(?:[^"\\]|\\.)*"|'[^']*'|[\w.\-]|[ \t])+?)\s*="""
+_LONGEST = 500
 _NAMES_TAKE = 'It looks like this: split = [["Mags", "Maggie"]]'
 
 
@@ -209,11 +210,12 @@ def lines_of_keys(text: str) -> dict[tuple[str, ...], int]:
     """Return the line of each table and key, counted from 1, the first if several."""
     found: dict[tuple[str, ...], int] = {}
     table: tuple[str, ...] = ()
-    for number, line in enumerate(text.split("\n"), start=1):
-        if header := _HEADER.fullmatch(line):
+    for number, whole in enumerate(text.split("\n"), start=1):
+        line = whole[:_LONGEST]  # a key is short, and a long line would take its time
+        if header := re.fullmatch(_HEADER, line):
             table = _path(header["key"])
             found.setdefault(table, number)
-        elif key := _KEY.match(line):
+        elif key := re.match(_KEY, line):
             path = (*table, *_path(key["key"]))
             for end in range(len(table) + 1, len(path) + 1):
                 found.setdefault(path[:end], number)
@@ -233,13 +235,13 @@ def _path(key: str) -> tuple[str, ...]:
 
 
 def _broken(text: str, file: str, problem: str) -> SettingsProblem:
-    at = _AT.search(problem)
+    at = re.search(_AT, problem)
     line = at["line"] if at else None
     if at and line is None:
         line = str(len(text.rstrip().split("\n")))
     where = f"{file}:{line}" if line else file
     return SettingsProblem(
-        f"{where}: this is not valid TOML: {_AT.sub('', problem)}",
+        f"{where}: this is not valid TOML: {re.sub(_AT, '', problem)}",
         hint="Mend that line; nothing is decided or undone until then. Names and files"
         ' stand in quotes, as in "Nell Tallow" = ["Wren"].',
     )

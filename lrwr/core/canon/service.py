@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Protocol
 
 from lrwr.core.canon.deciding import decided
+from lrwr.core.canon.decision import Change, Decision, Remembered
 from lrwr.core.canon.file import CanonFile
 from lrwr.core.canon.history import Edit, Entry, History, Stacks, digest
-from lrwr.core.canon.model import Canon, Change, Decision, Remembered
+from lrwr.core.canon.model import Canon
 from lrwr.core.canon.telling import sentence
 from lrwr.core.canon.writing import rewritten
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
@@ -71,7 +72,7 @@ class CanonService:
         Raises:
             SettingsProblem: The file is broken, or cannot be read.
         """
-        return self._file.canon(self._file.text())
+        return self._file.load()
 
     def decide(self, decision: Decision) -> Change:
         """Write the decision down; one that changes nothing is not written.

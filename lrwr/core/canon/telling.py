@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import assert_never
 
-from lrwr.core.canon.model import (
+from lrwr.core.canon.decision import (
     Decision,
     DocumentMoved,
     DocumentTypeSet,

@@ -3,12 +3,13 @@
 from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
 
-from lrwr.core.canon.model import CANON_NAME, Canon, Place, plain, plain_path
+from lrwr.core.canon.model import Canon, Place, plain, plain_path
 from lrwr.core.canon.reading import canon_of
 from lrwr.core.model.errors import LrwrError, StoreProblem
+from lrwr.core.settings.places import CANON_FILE
 
 _HEAD = f"""\
-# {CANON_NAME}: what you have decided about your story; every guess gives way to it.
+# {CANON_FILE}: what you have decided about your story; every guess gives way to it.
 # It is yours: edit it, keep it in git. `lrwr canon` shows it, and
 # `lrwr canon undo` takes the last decision back.
 """
@@ -30,7 +31,7 @@ def rewritten(text: str | None, canon: Canon) -> str:
     import tomlkit
 
     before = _HEAD if text is None else text
-    had, wanted = _tree(canon_of(before, CANON_NAME)), _tree(canon)
+    had, wanted = _tree(canon_of(before, CANON_FILE)), _tree(canon)
     mark = "\ufeff" if before.startswith("\ufeff") else ""
     try:
         content = tomlkit.parse(before.removeprefix(mark))
@@ -40,7 +41,7 @@ def rewritten(text: str | None, canon: Canon) -> str:
         made = tomlkit.dumps(content)
         if before.count("\r\n") * 2 > before.count("\n"):
             made = made.replace("\r\n", "\n").replace("\n", "\r\n")
-        kept = canon_of(made, CANON_NAME) == canon
+        kept = canon_of(made, CANON_FILE) == canon
     except (LrwrError, ValueError, LookupError, TypeError) as error:
         raise _cannot() from error
     if not kept:
@@ -121,6 +122,6 @@ def _change_list(
 
 def _cannot() -> StoreProblem:
     return StoreProblem(
-        f"{CANON_NAME} is written in a way that lrwr cannot change safely",
+        f"{CANON_FILE} is written in a way that lrwr cannot change safely",
         hint="Write the decision there yourself, or give each table its own [header].",
     )

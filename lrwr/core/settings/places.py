@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 FILE_NAME = "lrwr.toml"
+CANON_FILE = "lrwr.canon.toml"
 STATE_FOLDER = ".lrwr"
 
 
@@ -17,7 +18,7 @@ def user_file() -> Path:
 def find_root(start: Path, *, user: Path, home: Path) -> Path:
     """Return the nearest folder upward from `start` that is a library, else `start`.
 
-    A library has an `lrwr.toml` or a `.lrwr/`. The folder of the user's own file is
+    A library has an `lrwr.toml`, an `lrwr.canon.toml` or a `.lrwr/`. The folder of the user's own file is
     none, and a `.lrwr/` in the home folder counts only for a command run there: one
     ingestion in the wrong place must not swallow every later manuscript.
     """
@@ -31,6 +32,6 @@ def find_root(start: Path, *, user: Path, home: Path) -> Path:
 
 def _is_library(folder: Path, *, with_state: bool) -> bool:
     # os.path answers False for a folder that may not be read; Path raises.
-    if os.path.isfile(folder / FILE_NAME):  # noqa: PTH113
+    if any(os.path.isfile(folder / name) for name in (FILE_NAME, CANON_FILE)):  # noqa: PTH113
         return True
     return with_state and os.path.isdir(folder / STATE_FOLDER)  # noqa: PTH112

@@ -4,18 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lrwr.core.canon.contradicting import contradictions, person_of
 from lrwr.core.canon.deciding import decided
-from lrwr.core.canon.model import (
-    Canon,
+from lrwr.core.canon.decision import (
     Decision,
     NameDecision,
     NameIgnored,
     NameRenamed,
-    Names,
     NamesMerged,
     NamesSplit,
 )
-from lrwr.core.canon.names import contradictions, person_of, with_decision
+from lrwr.core.canon.model import Canon, Names
+from lrwr.core.canon.names import with_decision
 from lrwr.core.model.errors import SettingsProblem
 from tests.fakes.canons import name_decisions, names
 

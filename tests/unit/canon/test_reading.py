@@ -93,6 +93,7 @@ def test_the_two_ways_to_write_an_accent_are_one() -> None:
         ("[types\n", "lrwr.canon.toml:1: this is not valid TOML"),
         ('[types]\n"a.md" = [\n\n', "lrwr.canon.toml:2: this is not valid TOML"),
         ("x = " + "[" * 5000, "not valid TOML"),
+        (" " * 1_000_000 + "[tpyes]", "unknown table"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_meant_is_refused_with_its_line(text: str, said: str) -> None:

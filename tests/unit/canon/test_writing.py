@@ -1,23 +1,23 @@
 from functools import reduce
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrwr.core.canon.deciding import decided
-from lrwr.core.canon.model import (
-    CANON_NAME,
-    Canon,
+from lrwr.core.canon.decision import (
     Decision,
     DocumentTypeSet,
     NameIgnored,
     NamesMerged,
     StoryOrderSet,
 )
+from lrwr.core.canon.model import Canon
 from lrwr.core.canon.reading import canon_of
 from lrwr.core.canon.writing import rewritten
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
+from lrwr.core.settings.places import CANON_FILE
 from tests.fakes.canons import decisions
 
 MINE = """\
@@ -46,37 +46,40 @@ def as_far_as_possible(canon: Canon, decision: Decision) -> Canon:
 
 
 def with_decisions(text: str | None, *made: Decision) -> str:
-    before = Canon() if text is None else canon_of(text, CANON_NAME)
+    before = Canon() if text is None else canon_of(text, CANON_FILE)
     return rewritten(text, reduce(as_far_as_possible, made, before))
 
 
+@settings(deadline=None)
 @given(st.lists(decisions, max_size=8), st.lists(decisions, max_size=8))
 def test_what_is_written_is_what_is_read(
     first: list[Decision], then: list[Decision]
 ) -> None:
     canon = reduce(as_far_as_possible, first, Canon())
     text = rewritten(None, canon)
-    assert canon_of(text, CANON_NAME) == canon
+    assert canon_of(text, CANON_FILE) == canon
     later = reduce(as_far_as_possible, then, canon)
-    assert canon_of(rewritten(text, later), CANON_NAME) == later
+    assert canon_of(rewritten(text, later), CANON_FILE) == later
 
 
+@settings(deadline=None)
 @given(st.lists(decisions, max_size=8), st.sampled_from(["\n", "\r\n"]), st.booleans())
 def test_a_file_written_by_hand_is_changed_faithfully(
     made: list[Decision], end: str, mark: bool
 ) -> None:
     text = ("\ufeff" if mark else "") + MINE.replace("\n", end)
-    canon = reduce(as_far_as_possible, made, canon_of(text, CANON_NAME))
+    canon = reduce(as_far_as_possible, made, canon_of(text, CANON_FILE))
     changed = rewritten(text, canon)
-    assert canon_of(changed, CANON_NAME) == canon
+    assert canon_of(changed, CANON_FILE) == canon
     assert changed.startswith(text[:25])
     assert changed.count("\r\n") == (changed.count("\n") if end == "\r\n" else 0)
 
 
+@settings(deadline=None)
 @given(st.lists(decisions, max_size=8))
 def test_nothing_to_change_changes_nothing(made: list[Decision]) -> None:
     text = with_decisions(MINE, *made)
-    assert rewritten(text, canon_of(text, CANON_NAME)) == text
+    assert rewritten(text, canon_of(text, CANON_FILE)) == text
 
 
 def test_comments_and_order_stay() -> None:
@@ -94,7 +97,7 @@ def test_comments_and_order_stay() -> None:
 
 def test_a_new_file_says_whose_it_is() -> None:
     text = with_decisions(None, NameIgnored("Monday"))
-    assert text.startswith(f"# {CANON_NAME}")
+    assert text.startswith(f"# {CANON_FILE}")
     assert text.endswith('[names]\nignored = ["Monday"]\n')
 
 
@@ -114,14 +117,15 @@ def test_a_long_order_gets_a_line_for_each_file() -> None:
         "[order]\nstory = [] # none",
     ],
 )
+@settings(deadline=None)
 @given(made=st.lists(decisions, max_size=4))
 def test_an_odd_layout_is_changed_rightly_or_not_at_all(
     text: str, made: list[Decision]
 ) -> None:
-    canon = reduce(as_far_as_possible, made, canon_of(text, CANON_NAME))
+    canon = reduce(as_far_as_possible, made, canon_of(text, CANON_FILE))
     try:
         changed = rewritten(text, canon)
     except StoreProblem as problem:
         assert "[header]" in problem.hint
     else:
-        assert canon_of(changed, CANON_NAME) == canon
+        assert canon_of(changed, CANON_FILE) == canon

@@ -28,6 +28,11 @@ def test_the_nearest_settings_file_upward_marks_the_library(home: Path) -> None:
     assert root(home / "novel" / "part" / "one", home) == "novel"
 
 
+def test_the_writers_decisions_mark_the_library(home: Path) -> None:
+    (home / "novel" / "lrwr.canon.toml").touch()
+    assert root(home / "novel" / "part" / "one", home) == "novel"
+
+
 def test_the_nearest_state_folder_upward_marks_the_library(home: Path) -> None:
     (home / "novel" / "lrwr.toml").touch()
     (home / "novel" / "part" / ".lrwr").mkdir()

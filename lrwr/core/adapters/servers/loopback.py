@@ -23,13 +23,6 @@ class Server:
     port: int
 
 
-KNOWN = (
-    Server("Ollama", 11434),
-    Server("LM Studio", 1234),
-    Server("llama-server", 8080),
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Answered:
     """What a port said: the models that it offers.
@@ -39,6 +32,15 @@ class Answered:
 
     server: Server
     models: tuple[str, ...] | None
+
+
+def known_servers() -> tuple[Server, ...]:
+    """Return the servers that writers run, at their usual ports."""
+    return (
+        Server("Ollama", 11434),
+        Server("LM Studio", 1234),
+        Server("llama-server", 8080),
+    )
 
 
 def ask_server(server: Server) -> Answered | None:
@@ -52,7 +54,7 @@ def ask_server(server: Server) -> Answered | None:
         connection.request("GET", "/v1/models", headers={"Accept": "application/json"})
         response = connection.getresponse()
         content = _read(response, deadline) if response.status == 200 else b""
-    except ConnectionError:
+    except ConnectionRefusedError:
         return None
     except (OSError, http.client.HTTPException):  # time-outs among them
         return Answered(server, None)

@@ -15,6 +15,7 @@ from lrwr.core.ports.manuscript_source import Found, Listing, Skipped
 FILE_LIMIT = 300 * 1024 * 1024
 """The largest file that is taken into memory, in bytes."""
 
+_OURS = frozenset({".lrwr", ".lrwrignore", "lrwr.toml", "lrwr.canon.toml"})
 _ATTEMPTS = 5
 _PAUSE = 0.05
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -166,7 +167,7 @@ class _Walk:
         path = self._shown(inner)
         if not _is_text(entry.name):
             yield path.encode(errors="replace").decode(), "", passing.BAD_NAME
-        elif entry.name in (".lrwr", ".lrwrignore"):
+        elif entry.name in _OURS:
             return
         elif entry.is_symlink():
             self._links.append((path, inner))

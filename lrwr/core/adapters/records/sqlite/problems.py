@@ -43,6 +43,7 @@ _SAID[sqlite3.SQLITE_IOERR_WRITE] = (
     "{path} could not be written: the disk is full or failed.",
     "Free some space and run the command again; what was stored is safe.",
 )
+_SAID[sqlite3.SQLITE_IOERR_SHMSIZE] = _SAID[sqlite3.SQLITE_IOERR_WRITE]
 _SAID[sqlite3.SQLITE_LOCKED] = _SAID[sqlite3.SQLITE_BUSY]
 _SAID[sqlite3.SQLITE_PROTOCOL] = _SAID[sqlite3.SQLITE_BUSY]
 _SAID[sqlite3.SQLITE_PERM] = _SAID[sqlite3.SQLITE_READONLY]

@@ -1,0 +1,57 @@
+"""Who a name stands for, and where names contradict each other."""
+
+from collections.abc import Iterator
+from itertools import chain
+
+from lrwr.core.canon.model import Names
+
+
+def person_of(names: Names, name: str) -> str:
+    """Return the name that stands for whoever is called `name`."""
+    for person, new in names.renamed.items():
+        if new == name:
+            return person
+    for canonical, others in names.merged.items():
+        if name in others:
+            return canonical
+    return name
+
+
+def contradictions(names: Names) -> Iterator[tuple[str, str]]:
+    """Yield each name that is used in two ways, and a sentence that says how."""
+    groups = [(canonical, *others) for canonical, others in names.merged.items()]
+    seen: set[str] = set()
+    for name in chain(*groups):
+        if name in seen:
+            yield name, f"{name} is merged twice."
+        seen.add(name)
+    yield from _of_renames(names)
+    for one, other in names.split:
+        if person_of(names, one) == person_of(names, other):
+            yield one, f"{one} and {other} are one person and two."
+    used = {*seen, *names.renamed, *names.renamed.values(), *chain(*names.split)}
+    for name in names.ignored:
+        if name in used:
+            yield name, f"{name} is ignored, and a name."
+
+
+def _of_renames(names: Names) -> Iterator[tuple[str, str]]:
+    taken: set[str] = set()
+    for old, new in names.renamed.items():
+        if any(old in others for others in names.merged.values()):
+            yield old, f"{old} is merged into another name; rename that one."
+        if old == new:
+            yield old, f"{old} is renamed to itself."
+        if new in taken or is_someone_else(names, old, new):
+            yield old, f"{new} is the name of two people; merge them instead."
+        taken.add(new)
+
+
+def is_someone_else(names: Names, person: str, name: str) -> bool:
+    """Say whether `name` belongs to anybody but `person`."""
+    if name != person and name in names.renamed:
+        return True
+    return any(
+        canonical != person and name in (canonical, *others)
+        for canonical, others in names.merged.items()
+    )
