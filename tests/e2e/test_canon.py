@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from lrwr.cli.main import app
-from lrwr.core.canon.model import CANON_FILE
 from lrwr.core.model.errors import NotFound, SettingsProblem
+from lrwr.core.settings.places import CANON_FILE
 
 FILES = {
     "lrwr.toml": '[embedding]\nmodel = "off"\n',

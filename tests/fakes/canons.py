@@ -20,9 +20,10 @@ from lrwr.core.canon.decision import (
     PointOfViewSet,
     StoryOrderSet,
 )
-from lrwr.core.canon.model import CANON_FILE, Place
+from lrwr.core.canon.model import Place
 from lrwr.core.canon.service import CanonService
 from lrwr.core.model.documents import DocumentId, DocumentType
+from lrwr.core.settings.places import CANON_FILE
 
 NAMES = ["Nell", "Nell Tallow", "Wren", "Mags", "O'Hara", "Żółw", 'the "Reeve"', "a#b"]
 DOCUMENTS = [

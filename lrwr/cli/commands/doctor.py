@@ -9,12 +9,12 @@ if TYPE_CHECKING:
 
     from lrwr.care.findings import Finding
     from lrwr.cli.output import Output
-    from lrwr.cli.stream import Tone
+    from lrwr.cli.stream import Piece, Tone
 
-DOCTOR_EXAMPLES = """
-Examples: lrwr doctor · lrwr doctor --servers · lrwr doctor --json. Exit code 0: nothing
-is broken; 1: something is.
-"""
+DOCTOR_EXAMPLES = (
+    "Examples: lrwr doctor · lrwr doctor --servers · lrwr doctor --json. Exit code 0:"
+    " nothing is broken; 1: something is."
+)
 REPAIR_EXAMPLES = "Examples: lrwr repair · lrwr repair && lrwr ingest"
 
 
@@ -89,11 +89,12 @@ def _show(findings: "Sequence[Finding]", output: "Output") -> None:
     from lrwr.cli.stream import Styled
 
     tones: dict[str, Tone] = {"ok": "good", "broken": "bad", "warning": "strong"}
-    wide = max(len(finding.part) for finding in findings)
-    for finding in findings:
-        state = Styled(f"{finding.state:<11}", tones.get(finding.state, "faint"))
-        remedy = f" {finding.remedy}" if finding.remedy else ""
-        detail = f"  {finding.detail}"
-        output.answer(
-            state, f"  {finding.part:<{wide}}", detail, Styled(remedy, "place")
-        )
+    rows: list[list[Piece]] = [
+        [
+            Styled(finding.state, tones.get(finding.state, "faint")),
+            finding.part,
+            f"{finding.detail} {finding.remedy}".strip(),
+        ]
+        for finding in findings
+    ]
+    output.table(["State", "Part", "What, and what to do"], rows)
