@@ -5,7 +5,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.children import inside, run
+from bench.children import BenchFailed, inside, run
 from bench.library import (
     Bench,
     Library,
@@ -102,14 +102,20 @@ def _without_embedder(library: Library) -> tuple[float, float]:
     root = library.root.with_name(f"{library.root.name}-lent")
     folders = {p.name: p for p in library.root.iterdir() if _is_source(p)}
     prepare(root, folders)
+    rounds = 1 if library.words > 4 * NOVEL else 3  # a short one is soon repeated
     try:
-        report = root / "lent.json"
-        done = run([*inside("lent_ingest"), library.database, report], cwd=root)
-        lent = float(json.loads(report.read_text(encoding="utf-8"))["cpu"])
-        if json.loads(done.out)["chunks"] != library.summary["chunks"]:
-            raise RuntimeError("the two ingestions differ")
+        return min(_lent(library, root) for _ in range(rounds))
     finally:
         shutil.rmtree(root)
+
+
+def _lent(library: Library, root: Path) -> tuple[float, float]:
+    shutil.rmtree(root / ".lrwr", ignore_errors=True)
+    report = root / "lent.json"
+    done = run([*inside("lent_ingest"), library.database, report], cwd=root)
+    lent = float(json.loads(report.read_text(encoding="utf-8"))["cpu"])
+    if json.loads(done.out)["chunks"] != library.summary["chunks"]:
+        raise BenchFailed(f"{library.root.name}: the two ingestions differ")
     return done.cost.cpu - lent, lent
 
 

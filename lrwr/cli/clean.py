@@ -27,6 +27,11 @@ def clean(text: str) -> str:
     return _CONTROLS.sub("", _ESCAPES.sub("", text))
 
 
+def one_line(text: str) -> str:
+    """Return `text` with a sign for each end of a line, as a file's name may hold."""
+    return re.sub(r"\r\n|[\n\r]", "␊", text)
+
+
 def encodable(text: str, encoding: str | None) -> str:
     """Return `text` with a `?` for each character that `encoding` does not have."""
     target = encoding or "utf-8"

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from lrwr.cli.clean import one_line
+
 if TYPE_CHECKING:
     from lrwr.cli.stream import Piece
     from lrwr.core.model.search import Passage
@@ -10,9 +12,10 @@ if TYPE_CHECKING:
 
 def place_of(document: str, lines: "Lines") -> str:
     """Return `file:first-last`, as editors and writers know it."""
+    name = one_line(document)
     if lines.first == lines.last:
-        return f"{document}:{lines.first}"
-    return f"{document}:{lines.first}-{lines.last}"
+        return f"{name}:{lines.first}"
+    return f"{name}:{lines.first}-{lines.last}"
 
 
 def chapter_of(passage: "Passage") -> str:

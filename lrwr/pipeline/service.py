@@ -145,6 +145,8 @@ class DocumentProcessingService:
             report.forgotten = len(changes.gone)
         else:
             await self._work(todo, changes.gone, listing, _Progress(report, emit))
+            report.remarks.sort()
+            report.problems.sort(key=lambda problem: problem.document)
         return report
 
     async def look(self) -> Changes:

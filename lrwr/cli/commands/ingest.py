@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lrwr.core.model.events import IngestEvent
     from lrwr.core.ports.record_store import LibraryCounts
     from lrwr.core.settings.values import Settings
-    from lrwr.pipeline.service import IngestReport
+    from lrwr.pipeline.service import IngestReport, Problem
 
 EPILOG = (
     "Examples: lrwr ingest ./manuscript · lrwr ingest (again, the same folders) ·"
@@ -163,19 +163,31 @@ def _show(
     *,
     as_json: bool,
 ) -> None:
+    from lrwr.cli.clean import one_line
+
     for remark in report.remarks:
-        output.warn(remark)
+        output.warn(one_line(remark))
     for problem in report.problems:
-        output.warn(f"{problem.document}: {problem.message}")
+        output.warn(one_line(_told(problem)))
         if problem.hint:
             output.story(f"  hint: {problem.hint}")
     if as_json:
         output.json(_summary(report, counts, seconds))
         return
     for skipped in report.skipped:
-        output.story(f"skipped {skipped.path}: {skipped.reason}")
+        output.story(f"skipped {one_line(skipped.path)}: {skipped.reason}")
     for line in _lines(report, counts, seconds):
         output.answer(line)
+
+
+def _told(problem: "Problem") -> str:
+    """Return what happened, the file named by its whole path, and once."""
+    document, message = problem.document, problem.message
+    name = document.rpartition("/")[2]
+    for shown in (document, name):
+        if message.startswith(f"{shown} "):
+            return document + message.removeprefix(shown)
+    return f"{document}: {message}"
 
 
 def _lines(

@@ -8,12 +8,28 @@ STORY = "“Café,” she said.\nÅsa naïve.\n"
 
 @pytest.mark.parametrize(
     "encoding",
-    ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"],
+    ["utf-8", "utf-8-sig", "utf-16", "utf-32"],
 )
 def test_unicode_files_read_the_same_whatever_their_form(encoding: str) -> None:
     document = parse(STORY.encode(encoding), "a.txt")
     assert document.text == STORY
     assert document.warnings == ()
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_a_mark_is_a_guess_and_said_to_be(encoding: str) -> None:
+    document = parse(STORY.encode(encoding), "a.txt")
+    assert document.text == STORY
+    assert document.warnings == ("Read as UTF-16: its first bytes do not say so.",)
+
+
+def test_lines_of_different_encodings_are_each_read_as_what_they_are() -> None:
+    pasted = "“Encore à l’été,” dit-elle.\n"
+    document = parse(STORY.encode() + pasted.encode("cp1252"), "a.txt")
+    assert document.text == STORY + pasted
+    assert document.warnings == (
+        "Some lines are UTF-8, others Windows-1252; each is read as what it is.",
+    )
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ _MARKS = (
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
 _CONTROL_SHARE = 0.01
 _SAMPLE = 65_536
+_SHOWN_AS_HOLES = "Some bytes are not UTF-8; they are shown as �."
+_BY_LINE = "Some lines are UTF-8, others Windows-1252; each is read as what it is."
 
 
 def canonical(text: str) -> str:
@@ -52,7 +54,7 @@ def _marked(content: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
 
 def _unmarked(content: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     if b"\0" in content:
-        return _wide(content, name), ()
+        return _wide(content, name), ("Read as UTF-16: its first bytes do not say so.",)
     try:
         return content.decode(), ()
     except UnicodeDecodeError:
@@ -61,11 +63,34 @@ def _unmarked(content: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     controls = len(sample) - len(sample.translate(None, _CONTROLS))
     if controls > _CONTROL_SHARE * len(sample):
         raise _no_text(name)
+    lines = content.splitlines(keepends=True)
+    if not any(map(_holds_utf8, lines)) and not _is_mostly_utf8(content):
+        return _western(content)
+    text = "".join(map(_line, lines))
+    return text, (_SHOWN_AS_HOLES if "�" in text else _BY_LINE,)
+
+
+def _is_mostly_utf8(content: bytes) -> bool:
+    """Say whether at least two in three of the letters beyond ASCII are UTF-8."""
     patched = content.decode(errors="replace")
-    broken = patched.count("�")
     foreign = len(patched) - len(patched.encode("ascii", errors="ignore"))
-    if foreign > 3 * broken:
-        return patched, ("Some bytes are not UTF-8; they are shown as �.",)
+    return foreign > 3 * patched.count("�")
+
+
+def _holds_utf8(line: bytes) -> bool:
+    try:
+        return not line.isascii() and bool(line.decode())
+    except UnicodeDecodeError:
+        return False
+
+
+def _line(line: bytes) -> str:
+    if line.isascii() or _holds_utf8(line):
+        return line.decode()
+    return line.decode(errors="replace") if _is_mostly_utf8(line) else _western(line)[0]
+
+
+def _western(content: bytes) -> tuple[str, tuple[str, ...]]:
     try:
         return content.decode("cp1252"), ("Read as Windows-1252: it is not UTF-8.",)
     except UnicodeDecodeError:

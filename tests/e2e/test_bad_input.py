@@ -1,0 +1,91 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lrwr.core.model.errors import ExitCode
+from tests.fakes.terminal import Terminal
+from tools.bad_files import GOOD, bad_inputs
+from tools.bad_input import Tried, try_inputs
+
+SLOW = frozenset({"10 MB in a single line", "picture bomb .docx"})
+
+NO_TEXT = "is not text: it holds bytes that no text has"
+UNPACKS = "unpacks to more than lrwr opens"
+
+PROBLEMS = {
+    "binary.md": NO_TEXT,
+    "nul.md": NO_TEXT,
+    "broken.docx": "is damaged: it cannot be opened as a Word document",
+    "encrypted.docx": "is locked with a password",
+    "old.docx": "is in Word's old format (.doc)",
+    "text.docx": "is not a Word document, whatever its name says",
+    "zip-bomb-docx.docx": UNPACKS,
+    "xml-entity-bomb.docx": "holds XML definitions that no Word document needs",
+    "sixty-megabytes.txt": "is larger than 50 MB",
+    "forbidden.md": "may not be read: Permission denied",
+    "growing.md": "does not stop changing while it is read",
+}
+REMARKS = {
+    "empty.md": "The file is empty.",
+    "empty.docx": "The file is empty.",
+    "utf16.md": "Read as UTF-16: its first bytes do not say so.",
+    "windows.txt": "Read as Windows-1252: it is not UTF-8.",
+    "not-yaml.md": "The front matter is not valid YAML; its fields are ignored.",
+    "wrong-values.md": "The front matter's order 'soon' is not a number.",
+}
+SKIPPED = {
+    "diary.md": "a link that leads out of the manuscript folder; it is not followed",
+    "loop/up": "a link to a folder; it is not followed",
+    "loop/here.md": "a link to nothing, or back to itself",
+    "pipe.md": "not an ordinary file",
+    "forbidden/": "may not be opened: you have no permission",
+    "caf? latin.md": "its name is not valid text; rename it",
+}
+
+
+@pytest.fixture(scope="module")
+def together(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tried]:
+    place = tmp_path_factory.mktemp("bad")
+    yield try_inputs([one for one in bad_inputs() if one.name not in SLOW], place)
+    (place / "book/forbidden").chmod(0o700)
+
+
+def test_the_good_chapters_are_read_whatever_lies_beside_them(together: Tried) -> None:
+    assert (together.good, together.code) == (len(GOOD), ExitCode.PARTIAL)
+
+
+def test_what_cannot_be_read_gets_one_sentence_and_one_hint(together: Tried) -> None:
+    lines = list(together.printed)
+    problems = [at for at, line in enumerate(lines) if line.startswith("  hint: ")]
+    said = [lines[at - 1] for at in problems]
+    assert said == [f"warning: {file} {why}" for file, why in sorted(PROBLEMS.items())]
+
+
+def test_what_is_odd_or_passed_over_is_said_in_a_line(together: Tried) -> None:
+    for file, remark in REMARKS.items():
+        assert f"warning: {file}: {remark}" in together.printed
+    for file, reason in SKIPPED.items():
+        assert f"skipped {file}: {reason}" in together.printed
+
+
+def test_nothing_else_is_said_and_no_traceback(together: Tried) -> None:
+    starts = ("warning: ", "skipped ", "  hint: ")
+    assert [line for line in together.printed if not line.startswith(starts)] == []
+
+
+def test_a_name_of_two_lines_stays_on_one(empty: Terminal) -> None:
+    name = "fog\nlrwr: all is lost.md"
+    (empty.folder / name).write_bytes(b"\0")
+    ran = empty.run("ingest", ".")
+    assert ran.err.startswith("warning: fog␊lrwr: all is lost.md is not text")
+    (empty.folder / name).write_text("# Fog\n\nIt came in.", encoding="utf-8")
+    assert empty.run("ingest").code == ExitCode.OK
+    assert "fog␊lrwr: all is lost.md:1-3" in empty.run("search", "came").out
+
+
+def test_a_problem_names_the_file_by_its_whole_path(empty: Terminal) -> None:
+    Path(empty.folder / "drafts").mkdir()
+    (empty.folder / "drafts/fog.md").write_bytes(b"\0")
+    ran = empty.run("ingest", ".")
+    assert ran.err.startswith("warning: drafts/fog.md is not text")
