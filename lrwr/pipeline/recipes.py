@@ -72,7 +72,7 @@ class NaiveRecipe:
     def name(self, embedder: Embedder | None) -> str:
         """Name splitter, sizes and embedding space."""
         space = embedder.space if embedder else "words-only"
-        return f"recursive-1/{self.size}/{self.overlap}/{space}"
+        return f"recursive-2/{self.size}/{self.overlap}/{space}"
 
     async def draft(self, document: Document, tools: Tools) -> Knowledge:
         """Split the document."""

@@ -2,8 +2,8 @@
 
 The separators are tried in order: an empty line, a line's end, a sentence's end, a
 space, and at last any character. Pieces are packed into a chunk until the next would
-not fit; a chunk begins with the last pieces of the one before, as far as they fit the
-overlap. No chunk crosses a scene or a comment, so that a bound in story order falls
+not fit, or until the text itself chooses an end once the chunk is half full; a chunk
+begins with the last pieces of the one before, as far as they fit the overlap. No chunk crosses a scene or a comment, so that a bound in story order falls
 between chunks, and an edit moves no chunk beyond its scene.
 """
 
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import accumulate
 from uuid import UUID, uuid5
+from zlib import crc32
 
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline, TextHash
 from lrwr.core.model.documents import Document
@@ -31,6 +32,12 @@ SEPARATORS = (
 CHARACTERS_A_TOKEN = 8
 """No piece is longer than this for each token allowed: a tokenizer may call a word of
 a million letters one unknown token. English prose has about 4.3."""
+
+FULL_ENOUGH = 0.5
+"""A chunk may end early when it has this share of `size` in text of its own."""
+
+DRAWN = 40
+"""Characters of a piece that say how good an end is before it."""
 
 NAMESPACE = UUID("5d2f4a1e-6a0b-5c57-9d0e-6c7277720001")
 
@@ -66,7 +73,9 @@ def split_recursively(
     placed: list[tuple[Home, Span, int]] = []
     for home, coarse in zip(homes, pieces, strict=True):
         fine = _fit(document.text, coarse, count, size)
-        placed += [(home, span, n) for span, n in _pack(fine, size, overlap)]
+        placed += [
+            (home, span, n) for span, n in _pack(document.text, fine, size, overlap)
+        ]
     return _chunks(document, placed)
 
 
@@ -148,22 +157,52 @@ def _finer(text: str, span: Span, level: int) -> list[Span]:
 
 
 def _pack(
-    pieces: Sequence[Piece], size: int, overlap: int
+    text: str, pieces: Sequence[Piece], size: int, overlap: int
 ) -> Iterator[tuple[Span, int]]:
     """Yield spans of consecutive pieces, and their tokens."""
     totals = [0, *accumulate(piece.tokens for piece in pieces)]
     start = fresh = 0
-    for n in range(1, len(pieces) + 1):
-        full = n < len(pieces) and totals[n + 1] - totals[start] > size
-        long = n < len(pieces) and _long(pieces, start, n, size)
-        if n == len(pieces) or full or long or _one_word(pieces, n):
-            yield (
-                Span(pieces[start].span.start, pieces[n - 1].span.end),
-                totals[n] - totals[start],
-            )
-            start, fresh = n, n
-            while _repeats(pieces, totals, start, fresh, size, overlap):
-                start -= 1
+    while fresh < len(pieces):
+        end = _end(text, pieces, totals, start, fresh, size)
+        span = Span(pieces[start].span.start, pieces[end - 1].span.end)
+        yield span, totals[end] - totals[start]
+        before, start, fresh = start, end, end
+        while start - 1 > before and _repeats(
+            pieces, totals, start, fresh, size, overlap
+        ):
+            start -= 1
+
+
+def _end(
+    text: str,
+    pieces: Sequence[Piece],
+    totals: Sequence[int],
+    start: int,
+    fresh: int,
+    size: int,
+) -> int:
+    """Say before which piece the chunk ends that begins at `start`.
+
+    Of the ends that leave it full enough, the text itself chooses: after an edit the
+    seams behind it soon fall where they fell before.
+    """
+    last = fresh + 1
+    while last < len(pieces) and not (
+        totals[last + 1] - totals[start] > size
+        or _long(pieces, start, last, size)
+        or _one_word(pieces, last)
+    ):
+        last += 1
+    if last == len(pieces):
+        return last
+    least = totals[fresh] + FULL_ENOUGH * size
+    ends = [n for n in range(fresh + 1, last + 1) if totals[n] >= least]
+    return min(ends, key=lambda n: _draw(text, pieces[n]), default=last)
+
+
+def _draw(text: str, piece: Piece) -> int:
+    start = piece.span.start
+    return crc32(text[start : min(piece.span.end, start + DRAWN)].encode())
 
 
 def _one_word(pieces: Sequence[Piece], n: int) -> bool:

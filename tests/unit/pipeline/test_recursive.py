@@ -209,23 +209,37 @@ def test_paragraphs_stay_whole_where_they_fit() -> None:
 
 
 def test_a_long_paragraph_is_cut_at_the_ends_of_sentences() -> None:
-    told = [["“Is it lit?” she said. He nodded. “Then *go*.” They went at once."]]
-    chunks = split(document_of([told]), 6, 0)
-    assert [chunk.text for chunk in chunks] == [
-        "“Is it lit?” she said.",
-        "He nodded. “Then *go*.”",
-        "They went at once.",
+    sentences = [
+        "“Is it lit?”",
+        "she said.",
+        "He nodded.",
+        "“Then *go*.”",
+        "They went.",
     ]
+    chunks = split(document_of([[[" ".join(sentences)]]]), 6, 0)
+    assert len(chunks) > 1
+    assert " ".join(chunk.text for chunk in chunks) == " ".join(sentences)
+    for chunk in chunks:
+        assert any(chunk.text.startswith(sentence) for sentence in sentences)
+        assert any(chunk.text.endswith(sentence) for sentence in sentences)
 
 
 def test_the_next_chunk_begins_with_the_last_pieces_of_the_one_before() -> None:
-    told = [["One two.\n\nThree four.\n\nFive six.\n\nSeven eight."]]
-    chunks = split(document_of([told]), 4, 2)
-    assert [chunk.text for chunk in chunks] == [
-        "One two.\n\nThree four.",
-        "Three four.\n\nFive six.",
-        "Five six.\n\nSeven eight.",
-    ]
+    pieces = [f"Number {n}." for n in range(40)]
+    chunks = split(document_of([[["\n\n".join(pieces)]]]), 10, 2)
+    assert len(chunks) > 4
+    for one, two in pairwise(chunks):
+        last = one.text.split("\n\n")[-1]
+        assert two.text.startswith(f"{last}\n\n")
+
+
+def test_after_an_edit_the_seams_behind_it_fall_where_they_fell() -> None:
+    pieces = [f"The {n} frog sat by lamp {n * n} and wrote." for n in range(400)]
+    before = {c.text for c in split(document_of([[["\n\n".join(pieces)]]]), 100, 0)}
+    pieces[50] += " Then the rain came down, and nobody wrote anything for a while."
+    after = {c.text for c in split(document_of([[["\n\n".join(pieces)]]]), 100, 0)}
+    assert len(after) > 30
+    assert len(after - before) <= 6
 
 
 def test_no_chunk_crosses_a_scene_or_a_comment() -> None:
