@@ -14,9 +14,10 @@ from uuid import uuid4
 from lrwr.core.model.errors import NotFound
 from lrwr.core.settings.library import (
     Library,
+    check_state_dir,
+    folders_of,
     library_of,
     prepare_state_dir,
-    remembered,
 )
 from lrwr.core.settings.values import Settings
 
@@ -64,6 +65,7 @@ class Services:
     ) -> None:
         self.settings = settings
         self.library: Library = library_of(settings)
+        check_state_dir(self.library)
         self._stack = stack
         self._now = now
         self._say = say
@@ -105,11 +107,11 @@ class Services:
         """Return the folders and files that hold the manuscript, absolute.
 
         Those in the settings, else those that were ingested before; empty if none.
+
+        Raises:
+            SettingsProblem: The library's own file leads out of the library's folder.
         """
-        named = self.settings.manuscript.folders
-        if named:
-            return tuple(self.library.resolve(path) for path in named)
-        return remembered(self.library)
+        return folders_of(self.settings, self.library)
 
     def finder(self) -> "PassageFinder":
         """Return the service that finds passages.
@@ -206,7 +208,8 @@ class Services:
         if not self.library.database.exists():
             raise NotFound(
                 f"Nothing has been ingested in {self.library.root}",
-                hint="Run `lrwr ingest FOLDER` with the folder of your manuscript.",
+                hint="Run `lrwr ingest FOLDER` with the folder of your manuscript, or"
+                " go to where you ran it.",
             )
 
     @cached_property

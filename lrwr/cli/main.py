@@ -104,8 +104,16 @@ def run() -> None:
         _say(error)
         sys.exit(int(error.exit_code))
     except KeyboardInterrupt:
-        typer.echo("lrwr: stopped", err=True)
+        _say_stopped()
         sys.exit(int(ExitCode.INTERRUPTED))
+    except SystemExit as end:  # what typer makes of Ctrl-C inside a command
+        if end.code == ExitCode.INTERRUPTED:
+            _say_stopped()
+        raise
+
+
+def _say_stopped() -> None:
+    typer.echo("\nlrwr: stopped; what was done so far is kept", err=True)
 
 
 def _say(error: LrwrError) -> None:

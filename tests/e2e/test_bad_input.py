@@ -1,3 +1,4 @@
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +8,9 @@ from lrwr.core.model.errors import ExitCode
 from tests.fakes.terminal import Terminal
 from tools.bad_files import GOOD, bad_inputs
 from tools.bad_input import Tried, try_inputs
+
+if sys.platform != "linux":
+    pytest.skip("its names and rights are made for Linux", allow_module_level=True)
 
 SLOW = frozenset({"10 MB in a single line", "picture bomb .docx"})
 

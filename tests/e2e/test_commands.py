@@ -315,3 +315,28 @@ def test_what_was_killed_is_taken_up_by_the_next_run(empty: Terminal) -> None:
     told = empty.run("status", "--json").json
     assert (told["documents"], told["changed"]) == (9, 0)
     assert empty.run("jobs", "--state", "running", "--json").json == []
+
+
+def test_ctrl_c_ends_with_a_word_and_keeps_what_was_done(empty: Terminal) -> None:
+    text = "# {}\n\n" + "The frog lit the lamp and waited for the tide.\n\n" * 3000
+    for number in range(9):
+        path = empty.folder / f"{number}.md"
+        path.write_text(text.format(number), encoding="utf-8")
+    script = (
+        "import os, signal, subprocess, sys, time\n"
+        "running = subprocess.Popen(sys.argv[1:])\n"
+        "while not os.path.exists('.lrwr/library.db'):\n"
+        "    time.sleep(0.01)\n"
+        "running.send_signal(signal.SIGINT)\n"
+        "sys.exit(running.wait())\n"
+    )
+    ran = empty.command([sys.executable, "-c", script, str(LRWR), "ingest", "."])
+    assert ran.code == ExitCode.INTERRUPTED
+    assert ran.err == "\nlrwr: stopped; what was done so far is kept\n"
+    assert empty.run("ingest").code == 0
+
+
+def test_a_mistyped_folder_gets_the_nearest_name(empty: Terminal) -> None:
+    (empty.folder / "chapters").mkdir()
+    ran = empty.run("ingest", "chapter")
+    check_refusal(ran, ExitCode.NOT_FOUND, "Did you mean chapters?")

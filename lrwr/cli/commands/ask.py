@@ -19,7 +19,7 @@ EPILOG = (
 
 def ask(
     context: typer.Context,
-    question: Annotated[str, typer.Argument(help="What to ask.")],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to ask.")],
     as_of: Annotated[
         str | None,
         typer.Option(

@@ -45,6 +45,10 @@ def _offer(output: "Output", *steps: tuple[str, str]) -> None:
 
     output.answer()
     wide = max(len(command) for command, _ in steps)
+    fits = 4 + wide + max(len(meaning) for _, meaning in steps) <= output.width
     for command, meaning in steps:
-        line: list[Piece] = [Styled(command.ljust(wide), "strong"), f"  {meaning}"]
+        shown = Styled(command.ljust(wide) if fits else command, "strong")
+        line: list[Piece] = [shown, f"  {meaning}" if fits else ""]
         output.answer(*line, indent=2)
+        if not fits:
+            output.answer(meaning, indent=6)

@@ -100,7 +100,7 @@ async def _ingest(
 
     began = time.monotonic()
     async with open_services(settings, say=output.story) as services:
-        targets = _targets(paths, services.manuscript())
+        targets = _targets(paths or services.manuscript())
         warning = sync_warning(services.library.state_dir)
         if warning and not services.library.database.exists():
             output.warn(warning)
@@ -118,22 +118,32 @@ async def _ingest(
     return report
 
 
-def _targets(paths: "Sequence[Path]", known: "Sequence[Path]") -> list[Path]:
+def _targets(paths: "Sequence[Path]") -> list[Path]:
     from lrwr.core.model.errors import NotFound
 
-    targets = [path.absolute() for path in paths] or list(known)
+    targets = [path.absolute() for path in paths]
     if not targets:
         raise NotFound(
-            "lrwr does not know yet where your manuscript is",
+            "It is not known yet where your manuscript is",
             hint="Name its folder: lrwr ingest ./manuscript",
         )
     for target in targets:
         if not target.exists():
-            raise NotFound(
-                f"There is no file or folder {target}",
-                hint="Check the path; nothing was forgotten.",
-            )
+            raise NotFound(f"There is no file or folder {target}", hint=_near(target))
     return targets
+
+
+def _near(target: Path) -> str:
+    """Return what to try instead of a path that is not there."""
+    from contextlib import suppress
+    from difflib import get_close_matches
+
+    near: list[str] = []
+    with suppress(OSError):
+        beside = [path.name for path in target.parent.iterdir()]
+        near = get_close_matches(target.name, beside, n=1)
+    offer = f"Did you mean {near[0]}? " if near else ""
+    return f"{offer}Check the path; nothing was forgotten."
 
 
 def _watcher(advance: "Advance", output: "Output") -> "Callable[[IngestEvent], None]":
@@ -178,6 +188,9 @@ def _show(
         output.story(f"skipped {one_line(skipped.path)}: {skipped.reason}")
     for line in _lines(report, counts, seconds):
         output.answer(line)
+    is_first = bool(counts and report.processed == counts.documents)
+    if is_first and output.interactive and not report.dry_run:
+        output.story('Now ask it something: lrwr ask "Who …?"')
 
 
 def _told(problem: "Problem") -> str:
@@ -196,7 +209,7 @@ def _lines(
     read = "would read" if report.dry_run else "read"
     lines = [
         f"{_count(report.processed, 'document')} {read}"
-        f" ({report.words:,} words), {report.unchanged:,} unchanged"
+        f" ({_count(report.words, 'word')}), {report.unchanged:,} unchanged"
         f"{_moves(report)}."
     ]
     if report.processed:
@@ -208,7 +221,7 @@ def _lines(
     if counts is not None and not report.dry_run:
         lines.append(
             f"The library holds {_count(counts.documents, 'document')},"
-            f" {counts.words:,} words, {_count(counts.chunks, 'passage')}."
+            f" {_count(counts.words, 'word')}, {_count(counts.chunks, 'passage')}."
         )
     lines.append(f"Done in {seconds:.1f} s.")
     return lines

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 def init(
     context: typer.Context,
     folder: Annotated[
-        Path, typer.Argument(help="The folder that holds your manuscript.")
+        Path,
+        typer.Argument(
+            metavar="[FOLDER]", help="The folder that holds your manuscript."
+        ),
     ] = Path(),
     force: Annotated[
         bool,

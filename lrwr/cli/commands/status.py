@@ -83,8 +83,8 @@ def tell(facts: "dict[str, object]", output: "Output") -> None:
         output.answer(f"{facts['problem']}; what was read of it is kept.")
     elif facts["changed"] or facts["gone"]:
         output.answer(
-            f"{facts['changed']} documents are new or changed, {facts['gone']} are"
-            " gone. Run `lrwr ingest`."
+            f"{facts['changed']} new or changed, {facts['gone']} gone since the last"
+            " time. Run `lrwr ingest`."
         )
     else:
         output.answer("The library is up to date with the manuscript.")

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lrwr.core.model.errors import LrwrError, SettingsProblem, StoreProblem
-from lrwr.core.settings.values import Settings
+from lrwr.core.settings.places import STATE_FOLDER
+from lrwr.core.settings.values import Settings, Source
 
 _IGNORE = "# Made by lrwr: nothing in this folder belongs in version control.\n*\n"
 
@@ -55,16 +56,71 @@ def library_of(settings: Settings) -> Library:
     """Return the library that the settings name. Nothing is touched.
 
     Raises:
-        SettingsProblem: `state_dir` is the library's own folder or one above it.
+        SettingsProblem: `state_dir` is the library's own folder or one above it, is
+            another library's, or is a link out of the library's folder.
     """
     root = settings.root.resolve()
-    state = (root / _expanded(settings.state_dir)).resolve()
+    named = root / _expanded(settings.state_dir)
+    state = named.resolve()
     if root.is_relative_to(state):
         raise SettingsProblem(
             f"`state_dir` is {state}, which holds the manuscript too",
             hint='Name a folder that lrwr has to itself, such as ".lrwr".',
         )
+    if not state.is_relative_to(root):
+        _check_outside(settings, Path(os.path.normpath(named)), state)
     return Library(root, state)
+
+
+def _check_outside(settings: Settings, named: Path, state: Path) -> None:
+    if named.is_relative_to(settings.root.resolve()):
+        raise SettingsProblem(
+            f"{named} is a link out of the library's folder, and is not followed",
+            hint="If you made it, remove it and set `state_dir` to where it leads.",
+        )
+    theirs = settings.origin("state_dir").source is Source.LIBRARY
+    if theirs and STATE_FOLDER in state.parts:
+        raise SettingsProblem(
+            f"`state_dir` is {state}, which belongs to another library",
+            hint="Name a folder that this library has to itself.",
+        )
+
+
+def folders_of(settings: Settings, library: Library) -> tuple[Path, ...]:
+    """Return what holds the manuscript, absolute: as set, else as ingested before.
+
+    Raises:
+        SettingsProblem: The library's own file leads out of the library's folder: it
+            may have come with somebody else's book.
+        StoreProblem: The file that remembers folders cannot be read.
+    """
+    named = tuple(library.resolve(path) for path in settings.manuscript.folders)
+    origin = settings.origin("manuscript.folders")
+    away = next((path for path in named if not path.is_relative_to(library.root)), None)
+    if away is not None and origin.source is Source.LIBRARY:
+        raise SettingsProblem(
+            f"{origin.where}: `manuscript.folders` leads out of this folder, to {away}",
+            hint="If that is yours, name it in the command: lrwr ingest PATH; or put"
+            " the lrwr.toml into a folder that holds it too.",
+        )
+    return named or remembered(library)
+
+
+def check_state_dir(library: Library) -> None:
+    """Make sure that what is in the state folder is there, and not linked from there.
+
+    Raises:
+        StoreProblem: It holds a link, through which something else could be written.
+    """
+    for folder in (library.state_dir, library.index_dir):
+        with suppress(OSError), os.scandir(folder) as entries:
+            linked = next((entry.path for entry in entries if entry.is_symlink()), "")
+            if linked:
+                raise StoreProblem(
+                    f"{linked} is a link, and lrwr makes none there",
+                    hint="Delete the link; if the folder is not yours, delete its"
+                    f" {library.state_dir.name} too.",
+                )
 
 
 def prepare_state_dir(library: Library) -> None:
@@ -89,6 +145,9 @@ def prepare_state_dir(library: Library) -> None:
 def remembered(library: Library) -> tuple[Path, ...]:
     """Return the folders and files given to `lrwr ingest` so far, as given, absolute.
 
+    Those outside of `root` count only in the state folder where they were remembered,
+    not in a copy of it: a library that came from elsewhere must not name them.
+
     Raises:
         StoreProblem: The file that remembers them cannot be read.
     """
@@ -97,8 +156,10 @@ def remembered(library: Library) -> tuple[Path, ...]:
             return ()
         text = library.memory.read_text(encoding="utf-8")
     try:
-        names = json.loads(text)["folders"]
-        return tuple(library.resolve(str(name)) for name in names)
+        memory = json.loads(text)
+        paths = tuple(library.resolve(str(name)) for name in memory["folders"])
+        own = memory.get("folder") == _mark(library)
+        return tuple(p for p in paths if own or p.is_relative_to(library.root))
     except (ValueError, KeyError, TypeError) as error:
         raise StoreProblem(
             f"{library.memory} is damaged",
@@ -119,9 +180,18 @@ def remember(library: Library, folders: Sequence[Path]) -> None:
         return
     prepare_state_dir(library)
     names = [library.name_of(folder) for folder in kept]
-    text = json.dumps({"folders": names}, ensure_ascii=False, indent=2) + "\n"
+    memory: dict[str, object] = {"folders": names}
+    if not all(folder.is_relative_to(library.root) for folder in kept):
+        memory["folder"] = _mark(library)
+    text = json.dumps(memory, ensure_ascii=False, indent=2) + "\n"
     with _as_store_problem(library.memory):
         _write_whole(library.memory, text)
+
+
+def _mark(library: Library) -> int:
+    """Return what tells this state folder from a copy, and nobody can foresee."""
+    with _as_store_problem(library.state_dir):
+        return library.state_dir.stat().st_ino
 
 
 def _outermost(folders: Sequence[Path]) -> Iterator[Path]:

@@ -41,7 +41,7 @@ class ManuscriptSettings:
 
     folders: tuple[str, ...] = setting(
         (),
-        "Folders and files that hold the manuscript and the notes, relative to the"
+        "Folders and files that hold the manuscript and the notes, inside the"
         " library's folder. Empty means those that `lrwr ingest` was given so far.",
         per_library=True,
         example=("manuscript", "notes"),

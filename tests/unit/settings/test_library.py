@@ -1,6 +1,8 @@
 """The state folder: made once, never on top of someone else's files."""
 
 import json
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,12 +10,19 @@ import pytest
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
 from lrwr.core.settings.library import (
     Library,
+    check_state_dir,
+    folders_of,
     library_of,
     prepare_state_dir,
     remember,
     remembered,
 )
-from lrwr.core.settings.values import Settings
+from lrwr.core.settings.values import (
+    ManuscriptSettings,
+    Origin,
+    Settings,
+    Source,
+)
 
 
 @pytest.fixture
@@ -111,3 +120,42 @@ def test_a_damaged_memory_says_how_to_mend_it(library: Library, text: str) -> No
     with pytest.raises(StoreProblem, match="damaged") as caught:
         remembered(library)
     assert "ingest" in caught.value.hint
+
+
+def test_a_copy_of_a_library_names_no_folder_outside(
+    library: Library, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    remember(library, [outside, library.root / "notes"])
+    copy = tmp_path_factory.mktemp("copy")
+    shutil.copytree(library.state_dir, copy / ".lrwr")
+    copied = library_of(Settings(copy))
+    assert remembered(library) == (outside, library.root / "notes")
+    assert remembered(copied) == (copied.root / "notes",)
+
+
+def test_a_link_in_the_state_folder_is_refused(library: Library) -> None:
+    prepare_state_dir(library)
+    check_state_dir(library)
+    library.database.symlink_to(library.root / "elsewhere")
+    with pytest.raises(StoreProblem, match="is a link"):
+        check_state_dir(library)
+
+
+def test_a_state_folder_that_is_a_link_out_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "novel").mkdir()
+    (tmp_path / "novel/.lrwr").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(SettingsProblem, match="link out of"):
+        library_of(Settings(tmp_path / "novel"))
+
+
+def test_folders_that_lead_out_count_only_where_the_writer_named_them(
+    library: Library,
+) -> None:
+    named = ManuscriptSettings(folders=("../notes",))
+    file = {"manuscript.folders": Origin(Source.LIBRARY, "lrwr.toml:2")}
+    mine = {"manuscript.folders": Origin(Source.ENVIRONMENT, "X")}
+    settings = Settings(library.root, manuscript=named, origins=mine)
+    assert folders_of(settings, library) == (library.root.parent / "notes",)
+    with pytest.raises(SettingsProblem, match=r"lrwr.toml:2: .* leads out"):
+        folders_of(replace(settings, origins=file), library)

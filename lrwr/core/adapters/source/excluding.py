@@ -1,6 +1,7 @@
 """Patterns that leave files out, written as in `.gitignore`."""
 
 import re
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +29,9 @@ class Excludes:
         path = target / IGNORE_FILE
         shown = IGNORE_FILE if self._prefix == "." else f"{self._prefix}/{IGNORE_FILE}"
         try:
+            if not stat.S_ISREG(path.lstat().st_mode):
+                yield shown, "", "not an ordinary file; its patterns are ignored"
+                return
             lines = path.read_text(encoding="utf-8-sig").splitlines()
         except FileNotFoundError:
             return

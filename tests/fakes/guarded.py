@@ -1,0 +1,53 @@
+"""Runs lrwr under guard: `guarded.py FORBIDDEN WORD...`, FORBIDDEN being a folder.
+
+Ends at once, with 99, where Python contacts something, starts a program, or opens a
+file in the forbidden folder. A connection by any library of ours goes through Python.
+"""
+
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+CAUGHT = 99
+
+REACHING_OUT = frozenset(
+    {
+        "socket.connect", "socket.sendto", "socket.sendmsg", "socket.bind",
+        "socket.getaddrinfo", "socket.gethostbyname", "subprocess.Popen", "os.system",
+        "os.exec", "os.posix_spawn", "os.spawn", "os.startfile", "pty.spawn",
+        "ftplib.connect", "http.client.connect", "urllib.Request", "webbrowser.open",
+    }
+)  # fmt: skip
+
+
+def caught(*_: object, **__: object) -> NoReturn:
+    os.write(2, f"Caught: {_!r}\n".encode())
+    os._exit(CAUGHT)
+
+
+def watch(event: str, arguments: tuple[object, ...], forbidden: Path) -> None:
+    if event in REACHING_OUT:
+        caught(event, arguments)
+    if event in ("open", "os.listdir", "os.scandir", "sqlite3.connect"):
+        path = arguments[0]
+        if isinstance(path, str | bytes | os.PathLike):
+            opened = Path(os.path.realpath(os.fsdecode(path)))
+            if opened.is_relative_to(forbidden):
+                caught(event, arguments)
+
+
+def main() -> None:
+    forbidden = Path(sys.argv[1]).resolve()
+    sys.argv = ["lrwr", *sys.argv[2:]]
+    from lrwr.cli.main import run
+
+    for way in ("connect", "connect_ex", "sendto"):
+        setattr(socket.socket, way, caught)
+    sys.addaudithook(lambda event, args: watch(event, args, forbidden))
+    run()
+
+
+if __name__ == "__main__":
+    main()
