@@ -1,6 +1,7 @@
 """The words of a question that are worth looking for. English rules."""
 
 import re
+from functools import lru_cache
 
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 """A word with its inner apostrophes: don't, fo'c'sle."""
@@ -44,6 +45,7 @@ def names(text: str) -> list[str]:
     return list(dict.fromkeys(plain_word(word) for word in found))
 
 
+@lru_cache(maxsize=50_000)
 def light_stem(word: str) -> str:
     """Return a word without its commonest English endings, good enough to compare."""
     for ending in _ENDINGS:

@@ -219,8 +219,14 @@ class PassageFinder:
 
     async def _unknown(self, request: SearchRequest, scope: Scope) -> tuple[str, ...]:
         """Return the words that nothing in scope holds: a horizon hides words too."""
+        words = content_words(request.question)
+        if scope.documents is None:
+            counts, _ = await self._lexical.document_frequencies(
+                words, pipeline=request.pipeline
+            )
+            return tuple(word for word in words if not counts.get(word))
         unknown = []
-        for word in content_words(request.question):
+        for word in words:
             held = await self._lexical.search_words(
                 [word], pipeline=request.pipeline, scope=scope, limit=1
             )
