@@ -73,20 +73,29 @@ async def _ask(
     if as_json:
         output.json(_plain(request, as_of, answer))
     else:
-        _show(request, answer, output)
+        _show(request, as_of, answer, output)
 
 
-def _show(request: "SearchRequest", answer: "QuotedAnswer", output: "Output") -> None:
+def _show(
+    request: "SearchRequest",
+    as_of: str | None,
+    answer: "QuotedAnswer",
+    output: "Output",
+) -> None:
     from lrwr.cli.passages import chapter_of, pieces_of, place_of
     from lrwr.cli.stream import Styled
     from lrwr.core.model.words import content_words
 
     output.story("No language model: lrwr quotes your text and does not reason.")
     if answer.unknown:
-        output.answer(f"Your text never says: {', '.join(answer.unknown)}.")
+        never = "Your text never says" if as_of is None else f"Not said up to {as_of}"
+        output.answer(f"{never}: {', '.join(answer.unknown)}.")
     if answer.silent:
+        so_far = "" if as_of is None else " so far"
         nearest = " What comes nearest:" if answer.quotes else ""
-        output.answer(Styled(f"Your text is silent on this.{nearest}", "strong"))
+        output.answer(
+            Styled(f"Your text is silent on this{so_far}.{nearest}", "strong")
+        )
     words = content_words(request.question)
     for quote in answer.quotes:
         output.answer()

@@ -175,7 +175,7 @@ async def _one(
                 }
             )
             return
-        await _show(services, output, request, result, full=full)
+        await _show(services, output, request, result, as_of=as_of, full=full)
 
 
 async def _find(
@@ -199,6 +199,7 @@ async def _show(
     request: "SearchRequest",
     result: "SearchResult",
     *,
+    as_of: str | None,
     full: bool,
 ) -> None:
     from lrwr.cli.passages import chapter_of, pieces_of, place_of
@@ -212,7 +213,8 @@ async def _show(
     weights = WordWeights.of(words, {}, 1)
     if result.unknown:
         unknown = ", ".join(result.unknown)
-        output.story(f"Not in the library at all: {unknown}.")
+        until = "in the library at all" if as_of is None else f"said up to {as_of}"
+        output.story(f"Not {until}: {unknown}.")
     if not result.passages:
         output.story("Nothing found.")
     for number, passage in enumerate(result.passages, start=1):
