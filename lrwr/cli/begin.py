@@ -29,7 +29,11 @@ def begin(
     before = context.find_object(dict) or {}
     given = {**before, **(flags or {})}
     settings = load_settings(start or Path.cwd(), os.environ, given)
-    output = Output(color=settings.output.color, progress=settings.output.progress)
+    output = Output(
+        color=settings.output.color,
+        progress=settings.output.progress,
+        pager=settings.output.pager,
+    )
     for warning in settings.warnings:
         output.warn(warning)
     return settings, output

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, Protocol, TextIO
 
 from lrwr.cli.clean import clean, escaped_json, jsonable
-from lrwr.cli.stream import Color, Piece, Stream, Styled, plain
+from lrwr.cli.stream import Color, Piece, Stream, Styled, is_terminal, plain
 from lrwr.core.model.errors import LrwrError
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ class Output:
         *,
         color: Color = "auto",
         progress: bool = True,
+        pager: bool = False,
         env: Mapping[str, str] | None = None,
         stdout: TextIO | None = None,
         stderr: TextIO | None = None,
@@ -43,6 +44,7 @@ class Output:
         self._out = Stream(stdout or sys.stdout, color, environment)
         self._err = Stream(stderr or sys.stderr, color, environment)
         self._progress = progress
+        self._pager = pager and self._out.terminal and is_terminal(sys.stdin)
         self._live: Console | None = None
 
     @property
@@ -54,6 +56,18 @@ class Output:
     def interactive(self) -> bool:
         """Whether the answer goes straight to a terminal."""
         return self._out.terminal
+
+    @contextmanager
+    def paged(self) -> Iterator[None]:
+        """Show the answer given meanwhile a screen at a time, if it needs more."""
+        if not self._pager:
+            yield
+            return
+        self._out.gather()
+        try:
+            yield
+        finally:
+            self._out.show_gathered()
 
     def answer(self, *pieces: Piece, indent: int = 0) -> None:
         """Print one line or paragraph of the answer, `indent` columns from the left."""

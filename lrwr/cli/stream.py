@@ -29,6 +29,7 @@ _STYLES: Mapping[Tone, str] = {
     "bad": "red",
 }
 _FALLBACK_WIDTH = 80
+_FALLBACK_HEIGHT = 24
 _NARROWEST = 20
 
 
@@ -53,7 +54,8 @@ class Stream:
         self._file = file
         self._env = env
         self._console: Console | None = None
-        self.terminal = _is_terminal(file)
+        self._gathered: list[str] | None = None
+        self.terminal = is_terminal(file)
         wanted = self.terminal and env.get("TERM") != "dumb" and not env.get("NO_COLOR")
         self.colored = color == "always" or (color == "auto" and wanted)
         self.width = _width(file, env) if self.terminal else _FALLBACK_WIDTH
@@ -121,12 +123,30 @@ class Stream:
 
     def write(self, text: str) -> None:
         """Write and flush; when the reader has left, the command ends quietly."""
+        if self._gathered is not None:
+            self._gathered.append(text)
+            return
         try:
             self._file.write(encodable(text, self._file.encoding))
             self._file.flush()
         except BrokenPipeError:
             self._let_go()
             raise SystemExit(ExitCode.OK) from None
+
+    def gather(self) -> None:
+        """Hold back what is written from now on, until `show_gathered`."""
+        self._gathered = []
+
+    def show_gathered(self) -> None:
+        """Show what was held back, in a pager when it is longer than the terminal."""
+        text, self._gathered = "".join(self._gathered or ()), None
+        if text.count("\n") < _height(self._file):
+            self.write(text)
+            return
+        from pydoc import pager
+
+        os.environ.setdefault("LESS", "-RFX")  # colours, and no screen of its own
+        pager(encodable(text, self._file.encoding))
 
     def _let_go(self) -> None:
         # Python flushes once more on its way out; what is left goes nowhere.
@@ -145,11 +165,18 @@ def _styled(piece: Piece) -> Styled:
     return piece if isinstance(piece, Styled) else Styled(piece)
 
 
-def _is_terminal(file: TextIO) -> bool:
+def is_terminal(file: TextIO) -> bool:
+    """Say whether a person reads or writes `file`."""
     try:
         return file.isatty()
     except ValueError:  # closed
         return False
+
+
+def _height(file: TextIO) -> int:
+    with suppress(OSError, ValueError):
+        return os.get_terminal_size(file.fileno()).lines or _FALLBACK_HEIGHT
+    return _FALLBACK_HEIGHT
 
 
 def _width(file: TextIO, env: Mapping[str, str]) -> int:

@@ -35,10 +35,11 @@ def config_show(context: typer.Context, as_json: Json = False) -> None:
         output.json({**folders, "settings": shown})
         return
     rows = [_row(key, settings) for key in all_settings()]
-    output.answer(f"Library: {library.root}")
-    output.answer(f"State:   {library.state_dir}")
-    output.answer()
-    output.table(["Setting", "Value", "From"], rows)
+    with output.paged():
+        output.answer(f"Library: {library.root}")
+        output.answer(f"State:   {library.state_dir}")
+        output.answer()
+        output.table(["Setting", "Value", "From"], rows)
 
 
 def config_path(context: typer.Context, as_json: Json = False) -> None:

@@ -57,7 +57,8 @@ async def _jobs(
         output.story("No jobs.")
         return
     headings = ["Job", "State", "Work", "Document", "When", "Tries"]
-    output.table(headings, [_row(job) for job in found], right={"Job", "Tries"})
+    with output.paged():
+        output.table(headings, [_row(job) for job in found], right={"Job", "Tries"})
     for job in found:
         if job.error:
             output.story(f"job {job.id}: {job.error} {job.hint}")

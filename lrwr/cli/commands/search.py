@@ -175,7 +175,8 @@ async def _one(
                 }
             )
             return
-        await _show(services, output, request, result, as_of=as_of, full=full)
+        with output.paged():
+            await _show(services, output, request, result, as_of=as_of, full=full)
 
 
 async def _find(

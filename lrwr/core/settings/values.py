@@ -141,6 +141,11 @@ class OutputSettings:
     progress: bool = setting(
         True, "Whether long work shows a progress bar on a terminal."
     )
+    pager: bool = setting(
+        True,
+        "Whether an answer that is longer than the terminal is shown a screen at a"
+        " time, with the program that PAGER names.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,56 @@
+import contextlib
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.terminal import LRWR
+
+fcntl = pytest.importorskip("fcntl")
+termios = pytest.importorskip("termios")
+
+
+def on_a_terminal(folder: Path, *words: str, lines: int, **env: str) -> str:
+    import struct
+
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, 100, 0, 0))
+    seen = b""
+    kept = {"PATH": os.environ["PATH"], "HOME": str(folder), "TERM": "xterm"}
+    with subprocess.Popen(
+        [LRWR, *words],
+        cwd=folder,
+        env=kept | env,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    ):
+        os.close(theirs)
+        with contextlib.suppress(OSError):  # the terminal is gone with its last user
+            while part := os.read(ours, 65_536):
+                seen += part
+    os.close(ours)
+    return seen.decode()
+
+
+PAGER = "sed s/^/PAGED/"
+
+
+def test_an_answer_longer_than_the_terminal_goes_to_the_pager(tmp_path: Path) -> None:
+    shown = on_a_terminal(tmp_path, "config", "show", lines=5, PAGER=PAGER)
+    assert "PAGEDpipeline" in shown.replace("\x1b[0m", "")
+
+
+def test_an_answer_that_fits_does_not(tmp_path: Path) -> None:
+    shown = on_a_terminal(tmp_path, "config", "show", lines=200, PAGER=PAGER)
+    assert "pipeline" in shown
+    assert "PAGED" not in shown
+
+
+def test_the_pager_can_be_turned_off(tmp_path: Path) -> None:
+    shown = on_a_terminal(
+        tmp_path, "config", "show", lines=5, PAGER=PAGER, LRWR_OUTPUT_PAGER="false"
+    )
+    assert "pipeline" in shown
+    assert "PAGED" not in shown
