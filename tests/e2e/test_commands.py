@@ -324,6 +324,8 @@ def test_ctrl_c_ends_with_a_word_and_keeps_what_was_done(empty: Terminal) -> Non
         path.write_text(text.format(number), encoding="utf-8")
     script = (
         "import os, signal, subprocess, sys, time\n"
+        # A shell in the background ignores the signal, and hands that down.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "running = subprocess.Popen(sys.argv[1:])\n"
         "while not os.path.exists('.lrwr/library.db'):\n"
         "    time.sleep(0.01)\n"
