@@ -189,8 +189,8 @@ def test_work_at_import_is_noticed_and_definitions_are_not(
     [
         ("cd /" + "work/main", True),
         ('open("/' + 'tmp/x")', True),
-        ("~/work/novel", False),
-        ("../work/novel", False),
+        ("~/" + "work/novel", False),
+        ("../" + "work/novel", False),
         ("https://e.org/home/x", False),
         ("/" + "home/ is where homes are", False),
     ],

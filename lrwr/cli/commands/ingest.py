@@ -206,7 +206,7 @@ def _told(problem: "Problem") -> str:
 def _lines(
     report: "IngestReport", counts: "LibraryCounts | None", seconds: float
 ) -> "list[str]":
-    read = "would read" if report.dry_run else "read"
+    read = "to read" if report.dry_run else "read"
     lines = [
         f"{_count(report.processed, 'document')} {read}"
         f" ({_count(report.words, 'word')}), {report.unchanged:,} unchanged"
