@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import NotFound
 from lrwr.core.settings.library import (
     Library,
@@ -24,6 +25,7 @@ from lrwr.core.settings.values import Settings
 if TYPE_CHECKING:
     from lrwr.core.adapters.embed.local import LocalEmbedder
     from lrwr.core.adapters.records.sqlite.database import Database
+    from lrwr.core.canon.file import CanonFile
     from lrwr.core.canon.service import CanonService
     from lrwr.core.chat.companion import Companion
     from lrwr.core.ports.job_queue import JobQueue
@@ -32,7 +34,9 @@ if TYPE_CHECKING:
     from lrwr.core.ports.reranker import Reranker
     from lrwr.core.ports.vector_index import VectorIndex
     from lrwr.core.retrieval.search import PassageFinder
+    from lrwr.pipeline.recipes import Recipe
     from lrwr.pipeline.service import DocumentProcessingService
+    from lrwr.pipeline.weaving import StoryWeaver
 
 MOST_THREADS = 8
 """More threads than this make a small model no faster."""
@@ -81,18 +85,17 @@ class Services:
         from lrwr.core.adapters.records.sqlite.knowledge import SqliteKnowledgeStore
         from lrwr.core.adapters.source.folder import FolderSource
         from lrwr.core.adapters.source.parser import Parser
-        from lrwr.pipeline.recipes import NaiveRecipe, Tools
+        from lrwr.pipeline.recipes import Tools
         from lrwr.pipeline.service import DocumentProcessingService
 
         prepare_state_dir(self.library)
         store = SqliteKnowledgeStore(self._database, now=self._now)
-        chunk = self.settings.chunk
         return DocumentProcessingService(
             source=FolderSource(
                 self.library.root, targets, self.settings.manuscript.exclude
             ),
             parse=Parser(),
-            recipe=NaiveRecipe(size=chunk.size, overlap=chunk.overlap),
+            recipe=self._recipe(),
             tools=Tools(
                 count=self._local.count_tokens,
                 embedder=self._embedder,
@@ -101,6 +104,40 @@ class Services:
             store=store,
             jobs=self.jobs,
             worker=f"{platform.node()}/{os.getpid()}/{uuid4().hex[:8]}",
+            weaver=self._weaver(),
+        )
+
+    def _recipe(self) -> "Recipe":
+        from lrwr.pipeline.recipes import NaiveRecipe
+
+        chunk = self.settings.chunk
+        if self.settings.pipeline is Pipeline.NAIVE:
+            return NaiveRecipe(size=chunk.size, overlap=chunk.overlap)
+        from lrwr.core.adapters.analyst.rules import RulesAnalyst
+        from lrwr.core.adapters.records.sqlite.story import SqliteAnalysisStore
+        from lrwr.core.adapters.sentences import sentence_spans
+        from lrwr.pipeline.agentic import AgenticRecipe
+        from lrwr.pipeline.stages.semantic import Limits
+
+        return AgenticRecipe(
+            limits=Limits(least=chunk.smallest, most=chunk.largest),
+            split=sentence_spans,
+            rules=RulesAnalyst(sentence_spans),
+            store=SqliteAnalysisStore(self._database, now=self._now),
+        )
+
+    def _weaver(self) -> "StoryWeaver | None":
+        if self.settings.pipeline is Pipeline.NAIVE:
+            return None
+        from lrwr.core.adapters.records.sqlite.passages import SqlitePassageStore
+        from lrwr.core.adapters.records.sqlite.story import SqliteCastStore
+        from lrwr.pipeline.weaving import StoryWeaver
+
+        return StoryWeaver(
+            store=SqliteCastStore(self._database),
+            passages=SqlitePassageStore(self._database),
+            patterns=self.settings.manuscript.order,
+            canon=self._canon_file().load,
         )
 
     def manuscript(self) -> tuple[Path, ...]:
@@ -119,9 +156,7 @@ class Services:
         Raises:
             NotFound: Nothing has been ingested here.
         """
-        from lrwr.core.canon.file import CanonFile
         from lrwr.core.retrieval.search import PassageFinder
-        from lrwr.core.settings.places import CANON_FILE
 
         return PassageFinder(
             store=self.passages,
@@ -131,8 +166,14 @@ class Services:
             reranker=self.reranker,
             candidates=self.settings.rerank.candidates,
             order_patterns=self.settings.manuscript.order,
-            canon=CanonFile(self.library.root / CANON_FILE).load,
+            canon=self._canon_file().load,
         )
+
+    def _canon_file(self) -> "CanonFile":
+        from lrwr.core.canon.file import CanonFile
+        from lrwr.core.settings.places import CANON_FILE
+
+        return CanonFile(self.library.root / CANON_FILE)
 
     @cached_property
     def canon(self) -> "CanonService":

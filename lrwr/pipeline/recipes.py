@@ -1,18 +1,24 @@
 """Recipes: how a document becomes knowledge. One signature, chosen by one setting."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from lrwr.core.model.chunks import Knowledge, Pipeline, TextHash
+from lrwr.core.model.chunks import Chunk, Knowledge, Pipeline, TextHash
 from lrwr.core.model.documents import Document
 from lrwr.core.model.events import Embedded, Working
 from lrwr.core.model.jobs import Stage
+from lrwr.core.model.metering import Usage
 from lrwr.core.ports.embedder import Embedder
 from lrwr.pipeline.stages.embed import embed_missing
-from lrwr.pipeline.stages.recursive import CountTokens, split_recursively
+from lrwr.pipeline.stages.pieces import CountTokens
+from lrwr.pipeline.stages.recursive import split_recursively
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Report = Callable[[Working | Embedded], Awaitable[None]]
 """Called when a stage begins and when chunks were embedded."""
@@ -29,9 +35,14 @@ class Tools:
     embedder: Embedder | None
     known: KnownVectors
 
+    @property
+    def space(self) -> str:
+        """Name the embedding space; empty without an embedder."""
+        return self.embedder.space if self.embedder else ""
+
 
 class Recipe(Protocol):
-    """Turns one document into knowledge. Writes nothing."""
+    """Turns one document into knowledge. Writes nothing of the document."""
 
     @property
     def pipeline(self) -> Pipeline:
@@ -43,16 +54,20 @@ class Recipe(Protocol):
         ...
 
     async def draft(self, document: Document, tools: Tools) -> Knowledge:
-        """Return the knowledge without new vectors: what costs nothing to know."""
+        """Return what costs nothing to know: no vectors, and no model is asked."""
         ...
 
-    async def complete(
-        self, knowledge: Knowledge, tools: Tools, report: Report
+    async def estimate(self, knowledge: Knowledge) -> Usage:
+        """Return what a language model would be asked for a draft's document."""
+        ...
+
+    async def learn(
+        self, document: Document, tools: Tools, report: Report
     ) -> Knowledge:
         """Return the knowledge with every vector that was missing.
 
         Raises:
-            ServiceUnavailable: A model did not answer.
+            ServiceUnavailable: The embedder did not answer.
         """
         ...
 
@@ -83,28 +98,40 @@ class NaiveRecipe:
             size=self.size,
             overlap=self.overlap,
         )
-        space = tools.embedder.space if tools.embedder else ""
-        return Knowledge(document, self.pipeline, chunks, space, {})
+        return Knowledge(document, self.pipeline, chunks, tools.space, {})
 
-    async def complete(
-        self, knowledge: Knowledge, tools: Tools, report: Report
+    async def estimate(self, knowledge: Knowledge) -> Usage:
+        """Return nothing: no model is asked."""
+        del knowledge
+        return Usage()
+
+    async def learn(
+        self, document: Document, tools: Tools, report: Report
     ) -> Knowledge:
-        """Embed the chunks whose text was never embedded."""
-        if tools.embedder is None:
-            return knowledge
-        texts = {chunk.text_hash for chunk in knowledge.chunks}
-        known = await tools.known(knowledge.space, texts)
-        await report(Working(knowledge.document.id, Stage.EMBED))
-        vectors = {}
-        slices = embed_missing(knowledge.chunks, known, tools.embedder)
-        async with aclosing(slices) as open_:
-            async for part in open_:
-                vectors.update(part)
-                await report(Embedded(len(part)))
+        """Split the document, and embed the chunks whose text was never embedded."""
+        drafted = await self.draft(document, tools)
+        vectors = await embedded(document, drafted.chunks, tools, report)
         return Knowledge(
-            knowledge.document,
-            knowledge.pipeline,
-            knowledge.chunks,
-            knowledge.space,
-            vectors,
+            document, self.pipeline, drafted.chunks, drafted.space, vectors
         )
+
+
+async def embedded(
+    document: Document, chunks: Sequence[Chunk], tools: Tools, report: Report
+) -> "dict[TextHash, NDArray[np.float32]]":
+    """Return the vectors of those chunks whose words were never embedded.
+
+    Raises:
+        ServiceUnavailable: The embedder did not answer.
+    """
+    if tools.embedder is None:
+        return {}
+    texts = {chunk.text_hash for chunk in chunks}
+    known = await tools.known(tools.space, texts)
+    await report(Working(document.id, Stage.EMBED))
+    vectors: dict[TextHash, NDArray[np.float32]] = {}
+    async with aclosing(embed_missing(chunks, known, tools.embedder)) as slices:
+        async for part in slices:
+            vectors.update(part)
+            await report(Embedded(len(part)))
+    return vectors

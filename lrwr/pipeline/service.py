@@ -3,17 +3,15 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 
-from lrwr.core.model.chunks import Chunk, Knowledge, TextHash
+from lrwr.core.model.chunks import Knowledge
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound, ServiceUnavailable
 from lrwr.core.model.events import (
     Embedded,
-    Finished,
-    IngestEvent,
     Planned,
     Waiting,
     Working,
@@ -24,11 +22,12 @@ from lrwr.core.ports.manuscript_source import (
     DocumentParser,
     Listing,
     ManuscriptSource,
-    Skipped,
 )
 from lrwr.core.ports.record_store import KnowledgeStore, Seen
 from lrwr.pipeline.changes import Changes, compare, renames
 from lrwr.pipeline.recipes import Recipe, Tools
+from lrwr.pipeline.report import Emit, IngestReport, Progress, add, problem_of
+from lrwr.pipeline.weaving import StoryWeaver
 
 LEASE = 10.0
 """Seconds a worker may be silent before its job is given to another."""
@@ -50,44 +49,6 @@ MOST_OPEN = 100_000
 WORKERS = 3
 """Documents in work at once: one is read or stored while others are embedded."""
 
-Emit = Callable[[IngestEvent], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A document that could not be read: what happened, what to try."""
-
-    document: DocumentId
-    message: str
-    hint: str
-    exit_code: int
-
-
-@dataclass(slots=True)
-class IngestReport:
-    """What an ingestion did, or with `dry_run` would do.
-
-    `processed` documents were read and stored; of their `chunks`, `embedded` cost a
-    run of the model and `reused` did not. `words` are those of the processed
-    documents. `renamed` maps new ids to old ones. `remarks` are sentences for the
-    writer.
-    """
-
-    dry_run: bool = False
-    found: int = 0
-    unchanged: int = 0
-    processed: int = 0
-    forgotten: int = 0
-    words: int = 0
-    chunks: int = 0
-    tokens: int = 0
-    embedded: int = 0
-    reused: int = 0
-    renamed: dict[DocumentId, DocumentId] = field(default_factory=dict)
-    skipped: tuple[Skipped, ...] = ()
-    problems: list[Problem] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
-
 
 class DocumentProcessingService:
     """Brings the library up to date with the manuscript.
@@ -107,6 +68,7 @@ class DocumentProcessingService:
         store: KnowledgeStore,
         jobs: JobQueue,
         worker: str,
+        weaver: StoryWeaver | None = None,
         pause: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._source = source
@@ -116,6 +78,7 @@ class DocumentProcessingService:
         self._store = store
         self._jobs = jobs
         self._worker = worker
+        self._weaver = weaver
         self._pause = pause or partial(asyncio.sleep, PAUSE)
 
     async def process(
@@ -144,7 +107,9 @@ class DocumentProcessingService:
             await self._rehearse(todo, report)
             report.forgotten = len(changes.gone)
         else:
-            await self._work(todo, changes.gone, listing, _Progress(report, emit))
+            await self._work(todo, changes.gone, listing, Progress(report, emit))
+            if self._weaver is not None:
+                report.woven = await self._weaver.weave()
             report.remarks.sort()
             report.problems.sort(key=lambda problem: problem.document)
         return report
@@ -210,9 +175,10 @@ class DocumentProcessingService:
                 content, _ = await self._source.read(document)
                 parsed = await asyncio.to_thread(self._parse, document, content)
             except LrwrError as error:
-                report.problems.append(_problem(document, error))
+                report.problems.append(problem_of(document, error))
                 continue
             knowledge = await self._recipe.draft(parsed, self._tools)
+            report.usage += await self._recipe.estimate(knowledge)
             await self._count(knowledge, report)
 
     async def _count(self, knowledge: Knowledge, report: IngestReport) -> None:
@@ -220,14 +186,14 @@ class DocumentProcessingService:
         known = texts
         if self._tools.embedder is not None:
             known = await self._tools.known(knowledge.space, texts)
-        _add(report, knowledge, known)
+        add(report, knowledge, known)
 
     async def _work(
         self,
         todo: Sequence[DocumentId],
         gone: Sequence[DocumentId],
         listing: Listing,
-        progress: "_Progress",
+        progress: Progress,
     ) -> None:
         pipeline = self._recipe.pipeline
         orders = [JobOrder(JobKind.PROCESS, document, pipeline) for document in todo]
@@ -261,9 +227,15 @@ class DocumentProcessingService:
         worker: str,
         documents: Collection[DocumentId],
         there: Collection[DocumentId],
-        progress: "_Progress",
+        progress: Progress,
     ) -> None:
-        claimed = partial(self._jobs.claim, worker, lease=LEASE, documents=documents)
+        claimed = partial(
+            self._jobs.claim,
+            worker,
+            lease=LEASE,
+            documents=documents,
+            pipeline=self._recipe.pipeline,
+        )
         while (claim := await claimed()) is not None:
             try:
                 await self._do(claim, there, progress)
@@ -278,7 +250,7 @@ class DocumentProcessingService:
                 raise
 
     async def _do(
-        self, claim: Claim, there: Collection[DocumentId], progress: "_Progress"
+        self, claim: Claim, there: Collection[DocumentId], progress: Progress
     ) -> None:
         if claim.order.kind is JobKind.FORGET and claim.order.document not in there:
             await self._forget(claim, progress)
@@ -292,11 +264,11 @@ class DocumentProcessingService:
         finally:
             beating.cancel()
 
-    async def _forget(self, claim: Claim, progress: "_Progress") -> None:
+    async def _forget(self, claim: Claim, progress: Progress) -> None:
         if await self._store.forget(claim.order.document, claim):
             progress.forgot(claim.order.document)
 
-    async def _learn(self, claim: Claim, hold: "_Hold", progress: "_Progress") -> None:
+    async def _learn(self, claim: Claim, hold: "_Hold", progress: Progress) -> None:
         document = claim.order.document
 
         async def report(event: Working | Embedded) -> None:
@@ -307,13 +279,16 @@ class DocumentProcessingService:
         content, revision = await self._source.read(document)
         parsed = await asyncio.to_thread(self._parse, document, content)
         await report(Working(document, Stage.SPLIT))
-        knowledge = await self._recipe.draft(parsed, self._tools)
         name, counted = self._name(), None
         try:
-            knowledge = await self._recipe.complete(knowledge, self._tools, report)
+            knowledge = await self._recipe.learn(parsed, self._tools, report)
         except ServiceUnavailable as error:
             progress.words_only(error)
+            knowledge = await self._recipe.draft(parsed, self._tools)
             name, counted = f"{name}/{UNFINISHED}", replace(knowledge, space="")
+        if knowledge.unfinished:
+            progress.unread(knowledge.unfinished)
+            name = f"{self._name()}/{UNFINISHED}"
         await report(Working(document, Stage.STORE))
         seen = Seen(document, revision, sha256(content).hexdigest(), name)
         if await self._store.replace(knowledge, seen, claim):
@@ -337,61 +312,3 @@ class _Hold:
             await asyncio.sleep(BEAT)
             with suppress(LrwrError):  # the work itself will meet what is wrong
                 await self.enter(self._stage)
-
-
-class _Progress:
-    """Counts what has been done, each document once, and lets it be seen."""
-
-    def __init__(self, report: IngestReport, emit: Emit) -> None:
-        self._report = report
-        self._done: set[DocumentId] = set()
-        self.emit = emit
-
-    def learned(self, knowledge: Knowledge) -> None:
-        document = knowledge.document
-        if not self._is_first(document.id):
-            return
-        known = {chunk.text_hash for chunk in knowledge.chunks} - set(knowledge.vectors)
-        _add(self._report, knowledge, known)
-        self._report.remarks += [f"{document.id}: {w}" for w in document.warnings]
-        self.emit(Finished(document.id))
-
-    def forgot(self, document: DocumentId) -> None:
-        if self._is_first(document):
-            self._report.forgotten += 1
-            self.emit(Finished(document))
-
-    def failed(self, document: DocumentId, error: LrwrError) -> None:
-        if self._is_first(document):
-            problem = _problem(document, error)
-            self._report.problems.append(problem)
-            self.emit(Finished(document, problem.message, problem.hint))
-
-    def _is_first(self, document: DocumentId) -> bool:
-        new = document not in self._done
-        self._done.add(document)
-        return new
-
-    def words_only(self, error: LrwrError) -> None:
-        remark = f"Found by words alone until the next ingestion. {error}"
-        if remark not in self._report.remarks:
-            self._report.remarks.append(remark)
-
-
-def _problem(document: DocumentId, error: LrwrError) -> Problem:
-    return Problem(document, str(error), error.hint, int(error.exit_code))
-
-
-def _add(
-    report: IngestReport, knowledge: Knowledge, known: Collection[TextHash]
-) -> None:
-    missing: dict[TextHash, Chunk] = {
-        c.text_hash: c for c in knowledge.chunks if c.text_hash not in known
-    }
-    report.processed += 1
-    report.words += knowledge.document.words
-    report.chunks += len(knowledge.chunks)
-    if knowledge.space:
-        report.embedded += len(missing)
-        report.reused += len(knowledge.chunks) - len(missing)
-        report.tokens += sum(chunk.tokens for chunk in missing.values())

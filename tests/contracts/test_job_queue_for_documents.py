@@ -40,3 +40,11 @@ async def test_what_another_left_is_taken_only_by_who_asks_for_it(
     again = await take(library, ONE, TWO)
     assert again is not None
     assert (again.order.document, again.attempt) == (ONE, 2)
+
+
+async def test_a_worker_takes_jobs_of_its_own_pipeline(library: Library) -> None:
+    await order_both(library)
+    taken = library.queue.claim("w", lease=LEASE, pipeline=Pipeline.AGENTIC)
+    assert await taken is None
+    claim = await library.queue.claim("w", lease=LEASE, pipeline=Pipeline.NAIVE)
+    assert claim is not None

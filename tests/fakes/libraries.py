@@ -11,11 +11,19 @@ from lrwr.core.adapters.records.sqlite.jobs import SqliteJobQueue
 from lrwr.core.adapters.records.sqlite.knowledge import SqliteKnowledgeStore
 from lrwr.core.adapters.records.sqlite.lexical import SqliteLexicalIndex
 from lrwr.core.adapters.records.sqlite.passages import SqlitePassageStore
+from lrwr.core.adapters.records.sqlite.story import (
+    SqliteAnalysisStore,
+    SqliteCastStore,
+    SqliteStoryStore,
+)
 from lrwr.core.model.chunks import Knowledge, Pipeline
 from lrwr.core.model.documents import DocumentId
+from lrwr.core.ports.analysis_store import AnalysisStore
+from lrwr.core.ports.cast_store import CastStore
 from lrwr.core.ports.job_queue import JobQueue
 from lrwr.core.ports.lexical_index import LexicalIndex
 from lrwr.core.ports.record_store import ChangeFeed, KnowledgeStore, PassageStore
+from lrwr.core.ports.story_store import StoryStore
 from tests.fakes.records import (
     Clock,
     a_document,
@@ -35,6 +43,9 @@ class Library:
     words: LexicalIndex
     feed: ChangeFeed
     queue: JobQueue
+    story: StoryStore
+    casts: CastStore
+    analysis: AnalysisStore
     clock: Clock
 
     async def keep(self, knowledge: Knowledge, revision: str = "r1") -> None:
@@ -62,6 +73,9 @@ def over(database: Database, clock: Clock) -> Library:
         words=SqliteLexicalIndex(database),
         feed=SqliteChangeFeed(database),
         queue=SqliteJobQueue(database, now=clock),
+        story=SqliteStoryStore(database),
+        casts=SqliteCastStore(database),
+        analysis=SqliteAnalysisStore(database, now=clock),
         clock=clock,
     )
 

@@ -1,10 +1,13 @@
 """Passages small enough to embed, that still know where they came from."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, NewType, TypeAlias
 
 from lrwr.core.model.documents import Document, DocumentId
+from lrwr.core.model.facts import Fact
+from lrwr.core.model.metering import Usage
 from lrwr.core.model.text import Lines, Span
 
 if TYPE_CHECKING:
@@ -18,7 +21,7 @@ ChunkId = NewType("ChunkId", str)
 """A UUID made from pipeline, document, text and occurrence: same text, same id."""
 
 TextHash = NewType("TextHash", str)
-"""SHA-256 of a chunk's text in UTF-8, in hexadecimal."""
+"""SHA-256 of the words that are embedded, in UTF-8, in hexadecimal."""
 
 
 class Pipeline(StrEnum):
@@ -41,7 +44,11 @@ class Chunk:
 
     `ordinal` counts the chunks of the document from 0. `chapter` and `scene` are
     indexes into the document's chapters and that chapter's scenes, from 0; a chunk
-    never crosses either. `tokens` are the embedder's own.
+    never crosses either. `tokens` are the embedder's own, those of `lead` included.
+
+    `lead` and `heading` are indexed with the text and never shown as it: the
+    sentences that stand before it in the same scene, verbatim, and words on where it
+    stands. Pipeline a has neither: its overlap is part of the text.
     """
 
     id: ChunkId
@@ -55,6 +62,13 @@ class Chunk:
     text: str
     text_hash: TextHash
     tokens: int
+    lead: str = ""
+    heading: str = ""
+
+    @property
+    def embedded(self) -> str:
+        """The words whose meaning becomes the chunk's vector."""
+        return f"{self.lead}\n\n{self.text}" if self.lead else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +78,11 @@ class Knowledge:
     `vectors` holds what was embedded anew, by text hash, for the embedding space
     `space`; every other chunk's vector is in the store already. `space` is empty
     when no embedder was there: such chunks are found by words alone.
+
+    The rest is pipeline b's. `seams` are the distances between neighbouring sentences
+    by the key of their words. `evidence` and `noted` are what the document says of
+    names, as JSON: in the story, and in a note. `usage` is what a language model was
+    asked for it; `unfinished` says in a sentence why it could not be asked for all.
     """
 
     document: Document
@@ -71,3 +90,9 @@ class Knowledge:
     chunks: tuple[Chunk, ...]
     space: str
     vectors: "dict[TextHash, NDArray[np.float32]]"
+    facts: tuple[Fact, ...] = ()
+    seams: Mapping[str, float] = field(default_factory=dict)
+    evidence: str = ""
+    noted: str = ""
+    usage: Usage = field(default_factory=Usage)
+    unfinished: str = ""

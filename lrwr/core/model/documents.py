@@ -1,5 +1,6 @@
 """A manuscript file as lrwr understands it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NewType
@@ -71,6 +72,7 @@ class Document:
     belongs to the scene on whose lines it stands, in a `.docx` by the number of the
     paragraph it comments. `order` is the front matter's place in story order.
     `warnings` tell what was odd about the file ("read as Latin-1"), one sentence each.
+    `fields` are those of the front matter, names in lower case, values as written.
     """
 
     id: DocumentId
@@ -84,3 +86,4 @@ class Document:
     order: float | None = None
     words: int = 0
     warnings: tuple[str, ...] = field(default=())
+    fields: Mapping[str, str] = field(default_factory=dict)

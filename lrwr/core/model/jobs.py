@@ -31,6 +31,7 @@ class Stage(StrEnum):
 
     READ = "reading"
     SPLIT = "splitting"
+    ANALYSE = "analysing"
     EMBED = "embedding"
     STORE = "storing"
 

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
+from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import Claim, Job, JobOrder, JobState, Stage
 
@@ -27,11 +28,13 @@ class JobQueue(Protocol):
         *,
         lease: float,
         documents: Collection[DocumentId] | None = None,
+        pipeline: Pipeline | None = None,
     ) -> Claim | None:
         """Take the oldest job that waits, or whose lease ran out; None if none.
 
-        `lease` is in seconds. Only jobs on `documents` are taken; None means any. A job that was claimed three times and never finished
-        is marked failed instead of being handed out again.
+        `lease` is in seconds. Only jobs on `documents` and of `pipeline` are taken;
+        None means any. A job that was claimed three times and never finished is
+        marked failed instead of being handed out again.
         """
         ...
 

@@ -112,7 +112,7 @@ class SearchSettings:
 
 @dataclass(frozen=True, slots=True)
 class ChunkSettings:
-    """How pipeline a cuts the text."""
+    """How the text is cut into passages."""
 
     size: int = setting(
         500,
@@ -126,6 +126,18 @@ class ChunkSettings:
         " most half of `size`.",
         low=0,
         high=255,
+    )
+    smallest: int = setting(
+        80,
+        "How many tokens a passage of pipeline b should have at least.",
+        low=20,
+        high=250,
+    )
+    largest: int = setting(
+        250,
+        "The longest passage of pipeline b, in tokens of the embedding model.",
+        low=64,
+        high=440,
     )
 
 
@@ -157,9 +169,10 @@ class Settings:
     """
 
     root: Path
-    pipeline: Literal[Pipeline.NAIVE] = setting(
-        Pipeline.NAIVE,
-        "The recipe that turns the manuscript into passages: a cuts it by size.",
+    pipeline: Literal[Pipeline.NAIVE, Pipeline.AGENTIC] = setting(
+        Pipeline.AGENTIC,
+        "The recipe that turns the manuscript into passages: a cuts it by size; b"
+        " where the meaning turns, and learns who and what is in the story.",
     )
     state_dir: str = setting(
         ".lrwr",

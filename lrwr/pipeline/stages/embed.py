@@ -29,5 +29,5 @@ async def embed_missing(
     todo = sorted(missing.values(), key=lambda chunk: chunk.tokens)
     for start in range(0, len(todo), SLICE):
         part = todo[start : start + SLICE]
-        vectors = await embedder.embed([chunk.text for chunk in part])
+        vectors = await embedder.embed([chunk.embedded for chunk in part])
         yield {c.text_hash: v for c, v in zip(part, vectors, strict=True)}

@@ -3,35 +3,29 @@
 The separators are tried in order: an empty line, a line's end, a sentence's end, a
 space, and at last any character. Pieces are packed into a chunk until the next would
 not fit, or until the text itself chooses an end once the chunk is half full; a chunk
-begins with the last pieces of the one before, as far as they fit the overlap. No chunk crosses a scene or a comment, so that a bound in story order falls
-between chunks, and an edit moves no chunk beyond its scene.
+begins with the last pieces of the one before, as far as they fit the overlap. No
+chunk crosses a scene or a comment, so that a bound in story order falls between
+chunks, and an edit moves no chunk beyond its scene.
 """
 
-import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from itertools import accumulate
 from uuid import UUID, uuid5
 from zlib import crc32
 
-from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline, TextHash
+from lrwr.core.model.chunks import Chunk, ChunkId, Pipeline, TextHash
 from lrwr.core.model.documents import Document
 from lrwr.core.model.text import Span
-
-CountTokens = Callable[[Sequence[str]], list[int]]
-
-SEPARATORS = (
-    re.compile(r"\n[^\S\n]*\n\s*"),
-    re.compile(r"\n\s*"),
-    re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]*_]))\s+"),
-    re.compile(r"\s+"),
+from lrwr.pipeline.stages.homes import Home, homes_of
+from lrwr.pipeline.stages.pieces import (
+    CHARACTERS_A_TOKEN,
+    SEPARATORS,
+    Piece,
+    cut_at,
+    fit,
 )
-"""Between two pieces, coarsest first; each takes all the white space there is."""
-
-CHARACTERS_A_TOKEN = 8
-"""No piece is longer than this for each token allowed: a tokenizer may call a word of
-a million letters one unknown token. English prose has about 4.3."""
+from lrwr.pipeline.stages.pieces import CountTokens as CountTokens
 
 FULL_ENOUGH = 0.5
 """A chunk may end early when it has this share of `size` in text of its own."""
@@ -42,24 +36,6 @@ DRAWN = 40
 NAMESPACE = UUID("5d2f4a1e-6a0b-5c57-9d0e-6c7277720001")
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A span that no separator tried so far has cut, and its tokens."""
-
-    span: Span
-    tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class Home:
-    """The stretch of text that a chunk may not leave, and where it stands."""
-
-    span: Span
-    chapter: int
-    scene: int
-    kind: ChunkKind
-
-
 def split_recursively(
     document: Document, count: CountTokens, *, size: int, overlap: int
 ) -> tuple[Chunk, ...]:
@@ -68,92 +44,24 @@ def split_recursively(
     `overlap` is how many of those tokens may repeat the chunk before. Notes come
     last, as chunks of their own. The text at each chunk's span is its text.
     """
-    homes = list(_homes(document))
+    homes = list(homes_of(document))
     pieces = _paragraphs(document.text, homes, count)
     placed: list[tuple[Home, Span, int]] = []
     for home, coarse in zip(homes, pieces, strict=True):
-        fine = _fit(document.text, coarse, count, size)
+        fine = fit(document.text, coarse, count, size)
         placed += [
             (home, span, n) for span, n in _pack(document.text, fine, size, overlap)
         ]
     return _chunks(document, placed)
 
 
-def _homes(document: Document) -> Iterator[Home]:
-    for chapter, told in enumerate(document.chapters):
-        for number, scene in enumerate(told.scenes):
-            for part in scene.parts:
-                yield Home(part, chapter, number, ChunkKind.PROSE)
-    for note in document.notes:
-        yield Home(note, *_place(document, note), ChunkKind.NOTE)
-
-
-def _place(document: Document, note: Span) -> tuple[int, int]:
-    """Return chapter and scene of a note: those that began last on its line or before.
-
-    By lines, since a comment in a `.docx` stands at the end of the text.
-    """
-    line, place = document.lines.line_of(note.start), (0, 0)
-    for chapter, told in enumerate(document.chapters):
-        for number, scene in enumerate(told.scenes):
-            if document.lines.line_of(scene.span.start) <= line:
-                place = chapter, number
-    return place
-
-
 def _paragraphs(
     text: str, homes: Sequence[Home], count: CountTokens
 ) -> list[list[Piece]]:
     """Cut every home at empty lines, counting all their tokens in one call."""
-    spans = [list(_cut(text, home.span, SEPARATORS[0])) for home in homes]
+    spans = [list(cut_at(text, home.span, SEPARATORS[0])) for home in homes]
     tokens = iter(count([text[s.start : s.end] for group in spans for s in group]))
     return [[Piece(span, next(tokens)) for span in group] for group in spans]
-
-
-def _cut(text: str, span: Span, separator: re.Pattern[str]) -> Iterator[Span]:
-    start = span.start
-    for gap in separator.finditer(text, span.start, span.end):
-        if gap.end() >= span.end:
-            break
-        yield from _trimmed(text, start, gap.start())
-        start = gap.end()
-    yield from _trimmed(text, start, span.end)
-
-
-def _trimmed(text: str, start: int, end: int) -> Iterator[Span]:
-    """Yield the stretch without white space at its end, unless nothing is left."""
-    end = start + len(text[start:end].rstrip())
-    if end > start:
-        yield Span(start, end)
-
-
-def _fit(
-    text: str, pieces: Sequence[Piece], count: CountTokens, size: int, level: int = 1
-) -> list[Piece]:
-    """Cut pieces that are too long with the next finer separators."""
-    fine: list[Piece] = []
-    for piece in pieces:
-        if _fits(piece, size):
-            fine.append(piece)
-            continue
-        spans = _finer(text, piece.span, level)
-        tokens = count([text[s.start : s.end] for s in spans])
-        smaller = [Piece(s, n) for s, n in zip(spans, tokens, strict=True)]
-        fine += _fit(text, smaller, count, size, level + 1)
-    return fine
-
-
-def _fits(piece: Piece, size: int) -> bool:
-    if len(piece.span) == 1:
-        return True
-    return piece.tokens <= size and len(piece.span) <= size * CHARACTERS_A_TOKEN
-
-
-def _finer(text: str, span: Span, level: int) -> list[Span]:
-    if level < len(SEPARATORS):
-        return list(_cut(text, span, SEPARATORS[level]))
-    middle = span.start + len(span) // 2
-    return [Span(span.start, middle), Span(middle, span.end)]
 
 
 def _pack(

@@ -113,6 +113,7 @@ def _document(document: DocumentId, kind: DocumentFormat, layout: Layout) -> Doc
         order=said.order,
         words=_words(layout.text, chapters),
         warnings=(*layout.warnings, *said.warnings, *_emptiness(layout.text)),
+        fields=layout.fields,
     )
 
 

@@ -58,6 +58,7 @@ update job set lease_until = 0 where state = 'running' and worker = ?
 # being worked on waits on.
 _WANTED = """
 (:documents is null or document_id in (select value from json_each(:documents)))
+and (:pipeline is null or pipeline = :pipeline)
 """
 
 _CLAIM = f"""
@@ -141,6 +142,7 @@ class SqliteJobQueue:
         *,
         lease: float,
         documents: Collection[DocumentId] | None = None,
+        pipeline: Pipeline | None = None,
     ) -> Claim | None:
         """Take the oldest job that waits, or whose lease ran out; None if none."""
         asked: dict[str, object] = {
@@ -148,6 +150,7 @@ class SqliteJobQueue:
             "now": self._now(),
             "lease": lease,
             "documents": None if documents is None else json.dumps(list(documents)),
+            "pipeline": pipeline.value if pipeline else None,
         }
         return await self._database.write(lambda connection: _claim(connection, asked))
 

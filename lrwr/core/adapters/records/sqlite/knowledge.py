@@ -9,6 +9,7 @@ from lrwr.core.adapters.records.sqlite.database import Database
 from lrwr.core.adapters.records.sqlite.feed import shorten
 from lrwr.core.adapters.records.sqlite.jobs import complete
 from lrwr.core.adapters.records.sqlite.outline import chapters_to_json
+from lrwr.core.adapters.records.sqlite.readings import Read, drop, keep, read_of
 from lrwr.core.model.chunks import Chunk, Knowledge, Pipeline, TextHash
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.jobs import Claim
@@ -60,21 +61,22 @@ _EMBEDDING = "insert or ignore into embedding (space, text_hash, vector) values 
 
 _STORED_CHUNKS = """
 select id, ordinal, char_start, char_end, line_first, line_last, chapter, scene, kind,
-  tokens, space, text_hash
+  tokens, space, lead, heading, text_hash
 from chunk where document_id = ? and pipeline = ?
 """
 
 _INSERT_CHUNK = """
 insert into chunk (
   id, ordinal, char_start, char_end, line_first, line_last, chapter, scene, kind,
-  tokens, space, text_hash, text, document_id, pipeline
-) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  tokens, space, lead, heading, text_hash, text, document_id, pipeline
+) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 _MOVE_CHUNK = """
 update chunk set
   ordinal = ?2, char_start = ?3, char_end = ?4, line_first = ?5, line_last = ?6,
-  chapter = ?7, scene = ?8, kind = ?9, tokens = ?10, space = ?11
+  chapter = ?7, scene = ?8, kind = ?9, tokens = ?10, space = ?11, lead = ?12,
+  heading = ?13
 where id = ?1
 """
 
@@ -97,7 +99,7 @@ and not exists (select 1 from processed where document_id = ?1)
 _Row = tuple[str | int, ...]
 """A chunk from `id` to `text_hash`, in the order of `_STORED_CHUNKS`."""
 
-_SPACE, _TEXT_HASH = 10, 11
+_SPACE, _TEXT_HASH = 10, 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,7 @@ class _Draft:
     embeddings: list[tuple[str, str, bytes]]
     texts: str
     now: float
+    read: Read | None
 
 
 class SqliteKnowledgeStore:
@@ -189,6 +192,7 @@ def _draft(knowledge: Knowledge, seen: Seen, now: float) -> _Draft:
         ],
         texts=json.dumps([chunk.text_hash for chunk in knowledge.chunks]),
         now=now,
+        read=read_of(knowledge) if knowledge.pipeline is Pipeline.AGENTIC else None,
     )
 
 
@@ -221,6 +225,8 @@ def _replace(connection: sqlite3.Connection, draft: _Draft, claim: Claim) -> boo
     connection.execute(_DOCUMENT, draft.document)
     connection.executemany(_EMBEDDING, draft.embeddings)
     _replace_chunks(connection, draft)
+    if draft.read is not None:
+        keep(connection, draft.read)
     _clean(connection, draft.now)
     connection.execute(_PROCESSED, draft.processed)
     return True
@@ -265,6 +271,8 @@ def _row(chunk: Chunk, space: str) -> _Row:
         chunk.kind.value,
         chunk.tokens,
         space,
+        chunk.lead,
+        chunk.heading,
         chunk.text_hash,
     )
 
@@ -282,6 +290,8 @@ def _forget(
     connection.execute(
         "delete from processed where document_id = ? and pipeline = ?", which
     )
+    if claim.order.pipeline is Pipeline.AGENTIC:
+        drop(connection, document)
     connection.execute(_DROP_DOCUMENT, (document,))
     _clean(connection, now)
     return True

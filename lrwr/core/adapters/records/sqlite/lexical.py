@@ -9,8 +9,12 @@ from lrwr.core.adapters.records.sqlite.database import Database
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.search import Scope, Scored
 
-_INDEXES = {Pipeline.NAIVE: "chunk_fts_a"}
-"""A pipeline that gets an index in a later migration gets a line here."""
+_INDEXES = {
+    Pipeline.NAIVE: ("chunk_fts_a", "1.0"),
+    Pipeline.AGENTIC: ("chunk_fts_b", "1.0, 0.0, 0.3, 0.0"),
+}
+"""Each pipeline's index, and what a word counts in each of its columns; those of b are
+text, lead, heading and names. See decision 011."""
 
 CLOSE = 12
 """Two words are close when at most so many others stand between them."""
@@ -22,7 +26,7 @@ _ANYWHERE = 2**62
 """An end beyond any text: the document is not bounded."""
 
 _FOUND = """
-select c.id, -bm25({index}) as score
+select c.id, -bm25({index}, {weights}) as score
 from {index} join chunk c on c.n = {index}.rowid
 where {index} match :words
   and c.kind in (select value from json_each(:kinds))
@@ -35,7 +39,7 @@ _FOUND_WITHIN = """
 with bound (document, until) as materialized (
   select key, value from json_each(:bounds)
 )
-select c.id, -bm25({index}) as score
+select c.id, -bm25({index}, {weights}) as score
 from {index} join chunk c on c.n = {index}.rowid
   left join bound on bound.document = c.document_id
 where {index} match :words
@@ -66,15 +70,16 @@ class SqliteLexicalIndex:
     async def _search(
         self, match: str, pipeline: Pipeline, scope: Scope, limit: int
     ) -> list[Scored]:
-        index = _INDEXES.get(pipeline)
-        if index is None or not match or limit < 1:
+        index, weights = _INDEXES[pipeline]
+        if not match or limit < 1:
             return []
         sql, asked = _bounded(scope)
         asked |= {"words": match, "limit": limit}
+        chosen = sql.format(index=index, weights=weights)
         return await self._database.read(
             lambda connection: [
                 Scored(ChunkId(chunk), score)
-                for chunk, score in connection.execute(sql.format(index=index), asked)
+                for chunk, score in connection.execute(chosen, asked)
             ]
         )
 
@@ -82,9 +87,7 @@ class SqliteLexicalIndex:
         self, words: Sequence[str], *, pipeline: Pipeline
     ) -> tuple[Mapping[str, int], int]:
         """Return in how many chunks each word occurs, and how many chunks there are."""
-        index = _INDEXES.get(pipeline)
-        if index is None:
-            return dict.fromkeys(words, 0), 0
+        index, _ = _INDEXES[pipeline]
         return await self._database.read(
             lambda connection: _frequencies(connection, index, words, pipeline)
         )

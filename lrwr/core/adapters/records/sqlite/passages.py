@@ -18,7 +18,8 @@ select id, type, title, words, order_hint, chapters from document order by id
 
 _CHUNKS = """
 select c.id, c.document_id, c.ordinal, c.char_start, c.char_end, c.line_first,
-  c.line_last, c.chapter, c.scene, c.kind, c.text, c.text_hash, c.tokens
+  c.line_last, c.chapter, c.scene, c.kind, c.text, c.text_hash, c.tokens, c.lead,
+  c.heading
 from json_each(?) asked join chunk c on c.id = asked.value
 order by asked.key
 """
@@ -104,7 +105,9 @@ def _outline(
 
 
 def _chunk(
-    row: tuple[str, str, int, int, int, int, int, int, int, str, str, str, int],
+    row: tuple[
+        str, str, int, int, int, int, int, int, int, str, str, str, int, str, str
+    ],
 ) -> Chunk:
     return Chunk(
         id=ChunkId(row[0]),
@@ -118,4 +121,6 @@ def _chunk(
         text=row[10],
         text_hash=TextHash(row[11]),
         tokens=row[12],
+        lead=row[13],
+        heading=row[14],
     )

@@ -22,7 +22,7 @@ MOST_DAMAGE = 20
 
 LONGEST_COMPLAINT = 160
 
-_WORDS = {Pipeline.NAIVE: "chunk_fts_a"}
+_WORDS = {Pipeline.NAIVE: "chunk_fts_a", Pipeline.AGENTIC: "chunk_fts_b"}
 
 _COUNTS = """
 select

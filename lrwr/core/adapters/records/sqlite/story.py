@@ -1,0 +1,315 @@
+"""What is known of the story: read for answering, and written by weaving."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+from lrwr.core.adapters.records.sqlite.casts import cast_from_json, cast_to_json
+from lrwr.core.adapters.records.sqlite.database import Database
+from lrwr.core.adapters.records.sqlite.readings import (
+    fact_of,
+    first_mentions,
+    spans_of,
+    spans_to_json,
+)
+from lrwr.core.model.cast import Cast, Cue, Quotation
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.chunks import ChunkId
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.facts import About
+from lrwr.core.model.metering import Usage
+from lrwr.core.model.text import Span
+from lrwr.core.ports.cast_store import Place, Strand, Woven
+from lrwr.core.ports.story_store import Appearance, FirstSeen, Known, Role, Said
+
+_CAST = 'select "cast" from story where id = 1'
+_KEEP_CAST = 'insert or replace into story (id, "cast") values (1, ?)'
+
+_FIRST_SEEN = """
+select character, alias, document_id, char_start, char_end, mentions from first_seen
+order by document_id, char_start, alias
+"""
+
+_QUOTATIONS = """
+select document_id, spans, speaker, certainty, cue, addressee, addressee_certainty,
+  mentions
+from quotation where :speaker is null or speaker = :speaker
+order by document_id, char_start, n
+"""
+
+_FACTS = """
+select document_id, about, subject, field, value, keeper, certainty, spans, details
+from fact where :about = '[]' or about in (select value from json_each(:about))
+order by document_id, char_start, n
+"""
+
+_APPEARANCES = """
+select c.id, c.document_id, c.char_start, c.char_end, a.character, a.role, a.count
+from appearance a join chunk c on c.id = a.chunk_id
+where (:characters is null
+    or a.character in (select value from json_each(:characters)))
+  and (:chunks is null or a.chunk_id in (select value from json_each(:chunks)))
+order by c.document_id, c.char_start, a.character, a.role
+"""
+
+_STRANDS = """
+select r.document_id, p.content, r.evidence, r.noted, coalesce(w.revision, '')
+from reading r
+  join processed p on p.document_id = r.document_id and p.pipeline = 'b'
+  left join woven w on w.document_id = r.document_id
+order by r.document_id
+"""
+
+_PLACES = """
+select id, char_start, char_end from chunk
+where document_id = ? and pipeline = 'b' and kind = 'prose' order by ordinal
+"""
+
+_STILL = """
+select 1 from processed where document_id = ? and pipeline = 'b' and content = ?
+"""
+
+_UNWEAVE = (
+    "delete from quotation where document_id = ?",
+    "delete from first_seen where document_id = ?",
+    """delete from appearance where chunk_id in
+       (select id from chunk where document_id = ? and pipeline = 'b')""",
+)
+
+_QUOTATION = """
+insert into quotation (
+  document_id, char_start, speaker, certainty, cue, addressee, addressee_certainty,
+  spans, mentions
+) values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+_APPEARANCE = """
+insert or ignore into appearance (chunk_id, character, role, count)
+select ?, ?, ?, ? where exists (select 1 from chunk where id = ?1)
+"""
+
+_NAMES = "update chunk set names = ?2 where id = ?1 and names <> ?2"
+
+_SEAMS = "select key, distance from seam where document_id = ? and space = ?"
+
+_REPLIES = """
+select key, finding from reply where key in (select value from json_each(?))
+"""
+
+_REPLY = """
+insert or replace into reply (key, made, prompt_tokens, completion_tokens, finding)
+values (?, ?, ?, ?, ?)
+"""
+
+
+class SqliteStoryStore:
+    """Keeps the `StoryStore` port."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def cast(self) -> Cast:
+        """Return everyone in the story."""
+        row: tuple[str] | None = await self._database.read(
+            lambda connection: connection.execute(_CAST).fetchone()
+        )
+        return cast_from_json(row[0]) if row else Cast()
+
+    async def first_seen(self) -> list[FirstSeen]:
+        """Return every form of every name once a document."""
+        return await self._database.read(
+            lambda connection: [
+                FirstSeen(who, alias, DocumentId(document), Span(start, end), count)
+                for who, alias, document, start, end, count in connection.execute(
+                    _FIRST_SEEN
+                )
+            ]
+        )
+
+    async def quotations(self, speaker: str | None = None) -> list[Said]:
+        """Return what is said, or what one character says."""
+        asked = {"speaker": speaker}
+        return await self._database.read(
+            lambda connection: [
+                Said(DocumentId(row[0]), _quotation(row))
+                for row in connection.execute(_QUOTATIONS, asked)
+            ]
+        )
+
+    async def facts(self, about: Collection[About] = ()) -> list[Known]:
+        """Return facts about these kinds of things, or all."""
+        asked = {"about": json.dumps(sorted(about))}
+        return await self._database.read(
+            lambda connection: [
+                Known(DocumentId(document), fact_of(tuple(row)))
+                for document, *row in connection.execute(_FACTS, asked)
+            ]
+        )
+
+    async def appearances(
+        self,
+        characters: Collection[str] | None = None,
+        chunks: Collection[ChunkId] | None = None,
+    ) -> list[Appearance]:
+        """Return who appears where."""
+        asked = {"characters": _listed(characters), "chunks": _listed(chunks)}
+        return await self._database.read(
+            lambda connection: [
+                Appearance(
+                    ChunkId(chunk),
+                    DocumentId(document),
+                    Span(start, end),
+                    who,
+                    Role(role),
+                    count,
+                )
+                for chunk, document, start, end, who, role, count in connection.execute(
+                    _APPEARANCES, asked
+                )
+            ]
+        )
+
+
+class SqliteCastStore:
+    """Keeps the `CastStore` port."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def strands(self) -> list[Strand]:
+        """Return every document that pipeline b has read."""
+        return await self._database.read(
+            lambda connection: [
+                Strand(DocumentId(document), *rest)
+                for document, *rest in connection.execute(_STRANDS)
+            ]
+        )
+
+    async def places(self, document: DocumentId) -> Sequence[Place]:
+        """Return the document's chunks of the story's own words."""
+        return await self._database.read(
+            lambda connection: [
+                Place(ChunkId(chunk), Span(start, end))
+                for chunk, start, end in connection.execute(_PLACES, (document,))
+            ]
+        )
+
+    async def keep_cast(self, cast: Cast) -> None:
+        """Make `cast` the cast of the library."""
+        kept = cast_to_json(cast)
+        await self._database.write(
+            lambda connection: connection.execute(_KEEP_CAST, (kept,))
+        )
+
+    async def keep_woven(self, woven: Woven) -> bool:
+        """Replace what was woven of a document; False if it changed meanwhile."""
+        return await self._database.write(lambda connection: _weave(connection, woven))
+
+
+class SqliteAnalysisStore:
+    """Keeps the `AnalysisStore` port. `now` returns seconds since 1970, UTC."""
+
+    def __init__(self, database: Database, *, now: Callable[[], float]) -> None:
+        self._database = database
+        self._now = now
+
+    async def seams(self, document: DocumentId, space: str) -> Mapping[str, float]:
+        """Return the document's distances between sentences."""
+        return await self._database.read(
+            lambda connection: dict(connection.execute(_SEAMS, (document, space)))
+        )
+
+    async def replies(self, keys: Collection[str]) -> Mapping[str, str]:
+        """Return those replies that are kept."""
+        asked = (json.dumps(list(keys)),)
+        return await self._database.read(
+            lambda connection: dict(connection.execute(_REPLIES, asked))
+        )
+
+    async def keep_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
+        """Keep replies; the first of them bears the usage of all."""
+        tokens = [(usage.prompt_tokens, usage.completion_tokens)]
+        tokens += [(0, 0)] * len(replies)
+        rows = [
+            (key, self._now(), *spent, finding)
+            for (key, finding), spent in zip(replies.items(), tokens, strict=False)
+        ]
+        await self._database.write(
+            lambda connection: connection.executemany(_REPLY, rows)
+        )
+
+
+def _listed(values: Collection[str] | None) -> str | None:
+    return None if values is None else json.dumps(sorted(values))
+
+
+def _quotation(row: tuple[str, ...]) -> Quotation:
+    _, spans, speaker, certainty, cue, addressee, addressee_certainty, mentions = row
+    return Quotation(
+        spans=spans_of(spans),
+        speaker=speaker,
+        certainty=Certainty(certainty),
+        cue=Cue(cue),
+        addressee=addressee,
+        addressee_certainty=Certainty(addressee_certainty),
+        mentions=tuple(json.loads(mentions)),
+    )
+
+
+def _weave(connection: sqlite3.Connection, woven: Woven) -> bool:
+    document = woven.document
+    if not connection.execute(_STILL, (document, woven.content)).fetchone():
+        return False
+    for statement in _UNWEAVE:
+        connection.execute(statement, (document,))
+    connection.executemany(_QUOTATION, _quotation_rows(woven))
+    connection.executemany(_APPEARANCE, _appearance_rows(woven))
+    _name_chunks(connection, woven)
+    _note_first_seen(connection, woven)
+    connection.execute(
+        "insert or replace into woven (document_id, revision) values (?, ?)",
+        (document, woven.revision),
+    )
+    return True
+
+
+def _quotation_rows(woven: Woven) -> Iterator[tuple[object, ...]]:
+    for quotation in woven.quotations:
+        yield (
+            woven.document,
+            quotation.spans[0].start,
+            quotation.speaker,
+            quotation.certainty.value,
+            quotation.cue.value,
+            quotation.addressee,
+            quotation.addressee_certainty.value,
+            spans_to_json(quotation.spans),
+            json.dumps(quotation.mentions, ensure_ascii=False),
+        )
+
+
+def _appearance_rows(woven: Woven) -> Iterator[tuple[object, ...]]:
+    for chunk, counts in woven.appearances.items():
+        for (who, role), count in counts.items():
+            yield chunk, who, role.value, count
+
+
+def _name_chunks(connection: sqlite3.Connection, woven: Woven) -> None:
+    chunks = connection.execute(_PLACES, (woven.document,)).fetchall()
+    rows = [(chunk, woven.names.get(ChunkId(chunk), "")) for chunk, *_ in chunks]
+    connection.executemany(_NAMES, rows)
+
+
+def _note_first_seen(connection: sqlite3.Connection, woven: Woven) -> None:
+    text = connection.execute(
+        "select text from document where id = ?", (woven.document,)
+    ).fetchone()[0]
+    rows = [
+        (woven.document, who, form, *place)
+        for (who, form), place in first_mentions(list(woven.mentions), text).items()
+    ]
+    connection.executemany(
+        "insert or replace into first_seen (document_id, character, alias, char_start,"
+        " char_end, mentions) values (?, ?, ?, ?, ?, ?)",
+        rows,
+    )

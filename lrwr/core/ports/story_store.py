@@ -1,0 +1,89 @@
+"""What is known of the story: who is in it, what they say, what the text says."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from lrwr.core.model.cast import Cast, Quotation
+from lrwr.core.model.chunks import ChunkId
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.facts import About, Fact
+from lrwr.core.model.text import Span
+
+
+class Role(StrEnum):
+    """What a character is to a passage."""
+
+    SPEAKS = "speaks"
+    HEARS = "hears"
+    PRESENT = "present"
+    MENTIONED = "mentioned"
+    """Named in somebody's words only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Appearance:
+    """A character in a passage: `count` words or utterances of that role there."""
+
+    chunk: ChunkId
+    document: DocumentId
+    span: Span
+    character: str
+    role: Role
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class FirstSeen:
+    """Where the text has a form of a character's name first in one document."""
+
+    character: str
+    alias: str
+    document: DocumentId
+    span: Span
+    mentions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A quotation of one document."""
+
+    document: DocumentId
+    quotation: Quotation
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A fact of one document."""
+
+    document: DocumentId
+    fact: Fact
+
+
+class StoryStore(Protocol):
+    """What reading the story's knowledge needs; nothing here is in story order."""
+
+    async def cast(self) -> Cast:
+        """Return everyone in the story; an empty cast before the first ingestion."""
+        ...
+
+    async def first_seen(self) -> list[FirstSeen]:
+        """Return every form of every name once a document, by document and place."""
+        ...
+
+    async def quotations(self, speaker: str | None = None) -> list[Said]:
+        """Return what is said, or what one character says, by document and place."""
+        ...
+
+    async def facts(self, about: Collection[About] = ()) -> list[Known]:
+        """Return facts about these kinds of things, or all, by document and place."""
+        ...
+
+    async def appearances(
+        self,
+        characters: Collection[str] | None = None,
+        chunks: Collection[ChunkId] | None = None,
+    ) -> list[Appearance]:
+        """Return who appears where, bounded by either; by document and place."""
+        ...

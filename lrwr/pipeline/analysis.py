@@ -1,0 +1,179 @@
+"""Asking an analyst about a document, never twice about the same words."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+from lrwr.core.model.chunks import Chunk
+from lrwr.core.model.documents import Document
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.facts import Fact
+from lrwr.core.model.metering import Usage
+from lrwr.core.ports.analysis_store import AnalysisStore
+from lrwr.core.ports.analyst import Analyst, Excerpt, Finding
+from lrwr.pipeline.metering import Meter
+from lrwr.pipeline.stages.findings import finding_from_json, finding_to_json
+from lrwr.pipeline.stages.windows import (
+    NamesIn,
+    batches,
+    excerpts_to_classify,
+    excerpts_to_extract,
+)
+
+CLASSIFY, EXTRACT = "classify", "extract"
+
+REPLY_TOKENS = {CLASSIFY: 60, EXTRACT: 1500}
+"""Tokens that a reply has about, for each excerpt: what an estimate goes by."""
+
+
+@dataclass(slots=True)
+class Analysis:
+    """What an analyst said of one document.
+
+    `unfinished` says in a sentence why it could not be asked for all of it.
+    """
+
+    facts: list[Fact] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+    unfinished: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """One call: which excerpts, and the keys of what will be said of them."""
+
+    kind: str
+    excerpts: tuple[Excerpt, ...]
+    keys: tuple[str, ...]
+
+
+class CloseReading:
+    """Reads documents with an analyst; what was said once of a text is kept.
+
+    Every reply is kept at once, so that a run that dies pays for nothing twice. Once
+    the meter has stopped, only what is kept already is said.
+    """
+
+    def __init__(self, analyst: Analyst, store: AnalysisStore, meter: Meter) -> None:
+        self._analyst = analyst
+        self._store = store
+        self.meter = meter
+
+    @property
+    def revision(self) -> str:
+        """Name everything that an analysis depends on besides the document."""
+        return self._analyst.revision
+
+    async def estimate(
+        self, document: Document, chunks: Sequence[Chunk], names: NamesIn
+    ) -> Usage:
+        """Return what reading the document would take; asks nothing."""
+        _, orders, cached = await self._plan(document, chunks, names)
+        whole = Usage(cached=cached)
+        for order in orders:
+            whole += self._estimated(order)
+        return whole
+
+    async def read(
+        self, document: Document, chunks: Sequence[Chunk], names: NamesIn
+    ) -> Analysis:
+        """Return all that the analyst says of the document, in reading order."""
+        found, orders, cached = await self._plan(document, chunks, names)
+        analysis = Analysis(usage=Usage(cached=cached))
+        async with asyncio.TaskGroup() as group:
+            asked = [group.create_task(self._ask(order)) for order in orders]
+        for findings, usage in (task.result() for task in asked):
+            found += findings
+            analysis.usage += usage
+        analysis.facts = [fact for finding in found for fact in finding.facts]
+        analysis.facts.sort(key=lambda fact: (fact.spans[:1], fact.about, fact.field))
+        if self.meter.stopped and any(not task.result()[0] for task in asked):
+            analysis.unfinished = self.meter.stopped
+        return analysis
+
+    async def _plan(
+        self, document: Document, chunks: Sequence[Chunk], names: NamesIn
+    ) -> tuple[list[Finding], list[_Order], int]:
+        """Return what is known already, the calls to be made, and how many are not."""
+        wanted: dict[str, Sequence[Excerpt]] = {
+            CLASSIFY: excerpts_to_classify(document, chunks, names),
+            EXTRACT: excerpts_to_extract(document, chunks, names),
+        }
+        keys = {
+            kind: [self._key(kind, excerpt) for excerpt in excerpts]
+            for kind, excerpts in wanted.items()
+        }
+        kept = await self._store.replies([key for row in keys.values() for key in row])
+        found, orders = [], []
+        for kind, excerpts in wanted.items():
+            missing = []
+            for key, excerpt in zip(keys[kind], excerpts, strict=True):
+                if key in kept:
+                    found.append(finding_from_json(kept[key], excerpt.span.start))
+                else:
+                    missing.append(excerpt)
+            orders += self._orders(kind, missing)
+        return found, orders, len(found)
+
+    def _orders(self, kind: str, excerpts: Sequence[Excerpt]) -> list[_Order]:
+        together = (
+            list(batches(excerpts)) if kind == CLASSIFY else [[one] for one in excerpts]
+        )
+        return [
+            _Order(kind, tuple(part), tuple(self._key(kind, one) for one in part))
+            for part in together
+        ]
+
+    def _key(self, kind: str, excerpt: Excerpt) -> str:
+        whole = [
+            self._analyst.revision,
+            kind,
+            excerpt.text,
+            excerpt.before if kind == CLASSIFY else "",
+            excerpt.known,
+        ]
+        return sha256(json.dumps(whole).encode()).hexdigest()
+
+    def _estimated(self, order: _Order) -> Usage:
+        prompt = self._analyst.prompt_tokens(
+            order.excerpts, extracting=order.kind == EXTRACT
+        )
+        reply = REPLY_TOKENS[order.kind] * len(order.excerpts)
+        return Usage(calls=1, prompt_tokens=prompt, completion_tokens=reply)
+
+    async def _ask(self, order: _Order) -> tuple[list[Finding], Usage]:
+        """Make one call and keep what came of it; nothing when it must not be made."""
+        reserved = self.meter.reserve(self._estimated(order))
+        if reserved is None:
+            return [], Usage()
+        usage = Usage()
+        try:
+            findings, usage = await self._answered(order)
+        except ServiceUnavailable as error:
+            self.meter.stop(f"{error} {error.hint}".strip())
+            return [], Usage()
+        finally:
+            self.meter.settle(reserved, usage)
+        await self._keep(order, findings, usage)
+        return findings, usage
+
+    async def _answered(self, order: _Order) -> tuple[list[Finding], Usage]:
+        if order.kind == CLASSIFY:
+            return await self._analyst.classify(order.excerpts)
+        finding, usage = await self._analyst.extract(order.excerpts[0])
+        return [finding], usage
+
+    async def _keep(
+        self, order: _Order, findings: Sequence[Finding], usage: Usage
+    ) -> None:
+        replies: Mapping[str, str] = {
+            key: finding_to_json(finding, excerpt.span.start)
+            for key, finding, excerpt in zip(
+                order.keys, findings, order.excerpts, strict=True
+            )
+            if not finding.failed
+        }
+        if replies:
+            await self._store.keep_replies(replies, usage)

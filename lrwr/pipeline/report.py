@@ -1,0 +1,124 @@
+"""What an ingestion did, counted as it goes."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+
+from lrwr.core.model.chunks import Chunk, Knowledge, TextHash
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import LrwrError
+from lrwr.core.model.events import Finished, IngestEvent
+from lrwr.core.model.metering import Usage
+from lrwr.core.ports.manuscript_source import Skipped
+from lrwr.pipeline.weaving import Weaving
+
+Emit = Callable[[IngestEvent], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A document that could not be read: what happened, what to try."""
+
+    document: DocumentId
+    message: str
+    hint: str
+    exit_code: int
+
+
+@dataclass(slots=True)
+class IngestReport:
+    """What an ingestion did, or with `dry_run` would do.
+
+    `processed` documents were read and stored; of their `chunks`, `embedded` cost a
+    run of the model and `reused` did not. `words` are those of the processed
+    documents. `usage` is what a language model was asked, or would be. `woven` says
+    what became of the cast. `renamed` maps new ids to old ones. `remarks` are sentences for the
+    writer.
+    """
+
+    dry_run: bool = False
+    found: int = 0
+    unchanged: int = 0
+    processed: int = 0
+    forgotten: int = 0
+    words: int = 0
+    chunks: int = 0
+    tokens: int = 0
+    embedded: int = 0
+    reused: int = 0
+    usage: Usage = field(default_factory=Usage)
+    woven: Weaving | None = None
+    renamed: dict[DocumentId, DocumentId] = field(default_factory=dict)
+    skipped: tuple[Skipped, ...] = ()
+    problems: list[Problem] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+
+class Progress:
+    """Counts what has been done, each document once, and lets it be seen."""
+
+    def __init__(self, report: IngestReport, emit: Emit) -> None:
+        self._report = report
+        self._done: set[DocumentId] = set()
+        self.emit = emit
+
+    def learned(self, knowledge: Knowledge) -> None:
+        """Count a document that was read and stored."""
+        document = knowledge.document
+        if not self._is_first(document.id):
+            return
+        known = {chunk.text_hash for chunk in knowledge.chunks} - set(knowledge.vectors)
+        add(self._report, knowledge, known)
+        self._report.remarks += [f"{document.id}: {w}" for w in document.warnings]
+        self.emit(Finished(document.id))
+
+    def forgot(self, document: DocumentId) -> None:
+        """Count a document that is gone."""
+        if self._is_first(document):
+            self._report.forgotten += 1
+            self.emit(Finished(document))
+
+    def failed(self, document: DocumentId, error: LrwrError) -> None:
+        """Note a document that could not be read."""
+        if self._is_first(document):
+            problem = problem_of(document, error)
+            self._report.problems.append(problem)
+            self.emit(Finished(document, problem.message, problem.hint))
+
+    def _is_first(self, document: DocumentId) -> bool:
+        new = document not in self._done
+        self._done.add(document)
+        return new
+
+    def words_only(self, error: LrwrError) -> None:
+        """Note that something could not be embedded, once for all documents."""
+        self._remark(f"Found by words alone until the next ingestion. {error}")
+
+    def unread(self, reason: str) -> None:
+        """Note that a language model was not asked everything, once for all."""
+        self._remark(f"Not all was read by the language model. {reason}")
+
+    def _remark(self, remark: str) -> None:
+        if remark not in self._report.remarks:
+            self._report.remarks.append(remark)
+
+
+def problem_of(document: DocumentId, error: LrwrError) -> Problem:
+    """Tell an error as the problem of a document."""
+    return Problem(document, str(error), error.hint, int(error.exit_code))
+
+
+def add(
+    report: IngestReport, knowledge: Knowledge, known: Collection[TextHash]
+) -> None:
+    """Count a document's knowledge, whose `known` texts need no embedding."""
+    missing: dict[TextHash, Chunk] = {
+        c.text_hash: c for c in knowledge.chunks if c.text_hash not in known
+    }
+    report.processed += 1
+    report.usage += knowledge.usage
+    report.words += knowledge.document.words
+    report.chunks += len(knowledge.chunks)
+    if knowledge.space:
+        report.embedded += len(missing)
+        report.reused += len(knowledge.chunks) - len(missing)
+        report.tokens += sum(chunk.tokens for chunk in missing.values())

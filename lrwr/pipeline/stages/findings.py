@@ -1,0 +1,54 @@
+"""A finding as JSON, kept apart from where its excerpt stands in the document."""
+
+import json
+
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.facts import About, Fact
+from lrwr.core.model.text import Span
+from lrwr.core.ports.analyst import Finding
+
+
+def finding_to_json(finding: Finding, start: int) -> str:
+    """Return a finding whose excerpt begins at `start` of its document."""
+    facts = [
+        [
+            fact.about.value,
+            fact.subject,
+            fact.field,
+            fact.value,
+            [[span.start - start, span.end - start] for span in fact.spans],
+            fact.keeper,
+            fact.certainty.value,
+            fact.details,
+        ]
+        for fact in finding.facts
+    ]
+    return json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
+
+
+def finding_from_json(kept: str, start: int) -> Finding:
+    """Return the finding of an equal excerpt that begins at `start`."""
+    return Finding(
+        tuple(
+            Fact(
+                about=About(about),
+                subject=subject,
+                field=field,
+                value=value,
+                spans=tuple(Span(left + start, right + start) for left, right in spans),
+                keeper=keeper,
+                certainty=Certainty(certainty),
+                details=tuple((key, told) for key, told in details),
+            )
+            for (
+                about,
+                subject,
+                field,
+                value,
+                spans,
+                keeper,
+                certainty,
+                details,
+            ) in json.loads(kept)
+        )
+    )

@@ -1,0 +1,77 @@
+"""Seams: how far apart in meaning a text is before and after a place in it.
+
+A seam is known by the exact sentences around it, so that an edit leaves the distances
+of all others as they were, and they need not be embedded again.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, NewType
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from lrwr.core.model.chunks import Vectors
+
+SeamKey = NewType("SeamKey", str)
+"""SHA-256 of the sentences around a seam, in hexadecimal."""
+
+AROUND = 3
+"""Sentences on each side that a seam's distance is told from; fewer at an edge."""
+
+DECIMALS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Seam:
+    """A place where a chunk may end, with the sentences around it in order."""
+
+    key: SeamKey
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+def seam_at(sentences: Sequence[str], place: int) -> Seam:
+    """Return the seam before sentence `place` of a home."""
+    before = tuple(sentences[max(0, place - AROUND) : place])
+    after = tuple(sentences[place : place + AROUND])
+    told = "|".join("".join(f"{len(s)}:{s}" for s in side) for side in (before, after))
+    return Seam(SeamKey(sha256(told.encode()).hexdigest()), before, after)
+
+
+def missing_seams(
+    seams: Iterable[Seam], known: Mapping[SeamKey, float]
+) -> tuple[Seam, ...]:
+    """Return the seams whose distance is not known, each once."""
+    return tuple({s.key: s for s in seams if s.key not in known}.values())
+
+
+def sentences_to_embed(seams: Iterable[Seam]) -> tuple[str, ...]:
+    """Return the sentences that the distances of `seams` need, each once."""
+    return tuple(dict.fromkeys(s for seam in seams for s in seam.before + seam.after))
+
+
+def distances_of(
+    seams: Iterable[Seam], sentences: Sequence[str], vectors: "Vectors"
+) -> dict[SeamKey, float]:
+    """Return each seam's distance, from 0.0 (the same) to 2.0.
+
+    It is the cosine distance between the mean vectors of both sides. `vectors` has
+    one row for each of `sentences`, which are at least those of `sentences_to_embed`.
+    """
+    rows = {sentence: n for n, sentence in enumerate(sentences)}
+    return {
+        seam.key: _distance(
+            vectors[[rows[s] for s in seam.before]].sum(axis=0),
+            vectors[[rows[s] for s in seam.after]].sum(axis=0),
+        )
+        for seam in seams
+    }
+
+
+def _distance(one: "NDArray[np.float32]", two: "NDArray[np.float32]") -> float:
+    lengths = float((one @ one) * (two @ two)) ** 0.5
+    cosine = float(one @ two) / lengths if lengths > 0 else 1.0
+    return round(min(2.0, max(0.0, 1.0 - cosine)), DECIMALS)

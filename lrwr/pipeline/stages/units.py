@@ -1,0 +1,259 @@
+"""What a semantic chunk is made of: sentences, and units that must stay together.
+
+A paragraph of dialogue is a unit, and so is every paragraph too short to be cut; of a
+longer one the sentences are units, a quotation together with its tag. How two units
+hang together is their bond.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+from lrwr.core.model.text import Span, SplitSentences
+from lrwr.pipeline.stages.homes import Home
+from lrwr.pipeline.stages.pieces import (
+    CHARACTERS_A_TOKEN,
+    CountTokens,
+    Piece,
+    fit,
+    trimmed,
+)
+
+QUICK_TURN = 60
+"""Tokens of the longest paragraph that is a turn of an exchange."""
+
+BEAT = 20
+"""Tokens of the longest paragraph without speech that an exchange goes on after."""
+
+_EMPTY_LINE = re.compile(r"\n[^\S\n]*\n")
+_SPEECH = re.compile(
+    # a paragraph that begins with a quotation, or with a dash as in other languages
+    r"\A[*_>\s]*(?:[\"“”„«»「『]|[—–―]\s*\w)"
+    # or with a single mark, if it is not an apostrophe: another one ends a quotation
+    r"|\A[*_>\s]*[‘'](?=\w)[^\n]*[,.!?…—–-][*_]?[’'](?!\w)"
+    # or that ends one, or begins one after words of its own
+    r"|[,.!?…—–;-][*_]?[\"“”»」』](?!\w)"
+    r"|[,:—]\s+[*_]?[\"“„«「『‘]\w"
+)
+_LEADS_ON = re.compile(r"\A#|[:：][\s*_]*\Z")
+"""A heading, or words that announce what follows."""
+
+_QUOTED = re.compile(r"[,.!?…—–-][*_]?[\"”»’'」』][*_]?\Z")
+_SAID = (
+    "said|says|asked|asks|replied|replies|answered|answers|cried|cries|called|calls"
+    "|shouted|shouts|whispered|whispers|murmured|murmurs|muttered|mutters|returned"
+    "|exclaimed|exclaims|added|adds|continued|continues|went on|began|begins"
+)
+_TAG = re.compile(rf"[a-z]|(?:[A-Z][\w.’'-]*\s+){{1,3}}(?:{_SAID})\b|(?:{_SAID})\b")
+
+
+class Bond(StrEnum):
+    """What stands between a unit and the one before it."""
+
+    NONE = "none"
+    """The unit is its home's first, or what is before it is the same word."""
+    PARAGRAPH = "paragraph"
+    REPLY = "reply"
+    """Both are paragraphs of dialogue, one of them no quick turn."""
+    SENTENCE = "sentence"
+    EXCHANGE = "exchange"
+    """A turn of quick dialogue answers another, or the paragraph was announced."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Sentences that no chunk takes apart: from `first` to before `end`.
+
+    `weight` is its tokens, or more where a token stands for very many characters.
+    """
+
+    first: int
+    end: int
+    tokens: int
+    weight: int
+    bond: Bond
+
+
+@dataclass(frozen=True, slots=True)
+class _Paragraph:
+    """Sentences from `first` to before `end`, and what they are.
+
+    `broken` says that a word in it had to be cut.
+    """
+
+    first: int
+    end: int
+    weight: int
+    speech: bool
+    leads_on: bool
+    broken: bool
+
+
+def weight_of(piece: Piece) -> int:
+    """Return its tokens, or more where a token stands for very many characters."""
+    return max(piece.tokens, -(-len(piece.span) // CHARACTERS_A_TOKEN))
+
+
+def sentences_of(
+    text: str,
+    homes: Sequence[Home],
+    split: SplitSentences,
+    count: CountTokens,
+    longest: int,
+) -> list[list[Piece]]:
+    """Return each home's sentences, which hold every word of it.
+
+    A sentence of more than `longest` tokens is cut into parts, at the ends of lines,
+    else between words.
+    """
+    spans = [list(_spans(text, home.span, split)) for home in homes]
+    tokens = iter(count([text[s.start : s.end] for group in spans for s in group]))
+    told = [[Piece(span, next(tokens)) for span in group] for group in spans]
+    return [
+        [part for piece in group for part in _parts(text, piece, count, longest)]
+        for group in told
+    ]
+
+
+def _spans(text: str, home: Span, split: SplitSentences) -> Iterator[Span]:
+    """Yield sentences from where one begins to where the next does, trimmed."""
+    inner = text[home.start : home.end]
+    first = len(inner) - len(inner.lstrip())
+    begins = {first, *(s.start for s in split(inner) if s.start > first)}
+    starts = sorted(at for at in begins if at == first or inner[at - 1 : at].isspace())
+    for start, end in pairwise([*starts, len(inner)]):
+        yield from trimmed(text, home.start + start, home.start + end)
+
+
+def _parts(
+    text: str, sentence: Piece, count: CountTokens, longest: int
+) -> Iterator[Piece]:
+    if weight_of(sentence) <= longest:
+        yield sentence
+        return
+    most = max(1, longest // 2)
+    words = fit(text, [sentence], count, most)
+    part = words[0]
+    for word in words[1:]:
+        joined = Piece(Span(part.span.start, word.span.end), part.tokens + word.tokens)
+        if weight_of(joined) <= most and not _one_word(part, word):
+            part = joined
+        else:
+            yield part
+            part = word
+    yield part
+
+
+def units_of(
+    text: str, sentences: Sequence[Piece], least: int, most: int
+) -> tuple[Unit, ...]:
+    """Return the units of a home, in order; none weighs more than `most`.
+
+    A paragraph of `least` tokens or fewer is never cut.
+    """
+    paragraphs = list(_paragraphs(text, sentences))
+    units: list[Unit] = []
+    for paragraph, bond in zip(paragraphs, _bonds(paragraphs), strict=True):
+        for first, end in _groups(text, sentences, paragraph, least, most):
+            inner = Bond.SENTENCE if first > paragraph.first else bond
+            units.append(_unit(sentences, first, end, inner))
+    return tuple(units)
+
+
+def _unit(sentences: Sequence[Piece], first: int, end: int, bond: Bond) -> Unit:
+    inner = sentences[first:end]
+    if first == 0 or _one_word(sentences[first - 1], inner[0]):
+        bond = Bond.NONE
+    tokens = sum(piece.tokens for piece in inner)
+    return Unit(first, end, tokens, sum(map(weight_of, inner)), bond)
+
+
+def _paragraphs(text: str, sentences: Sequence[Piece]) -> Iterator[_Paragraph]:
+    gaps = [text[a.span.end : b.span.start] for a, b in pairwise(sentences)]
+    ends = [n for n, gap in enumerate(gaps, 1) if _EMPTY_LINE.search(gap)]
+    for first, end in pairwise([0, *ends, len(sentences)]):
+        lines = [n for n in range(first + 1, end) if "\n" in gaps[n - 1]]
+        if not _line_by_line(text, sentences[first:end], len(lines)):
+            lines = []
+        for start, stop in pairwise([first, *lines, end]):
+            yield _paragraph(text, sentences, start, stop)
+
+
+def _line_by_line(text: str, block: Sequence[Piece], lines: int) -> bool:
+    """Say whether a line's end is a paragraph's: most stand between sentences."""
+    within = sum(text.count("\n", s.span.start, s.span.end) for s in block)
+    return lines > within
+
+
+def _paragraph(
+    text: str, sentences: Sequence[Piece], first: int, end: int
+) -> _Paragraph:
+    inner = sentences[first:end]
+    words = text[inner[0].span.start : inner[-1].span.end]
+    return _Paragraph(
+        first,
+        end,
+        weight=sum(map(weight_of, inner)),
+        speech=_SPEECH.search(words) is not None,
+        leads_on=_LEADS_ON.search(words) is not None,
+        broken=any(_one_word(a, b) for a, b in pairwise(inner)),
+    )
+
+
+def _bonds(paragraphs: Sequence[_Paragraph]) -> list[Bond]:
+    """Return what stands between each paragraph and the one before it."""
+    held = _in_exchanges(paragraphs)
+    bonds = [Bond.NONE]
+    for n, (one, two) in enumerate(pairwise(paragraphs), 1):
+        replies = Bond.REPLY if one.speech and two.speech else Bond.PARAGRAPH
+        bonds.append(Bond.EXCHANGE if n in held else replies)
+    return bonds
+
+
+def _in_exchanges(paragraphs: Sequence[_Paragraph]) -> set[int]:
+    """Return which paragraphs go on with an exchange, or were announced."""
+    held = {n for n in range(1, len(paragraphs)) if paragraphs[n - 1].leads_on}
+    last: int | None = None
+    for n, paragraph in enumerate(paragraphs):
+        if paragraph.speech and paragraph.weight <= QUICK_TURN:
+            if last is not None:
+                held |= set(range(last + 1, n + 1))
+            last = n
+        elif paragraph.speech or paragraph.weight > BEAT or last != n - 1:
+            last = None
+    return held
+
+
+def _groups(
+    text: str, sentences: Sequence[Piece], paragraph: _Paragraph, least: int, most: int
+) -> Iterator[tuple[int, int]]:
+    """Yield the paragraph whole, or its sentences, a quotation together with its tag."""
+    whole = most if paragraph.speech else min(least, most)
+    if paragraph.weight <= whole and not paragraph.broken:
+        yield paragraph.first, paragraph.end
+        return
+    first, weight = paragraph.first, weight_of(sentences[paragraph.first])
+    for n in range(first + 1, paragraph.end):
+        more = weight_of(sentences[n])
+        if weight + more <= most and _tagged(text, sentences[n - 1], sentences[n]):
+            weight += more
+            continue
+        yield first, n
+        first, weight = n, more
+    yield first, paragraph.end
+
+
+def _tagged(text: str, one: Piece, two: Piece) -> bool:
+    """Say whether the second of two sentences says who spoke the first."""
+    if _one_word(one, two):
+        return False
+    before = text[one.span.start : one.span.end]
+    after = text[two.span.start : min(two.span.end, two.span.start + 80)]
+    return bool(_QUOTED.search(before) and _TAG.match(after))
+
+
+def _one_word(one: Piece, two: Piece) -> bool:
+    """Say whether a word was cut between the two: their tokens do not add up."""
+    return one.span.end == two.span.start

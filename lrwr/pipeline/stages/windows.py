@@ -1,0 +1,85 @@
+"""Which stretches of a document are read at once. Pure, and local: an edit moves only
+the windows of its own chapter."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+
+from lrwr.core.model.chunks import Chunk, ChunkKind
+from lrwr.core.model.documents import Document
+from lrwr.core.model.text import Span
+from lrwr.core.ports.analyst import TOGETHER, WINDOW, Excerpt
+
+NamesIn = Callable[[str], tuple[str, ...]]
+"""The characters that a text names, as they are to be called."""
+
+
+def excerpts_to_classify(
+    document: Document, chunks: Sequence[Chunk], names: NamesIn
+) -> list[Excerpt]:
+    """Return one excerpt for each chunk of the story's own words, in order."""
+    return [
+        Excerpt(
+            span=chunk.span,
+            text=chunk.text,
+            before=chunk.lead,
+            known=names(chunk.text),
+            where=_where(document, chunk),
+        )
+        for chunk in chunks
+        if chunk.kind is ChunkKind.PROSE
+    ]
+
+
+def batches(excerpts: Sequence[Excerpt]) -> Iterator[list[Excerpt]]:
+    """Cut excerpts into runs that are classified in one call each."""
+    for start in range(0, len(excerpts), TOGETHER):
+        yield list(excerpts[start : start + TOGETHER])
+
+
+def excerpts_to_extract(
+    document: Document,
+    chunks: Sequence[Chunk],
+    names: NamesIn,
+    *,
+    size: int = WINDOW,
+) -> list[Excerpt]:
+    """Return the windows of a document: whole scenes of one chapter, at most `size`
+    tokens together; a longer scene is cut between its chunks.
+    """
+    prose = [chunk for chunk in chunks if chunk.kind is ChunkKind.PROSE]
+    found = []
+    for _, told in groupby(prose, key=lambda chunk: chunk.chapter):
+        for window in _windows(list(told), size):
+            span = Span(window[0].span.start, window[-1].span.end)
+            text = document.text[span.start : span.end]
+            found.append(
+                Excerpt(span, text, "", names(text), _where(document, window[0]))
+            )
+    return found
+
+
+def _windows(chunks: Sequence[Chunk], size: int) -> Iterator[list[Chunk]]:
+    window: list[Chunk] = []
+    tokens = 0
+    for _, told in groupby(chunks, key=lambda chunk: chunk.scene):
+        scene = list(told)
+        whole = sum(chunk.tokens for chunk in scene)
+        if window and tokens + whole > size:
+            yield window
+            window, tokens = [], 0
+        for chunk in scene:
+            if window and tokens + chunk.tokens > size:
+                yield window
+                window, tokens = [], 0
+            window.append(chunk)
+            tokens += chunk.tokens
+    if window:
+        yield window
+
+
+def _where(document: Document, chunk: Chunk) -> str:
+    title = document.title
+    if chunk.chapter < len(document.chapters):
+        chapter = document.chapters[chunk.chapter].title
+        title = title if chapter in ("", title) else f"{title}, {chapter}"
+    return f"{title}, scene {chunk.scene + 1}"

@@ -1,0 +1,208 @@
+from dataclasses import replace
+
+from lrwr.core.model.cast import (
+    Alias,
+    Cast,
+    Character,
+    Cue,
+    Gender,
+    Mention,
+    Quotation,
+)
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.chunks import Knowledge, Pipeline
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.facts import RULES, About, Fact
+from lrwr.core.model.metering import Usage
+from lrwr.core.model.text import Span
+from lrwr.core.ports.cast_store import Woven
+from lrwr.core.ports.story_store import FirstSeen, Known, Role, Said
+from tests.fakes.libraries import Library
+from tests.fakes.records import ONE, SPACE, TWO, some_chunks, some_knowledge
+
+TEXTS = ["Nell counts.", "“Ten,” said Nell."]
+
+NELL = Character(
+    name="Nell",
+    aliases=(
+        Alias("Nell", 2, Certainty.VERIFIED, "speaks"),
+        Alias("Wren", 1, Certainty.CONFIRMED),
+    ),
+    gender=Gender.FEMALE,
+    gender_certainty=Certainty.PROBABLE,
+    certainty=Certainty.VERIFIED,
+    because="speaks",
+    narrator=True,
+)
+
+TRAIT = Fact(
+    about=About.CHARACTER,
+    subject="Nell",
+    field="attribute",
+    value="grey",
+    spans=(Span(0, 4), Span(5, 11)),
+    keeper=RULES,
+    certainty=Certainty.VERIFIED,
+    details=(("attribute", "eyes"), ("said", "yes"), ("said", "twice")),
+)
+
+SAID = Quotation(
+    spans=(Span(14, 17),),
+    speaker="Nell",
+    certainty=Certainty.VERIFIED,
+    cue=Cue.NAMED,
+    addressee="Hob",
+    addressee_certainty=Certainty.PROBABLE,
+    mentions=("Hob",),
+)
+
+
+def learned(document: DocumentId = ONE, texts: list[str] | None = None) -> Knowledge:
+    chunks = some_chunks(texts or TEXTS, document=document, pipeline=Pipeline.AGENTIC)
+    whole = some_knowledge(chunks, pipeline=Pipeline.AGENTIC)
+    return replace(
+        whole,
+        facts=(TRAIT,),
+        seams={"a": 0.25, "b": 1.5},
+        evidence='{"Nell": 2}',
+        noted='{"pov": "Nell"}',
+    )
+
+
+def woven(knowledge: Knowledge, *, content: str = "content-r1") -> Woven:
+    first, second = (chunk.id for chunk in knowledge.chunks[:2])
+    return Woven(
+        document=knowledge.document.id,
+        content=content,
+        revision="woven-1",
+        quotations=(SAID,),
+        mentions=(Mention("Nell", Span(0, 4)), Mention("Nell", Span(25, 29))),
+        appearances={
+            first: {("Nell", Role.PRESENT): 1},
+            second: {("Nell", Role.SPEAKS): 2, ("Hob", Role.HEARS): 1},
+        },
+        names={second: "Nell Wren Hob"},
+    )
+
+
+async def test_before_anything_is_read_there_is_nobody(library: Library) -> None:
+    assert await library.story.cast() == Cast()
+    assert await library.story.facts() == []
+    assert await library.casts.strands() == []
+
+
+async def test_the_cast_comes_back_as_it_was_kept(library: Library) -> None:
+    cast = Cast((NELL,), {"Miss Tallow": ("Nell", "Annis")})
+    await library.casts.keep_cast(Cast())
+    await library.casts.keep_cast(cast)
+    assert await library.story.cast() == cast
+
+
+async def test_facts_are_those_of_the_last_reading(library: Library) -> None:
+    await library.keep(learned())
+    await library.keep(replace(learned(), facts=(replace(TRAIT, value="green"),)))
+    await library.keep(replace(learned(TWO), facts=()))
+    assert await library.story.facts() == [Known(ONE, replace(TRAIT, value="green"))]
+    assert await library.story.facts([About.WORLD]) == []
+    assert len(await library.story.facts([About.WORLD, About.CHARACTER])) == 1
+
+
+async def test_pipeline_a_leaves_what_b_knows_alone(library: Library) -> None:
+    await library.keep(learned())
+    await library.keep_texts(ONE, TEXTS)
+    await library.remove(ONE, Pipeline.NAIVE)
+    assert len(await library.story.facts()) == 1
+    assert len(await library.casts.strands()) == 1
+
+
+async def test_a_strand_says_what_was_read_and_what_was_woven(
+    library: Library,
+) -> None:
+    knowledge = learned()
+    await library.keep(knowledge)
+    (strand,) = await library.casts.strands()
+    assert (strand.document, strand.content) == (ONE, "content-r1")
+    assert (strand.evidence, strand.noted) == ('{"Nell": 2}', '{"pov": "Nell"}')
+    assert strand.woven == ""
+    assert await library.casts.keep_woven(woven(knowledge))
+    assert (await library.casts.strands())[0].woven == "woven-1"
+
+
+async def test_what_is_woven_is_found_by_who_speaks_and_where(
+    library: Library,
+) -> None:
+    knowledge = learned()
+    await library.keep(knowledge)
+    assert await library.casts.keep_woven(woven(knowledge))
+    assert await library.story.quotations() == [Said(ONE, SAID)]
+    assert await library.story.quotations("Nell") == [Said(ONE, SAID)]
+    assert await library.story.quotations("Hob") == []
+    assert await library.story.first_seen() == [
+        FirstSeen("Nell", "Nell", ONE, Span(0, 4), 2)
+    ]
+    second = knowledge.chunks[1]
+    (hears, speaks) = await library.story.appearances(chunks=[second.id])
+    assert (hears.character, hears.role, hears.count) == ("Hob", Role.HEARS, 1)
+    assert (speaks.character, speaks.role, speaks.count) == ("Nell", Role.SPEAKS, 2)
+    assert (speaks.document, speaks.span) == (ONE, second.span)
+    named = await library.story.appearances(["Nell"])
+    assert [one.role for one in named] == [Role.PRESENT, Role.SPEAKS]
+
+
+async def test_weaving_again_leaves_nothing_of_before(library: Library) -> None:
+    knowledge = learned()
+    await library.keep(knowledge)
+    await library.casts.keep_woven(woven(knowledge))
+    bare = replace(
+        woven(knowledge), quotations=(), mentions=(), appearances={}, names={}
+    )
+    assert await library.casts.keep_woven(bare)
+    assert await library.story.quotations() == []
+    assert await library.story.appearances() == []
+    assert await library.story.first_seen() == []
+
+
+async def test_what_was_woven_of_an_older_text_is_not_kept(library: Library) -> None:
+    knowledge = learned()
+    await library.keep(knowledge, "r2")
+    assert not await library.casts.keep_woven(woven(knowledge, content="content-r1"))
+    assert await library.story.quotations() == []
+
+
+async def test_a_forgotten_document_takes_all_of_it_along(library: Library) -> None:
+    knowledge = learned()
+    await library.keep(knowledge)
+    await library.keep_texts(ONE, TEXTS)
+    await library.casts.keep_woven(woven(knowledge))
+    await library.remove(ONE, Pipeline.AGENTIC)
+    assert await library.casts.strands() == []
+    assert await library.story.facts() == []
+    assert await library.story.quotations() == []
+    assert await library.story.first_seen() == []
+    assert await library.story.appearances() == []
+    assert await library.analysis.seams(ONE, SPACE) == {}
+
+
+async def test_places_are_the_storys_own_chunks_in_order(library: Library) -> None:
+    knowledge = learned()
+    await library.keep(knowledge)
+    await library.keep_texts(ONE, ["Another pipeline's"])
+    places = await library.casts.places(ONE)
+    assert [(one.chunk, one.span) for one in places] == [
+        (chunk.id, chunk.span) for chunk in knowledge.chunks
+    ]
+
+
+async def test_seams_are_kept_for_each_space(library: Library) -> None:
+    await library.keep(learned())
+    assert await library.analysis.seams(ONE, SPACE) == {"a": 0.25, "b": 1.5}
+    assert await library.analysis.seams(ONE, "another") == {}
+    await library.keep(replace(learned(), seams={"c": 0.5}))
+    assert await library.analysis.seams(ONE, SPACE) == {"c": 0.5}
+
+
+async def test_replies_are_kept_by_key(library: Library) -> None:
+    usage = Usage(calls=1, prompt_tokens=10, completion_tokens=3)
+    await library.analysis.keep_replies({"k1": "[1]", "k2": "[]"}, usage)
+    await library.analysis.keep_replies({"k1": "[2]"}, usage)
+    assert await library.analysis.replies(["k1", "k3"]) == {"k1": "[2]"}
