@@ -71,6 +71,11 @@ class AgenticRecipe:
         """Name the collection."""
         return Pipeline.AGENTIC
 
+    @property
+    def model(self) -> str:
+        """Name the language model that is asked; empty where none is."""
+        return self.reading.model if self.reading else ""
+
     def name(self, embedder: Embedder | None) -> str:
         """Name the splitter, its sizes, who reads, and the embedding space."""
         sizes = f"{self.limits.least}-{self.limits.most}"
@@ -177,7 +182,11 @@ class AgenticRecipe:
         """Return what rules and model say, what it took, and why it is not all."""
         document, chunks = drafted.document, drafted.chunks
         if document.type is not DocumentType.SCENE:
-            return tuple(await asyncio.to_thread(read_notes, document)), Usage(), ""
+            return (
+                tuple(await asyncio.to_thread(read_notes, document, self.split)),
+                Usage(),
+                "",
+            )
         names = await asyncio.to_thread(_names_in, drafted.evidence)
         facts = await self._by_rules(document, chunks, names)
         if self.reading is None:
@@ -259,8 +268,10 @@ def _read_names(document: Document) -> tuple[str, str]:
 def _people(document: Document) -> list[dict[str, object]]:
     if document.type is not DocumentType.CHARACTER:
         return []
-    name, aliases, gender = noted_names(document)
-    return [{"name": name, "aliases": list(aliases), "gender": gender.value}]
+    return [
+        {"name": one.name, "aliases": one.aliases, "gender": one.gender.value}
+        for one in noted_names(document)
+    ]
 
 
 def _point_of_view(document: Document) -> str:

@@ -62,6 +62,11 @@ class CloseReading:
         self.meter = meter
 
     @property
+    def model(self) -> str:
+        """Name who reads."""
+        return self._analyst.name
+
+    @property
     def revision(self) -> str:
         """Name everything that an analysis depends on besides the document."""
         return self._analyst.revision

@@ -49,6 +49,11 @@ class Recipe(Protocol):
         """Name the collection that the knowledge belongs to."""
         ...
 
+    @property
+    def model(self) -> str:
+        """Name the language model that is asked; empty where none is."""
+        ...
+
     def name(self, embedder: Embedder | None) -> str:
         """Name everything that the knowledge depends on besides the document."""
         ...
@@ -83,6 +88,11 @@ class NaiveRecipe:
     def pipeline(self) -> Pipeline:
         """Name the collection."""
         return Pipeline.NAIVE
+
+    @property
+    def model(self) -> str:
+        """Name nobody."""
+        return ""
 
     def name(self, embedder: Embedder | None) -> str:
         """Name splitter, sizes and embedding space."""

@@ -30,7 +30,7 @@ class IngestReport:
 
     `processed` documents were read and stored; of their `chunks`, `embedded` cost a
     run of the model and `reused` did not. `words` are those of the processed
-    documents. `usage` is what a language model was asked, or would be. `woven` says
+    documents. `usage` is what the language model `model` was asked, or would be. `woven` says
     what became of the cast. `renamed` maps new ids to old ones. `remarks` are sentences for the
     writer.
     """
@@ -45,6 +45,7 @@ class IngestReport:
     tokens: int = 0
     embedded: int = 0
     reused: int = 0
+    model: str = ""
     usage: Usage = field(default_factory=Usage)
     woven: Weaving | None = None
     renamed: dict[DocumentId, DocumentId] = field(default_factory=dict)

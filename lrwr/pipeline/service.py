@@ -99,6 +99,7 @@ class DocumentProcessingService:
             dry_run=dry_run,
             found=len(listing.found),
             unchanged=len(changes.unchanged),
+            model=self._recipe.model,
             skipped=listing.skipped,
         )
         todo = await self._really_changed(changes, seen, report)

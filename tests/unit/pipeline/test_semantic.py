@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -30,7 +31,7 @@ from tests.unit.pipeline.told import (
 )
 
 EXAMPLE = Path(__file__).parents[3] / "examples/marsh-lantern/chapters"
-SMALL = Limits(least=8, most=24, overlap=6)
+SMALL = Limits(least=12, most=40, overlap=6)
 
 turns = st.sampled_from(
     [
@@ -68,6 +69,11 @@ def plan(
     document: Document, sizes: Limits = SMALL, count: CountTokens = count_words
 ) -> CutPlan:
     return plan_cuts(document, sentence_spans, count, sizes)
+
+
+def bluntly(text: str) -> list[Span]:
+    """Sentences that end at every mark, as if a tag were one of its own."""
+    return [Span(*found.span()) for found in re.finditer(r"\S.*?[.?!]”?(?!\S)", text)]
 
 
 def drawn(planned: CutPlan, salt: int = 0) -> dict[SeamKey, float]:
@@ -144,7 +150,7 @@ def _ends(span: Span) -> tuple[int, int]:
 
 
 @given(st.lists(scenes, min_size=1, max_size=3), limits, st.integers(0, 2**32 - 1))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_chunks_hold_every_word_once_at_its_place_and_no_more_than_fits(
     told: list[Scenes], sizes: Limits, salt: int
 ) -> None:
@@ -156,7 +162,7 @@ def test_chunks_hold_every_word_once_at_its_place_and_no_more_than_fits(
 
 
 @given(scenes, parts, st.data(), limits)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_an_edit_in_one_scene_leaves_the_chunks_of_the_others_as_they_were(
     told: Scenes, new: str, data: st.DataObject, sizes: Limits
 ) -> None:
@@ -214,7 +220,7 @@ def test_a_chunk_ends_where_the_text_turns_to_something_else() -> None:
 
 
 def test_the_end_of_a_paragraph_is_better_than_one_within() -> None:
-    long = " ".join(f"S{n} one two three." for n in range(4))
+    long = " ".join(f"S{n} one two three." for n in range(6))
     document = document_of([[[f"{long}\n\nNew one two three four five.\n\n{long}"]]])
     planned = plan(document)
     assert any(seam.after[0].startswith("S2") for seam in planned.seams)
@@ -224,7 +230,7 @@ def test_the_end_of_a_paragraph_is_better_than_one_within() -> None:
 
 
 EXCHANGE = "“Is it lit?”\n\n“No,” said Nell.\n\n“Why?”\n\nHe laughed.\n\n“Rain.”"
-LONG = "The marsh lay flat and grey under a sky without any birds at all."
+LONG = "The marsh lay flat and grey under a sky without any birds at all, and far out on it the bell rang for no one."
 
 
 def test_an_exchange_stays_whole_and_nothing_is_asked_about_it() -> None:
@@ -259,9 +265,10 @@ def test_a_quotation_and_its_tag_stay_together() -> None:
         f"“Is {n} lit?” said PurpleFrog. The lamp was out again." for n in range(9)
     ]
     document = document_of([[[" ".join(turns)]]])
-    planned = plan(document)
+    planned = plan_cuts(document, bluntly, count_words, SMALL)
+    assert len(planned.homes[0].sentences) == 27
     cuts = texts(document, cut(planned, far(planned, "said", "PurpleFrog")))
-    assert len(cuts) > 3
+    assert len(cuts) > 2
     assert not any(text.startswith(("said", "PurpleFrog")) for text in cuts)
 
 
@@ -301,8 +308,8 @@ def test_a_scene_that_fits_is_one_chunk_and_nothing_is_asked() -> None:
 
 def test_the_next_chunk_is_led_in_by_the_last_sentences_as_far_as_they_fit() -> None:
     first = f"{LONG} One. Two."
-    second = f"{LONG} Far too many words are in this one for it. Three."
-    third = f"{LONG} Far too many words are in this one for it."
+    second = f"{LONG} Far too many words for it. Three."
+    third = f"{LONG} These are far too many words for it."
     document = document_of([[["\n\n".join([first, second, third, LONG])]]])
     planned = plan(document)
     cuts = cut(planned, far(planned, "The marsh"))
@@ -350,7 +357,7 @@ def embedder() -> LocalEmbedder:
 
 @example([[["frog frog frog\nfrog\n" + "a" * 20 + " " + "aaaab" * 15]]], 19)
 @given(st.lists(scenes, min_size=1, max_size=2), st.integers(16, 80))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_the_promises_hold_with_the_real_tokenizer(
     embedder: LocalEmbedder, told: list[Scenes], most: int
 ) -> None:
