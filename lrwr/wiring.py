@@ -25,15 +25,19 @@ from lrwr.core.settings.values import Settings
 if TYPE_CHECKING:
     from lrwr.core.adapters.embed.local import LocalEmbedder
     from lrwr.core.adapters.records.sqlite.database import Database
+    from lrwr.core.bible.service import BibleService
     from lrwr.core.canon.file import CanonFile
     from lrwr.core.canon.service import CanonService
     from lrwr.core.chat.companion import Companion
+    from lrwr.core.ports.analysis_store import AnalysisStore
     from lrwr.core.ports.job_queue import JobQueue
     from lrwr.core.ports.lexical_index import LexicalIndex
     from lrwr.core.ports.record_store import PassageStore
     from lrwr.core.ports.reranker import Reranker
+    from lrwr.core.ports.story_store import StoryStore
     from lrwr.core.ports.vector_index import VectorIndex
     from lrwr.core.retrieval.search import PassageFinder
+    from lrwr.pipeline.analysis import CloseReading
     from lrwr.pipeline.recipes import Recipe
     from lrwr.pipeline.service import DocumentProcessingService
     from lrwr.pipeline.weaving import StoryWeaver
@@ -119,11 +123,13 @@ class Services:
         from lrwr.pipeline.agentic import AgenticRecipe
         from lrwr.pipeline.stages.semantic import Limits
 
+        store = SqliteAnalysisStore(self._database, now=self._now)
         return AgenticRecipe(
             limits=Limits(least=chunk.smallest, most=chunk.largest),
             split=sentence_spans,
             rules=RulesAnalyst(sentence_spans),
-            store=SqliteAnalysisStore(self._database, now=self._now),
+            store=store,
+            reading=_reading(self.settings, store, self._stack),
         )
 
     def _weaver(self) -> "StoryWeaver | None":
@@ -157,6 +163,7 @@ class Services:
             NotFound: Nothing has been ingested here.
         """
         from lrwr.core.retrieval.search import PassageFinder
+        from lrwr.core.retrieval.story_search import StorySearch
 
         return PassageFinder(
             store=self.passages,
@@ -166,6 +173,29 @@ class Services:
             reranker=self.reranker,
             candidates=self.settings.rerank.candidates,
             order_patterns=self.settings.manuscript.order,
+            canon=self._canon_file().load,
+            story=StorySearch(self.stories),
+        )
+
+    @cached_property
+    def stories(self) -> "StoryStore":
+        """What is known of the story, as it is kept."""
+        from lrwr.core.adapters.records.sqlite.story import SqliteStoryStore
+
+        return SqliteStoryStore(self._database)
+
+    def bible(self) -> "BibleService":
+        """Return the service that reads what is known of the story.
+
+        Raises:
+            NotFound: Nothing has been ingested here.
+        """
+        from lrwr.core.bible.service import BibleService
+
+        return BibleService(
+            stories=self.stories,
+            passages=self.passages,
+            patterns=self.settings.manuscript.order,
             canon=self._canon_file().load,
         )
 
@@ -305,3 +335,27 @@ class Services:
         )
         self._stack.push_async_callback(vectors.aclose)
         return vectors
+
+
+def _reading(
+    settings: Settings, store: "AnalysisStore", stack: AsyncExitStack
+) -> "CloseReading | None":
+    """Return who reads with the language model that is set; None where none is."""
+    if settings.model.use == "off":
+        return None
+    from lrwr.core.adapters.analyst.model import ModelAnalyst
+    from lrwr.core.adapters.chat.choose import choose_chat
+    from lrwr.core.model.metering import price, read_prices
+    from lrwr.pipeline.analysis import CloseReading
+    from lrwr.pipeline.metering import Meter
+
+    chat = choose_chat(settings, os.environ)
+    if chat is None:
+        return None
+    stack.push_async_callback(chat.aclose)
+    prices = read_prices(settings.model.prices)
+    meter = Meter(
+        price=partial(price, model=chat.name, table=prices),
+        budget=settings.model.budget,
+    )
+    return CloseReading(ModelAnalyst(chat), store, meter)

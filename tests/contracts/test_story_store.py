@@ -206,3 +206,35 @@ async def test_replies_are_kept_by_key(library: Library) -> None:
     await library.analysis.keep_replies({"k1": "[1]", "k2": "[]"}, usage)
     await library.analysis.keep_replies({"k1": "[2]"}, usage)
     assert await library.analysis.replies(["k1", "k3"]) == {"k1": "[2]"}
+
+
+async def test_facts_are_found_by_their_words(library: Library) -> None:
+    mule = replace(TRAIT, subject="the mule", value="grey and nameless")
+    passage = replace(TRAIT, about=About.PASSAGE, subject="", value="grey")
+    await library.keep(replace(learned(), facts=(TRAIT, mule, passage)))
+    found = await library.story.search_facts(["mules"], limit=5)
+    assert [one.fact for one in found] == [mule]
+    assert len(await library.story.search_facts(["grey"], limit=5)) == 2
+    assert await library.story.search_facts([], limit=5) == []
+    await library.keep(replace(learned(), facts=()))
+    assert await library.story.search_facts(["grey"], limit=5) == []
+
+
+async def test_a_label_of_a_models_outranks_one_of_the_rules(library: Library) -> None:
+    knowledge = learned()
+    first = knowledge.chunks[0]
+    by_rules = Fact(
+        about=About.PASSAGE,
+        subject="",
+        field="content_type",
+        value="dialogue",
+        spans=(first.span,),
+        keeper=RULES,
+        certainty=Certainty.PROBABLE,
+    )
+    by_model = replace(by_rules, value="description", keeper="a-model")
+    await library.keep(replace(knowledge, facts=(by_model, by_rules)))
+    expected = {first.id: {"content_type": "description"}}
+    assert await library.story.labels() == expected
+    assert await library.story.labels([first.id]) == expected
+    assert await library.story.labels([knowledge.chunks[1].id]) == {}

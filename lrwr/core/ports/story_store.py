@@ -1,6 +1,6 @@
 """What is known of the story: who is in it, what they say, what the text says."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -78,6 +78,22 @@ class StoryStore(Protocol):
 
     async def facts(self, about: Collection[About] = ()) -> list[Known]:
         """Return facts about these kinds of things, or all, by document and place."""
+        ...
+
+    async def search_facts(self, words: Sequence[str], *, limit: int) -> list[Known]:
+        """Return at most `limit` facts that hold any of `words`, best first.
+
+        Words match by their stem; facts about passages are left out.
+        """
+        ...
+
+    async def labels(
+        self, chunks: Collection[ChunkId] | None = None
+    ) -> Mapping[ChunkId, Mapping[str, str]]:
+        """Return what each chunk is, by `PassageField`; a model outranks the rules.
+
+        None asks for every chunk that has been labelled.
+        """
         ...
 
     async def appearances(

@@ -1,8 +1,8 @@
 """Finding passages: by words and by meaning, fused, then looked at once more."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline
@@ -15,17 +15,23 @@ from lrwr.core.ports.embedder import Embedder
 from lrwr.core.ports.lexical_index import LexicalIndex
 from lrwr.core.ports.record_store import PassageStore
 from lrwr.core.ports.reranker import Reranker
+from lrwr.core.ports.story_store import Known
 from lrwr.core.ports.vector_index import VectorIndex
 from lrwr.core.retrieval.fuse import ranked, spread_scores, unit_scores, weighted_sum
+from lrwr.core.retrieval.people import within
 from lrwr.core.retrieval.story import StoryOrder, arrange, scope_of
+from lrwr.core.retrieval.story_search import Filters, StorySearch
 
 POOL = 100
 """Chunks taken from each way of searching before they are fused."""
 
+EVERY = 100_000
+"""Chunks taken where the writer's own filters will leave few of them."""
+
 LEXICAL_WEIGHT = 0.6
 PAIRS_WEIGHT = 0.2
 DENSE_WEIGHT = 0.2
-"""What each way of searching counts, for chunks of 500 tokens; see decision 003."""
+"""What each way of searching counts; see decision 003."""
 
 RERANK_WEIGHT = 0.6
 """The share of the reranker's word in the order of its candidates; the rest is what
@@ -40,7 +46,8 @@ class SearchRequest:
     """What to look for, and how.
 
     `types` empty means every type of document. `notes` lets the author's comments be
-    found too. `rerank` None means as the settings say.
+    found too. `names` lets the people of the question count, `boosts` what kind of
+    passage it asks for; both only in pipeline b, and neither shuts anything out.
     """
 
     question: str
@@ -52,6 +59,9 @@ class SearchRequest:
     types: frozenset[DocumentType] = frozenset()
     horizon: Horizon | None = None
     notes: bool = False
+    filters: Filters = field(default_factory=Filters)
+    names: bool = True
+    boosts: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +69,14 @@ class SearchResult:
     """Passages, best first, and what the writer should know about the search.
 
     `unknown` are words of the question that no passage in the search's bounds holds.
-    `remarks` are sentences on what was left out or did not work.
+    `remarks` are sentences on what was left out or did not work. `facts` are what is
+    known of the story besides, best first, within the same bounds.
     """
 
     passages: tuple[Passage, ...]
     unknown: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    facts: tuple[Known, ...] = ()
 
 
 class PassageFinder:
@@ -73,7 +85,8 @@ class PassageFinder:
     `embedder` is None where search goes by words alone. `vectors` opens the index, at
     the first search that needs it; it returns None when nothing is embedded.
     `order_patterns` is the setting `[manuscript] order`. `canon` reads the writer's
-    decisions, anew for each story order; none by default.
+    decisions, anew for each story order; none by default. `story` knows who is in
+    pipeline b's passages; None where only pipeline a is searched.
     """
 
     def __init__(
@@ -87,6 +100,7 @@ class PassageFinder:
         candidates: int,
         order_patterns: Sequence[str],
         canon: Callable[[], Canon] = Canon,
+        story: StorySearch | None = None,
     ) -> None:
         self._store = store
         self._lexical = lexical
@@ -96,6 +110,7 @@ class PassageFinder:
         self._candidates = candidates
         self._patterns = order_patterns
         self._canon = canon
+        self._story = story
 
     async def story_order(self) -> StoryOrder:
         """Return the library's documents in story order, as the writer decided it.
@@ -124,7 +139,13 @@ class PassageFinder:
             order, types=request.types, horizon=request.horizon, kinds=kinds
         )
         remarks: list[str] = []
-        scores = await self._first_scores(request, scope, remarks)
+        story = self._story if request.pipeline is Pipeline.AGENTIC else None
+        allowed = await self._allowed(request, scope)
+        scores = await self._first_scores(request, scope, allowed, remarks)
+        if story is not None:
+            scores = await self._by_story(request, scope, order, story, scores)
+        if allowed is not None:
+            scores = {chunk: s for chunk, s in scores.items() if chunk in allowed}
         best = ranked(scores)[: max(request.limit, self._candidates)]
         stored = await self._store.chunks([scored.chunk for scored in best])
         chunks = [c for c in stored if c.document in order.outlines]  # none newer
@@ -137,15 +158,56 @@ class PassageFinder:
             for scored in ranked(final)[: request.limit]
         ]
         unknown = await self._unknown(request, scope)
-        return SearchResult(tuple(passages), unknown, tuple(remarks))
+        facts = await story.facts(request.question, scope) if story else ()
+        return SearchResult(tuple(passages), unknown, tuple(remarks), facts)
+
+    async def _allowed(
+        self, request: SearchRequest, scope: Scope
+    ) -> frozenset[ChunkId] | None:
+        """Return the chunks in scope that pass the filters; None without filters."""
+        if self._story is None or not request.filters:
+            return None
+        wanted = await self._story.allowed(request.filters)
+        return frozenset(
+            chunk.id
+            for chunk in await self._store.chunks(sorted(wanted))
+            if chunk.kind in scope.kinds and within(chunk.document, chunk.span, scope)
+        )
+
+    async def _by_story(
+        self,
+        request: SearchRequest,
+        scope: Scope,
+        order: StoryOrder,
+        story: StorySearch,
+        scores: Mapping[ChunkId, float],
+    ) -> dict[ChunkId, float]:
+        """Add what is known of the people in passages, and of their kind."""
+        found = dict(scores)
+        if request.names:
+            counts = await self._store.counts(request.pipeline)
+            people = await story.by_people(
+                request.question, scope, order, total=counts.chunks
+            )
+            found = weighted_sum([(1.0, found), (1.0, people)])
+        if request.boosts:
+            boosts = await story.boosts(request.question, found)
+            found |= {chunk: found[chunk] * boost for chunk, boost in boosts.items()}
+        return found
 
     async def _first_scores(
-        self, request: SearchRequest, scope: Scope, remarks: list[str]
+        self,
+        request: SearchRequest,
+        scope: Scope,
+        allowed: Collection[ChunkId] | None,
+        remarks: list[str],
     ) -> dict[ChunkId, float]:
-        by_words, by_pairs = await self._by_words(request, scope)
+        pool = POOL if allowed is None else EVERY
+        by_words, by_pairs = await self._by_words(request, scope, pool)
         by_meaning: Mapping[ChunkId, float] = {}
         if request.dense:
-            by_meaning = await self._by_meaning(request, scope, by_words, remarks)
+            near = {*by_words, *(allowed or ())}
+            by_meaning = await self._by_meaning(request, scope, near, remarks)
         return weighted_sum(
             [
                 (LEXICAL_WEIGHT, unit_scores(by_words)),
@@ -155,14 +217,14 @@ class PassageFinder:
         )
 
     async def _by_words(
-        self, request: SearchRequest, scope: Scope
+        self, request: SearchRequest, scope: Scope, pool: int
     ) -> tuple[dict[ChunkId, float], dict[ChunkId, float]]:
         """Score chunks by the words they hold, and by words that stand together."""
         if not request.lexical:
             return {}, {}
         words = content_words(request.question)
         found = [
-            await search(words, pipeline=request.pipeline, scope=scope, limit=POOL)
+            await search(words, pipeline=request.pipeline, scope=scope, limit=pool)
             for search in (self._lexical.search_words, self._lexical.search_pairs)
         ]
         single, pairs = ({s.chunk: s.score for s in scored} for scored in found)
@@ -172,9 +234,10 @@ class PassageFinder:
         self,
         request: SearchRequest,
         scope: Scope,
-        by_words: Mapping[ChunkId, float],
+        others: Collection[ChunkId],
         remarks: list[str],
     ) -> dict[ChunkId, float]:
+        """Score the nearest chunks, and `others`, wherever they rank."""
         if self._embedder is None:
             return {}
         try:
@@ -188,9 +251,9 @@ class PassageFinder:
         await vectors.catch_up()
         found = await vectors.nearest(query, scope=scope, limit=POOL)
         scores = {scored.chunk: scored.score for scored in found}
-        others = sorted(by_words.keys() - scores.keys())
-        values = await vectors.similarities(query, others)
-        return scores | dict(zip(others, values, strict=True))
+        rest = sorted(set(others) - scores.keys())
+        values = await vectors.similarities(query, rest)
+        return scores | dict(zip(rest, values, strict=True))
 
     async def _reranked(
         self,

@@ -59,7 +59,7 @@ class SqliteLexicalIndex:
         self, words: Sequence[str], *, pipeline: Pipeline, scope: Scope, limit: int
     ) -> list[Scored]:
         """Return at most `limit` chunks that hold any of `words`, best first."""
-        return await self._search(_any_of(words), pipeline, scope, limit)
+        return await self._search(any_of(words), pipeline, scope, limit)
 
     async def search_pairs(
         self, words: Sequence[str], *, pipeline: Pipeline, scope: Scope, limit: int
@@ -118,7 +118,8 @@ def _frequencies(
     return found, total.fetchone()[0]
 
 
-def _any_of(words: Iterable[str]) -> str:
+def any_of(words: Iterable[str]) -> str:
+    """Return the FTS5 query for texts that hold any of `words`; empty for none."""
     return " OR ".join(dict.fromkeys(_term(word) for word in words))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from lrwr.core.adapters.records.sqlite.casts import cast_from_json, cast_to_json
 from lrwr.core.adapters.records.sqlite.database import Database
+from lrwr.core.adapters.records.sqlite.lexical import any_of
 from lrwr.core.adapters.records.sqlite.readings import (
     fact_of,
     first_mentions,
@@ -41,6 +42,22 @@ _FACTS = """
 select document_id, about, subject, field, value, keeper, certainty, spans, details
 from fact where :about = '[]' or about in (select value from json_each(:about))
 order by document_id, char_start, n
+"""
+
+_SEARCH_FACTS = """
+select f.document_id, f.about, f.subject, f.field, f.value, f.keeper, f.certainty,
+  f.spans, f.details
+from fact_fts join fact f on f.n = fact_fts.rowid
+where fact_fts match ? order by bm25(fact_fts), f.n limit ?
+"""
+
+_LABELS = """
+select c.id, f.field, f.value
+from fact f join chunk c on c.document_id = f.document_id
+  and c.char_start = f.char_start and c.pipeline = 'b'
+where f.about = 'passage'
+  and (:chunks is null or c.id in (select value from json_each(:chunks)))
+order by f.keeper <> 'rules', f.n
 """
 
 _APPEARANCES = """
@@ -145,6 +162,31 @@ class SqliteStoryStore:
                 for document, *row in connection.execute(_FACTS, asked)
             ]
         )
+
+    async def search_facts(self, words: Sequence[str], *, limit: int) -> list[Known]:
+        """Return at most `limit` facts that hold any of `words`, best first."""
+        match = any_of(words)
+        if not match:
+            return []
+        return await self._database.read(
+            lambda connection: [
+                Known(DocumentId(document), fact_of(tuple(row)))
+                for document, *row in connection.execute(_SEARCH_FACTS, (match, limit))
+            ]
+        )
+
+    async def labels(
+        self, chunks: Collection[ChunkId] | None = None
+    ) -> Mapping[ChunkId, Mapping[str, str]]:
+        """Return what each chunk is; a model outranks the rules."""
+        asked = {"chunks": _listed(chunks)}
+        found: dict[ChunkId, dict[str, str]] = {}
+        rows = await self._database.read(
+            lambda connection: connection.execute(_LABELS, asked).fetchall()
+        )
+        for chunk, field, value in rows:
+            found.setdefault(ChunkId(chunk), {})[field] = value
+        return found
 
     async def appearances(
         self,

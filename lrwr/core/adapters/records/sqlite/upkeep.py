@@ -22,7 +22,7 @@ MOST_DAMAGE = 20
 
 LONGEST_COMPLAINT = 160
 
-_WORDS = {Pipeline.NAIVE: "chunk_fts_a", Pipeline.AGENTIC: "chunk_fts_b"}
+_WORDS = ("chunk_fts_a", "chunk_fts_b", "fact_fts")
 
 _COUNTS = """
 select
@@ -195,7 +195,7 @@ def _words_fit(connection: sqlite3.Connection) -> bool | None:
     """Ask the word indexes to compare themselves with the passages."""
     try:
         connection.execute("BEGIN IMMEDIATE")  # the question is put as a write
-        for index in _WORDS.values():
+        for index in _WORDS:
             connection.execute(
                 f"insert into {index} ({index}, rank) values ('integrity-check', 1)"
             )
@@ -212,7 +212,7 @@ def _mended(connection: sqlite3.Connection) -> tuple[str, ...]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         connection.execute("REINDEX")
-        for index in _WORDS.values():
+        for index in _WORDS:
             connection.execute(f"insert into {index} ({index}) values ('rebuild')")
         connection.execute("COMMIT")
     except BaseException:

@@ -68,6 +68,24 @@ create table fact (
 
 create index fact_by_document on fact (document_id, char_start);
 
+create view fact_words as
+select n, subject, value from fact where about <> 'passage';
+
+create virtual table fact_fts using fts5(
+  subject, value, content = 'fact_words', content_rowid = 'n',
+  tokenize = 'porter unicode61 remove_diacritics 2'
+);
+
+create trigger fact_fts_insert after insert on fact when new.about <> 'passage' begin
+  insert into fact_fts (rowid, subject, value)
+  values (new.n, new.subject, new.value);
+end;
+
+create trigger fact_fts_delete after delete on fact when old.about <> 'passage' begin
+  insert into fact_fts (fact_fts, rowid, subject, value)
+  values ('delete', old.n, old.subject, old.value);
+end;
+
 -- The cast as it was made last; one row.
 create table story (
   id integer primary key check (id = 1),
