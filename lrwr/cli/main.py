@@ -10,16 +10,25 @@ from lrwr.cli.commands import (
     ask,
     backup,
     canon,
+    characters,
     config,
     doctor,
+    export,
+    gaps,
     home,
     ingest,
     init,
     jobs,
     keys,
+    quotes,
+    recap,
+    relations,
     search,
     status,
+    timeline,
+    world,
 )
+from lrwr.cli.groups import NamedGroup
 from lrwr.core.model.errors import ExitCode, LrwrError
 
 app = typer.Typer(
@@ -31,6 +40,13 @@ app = typer.Typer(
     epilog="Start with: lrwr ingest FOLDER, then lrwr ask 'who is …?'",
 )
 canon_app = typer.Typer(invoke_without_command=True, epilog=canon.EPILOG)
+characters_app = typer.Typer(
+    cls=NamedGroup, invoke_without_command=True, epilog=characters.EPILOG
+)
+gaps_app = typer.Typer(cls=NamedGroup, invoke_without_command=True, epilog=gaps.EPILOG)
+export_app = typer.Typer(
+    help="Write what lrwr knows into a file of yours.", no_args_is_help=True
+)
 settings_app = typer.Typer(
     help="See what is set, and where; keep keys.", no_args_is_help=True
 )
@@ -94,6 +110,26 @@ canon_app.command("undo")(canon.undo)
 canon_app.command("redo")(canon.redo)
 canon_app.command("check")(canon.check)
 app.add_typer(canon_app, name="canon")
+characters_app.callback()(characters.characters)
+characters_app.command("confirm", epilog=characters.CONFIRM_EPILOG)(characters.confirm)
+characters_app.command("merge", epilog=characters.MERGE_EPILOG)(canon.merge)
+characters_app.command("split", epilog=characters.SPLIT_EPILOG)(canon.split)
+characters_app.command("rename", epilog=characters.RENAME_EPILOG)(canon.rename)
+characters_app.command("ignore", epilog=characters.IGNORE_EPILOG)(canon.ignore)
+characters_app.command("undo")(canon.undo)
+app.add_typer(characters_app, name="characters")
+app.command("world", epilog=world.EPILOG)(world.world)
+app.command("timeline", epilog=timeline.EPILOG)(timeline.timeline)
+app.command("relations", epilog=relations.EPILOG)(relations.relations)
+app.command("quotes", epilog=quotes.EPILOG)(quotes.quotes)
+gaps_app.callback()(gaps.gaps)
+gaps_app.command("answer", epilog=gaps.ANSWER_EPILOG)(gaps.answer)
+gaps_app.command("dismiss", epilog=gaps.DISMISS_EPILOG)(gaps.dismiss)
+gaps_app.command("undo")(canon.undo)
+app.add_typer(gaps_app, name="gaps")
+app.command("recap", epilog=recap.EPILOG)(recap.recap)
+export_app.command("bible", epilog=export.EPILOG)(export.bible)
+app.add_typer(export_app, name="export")
 
 
 def run() -> None:

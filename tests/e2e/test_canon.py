@@ -117,6 +117,7 @@ def test_points_of_view_and_names_are_kept_and_shown(library: Path) -> None:
         "split": [["Maggie", "Mags"]],
         "renamed": {"the narrator": "Jory"},
         "ignored": ["Monday"],
+        "confirmed": [],
     }
     assert shown["last"] == "Monday names nobody."
     text = run("canon")

@@ -13,6 +13,9 @@ from lrwr.core.canon.decision import (
     Decision,
     DocumentMoved,
     DocumentTypeSet,
+    GapAnswered,
+    GapDeclined,
+    NameConfirmed,
     NameIgnored,
     NameRenamed,
     NamesMerged,
@@ -49,6 +52,13 @@ name_decisions: st.SearchStrategy[Decision] = st.one_of(
     pairs.map(lambda pair: NamesSplit(*pair)),
     pairs.map(lambda pair: NameRenamed(*pair)),
     st.builds(NameIgnored, names),
+    st.builds(NameConfirmed, names),
+)
+nobody_or_names = st.just("") | names
+attributes = st.sampled_from(["eyes", "age", 'what "she" wants', "TODO: #1 = x"])
+gap_decisions: st.SearchStrategy[Decision] = st.one_of(
+    st.builds(GapAnswered, nobody_or_names, attributes, st.sampled_from(["grey", "é"])),
+    st.builds(GapDeclined, nobody_or_names, attributes),
 )
 decisions: st.SearchStrategy[Decision] = st.one_of(
     st.builds(DocumentTypeSet, documents, st.sampled_from(list(DocumentType))),
@@ -56,6 +66,7 @@ decisions: st.SearchStrategy[Decision] = st.one_of(
     st.builds(PointOfViewSet, places, names),
     st.builds(DocumentMoved, documents, documents),
     name_decisions,
+    gap_decisions,
 )
 
 

@@ -17,7 +17,8 @@ from lrwr.core.ports.reranker import Reranker
 from lrwr.core.ports.vector_index import VectorIndex
 from lrwr.core.retrieval.search import PassageFinder
 from lrwr.pipeline.recipes import NaiveRecipe, Tools
-from lrwr.pipeline.service import DocumentProcessingService, IngestReport
+from lrwr.pipeline.report import IngestReport
+from lrwr.pipeline.service import DocumentProcessingService
 from tests.fakes.embedder import WordEmbedder, count_words
 from tests.fakes.libraries import Library, sqlite_library
 

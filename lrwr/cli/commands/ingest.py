@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lrwr.core.model.events import IngestEvent
     from lrwr.core.ports.record_store import LibraryCounts
     from lrwr.core.settings.values import Settings
-    from lrwr.pipeline.service import IngestReport, Problem
+    from lrwr.pipeline.report import IngestReport, Problem
 
 EPILOG = (
     "Examples: lrwr ingest ./manuscript · lrwr ingest (again, the same folders) ·"
@@ -32,7 +32,7 @@ def ingest(
         ),
     ] = None,
     pipeline: Annotated[
-        str | None, typer.Option(help="The recipe: a.", metavar="a")
+        str | None, typer.Option(help="The recipe: a or b.", metavar="a|b")
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done; write nothing.")
@@ -43,6 +43,12 @@ def ingest(
             "--verify", help="Read every file, even those that seem unchanged."
         ),
     ] = False,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            min=0, metavar="USD", help="What a language model may cost in this run."
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the summary as JSON.")
     ] = False,
@@ -52,7 +58,7 @@ def ingest(
     from lrwr.cli.running import run_async
     from lrwr.core.model.errors import ExitCode
 
-    settings, output = begin(context, {"pipeline": pipeline})
+    settings, output = begin(context, {"pipeline": pipeline, "model.budget": budget})
     with _lent(settings, dry_run=dry_run) as lent:
         work = _ingest(
             lent,
@@ -114,7 +120,8 @@ async def _ingest(
         counts = None
         if services.library.database.exists():
             counts = await services.passages.counts(settings.pipeline)
-        _show(report, counts, output, time.monotonic() - began, as_json=as_json)
+        seconds = time.monotonic() - began
+        _show(report, counts, settings, output, seconds, as_json=as_json)
     return report
 
 
@@ -168,6 +175,7 @@ def _watcher(advance: "Advance", output: "Output") -> "Callable[[IngestEvent], N
 def _show(
     report: "IngestReport",
     counts: "LibraryCounts | None",
+    settings: "Settings",
     output: "Output",
     seconds: float,
     *,
@@ -182,12 +190,13 @@ def _show(
         if problem.hint:
             output.story(f"  hint: {problem.hint}")
     if as_json:
-        output.json(_summary(report, counts, seconds))
+        output.json(_summary(report, counts, settings, seconds))
         return
     for skipped in report.skipped:
         output.story(f"skipped {one_line(skipped.path)}: {skipped.reason}")
-    for line in _lines(report, counts, seconds):
+    for line in [*_lines(report, counts), *_of_model(report, settings)]:
         output.answer(line)
+    output.answer(f"Done in {seconds:.1f} s.")
     is_first = bool(counts and report.processed == counts.documents)
     if is_first and output.interactive and not report.dry_run:
         output.story('Now ask it something: lrwr ask "Who …?"')
@@ -203,9 +212,7 @@ def _told(problem: "Problem") -> str:
     return f"{document}: {message}"
 
 
-def _lines(
-    report: "IngestReport", counts: "LibraryCounts | None", seconds: float
-) -> "list[str]":
+def _lines(report: "IngestReport", counts: "LibraryCounts | None") -> "list[str]":
     read = "to read" if report.dry_run else "read"
     lines = [
         f"{_count(report.processed, 'document')} {read}"
@@ -223,8 +230,43 @@ def _lines(
             f"The library holds {_count(counts.documents, 'document')},"
             f" {_count(counts.words, 'word')}, {_count(counts.chunks, 'passage')}."
         )
-    lines.append(f"Done in {seconds:.1f} s.")
+    if report.woven is not None and report.woven.characters:
+        known = _count(report.woven.characters, "character")
+        lines.append(f"{known} known; see them with `lrwr characters`.")
     return lines
+
+
+def _of_model(report: "IngestReport", settings: "Settings") -> "list[str]":
+    """Say what a language model was asked, or would be, and what it costs."""
+    if not report.model:
+        return []
+    usage = report.usage
+    will = "would be asked about" if report.dry_run else "was asked"
+    cost = _price(report, settings)
+    price = "price unknown" if cost is None else f"${cost:.2f}"
+    lines = [
+        f"{report.model} {will} {_count(usage.calls, 'question')}:"
+        f" {usage.prompt_tokens:,} tokens sent, {usage.completion_tokens:,} answered"
+        f" ({price}); {_count(usage.cached, 'answer')} known already."
+    ]
+    if usage.quotes:
+        share = usage.verified / usage.quotes
+        lines.append(
+            f"It quoted {_count(usage.quotes, 'time')}; {usage.verified:,} of the quotes"
+            f" stand in the text ({share:.0%}), the others were dropped."
+        )
+    if usage.repaired or usage.failed:
+        lines.append(
+            f"{_count(usage.repaired, 'answer')} had to be asked for twice;"
+            f" {usage.failed:,} could not be read."
+        )
+    return lines
+
+
+def _price(report: "IngestReport", settings: "Settings") -> float | None:
+    from lrwr.core.model.metering import price, read_prices
+
+    return price(report.usage, report.model, read_prices(settings.model.prices))
 
 
 def _moves(report: "IngestReport") -> str:
@@ -240,7 +282,10 @@ def _count(number: int, noun: str) -> str:
 
 
 def _summary(
-    report: "IngestReport", counts: "LibraryCounts | None", seconds: float
+    report: "IngestReport",
+    counts: "LibraryCounts | None",
+    settings: "Settings",
+    seconds: float,
 ) -> dict[str, object]:
     return {
         "dry_run": report.dry_run,
@@ -271,6 +316,8 @@ def _summary(
             for problem in report.problems
         ],
         "remarks": report.remarks,
+        "model": _model_summary(report, settings),
+        "characters": report.woven.characters if report.woven else None,
         "library": None
         if counts is None
         else {
@@ -279,4 +326,25 @@ def _summary(
             "chunks": counts.chunks,
             "embedded": counts.embedded,
         },
+    }
+
+
+def _model_summary(
+    report: "IngestReport", settings: "Settings"
+) -> dict[str, object] | None:
+    """Return what the language model was asked, for scripts; None without one."""
+    if not report.model:
+        return None
+    usage = report.usage
+    return {
+        "name": report.model,
+        "calls": usage.calls,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "cached": usage.cached,
+        "repaired": usage.repaired,
+        "failed": usage.failed,
+        "quotes": usage.quotes,
+        "verified": usage.verified,
+        "usd": _price(report, settings),
     }

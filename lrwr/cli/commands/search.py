@@ -11,12 +11,14 @@ if TYPE_CHECKING:
     from lrwr.cli.output import Output
     from lrwr.core.retrieval.search import PassageFinder, SearchRequest, SearchResult
     from lrwr.core.retrieval.story import StoryOrder
+    from lrwr.core.retrieval.story_search import Filters
     from lrwr.core.settings.values import Settings
     from lrwr.wiring import Services
 
 EPILOG = (
     'Examples: lrwr search "marsh lantern" · lrwr search belt --as-of ch3 ·'
-    " lrwr search tide --type worldbuilding --full · lrwr search --batch q.jsonl -k 20"
+    " lrwr search tide --type worldbuilding --full · lrwr search oil --present Nell ·"
+    " lrwr search --batch q.jsonl -k 20"
 )
 
 EXCERPT = 420
@@ -31,7 +33,7 @@ Limit = Annotated[
 PipelineName = Annotated[
     str | None,
     typer.Option(
-        "--pipeline", metavar="a", help="The recipe whose passages to search."
+        "--pipeline", metavar="a|b", help="The recipe whose passages to search."
     ),
 ]
 Types = Annotated[
@@ -55,6 +57,37 @@ Lexical = Annotated[bool, typer.Option("--lexical", help="By words alone.")]
 Rerank = Annotated[
     bool, typer.Option(help="Whether the best are looked at a second time.")
 ]
+Character = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--character",
+        metavar="NAME",
+        help="Only where NAME is there or spoken of; may be repeated.",
+    ),
+]
+Present = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--present", metavar="NAME", help="Only where NAME is there; may be repeated."
+    ),
+]
+ContentTypes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--content-type",
+        metavar="KIND",
+        help="Only dialogue, action_reaction, description or internal_monologue.",
+    ),
+]
+Functions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--function",
+        metavar="KIND",
+        help="Only worldbuilding, character_reveal, plot_event, backstory or thematic.",
+    ),
+]
+Names = Annotated[bool, typer.Option(help="Whether the people of the question count.")]
 Notes = Annotated[bool, typer.Option("--notes", help="Find the author's comments too.")]
 Full = Annotated[bool, typer.Option("--full", help="Show passages whole.")]
 Batch = Annotated[
@@ -75,8 +108,13 @@ def search(
     pipeline: PipelineName = None,
     types: Types = None,
     as_of: AsOf = None,
+    character: Character = None,
+    present: Present = None,
+    content_type: ContentTypes = None,
+    function: Functions = None,
     dense: Dense = False,
     lexical: Lexical = False,
+    names: Names = True,
     rerank: Rerank = True,
     notes: Notes = False,
     full: Full = False,
@@ -84,6 +122,8 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Find passages by their words and by what they mean."""
+    from dataclasses import replace
+
     from lrwr.cli.begin import begin
     from lrwr.cli.running import run_async
     from lrwr.core.model.errors import SettingsProblem
@@ -104,8 +144,13 @@ def search(
         types=types or [],
         dense=dense,
         lexical=lexical,
+    )
+    request = replace(
+        request,
+        names=names,
         rerank=rerank,
         notes=notes,
+        filters=_filters(character, present, content_type, function),
     )
     if batch is not None:
         run_async(_batch(settings, output, request, batch, as_of))
@@ -120,8 +165,6 @@ def _request(
     types: list[str],
     dense: bool,
     lexical: bool,
-    rerank: bool,
-    notes: bool,
 ) -> "SearchRequest":
     from lrwr.cli.choices import one_of
     from lrwr.core.model.documents import DocumentType
@@ -139,9 +182,29 @@ def _request(
         limit=settings.search.limit,
         lexical=not dense,
         dense=not lexical,
-        rerank=rerank,
         types=frozenset(one_of(DocumentType, name, "--type") for name in types),
-        notes=notes,
+    )
+
+
+def _filters(
+    characters: list[str] | None,
+    present: list[str] | None,
+    content_types: list[str] | None,
+    functions: list[str] | None,
+) -> "Filters":
+    from lrwr.cli.choices import one_of
+    from lrwr.core.model.facts import ContentType, NarrativeFunction
+    from lrwr.core.retrieval.story_search import Filters
+
+    return Filters(
+        characters=frozenset(characters or ()),
+        present=frozenset(present or ()),
+        content_types=frozenset(
+            one_of(ContentType, kind, "--content-type") for kind in content_types or ()
+        ),
+        functions=frozenset(
+            one_of(NarrativeFunction, kind, "--function") for kind in functions or ()
+        ),
     )
 
 
@@ -163,6 +226,7 @@ async def _one(
         for remark in result.remarks:
             output.warn(remark)
         if as_json:
+            from lrwr.cli.known import facts_as_json
             from lrwr.cli.passages import as_json as told
 
             output.json(
@@ -171,6 +235,7 @@ async def _one(
                     "as_of": as_of,
                     "passages": [told(passage) for passage in result.passages],
                     "unknown_words": list(result.unknown),
+                    "facts": await facts_as_json(result.facts, services.passages.text),
                     "remarks": list(result.remarks),
                 }
             )
@@ -203,6 +268,7 @@ async def _show(
     as_of: str | None,
     full: bool,
 ) -> None:
+    from lrwr.cli.known import show_facts
     from lrwr.cli.passages import chapter_of, pieces_of, place_of
     from lrwr.cli.stream import Styled
     from lrwr.core.adapters.sentences import sentence_spans
@@ -234,6 +300,7 @@ async def _show(
         )
         output.answer(*pieces_of(chunk.text[start:end], words), indent=4)
         output.answer()
+    await show_facts(result.facts, services.passages.text, output)
 
 
 async def _batch(

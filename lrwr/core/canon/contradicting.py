@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import chain
 
-from lrwr.core.canon.model import Names
+from lrwr.core.canon.model import Canon, Names, Question
 
 
 def person_of(names: Names, name: str) -> str:
@@ -30,9 +30,17 @@ def contradictions(names: Names) -> Iterator[tuple[str, str]]:
         if person_of(names, one) == person_of(names, other):
             yield one, f"{one} and {other} are one person and two."
     used = {*seen, *names.renamed, *names.renamed.values(), *chain(*names.split)}
+    used.update(names.confirmed)
     for name in names.ignored:
         if name in used:
             yield name, f"{name} is ignored, and a name."
+
+
+def undecided(canon: Canon) -> Iterator[tuple[Question, str]]:
+    """Yield each question that is decided in two ways, and a sentence that says how."""
+    for question in canon.unsaid:
+        if question in canon.answers:
+            yield question, f"{question} is answered, and left open on purpose."
 
 
 def _of_renames(names: Names) -> Iterator[tuple[str, str]]:

@@ -8,10 +8,13 @@ from lrwr.core.canon.decision import (
     Decision,
     DocumentMoved,
     DocumentTypeSet,
+    GapAnswered,
+    GapDecision,
+    GapDeclined,
     PointOfViewSet,
     StoryOrderSet,
 )
-from lrwr.core.canon.model import Canon, plain_name
+from lrwr.core.canon.model import Canon, Question, plain, plain_answer, plain_name
 from lrwr.core.canon.names import with_decision
 from lrwr.core.model.documents import DocumentId
 
@@ -34,6 +37,8 @@ def decided(canon: Canon, decision: Decision) -> Canon:
             return replace(canon, points_of_view=views)
         case DocumentMoved():
             return _moved(canon, decision)
+        case GapAnswered() | GapDeclined():
+            return _about_gap(canon, decision)
         case _:
             return replace(canon, names=with_decision(canon.names, decision))
 
@@ -48,6 +53,19 @@ def documents_of(canon: Canon) -> dict[DocumentId, tuple[str, ...]]:
     for document in dict.fromkeys(place.document for place in canon.points_of_view):
         found.setdefault(document, []).append("point of view")
     return {document: tuple(words) for document, words in found.items()}
+
+
+def _about_gap(canon: Canon, decision: GapDecision) -> Canon:
+    asked = Question(plain(decision.about), plain_name(decision.attribute))
+    if asked.about:
+        plain_name(asked.about)
+    answers = {q: text for q, text in canon.answers.items() if q != asked}
+    unsaid = tuple(question for question in canon.unsaid if question != asked)
+    if isinstance(decision, GapDeclined):
+        unsaid = canon.unsaid if asked in canon.unsaid else (*unsaid, asked)
+    else:
+        answers = {**canon.answers, asked: plain_answer(decision.answer)}
+    return replace(canon, answers=answers, unsaid=unsaid)
 
 
 def _moved(canon: Canon, move: DocumentMoved) -> Canon:

@@ -70,11 +70,45 @@ class NameIgnored:
     name: str
 
 
-NameDecision: TypeAlias = NamesMerged | NamesSplit | NameRenamed | NameIgnored
+@dataclass(frozen=True, slots=True)
+class NameConfirmed:
+    """This word surely names somebody."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class GapAnswered:
+    """What the text leaves undefined is so; empty `about` for nobody's attribute."""
+
+    about: str
+    attribute: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class GapDeclined:
+    """What the text leaves undefined stays so, on purpose."""
+
+    about: str
+    attribute: str
+
+
+NameDecision: TypeAlias = (
+    NamesMerged | NamesSplit | NameRenamed | NameIgnored | NameConfirmed
+)
 """What may be decided about names."""
 
+GapDecision: TypeAlias = GapAnswered | GapDeclined
+"""What may be decided about what the text leaves open."""
+
 Decision: TypeAlias = (
-    DocumentTypeSet | StoryOrderSet | PointOfViewSet | DocumentMoved | NameDecision
+    DocumentTypeSet
+    | StoryOrderSet
+    | PointOfViewSet
+    | DocumentMoved
+    | GapDecision
+    | NameDecision
 )
 """Closed on purpose: to add a way to decide is to visit every place that matches."""
 

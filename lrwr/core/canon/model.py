@@ -49,13 +49,25 @@ class Names:
 
     `merged` gives for one name of a person all of the others. `split` holds pairs of
     names that belong to two people. `renamed` says how a person is to be called.
-    `ignored` are words that name nobody.
+    `ignored` are words that name nobody, `confirmed` those that surely name somebody.
     """
 
     merged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     split: tuple[tuple[str, str], ...] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
+    confirmed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the text leaves undefined: an attribute, and whose, empty for nobody's."""
+
+    about: str
+    attribute: str
+
+    def __str__(self) -> str:
+        return f"{self.about}, {self.attribute}" if self.about else self.attribute
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +75,15 @@ class Canon:
     """All that the writer has decided; every machine's opinion yields to it.
 
     `order` names documents in the order they are told, not necessarily all of them.
+    `answers` define what the text leaves open; `unsaid` stays open on purpose.
     """
 
     types: Mapping[DocumentId, DocumentType] = field(default_factory=dict)
     order: tuple[DocumentId, ...] = ()
     points_of_view: Mapping[Place, str] = field(default_factory=dict)
     names: Names = field(default_factory=Names)
+    answers: Mapping[Question, str] = field(default_factory=dict)
+    unsaid: tuple[Question, ...] = ()
 
 
 def plain(text: str) -> str:
@@ -93,3 +108,17 @@ def plain_name(text: str) -> str:
             f"{text!r} is no name", hint="Write the name as your text does, in quotes."
         )
     return name
+
+
+def plain_answer(text: str) -> str:
+    """Return the writer's answer as the canon keeps it: one line of text.
+
+    Raises:
+        SettingsProblem: It is empty, or holds what is no text.
+    """
+    answer = plain(text)
+    if not answer or not answer.isprintable():
+        raise SettingsProblem(
+            f"{text!r} is no answer", hint="Write it as one line of text, in quotes."
+        )
+    return answer

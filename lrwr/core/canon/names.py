@@ -7,6 +7,7 @@ from typing import assert_never
 
 from lrwr.core.canon.contradicting import is_someone_else, person_of
 from lrwr.core.canon.decision import (
+    NameConfirmed,
     NameDecision,
     NameIgnored,
     NameRenamed,
@@ -32,6 +33,8 @@ def with_decision(names: Names, decision: NameDecision) -> Names:
             return _consistent(_renamed(names, *_two(old, new)))
         case NameIgnored(name):
             return _ignored(names, plain_name(name))
+        case NameConfirmed(name):
+            return _confirmed(names, plain_name(name))
         case _:
             assert_never(decision)
 
@@ -55,6 +58,7 @@ def _merged(names: Names, given: Iterable[str], canonical: str) -> Names:
         split=names.split,
         renamed={old: new for old, new in names.renamed.items() if old not in others},
         ignored=_without(names.ignored, whole),
+        confirmed=names.confirmed,
     )
 
 
@@ -73,6 +77,7 @@ def _split(names: Names, one: str, other: str) -> Names:
         split=names.split if pair in names.split else (*names.split, pair),
         renamed=renamed,
         ignored=_without(names.ignored, pair),
+        confirmed=names.confirmed,
     )
 
 
@@ -103,6 +108,17 @@ def _ignored(names: Names, name: str) -> Names:
         split=tuple(pair for pair in names.split if name not in pair),
         renamed={o: n for o, n in names.renamed.items() if name not in (o, n)},
         ignored=names.ignored if name in names.ignored else (*names.ignored, name),
+        confirmed=_without(names.confirmed, (name,)),
+    )
+
+
+def _confirmed(names: Names, name: str) -> Names:
+    if name in names.confirmed:
+        return names
+    return replace(
+        names,
+        ignored=_without(names.ignored, (name,)),
+        confirmed=(*names.confirmed, name),
     )
 
 

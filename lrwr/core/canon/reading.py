@@ -4,8 +4,8 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 
-from lrwr.core.canon.contradicting import contradictions
-from lrwr.core.canon.model import Canon, Names, Place, plain, plain_path
+from lrwr.core.canon.contradicting import contradictions, undecided
+from lrwr.core.canon.model import Canon, Names, Place, Question, plain, plain_path
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.settings.reading import nearest_name
@@ -14,14 +14,21 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "types": (),
     "order": ("story",),
     "pov": (),
-    "names": ("merged", "split", "renamed", "ignored"),
+    "names": ("merged", "split", "renamed", "ignored", "confirmed"),
 }
 """Every table, and the keys it may hold; none means a key for each document."""
+
+ROWS: Mapping[str, tuple[str, ...]] = {
+    "answer": ("about", "attribute", "answer"),
+    "wont_say": ("about", "attribute"),
+}
+"""Every table that may stand many times, and the keys it may hold; `about` may miss."""
 
 _AT = r" \(at (?:line (?P<line>\d+), column \d+|end of document)\)$"
 _HEADER = r"\s*\[+(?P<key>[^\n]*?)\]+\s*(?:#.*)?"
 _KEY = r"""\s*(?P<key>(?:"(?:[^"\\]|\\.)*"|'[^']*'|[\w.\-]|[ \t])+?)\s*="""
 _LONGEST = 500
+_DECIDE = "Decide for one of them."
 _NAMES_TAKE = 'It looks like this: split = [["Mags", "Maggie"]]'
 
 
@@ -48,17 +55,22 @@ class _Reader:
 
     def canon(self, content: Mapping[str, object]) -> Canon:
         for name in content:
-            self._known(name, TABLES, (name,), "table")
+            self._known(name, (*TABLES, *ROWS), (name,), "table")
         tables = {name: self._table(content.get(name, {}), (name,)) for name in TABLES}
         for name, keys in TABLES.items():
             for key in tables[name] if keys else ():
                 self._known(key, keys, (name, key), "setting")
-        return Canon(
+        canon = Canon(
             types=self._types(tables["types"]),
             order=self._order(tables["order"].get("story", [])),
             points_of_view=self._points_of_view(tables["pov"]),
             names=self._names(tables["names"]),
+            answers=self._questions("answer", content.get("answer", [])),
+            unsaid=tuple(self._questions("wont_say", content.get("wont_say", []))),
         )
+        for _, sentence in undecided(canon):
+            raise self._refusal(("wont_say",), sentence.rstrip("."), _DECIDE)
+        return canon
 
     def _types(self, table: Mapping[str, object]) -> dict[DocumentId, DocumentType]:
         found: dict[DocumentId, DocumentType] = {}
@@ -115,6 +127,9 @@ class _Reader:
                 for key, value in renamed.items()
             },
             ignored=tuple(self._each_name(table.get("ignored", []), (at, "ignored"))),
+            confirmed=tuple(
+                self._each_name(table.get("confirmed", []), (at, "confirmed"))
+            ),
         )
         self._check(names, len(merged), len(renamed))
         return names
@@ -138,7 +153,36 @@ class _Reader:
                 ("names", kind, name) for kind in ("renamed", "merged", "ignored")
             ]
             where = next((w for w in wheres if self._line(w)), ("names",))
-            raise self._refusal(where, sentence.rstrip("."), "Decide for one of them.")
+            raise self._refusal(where, sentence.rstrip("."), _DECIDE)
+
+    def _questions(self, table: str, value: object) -> dict[Question, str]:
+        """Return what each row of `table` asks, and its answer, empty without one."""
+        found: dict[Question, str] = {}
+        for number, row in enumerate(self._rows(table, value), start=1):
+            at = (table, str(number))
+            for key in row:
+                self._known(key, ROWS[table], (*at, key), "setting")
+            about = row.get("about", "")
+            question = Question(
+                self._name(about, (*at, "about")) if about != "" else "",
+                self._name(row.get("attribute", ""), (*at, "attribute")),
+            )
+            if question in found:
+                raise self._refusal(at, f"{question} stands there twice", "Keep one.")
+            found[question] = ""
+            if "answer" in ROWS[table]:
+                answer = row.get("answer", "")
+                found[question] = self._name(answer, (*at, "answer"), "answer")
+        return found
+
+    def _rows(self, table: str, value: object) -> list[Mapping[str, object]]:
+        if isinstance(value, list) and all(isinstance(row, dict) for row in value):
+            return value
+        raise self._refusal(
+            (table,),
+            f"`{table}` is a table that may stand many times",
+            f"Write [[{table}]] on a line of its own, and what it holds below.",
+        )
 
     def _table(self, value: object, where: tuple[str, ...]) -> Mapping[str, object]:
         if isinstance(value, dict):
@@ -171,12 +215,12 @@ class _Reader:
         for name in self._texts(value, where):
             yield self._name(name, where)
 
-    def _name(self, value: object, where: tuple[str, ...]) -> str:
+    def _name(self, value: object, where: tuple[str, ...], what: str = "name") -> str:
         name = plain(value) if isinstance(value, str) else ""
         if name and name.isprintable():
             return name
         raise self._refusal(
-            where, f"{value!r} is no name", "Write the name as a text in quotes."
+            where, f"{value!r} is no {what}", f"Write the {what} as a text in quotes."
         )
 
     def _known(
@@ -207,14 +251,22 @@ class _Reader:
 
 
 def lines_of_keys(text: str) -> dict[tuple[str, ...], int]:
-    """Return the line of each table and key, counted from 1, the first if several."""
+    """Return the line of each table and key, counted from 1, the first if several.
+
+    A row of a table that stands many times is found by its number, from "1", too.
+    """
     found: dict[tuple[str, ...], int] = {}
+    rows: dict[tuple[str, ...], int] = {}
     table: tuple[str, ...] = ()
     for number, whole in enumerate(text.split("\n"), start=1):
         line = whole[:_LONGEST]  # a key is short, and a long line would take its time
         if header := re.fullmatch(_HEADER, line):
             table = _path(header["key"])
             found.setdefault(table, number)
+            if line.lstrip().startswith("[["):
+                rows[table] = rows.get(table, 0) + 1
+                table = (*table, str(rows[table]))
+                found.setdefault(table, number)
         elif key := re.match(_KEY, line):
             path = (*table, *_path(key["key"]))
             for end in range(len(table) + 1, len(path) + 1):

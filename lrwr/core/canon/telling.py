@@ -7,6 +7,9 @@ from lrwr.core.canon.decision import (
     Decision,
     DocumentMoved,
     DocumentTypeSet,
+    GapAnswered,
+    GapDeclined,
+    NameConfirmed,
     NameDecision,
     NameIgnored,
     NameRenamed,
@@ -15,6 +18,7 @@ from lrwr.core.canon.decision import (
     PointOfViewSet,
     StoryOrderSet,
 )
+from lrwr.core.canon.model import Question
 
 _MOST = 4
 """Documents of a story order that a sentence names."""
@@ -31,6 +35,10 @@ def sentence(decision: Decision) -> str:
             return f"{place} is told from the point of view of {character}."
         case DocumentMoved(before, now):
             return f"What was decided about {before} holds for {now}."
+        case GapAnswered(about, attribute, answer):
+            return f"{Question(about, attribute)}: “{answer}”."
+        case GapDeclined(about, attribute):
+            return f"{Question(about, attribute)}: left open on purpose."
         case _:
             return _of_names(decision)
 
@@ -48,6 +56,8 @@ def _of_names(decision: NameDecision) -> str:
             return f"{old} is to be called {new}."
         case NameIgnored(name):
             return f"{name} names nobody."
+        case NameConfirmed(name):
+            return f"{name} is somebody."
         case _:
             assert_never(decision)
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
 
-from lrwr.core.canon.model import Canon, Place, plain, plain_path
+from lrwr.core.canon.model import Canon, Place, Question, plain, plain_path
 from lrwr.core.canon.reading import canon_of
 from lrwr.core.model.errors import LrwrError, StoreProblem
 from lrwr.core.settings.places import CANON_FILE
@@ -31,13 +31,16 @@ def rewritten(text: str | None, canon: Canon) -> str:
     import tomlkit
 
     before = _HEAD if text is None else text
-    had, wanted = _tree(canon_of(before, CANON_FILE)), _tree(canon)
+    was = canon_of(before, CANON_FILE)
+    had, wanted = _tree(was), _tree(canon)
     mark = "\ufeff" if before.startswith("\ufeff") else ""
     try:
         content = tomlkit.parse(before.removeprefix(mark))
         for name in wanted:
             if had[name] != wanted[name]:
                 _change_table(content, name, had[name], wanted[name])
+        for name, rows in _rows(canon).items():
+            _change_rows(content, name, _rows(was)[name], rows)
         made = tomlkit.dumps(content)
         if before.count("\r\n") * 2 > before.count("\n"):
             made = made.replace("\r\n", "\n").replace("\n", "\r\n")
@@ -58,10 +61,53 @@ def _tree(canon: Canon) -> dict[str, dict[str, Any]]:
         "names": {
             "split": [list(pair) for pair in names.split],
             "ignored": list(names.ignored),
+            "confirmed": list(names.confirmed),
             "merged": {name: list(others) for name, others in names.merged.items()},
             "renamed": dict(names.renamed),
         },
     }
+
+
+def _rows(canon: Canon) -> dict[str, list[dict[str, str]]]:
+    """Return the tables that stand many times; no two rows ask the same."""
+    answers = [{**_row(q), "answer": answer} for q, answer in canon.answers.items()]
+    return {"answer": answers, "wont_say": [_row(q) for q in canon.unsaid]}
+
+
+def _row(question: Question) -> dict[str, str]:
+    about = {"about": question.about} if question.about else {}
+    return {**about, "attribute": question.attribute}
+
+
+def _change_rows(
+    parent: MutableMapping[str, Any],
+    name: str,
+    had: Sequence[Mapping[str, str]],
+    wanted: Sequence[Mapping[str, str]],
+) -> None:
+    """Carry over to the rows `name` what has changed; a row is known by its question."""
+    import tomlkit
+
+    asked = {_asked(row): row for row in wanted}
+    for at in reversed(range(len(had))):
+        row = asked.pop(_asked(had[at]), None)
+        if row is None:
+            del parent[name][at]
+        elif row != had[at]:
+            parent[name][at]["answer"] = row["answer"]
+    if asked and not parent.get(name):
+        parent[name] = tomlkit.aot()
+    for row in asked.values():
+        inline = isinstance(parent[name], tomlkit.items.Array)
+        made = tomlkit.inline_table() if inline else tomlkit.table()
+        made.update(row)
+        parent[name].append(made)
+    if name in parent and not parent[name] and had:
+        del parent[name]
+
+
+def _asked(row: Mapping[str, str]) -> tuple[str, str]:
+    return row.get("about", ""), row["attribute"]
 
 
 def _change_table(

@@ -1,6 +1,13 @@
 """What language models were asked, and what it cost."""
 
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from lrwr.core.model.errors import SettingsProblem
+
+PRICES_OF = "November 2026"
+"""When the prices below were read in OpenAI's price list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +39,60 @@ class Usage:
             self.quotes + other.quotes,
             self.verified + other.verified,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars for a million tokens: of what is sent, and of what is answered."""
+
+    prompt: float
+    completion: float
+
+
+def known_prices() -> dict[str, Price]:
+    """Return the prices that lrwr knows, without discounts, as of `PRICES_OF`."""
+    return {
+        "gpt-6-luna": Price(0.10, 0.50),
+        "gpt-6-sol": Price(2.00, 10.00),
+        "gpt-6.1-sol": Price(2.00, 10.00),
+        "gpt-6.2-sol": Price(2.00, 10.00),
+        "gpt-5.6-luna": Price(0.20, 1.20),
+        "gpt-4o": Price(2.50, 10.00),
+        "gpt-4o-mini": Price(0.15, 0.60),
+    }
+
+
+def read_prices(lines: Sequence[str]) -> dict[str, Price]:
+    """Return the known prices, with those that the writer set: "gpt-6-luna 0.10 0.50".
+
+    Raises:
+        SettingsProblem: A line is not a model and two numbers.
+    """
+    prices = known_prices()
+    for line in lines:
+        told = _PRICE.fullmatch(line.strip())
+        if told is None:
+            raise SettingsProblem(
+                f"`model.prices` holds {line!r}, which is not a model and two prices",
+                hint='Write it like "gpt-6-luna 0.10 0.50": dollars for a million'
+                " tokens, sent and answered.",
+            )
+        prices[told[1]] = Price(float(told[2]), float(told[3]))
+    return prices
+
+
+def price(usage: Usage, model: str, table: Mapping[str, Price]) -> float | None:
+    """Return what the tokens cost in US dollars, None where the price is not known.
+
+    A dated name, such as gpt-6-luna-2026-09-22, has the price of the plain one.
+    """
+    known = table.get(model) or table.get(_DATED.sub("", model))
+    if known is None:
+        return None
+    sent = usage.prompt_tokens * known.prompt
+    answered = usage.completion_tokens * known.completion
+    return (sent + answered) / 1_000_000
+
+
+_PRICE = re.compile(r"(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)")
+_DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")

@@ -13,7 +13,7 @@ _ABOUT = "about"
 class About:
     """What the type of a setting cannot say.
 
-    `low` and `high` bound a whole number, both included. `per_library` marks a
+    `low` and `high` bound a number, both included. `per_library` marks a
     setting that means something in one library only. `example` is shown where the
     default would teach nothing.
     """
@@ -64,6 +64,8 @@ class Setting:
                 return "true or false"
             case int():
                 return f"a whole number from {self.about.low} to {self.about.high}"
+            case float():
+                return f"a number from {self.about.low} to {self.about.high}"
             case tuple():
                 return 'a list of texts, such as ["one", "two"]'
             case _:
@@ -81,8 +83,8 @@ def setting(
 ) -> T:
     """Declare a field of a settings dataclass; its annotation says what it takes.
 
-    `bool`, `int` (which wants `low` and `high`), `str`, `tuple[str, ...]`, and
-    `Literal[...]` for a choice.
+    `bool`, `int` and `float` (which want `low` and `high`), `str`, `tuple[str, ...]`,
+    and `Literal[...]` for a choice.
     """
     about = About(meaning, low, high, per_library, example)
     declared: T = field(default=default, metadata={_ABOUT: about})

@@ -22,7 +22,7 @@ def accept(setting: Setting, given: object, where: str) -> object:
             value = _choice(setting, given)
         case bool():
             value = given if isinstance(given, bool) else None
-        case int():
+        case int() | float():
             value = _number(setting, given)
         case tuple():
             value = _texts(given)
@@ -49,6 +49,8 @@ def accept_text(setting: Setting, text: str, where: str) -> object:
         case int():
             digits = text.strip()
             given = int(digits) if digits.isdecimal() else text
+        case float():
+            given = _fraction(text)
         case tuple():
             given = [part for part in text.split(os.pathsep) if part]
     return accept(setting, given, where)
@@ -87,11 +89,22 @@ def _choice(setting: Setting, given: object) -> object:
 
 
 def _number(setting: Setting, given: object) -> object:
-    if not isinstance(given, int) or isinstance(given, bool):
+    whole = isinstance(setting.default, int)
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        return None
+    if whole and not isinstance(given, int):
         return None
     low, high = setting.about.low, setting.about.high
     fits = (low is None or low <= given) and (high is None or given <= high)
-    return given if fits else None
+    value = given if whole else float(given)
+    return value if fits else None
+
+
+def _fraction(text: str) -> object:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _texts(given: object) -> object:

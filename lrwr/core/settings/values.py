@@ -142,6 +142,58 @@ class ChunkSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """Which language model reads and answers, and what it may cost."""
+
+    use: Literal["off", "openai", "local"] = setting(
+        "off",
+        "Which language model reads the manuscript: none; one of OpenAI's, to which"
+        " your text is then sent; or one that a server on your own machine runs.",
+    )
+    name: str = setting(
+        "",
+        "The model, as its server calls it. Empty means gpt-6-luna with OpenAI; a local"
+        " model must be named.",
+        example="gpt-6-luna",
+    )
+    base_url: str = setting(
+        "",
+        "Where the server is. Empty means OpenAI itself, or Ollama on this machine.",
+        example="http://127.0.0.1:1234/v1",
+    )
+    timeout: int = setting(
+        300, "How many seconds an answer may take.", low=1, high=3600
+    )
+    concurrency: int = setting(
+        4, "How many requests are under way at once.", low=1, high=64
+    )
+    requests_per_minute: int = setting(
+        0,
+        "How many requests are sent in a minute at most; 0 means no limit of ours.",
+        low=0,
+        high=10_000,
+    )
+    reasoning_effort: Literal["auto", "none", "low", "medium", "high"] = setting(
+        "auto",
+        "How long the model thinks before it answers; more costs more. Auto means none"
+        " with OpenAI's newer models, and leaves others as they are.",
+    )
+    budget: float = setting(
+        0.0,
+        "What a run may cost at most, in US dollars; 0 means no limit. Reading stops"
+        " before it costs more, and what was read is kept.",
+        low=0,
+        high=10_000,
+    )
+    prices: tuple[str, ...] = setting(
+        (),
+        "Prices that lrwr does not know, or that changed: a model, then US dollars for"
+        " a million tokens sent and for a million tokens answered.",
+        example=("gpt-6-luna 0.10 0.50",),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class OutputSettings:
     """How lrwr writes to the terminal."""
 
@@ -185,6 +237,7 @@ class Settings:
     rerank: RerankSettings = field(default_factory=RerankSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
     chunk: ChunkSettings = field(default_factory=ChunkSettings)
+    model: ModelSettings = field(default_factory=ModelSettings)
     output: OutputSettings = field(default_factory=OutputSettings)
     origins: Mapping[str, Origin] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()

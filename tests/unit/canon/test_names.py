@@ -1,7 +1,7 @@
 from functools import reduce
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from lrwr.core.canon.contradicting import contradictions, person_of
@@ -132,5 +132,7 @@ def test_deciding_twice_is_deciding_once(
     made: list[Decision], decision: Decision
 ) -> None:
     before = reduce(as_far_as_possible, made, Canon())
+    if isinstance(decision, NameRenamed):  # back to the first name ends the renaming
+        assume(person_of(before.names, decision.old) != decision.new)
     once = as_far_as_possible(before, decision)
     assert as_far_as_possible(once, decision) == once

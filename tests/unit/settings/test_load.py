@@ -194,6 +194,8 @@ def test_an_empty_variable_counts_as_not_set(novel: Path) -> None:
         ("LRWR_SEARCH_LIMIT", "many"),
         ("LRWR_SEARCH_LIMIT", "-1"),
         ("LRWR_OUTPUT_PROGRESS", "perhaps"),
+        ("LRWR_MODEL_BUDGET", "little"),
+        ("LRWR_MODEL_BUDGET", "nan"),
         ("LRWR_PIPELINE", "b"),
     ],
 )
@@ -226,6 +228,8 @@ def values_of(setting: Setting) -> st.SearchStrategy[object]:
             return st.booleans()
         case int():
             return st.integers(setting.about.low, setting.about.high)
+        case float():
+            return st.floats(setting.about.low, setting.about.high)
         case tuple():
             return st.lists(st.text("abc/*. é", min_size=1), min_size=1).map(tuple)
         case _:

@@ -1,0 +1,127 @@
+"""`lrwr export bible`: what is known of the story, as a document."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lrwr.cli.flags import AsOf, Json
+
+if TYPE_CHECKING:
+    from lrwr.core.bible.values import Bible
+    from lrwr.core.model.pages import Block
+    from lrwr.core.settings.values import Settings
+
+EPILOG = (
+    "Examples: lrwr export bible --to ../bible.docx · lrwr export bible --as-of ch4 --to"
+    " ../so-far.md · lrwr export bible --json"
+)
+
+_ENDINGS = (".md", ".docx")
+
+
+def bible(
+    context: typer.Context,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--to",
+            metavar="FILE.md|.docx",
+            help="Where to write; without it, Markdown is printed.",
+        ),
+    ] = None,
+    as_of: AsOf = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a file that is there.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Write the story bible: characters, world, timeline, scenes, what is left open."""
+    from lrwr.cli import bible_json
+    from lrwr.cli.begin import begin
+    from lrwr.cli.running import run_async
+    from lrwr.cli.stories import bible_of
+    from lrwr.core.adapters.documents.markdown import markdown_of
+
+    settings, output = begin(context)
+    if to is not None:
+        _check(to, settings, force=force)
+    found = run_async(bible_of(settings, output, as_of))
+    if to is not None:
+        _write(to, _content(to, _blocks(found, as_of)), force=force)
+        output.answer(str(to))
+    elif as_json:
+        output.json(bible_json.whole(found, as_of))
+    else:
+        with output.paged():
+            output.answer(markdown_of(_blocks(found, as_of)).rstrip("\n"))
+
+
+def _check(file: Path, settings: "Settings", *, force: bool) -> None:
+    from lrwr.core.model.errors import SettingsProblem
+    from lrwr.core.settings.library import folders_of, library_of
+
+    if file.suffix.lower() not in _ENDINGS:
+        raise SettingsProblem(
+            f"{file} cannot be written: lrwr writes {' and '.join(_ENDINGS)}",
+            hint="Name it so: lrwr export bible --to ../bible.md",
+        )
+    if file.exists() and not force:
+        raise _there_already(file)
+    for folder in folders_of(settings, library_of(settings)):
+        if file.resolve().is_relative_to(folder.resolve()):
+            raise SettingsProblem(
+                f"{file} would be part of the manuscript, and be read as such",
+                hint="Write it to another folder, such as ../bible.md",
+            )
+
+
+def _blocks(found: "Bible", as_of: str | None) -> "list[Block]":
+    from dataclasses import replace
+
+    from lrwr.cli.clean import clean
+    from lrwr.core.bible.export import blocks_of
+
+    title = "Story bible" if as_of is None else f"Story bible, as of {as_of}"
+    return [
+        replace(
+            block,
+            text=clean(block.text),
+            lead=clean(block.lead),
+            place=clean(block.place),
+        )
+        for block in blocks_of(found, title=title)
+    ]
+
+
+def _content(file: Path, blocks: "list[Block]") -> bytes:
+    if file.suffix.lower() == ".docx":
+        from lrwr.core.adapters.documents.word import word_of
+
+        return word_of(blocks)
+    from lrwr.core.adapters.documents.markdown import markdown_of
+
+    return markdown_of(blocks).encode()
+
+
+def _write(file: Path, content: bytes, *, force: bool) -> None:
+    from lrwr.core.model.errors import LrwrError
+
+    try:
+        with file.open("wb" if force else "xb") as opened:
+            opened.write(content)
+    except FileExistsError as error:
+        raise _there_already(file) from error
+    except OSError as error:
+        raise LrwrError(
+            f"{file} cannot be written: {error.strerror}",
+            hint="Check the disk and your rights in that folder.",
+        ) from error
+
+
+def _there_already(file: Path) -> Exception:
+    from lrwr.core.model.errors import SettingsProblem
+
+    return SettingsProblem(
+        f"{file} is there already", hint="Name another file, or use --force."
+    )

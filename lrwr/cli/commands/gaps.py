@@ -1,0 +1,91 @@
+"""`lrwr gaps`: what the text leaves open, and what the writer says to it."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lrwr.cli.flags import AsOf, Json, Words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lrwr.core.bible.values import Gap
+    from lrwr.core.canon.decision import Decision
+
+EPILOG = (
+    "Examples: lrwr gaps · lrwr gaps Nell · lrwr gaps --all · lrwr gaps answer bdfk"
+    ' "grey, like the marsh" · lrwr gaps dismiss bdfk · lrwr gaps undo'
+)
+ANSWER_EPILOG = 'Example: lrwr gaps answer bdfk "grey, like the marsh"'
+DISMISS_EPILOG = "Example: lrwr gaps dismiss bdfk. To reopen it: lrwr gaps undo"
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="As `lrwr gaps` shows it.")]
+
+
+def gaps(
+    context: typer.Context,
+    name: Words = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Show answered and closed ones, too.")
+    ] = False,
+    as_of: AsOf = None,
+    as_json: Json = False,
+) -> None:
+    """List what the text leaves open; answer it, or leave it so on purpose."""
+    if context.invoked_subcommand is not None:
+        return
+    from lrwr.cli import bible_json, tellings
+    from lrwr.cli.stories import one_name, say_nothing, say_who_reads, story_bible
+    from lrwr.core.bible.service import character_called
+    from lrwr.core.bible.values import GapState
+
+    bible, output, _ = story_bible(context, as_of)
+    found = bible.gaps
+    if wanted := one_name(name):
+        who = character_called(wanted, bible).name
+        found = tuple(gap for gap in found if gap.about == who)
+    shown = [gap for gap in found if every or gap.state is GapState.OPEN]
+    if as_json:
+        output.json([bible_json.gap(one) for one in (found if every else shown)])
+        return
+    with output.paged():
+        tellings.show_gaps(shown, output)
+    if not found:
+        say_nothing(output, "No gap is known", as_of)
+    elif len(shown) < len(found):
+        output.story(f"{len(found) - len(shown)} more are answered or closed: --all.")
+    say_who_reads(output, bible, "Gaps that you did not mark yourself")
+
+
+def answer(
+    context: typer.Context,
+    id_: Id,
+    text: Annotated[
+        list[str], typer.Argument(metavar="TEXT", help="Your answer, one line.")
+    ],
+) -> None:
+    """Define what the text leaves open. Your answer counts as canon from then on."""
+    from lrwr.core.canon.decision import GapAnswered
+
+    said = " ".join(text)
+    _decide(context, id_, lambda g: GapAnswered(g.asked.about, g.asked.attribute, said))
+
+
+def dismiss(context: typer.Context, id_: Id) -> None:
+    """Leave it open on purpose; it is not asked again."""
+    from lrwr.core.canon.decision import GapDeclined
+
+    _decide(context, id_, lambda g: GapDeclined(g.asked.about, g.asked.attribute))
+
+
+def _decide(
+    context: typer.Context, id_: str, choose: "Callable[[Gap], Decision]"
+) -> None:
+    from lrwr.cli.decisions import decide
+    from lrwr.cli.running import run_async
+    from lrwr.cli.stories import story_bible
+    from lrwr.core.bible.gaps import gap_called
+
+    bible, output, settings = story_bible(context, None)
+    gap = gap_called(id_, bible.gaps)
+    run_async(decide(settings, output, lambda _: choose(gap)))

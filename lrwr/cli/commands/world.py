@@ -1,0 +1,69 @@
+"""`lrwr world`: places, things, factions and rules of the story."""
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from lrwr.cli.flags import AsOf, Json, Words
+
+if TYPE_CHECKING:
+    from lrwr.core.bible.values import Bible, WorldElement
+
+EPILOG = (
+    'Examples: lrwr world · lrwr world "Half House" · lrwr world --as-of ch3 --json'
+)
+
+
+def world(
+    context: typer.Context,
+    name: Words = None,
+    as_of: AsOf = None,
+    as_json: Json = False,
+) -> None:
+    """List the things of the world, or show one: every claim with its place."""
+    from lrwr.cli import bible_json, cards
+    from lrwr.cli.stories import one_name, say_nothing, say_who_reads, story_bible
+
+    bible, output, _ = story_bible(context, as_of)
+    if wanted := one_name(name):
+        element = _called(wanted, bible)
+        if as_json:
+            output.json(bible_json.element(element))
+            return
+        with output.paged():
+            cards.show_element(element, output)
+        return
+    if as_json:
+        output.json([bible_json.element(one) for one in bible.world])
+        return
+    if not bible.world:
+        say_nothing(output, "No place or thing is known", as_of)
+    else:
+        with output.paged():
+            cards.list_world(bible, output)
+    say_who_reads(output, bible, "Technology, factions, artifacts, rules")
+
+
+def _called(name: str, bible: "Bible") -> "WorldElement":
+    from difflib import get_close_matches
+
+    from lrwr.core.bible.roll import name_key
+    from lrwr.core.model.errors import NotFound
+
+    key, known = name_key(name), {name_key(one.name): one for one in bible.world}
+    fits = [known[key]] if key in known else []
+    words = set(key.split())
+    fits = fits or [
+        one for k, one in known.items() if words and words <= set(k.split())
+    ]
+    if len(fits) == 1:
+        return fits[0]
+    near = [one.name for one in fits[:4]] or get_close_matches(
+        name, [one.name for one in bible.world], n=2, cutoff=0.5
+    )
+    raise NotFound(
+        f"{name} may be several things" if fits else f"Nothing is called {name}",
+        hint=f"Did you mean {' or '.join(near)}?"
+        if near
+        else "`lrwr world` lists everything.",
+    )

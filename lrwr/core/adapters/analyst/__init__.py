@@ -1,0 +1,1 @@
+"""Who reads closely: rules, or a language model."""

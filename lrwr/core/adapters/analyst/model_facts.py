@@ -1,0 +1,231 @@
+"""From a model's reply to facts: each with the words that it rests on, or not at all."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from lrwr.core.adapters.analyst.model_shapes import (
+    Extracted,
+    ImpliedGap,
+    OpenGap,
+    Passage,
+)
+from lrwr.core.english.quoting import find_quote
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.facts import (
+    About,
+    CharacterField,
+    Fact,
+    PassageField,
+    WorldField,
+)
+from lrwr.core.model.metering import Usage
+from lrwr.core.model.text import Span
+from lrwr.core.ports.analyst import Excerpt
+
+_FIELDS = {
+    "alias": CharacterField.ALIAS,
+    "trait": CharacterField.TRAIT,
+    "value": CharacterField.STATED_VALUE,
+    "behavior": CharacterField.BEHAVIOR,
+    "speech": CharacterField.SPEECH_PATTERN,
+    "reference": CharacterField.EXTERNAL_REFERENCE,
+    "attribute": CharacterField.ATTRIBUTE,
+}
+
+
+@dataclass(slots=True)
+class Evidence:
+    """Finds quotes in one excerpt, and counts how many it was given and found."""
+
+    excerpt: Excerpt
+    keeper: str
+    offered: int = 0
+    found: int = 0
+
+    def find(self, quote: str) -> tuple[Span, ...]:
+        """Return where the document has the words; nothing if it has not."""
+        self.offered += 1
+        start = self.excerpt.span.start
+        spans = find_quote(quote, self.excerpt.text)
+        self.found += bool(spans)
+        return tuple(Span(start + one.start, start + one.end) for one in spans)
+
+    def usage(self) -> Usage:
+        """Return what was counted."""
+        return Usage(quotes=self.offered, verified=self.found)
+
+    def place_of(self, name: str) -> tuple[Span, ...]:
+        """Return where a name stands, else the whole excerpt. Counts nothing.
+
+        "I" is nobody's name.
+        """
+        start = self.excerpt.span.start
+        found = re.search(rf"\b{re.escape(name)}\b", self.excerpt.text)
+        if found is None or len(name) < 2:
+            return (self.excerpt.span,)
+        return (Span(start + found.start(), start + found.end()),)
+
+    def fact(
+        self,
+        about: About,
+        subject: str,
+        field: str,
+        value: str,
+        spans: tuple[Span, ...],
+        *details: tuple[str, str],
+        certainty: Certainty = Certainty.VERIFIED,
+    ) -> Fact:
+        """Return a fact with the words that it rests on."""
+        kept = tuple((name, clean(text)) for name, text in details if clean(text))
+        return Fact(
+            about,
+            clean(subject),
+            clean(field),
+            clean(value),
+            spans,
+            self.keeper,
+            certainty,
+            kept,
+        )
+
+    def guess(
+        self,
+        about: About,
+        field: str,
+        value: str,
+        spans: tuple[Span, ...],
+        subject: str = "",
+    ) -> Fact:
+        """Return a fact that is the model's opinion of a place."""
+        probable = Certainty.PROBABLE
+        return self.fact(about, subject, field, value, spans, certainty=probable)
+
+
+def clean(text: str) -> str:
+    """Return a text on one line, without what no terminal can show."""
+    printable = "".join(one if one.isprintable() else " " for one in text)
+    return " ".join(printable.split())
+
+
+def passage_facts(passage: Passage, evidence: Evidence) -> Iterator[Fact]:
+    """Yield what one passage is, who is there, and what it leaves open."""
+    here = (evidence.excerpt.span,)
+    for field, value in (
+        (PassageField.CONTENT_TYPE, passage.content),
+        (PassageField.NARRATIVE_FUNCTION, passage.function),
+        (PassageField.STORY_GRID_TAG, passage.tag),
+    ):
+        yield evidence.guess(About.PASSAGE, field, value, here)
+    for name in _each(passage.present):
+        at = evidence.place_of(name)
+        yield evidence.guess(About.PASSAGE, PassageField.PRESENT, name, at)
+    for reference in _each(passage.references):
+        if spans := evidence.find(reference):
+            field = PassageField.EXTERNAL_REFERENCE
+            yield evidence.fact(About.PASSAGE, "", field, reference, spans)
+    for gap in passage.gaps:
+        if fact := _gap(gap, evidence):
+            yield fact
+
+
+def extracted_facts(reply: Extracted, evidence: Evidence) -> Iterator[Fact]:
+    """Yield what some pages say, kind by kind."""
+    yield from _scenes(reply, evidence)
+    yield from _people(reply, evidence)
+    yield from _relations(reply, evidence)
+    yield from _world(reply, evidence)
+    yield from _events(reply, evidence)
+    yield from _told(reply, evidence)
+    yield from _gaps(reply, evidence)
+
+
+def _scenes(reply: Extracted, evidence: Evidence) -> Iterator[Fact]:
+    for scene in reply.scenes:
+        spans = evidence.find(scene.opening)
+        for field, value in (("pov", scene.pov), ("recap", scene.recap)):
+            if spans and clean(value):
+                yield evidence.guess(About.SCENE, field, value, spans)
+
+
+def _people(reply: Extracted, evidence: Evidence) -> Iterator[Fact]:
+    for one in reply.people:
+        spans = evidence.find(one.quote)
+        what = clean(one.what).lower() if one.kind == "attribute" else ""
+        if one.kind == "attribute" and not what:
+            continue
+        if spans and clean(one.who) and clean(one.value):
+            field, detail = _FIELDS[one.kind], ("attribute", what)
+            yield evidence.fact(
+                About.CHARACTER, one.who, field, one.value, spans, detail
+            )
+
+
+def _relations(reply: Extracted, evidence: Evidence) -> Iterator[Fact]:
+    field = CharacterField.RELATIONSHIP
+    for one in reply.relations:
+        spans, who, to = evidence.find(one.quote), clean(one.who), clean(one.to)
+        if spans and who and to and who != to:
+            details = ("target", to), ("kind", one.kind)
+            yield evidence.fact(
+                About.CHARACTER, who, field, one.valence, spans, *details
+            )
+
+
+def _world(reply: Extracted, evidence: Evidence) -> Iterator[Fact]:
+    for one in reply.world:
+        spans, name = evidence.find(one.quote), clean(one.name)
+        if not spans or not name:
+            continue
+        yield evidence.fact(About.WORLD, name, WorldField.ELEMENT_TYPE, one.type, spans)
+        if described := clean(one.description):
+            field = WorldField.DESCRIPTION
+            yield evidence.fact(About.WORLD, name, field, described, spans)
+        for person in _each(one.people):
+            field = WorldField.CONNECTED
+            yield evidence.guess(About.WORLD, field, person, spans, name)
+
+
+def _events(reply: Extracted, evidence: Evidence) -> Iterator[Fact]:
+    for one in reply.events:
+        spans = evidence.find(one.quote)
+        if spans and clean(one.what):
+            involved = [("involved", person) for person in _each(one.people)]
+            feels = [
+                ("feels", f"{feeling.who}: {feeling.feels}")
+                for feeling in one.feelings
+                if clean(feeling.who) and clean(feeling.feels)
+            ]
+            details = *involved, *feels, ("story_grid_tag", one.tag)
+            yield evidence.fact(About.EVENT, "", "event", one.what, spans, *details)
+
+
+def _told(reply: Extracted, evidence: Evidence) -> Iterator[Fact]:
+    for one in reply.told:
+        spans = evidence.find(one.quote)
+        if spans and clean(one.teller) and clean(one.fact):
+            hearers = [("hearer", name) for name in _each(one.hearers)]
+            yield evidence.fact(
+                About.TOLD, one.teller, "told", one.fact, spans, *hearers
+            )
+
+
+def _gaps(reply: Extracted, evidence: Evidence) -> Iterator[Fact]:
+    for gap in reply.gaps:
+        if fact := _gap(gap, evidence, gap.suggestion):
+            yield fact
+
+
+def _gap(
+    gap: ImpliedGap | OpenGap, evidence: Evidence, suggestion: str = ""
+) -> Fact | None:
+    spans = evidence.find(gap.quote)
+    if not spans or not clean(gap.what):
+        return None
+    detail = ("suggestion", suggestion)
+    return evidence.fact(About.GAP, gap.who, gap.what, gap.implied, spans, detail)
+
+
+def _each(texts: Iterable[str]) -> list[str]:
+    """Return texts clean, each once; empty ones left out."""
+    return list(dict.fromkeys(one for text in texts if (one := clean(text))))

@@ -1,0 +1,175 @@
+"""The JSON that a model is asked for, and the strict schema that says so.
+
+Names are short and lists are flat: the schema goes out with every call, and every
+name comes back with every item.
+"""
+
+import json
+from functools import cache
+from typing import Literal
+
+from pydantic import BaseModel
+
+from lrwr.core.ports.chat_model import Shape
+
+REVISION = "1"
+"""Changes with the schema; results depend on it."""
+
+Content = Literal["dialogue", "action_reaction", "description", "internal_monologue"]
+Function = Literal[
+    "worldbuilding", "character_reveal", "plot_event", "backstory", "thematic"
+]
+Tag = Literal[
+    "inciting_incident", "turning_point", "crisis", "climax", "resolution", "none"
+]
+Element = Literal["setting", "technology", "faction", "artifact", "rule"]
+Standing = Literal["ally", "antagonist", "neutral", "complex"]
+Kind = Literal[
+    "alias", "trait", "value", "behavior", "speech", "reference", "attribute"
+]
+
+
+class _Strict(BaseModel, extra="forbid"):
+    """Nothing that was not asked for, and everything that was."""
+
+
+class ImpliedGap(_Strict):
+    """What a passage leaves open of somebody or something."""
+
+    who: str
+    what: str
+    implied: str
+    quote: str
+
+
+class Passage(_Strict):
+    """What one numbered passage is."""
+
+    id: int
+    content: Content
+    function: Function
+    tag: Tag
+    present: list[str]
+    references: list[str]
+    gaps: list[ImpliedGap]
+
+
+class Passages(_Strict):
+    """The reply to a call that classifies."""
+
+    passages: list[Passage]
+
+
+class Claim(_Strict):
+    """One thing that is told of a person; `what` names an attribute only."""
+
+    who: str
+    kind: Kind
+    what: str
+    value: str
+    quote: str
+
+
+class Relation(_Strict):
+    """How one person stands to another."""
+
+    who: str
+    to: str
+    valence: Standing
+    kind: str
+    quote: str
+
+
+class Thing(_Strict):
+    """A thing of the world."""
+
+    name: str
+    type: Element
+    description: str
+    people: list[str]
+    quote: str
+
+
+class Feeling(_Strict):
+    """How one person takes what happens: a pair of a map."""
+
+    who: str
+    feels: str
+
+
+class Event(_Strict):
+    """Something that happens."""
+
+    what: str
+    people: list[str]
+    feelings: list[Feeling]
+    tag: Tag
+    quote: str
+
+
+class Telling(_Strict):
+    """Who tells whom what."""
+
+    teller: str
+    hearers: list[str]
+    fact: str
+    quote: str
+
+
+class OpenGap(_Strict):
+    """What the pages leave undefined, and how it could be filled."""
+
+    who: str
+    what: str
+    implied: str
+    suggestion: str
+    quote: str
+
+
+class Scene(_Strict):
+    """One scene; `opening` are its first words."""
+
+    opening: str
+    pov: str
+    recap: str
+
+
+class Extracted(_Strict):
+    """The reply to a call that extracts."""
+
+    scenes: list[Scene]
+    people: list[Claim]
+    relations: list[Relation]
+    world: list[Thing]
+    events: list[Event]
+    told: list[Telling]
+    gaps: list[OpenGap]
+
+
+@cache
+def shape_of(kind: type[BaseModel]) -> Shape:
+    """Return the strict schema of a reply, without a word that says nothing."""
+    schema = kind.model_json_schema()
+    shared = schema.pop("$defs", {})
+    plain = _plain(schema, shared)
+    return Shape(kind.__name__, json.dumps(plain, separators=(",", ":")))
+
+
+def _plain(part: object, shared: dict[str, object]) -> object:
+    """Leave titles and docstrings out, and put each definition where it is used."""
+    if isinstance(part, list):
+        return [_plain(one, shared) for one in part]
+    if not isinstance(part, dict):
+        return part
+    if "$ref" in part:
+        return _plain(shared[part["$ref"].rpartition("/")[2]], shared)
+    if "properties" in part:
+        inner = {name: _plain(one, shared) for name, one in part["properties"].items()}
+        return {
+            "type": "object",
+            "properties": inner,
+            "required": list(inner),
+            "additionalProperties": False,
+        }
+    left_out = ("title", "description", "default")
+    return {k: _plain(v, shared) for k, v in part.items() if k not in left_out}

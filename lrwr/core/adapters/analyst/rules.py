@@ -1,0 +1,89 @@
+"""Reads with no model: what English rules can be trusted with, and no more."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+
+from lrwr.core.english.attributes import attributes
+from lrwr.core.english.happenings import happenings
+from lrwr.core.english.kinship import ties
+from lrwr.core.english.markers import marked_gaps
+from lrwr.core.english.passages import classify_passage
+from lrwr.core.english.prose import Prose, ends_in_speech, read_prose, scene_spans
+from lrwr.core.english.recaps import key_sentences
+from lrwr.core.english.scenery import named_places
+from lrwr.core.english.telling import tellings
+from lrwr.core.english.viewpoints import point_of_view
+from lrwr.core.model.facts import RULES, Fact
+from lrwr.core.model.metering import Usage
+from lrwr.core.model.text import Span, SplitSentences
+from lrwr.core.ports.analyst import Excerpt, Finding
+
+
+class RulesAnalyst:
+    """Keeps the port `Analyst` at no cost; what it leaves out is not evaluated."""
+
+    def __init__(self, sentences: SplitSentences) -> None:
+        self._sentences = sentences
+
+    @property
+    def name(self) -> str:
+        """Name who reads: the rules."""
+        return RULES
+
+    @property
+    def revision(self) -> str:
+        """Name the version of the rules; when it changes, excerpts are read again."""
+        return "rules-1"
+
+    def prompt_tokens(self, excerpts: Sequence[Excerpt], *, extracting: bool) -> int:
+        """Return 0: nobody is asked."""
+        del excerpts, extracting
+        return 0
+
+    async def classify(
+        self, excerpts: Sequence[Excerpt]
+    ) -> tuple[list[Finding], Usage]:
+        """Say of each excerpt what it is made of, and what the writer marked in it."""
+        return [self._classified(excerpt) for excerpt in excerpts], Usage()
+
+    async def extract(self, excerpt: Excerpt) -> tuple[Finding, Usage]:
+        """Find what the very words of an excerpt say of people, places and scenes."""
+        prose = read_prose(excerpt.text, self._sentences, excerpt.known)
+        facts = chain(
+            ties(prose),
+            attributes(prose),
+            named_places(prose),
+            tellings(prose),
+            happenings(prose),
+            _scenes(prose),
+        )
+        return Finding(_placed(facts, excerpt)), Usage()
+
+    def _classified(self, excerpt: Excerpt) -> Finding:
+        prose = read_prose(excerpt.text, self._sentences, excerpt.known)
+        facts = chain(
+            classify_passage(prose, in_speech=ends_in_speech(excerpt.before)),
+            marked_gaps(excerpt.text, excerpt.known),
+        )
+        return Finding(_placed(facts, excerpt))
+
+
+def _scenes(prose: Prose) -> Iterator[Fact]:
+    for scene in scene_spans(prose.text):
+        for fact in (point_of_view(prose, scene), key_sentences(prose, scene)):
+            if fact:
+                yield fact
+
+
+def _placed(facts: Iterator[Fact], excerpt: Excerpt) -> tuple[Fact, ...]:
+    """Move spans from the excerpt's characters to the document's, in order."""
+    start = excerpt.span.start
+    moved = (
+        replace(
+            fact,
+            spans=tuple(Span(s.start + start, s.end + start) for s in fact.spans),
+        )
+        for fact in facts
+    )
+    return tuple(sorted(moved, key=lambda fact: (fact.spans, fact.about, fact.field)))

@@ -1,0 +1,1 @@
+"""Language models that a server offers."""

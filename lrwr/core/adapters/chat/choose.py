@@ -1,0 +1,140 @@
+"""Which chat model the settings ask for, and where it may be."""
+
+from collections.abc import Mapping
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from lrwr.core.adapters.chat.openai import OPENAI, Connection, OpenAIChat
+from lrwr.core.adapters.chat.waiting import Pace
+from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.settings.keys import find_key
+from lrwr.core.settings.values import Settings, Source
+
+OLLAMA = "http://127.0.0.1:11434/v1"
+
+DEFAULT_MODEL = "gpt-6-luna"
+"""The model of OpenAI's that is asked when none is named."""
+
+_KEY = "OPENAI_API_KEY"
+
+_WITHOUT_EFFORT = ("gpt-3", "gpt-4", "chatgpt-4")
+"""How the names of OpenAI's models begin that know no reasoning effort."""
+
+_PATIENCE_AFAR = 120.0
+_PATIENCE_HERE = 10.0
+
+
+def choose_chat(settings: Settings, env: Mapping[str, str]) -> OpenAIChat | None:
+    """Return the model that the settings ask for, None where they ask for none.
+
+    Nothing is sent or opened yet; close it in the end.
+
+    Raises:
+        SettingsProblem: A setting is missing, or a downloaded one leads elsewhere.
+        ServiceUnavailable: The keyring is locked.
+    """
+    connection = connection_of(settings, env)
+    if connection is None:
+        return None
+    model = settings.model
+    patience = _PATIENCE_HERE if connection.own else _PATIENCE_AFAR
+    pace = Pace(model.concurrency, model.requests_per_minute, patience)
+    return OpenAIChat(connection, pace)
+
+
+def connection_of(settings: Settings, env: Mapping[str, str]) -> Connection | None:
+    """Return which model of which server the settings ask for, None for none.
+
+    Raises:
+        SettingsProblem: A setting is missing, or a downloaded one leads elsewhere.
+        ServiceUnavailable: The keyring is locked.
+    """
+    match settings.model.use:
+        case "off":
+            return None
+        case "openai":
+            return _of_openai(settings, env)
+        case "local":
+            return _of_this_machine(settings)
+
+
+def _of_openai(settings: Settings, env: Mapping[str, str]) -> Connection:
+    model = settings.model
+    address = _address(settings, OPENAI)
+    name = model.name or DEFAULT_MODEL
+    key = find_key(_KEY, env)
+    if not key:
+        raise SettingsProblem(
+            "`model.use` is openai, and there is no key for it",
+            hint=f"Keep one with `lrwr config set-key openai`, or set {_KEY}.",
+        )
+    effort: str = model.reasoning_effort
+    if effort == "auto":
+        effort = "" if name.startswith(_WITHOUT_EFFORT) else "none"
+    return Connection(
+        name, address, key=key, timeout=float(model.timeout), effort=effort
+    )
+
+
+def _of_this_machine(settings: Settings) -> Connection:
+    model = settings.model
+    if not model.name:
+        raise SettingsProblem(
+            "`model.use` is local, and `model.name` is empty",
+            hint="See what is there with `lrwr doctor --servers`, and set `model.name`.",
+        )
+    effort = "" if model.reasoning_effort == "auto" else model.reasoning_effort
+    return Connection(
+        model.name,
+        _address(settings, OLLAMA),
+        timeout=float(model.timeout),
+        effort=effort,
+        own=True,
+    )
+
+
+def _address(settings: Settings, default: str) -> str:
+    """Return where the server is.
+
+    What a downloaded `lrwr.toml` says may lead to this machine and no further: else
+    it would carry the writer's text and key to whomever it likes.
+    """
+    address = settings.model.base_url.strip().rstrip("/") or default
+    scheme, host = _parts(address)
+    if address == default or is_here(host):
+        return address
+    if settings.origin("model.base_url").source is Source.LIBRARY:
+        raise SettingsProblem(
+            f"`model.base_url` leads from this folder to {host}",
+            hint="If you want that, set it in your own file (`lrwr config path`) or as"
+            " LRWR_MODEL_BASE_URL.",
+        )
+    if settings.model.use == "openai" and scheme == "http":
+        raise SettingsProblem(
+            f"`model.base_url` would send your key to {host} for all to read",
+            hint="Use an address that begins with https.",
+        )
+    return address
+
+
+def _parts(address: str) -> tuple[str, str]:
+    try:
+        place = urlsplit(address)
+        if place.scheme in {"http", "https"} and place.hostname and place.port != 0:
+            return place.scheme, place.hostname
+    except ValueError:
+        pass  # brackets or a port that are none
+    raise SettingsProblem(
+        f"`model.base_url` is {address!r}, which is no address of a server",
+        hint="Write it like http://127.0.0.1:11434/v1.",
+    )
+
+
+def is_here(host: str) -> bool:
+    """Say whether a host is this machine, by its name alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,291 @@
+"""A chat model behind OpenAI's API: OpenAI itself, or a server that speaks like it."""
+
+import asyncio
+import json
+import ssl
+import warnings
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Mapping,
+    Sequence,
+)
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar, cast
+from urllib.parse import urlsplit
+
+from lrwr.core.adapters.chat.refusals import Asked, Refused, broken_off, refusal
+from lrwr.core.adapters.chat.waiting import Clock, Pace, Turnstile
+from lrwr.core.ports.chat_model import Message, Reply, Shape
+
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage, BaseMessageChunk
+    from langchain_core.runnables import RunnableConfig
+    from langchain_openai import ChatOpenAI
+    from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
+
+T = TypeVar("T")
+
+OPENAI = "https://api.openai.com/v1"
+
+MOST_REPLY = 16_000
+"""Tokens of a reply: a small model may otherwise never stop."""
+
+_NO_KEY = "none"
+
+_IMPROPER = frozenset({"content_filter", "content_policy_violation", "invalid_prompt"})
+"""What a server calls a text that its rules forbid: one page of a dark book."""
+
+_STEADY = frozenset({"", "none"})
+"""Efforts with which a model takes a temperature, which is then 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """Which model of which server, and how it is asked.
+
+    `timeout` is in seconds. `effort` is a reasoning effort that the model knows, empty
+    to ask for none in particular. `own` says that the server is the writer's own: it is
+    told no key, and no proxy is used.
+    """
+
+    name: str
+    base_url: str = OPENAI
+    key: str = field(default="", repr=False)
+    timeout: float = 300.0
+    effort: str = ""
+    own: bool = False
+    most_reply: int = MOST_REPLY
+
+    @property
+    def server(self) -> str:
+        """Name the server, for the writer."""
+        place = urlsplit(self.base_url)
+        if self.base_url == OPENAI:
+            return "OpenAI"
+        return f"The model server at {place.hostname}:{place.port or 443}"
+
+
+class OpenAIChat:
+    """A model that is asked through `langchain-openai`.
+
+    Nothing is imported or opened before the first call. Tokens are those that the
+    server counted; where it tells none, characters / 4. Tracing is off, whatever the
+    environment says.
+    """
+
+    def __init__(
+        self, connection: Connection, pace: Pace, clock: Clock | None = None
+    ) -> None:
+        self._connection = connection
+        self._clock = clock or Clock()
+        self._turnstile = Turnstile(pace, self._clock)
+        self._opening = asyncio.Lock()
+        self._opened: _Opened | None = None
+        self._asked = Asked(
+            server=connection.server,
+            model=connection.name,
+            timeout=connection.timeout,
+            here=connection.own,
+            key=connection.key,
+        )
+
+    @property
+    def name(self) -> str:
+        """Name the model."""
+        return self._connection.name
+
+    async def fill(self, messages: Sequence[Message], shape: Shape) -> Reply:
+        """Return a reply to a strict JSON schema; empty where the model refused."""
+        opened = await self._open()
+        wanted = {
+            "type": "json_schema",
+            "json_schema": {
+                "name": shape.name,
+                "schema": json.loads(shape.schema),
+                "strict": True,
+            },
+        }
+        asked = _for_langchain(messages)
+
+        async def call() -> Reply:
+            text, usage = await _filled(opened.filling, asked, wanted)
+            if usage is not None:
+                return Reply(text, *usage)
+            sent = sum(_quarter(one.text) for one in messages)
+            return Reply(text, sent + _quarter(shape.schema), _quarter(text))
+
+        async with self._turnstile.place():
+            return await self._turnstile.trying(lambda: self._translated(call))
+
+    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
+        """Yield the answer as it comes; only a call that said nothing is made again."""
+        opened = await self._open()
+        asked = _for_langchain(messages)
+        async with self._turnstile.place():
+            first, rest = await self._turnstile.trying(
+                lambda: self._begin(opened.streaming, asked)
+            )
+            async with aclosing(rest):
+                piece: str | None = first
+                while piece is not None:
+                    yield piece
+                    piece = await self._next(rest)
+
+    async def aclose(self) -> None:
+        """Let go of connections. Safe to call twice."""
+        if self._opened is not None:
+            await self._opened.http.aclose()
+            self._opened = None
+
+    async def _begin(
+        self, model: "ChatOpenAI", asked: "list[BaseMessage]"
+    ) -> tuple[str | None, AsyncGenerator[str]]:
+        """Return the first piece, None if there is none, and the stream of the rest."""
+        rest = _pieces(model, asked, self._asked)
+        try:
+            return await self._translated(lambda: anext(rest, None)), rest
+        except BaseException:  # also when the writer stops it: nothing stays open
+            await rest.aclose()
+            raise
+
+    async def _next(self, pieces: AsyncIterator[str]) -> str | None:
+        try:
+            return await self._translated(lambda: anext(pieces, None))
+        except Refused as refused:
+            raise broken_off(self._asked) from refused
+
+    async def _translated(self, call: Callable[[], Awaitable[T]]) -> T:
+        from langsmith import tracing_context
+
+        try:
+            with tracing_context(enabled=False):
+                return await call()
+        except Refused:
+            raise
+        except Exception as error:  # three libraries deep, anything may be raised
+            now = self._clock.today()
+            raise refusal(error, self._asked, now=now) from error
+
+    async def _open(self) -> "_Opened":
+        async with self._opening:
+            if self._opened is None:
+                self._opened = await asyncio.to_thread(_open, self._connection)
+            return self._opened
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """One client, and the model as it fills and as it streams."""
+
+    http: "DefaultAsyncHttpxClient"
+    filling: "ChatOpenAI"
+    streaming: "ChatOpenAI"
+
+
+def _open(connection: Connection) -> _Opened:
+    """Import the client, which takes seconds, and make it; nothing is sent."""
+    import openai
+
+    # What it warns of is refused by the server, and told by us.
+    warnings.filterwarnings("ignore", module="langchain_openai")
+    # Reading the certificates takes a tenth of a second; what trusts nobody is free.
+    nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    encrypted = connection.base_url.startswith("https:")
+    http = openai.DefaultAsyncHttpxClient(
+        timeout=connection.timeout,
+        follow_redirects=False,
+        trust_env=not connection.own,
+        verify=True if encrypted else nobody,
+    )
+    with openai.DefaultHttpxClient(verify=nobody) as never_used:
+        model = _model(connection, http, never_used)
+    return _Opened(http, model.model_copy(update={"disable_streaming": True}), model)
+
+
+def _model(
+    connection: Connection,
+    http: "DefaultAsyncHttpxClient",
+    never_used: "DefaultHttpxClient",
+) -> "ChatOpenAI":
+    from langchain_openai import ChatOpenAI
+    from pydantic import SecretStr
+
+    return ChatOpenAI(
+        model=connection.name,
+        base_url=connection.base_url,
+        api_key=SecretStr(connection.key or _NO_KEY),
+        http_client=never_used,
+        http_async_client=http,
+        timeout=connection.timeout,
+        stream_chunk_timeout=connection.timeout,
+        max_retries=0,
+        stream_usage=False,
+        use_responses_api=False,
+        reasoning_effort=connection.effort or None,
+        temperature=0.0 if connection.effort in _STEADY else None,
+        max_completion_tokens=None if connection.own else connection.most_reply,
+        # Servers of one's own know the older name alone.
+        extra_body={"max_tokens": connection.most_reply} if connection.own else None,
+    )
+
+
+def _quietly() -> "RunnableConfig":
+    """Keep JSON out of a graph's stream of tokens."""
+    return {"tags": ["nostream"]}
+
+
+async def _filled(
+    model: "ChatOpenAI", asked: "list[BaseMessage]", wanted: Mapping[str, object]
+) -> tuple[str, tuple[int, int] | None]:
+    """Return what the model said, whole or cut, and the tokens if they were told."""
+    import openai
+
+    try:
+        answer = await model.ainvoke(asked, _quietly(), response_format=wanted)
+    except openai.LengthFinishReasonError as cut:
+        told = cut.completion.usage
+        tokens = (told.prompt_tokens, told.completion_tokens) if told else None
+        return cut.completion.choices[0].message.content or "", tokens
+    except openai.ContentFilterFinishReasonError:
+        return "", None
+    except openai.BadRequestError as refused:
+        if refused.code in _IMPROPER:
+            return "", None
+        raise
+    usage = answer.usage_metadata
+    tokens = (usage["input_tokens"], usage["output_tokens"]) if usage else None
+    return str(answer.text), tokens
+
+
+async def _pieces(
+    model: "ChatOpenAI", asked: "list[BaseMessage]", server: Asked
+) -> AsyncGenerator[str]:
+    finished = False
+    async with aclosing(_chunks(model, asked)) as chunks:
+        async for chunk in chunks:
+            finished = finished or "finish_reason" in chunk.response_metadata
+            if chunk.text:
+                yield str(chunk.text)
+    if not finished:
+        raise broken_off(server)
+
+
+def _chunks(
+    model: "ChatOpenAI", asked: "list[BaseMessage]"
+) -> "AsyncGenerator[BaseMessageChunk]":
+    return cast("AsyncGenerator[BaseMessageChunk]", model.astream(asked))
+
+
+def _for_langchain(messages: Sequence[Message]) -> "list[BaseMessage]":
+    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+
+    kinds = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
+    return [kinds[one.role](content=one.text) for one in messages]
+
+
+def _quarter(text: str) -> int:
+    return -(-len(text) // 4)

@@ -1,0 +1,1 @@
+"""Documents that lrwr writes for the writer to keep."""

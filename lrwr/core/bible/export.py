@@ -1,0 +1,155 @@
+"""The story bible as a document to print, share or keep."""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from lrwr.core.bible.telling import (
+    NO_READER,
+    implied_by,
+    name_of_chapter,
+    place_of,
+    relation_in_words,
+    told_by_models,
+)
+from lrwr.core.bible.values import (
+    Bible,
+    CharacterProfile,
+    Claim,
+    Evidence,
+    Gap,
+    GapState,
+    Relation,
+    SceneTold,
+    WorldElement,
+)
+from lrwr.core.model.pages import Block, BlockKind
+
+LONGEST = 400
+"""Characters of a quote that are printed."""
+
+
+def blocks_of(bible: Bible, *, title: str = "Story bible") -> list[Block]:
+    """Return the whole bible, chapter by chapter as a reader would leaf through it."""
+    blocks = [_heading(title, 1)]
+    if not bible.readers:
+        blocks.append(_text(f"What only a language model can tell is {NO_READER}"))
+    blocks += _part("Characters", _characters(bible))
+    blocks += _part("The world", _world(bible.world))
+    blocks += _part("Relations", _relations(bible.relations))
+    blocks += _part("Timeline", _timeline(bible))
+    blocks += _part("Scenes", _scenes(bible.scenes))
+    blocks += _part("What the text leaves open", _gaps(bible.gaps))
+    return blocks
+
+
+def _part(title: str, blocks: Iterable[Block]) -> list[Block]:
+    told = list(blocks) or [_text("Nothing is known.")]
+    return [_heading(title, 2), *told]
+
+
+def _characters(bible: Bible) -> Iterator[Block]:
+    for profile in bible.characters:
+        yield _heading(profile.name, 3)
+        yield from _who(profile)
+        for claim in profile.attributes:
+            yield from _claim(claim.label, claim)
+        for label, claims in told_by_models(profile):
+            for claim in claims:
+                yield from _claim(label, claim)
+        for relation in profile.relationships:
+            yield from _relation(relation)
+
+
+def _who(profile: CharacterProfile) -> Iterator[Block]:
+    others = [form.name for form in profile.aliases if form.name != profile.name]
+    if others:
+        yield _item("also called", ", ".join(others))
+    if profile.first_seen is not None:
+        yield _item("first seen", place_of(profile.first_seen))
+    times = "once" if profile.mentions == 1 else f"{profile.mentions} times"
+    yield _item("mentioned", f"{times} ({profile.certainty})")
+
+
+def _world(world: Iterable[WorldElement]) -> Iterator[Block]:
+    for element in world:
+        yield _heading(element.name, 3)
+        for claim in element.element_types:
+            yield from _claim("is", claim)
+        for claim in element.descriptions:
+            yield from _claim("", claim)
+        names = [claim.value for claim in element.connected_characters]
+        if names:
+            yield _item("people", ", ".join(names))
+
+
+def _relations(relations: Iterable[Relation]) -> Iterator[Block]:
+    for relation in relations:
+        yield from _relation(relation)
+
+
+def _relation(relation: Relation) -> Iterator[Block]:
+    lead, told = relation_in_words(relation)
+    yield _item(lead, f"{told}, {relation.certainty}")
+    yield from _quotes(relation.evidence, told)
+
+
+def _timeline(bible: Bible) -> Iterator[Block]:
+    for chapter, moments in groupby(
+        bible.timeline, lambda moment: name_of_chapter(moment.evidence)
+    ):
+        yield _heading(chapter, 3)
+        for moment in moments:
+            yield _item(", ".join(moment.characters), moment.text)
+            yield from _quotes([moment.evidence], moment.text)
+
+
+def _scenes(scenes: Iterable[SceneTold]) -> Iterator[Block]:
+    for scene in scenes:
+        title = f" “{scene.chapter_title}”" if scene.chapter_title else ""
+        yield _heading(f"Chapter {scene.chapter}{title}, scene {scene.scene}", 3)
+        views = [claim.value for claim in scene.points_of_view]
+        if views:
+            yield _item("seen by", ", ".join(views))
+        if scene.present:
+            yield _item("present", ", ".join(scene.present))
+        for claim in scene.recap:
+            yield _text(claim.value)
+        if not scene.recap:
+            yield from _quotes(scene.key_sentences, "")
+
+
+def _gaps(gaps: Iterable[Gap]) -> Iterator[Block]:
+    for gap in gaps:
+        whose = f"{gap.about}, {gap.attribute}" if gap.about else gap.attribute
+        yield _item(whose, f"{gap.state}{f': {gap.answer}' if gap.answer else ''}")
+        if gap.state is GapState.OPEN:
+            for text in (*implied_by(gap), *gap.suggestions):
+                yield _text(text)
+
+
+def _claim(label: str, claim: Claim) -> Iterator[Block]:
+    by = "you decided" if claim.decided else str(claim.certainty)
+    yield _item(label, f"{claim.value} ({by})")
+    yield from _quotes(claim.evidence, claim.value)
+
+
+def _quotes(evidence: Iterable[Evidence], said: str) -> Iterator[Block]:
+    for one in evidence:
+        words = " ".join(one.text.split())
+        if len(words) > LONGEST:
+            words = words[:LONGEST].rsplit(" ", 1)[0] + " …"
+        if words == said:
+            words = ""
+        yield Block(BlockKind.QUOTE, words, place=place_of(one))
+
+
+def _heading(text: str, level: int) -> Block:
+    return Block(BlockKind.HEADING, text, level=level)
+
+
+def _text(text: str) -> Block:
+    return Block(BlockKind.TEXT, text)
+
+
+def _item(lead: str, text: str) -> Block:
+    return Block(BlockKind.ITEM, text, lead=lead)

@@ -1,0 +1,169 @@
+"""Character profiles and relations, made of claims."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from lrwr.core.bible.gathering import (
+    Found,
+    Material,
+    attribute_key,
+    claims,
+    distinct,
+    surest,
+)
+from lrwr.core.bible.roll import Seen, name_key
+from lrwr.core.bible.values import (
+    CharacterProfile,
+    Claim,
+    Evidence,
+    Form,
+    Gap,
+    GapState,
+    Relation,
+)
+from lrwr.core.model.cast import Gender
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.facts import RULES, About, CharacterField
+
+_FEMALE = "mrs miss ms lady madame mademoiselle aunt queen princess mother sister"
+_MALE = "mr sir lord monsieur uncle king prince father brother"
+_TITLES: Mapping[str, Gender] = dict(
+    [(word, Gender.FEMALE) for word in _FEMALE.split()]
+    + [(word, Gender.MALE) for word in _MALE.split()]
+)
+
+Together = tuple[str, str, str]
+
+
+def profiles_of(
+    material: Material, relations: Sequence[Relation], gaps: Sequence[Gap]
+) -> tuple[CharacterProfile, ...]:
+    """Return a profile of everyone in sight, most mentioned first."""
+    told: dict[str, list[Found]] = {}
+    for found in material.about(About.CHARACTER):
+        person = material.roll.person(found.fact.subject)
+        if person:
+            told.setdefault(person, []).append(found)
+    return tuple(
+        _profile(seen, told.get(name, []), relations, gaps, material)
+        for name, seen in material.roll.seen.items()
+    )
+
+
+def relations_of(material: Material) -> tuple[Relation, ...]:
+    """Return every relation in sight; what changes is there in both shapes."""
+    groups: dict[Together, list[Found]] = {}
+    for found in material.about(About.CHARACTER):
+        fact = found.fact
+        if fact.field != CharacterField.RELATIONSHIP:
+            continue
+        source = material.roll.shown(fact.subject)
+        target = material.roll.shown(fact.detail("target"))
+        if source and target and source != target:
+            key = (source, target, attribute_key(fact.detail("kind")))
+            groups.setdefault(key, []).append(found)
+    return tuple(
+        relation
+        for (source, target, _), group in groups.items()
+        for relation in _relations(source, target, group)
+    )
+
+
+def _relations(source: str, target: str, group: Sequence[Found]) -> Iterable[Relation]:
+    """Yield one relation for each valence; who judged none agrees with the first."""
+    valences = list(dict.fromkeys(f.fact.value for f in group if f.fact.value)) or [""]
+    kind = next((f.fact.detail("kind") for f in group if f.fact.detail("kind")), "")
+    for valence in valences:
+        agree = {valence, ""} if valence == valences[0] else {valence}
+        words = distinct(f.evidence for f in group if f.fact.value in agree)
+        yield Relation(source, target, kind, valence, words, surest(words))
+
+
+def _profile(
+    seen: Seen,
+    told: Sequence[Found],
+    relations: Sequence[Relation],
+    gaps: Sequence[Gap],
+    material: Material,
+) -> CharacterProfile:
+    character, sight = seen.character, material.sight
+    first = None
+    if seen.first is not None:
+        place = (seen.first.document, (seen.first.span,))
+        first = sight.evidence(*place, RULES, character.certainty)
+    gender, certainty = character.gender, character.gender_certainty
+    if sight.bounded:
+        gender, certainty = _gender_seen(character.name, seen)
+    own = [gap for gap in gaps if gap.about == character.name]
+    profile = CharacterProfile(
+        name=character.name,
+        aliases=tuple(
+            Form(alias.name, alias.mentions, alias.certainty)
+            for alias in character.aliases
+        ),
+        gender=gender,
+        gender_certainty=certainty,
+        certainty=character.certainty,
+        because="" if sight.bounded else character.because,
+        narrator=character.narrator,
+        first_seen=first,
+        relationships=tuple(r for r in relations if r.source == character.name),
+        open_gaps=tuple(gap for gap in own if gap.state is GapState.OPEN),
+    )
+    return _filled(profile, told, own)
+
+
+def _filled(
+    profile: CharacterProfile, told: Sequence[Found], gaps: Sequence[Gap]
+) -> CharacterProfile:
+    answers = tuple(
+        Claim(gap.answer, (), Certainty.CONFIRMED, gap.attribute, decided=True)
+        for gap in gaps
+        if gap.answer
+    )
+    return replace(
+        profile,
+        also_called=_other_names(profile, told),
+        attributes=_by_label(answers + claims(_said(told, CharacterField.ATTRIBUTE))),
+        personality_traits=claims(_said(told, CharacterField.TRAIT)),
+        stated_values=claims(_said(told, CharacterField.STATED_VALUE)),
+        behavioral_patterns=claims(_said(told, CharacterField.BEHAVIOR)),
+        speech_patterns=claims(_said(told, CharacterField.SPEECH_PATTERN)),
+        external_references=claims(_said(told, CharacterField.EXTERNAL_REFERENCE)),
+    )
+
+
+def _other_names(profile: CharacterProfile, told: Sequence[Found]) -> tuple[Claim, ...]:
+    known = {name_key(form.name) for form in profile.aliases}
+    found = claims(_said(told, CharacterField.ALIAS))
+    return tuple(claim for claim in found if name_key(claim.value) not in known)
+
+
+def _by_label(found: Sequence[Claim]) -> tuple[Claim, ...]:
+    """Put claims about one attribute together, else as they are."""
+    labels = list(dict.fromkeys(attribute_key(claim.label) for claim in found))
+    return tuple(sorted(found, key=lambda c: labels.index(attribute_key(c.label))))
+
+
+def _said(
+    told: Sequence[Found], field: CharacterField
+) -> Iterable[tuple[str, str, Evidence]]:
+    for found in told:
+        if found.fact.field == field:
+            yield found.fact.detail("attribute"), found.fact.value, found.evidence
+
+
+def _gender_seen(name: str, seen: Seen) -> tuple[Gender, Certainty]:
+    """Return the gender that titles in sight tell.
+
+    The cast's own is judged from the whole text, which may say more than one has read.
+    """
+    forms = (name, *(alias.name for alias in seen.character.aliases))
+    told = {
+        _TITLES[word]
+        for form in forms
+        if (word := form.split()[0].rstrip(".").casefold()) in _TITLES
+    }
+    if len(told) == 1:
+        return told.pop(), Certainty.VERIFIED
+    return Gender.UNKNOWN, Certainty.NOT_EVALUATED

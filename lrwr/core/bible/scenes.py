@@ -1,0 +1,132 @@
+"""Each scene in short: whose eyes it is seen through, what happens, who is there."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from lrwr.core.bible.gathering import Found, Material, claims
+from lrwr.core.bible.values import Claim, Evidence, SceneTold
+from lrwr.core.canon.model import Canon, Place, plain, plain_path
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.documents import Chapter, DocumentId
+from lrwr.core.model.facts import About
+from lrwr.core.model.story import DocumentOutline
+from lrwr.core.ports.story_store import Appearance, Role
+from lrwr.core.retrieval.story import numbered
+
+Home = tuple[DocumentId, int, int]
+"""A document, and the indexes of a chapter of it and a scene of that."""
+
+
+def scenes_of(
+    material: Material, appearances: Iterable[Appearance], canon: Canon
+) -> tuple[SceneTold, ...]:
+    """Return every scene in sight, in story order."""
+    sight = material.sight
+    told: dict[Home, list[Found]] = {}
+    for found in material.about(About.SCENE):
+        evidence = found.evidence
+        home = sight.home(evidence.document, evidence.spans[0])
+        told.setdefault((evidence.document, *home), []).append(found)
+    there = _presence(material, appearances)
+    scenes = []
+    for document, chapter, number, index in sight.scenes():
+        outline = sight.order.outlines[document]
+        span = chapter.scenes[index].span
+        at = (document, *sight.home(document, span))
+        decided = decided_view(canon, outline, chapter, index)
+        scenes.append(
+            SceneTold(
+                document=document,
+                span=span,
+                lines=sight.texts[document].lines.lines_of(span),
+                chapter=number,
+                chapter_title=chapter.title,
+                scene=index + 1,
+                points_of_view=_points_of_view(decided, told.get(at, ()), material),
+                recap=_recap(told.get(at, ())),
+                key_sentences=_key_sentences(told.get(at, ()), material),
+                present=there.get(at, ()),
+            )
+        )
+    return tuple(scenes)
+
+
+def decided_view(
+    canon: Canon, outline: DocumentOutline, chapter: Chapter, scene: int
+) -> str:
+    """Return who sees a scene, as decided of it, its chapter or its file; or nobody."""
+    if not canon.points_of_view:
+        return ""
+    document = plain_path(outline.id)
+    places = [
+        Place(document, name, number)
+        for number in (scene + 1, None)
+        for name in _names(outline, chapter)
+    ]
+    views = (canon.points_of_view.get(one, "") for one in (*places, Place(document)))
+    return next(filter(None, views), "")
+
+
+def _recap(told: Iterable[Found]) -> tuple[Claim, ...]:
+    found = _with(told, "recap")
+    return claims(("", one.fact.value, one.evidence) for one in found if one.fact.value)
+
+
+def _with(told: Iterable[Found], field: str) -> list[Found]:
+    return [found for found in told if found.fact.field == field]
+
+
+def _key_sentences(told: Iterable[Found], material: Material) -> tuple[Evidence, ...]:
+    return tuple(
+        material.sight.evidence(
+            found.evidence.document, (span,), found.fact.keeper, found.fact.certainty
+        )
+        for found in _with(told, "recap")
+        if not found.fact.value
+        for span in found.evidence.spans
+    )
+
+
+def _points_of_view(
+    decided: str, told: Iterable[Found], material: Material
+) -> tuple[Claim, ...]:
+    shown = material.roll.shown(decided) if decided else ""
+    found = claims(
+        ("", name, one.evidence)
+        for one in _with(told, "pov")
+        if (name := material.roll.shown(one.fact.value))
+    )
+    if not shown:
+        return found
+    others = tuple(claim for claim in found if claim.value != shown)
+    return (Claim(shown, (), Certainty.CONFIRMED, decided=True), *others)
+
+
+def _presence(
+    material: Material, appearances: Iterable[Appearance]
+) -> Mapping[Home, tuple[str, ...]]:
+    sight = material.sight
+    counts: dict[Home, dict[str, int]] = {}
+    for one in appearances:
+        if one.role is Role.MENTIONED or not sight.sees(one.document, (one.span,)):
+            continue
+        name = material.roll.shown(one.character)
+        if name:
+            home = (one.document, *sight.home(one.document, one.span))
+            row = counts.setdefault(home, {})
+            row[name] = row.get(name, 0) + one.count
+    return {home: _most_first(row) for home, row in counts.items()}
+
+
+def _most_first(counts: Mapping[str, int]) -> tuple[str, ...]:
+    return tuple(sorted(counts, key=lambda name: (-counts[name], name)))
+
+
+def _names(outline: DocumentOutline, chapter: Chapter) -> Sequence[str]:
+    """Return what a chapter is called in its file, best first."""
+    at = next(n for n, one in enumerate(outline.chapters) if one is chapter)
+    number = numbered({outline.id: outline}, [outline.id])[outline.id][at]
+    title = plain(chapter.title)
+    alone = sum(plain(one.title) == title for one in outline.chapters) == 1
+    names = [title] if title and alone else []
+    names.append(f"ch{number}")
+    return [*names, ""] if len(outline.chapters) == 1 else names

@@ -1,0 +1,213 @@
+"""BibleService: reads what is known of the story, and draws it as of any moment."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+
+from lrwr.core.bible.project import Knowledge, project
+from lrwr.core.bible.values import (
+    Bible,
+    CharacterProfile,
+    Gap,
+    Moment,
+    Quote,
+    Relation,
+    SceneTold,
+    WorldElement,
+)
+from lrwr.core.canon.model import Canon
+from lrwr.core.english.lookup import resolve
+from lrwr.core.model.cast import Alias, Cast, Character
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import NotFound
+from lrwr.core.model.facts import About
+from lrwr.core.model.story import Horizon
+from lrwr.core.ports.record_store import DocumentText, PassageStore
+from lrwr.core.ports.story_store import StoryStore
+from lrwr.core.retrieval.story import StoryOrder, arrange, parse_horizon
+
+_TOLD = frozenset(About) - {About.PASSAGE}
+"""What the bible is made of; facts about passages are many, and for searching."""
+
+
+class BibleService:
+    """Reads only; several calls may run at once. A horizon bounds everything.
+
+    `patterns` is the setting `[manuscript] order`. `canon` reads the writer's
+    decisions, anew for each call.
+    """
+
+    def __init__(
+        self,
+        *,
+        stories: StoryStore,
+        passages: PassageStore,
+        patterns: Sequence[str],
+        canon: Callable[[], Canon],
+    ) -> None:
+        self._stories = stories
+        self._passages = passages
+        self._patterns = patterns
+        self._canon = canon
+
+    async def horizon(self, text: str) -> Horizon:
+        """Return the place in the story that the writer calls `text`.
+
+        Raises:
+            NotFound: There is no such chapter, scene or file.
+        """
+        canon = await asyncio.to_thread(self._canon)
+        return parse_horizon(text, await self._order(canon))
+
+    async def read(self, horizon: Horizon | None = None) -> Bible:
+        """Return all that is known up to `horizon`.
+
+        Raises:
+            SettingsProblem: The file of the writer's decisions is broken.
+            StoreProblem: The library cannot be read.
+        """
+        canon = await asyncio.to_thread(self._canon)
+        order = await self._order(canon)
+        known = Knowledge(
+            order=order,
+            texts=await self._texts(order),
+            cast=await self._stories.cast(),
+            first_seen=tuple(await self._stories.first_seen()),
+            facts=tuple(await self._stories.facts(_TOLD)),
+            quotations=tuple(await self._stories.quotations()),
+            appearances=tuple(await self._stories.appearances()),
+            canon=canon,
+        )
+        return project(known, horizon)
+
+    async def characters(
+        self, horizon: Horizon | None = None
+    ) -> tuple[CharacterProfile, ...]:
+        """Return everyone in the story, most mentioned first."""
+        return (await self.read(horizon)).characters
+
+    async def character(
+        self, name: str, horizon: Horizon | None = None
+    ) -> CharacterProfile:
+        """Return the character whom the writer calls `name`.
+
+        Raises:
+            NotFound: Nobody is called so, or several are; the hint offers some.
+        """
+        return character_called(name, await self.read(horizon))
+
+    async def world(self, horizon: Horizon | None = None) -> tuple[WorldElement, ...]:
+        """Return the things of the world, in the order in which they come up."""
+        return (await self.read(horizon)).world
+
+    async def timeline(
+        self, character: str = "", horizon: Horizon | None = None
+    ) -> tuple[Moment, ...]:
+        """Return what happens, in story order; or where one character is part of it.
+
+        Raises:
+            NotFound: Nobody is called `character`.
+        """
+        bible = await self.read(horizon)
+        if not character:
+            return bible.timeline
+        name = character_called(character, bible).name
+        return tuple(one for one in bible.timeline if name in one.characters)
+
+    async def relations(
+        self, character: str = "", horizon: Horizon | None = None
+    ) -> tuple[Relation, ...]:
+        """Return who is what to whom; or what one character is, and others to them.
+
+        Raises:
+            NotFound: Nobody is called `character`.
+        """
+        bible = await self.read(horizon)
+        if not character:
+            return bible.relations
+        name = character_called(character, bible).name
+        return tuple(r for r in bible.relations if name in (r.source, r.target))
+
+    async def quotes(
+        self, speaker: str = "", horizon: Horizon | None = None
+    ) -> tuple[Quote, ...]:
+        """Return what is said, in story order; or what one character says.
+
+        Raises:
+            NotFound: Nobody is called `speaker`.
+        """
+        bible = await self.read(horizon)
+        if not speaker:
+            return bible.quotes
+        name = character_called(speaker, bible).name
+        return tuple(quote for quote in bible.quotes if quote.speaker == name)
+
+    async def gaps(
+        self, character: str = "", horizon: Horizon | None = None
+    ) -> tuple[Gap, ...]:
+        """Return what the text leaves open, and what has become of it.
+
+        Raises:
+            NotFound: Nobody is called `character`.
+        """
+        bible = await self.read(horizon)
+        if not character:
+            return bible.gaps
+        name = character_called(character, bible).name
+        return tuple(gap for gap in bible.gaps if gap.about == name)
+
+    async def recap(self, horizon: Horizon | None = None) -> tuple[SceneTold, ...]:
+        """Return every scene in short, in story order."""
+        return (await self.read(horizon)).scenes
+
+    async def _order(self, canon: Canon) -> StoryOrder:
+        return arrange(await self._passages.outlines(), self._patterns, canon)
+
+    async def _texts(self, order: StoryOrder) -> dict[DocumentId, DocumentText]:
+        texts = {}
+        for document in order.outlines:
+            try:
+                texts[document] = await self._passages.text(document)
+            except NotFound:  # taken away since the outlines were read
+                continue
+        return texts
+
+
+def character_called(name: str, bible: Bible) -> CharacterProfile:
+    """Return the one character of `bible` whom the writer calls `name`.
+
+    Raises:
+        NotFound: Nobody is called so, or several are; the hint offers some.
+    """
+    people = {profile.name: profile for profile in bible.characters}
+    fits = [people[one] for one in resolve(name, _cast_of(bible)) if one in people]
+    if len(fits) == 1:
+        return fits[0]
+    if fits:
+        names = " or ".join(profile.name for profile in fits[:4])
+        raise NotFound(f"{name} may be several people", hint=f"Say {names}.")
+    near = get_close_matches(name, list(people), n=2, cutoff=0.5)
+    raise NotFound(
+        f"Nobody in the story{' so far' if bible.bounded else ''} is called {name}",
+        hint=f"Did you mean {' or '.join(near)}?"
+        if near
+        else "`lrwr characters` lists everyone.",
+    )
+
+
+def _cast_of(bible: Bible) -> Cast:
+    return Cast(
+        tuple(
+            Character(
+                name=profile.name,
+                aliases=tuple(
+                    Alias(form.name, form.mentions, form.certainty)
+                    for form in profile.aliases
+                ),
+                gender=profile.gender,
+                gender_certainty=profile.gender_certainty,
+                certainty=profile.certainty,
+            )
+            for profile in bible.characters
+        )
+    )

@@ -1,0 +1,253 @@
+"""What the story bible says: claims, each with the words it rests on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lrwr.core.canon.model import Question
+from lrwr.core.model.cast import Gender
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.facts import WRITER
+from lrwr.core.model.text import Lines, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Words of a document that something rests on.
+
+    `text` are the words at `spans`, verbatim; " … " stands where some are left out,
+    save in a quotation, whose stretches a space joins.
+    `chapter` is the number in story order, 0 before the first, None outside of the
+    story; `scene` counts from 1. `keeper` says who read it so: see `Fact`.
+    """
+
+    document: DocumentId
+    spans: tuple[Span, ...]
+    text: str
+    lines: Lines
+    chapter: int | None
+    chapter_title: str
+    scene: int | None
+    keeper: str
+    certainty: Certainty
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One thing that is said, with all that says so, in story order.
+
+    `label` names what is claimed where that is not plain: an attribute. A claim
+    without evidence is `decided`: the writer's answer, in the canon file.
+    """
+
+    value: str
+    evidence: tuple[Evidence, ...]
+    certainty: Certainty
+    label: str = ""
+    decided: bool = False
+
+    @property
+    def writers(self) -> bool:
+        """Whether the writer says so."""
+        return self.decided or any(one.keeper == WRITER for one in self.evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """How one character stands to another, as the text has it.
+
+    `target` is the `kind` of `source`: their sister, their employer, …; `valence` is
+    ally, antagonist, neutral or complex. Either is empty where nobody said.
+    """
+
+    source: str
+    target: str
+    kind: str
+    valence: str
+    evidence: tuple[Evidence, ...]
+    certainty: Certainty
+
+
+class GapState(StrEnum):
+    """What has become of a gap."""
+
+    OPEN = "open"
+    ANSWERED = "answered"
+    """The writer has defined it; the text has not."""
+    DECLINED = "left open"
+    """The writer leaves it open on purpose."""
+    CLOSED = "closed"
+    """The text or the notes define it now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """What the text leaves undefined: an attribute of `about`, empty for nobody's.
+
+    `id` stays the same from run to run. `asked` is the question as the canon has it,
+    or would. `implied` is what the text lets one infer. `answer` is the writer's,
+    empty without one and under a horizon. `defined` is where the text says it after
+    all.
+    """
+
+    id: str
+    asked: Question
+    about: str
+    attribute: str
+    state: GapState
+    implied: tuple[Claim, ...] = ()
+    suggestions: tuple[str, ...] = ()
+    answer: str = ""
+    defined: tuple[Claim, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form of a name, and how often it occurs as far as one has read."""
+
+    name: str
+    mentions: int
+    certainty: Certainty
+
+
+@dataclass(frozen=True, slots=True)
+class CharacterProfile:
+    """A character, as far as one has read.
+
+    `aliases` are all forms seen so far, most mentioned first, `name` among them;
+    `also_called` are names that a reader found besides. `relationships` are those of
+    which this character is the source.
+    Claims about one attribute stand in story order, the writer's first: what changes
+    is there in both shapes.
+    """
+
+    name: str
+    aliases: tuple[Form, ...]
+    gender: Gender
+    gender_certainty: Certainty
+    certainty: Certainty
+    because: str = ""
+    narrator: bool = False
+    first_seen: Evidence | None = None
+    also_called: tuple[Claim, ...] = ()
+    attributes: tuple[Claim, ...] = ()
+    personality_traits: tuple[Claim, ...] = ()
+    stated_values: tuple[Claim, ...] = ()
+    behavioral_patterns: tuple[Claim, ...] = ()
+    relationships: tuple[Relation, ...] = ()
+    speech_patterns: tuple[Claim, ...] = ()
+    external_references: tuple[Claim, ...] = ()
+    open_gaps: tuple[Gap, ...] = ()
+
+    @property
+    def mentions(self) -> int:
+        """How often the text names this character."""
+        return sum(form.mentions for form in self.aliases)
+
+
+@dataclass(frozen=True, slots=True)
+class WorldElement:
+    """A thing of the world; `element_types` holds two claims where two are made."""
+
+    name: str
+    element_types: tuple[Claim, ...]
+    descriptions: tuple[Claim, ...]
+    connected_characters: tuple[Claim, ...]
+    certainty: Certainty
+
+
+@dataclass(frozen=True, slots=True)
+class NarrativeEvent:
+    """Something that happens; `emotional_weight` says what it does to whom."""
+
+    description: str
+    characters_involved: tuple[str, ...]
+    emotional_weight: Mapping[str, str]
+    story_grid_tag: str
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Somebody tells somebody something; `hearer` is empty where nobody is named."""
+
+    teller: str
+    hearer: str
+    what: str
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class SceneTold:
+    """A scene in short.
+
+    `points_of_view` are claims of names, the writer's first. Without a `recap`, the
+    `key_sentences` stand for it. `present` are those who act or speak there, most
+    present first.
+    """
+
+    document: DocumentId
+    span: Span
+    lines: Lines
+    chapter: int
+    chapter_title: str
+    scene: int
+    points_of_view: tuple[Claim, ...] = ()
+    recap: tuple[Claim, ...] = ()
+    key_sentences: tuple[Evidence, ...] = ()
+    present: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What somebody says, verbatim; `speaker` and `addressee` empty if nobody knows.
+
+    `evidence.certainty` is the speaker's.
+    """
+
+    speaker: str
+    addressee: str
+    addressee_certainty: Certainty
+    evidence: Evidence
+
+
+class MomentKind(StrEnum):
+    """What a line of the timeline is."""
+
+    EVENT = "event"
+    TOLD = "told"
+    SENTENCE = "key sentence"
+    """A sentence that stands for a scene of which no event is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One line of the timeline; `characters` are those it is about."""
+
+    kind: MomentKind
+    text: str
+    characters: tuple[str, ...]
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Bible:
+    """All that is known of the story up to a moment of it.
+
+    Characters come most mentioned first, all else in story order. `readers` are the
+    language models that have read, anywhere; with none, what only a model can tell
+    is not evaluated. `bounded` means that there is a horizon.
+    """
+
+    characters: tuple[CharacterProfile, ...] = ()
+    world: tuple[WorldElement, ...] = ()
+    events: tuple[NarrativeEvent, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    told: tuple[Told, ...] = ()
+    scenes: tuple[SceneTold, ...] = ()
+    timeline: tuple[Moment, ...] = ()
+    quotes: tuple[Quote, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    readers: tuple[str, ...] = ()
+    bounded: bool = False

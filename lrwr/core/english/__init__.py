@@ -1,0 +1,1 @@
+"""English rules that need no model: names, aliases, quotations, who speaks."""

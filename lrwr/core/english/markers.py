@@ -1,0 +1,119 @@
+"""Gaps that the writer marked: TODO, TK, ???, [name?], and open notes."""
+
+import re
+from collections.abc import Iterator
+
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.documents import Document
+from lrwr.core.model.facts import RULES, WRITER, About, Fact
+from lrwr.core.model.text import Span
+
+_ASKS = (
+    r"describe|name|check|insert|add|fix|find out|look up|research|expand|decide|date|"
+    r"confirm|rewrite|missing|unclear|which|who|what|when|where|how|why|more here|"
+    r"something|scene|verify|age|todo|tbd|tk"
+)
+_MARKED = re.compile(
+    r"(?P<bracket>\[(?![ xX]\])(?!\[)(?:(?:" + _ASKS + r")\b[^\][\n]{0,200}"
+    r"|[^\][\n]{0,200}\?)\](?![(\[:\]]))"
+    r"|(?P<note><!--.*?-->|%%.*?%%)"
+    r"|(?<![\w-])(?P<mark>TODO|TBD|TBC|FIXME|TK(?:TK)*|"
+    r"XXX+)(?![\w-])(?P<rest>[^\n.!?%<\]]*[?!]?)"
+    r"|(?<![?!\w])(?P<asked>\?{3,})",
+    re.S | re.I,
+)
+_SIGN = re.compile(r"\[|<!--|%%|\?\?\?|XXX|TODO|TB[DC]|TK|FIXME")
+_UPPER = re.compile(r"TODO|TBD|TBC|FIXME|TK(?:TK)*|XXX+")
+_NUMBERED = re.compile(r"[\s#*_]*(?:(?:chapter|book|part|canto|letter)[\s:.]*)?", re.I)
+_SAYS_MORE = re.compile(r"[:!?]|[ \t]+[a-z]{2}")
+_OPEN = re.compile(
+    r"\?|(?-i:\b(?:TODO|TBD|TBC|FIXME|TK|XXX)\b)|\b(?:undecided|not decided|haven't decided|"
+    r"have not decided|decide|not sure|don't know|do not know|need to know|to be decided|"
+    r"work out|figure out|describe|check|find out|look up|research|name)\b",
+    re.I,
+)
+_OPEN_LINE = re.compile(
+    r"(?:\*\*)?\b(?:Open|Undecided|TBD|To decide|To be decided|Unknown|Open question)s?\b"
+    r"(?: [\w ]{1,20})?:(?:\*\*)?[ ]*(?P<what>[^\n]+)"
+    r"|(?P<not>I (?:have not|haven't|have not yet) decided [^.\n]+)",
+)
+_NEAR = 90
+
+
+def marked_gaps(text: str, known: tuple[str, ...] = ()) -> Iterator[Fact]:
+    """Yield what the writer marked as missing, in order; spans are of `text`.
+
+    The subject is the nearest of the `known` names on the line, or empty.
+    """
+    for found in _MARKED.finditer(text) if _SIGN.search(text) else ():
+        if _is_marked(found):
+            mark = Span(*found.span("mark" if found["mark"] else 0))
+            subject = _nearest(text, mark, known)
+            yield _gap(text, _trimmed(found), subject, RULES, Certainty.VERIFIED)
+
+
+def noted_gaps(document: Document) -> Iterator[Fact]:
+    """Yield what a document's comments and notes leave open, in order."""
+    for span in document.notes:
+        words = document.text[span.start : span.end]
+        if _OPEN.search(words):
+            yield _gap(document.text, span, "", WRITER, Certainty.CONFIRMED)
+
+
+def open_lines(text: str, subject: str, start: int = 0) -> Iterator[Fact]:
+    """Yield "Open: …" and "I have not decided …" of a note about `subject`."""
+    for found in _OPEN_LINE.finditer(text, start):
+        yield Fact(
+            About.GAP,
+            subject,
+            "open",
+            " ".join(found.group().split()),
+            (Span(*found.span()),),
+            WRITER,
+            Certainty.CONFIRMED,
+        )
+
+
+def _is_marked(found: re.Match[str]) -> bool:
+    if found["note"]:
+        return bool(_OPEN.search(found["note"]))
+    if not found["mark"]:
+        return True
+    return bool(_UPPER.fullmatch(found["mark"])) and not _is_numeral(found)
+
+
+def _is_numeral(found: re.Match[str]) -> bool:
+    """Say whether XXX is a chapter's number, or one of a row of crosses."""
+    if found["mark"] != "XXX":
+        return False
+    text = found.string
+    line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+    return bool(_NUMBERED.fullmatch(line)) and not _SAYS_MORE.match(found["rest"])
+
+
+def _trimmed(found: re.Match[str]) -> Span:
+    words = found.group()
+    return Span(found.start(), found.start() + len(words.rstrip(" ,;:*_")))
+
+
+def _gap(
+    text: str, span: Span, subject: str, keeper: str, certainty: Certainty
+) -> Fact:
+    words = text[span.start : span.end]
+    value = " ".join(re.sub(r"<!--|-->|%%|[\][]", " ", words).split())
+    return Fact(About.GAP, subject, "marked", value, (span,), keeper, certainty)
+
+
+def _nearest(text: str, span: Span, known: tuple[str, ...]) -> str:
+    """Return the known name that stands nearest, on the same line; inside wins."""
+    start = max(text.rfind("\n", 0, span.start) + 1, span.start - _NEAR)
+    end = text.find("\n", span.end)
+    end = min(end if end >= 0 else len(text), span.end + _NEAR)
+    best, least = "", _NEAR + 1
+    for name in known:
+        for found in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text[start:end]):
+            left, right = start + found.start(), start + found.end()
+            away = max(span.start - right, left - span.end, 0)
+            if away < least:
+                best, least = name, away
+    return best

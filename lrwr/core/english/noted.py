@@ -1,0 +1,163 @@
+"""How a note is laid out: fields on top, one or several entries, labelled lines."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lrwr.core.model.documents import Document, DocumentType
+from lrwr.core.model.text import Span
+
+_FRONT = re.compile(
+    r"\A---[ \t]*\n(?P<fields>.*?)^(?:---|\.\.\.)[ \t]*$\n?", re.S | re.M
+)
+_FIELD = re.compile(r"^(?P<key>[A-Za-z][\w -]*):[ \t]*(?P<value>[^\n]*)$", re.M)
+_ITEM = re.compile(r"[ \t]*-[ \t]+(?P<value>[^\n]+)\n?")
+_HEADING = re.compile(r"^(?P<level>#{1,6})[ \t]+(?P<title>[^\n]+?)[ \t#]*$", re.M)
+_SEVERAL = re.compile(
+    r"(?:the )?(?:main |minor |side |all |major |supporting )?(?:characters?|cast|people|"
+    r"persons|dramatis personae|places?|settings?|locations?|factions?|world|lore|"
+    r"artifacts?|artefacts?|objects|technology|glossary|notes|who's who)"
+    r"(?: (?:list|notes|bible|sheet|of \w+(?: \w+)*))?",
+    re.I,
+)
+_BOLD = re.compile(r"^[ \t]*(?:[-*][ \t]+)?\*\*(?P<title>[^*\n]+?)[.:]?\*\*[.:]?", re.M)
+_LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]|\[([^\[\]]+)\]\([^()]*\)")
+_ALSO = re.compile(
+    r"(?:^|[.(;\n])[ \t]*(?:[-*][ \t]+)?(?:\*\*)?(?:also (?:known as|called)|aliases?|aka|"
+    r"a\.k\.a\.|nicknames?|other names?|call-?names?)\b(?:\*\*)?:?(?:\*\*)?[ \t]*"
+    r"(?P<names>[^\n.;]+)",
+    re.I,
+)
+
+
+_LONGEST = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a note says of one person or thing.
+
+    `name` stands at `place`; `body` is the text about it. `fields` are front matter's,
+    with the value's place. `aliases` are other names in the order of the text.
+    """
+
+    name: str
+    place: Span
+    body: Span
+    aliases: tuple[str, ...] = ()
+    fields: Mapping[str, tuple[str, Span]] = field(default_factory=dict)
+
+
+def entries(document: Document) -> list[Entry]:
+    """Cut a note into what it is about: the whole, or one entry for each heading.
+
+    A note called "Characters", "Factions" or the like has an entry for each heading
+    below its title, or for each paragraph that begins with a bold name.
+    """
+    fields, start = _front_matter(document.text)
+    headings = list(_HEADING.finditer(document.text, start))
+    title = _field(fields, "name") or _field(fields, "title") or document.title
+    if _SEVERAL.fullmatch(title.strip()):
+        return _several(document, headings, start, fields)
+    return [_single(document, title, headings, start, fields)]
+
+
+def plain(words: str) -> str:
+    """Return words in one line, without Markdown's marks; links by their label."""
+    words = _LINK.sub(lambda found: found[1] or found[2], words)
+    words = re.sub(r"\*{1,3}|(?<!\w)_|_(?!\w)|`", "", words)
+    return " ".join(words.split())
+
+
+def _front_matter(text: str) -> tuple[dict[str, tuple[str, Span]], int]:
+    front = _FRONT.match(text)
+    if not front:
+        return {}, 0
+    fields = {}
+    for found in _FIELD.finditer(text, front.start("fields"), front.end("fields")):
+        start, end = found.span("value")
+        at = found.end() + 1
+        while not found["value"].strip() and (item := _ITEM.match(text, at)):
+            end = at = item.end()
+        value = text[start:end]
+        left = start + len(value) - len(value.lstrip())
+        span = Span(left, max(left, start + len(value.rstrip())))
+        fields[found["key"].strip().lower()] = (value.strip().strip("\"'"), span)
+    return fields, front.end()
+
+
+def _field(fields: Mapping[str, tuple[str, Span]], key: str) -> str:
+    return plain(fields[key][0]) if key in fields else ""
+
+
+def _single(
+    document: Document,
+    title: str,
+    headings: list[re.Match[str]],
+    start: int,
+    fields: Mapping[str, tuple[str, Span]],
+) -> Entry:
+    heading = headings[0] if headings else None
+    place = Span(*heading.span("title")) if heading else Span(start, start)
+    for key in ("name", "title"):
+        place = fields[key][1] if key in fields else place
+        if key in fields:
+            break
+    names = [plain(heading["title"])] if heading else []
+    names += listed(fields["aliases"][0]) if "aliases" in fields else []
+    names += _also(document.text[start:])
+    return Entry(
+        name=title,
+        place=place,
+        body=Span(start, len(document.text)),
+        aliases=_others(title, names),
+        fields=fields,
+    )
+
+
+def _several(
+    document: Document,
+    headings: list[re.Match[str]],
+    start: int,
+    fields: Mapping[str, tuple[str, Span]],
+) -> list[Entry]:
+    text = document.text
+    below = [h for h in headings if len(h["level"]) > len(headings[0]["level"])]
+    level = min((len(h["level"]) for h in below), default=0)
+    heads = [h for h in below if len(h["level"]) == level] or list(
+        _BOLD.finditer(text, start)
+    )
+    ends = [head.start() for head in heads[1:]] + [len(text)]
+    shared = {key: fields[key] for key in ("element", "type") if key in fields}
+    found = []
+    for head, end in zip(heads, ends, strict=True):
+        name = plain(head["title"])
+        body = Span(head.end(), end)
+        names = _also(text[body.start : body.end])
+        place = Span(*head.span("title"))
+        found.append(Entry(name, place, body, _others(name, names), shared))
+    return found
+
+
+def _also(text: str) -> list[str]:
+    return [name for found in _ALSO.finditer(text) for name in listed(found["names"])]
+
+
+def listed(words: str) -> list[str]:
+    """Split a list of names: `[a, b]`, `a, b or c`, or lines of `- a`."""
+    words = re.sub(r"^\[(?!\[)|(?<!\])\]$", "", words.strip())
+    parts = re.split(r",|;|\n[ \t]*-|^[ \t]*-[ \t]|\bor\b|\band\b|\n", words)
+    return [plain(part).strip(" \"'“”‘’.") for part in parts]
+
+
+def _others(name: str, names: list[str]) -> tuple[str, ...]:
+    seen: dict[str, str] = {}
+    for other in names:
+        if other and len(other) <= _LONGEST and other.lower() != name.lower():
+            seen.setdefault(other.lower(), other)
+    return tuple(seen.values())
+
+
+def is_note(document: Document) -> bool:
+    """Say whether a document is a note of the writer's, not a part of the story."""
+    return document.type is not DocumentType.SCENE

@@ -1,0 +1,195 @@
+"""Finds what somebody says that a text says, and gives the place of the very words."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from unicodedata import normalize
+
+from lrwr.core.model.text import Span
+
+LIKE_ENOUGH = 85.0
+"""How alike a quote and the words of the text must be, of 100, when they differ."""
+
+_WORTH_A_LOOK = 75.0
+"""How alike a stretch of the text must be before its ends are moved to fit better."""
+
+_MAY_DIFFER = 12
+"""Characters of a quote, at least, that may differ from the text at all."""
+
+_SLACK = 24
+"""Characters by which the ends of a stretch are moved at most."""
+
+_QUOTE_MARKS = "'\"`´‘’‚‛“”„‟«»‹›′″"
+_DASHES = "-‐‑‒–—―−"
+_ODD = re.compile(
+    rf"(?P<mark>[{_QUOTE_MARKS}]+)"
+    rf"|(?P<dash>\s*[{_DASHES}]+\s*)"
+    r"|(?P<dots>…|\.\s?\.\s?\.)"
+    r"|(?P<gap>\s+)"
+    r"|(?P<nothing>[*_\\\u00ad\u200b\u200c\u200d\ufeff]+)"
+)
+_PLAIN = {"mark": "'", "dash": "-", "dots": "…", "gap": " ", "nothing": ""}
+_ELLIPSIS = re.compile(r"[\[(]?(?:…|\.\s?\.\s?\.)\.?[\])]?")
+_WORD = re.compile(r"\w+(?:['-]\w+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Folded:
+    """A text without what people and models change when they copy it.
+
+    It is made of pieces: `starts` in `plain`, `origins` in the text, both ascending.
+    `widths` are lengths in the text of what was replaced, 0 for letters as they are.
+    """
+
+    plain: str
+    starts: list[int]
+    origins: list[int]
+    widths: list[int]
+
+    def original(self, start: int, end: int) -> Span:
+        """Return where a stretch of `plain` stands in the text."""
+        return Span(self._place(start).start, self._place(end - 1).end)
+
+    def after(self, origin: int) -> int:
+        """Return the first place in `plain` at or behind a place of the text."""
+        piece = bisect_right(self.origins, origin) - 1
+        if piece < 0:
+            return 0
+        inside = origin - self.origins[piece]
+        return self.starts[piece] + (bool(inside) if self.widths[piece] else inside)
+
+    def _place(self, at: int) -> Span:
+        piece = bisect_right(self.starts, at) - 1
+        left, width = self.origins[piece], self.widths[piece]
+        if width:
+            return Span(left, left + width)
+        left += at - self.starts[piece]
+        return Span(left, left + 1)
+
+
+def find_quote(quote: str, text: str) -> tuple[Span, ...]:
+    """Return where `text` has the words of `quote`, in order; nothing if it has not.
+
+    Quotation marks, dashes, white space, emphasis and capitals may differ. Words may
+    differ a little too, if the quote is long enough: what is returned are the words of
+    the text, whole. A quote with an ellipsis that the text has not gives one span for
+    each of its parts, which must follow one another.
+    """
+    folded = _folded(text)
+    parts = [part for part in _ELLIPSIS.split(quote) if _WORD.search(part)]
+    if len(parts) < 2:
+        found = _find(quote, folded, 0)
+        return (found,) if found else ()
+    same = _same_words(_bare(quote), folded, 0)
+    return (same,) if same else _one_after_another(parts, folded)
+
+
+def _one_after_another(parts: list[str], folded: _Folded) -> tuple[Span, ...]:
+    spans: list[Span] = []
+    after = 0
+    for part in parts:
+        found = _find(part, folded, after)
+        if found is None:
+            return ()
+        spans.append(found)
+        after = folded.after(found.end)
+    return tuple(spans)
+
+
+def _find(quote: str, folded: _Folded, after: int) -> Span | None:
+    bare = _bare(quote)
+    if not _WORD.search(bare):
+        return None
+    return _same_words(bare, folded, after) or _like_words(bare, folded, after)
+
+
+def _bare(quote: str) -> str:
+    return _fold(normalize("NFC", quote)).plain.strip(" '-…")
+
+
+def _same_words(bare: str, folded: _Folded, after: int) -> Span | None:
+    plain = folded.plain
+    at = plain.find(bare, after) if bare else -1
+    while at >= 0:
+        end = at + len(bare)
+        if not _inside_word(plain, at) and not _inside_word(plain, end):
+            return folded.original(at, end)
+        at = plain.find(bare, at + 1)
+    return None
+
+
+def _inside_word(plain: str, at: int) -> bool:
+    return 0 < at < len(plain) and plain[at - 1].isalnum() and plain[at].isalnum()
+
+
+def _like_words(bare: str, folded: _Folded, after: int) -> Span | None:
+    if len(bare) < _MAY_DIFFER or len(folded.plain) - after < len(bare) // 2:
+        return None
+    from rapidfuzz import fuzz
+
+    near = fuzz.partial_ratio_alignment(
+        bare, folded.plain[after:], score_cutoff=_WORTH_A_LOOK
+    )
+    if near is None:
+        return None
+    stretches = _stretches(folded.plain, after + near.dest_start, after + near.dest_end)
+    rated = [
+        (fuzz.ratio(bare, folded.plain[start:end]), start, end)
+        for start, end in stretches
+        if start >= after
+    ]
+    score, start, end = max(rated, default=(0.0, 0, 0))
+    return folded.original(start, end) if score >= LIKE_ENOUGH else None
+
+
+def _stretches(plain: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield stretches of whole words that begin and end near the ones given."""
+    low = max(0, start - _SLACK)
+    while low > 0 and _inside_word(plain, low):
+        low -= 1
+    words = list(_WORD.finditer(plain, low, min(len(plain), end + 2 * _SLACK)))
+    begins = [word.start() for word in words if abs(word.start() - start) <= _SLACK]
+    ends = [word.end() for word in words if abs(word.end() - end) <= _SLACK]
+    return ((left, right) for left in begins for right in ends if left < right)
+
+
+@lru_cache(maxsize=4)
+def _folded(text: str) -> _Folded:
+    return _fold(text)
+
+
+def _fold(text: str) -> _Folded:
+    pieces: list[str] = []
+    starts: list[int] = []
+    origins: list[int] = []
+    widths: list[int] = []
+    length = 0
+    for piece, origin, width in _pieces(text):
+        pieces.append(piece)
+        starts.append(length)
+        origins.append(origin)
+        widths.append(width)
+        length += len(piece)
+    return _Folded("".join(pieces), starts, origins, widths)
+
+
+def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
+    at = 0
+    for odd in _ODD.finditer(text):
+        if odd.start() > at:
+            yield _lower(text[at : odd.start()]), at, 0
+        replaced = _PLAIN[odd.lastgroup or "nothing"]
+        if replaced:
+            yield replaced, odd.start(), odd.end() - odd.start()
+        at = odd.end()
+    if at < len(text):
+        yield _lower(text[at:]), at, 0
+
+
+def _lower(text: str) -> str:
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    return "".join(one if len(one.lower()) != 1 else one.lower() for one in text)

@@ -1,0 +1,74 @@
+"""An analyst that finds what it was told to find."""
+
+from collections.abc import Mapping, Sequence
+
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.facts import About, Fact, PassageField
+from lrwr.core.model.metering import Usage
+from lrwr.core.model.text import Span
+from lrwr.core.ports.analyst import Excerpt, Finding
+
+
+class ScriptedAnalyst:
+    """Finds words in an excerpt, and says of them what the script says.
+
+    `script` gives for some words what they are about, the field and the value.
+    Excerpts that hold `broken` cannot be read.
+    """
+
+    def __init__(
+        self,
+        script: Mapping[str, tuple[About, str, str]],
+        *,
+        name: str = "scripted",
+        broken: str = "",
+    ) -> None:
+        self._script = script
+        self._name = name
+        self._broken = broken
+        self.read: list[Excerpt] = []
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def revision(self) -> str:
+        return f"{self._name}-1"
+
+    def prompt_tokens(self, excerpts: Sequence[Excerpt], *, extracting: bool) -> int:
+        return sum(1 + len(excerpt.text) // 4 for excerpt in excerpts)
+
+    async def classify(
+        self, excerpts: Sequence[Excerpt]
+    ) -> tuple[list[Finding], Usage]:
+        kinds = (About.PASSAGE, About.GAP)
+        return [self._find(excerpt, kinds) for excerpt in excerpts], Usage(calls=1)
+
+    async def extract(self, excerpt: Excerpt) -> tuple[Finding, Usage]:
+        kinds = tuple(kind for kind in About if kind not in (About.PASSAGE, About.GAP))
+        return self._find(excerpt, kinds), Usage(calls=1)
+
+    def _find(self, excerpt: Excerpt, kinds: tuple[About, ...]) -> Finding:
+        self.read.append(excerpt)
+        if self._broken and self._broken in excerpt.text:
+            return Finding((), failed="the model's reply could not be read")
+        facts = []
+        for words, (about, field, value) in self._script.items():
+            at = excerpt.text.find(words)
+            if at >= 0 and about in kinds:
+                start = excerpt.span.start + at
+                span = Span(start, start + len(words))
+                facts.append(self._fact(about, field, value, span, excerpt))
+        return Finding(tuple(facts))
+
+    def _fact(
+        self, about: About, field: str, value: str, span: Span, excerpt: Excerpt
+    ) -> Fact:
+        subject = excerpt.known[0] if excerpt.known else ""
+        if about in (About.PASSAGE, About.SCENE, About.EVENT):
+            subject = ""
+        certainty = Certainty.VERIFIED
+        if field == PassageField.CONTENT_TYPE:
+            certainty = Certainty.PROBABLE
+        return Fact(about, subject, field, value, (span,), self._name, certainty)

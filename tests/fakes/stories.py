@@ -1,0 +1,205 @@
+"""Small books for tests, and what is known of them: the story ports, in memory."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lrwr.core.adapters.source.parser import Parser
+from lrwr.core.bible.project import Knowledge
+from lrwr.core.bible.service import BibleService
+from lrwr.core.canon.model import Canon
+from lrwr.core.model.cast import Alias, Cast, Character, Cue, Gender, Quotation
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.chunks import Chunk, ChunkId, Pipeline
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import NotFound
+from lrwr.core.model.facts import RULES, About, Fact
+from lrwr.core.model.story import DocumentOutline
+from lrwr.core.model.text import Span
+from lrwr.core.ports.record_store import DocumentText, LibraryCounts
+from lrwr.core.ports.story_store import Appearance, FirstSeen, Known, Role, Said
+from lrwr.core.retrieval.story import arrange
+
+
+class Book:
+    """Documents, parsed by the real parser; keeps the `PassageStore` port."""
+
+    def __init__(self, files: Mapping[str, str]) -> None:
+        self.documents = {
+            DocumentId(path): Parser()(DocumentId(path), text.encode())
+            for path, text in files.items()
+        }
+
+    async def outlines(self) -> list[DocumentOutline]:
+        """Return an outline of each document, ordered by id."""
+        return [
+            DocumentOutline(d.id, d.type, d.title, d.words, d.order, d.chapters)
+            for _, d in sorted(self.documents.items())
+        ]
+
+    async def chunks(self, ids: Sequence[ChunkId]) -> list[Chunk]:
+        """There are none."""
+        return []
+
+    async def text(self, document: DocumentId) -> DocumentText:
+        """Return a document's text and its lines."""
+        if document not in self.documents:
+            raise NotFound(f"No document {document}")
+        kept = self.documents[document]
+        return DocumentText(kept.text, kept.lines)
+
+    async def counts(self, pipeline: Pipeline) -> LibraryCounts:
+        """Return how much there is."""
+        return LibraryCounts(len(self.documents), 0, 0, 0, None)
+
+    def span(self, path: str, words: str) -> Span:
+        """Return where `words` stand first in a document."""
+        start = self.documents[DocumentId(path)].text.index(words)
+        return Span(start, start + len(words))
+
+    def texts(self) -> dict[DocumentId, DocumentText]:
+        """Return every text."""
+        return {d.id: DocumentText(d.text, d.lines) for d in self.documents.values()}
+
+    def outline_list(self) -> list[DocumentOutline]:
+        """Return an outline of each document."""
+        return [
+            DocumentOutline(d.id, d.type, d.title, d.words, d.order, d.chapters)
+            for d in self.documents.values()
+        ]
+
+
+@dataclass
+class Stories:
+    """What is known of a book; keeps the `StoryStore` port. Filled by the tests."""
+
+    book: Book
+    people: Cast = field(default_factory=Cast)
+    seen: list[FirstSeen] = field(default_factory=list)
+    known: list[Known] = field(default_factory=list)
+    said: list[Said] = field(default_factory=list)
+    there: list[Appearance] = field(default_factory=list)
+
+    async def cast(self) -> Cast:
+        """Return everyone in the story."""
+        return self.people
+
+    async def first_seen(self) -> list[FirstSeen]:
+        """Return every form of every name once a document."""
+        return sorted(self.seen, key=lambda s: (s.document, s.span, s.alias))
+
+    async def quotations(self, speaker: str | None = None) -> list[Said]:
+        """Return what is said, or what one character says."""
+        fits = [s for s in self.said if speaker in (None, s.quotation.speaker)]
+        return sorted(fits, key=lambda s: (s.document, s.quotation.spans))
+
+    async def facts(self, about: Collection[About] = ()) -> list[Known]:
+        """Return facts about these kinds of things, or all."""
+        fits = [k for k in self.known if not about or k.fact.about in about]
+        return sorted(fits, key=lambda k: (k.document, k.fact.spans))
+
+    async def search_facts(self, words: Sequence[str], *, limit: int) -> list[Known]:
+        """Return facts whose value holds any of `words`."""
+        fits = [
+            known
+            for known in await self.facts()
+            if any(word.casefold() in known.fact.value.casefold() for word in words)
+        ]
+        return fits[:limit]
+
+    async def labels(
+        self, chunks: Collection[ChunkId] | None = None
+    ) -> Mapping[ChunkId, Mapping[str, str]]:
+        """Nothing is labelled: there are no chunks."""
+        return {}
+
+    async def appearances(
+        self,
+        characters: Collection[str] | None = None,
+        chunks: Collection[ChunkId] | None = None,
+    ) -> list[Appearance]:
+        """Return who appears where."""
+        fits = [
+            one
+            for one in self.there
+            if (characters is None or one.character in characters)
+            and (chunks is None or one.chunk in chunks)
+        ]
+        return sorted(fits, key=lambda one: (one.document, one.span))
+
+    def name(self, name: str, *aliases: str, gender: Gender = Gender.UNKNOWN) -> None:
+        """Add a character, and note where each document has each form first."""
+        forms = {form: self._count(name, form) for form in (name, *aliases)}
+        found = tuple(
+            Alias(form, count, Certainty.VERIFIED)
+            for form, count in sorted(forms.items(), key=lambda pair: -pair[1])
+        )
+        verified = Certainty.VERIFIED
+        made = Character(name, found, gender, verified, verified)
+        people = (*self.people.characters, made)
+        people = tuple(sorted(people, key=lambda one: -one.mentions))
+        self.people = Cast(people, self.people.shared)
+
+    def says(self, path: str, words: str, speaker: str = "", hearer: str = "") -> None:
+        """Add a quotation."""
+        sure = Certainty.VERIFIED if speaker else Certainty.NOT_EVALUATED
+        spans = (self.book.span(path, words),)
+        named = Cue.NAMED if speaker else Cue.NONE
+        quotation = Quotation(spans, speaker, sure, named, hearer, sure)
+        self.said.append(Said(DocumentId(path), quotation))
+
+    def appears(self, path: str, words: str, who: str, role: Role, count: int) -> None:
+        """Add an appearance in a chunk of those words."""
+        span = self.book.span(path, words)
+        chunk = ChunkId(f"{path}:{span.start}")
+        self.there.append(Appearance(chunk, DocumentId(path), span, who, role, count))
+
+    def fact(
+        self,
+        path: str,
+        words: str,
+        about: About,
+        field: str,
+        value: str,
+        subject: str = "",
+        *,
+        keeper: str = RULES,
+        certainty: Certainty = Certainty.VERIFIED,
+        details: tuple[tuple[str, str], ...] = (),
+    ) -> Known:
+        """Add a fact that rests on `words`."""
+        spans = (self.book.span(path, words),)
+        made = Known(
+            DocumentId(path),
+            Fact(about, subject, field, value, spans, keeper, certainty, details),
+        )
+        self.known.append(made)
+        return made
+
+    def knowledge(self, canon: Canon | None = None) -> Knowledge:
+        """Return all of it, for a projection."""
+        canon = canon or Canon()
+        return Knowledge(
+            order=arrange(self.book.outline_list(), (), canon),
+            texts=self.book.texts(),
+            cast=self.people,
+            first_seen=tuple(self.seen),
+            facts=tuple(self.known),
+            quotations=tuple(self.said),
+            appearances=tuple(self.there),
+            canon=canon,
+        )
+
+    def service(self, canon: Callable[[], Canon] = Canon) -> BibleService:
+        """Return the service over it."""
+        return BibleService(stories=self, passages=self.book, patterns=(), canon=canon)
+
+    def _count(self, who: str, form: str) -> int:
+        whole = 0
+        for document in self.book.documents.values():
+            count = document.text.count(form)
+            if count:
+                start = document.text.index(form)
+                span = Span(start, start + len(form))
+                self.seen.append(FirstSeen(who, form, document.id, span, count))
+            whole += count
+        return whole

@@ -1,0 +1,101 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.core.bible.gaps import gap_called
+from lrwr.core.bible.project import project
+from lrwr.core.bible.values import Gap, GapState
+from lrwr.core.canon.model import Canon, Question
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.errors import NotFound
+from lrwr.core.model.facts import About
+from lrwr.core.model.story import Horizon
+from tests.fakes.stories import Book, Stories
+from tests.unit.bible.marsh import ONE, marsh
+
+AGE = Question("OchraMags", "age")
+
+
+def ledger(canon: Canon | None = None, horizon: Horizon | None = None) -> list[Gap]:
+    return list(project(marsh().knowledge(canon), horizon).gaps)
+
+
+def test_gaps_are_open_until_the_text_or_the_writer_defines_them() -> None:
+    eyes, age, boat = ledger()
+    assert (eyes.about, eyes.attribute, eyes.state) == (
+        "Nell Tallow",
+        "eye colour",
+        GapState.CLOSED,
+    )
+    assert [claim.value for claim in eyes.defined] == ["grey", "brown"]
+    assert eyes.defined[0].evidence[0].document == ONE
+    assert (age.about, age.state) == ("OchraMags", GapState.OPEN)
+    assert [claim.value for claim in age.implied] == ["She is old."]
+    assert eyes.suggestions == ("Say it early.",)
+    assert boat.attribute == "TODO: where is her boat?"
+
+
+def test_an_answer_is_canon_and_stands_in_the_profile() -> None:
+    canon = Canon(answers={Question("Mags", "Age"): "sixty"})
+    _, age, _ = ledger(canon)
+    assert (age.state, age.answer) == (GapState.ANSWERED, "sixty")
+    found = project(marsh().knowledge(canon))
+    mags = next(c for c in found.characters if c.name == "OchraMags")
+    (claim,) = mags.attributes
+    assert (claim.label, claim.value) == ("Age", "sixty")
+    assert claim.decided
+    assert claim.certainty is Certainty.CONFIRMED
+    assert [gap.attribute for gap in mags.open_gaps] == ["TODO: where is her boat?"]
+
+
+def test_an_answer_has_no_place_in_the_story_and_is_hidden_under_a_horizon() -> None:
+    canon = Canon(answers={AGE: "sixty", Question("Wren", "father"): "Jack"})
+    found = project(marsh().knowledge(canon), Horizon(3))
+    assert "sixty" not in str(found)
+    assert "father" not in str(found)
+    assert GapState.ANSWERED in [gap.state for gap in found.gaps]
+
+
+def test_what_stays_open_on_purpose_is_not_asked_again() -> None:
+    _, age, _ = ledger(Canon(unsaid=(AGE,)))
+    assert age.state is GapState.DECLINED
+
+
+def test_an_answer_to_a_gap_that_nobody_found_is_listed() -> None:
+    *_, last = ledger(Canon(answers={Question("Wren", "father"): "Jack"}))
+    assert (last.about, last.state) == ("Nell Tallow", GapState.ANSWERED)
+
+
+def test_a_marked_gap_in_a_comment_is_hidden_under_a_horizon() -> None:
+    attributes = [gap.attribute for gap in ledger(horizon=Horizon(3))]
+    assert attributes == ["eye colour", "age"]
+    closed = ledger(horizon=Horizon(1, 1))[0]
+    assert [claim.value for claim in closed.defined] == ["grey"]
+
+
+def test_ids_stay_the_same_whatever_else_is_open_or_seen() -> None:
+    ids = [gap.id for gap in ledger()]
+    assert len(set(ids)) == 3
+    assert all(len(id_) == 4 and id_.isalpha() for id_ in ids)
+    assert [gap.id for gap in ledger(horizon=Horizon(1))] == ids[:2]
+    answered = Canon(answers={Question("mags", "ages"): "sixty"})
+    assert [gap.id for gap in ledger(answered)] == ids
+
+
+def test_a_gap_is_called_by_its_id_or_the_beginning_of_it() -> None:
+    gaps = ledger()
+    assert gap_called(gaps[1].id.upper(), gaps) is gaps[1]
+    with pytest.raises(NotFound, match="No gap is called 'none'"):
+        gap_called("none", gaps)
+    with pytest.raises(NotFound):
+        gap_called("", gaps)
+
+
+@given(st.lists(st.text("abc", min_size=1, max_size=4), unique=True, max_size=60))
+def test_no_two_gaps_have_one_id_and_every_id_finds_its_gap(names: list[str]) -> None:
+    stories = Stories(Book({ONE: "# One\n\nThe marsh.\n"}))
+    for name in names:
+        stories.fact(ONE, "marsh", About.GAP, name, "", keeper="a-model")
+    gaps = project(stories.knowledge()).gaps
+    assert len({gap.id for gap in gaps}) == len(gaps)
+    assert all(gap_called(gap.id, gaps) is gap for gap in gaps)

@@ -1,0 +1,250 @@
+from dataclasses import replace
+
+import pytest
+
+from lrwr.core.bible.project import project
+from lrwr.core.bible.service import character_called
+from lrwr.core.bible.values import (
+    Bible,
+    CharacterProfile,
+    Claim,
+    MomentKind,
+)
+from lrwr.core.canon.model import Canon, Names, Place
+from lrwr.core.model.cast import Cast, Gender
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import NotFound
+from lrwr.core.model.facts import WRITER, About, CharacterField
+from lrwr.core.model.story import Horizon
+from lrwr.core.model.text import Span
+from lrwr.core.ports.story_store import Known
+from tests.fakes.stories import Book, Stories
+from tests.unit.bible.marsh import MODEL, NOTE, ONE, TWO, marsh
+
+
+def bible(horizon: Horizon | None = None, canon: Canon | None = None) -> Bible:
+    return project(marsh().knowledge(canon), horizon)
+
+
+def profile(name: str, of: Bible) -> CharacterProfile:
+    return next(one for one in of.characters if one.name == name)
+
+
+def values(claims: tuple[Claim, ...]) -> list[tuple[str, str]]:
+    return [(claim.label, claim.value) for claim in claims]
+
+
+def test_everyone_is_there_with_all_forms_and_the_first_place() -> None:
+    found = bible()
+    assert [(c.name, c.mentions) for c in found.characters] == [
+        ("Nell Tallow", 6),
+        ("OchraMags", 4),
+        ("Corin Vale", 2),
+    ]
+    nell = profile("Nell Tallow", found)
+    assert [form.name for form in nell.aliases] == ["Wren", "Nell Tallow"]
+    assert nell.gender is Gender.FEMALE
+    assert nell.first_seen is not None
+    assert (nell.first_seen.document, nell.first_seen.lines.first) == (ONE, 3)
+
+
+def test_at_a_horizon_people_go_by_the_names_seen_so_far() -> None:
+    found = bible(Horizon(1))
+    assert [(c.name, c.mentions) for c in found.characters] == [
+        ("Wren", 3),
+        ("Mags", 2),
+    ]
+    assert [form.name for form in found.characters[0].aliases] == ["Wren"]
+    assert found.characters[0].gender is Gender.UNKNOWN
+    assert [c.name for c in bible(Horizon(1, 1)).characters] == ["Wren"]
+    assert bible(Horizon(0)).characters == ()
+
+
+def test_mentions_are_counted_up_to_the_horizon_inside_a_file() -> None:
+    assert profile("Corin Vale", bible(Horizon(2))).mentions == 1
+    assert profile("Corin Vale", bible(Horizon(3))).mentions == 2
+
+
+def test_a_value_that_changes_is_there_in_both_shapes_in_story_order() -> None:
+    eyes = profile("Nell Tallow", bible()).attributes
+    assert values(eyes) == [("age", "twelve"), ("eyes", "grey"), ("eyes", "brown")]
+    assert eyes[0].certainty is Certainty.CONFIRMED
+    assert values(profile("Wren", bible(Horizon(1))).attributes) == [("eyes", "grey")]
+
+
+def test_notes_are_the_writers_and_hidden_under_a_horizon() -> None:
+    age = profile("Nell Tallow", bible()).attributes[0]
+    assert (age.writers, age.evidence[0].document, age.evidence[0].chapter) == (
+        True,
+        NOTE,
+        None,
+    )
+    told = profile("Nell Tallow", bible(Horizon(3)))
+    assert "age" not in [claim.label for claim in told.attributes]
+
+
+def test_the_same_trait_of_several_places_is_one_with_several_words() -> None:
+    stories = marsh()
+    stories.fact(
+        TWO, "came in", About.CHARACTER, CharacterField.TRAIT, "the proud", "Wren",
+        keeper=WRITER, certainty=Certainty.CONFIRMED,
+    )  # fmt: skip
+    (trait,) = profile("Nell Tallow", project(stories.knowledge())).personality_traits
+    assert trait.value == "the proud"
+    assert trait.certainty is Certainty.CONFIRMED
+    assert [one.text for one in trait.evidence] == ["came in", "Wren was proud"]
+    assert [one.chapter for one in trait.evidence] == [2, 2]
+
+
+def test_what_is_not_proud_is_not_merged_with_what_is() -> None:
+    stories = marsh()
+    stories.fact(
+        TWO, "The fog came", About.CHARACTER, CharacterField.TRAIT, "not proud", "Wren"
+    )
+    traits = profile("Nell Tallow", project(stories.knowledge())).personality_traits
+    assert [trait.value for trait in traits] == ["Proud", "not proud"]
+
+
+def test_relations_go_both_ways_to_people_in_sight_only() -> None:
+    (aunt,) = bible().relations
+    assert (aunt.source, aunt.target, aunt.kind, aunt.valence) == (
+        "Nell Tallow",
+        "OchraMags",
+        "aunt",
+        "complex",
+    )
+    assert profile("Nell Tallow", bible()).relationships == (aunt,)
+    assert bible(Horizon(1)).relations == ()
+
+
+def test_who_judged_no_valence_agrees_with_who_did() -> None:
+    stories = marsh()
+    stories.fact(
+        TWO, "my aunt", About.CHARACTER, CharacterField.RELATIONSHIP, "", "Wren",
+        details=(("target", "Mags"), ("kind", "Aunt")),
+    )  # fmt: skip
+    (aunt,) = project(stories.knowledge()).relations
+    assert (aunt.valence, len(aunt.evidence)) == ("complex", 2)
+
+
+def test_things_of_the_world_gather_under_one_name() -> None:
+    (house,) = bible().world
+    assert house.name == "the Ledger House"
+    assert [claim.value for claim in house.element_types] == ["setting"]
+    assert [claim.value for claim in house.connected_characters] == ["Corin Vale"]
+    (early,) = bible(Horizon(2)).world
+    assert early.connected_characters == ()
+
+
+def test_events_know_whom_they_concern() -> None:
+    (event,) = bible().events
+    assert event.characters_involved == ("Corin Vale",)
+    assert event.emotional_weight == {"Nell Tallow": "afraid"}
+    assert event.story_grid_tag == "crisis"
+    assert (event.evidence.text, event.evidence.chapter) == ("Corin Vale drowned", 2)
+
+
+def test_the_timeline_has_sentences_where_no_event_is_known() -> None:
+    told = [(m.kind, m.text, m.characters) for m in bible().timeline]
+    assert told == [
+        (MomentKind.SENTENCE, "Wren climbed nineteen rungs.", ("Nell Tallow",)),
+        (MomentKind.TOLD, "that it is six", ("OchraMags", "Nell Tallow")),
+        (MomentKind.EVENT, "Corin drowns.", ("Corin Vale",)),
+    ]
+
+
+def test_scenes_tell_whose_eyes_who_is_there_and_what_happens() -> None:
+    first, second, third, _ = bible().scenes
+    assert [claim.value for claim in first.points_of_view] == ["Nell Tallow"]
+    assert [s.text for s in first.key_sentences] == ["Wren climbed nineteen rungs."]
+    assert second.present == ("Nell Tallow", "OchraMags")
+    assert [claim.value for claim in third.recap] == ["They meet."]
+    assert third.present == ()
+    assert [(s.chapter, s.scene) for s in bible(Horizon(1)).scenes] == [(1, 1), (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("place", "seen_by"),
+    [
+        (Place(DocumentId(TWO)), ["", "", "Mags", "Mags"]),
+        (Place(DocumentId(TWO), "Fog"), ["", "", "", "Mags"]),
+        (Place(DocumentId(TWO), "ch1"), ["", "", "Mags", ""]),
+        (Place(DocumentId(ONE), "", 2), ["", "Mags", "", ""]),
+    ],
+)
+def test_a_decided_point_of_view_comes_first(place: Place, seen_by: list[str]) -> None:
+    found = bible(canon=Canon(points_of_view={place: "Mags"}))
+    views = [[c.value for c in s.points_of_view if c.decided] for s in found.scenes]
+    named = {"": [], "Mags": ["OchraMags"]}
+    assert views == [named[name] for name in seen_by]
+
+
+def test_quotes_are_verbatim_and_their_speakers_go_by_names_seen() -> None:
+    said = [(q.speaker, q.evidence.text, q.evidence.chapter) for q in bible().quotes]
+    assert said == [
+        ("Nell Tallow", "Is it late?", 1),
+        ("OchraMags", "Six strokes,", 1),
+        ("Nell Tallow", "You are my aunt,", 2),
+    ]
+    early = bible(Horizon(1)).quotes
+    assert [(q.speaker, q.addressee) for q in early] == [("Wren", ""), ("Mags", "Wren")]
+
+
+def test_a_speaker_who_is_not_in_sight_yet_is_nobody() -> None:
+    stories = marsh()
+    stories.says(ONE, "late", "Corin Vale")
+    late = project(stories.knowledge(), Horizon(1)).quotes[1]
+    assert (late.speaker, late.evidence.certainty) == ("", Certainty.NOT_EVALUATED)
+
+
+@pytest.mark.parametrize("span", [Span(0, 10_000), Span(5, 5), Span(-3, 4)])
+def test_a_fact_whose_words_are_not_there_is_not_shown(span: Span) -> None:
+    stories = marsh()
+    (known, *_) = stories.known
+    fact = replace(known.fact, value="lost", spans=(span,))
+    stories.known = [
+        Known(DocumentId(ONE), fact),
+        Known(DocumentId("gone.md"), replace(known.fact, value="lost")),
+    ]
+    assert profile("Nell Tallow", project(stories.knowledge())).attributes == ()
+
+
+def test_a_confirmed_name_is_confirmed() -> None:
+    for names in (
+        Names(confirmed=("Mags",)),
+        Names(merged={"OchraMags": ("Mags",)}),
+        Names(renamed={"Mags": "OchraMags"}),
+        Names(split=(("Mags", "Maggie"),)),
+    ):
+        found = bible(canon=Canon(names=names))
+        assert profile("OchraMags", found).certainty is Certainty.CONFIRMED
+        assert profile("Nell Tallow", found).certainty is Certainty.VERIFIED
+
+
+def test_a_shared_form_is_nobodys_fact() -> None:
+    stories = marsh()
+    stories.people = Cast(
+        stories.people.characters, {"the woman": ("Nell Tallow", "OchraMags")}
+    )
+    stories.fact(
+        ONE, "a proud woman", About.CHARACTER, CharacterField.TRAIT, "tall", "The woman"
+    )
+    found = project(stories.knowledge())
+    assert "tall" not in str(found.characters)
+
+
+def test_a_character_is_called_by_any_name_seen() -> None:
+    assert character_called("wren", bible()).name == "Nell Tallow"
+    assert character_called("tallow", bible()).name == "Nell Tallow"
+    with pytest.raises(NotFound, match="Nobody in the story so far") as caught:
+        character_called("Nell Tallow", bible(Horizon(1)))
+    assert caught.value.hint == "`lrwr characters` lists everyone."
+
+
+def test_nothing_is_known_of_a_book_that_was_not_read_closely() -> None:
+    empty = project(Stories(Book({ONE: "# One\n\nThe marsh.\n"})).knowledge())
+    assert empty.characters == ()
+    assert empty.readers == ()
+    assert bible().readers == (MODEL,)
+    assert bible(Horizon(0)).readers == (MODEL,)

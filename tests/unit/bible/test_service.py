@@ -1,0 +1,69 @@
+import pytest
+
+from lrwr.core.canon.model import Canon, Question
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import NotFound
+from lrwr.core.model.story import Horizon
+from lrwr.core.ports.record_store import DocumentText
+from tests.fakes.stories import Book
+from tests.unit.bible.marsh import FILES, TWO, marsh
+
+
+class Vanishing(Book):
+    """A book of which one document goes away while it is read."""
+
+    async def text(self, document: DocumentId) -> DocumentText:
+        if document == TWO:
+            raise NotFound("gone")
+        return await super().text(document)
+
+
+async def test_a_writers_place_is_a_horizon_for_every_surface() -> None:
+    service = marsh().service()
+    horizon = await service.horizon("ch1")
+    assert horizon == Horizon(1)
+    assert [c.name for c in await service.characters(horizon)] == ["Wren", "Mags"]
+    assert (await service.character("mags", horizon)).name == "Mags"
+    assert await service.world(horizon) == ()
+    assert await service.relations(horizon=horizon) == ()
+    assert len(await service.quotes("Wren", horizon)) == 1
+    assert len(await service.timeline("Mags", horizon)) == 1
+    assert len(await service.gaps("Wren", horizon)) == 1
+    assert len(await service.recap(horizon)) == 2
+
+
+async def test_without_a_horizon_everything_is_there() -> None:
+    service = marsh().service()
+    assert len(await service.quotes()) == 3
+    assert len(await service.timeline()) == 3
+    assert len(await service.gaps()) == 3
+    (aunt,) = await service.relations("OchraMags")
+    assert aunt.source == "Nell Tallow"
+    with pytest.raises(NotFound, match="no chapter 9"):
+        await service.horizon("ch9")
+
+
+async def test_decisions_are_read_anew_each_time() -> None:
+    canon = Canon()
+    service = marsh().service(lambda: canon)
+    assert (await service.character("Mags")).attributes == ()
+    canon = Canon(answers={Question("Mags", "age"): "sixty"})
+    (age,) = (await service.character("Mags")).attributes
+    assert age.value == "sixty"
+
+
+async def test_a_document_that_goes_away_takes_its_facts_along() -> None:
+    stories = marsh()
+    stories.book = Vanishing(FILES)
+    bible = await stories.service().read()
+    assert bible.events == ()
+    assert [quote.evidence.chapter for quote in bible.quotes] == [1, 1]
+    assert [scene.chapter for scene in bible.scenes] == [1, 1]
+
+
+async def test_a_name_that_may_be_several_people_is_asked_back() -> None:
+    stories = marsh()
+    stories.name("Corin Tallow")
+    with pytest.raises(NotFound, match="may be several people") as caught:
+        await stories.service().character("Tallow")
+    assert caught.value.hint == "Say Nell Tallow or Corin Tallow."

@@ -1,0 +1,155 @@
+from functools import reduce
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.core.canon.contradicting import undecided
+from lrwr.core.canon.deciding import decided
+from lrwr.core.canon.decision import (
+    Decision,
+    GapAnswered,
+    GapDeclined,
+    NameConfirmed,
+    NameIgnored,
+)
+from lrwr.core.canon.model import Canon, Question
+from lrwr.core.canon.reading import canon_of
+from lrwr.core.canon.telling import sentence
+from lrwr.core.canon.writing import rewritten
+from lrwr.core.model.errors import SettingsProblem
+from tests.fakes.canons import a_service, gap_decisions
+
+EYES = Question("Nell Tallow", "eyes")
+MINE = """\
+# Mine.
+[[answer]]  # decided in spring
+attribute = "eyes"
+about = "Nell Tallow"
+answer = "grey"  # not blue
+
+[[answer]]
+about = "Mags"
+attribute = "age"
+answer = "sixty"
+
+[[wont_say]]
+attribute = "what the light is"
+"""
+
+
+def after(*decisions: Decision) -> Canon:
+    return reduce(decided, decisions, Canon())
+
+
+def refusal(text: str) -> str:
+    with pytest.raises(SettingsProblem) as caught:
+        canon_of(text, "lrwr.canon.toml")
+    assert caught.value.hint
+    return str(caught.value)
+
+
+def test_the_last_word_wins_between_answering_and_leaving_open() -> None:
+    answer, decline = (
+        GapAnswered(*("Nell Tallow", "eyes"), "grey"),
+        GapDeclined("Nell  Tallow", "eyes"),
+    )
+    assert after(answer) == Canon(answers={EYES: "grey"})
+    assert after(answer, decline) == Canon(unsaid=(EYES,))
+    assert after(decline, answer) == after(answer)
+    assert after(answer, GapAnswered("Nell Tallow", "eyes", "brown")).answers == {
+        EYES: "brown"
+    }
+
+
+@pytest.mark.parametrize(
+    "decision",
+    [
+        GapAnswered("Nell", "eyes", " "),
+        GapAnswered("Nell", "", "grey"),
+        GapAnswered("\udc80", "eyes", "grey"),
+        GapAnswered("Nell", "eyes", "\x1b[2J"),
+        GapDeclined("Nell", " "),
+    ],
+)
+def test_an_answer_that_says_nothing_is_refused(decision: Decision) -> None:
+    with pytest.raises(SettingsProblem) as caught:
+        after(decision)
+    assert caught.value.hint
+
+
+def test_a_confirmed_name_is_no_longer_ignored_and_the_other_way_round() -> None:
+    confirmed = after(NameIgnored("Vex"), NameConfirmed("Vex")).names
+    assert (confirmed.confirmed, confirmed.ignored) == (("Vex",), ())
+    ignored = after(NameConfirmed("Vex"), NameIgnored("Vex")).names
+    assert (ignored.confirmed, ignored.ignored) == ((), ("Vex",))
+
+
+def test_tables_written_by_hand_are_read_and_changed_in_place() -> None:
+    canon = canon_of(MINE, "canon")
+    light = Question("", "what the light is")
+    assert canon.answers == {EYES: "grey", Question("Mags", "age"): "sixty"}
+    assert canon.unsaid == (light,)
+    canon = decided(canon, GapAnswered("Nell Tallow", "eyes", "brown"))
+    canon = decided(canon, GapDeclined("Mags", "age"))
+    text = rewritten(MINE, canon)
+    assert '[[answer]]  # decided in spring\nattribute = "eyes"' in text
+    assert 'answer = "brown"  # not blue' in text
+    assert "sixty" not in text
+    assert text.endswith('[[wont_say]]\nabout = "Mags"\nattribute = "age"\n')
+    assert canon_of(text, "canon") == canon
+
+
+def test_rows_in_brackets_are_changed_too() -> None:
+    text = 'answer = [{ about = "Nell", attribute = "eyes", answer = "grey" }]\n'
+    canon = decided(canon_of(text, "canon"), GapAnswered("Nell", "age", "twelve"))
+    assert canon_of(rewritten(text, canon), "canon") == canon
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"{MINE}\n[[answer]]\nabout = 3\n", "lrwr.canon.toml:16: 3 is no name"),
+        (
+            f"{MINE}\n[[answer]]\nabuot = 'x'\n",
+            "toml:16: unknown setting `answer.3.abuot`",
+        ),
+        (f"{MINE}\n[[answer]]\nattribute = 'age'\n", "toml:15: '' is no answer"),
+        (f"{MINE}\n[[wont_say]]\n", "lrwr.canon.toml:15: '' is no name"),
+        ("[answer]\nabout = 'x'\n", "lrwr.canon.toml:1: `answer` is a table that may"),
+        ("answer = 3\n", "lrwr.canon.toml:1: `answer` is a table that may stand many"),
+        ("[[anser]]\n", "did you mean `answer`?"),
+        (
+            MINE + '[[wont_say]]\nattribute = "what the light is"\n',
+            "lrwr.canon.toml:14: what the light is stands there twice",
+        ),
+        (
+            MINE + '[[wont_say]]\nabout = "Mags"\nattribute = "age"\n',
+            "Mags, age is answered, and left open on purpose",
+        ),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_with_its_line(text: str, said: str) -> None:
+    assert said in refusal(text)
+
+
+@given(st.lists(gap_decisions, max_size=12))
+def test_no_question_is_ever_decided_in_two_ways(made: list[Decision]) -> None:
+    assert list(undecided(after(*made))) == []
+
+
+def test_an_answer_is_told_and_undone(tmp_path: Path) -> None:
+    service = a_service(tmp_path)
+    answer = GapAnswered("Nell Tallow", "eyes", "grey")
+    service.decide(answer)
+    service.decide(GapDeclined("", "the light"))
+    later = a_service(tmp_path)
+    told = [sentence(one.decision) for one in later.history()]
+    assert told == [
+        "Nell Tallow, eyes: “grey”.",
+        "the light: left open on purpose.",
+    ]
+    later.undo()
+    assert later.undo() == answer
+    assert later.load() == Canon()

@@ -1,0 +1,138 @@
+"""Which model the settings ask for, and where a downloaded folder may not lead."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import keyring
+import pytest
+
+from lrwr.core.adapters.chat.choose import choose_chat, connection_of, is_here
+from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.settings.load import load_settings
+from lrwr.core.settings.values import Settings
+from tests.fakes.keyrings import MemoryKeyring
+
+ENV = {"OPENAI_API_KEY": "sk-1"}
+
+
+@pytest.fixture(autouse=True)
+def empty_keyring() -> Iterator[None]:
+    kept = keyring.get_keyring()
+    keyring.set_keyring(MemoryKeyring())
+    yield
+    keyring.set_keyring(kept)
+
+
+def settings(folder: Path, library: str, user: str = "") -> Settings:
+    own = folder / "user.toml"
+    own.write_text(f"[model]\n{user}", encoding="utf-8")
+    novel = folder / "novel"
+    novel.mkdir(exist_ok=True)
+    (novel / "lrwr.toml").write_text(f"[model]\n{library}", encoding="utf-8")
+    return load_settings(novel, {}, {}, user=own)
+
+
+def test_nothing_is_asked_unless_it_is_set(tmp_path: Path) -> None:
+    assert choose_chat(settings(tmp_path, ""), ENV) is None
+
+
+def test_openai_is_asked_with_the_key_of_the_environment(tmp_path: Path) -> None:
+    connection = connection_of(settings(tmp_path, 'use = "openai"'), ENV)
+    assert connection is not None
+    assert (connection.name, connection.server) == ("gpt-6-luna", "OpenAI")
+    assert (connection.key, connection.effort) == ("sk-1", "none")
+    assert not connection.own
+
+
+@pytest.mark.parametrize(
+    ("lines", "effort"),
+    [
+        ('name = "gpt-4o-mini"', ""),
+        ('name = "gpt-6-sol"', "none"),
+        ('reasoning_effort = "low"', "low"),
+    ],
+)
+def test_a_model_is_asked_to_think_as_it_can(
+    tmp_path: Path, lines: str, effort: str
+) -> None:
+    connection = connection_of(settings(tmp_path, f'use = "openai"\n{lines}'), ENV)
+    assert connection is not None
+    assert connection.effort == effort
+
+
+def test_a_local_server_gets_no_key(tmp_path: Path) -> None:
+    lines = 'use = "local"\nname = "llama3"\nbase_url = "http://localhost:1234/v1/"'
+    connection = connection_of(settings(tmp_path, lines), ENV)
+    assert connection is not None
+    assert connection.base_url == "http://localhost:1234/v1"
+    assert connection.server == "The model server at localhost:1234"
+    assert (connection.key, connection.own) == ("", True)
+
+
+def test_choosing_opens_a_model_of_that_name(tmp_path: Path) -> None:
+    chosen = settings(tmp_path, 'use = "local"\nname = "llama3"')
+    chat = choose_chat(chosen, {})
+    assert chat is not None
+    assert chat.name == "llama3"
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ('use = "openai"', "no key"),
+        ('use = "local"', "model.name"),
+        ('use = "local"\nname = "a"\nbase_url = "ftp://localhost"', "no address"),
+        ('use = "local"\nname = "a"\nbase_url = "http://[::1"', "no address"),
+        ('use = "local"\nname = "a"\nbase_url = "http://localhost:x"', "no address"),
+        ('use = "local"\nname = "a"\nbase_url = "localhost:1234"', "no address"),
+    ],
+)
+def test_what_is_missing_is_told_with_something_to_do(
+    tmp_path: Path, lines: str, says: str
+) -> None:
+    with pytest.raises(SettingsProblem, match=says) as caught:
+        connection_of(settings(tmp_path, lines), {})
+    assert caught.value.hint
+
+
+AFAR = 'base_url = "https://models.example/v1"'
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://models.example/v1",
+        "http://127.0.0.1@models.example/v1",
+        "http://127.0.0.1.models.example/v1",
+        "http://10.0.0.7:11434/v1",
+    ],
+)
+@pytest.mark.parametrize("use", ["openai", "local"])
+def test_a_folder_cannot_lead_the_text_elsewhere(
+    tmp_path: Path, use: str, address: str
+) -> None:
+    lines = f'use = "{use}"\nname = "a"\nbase_url = "{address}"'
+    with pytest.raises(SettingsProblem, match="leads from this folder") as caught:
+        connection_of(settings(tmp_path, lines), ENV)
+    assert "your own file" in caught.value.hint
+
+
+def test_the_writer_can(tmp_path: Path) -> None:
+    chosen = settings(tmp_path, 'use = "openai"', AFAR)
+    connection = connection_of(chosen, ENV)
+    assert connection is not None
+    assert connection.base_url == "https://models.example/v1"
+
+
+def test_a_key_is_not_sent_for_all_to_read(tmp_path: Path) -> None:
+    chosen = settings(tmp_path, 'use = "openai"', AFAR.replace("https", "http"))
+    with pytest.raises(SettingsProblem, match="for all to read"):
+        connection_of(chosen, ENV)
+
+
+@pytest.mark.parametrize(
+    ("host", "here"),
+    [("localhost", True), ("127.0.0.9", True), ("::1", True), ("10.0.0.1", False)],
+)
+def test_this_machine_is_known(host: str, here: bool) -> None:
+    assert is_here(host) is here

@@ -1,0 +1,363 @@
+"""The OpenAI adapter against a server on this machine that behaves, or does not."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing, asynccontextmanager
+from email.utils import formatdate
+
+import pytest
+
+from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
+from lrwr.core.adapters.chat.waiting import Clock, Pace
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.ports.chat_model import Message, Shape
+from tests.fakes.model_server import (
+    KEY,
+    MODEL,
+    Hang,
+    ModelServer,
+    Nonsense,
+    Refuse,
+    Say,
+)
+
+HELLO = [
+    Message("system", "Be brief."),
+    Message("user", "Hello?"),
+    Message("assistant", "Yes?"),
+    Message("user", "Who lit the lamp?"),
+]
+SCHEMA = {
+    "type": "object",
+    "properties": {"who": {"type": "string"}},
+    "required": ["who"],
+    "additionalProperties": False,
+}
+SHAPE = Shape("Who", json.dumps(SCHEMA))
+NOON = 1_800_000_000.0
+
+
+class Sleeper:
+    """Time that passes only when somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.slept: list[float] = []
+
+    def clock(self) -> Clock:
+        return Clock(
+            now=lambda: sum(self.slept),
+            sleep=self._sleep,
+            today=lambda: NOON,
+            chance=lambda: 1.0,
+        )
+
+    async def _sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        await asyncio.sleep(0)
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer() as opened:
+        yield opened
+
+
+@pytest.fixture
+def sleeper() -> Sleeper:
+    return Sleeper()
+
+
+@asynccontextmanager
+async def chatting(
+    server: ModelServer,
+    sleeper: Sleeper | None = None,
+    pace: Pace | None = None,
+    **about: str | float | bool,
+) -> AsyncIterator[OpenAIChat]:
+    connection = Connection(MODEL, server.base_url, **{"key": KEY, **about})  # type: ignore[arg-type]
+    chat = OpenAIChat(connection, pace or Pace(4), (sleeper or Sleeper()).clock())
+    try:
+        yield chat
+    finally:
+        await chat.aclose()
+
+
+async def refused(chat: OpenAIChat) -> ServiceUnavailable:
+    with pytest.raises(ServiceUnavailable) as caught:
+        await chat.fill(HELLO, SHAPE)
+    assert KEY not in f"{caught.value} {caught.value.hint} {caught.value!r}"
+    return caught.value
+
+
+async def test_the_schema_goes_out_strict_and_the_messages_in_order(
+    server: ModelServer,
+) -> None:
+    async with chatting(server, effort="none") as chat:
+        reply = await chat.fill(HELLO, SHAPE)
+    asked = server.chats[0]
+    assert json.loads(reply.text) == {"who": "who"}
+    assert asked.roles == ["system", "user", "assistant", "user"]
+    assert asked.texts[-1] == "Who lit the lamp?"
+    assert asked.body["model"] == MODEL
+    assert asked.body["response_format"]["json_schema"] == {
+        "name": "Who",
+        "schema": SCHEMA,
+        "strict": True,
+    }
+    assert asked.body["reasoning_effort"] == "none"
+    assert asked.body["temperature"] == 0
+    assert asked.headers["authorization"] == f"Bearer {KEY}"
+
+
+async def test_a_model_that_thinks_gets_no_temperature(server: ModelServer) -> None:
+    async with chatting(server, effort="low") as chat:
+        await chat.fill(HELLO, SHAPE)
+    assert server.chats[0].body["reasoning_effort"] == "low"
+    assert "temperature" not in server.chats[0].body
+
+
+async def test_a_server_of_ones_own_is_told_no_key(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    server.key = ""
+    async with chatting(server, key="", own=True) as chat:
+        await chat.fill(HELLO, SHAPE)
+    assert KEY not in str(server.chats[0].headers)
+    assert "reasoning_effort" not in server.chats[0].body
+
+
+async def test_tokens_are_guessed_where_the_server_tells_none(
+    server: ModelServer,
+) -> None:
+    server.usage = False
+    server.will(Say("x" * 41))
+    async with chatting(server) as chat:
+        reply = await chat.fill(HELLO, SHAPE)
+    letters = -(-len(SHAPE.schema) // 4)
+    said = sum(-(-len(one.text) // 4) for one in HELLO)
+    assert (reply.prompt_tokens, reply.completion_tokens) == (letters + said, 11)
+
+
+async def test_a_reply_that_was_cut_is_returned_as_far_as_it_goes(
+    server: ModelServer,
+) -> None:
+    server.will(Say('{"who":"Ne', finish="length"), Say("", finish="content_filter"))
+    async with chatting(server) as chat:
+        assert (await chat.fill(HELLO, SHAPE)).text == '{"who":"Ne'
+        assert (await chat.fill(HELLO, SHAPE)).text == ""
+
+
+async def test_a_text_that_the_rules_forbid_gets_an_empty_reply(
+    server: ModelServer,
+) -> None:
+    server.will(Refuse(400, "flagged", code="invalid_prompt"))
+    async with chatting(server) as chat:
+        assert (await chat.fill(HELLO, SHAPE)).text == ""
+
+
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504, 529])
+async def test_a_busy_server_is_asked_again(
+    server: ModelServer, sleeper: Sleeper, status: int
+) -> None:
+    server.will(Refuse(status), Refuse(status))
+    async with chatting(server, sleeper) as chat:
+        await chat.fill(HELLO, SHAPE)
+    assert sleeper.slept == [1.0, 2.0]
+    assert len(server.chats) == 3
+
+
+@pytest.mark.parametrize(
+    ("told", "waited"),
+    [("7", 7.25), ("0.5", 0.75), (formatdate(NOON + 9, usegmt=True), 9.25)],
+)
+async def test_a_server_is_asked_again_when_it_wants_to_be(
+    server: ModelServer, sleeper: Sleeper, told: str, waited: float
+) -> None:
+    server.will(Refuse(429, retry_after=told))
+    async with chatting(server, sleeper) as chat:
+        await chat.fill(HELLO, SHAPE)
+    assert sum(sleeper.slept) == waited
+
+
+@pytest.mark.parametrize("told", ["soon", "-1", "nan", "Thu, 99 Foo 2026"])
+async def test_a_wait_that_nobody_understands_is_not_kept_to(
+    server: ModelServer, sleeper: Sleeper, told: str
+) -> None:
+    server.will(Refuse(503, retry_after=told))
+    async with chatting(server, sleeper) as chat:
+        await chat.fill(HELLO, SHAPE)
+    assert sleeper.slept == [1.0]
+
+
+async def test_a_wait_that_is_too_long_is_told_at_once(
+    server: ModelServer, sleeper: Sleeper
+) -> None:
+    server.will(Refuse(429, retry_after="3600"))
+    async with chatting(server, sleeper) as chat:
+        error = await refused(chat)
+    assert error.retryable
+    assert sleeper.slept == []
+
+
+async def test_patience_ends(server: ModelServer, sleeper: Sleeper) -> None:
+    server.answering(lambda asked: Refuse(503))
+    async with chatting(server, sleeper, Pace(4, patience=60)) as chat:
+        error = await refused(chat)
+    assert error.retryable
+    assert sum(sleeper.slept) <= 60
+
+
+@pytest.mark.parametrize(
+    ("turn", "says", "hint"),
+    [
+        (Refuse(400, f"no {KEY}"), "refused the request", "model.name"),
+        (
+            Refuse(400, code="context_length_exceeded"),
+            "so many pages",
+            "longer context",
+        ),
+        (Refuse(401, f"bad {KEY}"), "does not accept the key", "set-key openai"),
+        (Refuse(403), "does not let this key use pretend-1", "model.name"),
+        (Refuse(404), "has no model pretend-1", "model.name"),
+        (Refuse(429, code="insufficient_quota"), "no credit left", "Add credit"),
+        (Refuse(307, location="http://127.0.0.1:9/"), "elsewhere", "model.base_url"),
+        (Nonsense(), "no model's answer", "/v1"),
+        (Nonsense('{"a": 1}'), "no model's answer", "/v1"),
+        (Nonsense("<p>", "text/html"), "no model's answer", "/v1"),
+    ],
+)
+async def test_a_refusal_for_good_is_told_at_once_with_what_to_do(
+    server: ModelServer,
+    sleeper: Sleeper,
+    turn: Refuse | Nonsense,
+    says: str,
+    hint: str,
+) -> None:
+    server.will(turn)
+    async with chatting(server, sleeper) as chat:
+        error = await refused(chat)
+    assert says in str(error)
+    assert hint in error.hint
+    assert not error.retryable
+    assert sleeper.slept == []
+
+
+async def test_no_redirect_is_followed(server: ModelServer) -> None:
+    with ModelServer() as elsewhere:
+        target = f"{elsewhere.base_url}/chat/completions"
+        server.will(Refuse(308, location=target))
+        async with chatting(server) as chat:
+            await refused(chat)
+        assert elsewhere.asked == []
+
+
+async def test_a_server_that_is_not_there_is_told_of(sleeper: Sleeper) -> None:
+    with ModelServer() as server:
+        base_url = server.base_url
+    connection = Connection(MODEL, base_url, own=True)
+    chat = OpenAIChat(connection, Pace(1, patience=5), sleeper.clock())
+    error = await refused(chat)
+    await chat.aclose()
+    assert "cannot be reached" in str(error)
+    assert "Start it" in error.hint
+    assert error.retryable
+    assert 0 < sum(sleeper.slept) <= 5
+
+
+async def test_an_answer_that_takes_too_long_is_not_waited_for(
+    server: ModelServer,
+) -> None:
+    server.will(Hang())
+    async with chatting(server, pace=Pace(1, patience=0), timeout=0.2) as chat:
+        error = await refused(chat)
+    assert "within 0.2 seconds" in str(error)
+    assert "model.timeout" in error.hint
+
+
+async def test_no_more_calls_run_at_once_than_the_server_takes(
+    server: ModelServer,
+) -> None:
+    server.wait = 0.02
+    async with chatting(server, pace=Pace(3)) as chat:
+        await asyncio.gather(*(chat.fill(HELLO, SHAPE) for _ in range(12)))
+    assert len(server.chats) == 12
+    assert server.most_at_once == 3
+
+
+async def test_requests_keep_their_distance(
+    server: ModelServer, sleeper: Sleeper
+) -> None:
+    async with chatting(server, sleeper, Pace(1, requests_per_minute=30)) as chat:
+        for _ in range(4):
+            await chat.fill(HELLO, SHAPE)
+    assert sum(sleeper.slept) == pytest.approx(6.0)
+
+
+async def test_a_stream_is_begun_again_only_if_nothing_was_said(
+    server: ModelServer, sleeper: Sleeper
+) -> None:
+    server.will(Refuse(503), Say("Once", " more"), Say("On", "ce", broken=True))
+    async with chatting(server, sleeper) as chat:
+        assert [p async for p in chat.stream(HELLO)] == ["Once", " more"]
+        said: list[str] = []
+        with pytest.raises(ServiceUnavailable, match="broke off") as caught:
+            async for piece in chat.stream(HELLO):
+                said.append(piece)  # noqa: PERF401 - what came before the failure counts
+    assert said == ["On", "ce"]
+    assert caught.value.hint
+    assert len(server.chats) == 3
+
+
+async def test_pieces_arrive_before_the_answer_is_whole(server: ModelServer) -> None:
+    server.pause = 30.0
+    server.will(Say("Once", " more"))
+    async with (
+        chatting(server) as chat,
+        aclosing(chat.stream(HELLO)) as pieces,
+    ):
+        assert await anext(pieces) == "Once"
+
+
+async def test_a_place_is_free_again_when_a_stream_is_left(
+    server: ModelServer,
+) -> None:
+    async with chatting(server, pace=Pace(1)) as chat:
+        server.will(Say("a", "b"))
+        async with aclosing(chat.stream(HELLO)) as pieces:
+            await anext(pieces)
+        assert (await chat.fill(HELLO, SHAPE)).text
+
+
+async def test_a_call_that_is_cancelled_leaves_its_place(server: ModelServer) -> None:
+    server.will(Hang())
+    async with chatting(server, pace=Pace(1)) as chat:
+        hanging = asyncio.create_task(chat.fill(HELLO, SHAPE))
+        assert await asyncio.to_thread(server.was_asked, 30)
+        hanging.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await hanging
+        assert (await chat.fill(HELLO, SHAPE)).text
+
+
+async def test_nothing_is_traced_whatever_the_shell_says(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ModelServer(key="") as collector:
+        for name in ("LANGSMITH_TRACING", "LANGCHAIN_TRACING_V2"):
+            monkeypatch.setenv(name, "true")
+        for name in ("LANGSMITH_ENDPOINT", "LANGCHAIN_ENDPOINT"):
+            monkeypatch.setenv(name, collector.base_url)
+        monkeypatch.setenv("LANGSMITH_API_KEY", "key")
+        async with chatting(server) as chat:
+            await chat.fill(HELLO, SHAPE)
+            assert [p async for p in chat.stream(HELLO)]
+        from langchain_core.tracers.langchain import wait_for_all_tracers
+
+        wait_for_all_tracers()
+        assert collector.asked == []
+
+
+def test_the_key_is_not_shown() -> None:
+    assert KEY not in repr(Connection(MODEL, key=KEY))

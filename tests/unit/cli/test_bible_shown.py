@@ -1,0 +1,258 @@
+import io
+import json
+from collections.abc import Callable
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from lrwr.cli import bible_json, cards, tellings
+from lrwr.cli.flags import AsOf, Json, Words
+from lrwr.cli.groups import NamedGroup
+from lrwr.cli.output import Output
+from lrwr.cli.stories import say_nothing, say_who_reads
+from lrwr.core.bible.project import project
+from lrwr.core.bible.service import character_called
+from lrwr.core.bible.values import Bible
+from lrwr.core.canon.model import Canon, Question
+from lrwr.core.model.facts import About, CharacterField
+from lrwr.core.model.story import Horizon
+from tests.unit.bible.marsh import ONE, TWO, marsh
+
+Show = Callable[[Output], None]
+
+
+def shown(show: Show) -> str:
+    out = io.StringIO()
+    show(Output(env={}, stdout=out, stderr=io.StringIO()))
+    return out.getvalue()
+
+
+def said(show: Show) -> str:
+    err = io.StringIO()
+    show(Output(env={}, stdout=io.StringIO(), stderr=err))
+    return err.getvalue()
+
+
+def as_json(value: object) -> object:
+    return json.loads(shown(lambda output: output.json(value)))
+
+
+def bible(horizon: Horizon | None = None, canon: Canon | None = None) -> Bible:
+    return project(marsh().knowledge(canon), horizon)
+
+
+def card(name: str, of: Bible) -> str:
+    return shown(lambda out: cards.show_character(character_called(name, of), of, out))
+
+
+def test_a_card_gives_every_claim_its_place() -> None:
+    assert card("wren", bible()).splitlines() == [
+        "Nell Tallow  verified",
+        "  also Wren",
+        "  mentioned 6 times; female (verified)",
+        "  first seen book/1.md:3  Chapter 1 “Lighting up”",
+        "  age: twelve  confirmed",
+        "      notes/Nell Tallow.md:6  “She is twelve.”",
+        "  eyes: grey  verified",
+        "      book/1.md:3  “eyes were grey”",
+        "  eyes: brown  verified",
+        "      book/2.md:7  “eyes had gone brown”",
+        "  trait: Proud  verified",
+        "      book/2.md:7  “Wren was proud”",
+        "  Nell Tallow’s aunt: OchraMags (complex)  verified",
+        "      book/2.md:5  “You are my aunt”",
+    ]
+
+
+def test_a_card_of_an_answer_says_who_decided() -> None:
+    answered = bible(canon=Canon(answers={Question("Mags", "age"): "sixty"}))
+    assert "  age: sixty  you decided" in card("Mags", answered).splitlines()
+
+
+def test_what_only_a_model_can_tell_is_said_to_be_not_evaluated() -> None:
+    stories = marsh()
+    stories.known = []
+    unread = project(stories.knowledge())
+    assert "not evaluated: no language model has read" in card("Mags", unread)
+    told = said(lambda output: say_who_reads(output, unread, "Traits"))
+    assert told.startswith("Traits: not evaluated: no language model")
+    assert said(lambda output: say_who_reads(output, bible(), "Traits")) == ""
+    profile = bible_json.profile(unread.characters[0], unread)
+    assert "personality_traits" in str(profile["not_evaluated"])
+
+
+def test_nothing_to_show_says_what_to_do() -> None:
+    assert "lrwr ingest" in said(lambda out: say_nothing(out, "Nobody is known", None))
+    assert said(lambda out: say_nothing(out, "Nobody is known", "ch2")) == (
+        "Nobody is known up to ch2.\n"
+    )
+
+
+def test_the_list_of_characters_is_what_scripts_expect() -> None:
+    listed = [bible_json.in_the_list(one) for one in bible(Horizon(1)).characters]
+    assert as_json(listed) == [
+        {
+            "name": "Wren",
+            "aliases": ["Wren"],
+            "gender": "unknown",
+            "certainty": "verified",
+            "first_seen": {"file": ONE, "line": 3, "chapter": 1},
+            "mentions": 3,
+        },
+        {
+            "name": "Mags",
+            "aliases": ["Mags"],
+            "gender": "unknown",
+            "certainty": "verified",
+            "first_seen": {"file": ONE, "line": 9, "chapter": 1},
+            "mentions": 2,
+        },
+    ]
+    table = shown(lambda output: cards.list_characters(bible(), output))
+    assert table.splitlines()[2].split() == [
+        "OchraMags", "Mags", "female", "4", "book/1.md:9", "verified",
+    ]  # fmt: skip
+
+
+def test_quotes_are_what_scripts_expect() -> None:
+    told = as_json([bible_json.quote(one) for one in bible().quotes])
+    assert isinstance(told, list)
+    start = marsh().book.span(ONE, "Is it late?").start
+    assert {key: told[0][key] for key in list(told[0])[:6]} == {
+        "speaker": "Nell Tallow",
+        "certainty": "verified",
+        "text": "Is it late?",
+        "file": ONE,
+        "chars": [[start, start + 11]],
+        "lines": [5, 5],
+    }
+    lines = shown(lambda output: tellings.show_quotes(bible().quotes, output))
+    assert lines.splitlines()[2:4] == [
+        "book/1.md:12  OchraMags to Nell Tallow (verified)",
+        "    “Six strokes,”",
+    ]
+
+
+def test_every_surface_has_a_json_form() -> None:
+    whole = as_json(bible_json.whole(bible(), None))
+    assert isinstance(whole, dict)
+    assert [len(whole[key]) for key in ("world", "events", "told", "scenes")] == [
+        1,
+        1,
+        1,
+        4,
+    ]
+    assert whole["events"][0]["emotional_weight"] == {"Nell Tallow": "afraid"}
+    assert whole["relations"][0]["evidence"][0]["kept_by"] == "a-model"
+    assert whole["gaps"][0]["defined"][0]["value"] == "grey"
+
+
+def test_the_world_is_a_list_and_cards() -> None:
+    (house,) = bible().world
+    assert "the Ledger House  setting  Corin Vale" in shown(
+        lambda output: cards.list_world(bible(), output)
+    )
+    assert shown(lambda output: cards.show_element(house, output)).splitlines() == [
+        "the Ledger House  verified",
+        "  what: setting  verified",
+        "      book/2.md:3  “shut the Ledger House”",
+        "  with: Corin Vale  verified",
+        "      book/2.md:11  “burned in the Ledger House”",
+    ]
+
+
+def test_the_timeline_and_the_recap_go_by_chapters() -> None:
+    told = shown(lambda output: tellings.show_timeline(bible().timeline, output))
+    assert told.splitlines()[-4:-1] == [
+        "Chapter 2 “The ledger house”",
+        "  event  Corin drowns.  Corin Vale",
+        "      book/2.md:7  “Corin Vale drowned”",
+    ]
+    recap = shown(lambda output: tellings.show_recap(bible().scenes, output))
+    assert recap.splitlines()[:3] == [
+        "Chapter 1 “Lighting up”",
+        "  book/1.md:1-5  scene 1; seen by Nell Tallow (verified); with Nell Tallow",
+        "    “Wren climbed nineteen rungs.”",
+    ]
+    assert "    They meet.  verified" in recap.splitlines()
+
+
+def test_gaps_show_what_has_become_of_them() -> None:
+    decided = Canon(answers={Question("Mags", "age"): "sixty"})
+    lines = shown(
+        lambda output: tellings.show_gaps(bible(canon=decided).gaps, output)
+    ).splitlines()
+    assert lines[0].endswith("  Nell Tallow: eye colour  closed")
+    assert lines[1:4] == [
+        "      the text says so now:",
+        "  grey  verified",
+        "      book/1.md:3  “eyes were grey”",
+    ]
+    assert "      you answered: sixty" in lines
+    assert lines[-2].endswith("  OchraMags: TODO: where is her boat?  open")
+    assert lines[-1] == "      book/1.md:10"
+
+
+def test_text_of_the_manuscript_steers_no_terminal() -> None:
+    stories = marsh()
+    stories.fact(
+        TWO,
+        "came in",
+        About.CHARACTER,
+        CharacterField.TRAIT,
+        "\x1b[31mred [b]x",
+        "Mags",
+    )
+    told = card("Mags", project(stories.knowledge()))
+    assert "trait: red [b]x  verified" in told
+    assert "\x1b" not in told
+
+
+def an_app() -> typer.Typer:
+    """A group as `lrwr characters` is one."""
+    app = typer.Typer()
+    group = typer.Typer(cls=NamedGroup, invoke_without_command=True)
+
+    @group.callback()
+    def show(
+        context: typer.Context,
+        name: Words = None,
+        as_of: AsOf = None,
+        as_json: Json = False,
+    ) -> None:
+        if context.invoked_subcommand is None:
+            typer.echo(f"show {name} {as_of} {as_json}")
+
+    @group.command("merge")
+    def merge(names: list[str], known_as: str = "") -> None:
+        typer.echo(f"merge {names} {known_as}")
+
+    app.add_typer(group, name="characters")
+    return app
+
+
+@pytest.mark.parametrize(
+    ("words", "done"),
+    [
+        ([], "show None None False"),
+        (["--json"], "show None None True"),
+        (["Nell"], "show ['Nell'] None False"),
+        (["Nell", "Tallow", "--as-of", "ch3"], "show ['Nell', 'Tallow'] ch3 False"),
+        (["--as-of", "ch3", "Nell", "--json"], "show ['Nell'] ch3 True"),
+        (["Merge"], "show ['Merge'] None False"),
+        (["--", "merge"], "show ['merge'] None False"),
+        (["merge", "A", "B", "--known-as", "C"], "merge ['A', 'B'] C"),
+    ],
+)
+def test_a_first_word_that_is_no_command_is_a_name(words: list[str], done: str) -> None:
+    result = CliRunner().invoke(an_app(), ["characters", *words])
+    assert result.output.strip() == done
+
+
+def test_help_tells_of_names_options_and_commands() -> None:
+    told = CliRunner().invoke(an_app(), ["characters", "--help"], env={"COLUMNS": "99"})
+    for word in ("[NAME]", "--as-of", "--json", "merge"):
+        assert word in told.output
+    wrong = CliRunner().invoke(an_app(), ["characters", "Nell", "--nope"])
+    assert wrong.exit_code == 2

@@ -1,0 +1,72 @@
+import io
+
+import docx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from lrwr.core.adapters.documents.markdown import markdown_of
+from lrwr.core.adapters.documents.word import word_of
+from lrwr.core.bible.export import blocks_of
+from lrwr.core.bible.project import project
+from lrwr.core.model.pages import Block, BlockKind
+from lrwr.core.model.story import Horizon
+from tests.unit.bible.marsh import marsh
+
+blocks = st.lists(
+    st.builds(
+        Block,
+        st.sampled_from(list(BlockKind)),
+        st.text(max_size=30) | st.text("*_#-1. )<>[]`\\+&;a\n", max_size=12),
+        level=st.integers(0, 12),
+        lead=st.text(max_size=6),
+        place=st.text(max_size=6),
+    ),
+    max_size=6,
+)
+
+
+def test_a_markdown_bible_has_parts_claims_and_places() -> None:
+    text = markdown_of(blocks_of(project(marsh().knowledge())))
+    assert text.startswith("# Story bible\n\n## Characters\n\n### Nell Tallow\n\n")
+    assert "- **eyes**: grey (verified)\n  - “eyes were grey” *book/1.md:3*\n" in text
+    assert "## What the text leaves open" in text
+
+
+def test_a_bible_of_a_horizon_says_nothing_of_later() -> None:
+    text = markdown_of(
+        blocks_of(project(marsh().knowledge(), Horizon(1)), title="So far")
+    )
+    assert text.startswith("# So far\n")
+    for later in ("Corin", "Tallow", "OchraMags", "brown", "aunt"):
+        assert later not in text
+
+
+def test_a_word_bible_has_headings_and_lists() -> None:
+    content = word_of(blocks_of(project(marsh().knowledge())))
+    document = docx.Document(io.BytesIO(content))
+    first, *_ = document.paragraphs
+    assert (first.text, first.style and first.style.name) == (
+        "Story bible",
+        "Heading 1",
+    )
+    assert "eyes: grey (verified)" in [p.text for p in document.paragraphs]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["*a* _b_ `c`", "# no heading", "- no list", "1. no list", "<b>", "[a](b)", "&lt;"],
+)
+def test_nothing_counts_as_markup(text: str) -> None:
+    made = markdown_of([Block(BlockKind.TEXT, text)])
+    (paragraph, inline, _) = MarkdownIt().parse(made)
+    assert paragraph.type == "paragraph_open"
+    assert inline.children is not None
+    assert "".join(child.content for child in inline.children) == text
+
+
+@given(blocks)
+def test_every_document_can_be_written(written: list[Block]) -> None:
+    assert markdown_of(written).endswith("\n")
+    assert word_of(written).startswith(b"PK")

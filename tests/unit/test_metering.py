@@ -1,0 +1,45 @@
+"""What tokens cost, as far as anybody knows."""
+
+import pytest
+
+from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.model.metering import Price, Usage, known_prices, price, read_prices
+
+MILLION = Usage(prompt_tokens=1_000_000, completion_tokens=2_000_000)
+
+
+def test_a_known_model_has_a_price() -> None:
+    assert price(MILLION, "gpt-6-luna", known_prices()) == pytest.approx(1.10)
+
+
+def test_a_dated_name_costs_what_the_plain_one_does() -> None:
+    table = known_prices()
+    dated = price(MILLION, "gpt-6-luna-2026-09-22", table)
+    assert dated == price(MILLION, "gpt-6-luna", table)
+
+
+@pytest.mark.parametrize("model", ["", "gpt-6", "gpt-6-luna-mini", "llama3"])
+def test_an_unknown_price_is_not_invented(model: str) -> None:
+    assert price(MILLION, model, known_prices()) is None
+
+
+def test_the_writer_sets_prices() -> None:
+    table = read_prices(["my-model 1 2.5", " gpt-6-luna  0 0 "])
+    assert table["my-model"] == Price(1.0, 2.5)
+    assert price(MILLION, "my-model", table) == pytest.approx(6.0)
+    assert price(MILLION, "gpt-6-luna", table) == 0.0
+    assert "gpt-4o" in table
+
+
+@pytest.mark.parametrize(
+    "line", ["", "a", "a 1", "a b c", "a -1 2", "a 1 2 3", "a 1,5 2"]
+)
+def test_a_line_that_is_no_price_is_refused(line: str) -> None:
+    with pytest.raises(SettingsProblem, match=r"model\.prices") as caught:
+        read_prices([line])
+    assert "gpt-6-luna" in caught.value.hint
+
+
+def test_usage_adds_up() -> None:
+    one = Usage(1, 2, 3, 4, 5, 6, 7, 8)
+    assert one + one == Usage(2, 4, 6, 8, 10, 12, 14, 16)
