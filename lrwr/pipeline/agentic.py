@@ -94,7 +94,7 @@ class AgenticRecipe:
         document = knowledge.document
         if self.reading is None or document.type is not DocumentType.SCENE:
             return Usage()
-        names = await asyncio.to_thread(_names_in, knowledge.evidence)
+        names, _ = await asyncio.to_thread(_names_in, knowledge.evidence)
         return await self.reading.estimate(document, knowledge.chunks, names)
 
     async def learn(
@@ -187,8 +187,8 @@ class AgenticRecipe:
                 Usage(),
                 "",
             )
-        names = await asyncio.to_thread(_names_in, drafted.evidence)
-        facts = await self._by_rules(document, chunks, names)
+        names, forms = await asyncio.to_thread(_names_in, drafted.evidence)
+        facts = await self._by_rules(document, chunks, forms)
         if self.reading is None:
             return tuple(facts), Usage(), ""
         analysis = await self.reading.read(document, chunks, names)
@@ -299,11 +299,11 @@ def _declared(document: Document) -> list[Fact]:
     ]
 
 
-def _names_in(evidence: str) -> NamesIn:
-    """Return a look-up of the characters whom a text names, by one document alone.
+def _names_in(evidence: str) -> tuple[NamesIn, NamesIn]:
+    """Return look-ups of whom a text names: as they are called, and by every form.
 
-    What other documents say does not matter here: it would change what a model is
-    asked about a passage that did not change.
+    They go by one document alone. What others say does not matter here: it would
+    change what a model is asked about a passage that did not change.
     """
     cast = make_cast([NameEvidence.from_json(evidence)])
     forms = [(alias.name, one.name) for one in cast.characters for alias in one.aliases]
@@ -311,4 +311,7 @@ def _names_in(evidence: str) -> NamesIn:
     def names(text: str) -> tuple[str, ...]:
         return tuple(sorted({name for form, name in forms if form in text}))
 
-    return names
+    def every_form(text: str) -> tuple[str, ...]:
+        return tuple(sorted({form for form, _ in forms if form in text}))
+
+    return names, every_form

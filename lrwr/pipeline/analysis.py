@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from lrwr.core.model.chunks import Chunk
@@ -167,8 +167,9 @@ class CloseReading:
     async def _answered(self, order: _Order) -> tuple[list[Finding], Usage]:
         if order.kind == CLASSIFY:
             return await self._analyst.classify(order.excerpts)
-        finding, usage = await self._analyst.extract(order.excerpts[0])
-        return [finding], usage
+        excerpt = order.excerpts[0]
+        finding, usage = await self._analyst.extract(excerpt)
+        return [_bounded(finding, excerpt)], usage
 
     async def _keep(
         self, order: _Order, findings: Sequence[Finding], usage: Usage
@@ -182,3 +183,9 @@ class CloseReading:
         }
         if replies:
             await self._store.keep_replies(replies, usage)
+
+
+def _bounded(finding: Finding, excerpt: Excerpt) -> Finding:
+    """Note how far was read: free words on page one may come of the last page."""
+    facts = tuple(replace(fact, reach=excerpt.span.end) for fact in finding.facts)
+    return replace(finding, facts=facts)

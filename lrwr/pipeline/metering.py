@@ -29,7 +29,7 @@ class Meter:
         if self.budget and self.price(Usage(calls=1)) is None:
             self.stopped = (
                 "The budget cannot be kept, since the model's price is unknown: set"
-                " it under [prices], or set the budget to 0."
+                " `model.prices`, or set the budget to 0."
             )
 
     @property

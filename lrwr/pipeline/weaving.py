@@ -14,15 +14,26 @@ from hashlib import sha256
 
 from lrwr.core.canon.model import Canon
 from lrwr.core.english.evidence import NameEvidence
+from lrwr.core.english.lookup import resolve
+from lrwr.core.english.mentions import find_mentions
+from lrwr.core.english.narrators import (
+    NarratorSigns,
+    name_narrators,
+    narrator_signs,
+)
 from lrwr.core.english.people import DecidedNames, NotedPerson, make_cast
 from lrwr.core.model.cast import Cast, Character, Gender
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.ports.cast_store import CastStore, Strand
 from lrwr.core.ports.record_store import PassageStore
 from lrwr.core.retrieval.story import StoryOrder, arrange
-from lrwr.pipeline.stages.weave import Scenes, weave
+from lrwr.pipeline.stages.weave import Scenes, Threads, weave
 
 REVISION = "weave-1"
 """Changes whenever the rules do: then every document is woven again."""
+
+OWN_VOICE = 0.005
+"""Narration of which more than this share is the word "I" may be somebody's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,32 +74,61 @@ class StoryWeaver:
         canon = await asyncio.to_thread(self._canon)
         order = arrange(await self._passages.outlines(), self._patterns, canon)
         strands = await self._store.strands()
+        told = [strand for strand in strands if strand.document in order.numbers]
         cast = await asyncio.to_thread(_cast_of, strands, order, canon)
         await self._store.keep_cast(cast)
+        narrators = await self._narrators(told, order, cast)
         count = 0
-        for strand in strands:
-            revision = _revision(strand, cast)
-            if strand.document in order.numbers and strand.woven != revision:
-                count += await self._weave_one(strand, order, cast, revision)
+        for strand in told:
+            narrator = narrators.get(strand.document, "")
+            revision = _revision(strand, cast, narrator)
+            if strand.woven != revision:
+                made = await self._woven(strand, order, cast, narrator)
+                count += await self._store.keep_woven(
+                    made.woven(strand.document, strand.content, revision)
+                )
         return Weaving(len(cast.characters), count)
 
-    async def _weave_one(
-        self, strand: Strand, order: StoryOrder, cast: Cast, revision: str
-    ) -> bool:
+    async def _narrators(
+        self, told: Sequence[Strand], order: StoryOrder, cast: Cast
+    ) -> dict[DocumentId, str]:
+        """Return who tells each document: as the writer says, else as others say."""
+        said = {one.document: _narrator(one) for one in told}
+        unsaid = [one for one in told if not said[one.document] and _says_i(one)]
+        signs = []
+        for strand in unsaid:
+            text = (await self._passages.text(strand.document)).text
+            scenes = _scenes(strand.document, order)
+            signs.append(await asyncio.to_thread(_signs, text, scenes, cast))
+        for strand, name in zip(unsaid, name_narrators(signs), strict=True):
+            said[strand.document] = name
+        known = {document: resolve(name, cast) for document, name in said.items()}
+        return {document: who[0] for document, who in known.items() if len(who) == 1}
+
+    async def _woven(
+        self, strand: Strand, order: StoryOrder, cast: Cast, narrator: str
+    ) -> Threads:
         text = (await self._passages.text(strand.document)).text
         places = await self._store.places(strand.document)
-        scenes = Scenes(
-            tuple(
-                scene.parts
-                for chapter in order.outlines[strand.document].chapters
-                for scene in chapter.scenes
-            )
-        )
-        work = partial(weave, text, scenes, places, cast, narrator=_narrator(strand))
-        made = await asyncio.to_thread(work)
-        return await self._store.keep_woven(
-            made.woven(strand.document, strand.content, revision)
-        )
+        scenes = _scenes(strand.document, order)
+        work = partial(weave, text, scenes, places, cast, narrator=narrator)
+        return await asyncio.to_thread(work)
+
+
+def _scenes(document: DocumentId, order: StoryOrder) -> Scenes:
+    chapters = order.outlines[document].chapters
+    return Scenes(tuple(scene.parts for told in chapters for scene in told.scenes))
+
+
+def _signs(text: str, scenes: Scenes, cast: Cast) -> NarratorSigns:
+    mentions = find_mentions(text, scenes.spans, cast)
+    return narrator_signs(text, scenes.parts, mentions)
+
+
+def _says_i(strand: Strand) -> bool:
+    """Say whether the narration may be somebody's own."""
+    evidence = NameEvidence.from_json(strand.evidence)
+    return evidence.first_person > OWN_VOICE * evidence.words_read
 
 
 def _cast_of(strands: Sequence[Strand], order: StoryOrder, canon: Canon) -> Cast:
@@ -132,13 +172,13 @@ def _decided(canon: Canon) -> DecidedNames:
     )
 
 
-def _revision(strand: Strand, cast: Cast) -> str:
+def _revision(strand: Strand, cast: Cast, narrator: str) -> str:
     """Name what a document is woven from: its text, and its own people."""
     people = [_told(one) for one in cast.characters if _is_in(one, strand.evidence)]
     shared = [
         [form, *names] for form, names in cast.shared.items() if form in strand.evidence
     ]
-    whole = [REVISION, strand.content, strand.noted, sorted(people), sorted(shared)]
+    whole = [REVISION, strand.content, narrator, sorted(people), sorted(shared)]
     return sha256(json.dumps(whole).encode()).hexdigest()
 
 

@@ -46,7 +46,7 @@ def gather(known: Iterable[Known], roll: Roll, sight: Sight) -> Material:
 
     A reader who knows the whole book may have worded a fact by names that come later.
     """
-    seen = [one for one in known if sight.sees(one.document, one.fact.spans)]
+    seen = [one for one in known if sight.knows(one)]
     seen.sort(key=lambda one: sight.key(one.document, one.fact.spans[0].start))
     found = (
         Found(

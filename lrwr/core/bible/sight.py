@@ -13,6 +13,7 @@ from lrwr.core.model.documents import Chapter, DocumentId
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Span
 from lrwr.core.ports.record_store import DocumentText
+from lrwr.core.ports.story_store import Known
 from lrwr.core.retrieval.story import StoryOrder, scope_of
 
 OMITTED = " … "
@@ -59,6 +60,13 @@ class Sight:
         return not self.bounded or all(
             any(True for _ in self._cut(document, span)) for span in spans
         )
+
+    def knows(self, known: Known) -> bool:
+        """Say whether a fact is in sight, with all that its keeper had read for it."""
+        if not self.sees(known.document, known.fact.spans):
+            return False
+        until = self._until.get(known.document)
+        return until is None or known.fact.reach <= until
 
     def opens(self, document: DocumentId) -> bool:
         """Say whether anything of `document` is in sight."""

@@ -58,7 +58,8 @@ class CharacterField(StrEnum):
     BEHAVIOR = "behavioral_pattern"
     RELATIONSHIP = "relationship"
     """Value: ally, antagonist, neutral or complex, or empty where nobody judged;
-    details: `target` (a name), `kind` ("sister", "employer"; as the text says)."""
+    details: `target` (a name), `kind` ("sister", "employer"; as the text says): the
+    target is the subject's kind, as in "Nell's sister Mags" of Nell."""
     SPEECH_PATTERN = "speech_pattern"
     EXTERNAL_REFERENCE = "external_reference"
     ATTRIBUTE = "attribute"
@@ -130,7 +131,9 @@ class Fact:
     `spans` are the words that it rests on, verbatim, in order; the first one is its
     place in the story. Only a fact of the writer's, or one that is probable, may have
     a span that is merely its passage. `keeper` says who filled it: `RULES`, `WRITER`
-    or the name of a model. `details` are pairs, whose first may repeat.
+    or the name of a model. `details` are pairs, whose first may repeat. `reach` is the
+    end of what its keeper had read, where that goes beyond the spans: a reader's own
+    words may give away all of it. It is 0 where they cannot.
     """
 
     about: About
@@ -141,6 +144,7 @@ class Fact:
     keeper: str
     certainty: Certainty
     details: tuple[tuple[str, str], ...] = ()
+    reach: int = 0
 
     def detail(self, name: str) -> str:
         """Return the first detail of that name, or an empty text."""

@@ -10,6 +10,7 @@ from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import ContentType, NarrativeFunction, PassageField
 from lrwr.core.model.search import Scope
+from lrwr.core.model.text import Span
 from lrwr.core.model.words import content_words
 from lrwr.core.ports.story_store import Known, Role, StoryStore
 from lrwr.core.retrieval.people import (
@@ -148,6 +149,7 @@ class StorySearch:
             known
             for known in found
             if all(within(known.document, span, scope) for span in known.fact.spans)
+            and within(known.document, Span(0, known.fact.reach), scope)
         ]
         if names:
             near = _of_people_first(near, question, await self._stories.cast())

@@ -20,6 +20,7 @@ def finding_to_json(finding: Finding, start: int) -> str:
             fact.keeper,
             fact.certainty.value,
             fact.details,
+            fact.reach - start if fact.reach else 0,
         ]
         for fact in finding.facts
     ]
@@ -39,6 +40,7 @@ def finding_from_json(kept: str, start: int) -> Finding:
                 keeper=keeper,
                 certainty=Certainty(certainty),
                 details=tuple((key, told) for key, told in details),
+                reach=reach + start if reach else 0,
             )
             for (
                 about,
@@ -49,6 +51,7 @@ def finding_from_json(kept: str, start: int) -> Finding:
                 keeper,
                 certainty,
                 details,
+                reach,
             ) in json.loads(kept)
         )
     )

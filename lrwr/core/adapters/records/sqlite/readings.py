@@ -25,16 +25,16 @@ _DROP_WOVEN = (
 
 _FACT = """
 insert into fact (
-  document_id, about, subject, field, value, keeper, certainty, char_start, spans,
-  details
-) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  document_id, about, subject, field, value, keeper, certainty, char_start, reach,
+  spans, details
+) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 _SEAM = "insert into seam (document_id, space, key, distance) values (?, ?, ?, ?)"
 
 _READING = "insert into reading (document_id, evidence, noted) values (?, ?, ?)"
 
-FactRow = tuple[str, str, str, str, str, str, str, str]
+FactRow = tuple[str, str, str, str, str, str, int, str, str]
 """A fact from `about` to `details` without `char_start`."""
 
 
@@ -79,7 +79,7 @@ def drop(connection: sqlite3.Connection, document: DocumentId) -> None:
 
 def fact_of(row: FactRow) -> Fact:
     """Return the fact that a row holds."""
-    about, subject, field, value, keeper, certainty, spans, details = row
+    about, subject, field, value, keeper, certainty, reach, spans, details = row
     return Fact(
         about=About(about),
         subject=subject,
@@ -89,6 +89,7 @@ def fact_of(row: FactRow) -> Fact:
         keeper=keeper,
         certainty=Certainty(certainty),
         details=tuple((key, told) for key, told in json.loads(details)),
+        reach=reach,
     )
 
 
@@ -126,6 +127,7 @@ def _row(document: DocumentId, fact: Fact) -> tuple[object, ...]:
         fact.keeper,
         fact.certainty.value,
         fact.spans[0].start if fact.spans else 0,
+        fact.reach,
         spans_to_json(fact.spans),
         json.dumps(fact.details, ensure_ascii=False),
     )

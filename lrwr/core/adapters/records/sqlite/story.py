@@ -39,14 +39,15 @@ order by document_id, char_start, n
 """
 
 _FACTS = """
-select document_id, about, subject, field, value, keeper, certainty, spans, details
+select document_id, about, subject, field, value, keeper, certainty, reach, spans,
+  details
 from fact where :about = '[]' or about in (select value from json_each(:about))
 order by document_id, char_start, n
 """
 
 _SEARCH_FACTS = """
 select f.document_id, f.about, f.subject, f.field, f.value, f.keeper, f.certainty,
-  f.spans, f.details
+  f.reach, f.spans, f.details
 from fact_fts join fact f on f.n = fact_fts.rowid
 where fact_fts match ? order by bm25(fact_fts), f.n limit ?
 """

@@ -62,6 +62,7 @@ create table fact (
   keeper text not null,
   certainty text not null,
   char_start integer not null,
+  reach integer not null,
   spans text not null check (json_valid(spans)),
   details text not null check (json_valid(details))
 ) strict;
