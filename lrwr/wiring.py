@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from lrwr.core.adapters.records.sqlite.database import Database
     from lrwr.core.bible.service import BibleService
     from lrwr.core.canon.file import CanonFile
+    from lrwr.core.canon.model import Canon
     from lrwr.core.canon.service import CanonService
     from lrwr.core.chat.companion import Companion
     from lrwr.core.ports.analysis_store import AnalysisStore
@@ -99,7 +100,7 @@ class Services:
                 self.library.root, targets, self.settings.manuscript.exclude
             ),
             parse=Parser(),
-            recipe=self._recipe(),
+            recipe=_recipe(self.settings, self._database, self._now, self._stack),
             tools=Tools(
                 count=self._local.count_tokens,
                 embedder=self._embedder,
@@ -108,42 +109,7 @@ class Services:
             store=store,
             jobs=self.jobs,
             worker=f"{platform.node()}/{os.getpid()}/{uuid4().hex[:8]}",
-            weaver=self._weaver(),
-        )
-
-    def _recipe(self) -> "Recipe":
-        from lrwr.pipeline.recipes import NaiveRecipe
-
-        chunk = self.settings.chunk
-        if self.settings.pipeline is Pipeline.NAIVE:
-            return NaiveRecipe(size=chunk.size, overlap=chunk.overlap)
-        from lrwr.core.adapters.analyst.rules import RulesAnalyst
-        from lrwr.core.adapters.records.sqlite.story import SqliteAnalysisStore
-        from lrwr.core.adapters.sentences import sentence_spans
-        from lrwr.pipeline.agentic import AgenticRecipe
-        from lrwr.pipeline.stages.semantic import Limits
-
-        store = SqliteAnalysisStore(self._database, now=self._now)
-        return AgenticRecipe(
-            limits=Limits(least=chunk.smallest, most=chunk.largest),
-            split=sentence_spans,
-            rules=RulesAnalyst(sentence_spans),
-            store=store,
-            reading=_reading(self.settings, store, self._stack),
-        )
-
-    def _weaver(self) -> "StoryWeaver | None":
-        if self.settings.pipeline is Pipeline.NAIVE:
-            return None
-        from lrwr.core.adapters.records.sqlite.passages import SqlitePassageStore
-        from lrwr.core.adapters.records.sqlite.story import SqliteCastStore
-        from lrwr.pipeline.weaving import StoryWeaver
-
-        return StoryWeaver(
-            store=SqliteCastStore(self._database),
-            passages=SqlitePassageStore(self._database),
-            patterns=self.settings.manuscript.order,
-            canon=self._canon_file().load,
+            weaver=_weaver(self.settings, self._database, self._canon_file().load),
         )
 
     def manuscript(self) -> tuple[Path, ...]:
@@ -335,6 +301,50 @@ class Services:
         )
         self._stack.push_async_callback(vectors.aclose)
         return vectors
+
+
+def _recipe(
+    settings: Settings,
+    database: "Database",
+    now: Callable[[], float],
+    stack: AsyncExitStack,
+) -> "Recipe":
+    from lrwr.pipeline.recipes import NaiveRecipe
+
+    chunk = settings.chunk
+    if settings.pipeline is Pipeline.NAIVE:
+        return NaiveRecipe(size=chunk.size, overlap=chunk.overlap)
+    from lrwr.core.adapters.analyst.rules import RulesAnalyst
+    from lrwr.core.adapters.records.sqlite.story import SqliteAnalysisStore
+    from lrwr.core.adapters.sentences import sentence_spans
+    from lrwr.pipeline.agentic import AgenticRecipe
+    from lrwr.pipeline.stages.semantic import Limits
+
+    store = SqliteAnalysisStore(database, now=now)
+    return AgenticRecipe(
+        limits=Limits(least=chunk.smallest, most=chunk.largest),
+        split=sentence_spans,
+        rules=RulesAnalyst(sentence_spans),
+        store=store,
+        reading=_reading(settings, store, stack),
+    )
+
+
+def _weaver(
+    settings: Settings, database: "Database", canon: "Callable[[], Canon]"
+) -> "StoryWeaver | None":
+    if settings.pipeline is Pipeline.NAIVE:
+        return None
+    from lrwr.core.adapters.records.sqlite.passages import SqlitePassageStore
+    from lrwr.core.adapters.records.sqlite.story import SqliteCastStore
+    from lrwr.pipeline.weaving import StoryWeaver
+
+    return StoryWeaver(
+        store=SqliteCastStore(database),
+        passages=SqlitePassageStore(database),
+        patterns=settings.manuscript.order,
+        canon=canon,
+    )
 
 
 def _reading(

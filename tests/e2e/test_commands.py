@@ -26,6 +26,8 @@ SUMMARY = {
     "skipped",
     "problems",
     "remarks",
+    "model",
+    "characters",
     "library",
 }
 
@@ -60,8 +62,10 @@ def test_from_nothing_to_an_answer(sample: Terminal) -> None:
     assert not (sample.folder / ".lrwr").exists()
     real = sample.run("ingest", ".", "--json")
     assert (real.code, set(real.json)) == (0, SUMMARY)
-    for key in SUMMARY - {"dry_run", "seconds", "library"}:
+    for key in SUMMARY - {"dry_run", "seconds", "characters", "library"}:
         assert dry.json[key] == real.json[key]
+    assert (dry.json["characters"], dry.json["model"]) == (None, None)
+    assert real.json["characters"] > 5
     again = sample.run("ingest")
     assert again.code == 0
     assert "unchanged" in again.out
@@ -248,15 +252,19 @@ def test_a_settings_file_is_made_once(empty: Terminal) -> None:
     assert {s["source"] for s in shown} == {"default", "environment"}
 
 
-def test_chunk_size_of_the_settings_reads_again(empty: Terminal) -> None:
-    text = "# One\n\n" + "The frog lit the lamp and waited.\n\n" * 40
+@pytest.mark.parametrize(
+    ("pipeline", "sizes"), [("a", "size = 64\noverlap = 8"), ("b", "largest = 160")]
+)
+def test_chunk_size_of_the_settings_reads_again(
+    empty: Terminal, pipeline: str, sizes: str
+) -> None:
+    text = "# One\n\n" + "The frog lit the lamp and waited.\n\n" * 120
     (empty.folder / "1.md").write_text(text, encoding="utf-8")
-    first = empty.run("ingest", ".", "--json").json
-    (empty.folder / "lrwr.toml").write_text(
-        "[chunk]\nsize = 64\noverlap = 8\n", encoding="utf-8"
-    )
-    assert empty.run("status", "--json").json["changed"] == 1
-    second = empty.run("ingest", "--json").json
+    chosen = {"LRWR_PIPELINE": pipeline}
+    first = empty.run("ingest", ".", "--json", **chosen).json
+    (empty.folder / "lrwr.toml").write_text(f"[chunk]\n{sizes}\n", encoding="utf-8")
+    assert empty.run("status", "--json", **chosen).json["changed"] == 1
+    second = empty.run("ingest", "--json", **chosen).json
     assert (first["processed"], second["processed"]) == (1, 1)
     assert second["chunks"] > first["chunks"]
 

@@ -18,6 +18,18 @@ PASSAGE = {
     "chars",
     "score",
 }
+FACT = {
+    "about",
+    "subject",
+    "field",
+    "value",
+    "details",
+    "certainty",
+    "filled_by",
+    "file",
+    "chars",
+    "lines",
+}
 
 
 def chapter_of(file: str) -> int:
@@ -45,11 +57,24 @@ def test_a_search_as_json_has_the_documented_keys(marsh: Terminal) -> None:
         "as_of",
         "passages",
         "unknown_words",
+        "facts",
         "remarks",
     }
     assert len(ran.json["passages"]) == 4
     for passage in ran.json["passages"]:
         assert set(passage) == PASSAGE
+    assert ran.json["facts"]
+    for fact in ran.json["facts"]:
+        assert set(fact) == FACT
+
+
+def test_what_is_known_besides_stands_where_it_is_said(marsh: Terminal) -> None:
+    facts = marsh.run("search", "Which colour are Nell's eyes?", "--json").json["facts"]
+    eyes = next(fact for fact in facts if ["attribute", "eyes"] in fact["details"])
+    (chars,) = eyes["chars"]
+    assert eyes["value"] in text_at(marsh, eyes["file"], chars)
+    bounded = ("search", "Which colour are Nell's eyes?", "--as-of", "ch1", "--json")
+    assert all(chapter_of(f["file"]) == 1 for f in marsh.run(*bounded).json["facts"])
 
 
 def test_a_batch_is_answered_line_by_line_with_exact_spans(

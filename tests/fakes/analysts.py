@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.facts import About, Fact, PassageField
 from lrwr.core.model.metering import Usage
 from lrwr.core.model.text import Span
@@ -13,7 +14,9 @@ class ScriptedAnalyst:
     """Finds words in an excerpt, and says of them what the script says.
 
     `script` gives for some words what they are about, the field and the value.
-    Excerpts that hold `broken` cannot be read.
+    Excerpts that hold `broken` cannot be read. `patience` is how many more calls are
+    answered before it is away; None means all. `classified` holds the texts of each
+    call, `extracted` one text for each.
     """
 
     def __init__(
@@ -22,11 +25,19 @@ class ScriptedAnalyst:
         *,
         name: str = "scripted",
         broken: str = "",
+        patience: int | None = None,
     ) -> None:
         self._script = script
         self._name = name
         self._broken = broken
-        self.read: list[Excerpt] = []
+        self.patience = patience
+        self.classified: list[list[str]] = []
+        self.extracted: list[str] = []
+
+    @property
+    def calls(self) -> int:
+        """How many calls were answered."""
+        return len(self.classified) + len(self.extracted)
 
     @property
     def name(self) -> str:
@@ -42,15 +53,37 @@ class ScriptedAnalyst:
     async def classify(
         self, excerpts: Sequence[Excerpt]
     ) -> tuple[list[Finding], Usage]:
+        self._wait()
+        self.classified.append([excerpt.text for excerpt in excerpts])
         kinds = (About.PASSAGE, About.GAP)
-        return [self._find(excerpt, kinds) for excerpt in excerpts], Usage(calls=1)
+        return self._answered([self._find(excerpt, kinds) for excerpt in excerpts])
 
     async def extract(self, excerpt: Excerpt) -> tuple[Finding, Usage]:
+        self._wait()
+        self.extracted.append(excerpt.text)
         kinds = tuple(kind for kind in About if kind not in (About.PASSAGE, About.GAP))
-        return self._find(excerpt, kinds), Usage(calls=1)
+        (finding,), usage = self._answered([self._find(excerpt, kinds)])
+        return finding, usage
+
+    def _wait(self) -> None:
+        if self.patience is not None:
+            self.patience -= 1
+            if self.patience < 0:
+                raise ServiceUnavailable("The model is away.", hint="Wake it up.")
+
+    def _answered(self, findings: list[Finding]) -> tuple[list[Finding], Usage]:
+        quotes = sum(len(finding.facts) for finding in findings)
+        failed = sum(bool(finding.failed) for finding in findings)
+        return findings, Usage(
+            calls=1,
+            prompt_tokens=100,
+            completion_tokens=10,
+            failed=failed,
+            quotes=quotes,
+            verified=quotes,
+        )
 
     def _find(self, excerpt: Excerpt, kinds: tuple[About, ...]) -> Finding:
-        self.read.append(excerpt)
         if self._broken and self._broken in excerpt.text:
             return Finding((), failed="the model's reply could not be read")
         facts = []

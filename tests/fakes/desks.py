@@ -16,9 +16,11 @@ from lrwr.core.ports.record_store import Change
 from lrwr.core.ports.reranker import Reranker
 from lrwr.core.ports.vector_index import VectorIndex
 from lrwr.core.retrieval.search import PassageFinder
-from lrwr.pipeline.recipes import NaiveRecipe, Tools
+from lrwr.core.retrieval.story_search import StorySearch
+from lrwr.pipeline.recipes import NaiveRecipe, Recipe, Tools
 from lrwr.pipeline.report import IngestReport
 from lrwr.pipeline.service import DocumentProcessingService
+from lrwr.pipeline.weaving import StoryWeaver
 from tests.fakes.embedder import WordEmbedder, count_words
 from tests.fakes.libraries import Library, sqlite_library
 
@@ -52,7 +54,7 @@ class Desk:
         return DocumentProcessingService(
             source=FolderSource(self.folder, [self.folder / t for t in targets or "."]),
             parse=Parser(),
-            recipe=NaiveRecipe(size=size, overlap=size // 8),
+            recipe=self.recipe(size),
             tools=Tools(
                 count=count_words,
                 embedder=embedder or self.embedder,
@@ -61,8 +63,26 @@ class Desk:
             store=self.library.knowledge,
             jobs=self.library.queue,
             worker=worker,
+            weaver=self.weaver(),
             pause=self.pause,
         )
+
+    @property
+    def pipeline(self) -> Pipeline:
+        """The collection that is worked on."""
+        return Pipeline.NAIVE
+
+    def recipe(self, size: int) -> Recipe:
+        """How documents become knowledge."""
+        return NaiveRecipe(size=size, overlap=size // 8)
+
+    def weaver(self) -> StoryWeaver | None:
+        """What makes the cast, where there is one."""
+        return None
+
+    def story_search(self) -> StorySearch | None:
+        """What brings the story to bear on a search, where it is known."""
+        return None
 
     async def pause(self) -> None:
         """Let others work, and a second pass on the library's clock."""
@@ -93,7 +113,7 @@ class Desk:
         """Return the whole change feed, with a vector for what is embedded now."""
         space = self.embedder.space if self.embedder else ""
         return await self.library.feed.changes(
-            Pipeline.NAIVE, space, after=0, limit=100_000
+            self.pipeline, space, after=0, limit=100_000
         )
 
     async def written(self) -> list[tuple[int, str]]:
@@ -114,7 +134,7 @@ class Desk:
         if lent:
             scan = VectorScan(
                 self.library.feed,
-                pipeline=Pipeline.NAIVE,
+                pipeline=self.pipeline,
                 space=lent.space,
                 dimensions=lent.dimensions,
             )
@@ -130,6 +150,7 @@ class Desk:
             reranker=reranker,
             candidates=candidates,
             order_patterns=order,
+            story=self.story_search(),
         )
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lrwr.core.model.events import IngestEvent
     from lrwr.core.ports.record_store import LibraryCounts
     from lrwr.core.settings.values import Settings
-    from lrwr.pipeline.report import IngestReport, Problem
+    from lrwr.pipeline.report import IngestReport
 
 EPILOG = (
     "Examples: lrwr ingest ./manuscript · lrwr ingest (again, the same folders) ·"
@@ -21,37 +21,40 @@ EPILOG = (
 )
 
 
+Paths = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="[FOLDER|FILE]...",
+        help="Folders or files of .md, .docx and .txt; those of last time if left out.",
+    ),
+]
+PipelineName = Annotated[
+    str | None, typer.Option("--pipeline", metavar="a|b", help="The recipe: a or b.")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Say what would be done; write nothing.")
+]
+Verify = Annotated[
+    bool,
+    typer.Option("--verify", help="Read every file, even those that seem unchanged."),
+]
+Budget = Annotated[
+    float | None,
+    typer.Option(
+        min=0, metavar="USD", help="What a language model may cost in this run."
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
+
+
 def ingest(
     context: typer.Context,
-    paths: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="[FOLDER|FILE]...",
-            help="Folders or files of .md, .docx and .txt; those of last time if left"
-            " out.",
-        ),
-    ] = None,
-    pipeline: Annotated[
-        str | None, typer.Option(help="The recipe: a or b.", metavar="a|b")
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done; write nothing.")
-    ] = False,
-    verify: Annotated[
-        bool,
-        typer.Option(
-            "--verify", help="Read every file, even those that seem unchanged."
-        ),
-    ] = False,
-    budget: Annotated[
-        float | None,
-        typer.Option(
-            min=0, metavar="USD", help="What a language model may cost in this run."
-        ),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the summary as JSON.")
-    ] = False,
+    paths: Paths = None,
+    pipeline: PipelineName = None,
+    dry_run: DryRun = False,
+    verify: Verify = False,
+    budget: Budget = None,
+    as_json: Json = False,
 ) -> None:
     """Read the manuscript. Only what changed since the last time costs anything."""
     from lrwr.cli.begin import begin
@@ -154,6 +157,7 @@ def _near(target: Path) -> str:
 
 
 def _watcher(advance: "Advance", output: "Output") -> "Callable[[IngestEvent], None]":
+    from lrwr.cli.ingested import count
     from lrwr.core.model.events import Finished, Planned, Waiting
 
     waits = False
@@ -166,7 +170,7 @@ def _watcher(advance: "Advance", output: "Output") -> "Callable[[IngestEvent], N
             advance(1)
         elif isinstance(event, Waiting) and not waits:
             waits = True
-            held = _count(event.documents, "document")
+            held = count(event.documents, "document")
             output.story(f"Waiting for another run of lrwr, which is at {held}.")
 
     return watch
@@ -182,169 +186,23 @@ def _show(
     as_json: bool,
 ) -> None:
     from lrwr.cli.clean import one_line
+    from lrwr.cli.ingested import as_json as summary
+    from lrwr.cli.ingested import in_words, problem_in_words
 
     for remark in report.remarks:
         output.warn(one_line(remark))
     for problem in report.problems:
-        output.warn(one_line(_told(problem)))
+        output.warn(one_line(problem_in_words(problem)))
         if problem.hint:
             output.story(f"  hint: {problem.hint}")
     if as_json:
-        output.json(_summary(report, counts, settings, seconds))
+        output.json(summary(report, counts, settings, seconds))
         return
     for skipped in report.skipped:
         output.story(f"skipped {one_line(skipped.path)}: {skipped.reason}")
-    for line in [*_lines(report, counts), *_of_model(report, settings)]:
+    for line in in_words(report, counts, settings):
         output.answer(line)
     output.answer(f"Done in {seconds:.1f} s.")
     is_first = bool(counts and report.processed == counts.documents)
     if is_first and output.interactive and not report.dry_run:
         output.story('Now ask it something: lrwr ask "Who …?"')
-
-
-def _told(problem: "Problem") -> str:
-    """Return what happened, the file named by its whole path, and once."""
-    document, message = problem.document, problem.message
-    name = document.rpartition("/")[2]
-    for shown in (document, name):
-        if message.startswith(f"{shown} "):
-            return document + message.removeprefix(shown)
-    return f"{document}: {message}"
-
-
-def _lines(report: "IngestReport", counts: "LibraryCounts | None") -> "list[str]":
-    read = "to read" if report.dry_run else "read"
-    lines = [
-        f"{_count(report.processed, 'document')} {read}"
-        f" ({_count(report.words, 'word')}), {report.unchanged:,} unchanged"
-        f"{_moves(report)}."
-    ]
-    if report.processed:
-        verb = "to embed" if report.dry_run else "embedded"
-        lines.append(
-            f"{_count(report.chunks, 'passage')}: {report.embedded:,} {verb}"
-            f" ({report.tokens:,} tokens), {report.reused:,} reused."
-        )
-    if counts is not None and not report.dry_run:
-        lines.append(
-            f"The library holds {_count(counts.documents, 'document')},"
-            f" {_count(counts.words, 'word')}, {_count(counts.chunks, 'passage')}."
-        )
-    if report.woven is not None and report.woven.characters:
-        known = _count(report.woven.characters, "character")
-        lines.append(f"{known} known; see them with `lrwr characters`.")
-    return lines
-
-
-def _of_model(report: "IngestReport", settings: "Settings") -> "list[str]":
-    """Say what a language model was asked, or would be, and what it costs."""
-    if not report.model:
-        return []
-    usage = report.usage
-    will = "would be asked about" if report.dry_run else "was asked"
-    cost = _price(report, settings)
-    price = "price unknown" if cost is None else f"${cost:.2f}"
-    lines = [
-        f"{report.model} {will} {_count(usage.calls, 'question')}:"
-        f" {usage.prompt_tokens:,} tokens sent, {usage.completion_tokens:,} answered"
-        f" ({price}); {_count(usage.cached, 'answer')} known already."
-    ]
-    if usage.quotes:
-        share = usage.verified / usage.quotes
-        lines.append(
-            f"It quoted {_count(usage.quotes, 'time')}; {usage.verified:,} of the quotes"
-            f" stand in the text ({share:.0%}), the others were dropped."
-        )
-    if usage.repaired or usage.failed:
-        lines.append(
-            f"{_count(usage.repaired, 'answer')} had to be asked for twice;"
-            f" {usage.failed:,} could not be read."
-        )
-    return lines
-
-
-def _price(report: "IngestReport", settings: "Settings") -> float | None:
-    from lrwr.core.model.metering import price, read_prices
-
-    return price(report.usage, report.model, read_prices(settings.model.prices))
-
-
-def _moves(report: "IngestReport") -> str:
-    gone = report.forgotten - len(report.renamed)
-    text = f", {len(report.renamed):,} renamed" if report.renamed else ""
-    text += f", {gone:,} forgotten" if gone > 0 else ""
-    failed = len(report.problems)
-    return text + (f", {failed:,} not readable" if failed else "")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _summary(
-    report: "IngestReport",
-    counts: "LibraryCounts | None",
-    settings: "Settings",
-    seconds: float,
-) -> dict[str, object]:
-    return {
-        "dry_run": report.dry_run,
-        "documents": report.found,
-        "processed": report.processed,
-        "unchanged": report.unchanged,
-        "forgotten": report.forgotten,
-        "renamed": [
-            {"from": old, "to": new} for new, old in sorted(report.renamed.items())
-        ],
-        "words": report.words,
-        "chunks": report.chunks,
-        "tokens": report.tokens,
-        "embedded": report.embedded,
-        "reused": report.reused,
-        "seconds": round(seconds, 3),
-        "skipped": [
-            {"path": skipped.path, "reason": skipped.reason}
-            for skipped in report.skipped
-        ],
-        "problems": [
-            {
-                "document": problem.document,
-                "message": problem.message,
-                "hint": problem.hint,
-                "exit_code": problem.exit_code,
-            }
-            for problem in report.problems
-        ],
-        "remarks": report.remarks,
-        "model": _model_summary(report, settings),
-        "characters": report.woven.characters if report.woven else None,
-        "library": None
-        if counts is None
-        else {
-            "documents": counts.documents,
-            "words": counts.words,
-            "chunks": counts.chunks,
-            "embedded": counts.embedded,
-        },
-    }
-
-
-def _model_summary(
-    report: "IngestReport", settings: "Settings"
-) -> dict[str, object] | None:
-    """Return what the language model was asked, for scripts; None without one."""
-    if not report.model:
-        return None
-    usage = report.usage
-    return {
-        "name": report.model,
-        "calls": usage.calls,
-        "prompt_tokens": usage.prompt_tokens,
-        "completion_tokens": usage.completion_tokens,
-        "cached": usage.cached,
-        "repaired": usage.repaired,
-        "failed": usage.failed,
-        "quotes": usage.quotes,
-        "verified": usage.verified,
-        "usd": _price(report, settings),
-    }

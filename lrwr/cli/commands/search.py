@@ -126,36 +126,46 @@ def search(
 
     from lrwr.cli.begin import begin
     from lrwr.cli.running import run_async
-    from lrwr.core.model.errors import SettingsProblem
 
     flags = {"search.limit": limit, "pipeline": pipeline}
     settings, output = begin(context, flags)
-    words = (words or "").strip()
-    if bool(words) == (batch is not None):
-        raise SettingsProblem(
-            "Nothing to look for"
-            if batch is None
-            else "Words and --batch exclude each other",
-            hint='Try: lrwr search "marsh lantern"',
-        )
     request = _request(
-        words,
+        _looked_for(words, batch),
         settings,
         types=types or [],
-        dense=dense,
-        lexical=lexical,
-    )
-    request = replace(
-        request,
-        names=names,
-        rerank=rerank,
-        notes=notes,
         filters=_filters(character, present, content_type, function),
+        ways=_ways(dense=dense, lexical=lexical),
     )
+    request = replace(request, names=names, rerank=rerank, notes=notes)
     if batch is not None:
         run_async(_batch(settings, output, request, batch, as_of))
     else:
         run_async(_one(settings, output, request, as_of, as_json=as_json, full=full))
+
+
+def _looked_for(words: str | None, batch: Path | None) -> str:
+    """Return the words to look for, empty with a batch of questions."""
+    from lrwr.core.model.errors import SettingsProblem
+
+    words = (words or "").strip()
+    if bool(words) != (batch is not None):
+        return words
+    raise SettingsProblem(
+        "Words and --batch exclude each other" if words else "Nothing to look for",
+        hint='Try: lrwr search "marsh lantern"',
+    )
+
+
+def _ways(*, dense: bool, lexical: bool) -> tuple[bool, bool]:
+    """Return whether to search by words, and whether by meaning."""
+    from lrwr.core.model.errors import SettingsProblem
+
+    if dense and lexical:
+        raise SettingsProblem(
+            "--dense and --lexical exclude each other",
+            hint="Leave both out: both ways together find most.",
+        )
+    return not dense, not lexical
 
 
 def _request(
@@ -163,26 +173,22 @@ def _request(
     settings: "Settings",
     *,
     types: list[str],
-    dense: bool,
-    lexical: bool,
+    filters: "Filters",
+    ways: tuple[bool, bool],
 ) -> "SearchRequest":
     from lrwr.cli.choices import one_of
     from lrwr.core.model.documents import DocumentType
-    from lrwr.core.model.errors import SettingsProblem
     from lrwr.core.retrieval.search import SearchRequest
 
-    if dense and lexical:
-        raise SettingsProblem(
-            "--dense and --lexical exclude each other",
-            hint="Leave both out: both ways together find most.",
-        )
+    lexical, dense = ways
     return SearchRequest(
         question=words,
         pipeline=settings.pipeline,
         limit=settings.search.limit,
-        lexical=not dense,
-        dense=not lexical,
+        lexical=lexical,
+        dense=dense,
         types=frozenset(one_of(DocumentType, name, "--type") for name in types),
+        filters=filters,
     )
 
 

@@ -40,6 +40,8 @@ def names_in_question(question: str, cast: Cast) -> list[tuple[Span, tuple[str, 
     at = 0
     while at < len(tokens):
         taken, who = _longest(question, tokens[at:], known, lowercase=lowercase)
+        if not who:
+            taken, who = _nearest(question, tokens[at:], cast, lowercase=lowercase)
         if who:
             end = _end_of(tokens[at + taken - 1])
             found.append((Span(tokens[at].start(), end), who))
@@ -65,9 +67,24 @@ def _longest(
         starts_well = plain(tokens[0][0]) not in ("the", "a", "an") or size > 1
         if wanted in known and starts_well and _is_meant(stretch, lowercase=lowercase):
             return size, known[wanted]
+    return 1, ()
+
+
+def _nearest(
+    question: str, tokens: Sequence[re.Match[str]], cast: Cast, *, lowercase: bool
+) -> tuple[int, tuple[str, ...]]:
+    """Match capitalised words by the words of longer names, or with a slip."""
+    size = 0
+    while size < min(_MOST_WORDS, len(tokens)) and tokens[size][0][:1].isupper():
+        size += 1
+    for number in range(size, 0, -1):
+        stretch = question[tokens[0].start() : tokens[number - 1].end()]
+        wanted = plain(_unpossessive(stretch))
+        if wanted not in NO_NAMES and (who := _by_words(wanted, cast)):
+            return number, who
     first = tokens[0][0]
-    if _is_meant(first, lowercase=lowercase) and (lowercase or first[:1].isupper()):
-        return 1, _by_slip(plain(_unpossessive(first)), known)
+    if _is_meant(first, lowercase=lowercase) and (lowercase or size):
+        return 1, _by_slip(plain(_unpossessive(first)), _known(cast))
     return 1, ()
 
 

@@ -77,7 +77,7 @@ class Analyst(Protocol):
         ...
 
 
-TOGETHER = 8
+TOGETHER = 12
 """Excerpts that are classified in one call."""
 
 WINDOW = 6000

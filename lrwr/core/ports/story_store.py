@@ -24,11 +24,15 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Appearance:
-    """A character in a passage: `count` words or utterances of that role there."""
+    """A character in a passage: `count` words or utterances of that role there.
+
+    `ordinal` is the passage's own, counted in its document from 0.
+    """
 
     chunk: ChunkId
     document: DocumentId
     span: Span
+    ordinal: int
     character: str
     role: Role
     count: int

@@ -184,16 +184,33 @@ class PassageFinder:
     ) -> dict[ChunkId, float]:
         """Add what is known of the people in passages, and of their kind."""
         found = dict(scores)
-        if request.names:
-            counts = await self._store.counts(request.pipeline)
-            people = await story.by_people(
-                request.question, scope, order, total=counts.chunks
-            )
-            found = weighted_sum([(1.0, found), (1.0, people)])
         if request.boosts:
             boosts = await story.boosts(request.question, found)
             found |= {chunk: found[chunk] * boost for chunk, boost in boosts.items()}
+        if request.names:
+            people = await self._people(request, scope, order, story, scores)
+            found = weighted_sum([(1.0, found), (1.0, people)])
         return found
+
+    async def _people(
+        self,
+        request: SearchRequest,
+        scope: Scope,
+        order: StoryOrder,
+        story: StorySearch,
+        scores: Mapping[ChunkId, float],
+    ) -> dict[ChunkId, float]:
+        async def holding(word: str) -> list[Chunk]:
+            found = await self._lexical.search_words(
+                [word], pipeline=request.pipeline, scope=scope, limit=POOL
+            )
+            return await self._store.chunks([scored.chunk for scored in found])
+
+        counts = await self._store.counts(request.pipeline)
+        others = await self._store.chunks(sorted(scores))
+        return await story.by_people(
+            request.question, scope, order, others, holding, total=counts.chunks
+        )
 
     async def _first_scores(
         self,

@@ -1,30 +1,37 @@
 """What is known of the story, brought to bear on a search: people, kinds, facts."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from lrwr.core.english.lookup import resolve
 from lrwr.core.model.cast import Cast
-from lrwr.core.model.chunks import ChunkId
+from lrwr.core.model.chunks import Chunk, ChunkId
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import ContentType, NarrativeFunction, PassageField
 from lrwr.core.model.search import Scope
 from lrwr.core.model.text import Span
 from lrwr.core.model.words import content_words
-from lrwr.core.ports.story_store import Known, Role, StoryStore
+from lrwr.core.ports.story_store import Appearance, Known, Role, StoryStore
 from lrwr.core.retrieval.people import (
-    earliness,
+    IN_IT,
+    Asked,
+    People,
+    asks_first,
+    asks_last,
     people_asked,
-    scores_of_people,
+    strangers_asked,
     within,
 )
 from lrwr.core.retrieval.story import StoryOrder
 
-PEOPLE_WEIGHT = 1.5
-EARLINESS_WEIGHT = 1.0
-"""What the people of a question count beside its words and meaning, and their being
-the first or last where it asks for that; see decision 011."""
+PEOPLE_WEIGHT = 0.6
+MERE_WEIGHT = 0.02
+EARLINESS_WEIGHT = 6.0
+"""What the people of a question count beside its words and meaning: where it is about
+who says what, where they are merely named, and where it asks for the first or the
+last; see decision 011."""
 
 BOOST = 0.25
 """What a passage gains that is of the kind that the question asks for."""
@@ -52,8 +59,8 @@ _KINDS = {
     ),
 }
 
-IN_IT = frozenset({Role.SPEAKS, Role.HEARS, Role.PRESENT})
-"""What somebody may be to a passage who is there, and not merely spoken of."""
+FindWord = Callable[[str], Awaitable[Sequence[Chunk]]]
+"""The chunks in scope that hold a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,26 +89,36 @@ class StorySearch:
         self._stories = stories
 
     async def by_people(
-        self, question: str, scope: Scope, order: StoryOrder, *, total: int
+        self,
+        question: str,
+        scope: Scope,
+        order: StoryOrder,
+        others: Sequence[Chunk],
+        strangers: FindWord,
+        *,
+        total: int,
     ) -> dict[ChunkId, float]:
-        """Score the chunks in `scope` by the people whom `question` names, if any."""
+        """Score chunks in `scope` by the people whom `question` names, if any.
+
+        Those that have them, and `others`. A name that nobody in the cast bears is
+        looked for as a word, by `strangers`. `total` counts all chunks.
+        """
         asked = people_asked(question, await self._stories.cast())
         people = {who for one in asked for who in one.people}
-        if not people:
+        found = await self._stories.appearances(people) if people else []
+        for word, role in strangers_asked(question, asked):
+            asked.append(Asked(Span(0, 0), (word,), role))
+            found += _appearing(word, await strangers(word))
+        if not asked:
             return {}
-        found = await self._stories.appearances(people)
-        scores = scores_of_people(asked, found, scope, total=total)
-        ranks = {document: rank for rank, document in enumerate(order.story)}
-        places = {
-            one.chunk: (ranks[one.document], one.span.start)
-            for one in found
-            if one.document in ranks
-        }
-        early = earliness(question, scores, places)
-        return {
-            chunk: PEOPLE_WEIGHT * score**2 + EARLINESS_WEIGHT * early.get(chunk, 0.0)
-            for chunk, score in scores.items()
-        }
+        near = People(asked, found, scope, total=total)
+        spots = near.chunks | {(c.document, c.ordinal): c.id for c in others}
+        weight = PEOPLE_WEIGHT if any(one.role for one in asked) else MERE_WEIGHT
+        scores = {chunk: weight * near.score(spot) for spot, chunk in spots.items()}
+        plain = {spot: chunk for spot, chunk in spots.items() if near.is_plain(spot)}
+        for chunk, bonus in _by_place(question, plain, order).items():
+            scores[chunk] += EARLINESS_WEIGHT * bonus
+        return scores
 
     async def boosts(
         self, question: str, chunks: Collection[ChunkId]
@@ -189,3 +206,28 @@ def _of_people_first(found: Sequence[Known], question: str, cast: Cast) -> list[
     return sorted(
         found, key=lambda known: not people & set(resolve(known.fact.subject, cast))
     )
+
+
+def _appearing(word: str, chunks: Sequence[Chunk]) -> list[Appearance]:
+    """Take a name that nobody bears for somebody who is in every chunk that has it."""
+    return [
+        Appearance(chunk.id, chunk.document, chunk.span, chunk.ordinal, word, role, 1)
+        for chunk in chunks
+        for role in (Role.HEARS, Role.PRESENT, Role.MENTIONED)
+    ]
+
+
+def _by_place(
+    question: str, chunks: Mapping[tuple[DocumentId, int], ChunkId], order: StoryOrder
+) -> dict[ChunkId, float]:
+    """Score chunks by their place in the story, 0.0 to 1.0, if the question asks so.
+
+    "The first words" want the earliest, "the last" the latest.
+    """
+    last = asks_last(question)
+    if not last and not asks_first(question):
+        return {}
+    ranks = {document: rank for rank, document in enumerate(order.story)}
+    told = [spot for spot in chunks if spot[0] in ranks]
+    told.sort(key=lambda spot: (ranks[spot[0]], spot[1]), reverse=last)
+    return {chunks[spot]: 1 - n / len(told) for n, spot in enumerate(told)}

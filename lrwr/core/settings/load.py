@@ -38,7 +38,11 @@ def load_settings(
         **from_flags(flags),
     }
     settings = _built(root, given, tuple(warnings))
-    _check_overlap(settings)
+    chunk = settings.chunk
+    _check_half(settings, "chunk.overlap", chunk.overlap, "chunk.size", chunk.size)
+    _check_half(
+        settings, "chunk.smallest", chunk.smallest, "chunk.largest", chunk.largest
+    )
     return settings
 
 
@@ -85,13 +89,14 @@ def _section(
     return make(**values, **rest)
 
 
-def _check_overlap(settings: Settings) -> None:
-    size, overlap = settings.chunk.size, settings.chunk.overlap
-    if overlap * 2 <= size:
+def _check_half(
+    settings: Settings, less: str, half: int, more: str, whole: int
+) -> None:
+    """Make sure that the setting `less` is at most half of the setting `more`."""
+    if half * 2 <= whole:
         return
-    keys = ("chunk.overlap", "chunk.size")
-    where = next(o.where for key in keys if (o := settings.origin(key)).where)
+    where = next(o.where for key in (less, more) if (o := settings.origin(key)).where)
     raise SettingsProblem(
-        f"{where}: `chunk.overlap` is {overlap}, more than half of `chunk.size`, {size}",
-        hint=f"Set `chunk.overlap` to {size // 2} or less.",
+        f"{where}: `{less}` is {half}, more than half of `{more}`, {whole}",
+        hint=f"Set `{less}` to {whole // 2} or less.",
     )

@@ -129,7 +129,8 @@ class ChunkSettings:
     )
     smallest: int = setting(
         80,
-        "How many tokens a passage of pipeline b should have at least.",
+        "How many tokens a passage of pipeline b should have at least; at most half of"
+        " `largest`.",
         low=20,
         high=250,
     )

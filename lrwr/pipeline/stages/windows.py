@@ -31,9 +31,13 @@ def excerpts_to_classify(
 
 
 def batches(excerpts: Sequence[Excerpt]) -> Iterator[list[Excerpt]]:
-    """Cut excerpts into runs that are classified in one call each."""
-    for start in range(0, len(excerpts), TOGETHER):
-        yield list(excerpts[start : start + TOGETHER])
+    """Cut excerpts into runs that are classified in one call each, all about as long:
+    no call is made for a few that are left over.
+    """
+    total = len(excerpts)
+    calls = -(-total // TOGETHER)
+    for n in range(calls):
+        yield list(excerpts[total * n // calls : total * (n + 1) // calls])
 
 
 def excerpts_to_extract(

@@ -238,12 +238,12 @@ async def test_a_fact_without_its_words_is_dropped_and_counted() -> None:
     assert (usage.quotes, usage.verified) == (4, 3)
 
 
-async def test_eight_passages_are_read_in_one_call_and_stay_in_order() -> None:
+async def test_twelve_passages_are_read_in_one_call_and_stay_in_order() -> None:
     chat = ScriptedChat(answer=by_number)
     findings, usage = await ModelAnalyst(chat).classify(excerpts(19))
     assert [references(one) for one in findings] == [[str(n)] for n in range(19)]
-    assert usage.calls == len(chat.asked) == 3
-    assert TOGETHER == 8
+    assert usage.calls == len(chat.asked) == 2
+    assert TOGETHER == 12
 
 
 def by_number(messages: Sequence[Message], shape: Shape | None) -> str:

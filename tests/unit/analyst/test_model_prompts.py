@@ -40,8 +40,8 @@ def test_schemas_are_strict_and_made_up_replies_fit_them(kind: type[BaseModel]) 
 
 
 def test_instructions_and_schema_stay_short() -> None:
-    assert tokens(classify_messages([excerpt("")]), Passages) <= 430
-    assert tokens(extract_messages(excerpt("")), Extracted) <= 1_000
+    assert tokens(classify_messages([excerpt("")]), Passages) <= 410
+    assert tokens(extract_messages(excerpt("")), Extracted) <= 930
 
 
 def test_a_novel_is_read_within_its_allowance() -> None:

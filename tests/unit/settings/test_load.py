@@ -39,7 +39,7 @@ def load(
 def test_without_any_file_every_value_is_the_default(novel: Path) -> None:
     settings = load_settings(novel, {}, {}, user=novel / "nowhere.toml")
     assert settings == Settings(novel)
-    assert settings.pipeline is Pipeline.NAIVE
+    assert settings.pipeline is Pipeline.AGENTIC
     assert settings.origin("search.limit") == Origin(Source.DEFAULT, "")
 
 
@@ -102,7 +102,7 @@ def test_lists_are_kept_in_order(novel: Path) -> None:
         ("[serach]\nlimit = 3", "`serach.limit`; did you mean `search.limit`?"),
         ("[gardening]\nroses = 3", ":2: unknown setting `gardening.roses`"),
         ("[gardening]", ":1: unknown setting `gardening`"),
-        ('pipeline = "b"', '`pipeline` is "b", expected "a"'),
+        ('pipeline = "c"', '`pipeline` is "c", expected one of "a", "b"'),
         ("[search]\nlimit = 0", "`search.limit` is 0, expected a whole number from 1"),
         ("[search]\nlimit = 101", "expected a whole number from 1 to 100"),
         ("[search]\nlimit = true", "`search.limit` is true, expected a whole number"),
@@ -115,6 +115,8 @@ def test_lists_are_kept_in_order(novel: Path) -> None:
         ("[pipeline]\na = 1", "`pipeline` is a section, expected"),
         ("limit = ", "lrwr.toml is not valid TOML"),
         ("[chunk]\nsize = 80", "`chunk.overlap` is 50, more than half"),
+        ("[chunk]\nlargest = 100", "`chunk.smallest` is 80, more than half"),
+        ("[chunk]\nsmallest = 126", "`chunk.smallest` is 126, more than half"),
     ],
 )
 def test_what_no_setting_understands_is_refused_with_its_place(
@@ -196,7 +198,7 @@ def test_an_empty_variable_counts_as_not_set(novel: Path) -> None:
         ("LRWR_OUTPUT_PROGRESS", "perhaps"),
         ("LRWR_MODEL_BUDGET", "little"),
         ("LRWR_MODEL_BUDGET", "nan"),
-        ("LRWR_PIPELINE", "b"),
+        ("LRWR_PIPELINE", "c"),
     ],
 )
 def test_a_variable_that_says_no_such_value_is_named(
@@ -213,6 +215,15 @@ def test_a_variable_says_yes_or_no_in_several_ways(
     novel: Path, text: str, expected: bool
 ) -> None:
     assert load(novel, env={"LRWR_OUTPUT_PROGRESS": text}).output.progress is expected
+
+
+def test_a_bound_that_another_place_makes_too_large_is_named(novel: Path) -> None:
+    text = "[chunk]\nsmallest = 100\nlargest = 200"
+    assert load(novel, text).chunk.smallest == 100
+    with pytest.raises(SettingsProblem, match=r"`chunk\.smallest` is 100") as caught:
+        load(novel, text, env={"LRWR_CHUNK_LARGEST": "199"})
+    assert str(caught.value).startswith(f"{novel / 'lrwr.toml'}:2: ")
+    assert caught.value.hint == "Set `chunk.smallest` to 99 or less."
 
 
 def test_a_flag_with_a_value_out_of_range_is_refused(novel: Path) -> None:

@@ -11,7 +11,7 @@ from lrwr.core.model.search import Scope, Scored
 
 _INDEXES = {
     Pipeline.NAIVE: ("chunk_fts_a", "1.0"),
-    Pipeline.AGENTIC: ("chunk_fts_b", "1.0, 0.0, 0.3, 0.0"),
+    Pipeline.AGENTIC: ("chunk_fts_b", "1.0, 0.5, 0.3, 0.0"),
 }
 """Each pipeline's index, and what a word counts in each of its columns; those of b are
 text, lead, heading and names. See decision 011."""

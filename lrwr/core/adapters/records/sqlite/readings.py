@@ -17,8 +17,10 @@ _DROP = (
     "delete from reading where document_id = ?",
 )
 
+_UNWOVEN = "delete from woven where document_id = ?"
+
 _DROP_WOVEN = (
-    "delete from woven where document_id = ?",
+    _UNWOVEN,
     "delete from quotation where document_id = ?",
     "delete from first_seen where document_id = ?",
 )
@@ -63,8 +65,11 @@ def read_of(knowledge: Knowledge) -> Read:
 
 
 def keep(connection: sqlite3.Connection, read: Read) -> None:
-    """Put a document's rows in the place of those that were there."""
-    for statement in _DROP:
+    """Put a document's rows in the place of those that were there.
+
+    It is to be woven anew even where its text is the same: its chunks may be others.
+    """
+    for statement in (*_DROP, _UNWOVEN):
         connection.execute(statement, (read.document,))
     connection.executemany(_FACT, read.facts)
     connection.executemany(_SEAM, read.seams)

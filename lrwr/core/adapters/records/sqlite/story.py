@@ -62,7 +62,8 @@ order by f.keeper <> 'rules', f.n
 """
 
 _APPEARANCES = """
-select c.id, c.document_id, c.char_start, c.char_end, a.character, a.role, a.count
+select c.id, c.document_id, c.char_start, c.char_end, c.ordinal, a.character, a.role,
+  a.count
 from appearance a join chunk c on c.id = a.chunk_id
 where (:characters is null
     or a.character in (select value from json_each(:characters)))
@@ -201,13 +202,14 @@ class SqliteStoryStore:
                 Appearance(
                     ChunkId(chunk),
                     DocumentId(document),
-                    Span(start, end),
+                    Span(*span),
+                    ordinal,
                     who,
                     Role(role),
                     count,
                 )
-                for chunk, document, start, end, who, role, count in connection.execute(
-                    _APPEARANCES, asked
+                for chunk, document, *span, ordinal, who, role, count in (
+                    connection.execute(_APPEARANCES, asked)
                 )
             ]
         )

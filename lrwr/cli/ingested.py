@@ -1,0 +1,177 @@
+"""What an ingestion did, or would do: in words, and as JSON."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lrwr.core.ports.record_store import LibraryCounts
+    from lrwr.core.settings.values import Settings
+    from lrwr.pipeline.report import IngestReport, Problem
+
+
+def in_words(
+    report: "IngestReport", counts: "LibraryCounts | None", settings: "Settings"
+) -> list[str]:
+    """Return it in sentences, a line each; the time it took is not among them."""
+    return [*_lines(report, counts), *_of_model(report, settings)]
+
+
+def as_json(
+    report: "IngestReport",
+    counts: "LibraryCounts | None",
+    settings: "Settings",
+    seconds: float,
+) -> dict[str, object]:
+    """Return it for scripts."""
+    return {
+        **_work(report),
+        "seconds": round(seconds, 3),
+        **_trouble(report),
+        "model": _model(report, settings),
+        "characters": report.woven.characters if report.woven else None,
+        "library": counts and _library(counts),
+    }
+
+
+def problem_in_words(problem: "Problem") -> str:
+    """Return what happened, the file named by its whole path, and once."""
+    document, message = problem.document, problem.message
+    name = document.rpartition("/")[2]
+    for shown in (document, name):
+        if message.startswith(f"{shown} "):
+            return document + message.removeprefix(shown)
+    return f"{document}: {message}"
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number and its noun: "1 word", "2 words"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _lines(report: "IngestReport", counts: "LibraryCounts | None") -> list[str]:
+    read = "to read" if report.dry_run else "read"
+    lines = [
+        f"{count(report.processed, 'document')} {read}"
+        f" ({count(report.words, 'word')}), {report.unchanged:,} unchanged"
+        f"{_moves(report)}."
+    ]
+    if report.processed:
+        verb = "to embed" if report.dry_run else "embedded"
+        lines.append(
+            f"{count(report.chunks, 'passage')}: {report.embedded:,} {verb}"
+            f" ({report.tokens:,} tokens), {report.reused:,} reused."
+        )
+    if counts is not None and not report.dry_run:
+        lines.append(
+            f"The library holds {count(counts.documents, 'document')},"
+            f" {count(counts.words, 'word')}, {count(counts.chunks, 'passage')}."
+        )
+    if report.woven is not None and report.woven.characters:
+        known = count(report.woven.characters, "character")
+        lines.append(f"{known} known; see them with `lrwr characters`.")
+    return lines
+
+
+def _of_model(report: "IngestReport", settings: "Settings") -> list[str]:
+    """Say what a language model was asked, or would be, and what it costs."""
+    if not report.model:
+        return []
+    usage = report.usage
+    will = "would be asked about" if report.dry_run else "was asked"
+    cost = _price(report, settings)
+    price = "price unknown" if cost is None else f"${cost:.2f}"
+    lines = [
+        f"{report.model} {will} {count(usage.calls, 'question')}:"
+        f" {usage.prompt_tokens:,} tokens sent, {usage.completion_tokens:,} answered"
+        f" ({price}); {count(usage.cached, 'answer')} known already."
+    ]
+    if usage.quotes:
+        share = usage.verified / usage.quotes
+        lines.append(
+            f"It quoted {count(usage.quotes, 'time')}; {usage.verified:,} of the quotes"
+            f" stand in the text ({share:.0%}), the others were dropped."
+        )
+    if usage.repaired or usage.failed:
+        lines.append(
+            f"{count(usage.repaired, 'answer')} had to be asked for twice;"
+            f" {usage.failed:,} could not be read."
+        )
+    return lines
+
+
+def _price(report: "IngestReport", settings: "Settings") -> float | None:
+    from lrwr.core.model.metering import price, read_prices
+
+    return price(report.usage, report.model, read_prices(settings.model.prices))
+
+
+def _moves(report: "IngestReport") -> str:
+    gone = report.forgotten - len(report.renamed)
+    text = f", {len(report.renamed):,} renamed" if report.renamed else ""
+    text += f", {gone:,} forgotten" if gone > 0 else ""
+    failed = len(report.problems)
+    return text + (f", {failed:,} not readable" if failed else "")
+
+
+def _work(report: "IngestReport") -> dict[str, object]:
+    return {
+        "dry_run": report.dry_run,
+        "documents": report.found,
+        "processed": report.processed,
+        "unchanged": report.unchanged,
+        "forgotten": report.forgotten,
+        "renamed": [
+            {"from": old, "to": new} for new, old in sorted(report.renamed.items())
+        ],
+        "words": report.words,
+        "chunks": report.chunks,
+        "tokens": report.tokens,
+        "embedded": report.embedded,
+        "reused": report.reused,
+    }
+
+
+def _trouble(report: "IngestReport") -> dict[str, object]:
+    return {
+        "skipped": [
+            {"path": skipped.path, "reason": skipped.reason}
+            for skipped in report.skipped
+        ],
+        "problems": [
+            {
+                "document": problem.document,
+                "message": problem.message,
+                "hint": problem.hint,
+                "exit_code": problem.exit_code,
+            }
+            for problem in report.problems
+        ],
+        "remarks": report.remarks,
+    }
+
+
+def _library(counts: "LibraryCounts") -> dict[str, object]:
+    return {
+        "documents": counts.documents,
+        "words": counts.words,
+        "chunks": counts.chunks,
+        "embedded": counts.embedded,
+    }
+
+
+def _model(report: "IngestReport", settings: "Settings") -> dict[str, object] | None:
+    """Return what the language model was asked; None without one."""
+    if not report.model:
+        return None
+    usage = report.usage
+    return {
+        "name": report.model,
+        "calls": usage.calls,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "cached": usage.cached,
+        "repaired": usage.repaired,
+        "failed": usage.failed,
+        "quotes": usage.quotes,
+        "verified": usage.verified,
+        "usd": _price(report, settings),
+    }

@@ -1,0 +1,116 @@
+"""A writer's desk for tests where pipeline b reads: who and what is in the story."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lrwr.core.adapters.analyst.rules import RulesAnalyst
+from lrwr.core.adapters.sentences import sentence_spans
+from lrwr.core.canon.decision import Decision
+from lrwr.core.model.cast import Character
+from lrwr.core.model.chunks import Chunk, Pipeline
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.metering import Usage
+from lrwr.core.model.text import Span
+from lrwr.core.ports.analyst import Analyst
+from lrwr.core.ports.story_store import Appearance
+from lrwr.core.retrieval.story_search import StorySearch
+from lrwr.pipeline.agentic import AgenticRecipe
+from lrwr.pipeline.analysis import CloseReading
+from lrwr.pipeline.metering import Meter
+from lrwr.pipeline.stages.semantic import Limits
+from lrwr.pipeline.weaving import StoryWeaver
+from tests.fakes.canons import a_service
+from tests.fakes.desks import Desk
+from tests.fakes.libraries import sqlite_library
+
+SMALL = Limits(least=12, most=40, overlap=25)
+
+
+def unpriced(usage: Usage) -> None:
+    """The price of a model that nobody knows."""
+
+
+@dataclass(slots=True)
+class StoryDesk(Desk):
+    """A desk whose passages end where the meaning turns.
+
+    `analyst` reads beside the rules. What it may cost is bounded anew in each
+    ingestion: by `budget`, at the price that `price` says.
+    """
+
+    limits: Limits = SMALL
+    analyst: Analyst | None = None
+    price: Callable[[Usage], float | None] = unpriced
+    budget: float = 0.0
+    meters: list[Meter] = field(default_factory=list)
+
+    @property
+    def pipeline(self) -> Pipeline:
+        """The collection that is worked on."""
+        return Pipeline.AGENTIC
+
+    def recipe(self, size: int) -> AgenticRecipe:
+        """How documents become knowledge."""
+        return AgenticRecipe(
+            limits=self.limits,
+            split=sentence_spans,
+            rules=RulesAnalyst(sentence_spans),
+            store=self.library.analysis,
+            reading=self.reading(),
+        )
+
+    def reading(self) -> CloseReading | None:
+        """Who reads beside the rules, with a meter of their own."""
+        if self.analyst is None:
+            return None
+        meter = Meter(price=self.price, budget=self.budget)
+        self.meters.append(meter)
+        return CloseReading(self.analyst, self.library.analysis, meter)
+
+    def weaver(self) -> StoryWeaver:
+        """What makes the cast."""
+        return StoryWeaver(
+            store=self.library.casts,
+            passages=self.library.passages,
+            patterns=(),
+            canon=a_service(self.folder).load,
+        )
+
+    def story_search(self) -> StorySearch:
+        """What brings the story to bear on a search."""
+        return StorySearch(self.library.story)
+
+    def decide(self, decision: Decision) -> None:
+        """Write a decision into the canon file."""
+        a_service(self.folder).decide(decision)
+
+    async def chunks(self, name: str = "") -> list[Chunk]:
+        """Return the passages of one document, or all, by document and place."""
+        kept = {change.chunk for change in await self.changes() if change.document}
+        found = await self.library.passages.chunks(sorted(kept))
+        found = [chunk for chunk in found if name in ("", chunk.document)]
+        return sorted(found, key=lambda chunk: (chunk.document, chunk.ordinal))
+
+    async def words(self, name: str, span: Span) -> str:
+        """Return what a document says at `span`."""
+        kept = await self.library.passages.text(DocumentId(name))
+        return kept.text[span.start : span.end]
+
+    async def people(self) -> dict[str, Character]:
+        """Return the cast by name."""
+        return {one.name: one for one in (await self.library.story.cast()).characters}
+
+    async def present(self, name: str) -> list[Appearance]:
+        """Return where a character appears."""
+        return await self.library.story.appearances([name])
+
+
+@asynccontextmanager
+async def a_story_desk(place: Path) -> AsyncIterator[StoryDesk]:
+    """An empty manuscript folder beside an empty library, both under `place`."""
+    folder = place / "book"
+    folder.mkdir()
+    async with sqlite_library(place / "state") as library:
+        yield StoryDesk(folder, library)

@@ -1,0 +1,259 @@
+"""What a language model is asked in an ingestion, and what it is never asked again."""
+
+import pytest
+
+from lrwr.core.model.facts import About, PassageField
+from lrwr.core.model.metering import Usage
+from lrwr.core.ports.analyst import TOGETHER
+from lrwr.pipeline.service import UNFINISHED
+from tests.fakes.analysts import ScriptedAnalyst
+from tests.fakes.night import LAMP, LEDGER, NOTE, STORY
+from tests.fakes.story_desks import StoryDesk
+
+SCRIPT = {
+    "is it late": (About.PASSAGE, PassageField.CONTENT_TYPE, "dialogue"),
+    "steel pen": (About.PASSAGE, PassageField.CONTENT_TYPE, "description"),
+    "Three cans": (About.EVENT, "event", "Mrs. Gannet counts the oil."),
+    "stopped at four": (About.EVENT, "event", "The clock stops."),
+    "Nobody wound it": (About.GAP, "clock", "Somebody used to wind it."),
+}
+
+
+@pytest.fixture
+def book(story: StoryDesk) -> StoryDesk:
+    for name, text in STORY.items():
+        story.write(name, text)
+    story.analyst = ScriptedAnalyst(SCRIPT)
+    return story
+
+
+def analyst_of(desk: StoryDesk, **changes: object) -> ScriptedAnalyst:
+    """Let a new analyst with the same name read from now on."""
+    made = ScriptedAnalyst(SCRIPT, **changes)  # type: ignore[arg-type]
+    desk.analyst = made
+    return made
+
+
+async def values(desk: StoryDesk, about: About = About.EVENT) -> list[str]:
+    known = await desk.library.story.facts([about])
+    return [one.fact.value for one in known if one.fact.keeper == "scripted"]
+
+
+async def names(desk: StoryDesk) -> list[str]:
+    """By what recipe each document was read last."""
+    kept = await desk.library.knowledge.seen(desk.pipeline)
+    return [seen.recipe.rpartition("/")[2] for seen in kept]
+
+
+async def test_what_a_model_reads_is_kept_beside_what_rules_read(
+    book: StoryDesk,
+) -> None:
+    report = await book.ingest()
+    assert report.model == "scripted"
+    assert await values(book) == ["Mrs. Gannet counts the oil.", "The clock stops."]
+    assert await values(book, About.GAP) == ["Somebody used to wind it."]
+    keepers = {one.fact.keeper for one in await book.library.story.facts()}
+    assert keepers == {"rules", "scripted"}
+    for one in await book.library.story.facts([About.EVENT, About.GAP]):
+        said = await book.words(one.document, one.fact.spans[0])
+        assert said in SCRIPT
+
+
+async def test_every_passage_is_asked_about_once_eight_to_a_call(
+    book: StoryDesk,
+) -> None:
+    analyst = analyst_of(book)
+    report = await book.ingest()
+    asked = [text for call in analyst.classified for text in call]
+    assert sorted(asked) == sorted(chunk.text for chunk in await book.chunks())
+    assert all(len(call) <= TOGETHER for call in analyst.classified)
+    assert len(analyst.extracted) == len(STORY)
+    assert report.usage.calls == analyst.calls == len(book.meters) * 4
+    assert book.meters[-1].usage == Usage(
+        calls=4, prompt_tokens=400, completion_tokens=40, quotes=4, verified=4
+    )
+
+
+async def test_no_call_is_made_twice(book: StoryDesk) -> None:
+    await book.ingest()
+    analyst = analyst_of(book)
+    assert (await book.ingest()).usage == Usage()
+    report = await book.ingest(verify=True)
+    assert (report.unchanged, report.usage) == (2, Usage())
+    book.limits = type(book.limits)(least=12, most=40, overlap=25)
+    assert analyst.calls == 0
+
+
+async def test_what_was_said_is_found_again_when_a_document_is_read_again(
+    book: StoryDesk,
+) -> None:
+    await book.ingest()
+    before = await book.library.story.facts()
+    (book.folder / "1.md").rename(book.folder / "0.md")
+    analyst = analyst_of(book)
+    report = await book.ingest()
+    assert analyst.calls == 0
+    assert report.usage.cached > 3
+    after = await book.library.story.facts()
+    assert [one.fact for one in after] == [one.fact for one in before]
+
+
+async def test_one_changed_passage_asks_one_call_and_its_window(
+    book: StoryDesk,
+) -> None:
+    await book.ingest()
+    kept = {chunk.id for chunk in await book.chunks()}
+    analyst = analyst_of(book)
+    book.write("1.md", LAMP.replace("steel pen", "reed pen"))
+    report = await book.ingest()
+    changed = [chunk.text for chunk in await book.chunks() if chunk.id not in kept]
+    assert analyst.classified == [changed]
+    assert len(changed) == 1
+    assert len(analyst.extracted) == 1
+    assert "reed pen" in analyst.extracted[0]
+    assert report.usage.cached == len(await book.chunks("1.md")) - 1
+
+
+async def test_facts_move_with_their_words(book: StoryDesk) -> None:
+    await book.ingest()
+    analyst = analyst_of(book)
+    book.write("2.md", f"---\ntitle: The Ledger\n---\n\n{LEDGER}")
+    await book.ingest()
+    assert len(analyst.extracted) <= 1
+    (clock,) = [
+        one.fact
+        for one in await book.library.story.facts([About.EVENT])
+        if one.fact.value == "The clock stops."
+    ]
+    assert await book.words("2.md", clock.spans[0]) == "stopped at four"
+
+
+async def test_what_is_worded_freely_reaches_as_far_as_was_read(
+    book: StoryDesk,
+) -> None:
+    await book.ingest()
+    (counts,) = [
+        one.fact
+        for one in await book.library.story.facts([About.EVENT])
+        if one.document == "1.md"
+    ]
+    last = (await book.chunks("1.md"))[-1]
+    assert counts.spans[0].end < counts.reach == last.span.end
+    (gap,) = await book.library.story.facts([About.GAP])
+    assert gap.fact.reach == 0
+
+
+async def test_a_model_of_another_name_is_asked_anew(book: StoryDesk) -> None:
+    await book.ingest()
+    analyst = analyst_of(book, name="other")
+    report = await book.ingest()
+    assert (report.processed, report.embedded, report.usage.cached) == (2, 0, 0)
+    assert analyst.calls == 4
+    assert await values(book) == []
+
+
+async def test_notes_are_not_given_to_a_model(book: StoryDesk) -> None:
+    book.write("notes/nell.md", NOTE)
+    analyst = analyst_of(book)
+    await book.ingest()
+    read = [*analyst.extracted, *(text for call in analyst.classified for text in call)]
+    assert not any("Eyes" in text for text in read)
+
+
+async def test_a_passage_that_cannot_be_read_is_counted_and_asked_again(
+    book: StoryDesk,
+) -> None:
+    analyst_of(book, broken="stopped at four")
+    report = await book.ingest()
+    assert report.usage.failed == 2
+    assert await values(book) == ["Mrs. Gannet counts the oil."]
+    analyst = analyst_of(book)
+    book.write("2.md", LEDGER.replace("You are late", "You are early"))
+    await book.ingest()
+    assert len([text for call in analyst.classified for text in call]) == 2
+    assert "The clock stops." in await values(book)
+
+
+async def test_when_the_model_goes_away_what_was_paid_is_kept_and_no_more_asked(
+    book: StoryDesk,
+) -> None:
+    first = analyst_of(book, patience=1)
+    report = await book.ingest()
+    assert report.remarks == [
+        "Not all was read by the language model. The model is away. Wake it up."
+    ]
+    assert (report.problems, report.processed) == ([], 2)
+    assert UNFINISHED in await names(book)
+    assert first.calls == report.usage.calls == 1
+    assert "Nell" in await book.people()
+    second = analyst_of(book)
+    report = await book.ingest()
+    assert report.remarks == []
+    assert first.calls + second.calls == 4
+    assert UNFINISHED not in await names(book)
+    assert await values(book) == ["Mrs. Gannet counts the oil.", "The clock stops."]
+    assert (await book.ingest()).processed == 0
+
+
+async def test_what_a_model_read_before_it_went_away_stays_known(
+    book: StoryDesk,
+) -> None:
+    await book.ingest()
+    book.write("1.md", LAMP.replace("steel pen", "reed pen"))
+    analyst_of(book, patience=0)
+    report = await book.ingest()
+    assert report.usage.cached == len(await book.chunks("1.md")) - 1
+    assert await values(book) == ["The clock stops."]
+    assert (await names(book)).count(UNFINISHED) == 1
+
+
+def by_call(usage: Usage) -> float:
+    """Ten cents a call."""
+    return usage.calls / 10
+
+
+async def test_a_budget_stops_before_it_is_passed_and_the_next_run_goes_on(
+    book: StoryDesk,
+) -> None:
+    book.price = by_call
+    book.budget = 0.25
+    first = analyst_of(book)
+    report = await book.ingest()
+    assert report.usage.calls == first.calls == 2
+    assert report.remarks == [
+        "Not all was read by the language model. The budget of $0.25 is used up."
+    ]
+    assert UNFINISHED in await names(book)
+    second = analyst_of(book)
+    report = await book.ingest()
+    assert (second.calls, report.remarks) == (2, [])
+    assert (await book.ingest()).processed == 0
+
+
+async def test_a_budget_that_cannot_be_kept_asks_nothing_and_says_so(
+    book: StoryDesk,
+) -> None:
+    book.budget = 1.0
+    analyst = analyst_of(book)
+    report = await book.ingest()
+    assert (analyst.calls, report.processed) == (0, 2)
+    (remark,) = report.remarks
+    assert "the model's price is unknown" in remark
+    assert "Nell" in await book.people()
+
+
+async def test_a_dry_run_says_what_would_be_asked_and_asks_nothing(
+    book: StoryDesk,
+) -> None:
+    book.embedder = None
+    analyst = analyst_of(book)
+    dry = await book.ingest(dry_run=True)
+    assert (analyst.calls, dry.usage.calls) == (0, 4)
+    assert dry.usage.prompt_tokens > 100
+    assert dry.usage.completion_tokens > 0
+    real = await book.ingest()
+    assert real.usage.calls == dry.usage.calls
+    again = await book.ingest(dry_run=True)
+    assert again.usage == Usage()
+    book.write("1.md", LAMP.replace("steel pen", "reed pen"))
+    assert (await book.ingest(dry_run=True)).usage.calls == 2

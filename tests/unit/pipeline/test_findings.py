@@ -1,0 +1,58 @@
+"""What was found in an excerpt is the same wherever the excerpt stands."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.facts import About, Fact
+from lrwr.core.model.text import Span
+from lrwr.core.ports.analyst import Finding
+from lrwr.pipeline.stages.findings import finding_from_json, finding_to_json
+
+START = 1000
+
+spans = st.tuples(st.integers(START, 9000), st.integers(0, 500)).map(
+    lambda pair: Span(pair[0], pair[0] + pair[1])
+)
+facts = st.builds(
+    Fact,
+    about=st.sampled_from(About),
+    subject=st.text(max_size=9),
+    field=st.text(max_size=9),
+    value=st.text(max_size=30),
+    spans=st.lists(spans, max_size=3).map(tuple),
+    keeper=st.text(max_size=9),
+    certainty=st.sampled_from(Certainty),
+    details=st.lists(st.tuples(st.text(max_size=5), st.text(max_size=5))).map(tuple),
+    reach=st.just(0) | st.integers(START + 1, 9000),
+)
+findings = st.lists(facts, max_size=4).map(lambda told: Finding(tuple(told)))
+
+
+def moved(finding: Finding, by: int) -> Finding:
+    return Finding(
+        tuple(
+            replace(
+                fact,
+                spans=tuple(Span(s.start + by, s.end + by) for s in fact.spans),
+                reach=fact.reach + by if fact.reach else 0,
+            )
+            for fact in finding.facts
+        )
+    )
+
+
+@given(findings)
+def test_a_finding_comes_back_as_it_was(finding: Finding) -> None:
+    assert finding_from_json(finding_to_json(finding, START), START) == finding
+
+
+@given(findings, st.integers(0, 5000))
+def test_a_finding_goes_with_its_excerpt(finding: Finding, start: int) -> None:
+    kept = finding_to_json(finding, START)
+    assert finding_from_json(kept, start) == moved(finding, start - START)
+    assert finding_to_json(moved(finding, start - START), start) == kept or any(
+        fact.reach + start == START for fact in finding.facts
+    )
