@@ -25,6 +25,9 @@ PARTS = (
     "edit",
     "search",
     "retrieval",
+    "characters",
+    "story",
+    "model",
 )
 
 

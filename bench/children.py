@@ -13,6 +13,9 @@ REPO = Path(__file__).resolve().parent.parent
 LAUNCH = Path(__file__).with_name("launch.py")
 _SHOWN = 600
 
+LET_IN = "LRWR_CHUNK_"
+"""How those of our variables begin that are not kept out."""
+
 
 class BenchFailed(Exception):
     """A command that is measured did not work."""
@@ -66,7 +69,7 @@ def run(
             subprocess.run(
                 [*launcher, *map(str, command)],
                 cwd=cwd,
-                env=_environment(Path(scratch), env or {}),
+                env=environment(Path(scratch), env or {}),
                 stdout=stdout,
                 stderr=stderr,
                 check=True,
@@ -79,9 +82,16 @@ def run(
     return Done(text, Cost(**cost))
 
 
-def _environment(scratch: Path, more: Mapping[str, str]) -> dict[str, str]:
-    """Keep the user's own settings and variables out of what is measured."""
-    kept = {name: v for name, v in os.environ.items() if not name.startswith("LRWR_")}
+def environment(scratch: Path, more: Mapping[str, str]) -> dict[str, str]:
+    """Keep the user's own settings and variables out of what is measured.
+
+    Sizes of passages may be given from outside: figures depend on them.
+    """
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("LRWR_") or name.startswith(LET_IN)
+    }
     fixed = {
         "PYTHONPATH": str(REPO),
         "XDG_CONFIG_HOME": str(scratch),

@@ -1,4 +1,4 @@
-"""What one more sentence costs: random edits, each followed by an ingestion."""
+"""What one more sentence costs with pipeline a: random edits, each ingested."""
 
 import json
 import shutil
@@ -15,11 +15,12 @@ from bench.report import Line
 from bench.spans import lines_of
 
 PART = "edit"
+PIPELINE = "a"
 EDITS = 100
 
 
 def measure(bench: Bench) -> list[Line]:
-    lines = _edited(bench, of_manuscript(bench))
+    lines = _edited(bench, of_manuscript(bench, PIPELINE))
     one_file = _of_one_file(bench)
     return lines + (_edited(bench, one_file) if one_file else [])
 
@@ -51,7 +52,8 @@ def _of_one_file(bench: Bench) -> Library | None:
         file = Path(scratch, f"{novel.name}.md")
         file.write_text(_joined(novel), encoding="utf-8")
         root = bench.work / f"{novel.name}-in-one-file"
-        return made(root, {"novel": Path(scratch)}, lender=of_novels(bench))
+        lender = of_novels(bench, PIPELINE)
+        return made(root, {"novel": Path(scratch)}, lender=lender, pipeline=PIPELINE)
 
 
 def _joined(novel: Path) -> str:

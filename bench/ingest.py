@@ -1,4 +1,4 @@
-"""What it costs to read a manuscript for the first time, and what the embedder does."""
+"""What a first reading costs with pipeline a, and what of it the embedder does."""
 
 import json
 import shutil
@@ -18,6 +18,7 @@ from bench.library import (
 from bench.report import Line, skipped
 
 PART = "ingest"
+PIPELINE = "a"
 NOVEL = 122_000
 """Words of the novel that the goal is told in."""
 
@@ -46,8 +47,8 @@ class Bare:
 
 
 def measure(bench: Bench) -> list[Line]:
-    lines = _lines(of_manuscript(bench), bench)
-    novels = of_novels(bench)
+    lines = _lines(of_manuscript(bench, PIPELINE), bench)
+    novels = of_novels(bench, PIPELINE)
     return lines + (
         _lines(novels, bench) if novels else skipped(PART, "no novels here")
     )
@@ -101,7 +102,7 @@ def _without_embedder(library: Library) -> tuple[float, float]:
     """
     root = library.root.with_name(f"{library.root.name}-lent")
     folders = {p.name: p for p in library.root.iterdir() if _is_source(p)}
-    prepare(root, folders)
+    prepare(root, folders, PIPELINE)
     rounds = 1 if library.words > 4 * NOVEL else 3  # a short one is soon repeated
     try:
         return min(_lent(library, root) for _ in range(rounds))

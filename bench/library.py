@@ -17,6 +17,9 @@ from bench.report import say
 
 STAMP = "bench.json"
 
+CHOSEN = "PrideAndPrejudice"
+"""The folder of the novel that stands for all, if it is there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bench:
@@ -56,19 +59,21 @@ class Library:
         return int(self.summary["words"])
 
 
-def of_manuscript(bench: Bench) -> Library:
-    """Return the library of a writer's folder."""
+def of_manuscript(bench: Bench, pipeline: str = "") -> Library:
+    """Return the library of a writer's folder, with a pipeline or the one set."""
     source = bench.data.manuscript()
-    return made(bench.work / source.name, {"manuscript": source})
+    name = f"{source.name}{_mark(pipeline)}"
+    return made(bench.work / name, {"manuscript": source}, pipeline=pipeline)
 
 
-def of_novels(bench: Bench) -> Library | None:
+def of_novels(bench: Bench, pipeline: str = "") -> Library | None:
     """Return the library of all the novels; None without any."""
     novels = bench.data.novels()[: bench.novels]
     if not novels:
         return None
     sources = {f"novels/{novel.name}": novel for novel in novels}
-    return made(bench.work / f"novels-{len(novels)}", sources)
+    name = f"novels-{len(novels)}{_mark(pipeline)}"
+    return made(bench.work / name, sources, pipeline=pipeline)
 
 
 def of_tales(bench: Bench) -> Library | None:
@@ -77,12 +82,24 @@ def of_tales(bench: Bench) -> Library | None:
     return None if tales is None else made(bench.work / "tales", {"tales": tales})
 
 
+def novel_of(bench: Bench) -> Path:
+    """Return one whole novel; without any, a writer's folder."""
+    novels = bench.data.novels()
+    chosen = [novel for novel in novels if novel.name == CHOSEN]
+    return next(iter([*chosen, *novels]), bench.data.manuscript())
+
+
 def made(
-    root: Path, sources: Mapping[str, Path], *, lender: Library | None = None
+    root: Path,
+    sources: Mapping[str, Path],
+    *,
+    lender: Library | None = None,
+    pipeline: str = "",
 ) -> Library:
     """Ingest copies of `sources` into a library at `root`, unless it is there.
 
-    `lender` has vectors of the same texts, so that nothing is embedded again.
+    `lender` has vectors of the same texts, so that nothing is embedded again. An
+    empty `pipeline` is the one that lrwr has by default.
     """
     stamp = root / STAMP
     if stamp.exists():
@@ -91,19 +108,20 @@ def made(
         note = "from an earlier run" + ("" if same else " of another lrwr")
         return Library(root, kept["summary"], Cost(**kept["cost"]), note)
     say(f"  ingesting {root.name} …")
-    prepare(root, sources)
+    prepare(root, sources, pipeline)
     if lender is not None:
         _lend(lender, root)
     return stamped(root, *ingest(root))
 
 
-def prepare(root: Path, sources: Mapping[str, Path]) -> None:
+def prepare(root: Path, sources: Mapping[str, Path], pipeline: str = "") -> None:
     """Make a folder that is a library, with copies of `sources`, not yet ingested."""
     if root.exists():
         shutil.rmtree(root)
     root.mkdir(parents=True)
     folders = sorted({name.split("/")[0] for name in sources})
-    text = f"[manuscript]\nfolders = {json.dumps(folders)}\n"
+    text = f"pipeline = {json.dumps(pipeline)}\n" if pipeline else ""
+    text += f"[manuscript]\nfolders = {json.dumps(folders)}\n"
     (root / "lrwr.toml").write_text(text, encoding="utf-8")
     copy_in(sources, root)
 
@@ -135,6 +153,10 @@ def disk_mb(root: Path) -> float:
     """Return how much the library's own folder holds."""
     files = (path for path in (root / ".lrwr").rglob("*") if path.is_file())
     return sum(path.stat().st_size for path in files) / 1e6
+
+
+def _mark(pipeline: str) -> str:
+    return f"-{pipeline}" if pipeline else ""
 
 
 @cache

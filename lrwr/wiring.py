@@ -4,7 +4,7 @@ import asyncio
 import os
 import platform
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cached_property, partial
 from pathlib import Path
@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 MOST_THREADS = 8
 """More threads than this make a small model no faster."""
 
+NO_KEY: Mapping[str, str] = {"OPENAI_API_KEY": "none"}
+"""Stands for the key where nothing is sent."""
+
 
 @asynccontextmanager
 async def open_services(
@@ -81,11 +84,16 @@ class Services:
         self._opening = asyncio.Lock()
         self._index: VectorIndex | None = None
 
-    def processing(self, targets: Sequence[Path]) -> "DocumentProcessingService":
+    def processing(
+        self, targets: Sequence[Path], *, asking: bool = True
+    ) -> "DocumentProcessingService":
         """Return the service that reads the manuscript under `targets`.
+
+        Without `asking` it may look and estimate, and needs no key of a model.
 
         Raises:
             StoreProblem: The state folder cannot be made.
+            SettingsProblem: A language model is set that cannot be asked.
         """
         from lrwr.core.adapters.records.sqlite.knowledge import SqliteKnowledgeStore
         from lrwr.core.adapters.source.folder import FolderSource
@@ -100,7 +108,9 @@ class Services:
                 self.library.root, targets, self.settings.manuscript.exclude
             ),
             parse=Parser(),
-            recipe=_recipe(self.settings, self._database, self._now, self._stack),
+            recipe=_recipe(
+                self.settings, self._database, self._now, self._stack, asking=asking
+            ),
             tools=Tools(
                 count=self._local.count_tokens,
                 embedder=self._embedder,
@@ -308,6 +318,8 @@ def _recipe(
     database: "Database",
     now: Callable[[], float],
     stack: AsyncExitStack,
+    *,
+    asking: bool,
 ) -> "Recipe":
     from lrwr.pipeline.recipes import NaiveRecipe
 
@@ -326,7 +338,7 @@ def _recipe(
         split=sentence_spans,
         rules=RulesAnalyst(sentence_spans),
         store=store,
-        reading=_reading(settings, store, stack),
+        reading=_reading(settings, store, stack, NO_KEY if not asking else {}),
     )
 
 
@@ -348,7 +360,10 @@ def _weaver(
 
 
 def _reading(
-    settings: Settings, store: "AnalysisStore", stack: AsyncExitStack
+    settings: Settings,
+    store: "AnalysisStore",
+    stack: AsyncExitStack,
+    keys: Mapping[str, str],
 ) -> "CloseReading | None":
     """Return who reads with the language model that is set; None where none is."""
     if settings.model.use == "off":
@@ -359,7 +374,7 @@ def _reading(
     from lrwr.pipeline.analysis import CloseReading
     from lrwr.pipeline.metering import Meter
 
-    chat = choose_chat(settings, os.environ)
+    chat = choose_chat(settings, {**os.environ, **keys})
     if chat is None:
         return None
     stack.push_async_callback(chat.aclose)

@@ -1,8 +1,9 @@
-"""The demo: read the sample manuscript, ask it three questions, say what is next.
+"""The demo: read the sample manuscript, show what is known of it, say what is next.
 
 It works on a copy in `build/demo`, with the very commands that a writer types.
 """
 
+import os
 import shutil
 import subprocess
 import sys
@@ -10,21 +11,39 @@ from pathlib import Path
 
 SAMPLE = Path("examples/marsh-lantern")
 PLACE = Path("build/demo")
+ALL = 1000
 
-QUESTIONS = (
-    ["ask", "What does PurpleFrog say about the marsh lantern?"],
-    ["ask", "How do the tide rules work?"],
-    ["ask", "Who was on the post?", "--as-of", "ch3"],
+TOUR = (
+    (["ask", "How do the tide rules work?"], ALL),
+    (["characters"], ALL),
+    (["characters", "Nell", "--as-of", "ch3"], ALL),
+    (["quotes", "--speaker", "Mags"], 8),
+    (["search", "What does Mags say about the ledger?", "--limit", "1"], ALL),
+    (["search", "belt", "--as-of", "ch3", "--limit", "1"], ALL),
+    (["recap", "--as-of", "ch1"], ALL),
 )
+"""Commands, and how many lines of their answers are shown."""
+
+UNPAGED = {"LRWR_OUTPUT_PAGER": "false", "PYTHONUTF8": "1"}
 
 
-def lrwr(*words: str) -> None:
+def lrwr(*words: str, lines: int = ALL) -> None:
     """Show a command as it would be typed, and run it in the copy."""
     shown = " ".join(f'"{word}"' if " " in word else word for word in words)
     print(f"\n$ lrwr {shown}", flush=True)
     done = subprocess.run(
-        [sys.executable, "-m", "lrwr", *words], cwd=PLACE, check=False
+        [sys.executable, "-m", "lrwr", *words],
+        cwd=PLACE,
+        env=os.environ | UNPAGED,
+        check=False,
+        stdout=None if lines == ALL else subprocess.PIPE,
+        encoding="utf-8",
     )
+    told = (done.stdout or "").splitlines()
+    for line in told[:lines]:
+        print(line)
+    if len(told) > lines:
+        print(f"… and {len(told) - lines:,} lines more", flush=True)
     if done.returncode:
         sys.exit(done.returncode)
 
@@ -36,9 +55,8 @@ def main() -> None:
     shutil.copytree(SAMPLE, PLACE, ignore=leave)
     print(f"A copy of the sample manuscript, “The Marsh Lantern”, is in {PLACE}.")
     lrwr("ingest", ".")
-    for question in QUESTIONS:
-        lrwr(*question)
-    lrwr("search", "belt", "--limit", "2")
+    for words, lines in TOUR:
+        lrwr(*words, lines=lines)
     here = Path(sys.executable).parent
     print(
         f"""

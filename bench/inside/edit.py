@@ -8,20 +8,25 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bench.edits import Edit, next_edit, one_line
 from bench.greedy import Greedy
 from bench.library import reading
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.retrieval.search import SearchRequest
 from lrwr.core.settings.load import load_settings
+from lrwr.pipeline.report import IngestReport
 from lrwr.wiring import Services, open_services
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 SEED = 20_260
 TOP = 3
@@ -41,6 +46,24 @@ class Reference:
         return len(new)
 
 
+@dataclass(slots=True)
+class Counted:
+    """Counts the texts that the embedder is given."""
+
+    embedder: LocalEmbedder
+    texts: int = 0
+
+    def watch(self) -> None:
+        """Begin counting."""
+        embed = self.embedder._embed
+
+        def counted(texts: Sequence[str]) -> "NDArray[np.float32]":
+            self.texts += len(texts)
+            return embed(texts)
+
+        self.embedder._embed = counted  # type: ignore[method-assign]
+
+
 async def edit_all(services: Services, number: int) -> list[dict[str, Any]]:
     """Make so many edits; return what each of them took."""
     root = services.library.root
@@ -51,21 +74,36 @@ async def edit_all(services: Services, number: int) -> list[dict[str, Any]]:
     for text in texts.values():
         reference.fresh(text)
     await services.processing(targets).process(_unseen)
+    counted = Counted(services._local)
+    counted.watch()
     random, rows = Random(SEED), []
     for n in range(number):
         name, edit = next_edit(texts, n, random)
         texts[name] = edit.text
         _write(paths[name], edit.text)
         row: dict[str, Any] = {"kind": edit.kind, "file": Path(name).name}
+        counted.texts = 0
         with _timed(row, "ingest"):
             report = await services.processing(targets).process(_unseen)
-        row |= {"embedded": report.embedded, "chunks": report.chunks}
-        row |= {"processed": report.processed, "greedy": reference.fresh(edit.text)}
+        row |= _told(report)
+        row["sentences"] = counted.texts - report.embedded
+        row["greedy"] = reference.fresh(edit.text)
         with _timed(row, "search"):
             row["found"] = await _found(services, edit)
         row["stale"] = _stale(root, paths[name], edit)
         rows.append(row)
     return rows
+
+
+def _told(report: IngestReport) -> dict[str, int]:
+    return {
+        "embedded": report.embedded,
+        "chunks": report.chunks,
+        "processed": report.processed,
+        "woven": report.woven.documents if report.woven else 0,
+        "calls": report.usage.calls,
+        "prompt_tokens": report.usage.prompt_tokens,
+    }
 
 
 def _unseen(event: object) -> None:
@@ -77,7 +115,8 @@ async def _found(services: Services, edit: Edit) -> bool | None:
     if not edit.sought:
         return None
     sought = one_line(edit.sought)
-    result = await services.finder().find(SearchRequest(sought, Pipeline.NAIVE, TOP))
+    request = SearchRequest(sought, services.settings.pipeline, TOP)
+    result = await services.finder().find(request)
     return any(sought in one_line(found.chunk.text) for found in result.passages)
 
 

@@ -31,7 +31,7 @@ VECTOR = "text"
 
 Ask = Callable[[str], Awaitable[object]]
 
-_ASKED = SearchRequest("", Pipeline.NAIVE, LIMIT)
+_ASKED = SearchRequest("", Pipeline.AGENTIC, LIMIT)
 
 WAYS = {
     "dense": replace(_ASKED, lexical=False, rerank=False),
@@ -46,7 +46,7 @@ async def _main(questions: Sequence[str]) -> None:
     first = await _first(questions[0])
     second = await _first(questions[0])
     async with open_services(settings) as services:
-        counts = await services.passages.counts(Pipeline.NAIVE)
+        counts = await services.passages.counts(settings.pipeline)
         ways = await _ways(services, questions)
         ways |= await _bare(services, questions)
     told = {"chunks": counts.chunks, "first": first, "second": second, "ways": ways}
@@ -58,12 +58,13 @@ async def _first(question: str) -> dict[str, float]:
     cpu, wall = time.process_time(), time.monotonic()
     settings = load_settings(Path.cwd(), os.environ, {})
     async with open_services(settings) as services:
-        await _asking(services.finder(), WAYS["fused"], None)(question)
+        way = replace(WAYS["fused"], pipeline=settings.pipeline)
+        await _asking(services.finder(), way, None)(question)
     return {"cpu": time.process_time() - cpu, "wall": time.monotonic() - wall}
 
 
 async def _ways(services: Services, questions: Sequence[str]) -> dict[str, Any]:
-    finder = services.finder()
+    finder, own = services.finder(), services.settings.pipeline
     order = await finder.story_order()
 
     async def arrange(question: str) -> object:
@@ -71,7 +72,9 @@ async def _ways(services: Services, questions: Sequence[str]) -> dict[str, Any]:
         return await finder.story_order()
 
     rows = {
-        name: await _timed(_asking(finder, way, order), questions)
+        name: await _timed(
+            _asking(finder, replace(way, pipeline=own), order), questions
+        )
         for name, way in WAYS.items()
     }
     return rows | {"story order read, once a search": await _timed(arrange, questions)}

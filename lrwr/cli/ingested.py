@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lrwr.core.model.metering import Usage
     from lrwr.core.ports.record_store import LibraryCounts
     from lrwr.core.settings.values import Settings
     from lrwr.pipeline.report import IngestReport, Problem
@@ -76,26 +77,53 @@ def _of_model(report: "IngestReport", settings: "Settings") -> list[str]:
     if not report.model:
         return []
     usage = report.usage
-    will = "would be asked about" if report.dry_run else "was asked"
-    cost = _price(report, settings)
-    price = "price unknown" if cost is None else f"${cost:.2f}"
-    lines = [
-        f"{report.model} {will} {count(usage.calls, 'question')}:"
-        f" {usage.prompt_tokens:,} tokens sent, {usage.completion_tokens:,} answered"
-        f" ({price}); {count(usage.cached, 'answer')} known already."
-    ]
+    lines = [f"{_asked(report, settings)}{_known_already(usage.cached)}."]
     if usage.quotes:
-        share = usage.verified / usage.quotes
-        lines.append(
-            f"It quoted {count(usage.quotes, 'time')}; {usage.verified:,} of the quotes"
-            f" stand in the text ({share:.0%}), the others were dropped."
-        )
+        lines.append(f"It quoted {count(usage.quotes, 'time')}; {_standing(usage)}.")
     if usage.repaired or usage.failed:
         lines.append(
             f"{count(usage.repaired, 'answer')} had to be asked for twice;"
             f" {usage.failed:,} could not be read."
         )
     return lines
+
+
+def _asked(report: "IngestReport", settings: "Settings") -> str:
+    usage, dry = report.usage, report.dry_run
+    will = "would be asked" if dry else "was asked"
+    if not usage.calls:
+        return f"{report.model} {will} nothing"
+    about = "about " if dry else ""
+    return (
+        f"{report.model} {will} {count(usage.calls, 'question')}:"
+        f" {about}{usage.prompt_tokens:,} tokens sent,"
+        f" {usage.completion_tokens:,} answered"
+        f" ({_dollars(_price(report, settings))})"
+    )
+
+
+def _standing(usage: "Usage") -> str:
+    dropped = usage.quotes - usage.verified
+    if not dropped:
+        return "every quote stands in the text"
+    share = 100 * usage.verified // usage.quotes  # 99 % until it is all of them
+    return (
+        f"{usage.verified:,} of the quotes stand in the text ({share}%),"
+        f" {dropped:,} {'was' if dropped == 1 else 'were'} dropped"
+    )
+
+
+def _known_already(cached: int) -> str:
+    if not cached:
+        return ""
+    return f"; {count(cached, 'answer')} {'was' if cached == 1 else 'were'} known"
+
+
+def _dollars(cost: float | None) -> str:
+    """Return a price; what is spent is never said to be nothing."""
+    if cost is None:
+        return "price unknown"
+    return "less than $0.01" if 0 < cost < 0.005 else f"${cost:.2f}"
 
 
 def _price(report: "IngestReport", settings: "Settings") -> float | None:

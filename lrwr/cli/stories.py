@@ -60,7 +60,7 @@ def say_nothing(output: "Output", what: str, as_of: str | None) -> None:
     if as_of is not None:
         output.story(f"{what} up to {as_of}.")
         return
-    output.story(f"{what}. `lrwr ingest` reads your story with pipeline b.")
+    output.story(f"{what}. `lrwr ingest --pipeline b` reads your story.")
 
 
 def say_who_reads(output: "Output", bible: "Bible", what: str) -> None:

@@ -9,6 +9,7 @@ from hashlib import sha256
 from uuid import UUID, uuid5
 
 from lrwr.core.english.evidence import NameEvidence, gather
+from lrwr.core.english.markers import noted_gaps
 from lrwr.core.english.notes import noted_names, read_notes
 from lrwr.core.english.people import make_cast
 from lrwr.core.model.certainty import Certainty
@@ -197,7 +198,7 @@ class AgenticRecipe:
     async def _by_rules(
         self, document: Document, chunks: Sequence[Chunk], names: NamesIn
     ) -> list[Fact]:
-        facts = list(_declared(document))
+        facts = [*_declared(document), *noted_gaps(document)]
         for batch in batches(excerpts_to_classify(document, chunks, names)):
             findings, _ = await self.rules.classify(batch)
             facts += [fact for finding in findings for fact in finding.facts]

@@ -84,17 +84,20 @@ class CloseReading:
     async def read(
         self, document: Document, chunks: Sequence[Chunk], names: NamesIn
     ) -> Analysis:
-        """Return all that the analyst says of the document, in reading order."""
+        """Return all that the analyst says of the document, in reading order.
+
+        Raises:
+            StoreProblem: What was said cannot be kept.
+        """
         found, orders, cached = await self._plan(document, chunks, names)
         analysis = Analysis(usage=Usage(cached=cached))
-        async with asyncio.TaskGroup() as group:
-            asked = [group.create_task(self._ask(order)) for order in orders]
-        for findings, usage in (task.result() for task in asked):
+        asked = await self._asked(orders)
+        for findings, usage in asked:
             found += findings
             analysis.usage += usage
         analysis.facts = [fact for finding in found for fact in finding.facts]
         analysis.facts.sort(key=lambda fact: (fact.spans[:1], fact.about, fact.field))
-        if self.meter.stopped and any(not task.result()[0] for task in asked):
+        if self.meter.stopped and any(not findings for findings, _ in asked):
             analysis.unfinished = self.meter.stopped
         return analysis
 
@@ -147,6 +150,17 @@ class CloseReading:
         )
         reply = REPLY_TOKENS[order.kind] * len(order.excerpts)
         return Usage(calls=1, prompt_tokens=prompt, completion_tokens=reply)
+
+    async def _asked(
+        self, orders: Sequence[_Order]
+    ) -> list[tuple[list[Finding], Usage]]:
+        """Make calls, all at once, and return what came of each."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                asked = [group.create_task(self._ask(order)) for order in orders]
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from failed
+        return [task.result() for task in asked]
 
     async def _ask(self, order: _Order) -> tuple[list[Finding], Usage]:
         """Make one call and keep what came of it; nothing when it must not be made."""

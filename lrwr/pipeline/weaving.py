@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 
-from lrwr.core.canon.model import Canon
+from lrwr.core.canon.model import Canon, Place, plain_path
 from lrwr.core.english.evidence import NameEvidence
 from lrwr.core.english.lookup import resolve
 from lrwr.core.english.mentions import find_mentions
@@ -31,6 +31,9 @@ from lrwr.pipeline.stages.weave import Scenes, Threads, weave
 
 REVISION = "weave-1"
 """Changes whenever the rules do: then every document is woven again."""
+
+UNWOVEN = "unwoven"
+"""Stands for what notes are woven from: nothing."""
 
 OWN_VOICE = 0.005
 """Narration of which more than this share is the word "I" may be somebody's own."""
@@ -77,7 +80,8 @@ class StoryWeaver:
         told = [strand for strand in strands if strand.document in order.numbers]
         cast = await asyncio.to_thread(_cast_of, strands, order, canon)
         await self._store.keep_cast(cast)
-        narrators = await self._narrators(told, order, cast)
+        narrators = await self._narrators(told, order, cast, canon)
+        await self._unweave(strands, order)
         count = 0
         for strand in told:
             narrator = narrators.get(strand.document, "")
@@ -89,11 +93,20 @@ class StoryWeaver:
                 )
         return Weaving(len(cast.characters), count)
 
+    async def _unweave(self, strands: Iterable[Strand], order: StoryOrder) -> None:
+        """Take back what was woven of documents that are no part of the story now."""
+        nothing = Threads((), (), {}, {})
+        for strand in strands:
+            if strand.document not in order.numbers and strand.woven != UNWOVEN:
+                await self._store.keep_woven(
+                    nothing.woven(strand.document, strand.content, UNWOVEN)
+                )
+
     async def _narrators(
-        self, told: Sequence[Strand], order: StoryOrder, cast: Cast
+        self, told: Sequence[Strand], order: StoryOrder, cast: Cast, canon: Canon
     ) -> dict[DocumentId, str]:
         """Return who tells each document: as the writer says, else as others say."""
-        said = {one.document: _narrator(one) for one in told}
+        said = {one.document: _narrator(one, canon) for one in told}
         unsaid = [one for one in told if not said[one.document] and _says_i(one)]
         signs = []
         for strand in unsaid:
@@ -151,15 +164,19 @@ def _noted(strands: Iterable[Strand]) -> Iterable[NotedPerson]:
 
 def _tellers(told: Iterable[Strand], canon: Canon) -> Iterable[NotedPerson]:
     """Yield those who the writer says tell a scene: they are people for certain."""
-    names = [*canon.points_of_view.values(), *map(_narrator, told)]
+    names = [*canon.points_of_view.values(), *(_narrator(one, canon) for one in told)]
     for name in dict.fromkeys(name for name in names if name):
         yield NotedPerson(name, (), Gender.UNKNOWN)
 
 
-def _narrator(strand: Strand) -> str:
-    """Return who tells the document, as its front matter says; empty if unsaid."""
+def _narrator(strand: Strand, canon: Canon) -> str:
+    """Return who tells the document, as the writer says; empty if unsaid.
+
+    What was decided of the whole document outranks its front matter.
+    """
     told: Mapping[str, str] = json.loads(strand.noted)
-    return told.get("pov", "")
+    decided = canon.points_of_view.get(Place(plain_path(strand.document)), "")
+    return decided or told.get("pov", "")
 
 
 def _decided(canon: Canon) -> DecidedNames:

@@ -148,10 +148,11 @@ class Stories:
         self.said.append(Said(DocumentId(path), quotation))
 
     def appears(self, path: str, words: str, who: str, role: Role, count: int) -> None:
-        """Add an appearance in a chunk of those words."""
-        span = self.book.span(path, words)
+        """Add an appearance in a chunk of those words; a paragraph is a chunk."""
+        document, span = DocumentId(path), self.book.span(path, words)
+        ordinal = self.book.documents[document].text.count("\n\n", 0, span.start)
         chunk = ChunkId(f"{path}:{span.start}")
-        self.there.append(Appearance(chunk, DocumentId(path), span, who, role, count))
+        self.there.append(Appearance(chunk, document, span, ordinal, who, role, count))
 
     def fact(
         self,

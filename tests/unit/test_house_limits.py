@@ -38,6 +38,7 @@ PURE_CALLS = frozenset(
         "tuple", "update_wrapper", "uuid5", "zip",
     }
 )  # fmt: skip
+VALUE = "@dataclass(frozen=True)\nclass A:\n    b: int\n"
 COMMAND_LINE = REPO / "lrwr" / "cli" / "main.py"
 REGISTERING = frozenset({"Typer", "add_typer", "command", "callback"})
 
@@ -106,9 +107,22 @@ def calls_in(expression: ast.expr) -> Iterator[ast.Call]:
         waiting.extend(ast.iter_child_nodes(node))
 
 
+def values_of(tree: ast.Module) -> Iterator[str]:
+    """Yield the frozen dataclasses of a module that run nothing when one is made."""
+    for node in tree.body:
+        if not isinstance(node, ast.ClassDef):
+            continue
+        frozen = any("frozen=True" in ast.unparse(one) for one in node.decorator_list)
+        own = {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
+        if frozen and not node.bases and not own & {"__init__", "__post_init__"}:
+            yield node.name
+
+
 def done_at_import(path: Path) -> Iterator[str]:
-    allowed = PURE_CALLS | REGISTERING if path == COMMAND_LINE else PURE_CALLS
     tree = ast.parse(path.read_text(encoding="utf-8"))
+    allowed = PURE_CALLS | frozenset(values_of(tree))
+    if path == COMMAND_LINE:
+        allowed |= REGISTERING
     for expression in run_at_import(tree.body):
         for call in calls_in(expression):
             if isinstance(call.func, ast.Call):
@@ -168,6 +182,10 @@ def test_every_package_says_in_one_line_what_it_is_for() -> None:
         ("print('hello')", True),
         ("if DEBUG:\n    start()", True),
         ("for x in y:\n    z(x)", True),
+        (f"{VALUE}ONE = A(1)", False),
+        (f"{VALUE}ONE = A(find())", True),
+        (f"{VALUE.replace('frozen=True', '')}ONE = A(1)", True),
+        (f"{VALUE}    def __post_init__(self) -> None: ...\nONE = A(1)", True),
         ("import re\nWORD = re.compile('a')", False),
         ("NAMES = frozenset({'a'})", False),
         ("f = lambda: connect()", False),

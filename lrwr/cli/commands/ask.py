@@ -60,10 +60,12 @@ async def _ask(
 ) -> None:
     from dataclasses import replace
 
+    from lrwr.cli.unread import require_passages
     from lrwr.core.retrieval.story import parse_horizon
     from lrwr.wiring import open_services
 
     async with open_services(settings, say=output.story) as services:
+        await require_passages(services)
         if as_of is not None:
             order = await services.finder().story_order()
             request = replace(request, horizon=parse_horizon(as_of, order))

@@ -113,7 +113,7 @@ async def _ingest(
         warning = sync_warning(services.library.state_dir)
         if warning and not services.library.database.exists():
             output.warn(warning)
-        service = services.processing(targets)
+        service = services.processing(targets, asking=not dry_run)
         if paths and not dry_run and not settings.manuscript.folders:
             remember(services.library, targets)  # first: the work may be cut short
         with output.progress("Reading the manuscript", None) as advance:

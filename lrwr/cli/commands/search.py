@@ -177,10 +177,18 @@ def _request(
     ways: tuple[bool, bool],
 ) -> "SearchRequest":
     from lrwr.cli.choices import one_of
+    from lrwr.core.model.chunks import Pipeline
     from lrwr.core.model.documents import DocumentType
+    from lrwr.core.model.errors import SettingsProblem
     from lrwr.core.retrieval.search import SearchRequest
 
     lexical, dense = ways
+    if filters and settings.pipeline is Pipeline.NAIVE:
+        raise SettingsProblem(
+            "Pipeline a does not know who is in a passage, or of what kind it is",
+            hint="Search with `--pipeline b`, or without --character, --present,"
+            " --content-type and --function.",
+        )
     return SearchRequest(
         question=words,
         pipeline=settings.pipeline,
@@ -223,9 +231,11 @@ async def _one(
     as_json: bool,
     full: bool,
 ) -> None:
+    from lrwr.cli.unread import require_passages
     from lrwr.wiring import open_services
 
     async with open_services(settings, say=output.story) as services:
+        await require_passages(services)
         finder = services.finder()
         order = await finder.story_order()
         result = await _find(finder, request, order, as_of)
@@ -319,10 +329,12 @@ async def _batch(
     from dataclasses import replace
 
     from lrwr.cli.passages import as_json as told
+    from lrwr.cli.unread import require_passages
     from lrwr.wiring import open_services
 
     lines = list(_questions(batch))
     async with open_services(settings, say=output.story) as services:
+        await require_passages(services)
         finder = services.finder()
         order = await finder.story_order()
         with output.progress("Searching", len(lines)) as advance:

@@ -35,7 +35,9 @@ async def facts_of(
     Raises:
         NotFound: Nothing has been ingested here.
     """
+    from lrwr.core.bible.gathering import readers
     from lrwr.core.model.errors import NotFound
+    from lrwr.core.model.facts import About
     from lrwr.pipeline.changes import Changes
     from lrwr.wiring import open_services
 
@@ -44,11 +46,12 @@ async def facts_of(
         folders = services.manuscript()
         counts = await services.passages.counts(settings.pipeline)
         order = await services.finder().story_order()
+        labelled = await services.stories.facts([About.PASSAGE, About.SCENE])
         changes, problem = Changes((), (), (), ()), ""
         if not folders:
             problem = "No folder of a manuscript is known here"
         try:
-            changes = await services.processing(folders).look()
+            changes = await services.processing(folders, asking=False).look()
         except NotFound as error:
             problem = str(error)
         return {
@@ -56,6 +59,7 @@ async def facts_of(
             "state_dir": services.library.state_dir,
             "folders": list(folders),
             "pipeline": settings.pipeline,
+            "read_by": list(readers(labelled)) if counts.documents else [],
             "documents": counts.documents,
             "chapters": order.last,
             "words": counts.words,
@@ -74,6 +78,7 @@ def tell(facts: "dict[str, object]", output: "Output") -> None:
     folders = facts["folders"]
     for folder in folders if isinstance(folders, list) else []:
         output.answer(f"Manuscript: {folder}")
+    output.answer(_who_read(facts))
     output.answer(
         f"{facts['documents']:,} documents, {facts['chapters']} chapters,"
         f" {facts['words']:,} words, {facts['chunks']:,} passages"
@@ -88,3 +93,15 @@ def tell(facts: "dict[str, object]", output: "Output") -> None:
         )
     else:
         output.answer("The library is up to date with the manuscript.")
+
+
+def _who_read(facts: "dict[str, object]") -> str:
+    """Say which pipeline read the manuscript, and with which language model."""
+    told, models = f"Pipeline {facts['pipeline']}", facts["read_by"]
+    if not facts["documents"]:
+        return f"{told}: nothing is read with it yet."
+    if facts["pipeline"] == "a":
+        return f"{told}: cut into passages; who and what is in them is not known."
+    if isinstance(models, list) and models:
+        return f"{told}: read by rules and by {' and '.join(models)}."
+    return f"{told}: read by rules alone, without a language model."

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.english.cues import cues_of, named_alike
-from lrwr.core.english.name_words import WORDS_AND_NAMES, is_no_name
+from lrwr.core.english.name_words import CALENDAR, WORDS_AND_NAMES, is_no_name
 from lrwr.core.english.sightings import Reading, Sighting, find_sightings, read_part
 from lrwr.core.english.titles import TITLES, plain_title
 from lrwr.core.model.text import Span
@@ -133,6 +133,8 @@ def form_of(words: Sequence[str], *, initial: bool) -> str:
     """Return the words that may be a name, without what begins a sentence only."""
     kept = list(words)
     while kept and is_no_name(kept[0]) and not plain_title(kept[0]):
+        if len(kept) > 1 and kept[0].lower() in CALENDAR and not initial:
+            break  # "the March Ghost"
         kept.pop(0)
     while kept and is_no_name(kept[-1]) and not plain_title(kept[-1]):
         kept.pop()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from lrwr.core.english.evidence import NameEvidence
 from lrwr.core.english.genders import weigh_given_names
 from lrwr.core.english.name import Form
-from lrwr.core.english.name_words import is_no_name
+from lrwr.core.english.name_words import CALENDAR, is_no_name
 from lrwr.core.english.nicknames import is_given_name
 from lrwr.core.english.titles import EPITHETS, SURNAME_TITLES, plain_title
 
@@ -112,6 +112,8 @@ def _is_lead(kept: Sequence[str], words: WordCounts, *, initial: bool) -> bool:
         return False
     if len(kept) == 1:
         return is_no_name(first)
+    if first.lower() in CALENDAR and not initial and not is_given_name(kept[1]):
+        return False  # "the March Ghost"; but "in March Nell went"
     if first.lower() in EPITHETS or is_no_name(first):
         return True
     return initial and not (words.of.get(first, (0,))[0] and words.is_namely(first))

@@ -12,7 +12,7 @@ from lrwr.core.english.persons import (
     dominating,
     may_be_given,
 )
-from lrwr.core.english.titles import GIVEN_TITLES
+from lrwr.core.english.titles import EITHER, GIVEN_TITLES
 from lrwr.core.english.titling import (
     TITLES_OF_WORK,
     alike_titles,
@@ -193,6 +193,8 @@ def _place_titled(form: Form, grouping: Grouping, lone: Mapping[str, Form]) -> N
     named = [p for p in grouping.people if word in p.givens and word not in p.lasts]
     named = grouping.fitting(form, named)
     titled = [person for person in named if form.title in person.titles]
+    if form.title in EITHER - GIVEN_TITLES:
+        named = titled  # an office goes before a surname, seldom before a given name
     if named and (not family or form.title in GIVEN_TITLES):
         grouping.give(form, titled or named, "title and given name")
     elif family:

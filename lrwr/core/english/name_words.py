@@ -8,9 +8,7 @@ _NO_NAMES_WRITTEN = """i i'm i'll i've i'd the a an and but or nor so yet for if
     providence good-bye goodbye farewell thank thanks please indeed perhaps chapter
     volume book part act scene english french german italian american british indian
     irish scotch scottish welsh spanish russian greek roman latin dutch chinese turkish
-    european christian christians catholic protestant jewish monday tuesday wednesday
-    thursday friday saturday sunday january february march april june july august
-    september october november december christmas easter michaelmas lent all one two
+    european christian christians catholic protestant jewish all one two
     three four five six seven eight nine ten some any many much more most other such
     only very too just let do did does done have has had will would shall should can
     could may might must be been being was were is are am never always still again once
@@ -23,7 +21,13 @@ _NO_NAMES_WRITTEN = """i i'm i'll i've i'd the a an and but or nor so yet for if
     she's you're we're they're what's let's isn't wasn't ain't didn't doesn't couldn't
     wouldn't shouldn't haven't hasn't hadn't aren't you'll you've you'd he'll she'll
     we'll they'll we've they've north south east west northern southern"""
-NO_NAMES = frozenset(_NO_NAMES_WRITTEN.split())
+_CALENDAR_WRITTEN = """monday tuesday wednesday thursday friday saturday sunday january february
+    march april june july august september october november december christmas easter
+    michaelmas lent"""
+CALENDAR = frozenset(_CALENDAR_WRITTEN.split())
+"""Names of days and times of the year, in lower case."""
+
+NO_NAMES = frozenset(_NO_NAMES_WRITTEN.split()) | CALENDAR
 """Capitalised words, in lower case, that are no name by themselves."""
 
 _STRICT_SPEECH_WRITTEN = """said says say asked asks replied replies answered cried cries exclaimed whispered

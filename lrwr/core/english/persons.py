@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from lrwr.core.english.genders import gender_of_form, spoken_gender
 from lrwr.core.english.name import Form
-from lrwr.core.english.nicknames import same_given
+from lrwr.core.english.nicknames import is_short_for, same_given
 from lrwr.core.english.titles import MEN, gender_of_title
 from lrwr.core.model.cast import Gender
 
@@ -93,8 +93,17 @@ def clash(form: Form, person: Person) -> bool:
 
 
 def may_be_given(person: Person, word: str) -> bool:
-    """Say whether `word` may be short for a given name of `person`, or long for it."""
-    return any(same_given(word, given) for given in person.givens)
+    """Say whether `word` may be short for a given name of `person`, or long for it.
+
+    What is itself short for another of theirs does not count: who may be short for
+    Eliza is not yet short for Elizabeth.
+    """
+    full = [given for given in person.givens if not _is_shorter(given, person.givens)]
+    return any(same_given(word, given) for given in full)
+
+
+def _is_shorter(given: str, givens: Collection[str]) -> bool:
+    return any(len(given) < len(one) and is_short_for(given, one) for one in givens)
 
 
 def dominating(people: Collection[Person], times: float) -> Person | None:

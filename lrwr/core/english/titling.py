@@ -21,6 +21,9 @@ _BESIDE_MR = frozenset(_BESIDE_MR_WRITTEN.split())
 _SELDOM = 4
 """Mr. Vale is somebody else than Corin Vale where he is named this many times as often."""
 
+_SETTLED = 6
+"""In how many documents "Mr. Corin Vale" stands before it tells two people apart."""
+
 
 def alike_titles(form: Form, person: Person) -> bool:
     """Say whether the titles do not tell two people apart: Tom, and Sir Thomas."""
@@ -69,7 +72,7 @@ def keeps_given(form: Form, person: Person) -> bool:
     """Say whether the text says "Mr. Corin Vale" to tell him from Mr. Vale."""
     full = [other for other in person.forms.values() if other.given]
     titled = [other for other in full if other.title == form.title]
-    if max((other.documents for other in titled), default=0) < _SELDOM:
+    if max((other.documents for other in titled), default=0) < _SETTLED:
         return False
     seldom = form.n > _SELDOM * sum(other.n for other in titled)
     return seldom and form.n > sum(other.n for other in full)

@@ -60,7 +60,7 @@ class Analyst(Protocol):
     ) -> tuple[list[Finding], Usage]:
         """Return what each excerpt is: facts about `PASSAGE` and `GAP`, in order.
 
-        At most `TOGETHER` excerpts, consecutive ones of one scene, are read in one
+        At most `TOGETHER` excerpts, consecutive ones of one document, are read in one
         call; give them in reading order.
 
         Raises:
@@ -77,7 +77,7 @@ class Analyst(Protocol):
         ...
 
 
-TOGETHER = 12
+TOGETHER = 16
 """Excerpts that are classified in one call."""
 
 WINDOW = 6000

@@ -16,7 +16,7 @@ from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.search import Scope
 from lrwr.core.model.text import Span
-from lrwr.core.ports.story_store import Appearance, Role
+from lrwr.core.ports.story_store import Appearance, Role, Said
 
 _SAYING = re.compile(
     r"\b(?:say|says|said|saying|tell|tells|told|telling|ask|asks|asked|asking|speak"
@@ -64,51 +64,47 @@ class Level:
     share: float
 
 
-LEVELS: Mapping[Role | None, tuple[Level, ...]] = {
+LEVELS: Mapping[Role, tuple[Level, ...]] = {
     Role.SPEAKS: (
-        Level(_SPEAKS, 0, 0.74),
-        Level(_HEARS, 0, 0.05),
-        Level(_SPEAKS, 1, 0.02),
-        Level(IN_IT, 1, 0.08),
-        Level(IN_IT, 4, 0.03),
+        Level(_SPEAKS, 0, 0.77),
+        Level(_HEARS, 0, 0.04),
+        Level(_SPEAKS, 1, 0.025),
+        Level(IN_IT, 1, 0.07),
+        Level(IN_IT, 4, 0.02),
         Level(_ANY, 4, 0.01),
     ),
     Role.HEARS: (
-        Level(_HEARS, 0, 0.40),
+        Level(_HEARS, 0, 0.45),
         Level(_SPEAKS, 0, 0.05),
-        Level(_PRESENT, 0, 0.07),
-        Level(_TALKS, 1, 0.11),
-        Level(IN_IT, 1, 0.06),
-        Level(IN_IT, 2, 0.10),
-        Level(IN_IT, 4, 0.06),
-        Level(IN_IT, 8, 0.04),
+        Level(_PRESENT, 0, 0.08),
+        Level(_TALKS, 1, 0.12),
+        Level(IN_IT, 1, 0.075),
+        Level(IN_IT, 2, 0.06),
+        Level(IN_IT, 4, 0.05),
+        Level(IN_IT, 8, 0.025),
     ),
     Role.MENTIONED: (
-        Level(_MENTIONED, 0, 0.37),
-        Level(IN_IT, 0, 0.17),
+        Level(_MENTIONED, 0, 0.41),
+        Level(IN_IT, 0, 0.20),
         Level(_ANY, 1, 0.11),
-        Level(_ANY, 2, 0.08),
+        Level(_ANY, 2, 0.06),
         Level(_ANY, 4, 0.05),
-    ),
-    None: (
-        Level(IN_IT, 0, 0.45),
-        Level(_MENTIONED, 0, 0.15),
-        Level(_ANY, 1, 0.15),
-        Level(_ANY, 2, 0.08),
-        Level(_ANY, 4, 0.07),
     ),
 }
 """Where the passages that answer a question stand to whom it names, by what they do
-in it. Counted on 625 questions about the dialogue of 12 novels; that of None, which no
-such question has, is a guess. See decision 011."""
+in it. Counted on 625 questions about the dialogue of 12 novels; see decision 011."""
 
-PLAIN: Mapping[Role | None, int] = {
+PLAIN: Mapping[Role, int] = {
     Role.SPEAKS: 1,
     Role.HEARS: 7,
     Role.MENTIONED: 5,
-    None: 2,
 }
 """Before which level a passage may be the first of its kind."""
+
+UTTERANCE = 1.5
+"""What it adds to a passage's score that one utterance of a speaker in it is told to
+whom the question names as the hearer, and as much again that it names whom the
+question is about."""
 
 _Spot = tuple[DocumentId, int]
 """A passage by its document and its ordinal."""
@@ -120,14 +116,24 @@ class Asked:
 
     span: Span
     people: tuple[str, ...]
-    role: Role | None
+    role: Role
+
+
+def people_named(question: str, cast: Cast) -> list[tuple[Span, tuple[str, ...]]]:
+    """Return whom `question` names and where, in order; several where it is open."""
+    return _joined(question, names_in_question(question, cast))
 
 
 def people_asked(question: str, cast: Cast) -> list[Asked]:
-    """Return whom `question` names, in order, and whether they speak or hear in it."""
-    named = _joined(question, names_in_question(question, cast))
+    """Return whom `question` names, in order, and what each does in it.
+
+    Nobody where it is not about saying something.
+    """
+    if _SAYING.search(question) is None:
+        return []
     return [
-        Asked(span, people, role_of(question, span.start)) for span, people in named
+        Asked(span, people, role_of(question, span.start))
+        for span, people in people_named(question, cast)
     ]
 
 
@@ -136,15 +142,14 @@ def strangers_asked(question: str, asked: Sequence[Asked]) -> list[tuple[str, Ro
 
     Each with what such a one does in it; none in a question that is not about saying.
     """
-    found = []
-    for name in _CAPITALISED.finditer(question):
-        role = role_of(question, name.start())
-        known = any(
-            one.span.start < name.end() and name.start() < one.span.end for one in asked
-        )
-        if role is not None and not known:
-            found.append((name[0].split()[-1], role))
-    return found
+    if _SAYING.search(question) is None:
+        return []
+    taken = [one.span for one in asked]
+    return [
+        (name[0].split()[-1], role_of(question, name.start()))
+        for name in _CAPITALISED.finditer(question)
+        if not any(s.start < name.end() and name.start() < s.end for s in taken)
+    ]
 
 
 def _joined(
@@ -172,15 +177,17 @@ def within(document: DocumentId, span: Span, scope: Scope) -> bool:
 class People:
     """Where the people of one question are, chunk by chunk; what is in scope counts.
 
-    `total` is the number of chunks that there are. A chunk's score is the logarithm of
-    how much likelier it is to answer than any chunk, by who is in it and near it
-    (naive Bayes): somebody who is everywhere says little, who is rare says much.
+    `total` is the number of chunks that there are, `said` what those say who may speak
+    in the question. A chunk's score is the logarithm of how much likelier it is to
+    answer than any chunk, by who is in it and near it (naive Bayes): somebody who is
+    everywhere says little, who is rare says much. On top of that comes UTTERANCE.
     """
 
     def __init__(
         self,
         asked: Sequence[Asked],
         appearances: Sequence[Appearance],
+        said: Sequence[Said],
         scope: Scope,
         *,
         total: int,
@@ -188,10 +195,12 @@ class People:
         seen = [one for one in appearances if within(one.document, one.span, scope)]
         self.chunks = {(one.document, one.ordinal): one.chunk for one in seen}
         self._near = [_near(wanted, seen, max(1, total)) for wanted in asked]
+        self._uttered = _uttered(asked, said, seen)
 
     def score(self, spot: _Spot) -> float:
         """Return a chunk's score; 0.0 says as much as knowing nothing."""
-        return sum(near.weights[near.levels.get(spot, -1)] for near in self._near)
+        people = (near.weights[near.levels.get(spot, -1)] for near in self._near)
+        return sum(people) + self._uttered.get(spot, 0.0)
 
     def is_plain(self, spot: _Spot) -> bool:
         """Say whether everybody plainly does in a chunk what the question asks."""
@@ -221,13 +230,8 @@ def asks_last(question: str) -> bool:
     return _LAST.search(question) is not None
 
 
-def role_of(question: str, start: int) -> Role | None:
-    """Return what somebody does in a question who is named at `start`.
-
-    None where the question is not about saying something.
-    """
-    if _SAYING.search(question) is None:
-        return None
+def role_of(question: str, start: int) -> Role:
+    """Return what somebody does who is named at `start` of a question about saying."""
     before = question[:start]
     for role, words in _BEFORE.items():
         if words.search(before):
@@ -250,6 +254,30 @@ def _near(wanted: Asked, seen: Sequence[Appearance], total: int) -> _Near:
         for number, share in enumerate(shares)
     )
     return _Near(levels, weights, PLAIN[wanted.role])
+
+
+def _uttered(
+    asked: Sequence[Asked], said: Sequence[Said], seen: Sequence[Appearance]
+) -> dict[_Spot, float]:
+    """Score the spots of the utterances that fit the question as a whole."""
+    doing = {
+        role: {who for one in asked if one.role is role for who in one.people}
+        for role in (Role.SPEAKS, Role.HEARS, Role.MENTIONED)
+    }
+    speaking: dict[DocumentId, dict[int, Span]] = {}
+    for one in seen:
+        if one.role is Role.SPEAKS and one.character in doing[Role.SPEAKS]:
+            speaking.setdefault(one.document, {})[one.ordinal] = one.span
+    scores: dict[_Spot, float] = {}
+    for document, quotation in ((one.document, one.quotation) for one in said):
+        fits = int(quotation.addressee in doing[Role.HEARS])
+        fits += not doing[Role.MENTIONED].isdisjoint(quotation.mentions)
+        whole = Span(quotation.spans[0].start, quotation.spans[-1].end)
+        for ordinal, span in speaking.get(document, {}).items() if fits else ():
+            if whole.start < span.end and span.start < whole.end:
+                spot = document, ordinal
+                scores[spot] = max(scores.get(spot, 0.0), UTTERANCE * fits)
+    return scores
 
 
 def _around(own: Sequence[Appearance], level: Level) -> Iterator[_Spot]:

@@ -13,7 +13,13 @@ from lrwr.core.model.facts import ContentType, NarrativeFunction, PassageField
 from lrwr.core.model.search import Scope
 from lrwr.core.model.text import Span
 from lrwr.core.model.words import content_words
-from lrwr.core.ports.story_store import Appearance, Known, Role, StoryStore
+from lrwr.core.ports.story_store import (
+    Appearance,
+    Known,
+    Role,
+    Said,
+    StoryStore,
+)
 from lrwr.core.retrieval.people import (
     IN_IT,
     Asked,
@@ -21,17 +27,16 @@ from lrwr.core.retrieval.people import (
     asks_first,
     asks_last,
     people_asked,
+    people_named,
     strangers_asked,
     within,
 )
 from lrwr.core.retrieval.story import StoryOrder
 
-PEOPLE_WEIGHT = 0.6
-MERE_WEIGHT = 0.02
+PEOPLE_WEIGHT = 0.4
 EARLINESS_WEIGHT = 6.0
-"""What the people of a question count beside its words and meaning: where it is about
-who says what, where they are merely named, and where it asks for the first or the
-last; see decision 011."""
+"""What the people of a question about who says what count beside its words and
+meaning, and their first or last passages where it asks for those; see decision 011."""
 
 BOOST = 0.25
 """What a passage gains that is of the kind that the question asks for."""
@@ -98,27 +103,36 @@ class StorySearch:
         *,
         total: int,
     ) -> dict[ChunkId, float]:
-        """Score chunks in `scope` by the people whom `question` names, if any.
+        """Score chunks in `scope` by the people of a `question` about who says what.
 
         Those that have them, and `others`. A name that nobody in the cast bears is
-        looked for as a word, by `strangers`. `total` counts all chunks.
+        looked for as a word, by `strangers`. `total` counts all chunks. Empty for
+        other questions, where names are words among others: see decision 011.
         """
         asked = people_asked(question, await self._stories.cast())
         people = {who for one in asked for who in one.people}
         found = await self._stories.appearances(people) if people else []
+        said = await self._said(asked)
         for word, role in strangers_asked(question, asked):
             asked.append(Asked(Span(0, 0), (word,), role))
             found += _appearing(word, await strangers(word))
         if not asked:
             return {}
-        near = People(asked, found, scope, total=total)
+        near = People(asked, found, said, scope, total=total)
         spots = near.chunks | {(c.document, c.ordinal): c.id for c in others}
-        weight = PEOPLE_WEIGHT if any(one.role for one in asked) else MERE_WEIGHT
-        scores = {chunk: weight * near.score(spot) for spot, chunk in spots.items()}
+        scores = {c: PEOPLE_WEIGHT * near.score(spot) for spot, c in spots.items()}
         plain = {spot: chunk for spot, chunk in spots.items() if near.is_plain(spot)}
         for chunk, bonus in _by_place(question, plain, order).items():
             scores[chunk] += EARLINESS_WEIGHT * bonus
         return scores
+
+    async def _said(self, asked: Sequence[Asked]) -> list[Said]:
+        speakers = {w for one in asked if one.role is Role.SPEAKS for w in one.people}
+        return [
+            said
+            for speaker in sorted(speakers)
+            for said in await self._stories.quotations(speaker)
+        ]
 
     async def boosts(
         self, question: str, chunks: Collection[ChunkId]
@@ -200,7 +214,7 @@ class StorySearch:
 
 
 def _of_people_first(found: Sequence[Known], question: str, cast: Cast) -> list[Known]:
-    people = {who for one in people_asked(question, cast) for who in one.people}
+    people = {who for _, named in people_named(question, cast) for who in named}
     if not people:
         return list(found)
     return sorted(

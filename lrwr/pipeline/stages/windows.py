@@ -1,6 +1,7 @@
 """Which stretches of a document are read at once. Pure, and local: an edit moves only
 the windows of its own chapter."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
@@ -8,6 +9,8 @@ from lrwr.core.model.chunks import Chunk, ChunkKind
 from lrwr.core.model.documents import Document
 from lrwr.core.model.text import Span
 from lrwr.core.ports.analyst import TOGETHER, WINDOW, Excerpt
+
+_INK = re.compile(r"\S")
 
 NamesIn = Callable[[str], tuple[str, ...]]
 """The characters that a text names, as they are to be called."""
@@ -49,13 +52,15 @@ def excerpts_to_extract(
 ) -> list[Excerpt]:
     """Return the windows of a document: whole scenes of one chapter, at most `size`
     tokens together; a longer scene is cut between its chunks.
+
+    An author's comment in a window is blanked out: it is no part of the story.
     """
     prose = [chunk for chunk in chunks if chunk.kind is ChunkKind.PROSE]
     found = []
     for _, told in groupby(prose, key=lambda chunk: chunk.chapter):
         for window in _windows(list(told), size):
             span = Span(window[0].span.start, window[-1].span.end)
-            text = document.text[span.start : span.end]
+            text = _told(document, span)
             found.append(
                 Excerpt(span, text, "", names(text), _where(document, window[0]))
             )
@@ -79,6 +84,15 @@ def _windows(chunks: Sequence[Chunk], size: int) -> Iterator[list[Chunk]]:
             tokens += chunk.tokens
     if window:
         yield window
+
+
+def _told(document: Document, span: Span) -> str:
+    """Return the text at `span`, every character in its place, comments blanked."""
+    text = document.text[span.start : span.end]
+    for note in document.notes:
+        left, right = (max(0, at - span.start) for at in (note.start, note.end))
+        text = text[:left] + _INK.sub(" ", text[left:right]) + text[right:]
+    return text
 
 
 def _where(document: Document, chunk: Chunk) -> str:

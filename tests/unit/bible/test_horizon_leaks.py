@@ -209,7 +209,8 @@ def a_saying(chance: Random, words: Sequence[Word]) -> Said:
 def a_presence(chance: Random, words: Sequence[Word]) -> Appearance:
     one, who = chance.choice(words), chance.choice(NAMES)
     role = chance.choice(list(Role))
-    return Appearance(ChunkId(one.text), one.document, one.span, who, role, 1)
+    at = words.index(one)
+    return Appearance(ChunkId(one.text), one.document, one.span, at, who, role, 1)
 
 
 def texts_in(value: object) -> Iterator[str]:

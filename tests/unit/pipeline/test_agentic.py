@@ -5,7 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.analyst.rules import RulesAnalyst
@@ -13,7 +13,7 @@ from lrwr.core.adapters.records.sqlite.database import Database
 from lrwr.core.adapters.records.sqlite.story import SqliteAnalysisStore
 from lrwr.core.adapters.sentences import sentence_spans
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.chunks import Pipeline, TextHash
+from lrwr.core.model.chunks import ChunkKind, Pipeline, TextHash
 from lrwr.core.model.events import Working
 from lrwr.core.model.facts import RULES, WRITER, About
 from lrwr.core.model.jobs import Stage
@@ -27,6 +27,7 @@ from tests.fakes.night import LAMP, LEDGER, NOTE, ROAD, STORY
 from tests.fakes.records import Clock
 from tests.fakes.story_desks import SMALL, StoryDesk
 from tests.unit.pipeline.test_semantic import scenes
+from tests.unit.pipeline.told import NOTE as COMMENT
 from tests.unit.pipeline.told import Scenes, document_of
 
 NUMBERS = [
@@ -186,6 +187,24 @@ async def test_a_note_is_read_for_what_it_says_and_has_no_scenes(
     assert About.SCENE not in {fact.about for fact in facts}
 
 
+async def test_what_a_comment_leaves_open_is_a_gap_and_nothing_else_of_it_is_known(
+    book: StoryDesk,
+) -> None:
+    told = (
+        "%% TODO: Nell’s brother? Nell’s hair was red. Nell is Ivo Marsh’s sister. %%"
+    )
+    book.write("1.md", LAMP.replace("The rain", f"{told}\n\nThe rain"))
+    await book.ingest()
+    facts = [one.fact for one in await book.library.story.facts()]
+    (gap,) = [fact for fact in facts if fact.about is About.GAP]
+    assert (gap.keeper, gap.certainty) == (WRITER, Certainty.CONFIRMED)
+    assert await book.words("1.md", gap.spans[0]) == told
+    assert not any(
+        "red" in fact.value or "Ivo" in str(fact) for fact in facts if fact != gap
+    )
+    assert "Ivo Marsh" not in await book.people()
+
+
 async def test_without_an_embedder_passages_are_cut_by_their_sizes(
     book: StoryDesk,
 ) -> None:
@@ -261,6 +280,7 @@ async def nobody_knows(space: str, texts: set[TextHash]) -> set[TextHash]:
     return set()
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.lists(scenes, max_size=3))
 def test_same_words_have_the_same_ids_and_no_id_is_given_twice(
     told: list[Scenes],
@@ -278,3 +298,5 @@ def test_same_words_have_the_same_ids_and_no_id_is_given_twice(
     for chunk in drafted.chunks:
         assert document.text[chunk.span.start : chunk.span.end] == chunk.text
         assert chunk.lead in document.text
+        if chunk.kind is ChunkKind.PROSE:
+            assert COMMENT not in chunk.embedded

@@ -98,6 +98,14 @@ async def test_what_fails_half_way_is_not_kept(database: Database) -> None:
     assert await database.read(count_documents) == 1
 
 
+async def test_a_cursor_does_not_leave_the_thread_of_the_library(
+    database: Database,
+) -> None:
+    with pytest.raises(TypeError, match="cursor"):
+        await database.write(lambda connection: connection.execute("select 1"))
+    assert await database.read(count_documents) == 0
+
+
 async def test_the_event_loop_is_free_while_the_library_works(
     database: Database,
 ) -> None:
@@ -152,7 +160,9 @@ async def test_a_library_that_may_only_be_read_says_so(database: Database) -> No
     def write_anyway(connection: sqlite3.Connection) -> None:
         write_document(connection, "one.md")
 
-    await database.read(lambda connection: connection.execute("pragma query_only = 1"))
+    await database.read(
+        lambda connection: connection.execute("pragma query_only = 1").fetchall()
+    )
     with pytest.raises(StoreProblem, match="may not be written"):
         await database.write(write_anyway)
 
@@ -200,3 +210,14 @@ async def test_a_folder_in_the_librarys_place_cannot_be_opened(tmp_path: Path) -
 async def test_a_name_that_is_not_unicode_is_told(database: Database) -> None:
     with pytest.raises(StoreProblem, match="not Unicode"):
         await database.write(lambda connection: write_document(connection, "\udce9.md"))
+
+
+async def test_a_cursor_never_leaves_the_thread_and_nothing_is_kept(
+    database: Database, tmp_path: Path
+) -> None:
+    await database.write(lambda connection: write_document(connection, "1.md"))
+    forget = "delete from document"
+    with pytest.raises(TypeError, match="cursor"):
+        await database.write(lambda connection: connection.execute(forget))
+    rows = ask(tmp_path / "state" / "lrwr.db", "select id from document")
+    assert rows == [("1.md",)]

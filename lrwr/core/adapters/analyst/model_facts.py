@@ -178,7 +178,7 @@ def _world(reply: Extracted, evidence: Evidence) -> Iterator[Fact]:
         if not spans or not name:
             continue
         yield evidence.fact(About.WORLD, name, WorldField.ELEMENT_TYPE, one.type, spans)
-        if described := clean(one.description):
+        if described := clean(one.about):
             field = WorldField.DESCRIPTION
             yield evidence.fact(About.WORLD, name, field, described, spans)
         for person in _each(one.people):
@@ -191,28 +191,30 @@ def _events(reply: Extracted, evidence: Evidence) -> Iterator[Fact]:
         spans = evidence.find(one.quote)
         if spans and clean(one.what):
             involved = [("involved", person) for person in _each(one.people)]
-            feels = [
-                ("feels", f"{feeling.who}: {feeling.feels}")
-                for feeling in one.feelings
-                if clean(feeling.who) and clean(feeling.feels)
-            ]
+            feels = [("feels", feeling) for feeling in _feelings(one.feelings)]
             details = *involved, *feels, ("story_grid_tag", one.tag)
             yield evidence.fact(About.EVENT, "", "event", one.what, spans, *details)
+
+
+def _feelings(texts: Iterable[str]) -> Iterator[str]:
+    """Yield "Nell: afraid" for each text that names a person and a feeling."""
+    for text in texts:
+        who, _, feels = (part.strip() for part in clean(text).partition(":"))
+        if who and feels:
+            yield f"{who}: {feels}"
 
 
 def _told(reply: Extracted, evidence: Evidence) -> Iterator[Fact]:
     for one in reply.told:
         spans = evidence.find(one.quote)
-        if spans and clean(one.teller) and clean(one.fact):
-            hearers = [("hearer", name) for name in _each(one.hearers)]
-            yield evidence.fact(
-                About.TOLD, one.teller, "told", one.fact, spans, *hearers
-            )
+        if spans and clean(one.who) and clean(one.fact):
+            hearers = [("hearer", name) for name in _each(one.to)]
+            yield evidence.fact(About.TOLD, one.who, "told", one.fact, spans, *hearers)
 
 
 def _gaps(reply: Extracted, evidence: Evidence) -> Iterator[Fact]:
     for gap in reply.gaps:
-        if fact := _gap(gap, evidence, gap.suggestion):
+        if fact := _gap(gap, evidence, gap.fill):
             yield fact
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from lrwr.core.ports.chat_model import Shape
 
-REVISION = "1"
+REVISION = "2"
 """Changes with the schema; results depend on it."""
 
 Content = Literal["dialogue", "action_reaction", "description", "internal_monologue"]
@@ -85,24 +85,17 @@ class Thing(_Strict):
 
     name: str
     type: Element
-    description: str
+    about: str
     people: list[str]
     quote: str
 
 
-class Feeling(_Strict):
-    """How one person takes what happens: a pair of a map."""
-
-    who: str
-    feels: str
-
-
 class Event(_Strict):
-    """Something that happens."""
+    """Something that happens; `feelings` are like "Nell: afraid"."""
 
     what: str
     people: list[str]
-    feelings: list[Feeling]
+    feelings: list[str]
     tag: Tag
     quote: str
 
@@ -110,8 +103,8 @@ class Event(_Strict):
 class Telling(_Strict):
     """Who tells whom what."""
 
-    teller: str
-    hearers: list[str]
+    who: str
+    to: list[str]
     fact: str
     quote: str
 
@@ -122,7 +115,7 @@ class OpenGap(_Strict):
     who: str
     what: str
     implied: str
-    suggestion: str
+    fill: str
     quote: str
 
 

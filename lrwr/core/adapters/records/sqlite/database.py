@@ -114,6 +114,8 @@ def _transaction(
     connection.execute(begin)
     try:
         result = work(connection)
+        if isinstance(result, sqlite3.Cursor):
+            raise TypeError("A cursor may not leave the thread of its connection")
         connection.execute("COMMIT")
     except BaseException:
         with suppress(sqlite3.Error):

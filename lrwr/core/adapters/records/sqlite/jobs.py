@@ -165,7 +165,9 @@ class SqliteJobQueue:
     async def fail(self, claim: Claim, error: str, hint: str) -> None:
         """Mark a job failed; nothing happens when the claim has been lost."""
         row = self._proof(claim) | {"error": error, "hint": hint}
-        await self._database.write(lambda connection: connection.execute(_FAIL, row))
+        await self._database.write(
+            lambda connection: connection.execute(_FAIL, row).rowcount
+        )
 
     async def jobs(self, *, limit: int, state: JobState | None = None) -> list[Job]:
         """Return jobs, newest first."""

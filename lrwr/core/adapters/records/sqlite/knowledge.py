@@ -175,7 +175,7 @@ class SqliteKnowledgeStore:
         """Note new revisions of documents whose content is what it was."""
         rows = [(new, document, pipeline.value) for document, new in revisions.items()]
         await self._database.write(
-            lambda connection: connection.executemany(_TOUCH, rows)
+            lambda connection: connection.executemany(_TOUCH, rows).rowcount
         )
 
 

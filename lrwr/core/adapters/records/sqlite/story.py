@@ -243,7 +243,7 @@ class SqliteCastStore:
         """Make `cast` the cast of the library."""
         kept = cast_to_json(cast)
         await self._database.write(
-            lambda connection: connection.execute(_KEEP_CAST, (kept,))
+            lambda connection: connection.execute(_KEEP_CAST, (kept,)).rowcount
         )
 
     async def keep_woven(self, woven: Woven) -> bool:
@@ -280,7 +280,7 @@ class SqliteAnalysisStore:
             for (key, finding), spent in zip(replies.items(), tokens, strict=False)
         ]
         await self._database.write(
-            lambda connection: connection.executemany(_REPLY, rows)
+            lambda connection: connection.executemany(_REPLY, rows).rowcount
         )
 
 

@@ -1,0 +1,75 @@
+"""Whether prose alone tells who a writer's notes say there is.
+
+Argument: a writer's folder, with notes on characters. Only its chapters are read for
+names; the notes are what the cast is compared with. Prints JSON.
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench.inside.roster import evidence_of
+from lrwr.core.adapters.source.parser import Parser
+from lrwr.core.english.lookup import resolve
+from lrwr.core.english.notes import NotedName, noted_names
+from lrwr.core.english.people import make_cast
+from lrwr.core.model.cast import Cast
+from lrwr.core.model.documents import Document, DocumentId, DocumentType
+
+SUFFIXES = (".md", ".docx", ".txt")
+
+
+def read_folder(folder: Path) -> list[Document]:
+    """Parse a writer's folder, in the order of its paths."""
+    parse = Parser()
+    paths = sorted(p for p in folder.rglob("*") if p.suffix.lower() in SUFFIXES)
+    return [
+        parse(DocumentId(path.relative_to(folder).as_posix()), path.read_bytes())
+        for path in paths
+    ]
+
+
+def compare(documents: Sequence[Document]) -> dict[str, list[str]]:
+    """Return those of the notes whom the prose names, and what became of them."""
+    told = [one for one in documents if one.type is DocumentType.SCENE]
+    cast = make_cast(evidence_of(told))
+    prose = "\n".join(one.text for one in told)
+    noted = [
+        person
+        for one in documents
+        if one.type is DocumentType.CHARACTER
+        for person in noted_names(one)
+    ]
+    named = {p.name: [f for f in _forms(p) if f in prose] for p in noted}
+    wanted = {name: forms for name, forms in named.items() if forms}
+    whole = {name: _found(forms, cast) for name, forms in wanted.items()}
+    return {
+        "wanted": list(wanted),
+        "missing": [name for name, who in whole.items() if not any(who)],
+        "split": [
+            name for name, who in whole.items() if len(set(filter(None, who))) > 1
+        ],
+        "forms": [form for forms in wanted.values() for form in forms],
+        "unknown": [
+            form
+            for name, forms in wanted.items()
+            for form, who in zip(forms, whole[name], strict=True)
+            if not who
+        ],
+        "listed": [one.name for one in cast.characters],
+    }
+
+
+def _forms(person: NotedName) -> list[str]:
+    return list(dict.fromkeys([person.name, *person.aliases]))
+
+
+def _found(forms: Sequence[str], cast: Cast) -> list[str]:
+    """Return for each form who bears it; empty where nobody, or more than one, does."""
+    found = [resolve(form, cast) for form in forms]
+    return [who[0] if len(who) == 1 else "" for who in found]
+
+
+if __name__ == "__main__":
+    print(json.dumps(compare(read_folder(Path(sys.argv[1])))))

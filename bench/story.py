@@ -1,0 +1,104 @@
+"""What a novel costs with pipeline b and no language model: at first, and an edit."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import mean, median, quantiles
+from typing import Any
+
+from bench.children import BenchFailed, inside, run
+from bench.library import Bench, ingest, novel_of, prepare
+from bench.report import Line, say
+
+PART = "story"
+NOVEL = 122_000
+"""Words of the novel that costs are told for."""
+
+EDITS = 100
+ENV = {"LRWR_PIPELINE": "b"}
+
+
+def measure(bench: Bench) -> list[Line]:
+    source = novel_of(bench)
+    root = bench.work / f"story-{source.name}"
+    lines = _first(root, source)
+    say("  edits …")
+    return lines + _edits(root, EDITS // 5 if bench.quick else EDITS)
+
+
+def _first(root: Path, source: Path) -> list[Line]:
+    """Ingest as a writer does, then twice more: vectors kept, then vectors lent."""
+    prepare(root, {"novel": source})
+    summary, cost = ingest(root, env=ENV)
+    vectors = root.with_name(f"{root.name}-vectors")
+    kept, whole = _counted("keep", root, source, vectors)
+    lent, rest = _counted("lend", root, source, vectors)
+    shutil.rmtree(vectors)
+    if kept["texts"] != lent["texts"]:
+        raise BenchFailed(f"{source.name}: the two ingestions differ")
+    own = rest - lent["cpu"]
+    name, novels = source.name, summary["words"] / NOVEL
+    return [
+        Line(PART, f"{name}: words", summary["words"]),
+        Line(PART, f"{name}: chunks", summary["chunks"],
+             also={"sentences embedded": kept["texts"] - summary["embedded"]}),
+        Line(PART, f"{name}: CPU of everything, a novel", cost.cpu / novels, "CPU s",
+             note=f"{cost.cpu:.1f} in all, wall {cost.wall:.1f} s"),
+        Line(PART, f"{name}: CPU of all but the embedder, a novel", own / novels,
+             "CPU s", note=f"vectors lent; {lent['cpu']:.2f} taken off"),
+        Line(PART, f"{name}: share of all but the embedder", own / whole),
+        Line(PART, f"{name}: peak memory", cost.peak_mb, "MB"),
+    ]  # fmt: skip
+
+
+def _counted(
+    way: str, root: Path, source: Path, vectors: Path
+) -> tuple[Mapping[str, float], float]:
+    """Ingest anew in another folder; return what was counted, and the CPU seconds."""
+    other = root.with_name(f"{root.name}-{way}")
+    prepare(other, {"novel": source})
+    report = other / "counted.json"
+    done = run([*inside("kept_ingest"), way, vectors, report], cwd=other, env=ENV)
+    counted = json.loads(report.read_text(encoding="utf-8"))
+    shutil.rmtree(other)
+    return counted, done.cost.cpu
+
+
+def _edits(root: Path, number: int) -> list[Line]:
+    edited = root.with_name(f"{root.name}-edited")
+    shutil.rmtree(edited, ignore_errors=True)
+    shutil.copytree(root, edited)
+    rows = json.loads(run([*inside("edit"), str(number)], cwd=edited, env=ENV).out)
+    shutil.rmtree(edited)
+    embedded = [row["embedded"] for row in rows]
+    sought = [row["found"] for row in rows if row["found"] is not None]
+    woven = _of(rows, "woven")
+    return [
+        Line(PART, "chunks embedded an edit, median", median(embedded), goal=3,
+             note=f"{number} edits; mean {mean(embedded):.2f}", also=_ends(embedded)),
+        Line(PART, "chunks embedded an edit, p90", _tenth(embedded), goal=8),
+        Line(PART, "sentences embedded an edit, median",
+             median(_of(rows, "sentences")), also=_ends(_of(rows, "sentences"))),
+        Line(PART, "documents woven again an edit, median", median(woven),
+             note=f"mean {mean(woven):.2f}", also=_ends(woven)),
+        Line(PART, "CPU an edit, median", median(_of(rows, "ingest_cpu")), "CPU s",
+             also=_ends(_of(rows, "ingest_cpu"))),
+        Line(PART, "wall an edit, median", median(_of(rows, "ingest_wall")), "s",
+             also=_ends(_of(rows, "ingest_wall"))),
+        Line(PART, "new words found in the top 3", 100 * sum(sought) / len(sought),
+             "%", 100, ">=", f"{sum(sought)} of {len(sought)}"),
+        Line(PART, "edits that left stale words", sum(_of(rows, "stale")), goal=0),
+    ]  # fmt: skip
+
+
+def _of(rows: list[dict[str, Any]], key: str) -> list[float]:
+    return [row[key] for row in rows]
+
+
+def _ends(values: list[float]) -> dict[str, float]:
+    return {"p90": _tenth(values), "most": max(values)}
+
+
+def _tenth(values: list[float]) -> float:
+    return quantiles(values, n=10, method="inclusive")[-1]

@@ -1,0 +1,319 @@
+"""What is known of the story, brought to bear on a search."""
+
+import pytest
+
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.documents import DocumentId, DocumentType
+from lrwr.core.model.errors import NotFound
+from lrwr.core.model.facts import About, ContentType, NarrativeFunction
+from lrwr.core.model.story import Horizon
+from lrwr.core.retrieval.search import SearchRequest, SearchResult
+from lrwr.core.retrieval.story_search import FACTS, Filters
+from lrwr.pipeline.stages.semantic import Limits
+from tests.fakes.analysts import ScriptedAnalyst
+from tests.fakes.desks import Desk
+from tests.fakes.story_desks import StoryDesk
+from tests.unit.retrieval.lamp import (
+    ALONE,
+    CHAPTERS,
+    HARBOUR,
+    MINE,
+    MISSED,
+    NOTE,
+    OUT,
+    RAIN,
+    SCRIPT,
+)
+
+EVERYTHING = 100
+WAYS = [{}, {"dense": False}, {"lexical": False}]
+HORIZONS = [
+    (Horizon(0), []),
+    (Horizon(1, 1), [OUT]),
+    (Horizon(1), [OUT, RAIN]),
+    (Horizon(2, 1), [OUT, RAIN, MISSED]),
+    (Horizon(2), [OUT, RAIN, MISSED, ALONE]),
+    (Horizon(3, 1), [OUT, RAIN, MISSED, ALONE, MINE]),
+    (Horizon(3), [OUT, RAIN, MISSED, ALONE, MINE, HARBOUR]),
+]
+"""Places of the story, and what has been told by then."""
+
+
+@pytest.fixture
+async def book(story: StoryDesk) -> StoryDesk:
+    story.limits = Limits(least=40, most=80, overlap=10)
+    story.analyst = ScriptedAnalyst(SCRIPT)
+    for name, text in CHAPTERS.items():
+        story.write(name, text)
+    story.write("notes/orla.md", NOTE)
+    await story.ingest()
+    return story
+
+
+async def find(desk: Desk, question: str, **changes: object) -> SearchResult:
+    given: dict[str, object] = {"pipeline": desk.pipeline, "limit": EVERYTHING}
+    request = SearchRequest(question=question, **given | changes)  # type: ignore[arg-type]
+    return await desk.finder().find(request)
+
+
+async def filtered(
+    desk: Desk,
+    *,
+    question: str = "lamp",
+    horizon: Horizon | None = None,
+    types: frozenset[DocumentType] = frozenset(),
+    **wanted: frozenset[str],
+) -> set[str]:
+    """Which scenes pass these filters, best or not, by both ways of searching."""
+    filters = Filters(**wanted)  # type: ignore[arg-type]
+    result = await find(desk, question, filters=filters, horizon=horizon, types=types)
+    return set(texts(result))
+
+
+def texts(result: SearchResult) -> list[str]:
+    """The passages, without their headings."""
+    return [one.chunk.text.split("\n\n", 1)[-1] for one in result.passages]
+
+
+def values(result: SearchResult) -> list[str]:
+    return [known.fact.value for known in result.facts]
+
+
+def named(*names: str) -> frozenset[str]:
+    return frozenset(names)
+
+
+async def test_only_passages_that_have_a_character_are_found(book: StoryDesk) -> None:
+    assert await filtered(book, characters=named("Corin Vale")) == {OUT, MISSED, ALONE}
+    assert await filtered(book, characters=named("Orla")) == {MISSED, MINE, HARBOUR}
+
+
+async def test_who_is_merely_spoken_of_is_not_there(book: StoryDesk) -> None:
+    assert await filtered(book, present=named("Kestrel")) == {MINE, HARBOUR}
+    assert await filtered(book, present=named("Corin")) == {OUT, MISSED, ALONE}
+
+
+async def test_all_who_are_named_must_be_in_a_passage(book: StoryDesk) -> None:
+    both = named("Corin", "Orla")
+    assert await filtered(book, characters=both) == {MISSED}
+    assert await filtered(book, present=both) == set()
+    assert await filtered(book, present=named("Corin"), characters=named("Orla")) == {
+        MISSED
+    }
+
+
+async def test_only_passages_of_the_kinds_that_are_named_are_found(
+    book: StoryDesk,
+) -> None:
+    description = frozenset({ContentType.DESCRIPTION})
+    assert await filtered(book, content_types=description) == {RAIN}
+    monologue = frozenset({ContentType.INTERNAL_MONOLOGUE})
+    assert await filtered(book, content_types=monologue) == set()
+    assert await filtered(book, content_types=monologue | description) == {RAIN}
+    backstory = frozenset({NarrativeFunction.BACKSTORY})
+    assert await filtered(book, functions=backstory) == {ALONE}
+    assert await filtered(book, functions=backstory, content_types=description) == set()
+
+
+async def test_every_filter_shuts_out_on_its_own(book: StoryDesk) -> None:
+    dialogue = frozenset({ContentType.DIALOGUE})
+    assert await filtered(book, content_types=dialogue) == {MISSED}
+    orla = named("Orla")
+    assert await filtered(book, content_types=dialogue, characters=orla) == {MISSED}
+    assert await filtered(book, content_types=dialogue, present=orla) == set()
+    assert (
+        await filtered(
+            book, present=named("Nell"), types=frozenset({DocumentType.CHARACTER})
+        )
+        == set()
+    )
+
+
+async def test_whom_nobody_in_the_story_is_called_is_said(book: StoryDesk) -> None:
+    with pytest.raises(NotFound, match="Nobody in the story is called Toller") as told:
+        await filtered(book, present=named("Toller"))
+    assert "lrwr characters" in told.value.hint
+    with pytest.raises(NotFound):
+        await filtered(book, characters=named("Nell", "Toller"))
+
+
+@pytest.mark.parametrize(("horizon", "told"), HORIZONS)
+async def test_filters_find_all_that_is_told_by_then_and_nothing_later(
+    book: StoryDesk, horizon: Horizon, told: list[str]
+) -> None:
+    seen = await filtered(book, characters=named("Corin"), horizon=horizon)
+    assert seen == {OUT, MISSED, ALONE} & set(told)
+    seen = await filtered(book, present=named("Orla Finch"), horizon=horizon)
+    assert seen == {MINE, HARBOUR} & set(told)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("horizon", "told"), HORIZONS)
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What does Orla Finch say of the lamp?",
+        "What did the Harbour say to Nell first?",
+        "Where is Kestrel?",
+    ],
+)
+async def test_no_person_of_a_question_leads_beyond_the_horizon(
+    book: StoryDesk,
+    horizon: Horizon,
+    told: list[str],
+    way: dict[str, object],
+    question: str,
+) -> None:
+    result = await find(book, question, horizon=horizon, **way)
+    assert set(texts(result)) <= set(told)
+    assert "notes/orla.md" not in {one.chunk.document for one in result.passages}
+
+
+async def test_filters_find_what_is_far_down_among_all_the_rest(
+    story: StoryDesk,
+) -> None:
+    story.limits = Limits(least=10, most=20, overlap=2)
+    lamps = "\n\n* * *\n\n".join(f"A lamp, a lamp, lamp {n}." for n in range(150))
+    story.write("1.md", lamps)
+    story.write("2.md", "“Oil,” said Corin Vale. Corin Vale had seen one lamp or two.")
+    await story.ingest()
+    for way in ({"dense": False}, {"lexical": False}):
+        wanted = Filters(present=named("Corin Vale"))
+        result = await find(story, "lamp", filters=wanted, limit=3, **way)
+        assert {one.chunk.document for one in result.passages} == {"2.md"}
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("What does Nell Tallow say of the lamp?", OUT),
+        ("What does Corin say about Orla Finch?", MISSED),
+        ("What does Orla Finch say to Nell Tallow about a lamp?", MINE),
+    ],
+)
+async def test_where_those_are_whom_a_question_names_comes_first(
+    book: StoryDesk, question: str, first: str
+) -> None:
+    scene = frozenset({DocumentType.SCENE})
+    assert texts(await find(book, question, types=scene))[0] == first
+
+
+async def test_a_name_that_stands_elsewhere_than_its_bearer_leads_to_the_bearer(
+    story: StoryDesk,
+) -> None:
+    story.limits = Limits(least=40, most=80, overlap=10)
+    story.write("1.md", "“I am Corin Vale,” said Corin Vale. Corin Vale was a boatman.")
+    story.write(
+        "2.md",
+        "“Fog,” said Corin Vale.\n\n* * *\n\nCorin Vale rowed. “Fog,” he said, “and more"
+        " of it by night.”\n\n* * *\n\nThere was fog, fog on the flats and fog in town.",
+    )
+    await story.ingest()
+    question = "What did Corin say of fog?"
+    plain = texts(await find(story, question, names=False))
+    known = texts(await find(story, question))
+    silent = next(text for text in known if text.startswith("There was"))
+    assert known.index(silent) == len(known) - 1
+    assert sorted(plain) == sorted(known)
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_names_and_kinds_shut_nothing_out(
+    book: StoryDesk, way: dict[str, object]
+) -> None:
+    question = "What did Corin Vale say about the lamp, and what did he feel?"
+    plain = await find(book, question, names=False, boosts=False, **way)
+    for ways in ({}, {"names": False}, {"boosts": False}):
+        found = await find(book, question, **way, **ways)
+        assert set(texts(found)) >= set(texts(plain))
+
+
+async def test_a_name_that_nobody_bears_is_a_word_like_any_other(
+    book: StoryDesk,
+) -> None:
+    result = await find(book, "What does the Harbour say of the lamp?", dense=False)
+    assert HARBOUR in texts(result)
+    assert "harbour" not in result.unknown
+
+
+async def test_a_passage_of_the_kind_that_is_asked_for_gains(book: StoryDesk) -> None:
+    question = "What did the night look like, with the lamp by the door?"
+    plain = await find(book, question, boosts=False, rerank=False)
+    boosted = await find(book, question, rerank=False)
+
+    def score(result: SearchResult) -> float:
+        return next(p.score for p in result.passages if p.chunk.text == RAIN)
+
+    assert score(boosted) > score(plain) > 0
+
+
+async def test_facts_that_hold_words_of_a_question_come_beside_its_passages(
+    book: StoryDesk,
+) -> None:
+    result = await find(book, "Who has grey, green or brown eyes?")
+    assert {(one.fact.subject, one.fact.value) for one in result.facts} == {
+        ("Nell Tallow", "grey"),
+        ("Orla Finch", "green"),
+        ("Orla Finch", "brown"),
+    }
+    for one in result.facts:
+        if one.document != "notes/orla.md":
+            said = await book.words(one.document, one.fact.spans[0])
+            assert one.fact.value in said
+
+
+async def test_a_fact_of_whom_a_question_names_comes_before_others(
+    book: StoryDesk,
+) -> None:
+    for name, own in (("Kestrel", {"green", "brown"}), ("Nell", {"grey"})):
+        result = await find(book, f"Are {name}'s green or grey or brown?")
+        assert set(values(result)[: len(own)]) == own
+        assert set(values(result)) >= {"green", "grey", "brown"}
+
+
+async def test_no_fact_is_known_before_its_words_are_told(book: StoryDesk) -> None:
+    eyes = "Whose eyes are green or grey or brown?"
+    known = {
+        place: values(await find(book, eyes, horizon=place)) for place, _ in HORIZONS
+    }
+    assert known[Horizon(0)] == []
+    assert known[Horizon(1)] == known[Horizon(3, 1)] == ["grey"]
+    assert set(known[Horizon(3)]) == {"grey", "green"}
+
+
+async def test_what_is_worded_freely_is_known_once_all_that_was_read_is_told(
+    book: StoryDesk,
+) -> None:
+    dusk = "What goes out at dusk?"
+    event = "The lamp goes out at dusk."
+    assert event in values(await find(book, dusk))
+    assert event in values(await find(book, dusk, horizon=Horizon(1)))
+    assert event not in values(await find(book, dusk, horizon=Horizon(1, 1)))
+
+
+async def test_what_passages_are_is_no_fact_of_the_story(book: StoryDesk) -> None:
+    result = await find(book, "backstory, description and dialogue of the lamp")
+    assert About.PASSAGE not in {one.fact.about for one in result.facts}
+
+
+async def test_only_a_few_facts_are_given(story: StoryDesk) -> None:
+    story.write(
+        "1.md",
+        "\n\n".join(
+            f"“Yes,” said {name} Finch. {name} Finch’s eyes were green."
+            for name in ("Orla", "Nell", "Ivo", "Bess", "Corin", "Hob", "Ada")
+        ),
+    )
+    await story.ingest()
+    assert len(values(await find(story, "Whose eyes are green?"))) == FACTS
+
+
+async def test_pipeline_a_knows_passages_alone(book: StoryDesk) -> None:
+    naive = Desk(book.folder, book.library)
+    await naive.ingest()
+    question = "Orla Finch's green eyes"
+    result = await find(book, question, pipeline=Pipeline.NAIVE, dense=False)
+    assert result == await find(naive, question, dense=False)
+    assert (await find(book, question, dense=False)).facts
+    assert result.facts == ()
+    assert DocumentId("3.md") in {one.chunk.document for one in result.passages}
