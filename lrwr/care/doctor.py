@@ -10,6 +10,7 @@ from lrwr import __version__
 from lrwr.care.findings import Finding, State, broken
 from lrwr.care.manuscript import PART, check_changes, check_folders
 from lrwr.care.models import (
+    AskedModel,
     check_language_model,
     check_model,
     check_reranker,
@@ -30,9 +31,11 @@ from lrwr.care.records import (
     check_jobs,
     check_words,
 )
+from lrwr.core.adapters.chat.choose import OLLAMA, connection_of
+from lrwr.core.adapters.chat.openai import Connection
 from lrwr.core.adapters.embed.upkeep import ModelFacts, look_at_model
 from lrwr.core.adapters.records.sqlite.upkeep import examine, feed_of
-from lrwr.core.adapters.servers.loopback import Server, ask_server
+from lrwr.core.adapters.servers.loopback import HOST, Server, ask_server, models_at
 from lrwr.core.adapters.vectors.choose import EDGE_FROM
 from lrwr.core.adapters.vectors.edge import shard_name
 from lrwr.core.adapters.vectors.upkeep import look_at_shard, shards_in
@@ -62,7 +65,7 @@ async def visit(what: Visit) -> list[Finding]:
     """Look at every part and return what was found, always in the same order.
 
     Nothing is changed, and nothing outside this process is contacted but the loopback
-    ports of `what.servers`.
+    ports of `what.servers`, and the writer's own model server where one is set.
     """
     findings = [check_python(sys.version_info[:3], __version__)]
     try:
@@ -84,8 +87,9 @@ async def visit(what: Visit) -> list[Finding]:
     findings.append(embedding)
     findings.append(check_reranker(settings, embeds=model is not None))
     findings.append(await _manuscript(settings, findings))
-    findings += [check_language_model(), check_services()]
-    return findings + await _servers(what.servers)
+    findings += await _language_model(settings, what.env)
+    used = settings.model.base_url or OLLAMA if settings.model.use == "local" else ""
+    return findings + await _servers(what.servers, used)
 
 
 async def _model(
@@ -162,10 +166,36 @@ def _database_is_ok(findings: list[Finding]) -> bool:
     )
 
 
-async def _servers(servers: tuple[Server, ...]) -> list[Finding]:
+async def _language_model(settings: Settings, env: Mapping[str, str]) -> list[Finding]:
+    """Ask the writer's own server what it offers; OpenAI is never asked."""
+    try:
+        connection = connection_of(settings, env)
+    except LrwrError as error:
+        return [broken("language model", error), check_services(None)]
+    if connection is None:
+        return [check_language_model(None), check_services(None)]
+    asked = AskedModel(connection)
+    if connection.own:
+        asked = await asyncio.to_thread(_asked, connection)
+    return [check_language_model(asked), check_services(connection)]
+
+
+def _asked(connection: Connection) -> AskedModel:
+    try:
+        return AskedModel(connection, True, models_at(connection.base_url))
+    except OSError:
+        return AskedModel(connection, False)
+
+
+async def _servers(servers: tuple[Server, ...], used: str = "") -> list[Finding]:
     asked = [asyncio.to_thread(ask_server, server) for server in servers]
     answers = await asyncio.gather(*asked)
     return [
-        check_server(server, answered)
+        check_server(server, answered, used=_is_at(server, used))
         for server, answered in zip(servers, answers, strict=True)
     ]
+
+
+def _is_at(server: Server, address: str) -> bool:
+    here = (f"http://{host}:{server.port}/" for host in (HOST, "localhost"))
+    return f"{address}/".startswith(tuple(here))

@@ -1,6 +1,12 @@
 """The models: the one that embeds, the second look, language models, servers."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
 from lrwr.care.findings import Finding, State, counted
+from lrwr.core.adapters.chat.choose import is_here
+from lrwr.core.adapters.chat.openai import OPENAI, Connection
 from lrwr.core.adapters.embed.upkeep import ModelFacts
 from lrwr.core.adapters.servers.loopback import Answered, Server
 from lrwr.core.settings.values import Settings
@@ -8,6 +14,9 @@ from lrwr.core.settings.values import Settings
 _SHOWN_NAMES = 6
 
 _REINSTALL = 'Reinstall lrwr, or set [embedding] model = "off".'
+
+_START = "Start the model server, or set [model] base_url to where it is."
+_NAME = "Load it there, or set [model] name to one that is."
 
 
 def check_model(facts: ModelFacts) -> Finding:
@@ -40,20 +49,65 @@ def check_reranker(settings: Settings, *, embeds: bool) -> Finding:
     return Finding(part, State.OK, detail)
 
 
-def check_services() -> Finding:
-    """Say which hosted services are on: this version has none."""
-    detail = "Nothing leaves this machine; no setting for one exists yet."
-    return Finding("hosted services", State.OFF, detail)
+@dataclass(frozen=True, slots=True)
+class AskedModel:
+    """The language model that is set, and what its server said.
+
+    `answers` says whether the server answered, None where it was not asked. `offered`
+    are its models, None where it lists none.
+    """
+
+    connection: Connection
+    answers: bool | None = None
+    offered: tuple[str, ...] | None = None
 
 
-def check_language_model() -> Finding:
-    """Say that there is no language model: this version has no setting for one."""
-    detail = "lrwr quotes and does not reason; no setting for one exists yet."
-    return Finding("language model", State.OFF, detail)
+def check_services(connection: Connection | None) -> Finding:
+    """Say who else gets to read the manuscript; None: no language model is at work."""
+    part = "hosted services"
+    host = urlsplit(connection.base_url).hostname if connection else ""
+    if connection is None or is_here(host or ""):
+        return Finding(part, State.OFF, "Nothing leaves this machine.")
+    whose = connection.server if connection.base_url == OPENAI else host
+    detail = f"What a language model is to read is sent to {whose}: [model] is set so."
+    return Finding(part, State.OK, detail)
 
 
-def check_server(server: Server, answered: Answered | None) -> Finding:
-    """Say what listens on a port where a model server usually does."""
+def check_language_model(asked: AskedModel | None) -> Finding:
+    """Say whether the language model that is set can be used; None: it is off."""
+    part = "language model"
+    if asked is None:
+        detail = "[model] use is off: lrwr quotes and does not reason."
+        return Finding(part, State.OFF, detail)
+    connection = asked.connection
+    if not connection.own:
+        detail = (
+            f"{connection.name}, and there is a key for it. It is not asked here: the"
+            " first reading shows whether it answers."
+        )
+        return Finding(part, State.NOT_CHECKED, detail)
+    where = connection.base_url
+    if not asked.answers:
+        detail = f"{connection.name} is set, and nothing answers at {where}."
+        return Finding(part, State.WARNING, detail, _START)
+    if asked.offered is None:
+        detail = f"{connection.name} is set, and {where} lists no models."
+        return Finding(part, State.WARNING, detail, _START)
+    if not {connection.name, f"{connection.name}:latest"} & set(asked.offered):
+        detail = f"{where} answers, and has no model {connection.name}."
+        has = f"It has {_some(asked.offered)}. " if asked.offered else ""
+        return Finding(part, State.WARNING, detail, f"{has}{_NAME}")
+    detail = f"{connection.name}: the server at {where} answers, and has it."
+    return Finding(part, State.OK, detail)
+
+
+def check_server(
+    server: Server, answered: Answered | None, *, used: bool = False
+) -> Finding:
+    """Say what listens on a port where a model server usually does.
+
+    `used` says that the settings name it already.
+    """
     part = server.name
     address = f"127.0.0.1:{server.port}"
     if answered is None:
@@ -64,12 +118,15 @@ def check_server(server: Server, answered: Answered | None) -> Finding:
     if not answered.models:
         detail = f"It runs on {address}, without a model."
         return Finding(part, State.WARNING, detail, "Load a model in it.")
-    shown = ", ".join(answered.models[:_SHOWN_NAMES])
-    more = len(answered.models) - _SHOWN_NAMES
-    rest = f" and {more} more" if more > 0 else ""
-    base = f"http://{address}/v1"
     remedy = (
-        f"lrwr cannot use it yet: a setting for language models comes in a later"
-        f" version, and will take this address, {base}."
+        f'To let one of them read, set [model] use = "local", name to the model, and'
+        f' base_url = "http://{address}/v1".'
     )
-    return Finding(part, State.OK, f"It runs on {address}: {shown}{rest}.", remedy)
+    detail = f"It runs on {address}: {_some(answered.models)}."
+    return Finding(part, State.OK, detail, "" if used else remedy)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN_NAMES
+    rest = f" and {more} more" if more > 0 else ""
+    return f"{', '.join(names[:_SHOWN_NAMES])}{rest}"

@@ -38,7 +38,8 @@ def repair_library(library: Library, *, now: float) -> RepairReport:
             hint="Run `lrwr ingest FOLDER` with the folder of your manuscript.",
         )
     there = library.database.exists()
-    damage = mend(library.database) if there else ()
+    steps: list[str] = []
+    damage = mend(library.database, steps.append) if there else ()
     rest = [*_vectors(library), *_memory(library, now)]
     if not there:
         return RepairReport(tuple(rest), "Next: run `lrwr ingest FOLDER`.")
@@ -46,7 +47,7 @@ def repair_library(library: Library, *, now: float) -> RepairReport:
         mended = (
             "The database is whole. Its indexes, that of words too, were made anew."
         )
-        return RepairReport((mended, *rest))
+        return RepairReport((mended, *steps, *rest))
     moved = set_aside(library.database, f"broken-{stamp(now)}")
     told = (
         f"The database is damaged beyond repair: {damage[0]}.",

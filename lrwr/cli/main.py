@@ -133,7 +133,7 @@ app.add_typer(export_app, name="export")
 
 
 def run() -> None:
-    """Run the command; turn a known failure into a message and an exit code."""
+    """Run the command; turn every failure into a message and an exit code."""
     try:
         app()
     except LrwrError as error:
@@ -146,6 +146,12 @@ def run() -> None:
         if end.code == ExitCode.INTERRUPTED:
             _say_stopped()
         raise
+    except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
+        from lrwr.cli.faults import fault_of
+
+        fault = fault_of(error)
+        _say(fault)
+        sys.exit(int(fault.exit_code))
 
 
 def _say_stopped() -> None:

@@ -55,12 +55,20 @@ def one_name(words: Sequence[str] | None) -> str:
     return " ".join(words or ()).strip()
 
 
-def say_nothing(output: "Output", what: str, as_of: str | None) -> None:
-    """Say that there is nothing to show, and what to try."""
-    if as_of is not None:
-        output.story(f"{what} up to {as_of}.")
-        return
-    output.story(f"{what}. `lrwr ingest --pipeline b` reads your story.")
+def how_to_read(bible: "Bible", settings: "Settings") -> str:
+    """Return how to have the story read; empty where it was read."""
+    from lrwr.core.model.chunks import Pipeline
+
+    if not bible.unread:
+        return ""
+    chosen = settings.pipeline is Pipeline.AGENTIC
+    return f"`lrwr ingest{'' if chosen else ' --pipeline b'}` reads your story."
+
+
+def say_nothing(output: "Output", what: str, as_of: str | None, remedy: str) -> None:
+    """Say that there is nothing to show, and what to try; see `how_to_read`."""
+    until = "" if as_of is None else f" up to {as_of}"
+    output.story(f"{what}{until}. {remedy}".rstrip())
 
 
 def say_who_reads(output: "Output", bible: "Bible", what: str) -> None:

@@ -171,7 +171,7 @@ class CloseReading:
         try:
             findings, usage = await self._answered(order)
         except ServiceUnavailable as error:
-            self.meter.stop(f"{error} {error.hint}".strip())
+            self.meter.stop(_told(error))
             return [], Usage()
         finally:
             self.meter.settle(reserved, usage)
@@ -203,3 +203,10 @@ def _bounded(finding: Finding, excerpt: Excerpt) -> Finding:
     """Note how far was read: free words on page one may come of the last page."""
     facts = tuple(replace(fact, reach=excerpt.span.end) for fact in finding.facts)
     return replace(finding, facts=facts)
+
+
+def _told(error: ServiceUnavailable) -> str:
+    """Return what went wrong and what to try, as sentences."""
+    said = str(error)
+    end = "" if said.endswith((".", "!", "?")) else "."
+    return f"{said}{end} {error.hint}".rstrip()

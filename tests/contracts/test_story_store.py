@@ -220,6 +220,39 @@ async def test_facts_are_found_by_their_words(library: Library) -> None:
     assert await library.story.search_facts(["grey"], limit=5) == []
 
 
+async def test_facts_are_found_by_what_they_tell_of_their_subject(
+    library: Library,
+) -> None:
+    lamp = replace(
+        TRAIT,
+        about=About.WORLD,
+        subject="the lamp",
+        field="element_type",
+        value="artifact",
+        details=(),
+    )
+    sister = replace(
+        TRAIT,
+        field="relationship",
+        value="",
+        details=(("target", "Mags"), ("kind", "sister")),
+    )
+    event = replace(TRAIT, about=About.EVENT, subject="", field="event", value="Rain.")
+    facts = (TRAIT, lamp, sister, replace(event, details=()))
+    await library.keep(replace(learned(), facts=facts))
+
+    async def found(*words: str) -> list[Fact]:
+        return [one.fact for one in await library.story.search_facts(words, limit=5)]
+
+    assert await found("eye") == [TRAIT]
+    assert await found("element", "type") == [lamp]
+    assert await found("sister") == [sister]
+    assert await found("event") == []
+    assert (await found("nell", "eyes"))[0] == TRAIT
+    await library.keep(replace(learned(), facts=(lamp,)))
+    assert await found("eyes", "sister") == []
+
+
 async def test_a_label_of_a_models_outranks_one_of_the_rules(library: Library) -> None:
     knowledge = learned()
     first = knowledge.chunks[0]

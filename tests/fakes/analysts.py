@@ -69,7 +69,7 @@ class ScriptedAnalyst:
         if self.patience is not None:
             self.patience -= 1
             if self.patience < 0:
-                raise ServiceUnavailable("The model is away.", hint="Wake it up.")
+                raise ServiceUnavailable("The model is away", hint="Wake it up.")
 
     def _answered(self, findings: list[Finding]) -> tuple[list[Finding], Usage]:
         quotes = sum(len(finding.facts) for finding in findings)

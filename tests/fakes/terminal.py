@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lrwr.core.model.errors import ExitCode
+
 LRWR = Path(sys.executable).parent / "lrwr"
 
 KEPT = {"PATH", "LANG", "LC_ALL", "SYSTEMROOT", "TMPDIR"}
@@ -61,7 +63,7 @@ class Terminal:
         )
 
     def command(self, words: list[str], **env: str) -> Ran:
-        """Run any command; there must be no traceback and no escape code."""
+        """Run any command; there must be no fault of lrwr's and no escape code."""
         done = subprocess.run(
             words,
             cwd=self.folder,
@@ -72,5 +74,6 @@ class Terminal:
         )
         ran = Ran(done.stdout.decode(), done.stderr.decode(), done.returncode)
         assert "Traceback" not in ran.err, ran.err
+        assert ran.code != ExitCode.INTERNAL, ran.err
         assert "\x1b" not in ran.out + ran.err
         return ran

@@ -31,10 +31,16 @@ def characters(
     if context.invoked_subcommand is not None:
         return
     from lrwr.cli import bible_json, cards
-    from lrwr.cli.stories import one_name, say_nothing, say_who_reads, story_bible
+    from lrwr.cli.stories import (
+        how_to_read,
+        one_name,
+        say_nothing,
+        say_who_reads,
+        story_bible,
+    )
     from lrwr.core.bible.service import character_called
 
-    bible, output, _ = story_bible(context, as_of)
+    bible, output, settings = story_bible(context, as_of)
     if wanted := one_name(name):
         profile = character_called(wanted, bible)
         if as_json:
@@ -47,7 +53,7 @@ def characters(
         output.json([bible_json.in_the_list(one) for one in bible.characters])
         return
     if not bible.characters:
-        say_nothing(output, "Nobody is known", as_of)
+        say_nothing(output, "Nobody is known", as_of, how_to_read(bible, settings))
         return
     with output.paged():
         cards.list_characters(bible, output)

@@ -32,7 +32,8 @@ def doctor(
 ) -> None:
     """Say how every part of lrwr is, and what to do about it. Changes nothing.
 
-    Nothing is contacted, unless --servers is given: then this machine only.
+    Nothing is contacted but your own model server, if one is set; with --servers, this
+    machine's usual ports too.
     """
     import os
     import time

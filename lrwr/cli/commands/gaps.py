@@ -35,11 +35,17 @@ def gaps(
     if context.invoked_subcommand is not None:
         return
     from lrwr.cli import bible_json, tellings
-    from lrwr.cli.stories import one_name, say_nothing, say_who_reads, story_bible
+    from lrwr.cli.stories import (
+        how_to_read,
+        one_name,
+        say_nothing,
+        say_who_reads,
+        story_bible,
+    )
     from lrwr.core.bible.service import character_called
     from lrwr.core.bible.values import GapState
 
-    bible, output, _ = story_bible(context, as_of)
+    bible, output, settings = story_bible(context, as_of)
     found = bible.gaps
     if wanted := one_name(name):
         who = character_called(wanted, bible).name
@@ -51,7 +57,7 @@ def gaps(
     with output.paged():
         tellings.show_gaps(shown, output)
     if not found:
-        say_nothing(output, "No gap is known", as_of)
+        say_nothing(output, "No gap is known", as_of, how_to_read(bible, settings))
     elif len(shown) < len(found):
         output.story(f"{len(found) - len(shown)} more are answered or closed: --all.")
     say_who_reads(output, bible, "Gaps that you did not mark yourself")

@@ -22,10 +22,10 @@ def quotes(
 ) -> None:
     """List what is said, verbatim: who says it, how sure that is, and where."""
     from lrwr.cli import bible_json, tellings
-    from lrwr.cli.stories import say_nothing, story_bible
+    from lrwr.cli.stories import how_to_read, say_nothing, story_bible
     from lrwr.core.bible.service import character_called
 
-    bible, output, _ = story_bible(context, as_of)
+    bible, output, settings = story_bible(context, as_of)
     found = bible.quotes
     if speaker:
         name = character_called(speaker, bible).name
@@ -34,7 +34,9 @@ def quotes(
         output.json([bible_json.quote(one) for one in found])
         return
     if not found:
-        say_nothing(output, "Nothing is known to be said", as_of)
+        say_nothing(
+            output, "Nothing is known to be said", as_of, how_to_read(bible, settings)
+        )
         return
     with output.paged():
         tellings.show_quotes(found, output)

@@ -12,14 +12,14 @@ EPILOG = (
 def recap(context: typer.Context, as_of: AsOf = None, as_json: Json = False) -> None:
     """Tell the story so far, scene by scene: in short, or in its key sentences."""
     from lrwr.cli import bible_json, tellings
-    from lrwr.cli.stories import say_nothing, say_who_reads, story_bible
+    from lrwr.cli.stories import how_to_read, say_nothing, say_who_reads, story_bible
 
-    bible, output, _ = story_bible(context, as_of)
+    bible, output, settings = story_bible(context, as_of)
     if as_json:
         output.json([bible_json.scene(one) for one in bible.scenes])
         return
     if not bible.scenes:
-        say_nothing(output, "There is no scene", as_of)
+        say_nothing(output, "There is no scene", as_of, how_to_read(bible, settings))
         return
     with output.paged():
         tellings.show_recap(bible.scenes, output)

@@ -15,10 +15,16 @@ def relations(
 ) -> None:
     """Tell who is what to whom, as the text has it, each with its place."""
     from lrwr.cli import bible_json, cards
-    from lrwr.cli.stories import one_name, say_nothing, say_who_reads, story_bible
+    from lrwr.cli.stories import (
+        how_to_read,
+        one_name,
+        say_nothing,
+        say_who_reads,
+        story_bible,
+    )
     from lrwr.core.bible.service import character_called
 
-    bible, output, _ = story_bible(context, as_of)
+    bible, output, settings = story_bible(context, as_of)
     found = bible.relations
     if wanted := one_name(name):
         who = character_called(wanted, bible).name
@@ -27,7 +33,7 @@ def relations(
         output.json([bible_json.relation(one) for one in found])
         return
     if not found:
-        say_nothing(output, "No relation is known", as_of)
+        say_nothing(output, "No relation is known", as_of, how_to_read(bible, settings))
     else:
         with output.paged():
             cards.show_relations(found, output)

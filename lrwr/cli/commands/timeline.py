@@ -24,10 +24,10 @@ def timeline(
 ) -> None:
     """Tell what happens, in story order, each line with its place."""
     from lrwr.cli import bible_json, tellings
-    from lrwr.cli.stories import say_nothing, say_who_reads, story_bible
+    from lrwr.cli.stories import how_to_read, say_nothing, say_who_reads, story_bible
     from lrwr.core.bible.service import character_called
 
-    bible, output, _ = story_bible(context, as_of)
+    bible, output, settings = story_bible(context, as_of)
     moments = bible.timeline
     if character:
         name = character_called(character, bible).name
@@ -36,7 +36,9 @@ def timeline(
         output.json([bible_json.moment(one) for one in moments])
         return
     if not moments:
-        say_nothing(output, "Nothing is known to happen", as_of)
+        say_nothing(
+            output, "Nothing is known to happen", as_of, how_to_read(bible, settings)
+        )
     else:
         with output.paged():
             tellings.show_timeline(moments, output)

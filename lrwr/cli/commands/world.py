@@ -22,9 +22,15 @@ def world(
 ) -> None:
     """List the things of the world, or show one: every claim with its place."""
     from lrwr.cli import bible_json, cards
-    from lrwr.cli.stories import one_name, say_nothing, say_who_reads, story_bible
+    from lrwr.cli.stories import (
+        how_to_read,
+        one_name,
+        say_nothing,
+        say_who_reads,
+        story_bible,
+    )
 
-    bible, output, _ = story_bible(context, as_of)
+    bible, output, settings = story_bible(context, as_of)
     if wanted := one_name(name):
         element = _called(wanted, bible)
         if as_json:
@@ -37,7 +43,9 @@ def world(
         output.json([bible_json.element(one) for one in bible.world])
         return
     if not bible.world:
-        say_nothing(output, "No place or thing is known", as_of)
+        say_nothing(
+            output, "No place or thing is known", as_of, how_to_read(bible, settings)
+        )
     else:
         with output.paged():
             cards.list_world(bible, output)

@@ -21,12 +21,16 @@ from lrwr.core.ports.story_store import Said
 
 
 def world_of(material: Material) -> tuple[WorldElement, ...]:
-    """Return the things of the world, in the order in which they come up."""
+    """Return the things of the world, in the order in which they come up.
+
+    What a reader takes for a place and is a person's name is none.
+    """
     groups: dict[str, list[Found]] = {}
     for found in material.about(About.WORLD):
         if found.fact.subject and material.sight.names(found.fact.subject):
             groups.setdefault(name_key(found.fact.subject), []).append(found)
-    return tuple(_element(group, material) for group in groups.values())
+    elements = (_element(group, material) for group in groups.values())
+    return tuple(one for one in elements if one is not None)
 
 
 def events_of(material: Material) -> tuple[NarrativeEvent, ...]:
@@ -70,15 +74,13 @@ def timeline_of(
 ) -> tuple[Moment, ...]:
     """Return what happens and what is told, in story order.
 
-    A scene of which no event is known is there with its key sentences.
+    A chapter of which no event is known is there with its key sentences.
     """
     moments = [
         Moment(MomentKind.EVENT, e.description, e.characters_involved, e.evidence)
         for e in events
     ]
-    eventful = {
-        (m.evidence.document, m.evidence.chapter, m.evidence.scene) for m in moments
-    }
+    eventful = {(m.evidence.document, m.evidence.chapter) for m in moments}
     moments += (
         Moment(MomentKind.TOLD, t.what, tuple(filter(None, (t.teller, t.hearer))), t.evidence)
         for t in told
@@ -86,7 +88,7 @@ def timeline_of(
     moments += (
         Moment(MomentKind.SENTENCE, sentence.text, scene.present, sentence)
         for scene in scenes
-        if (scene.document, scene.chapter, scene.scene) not in eventful
+        if (scene.document, scene.chapter) not in eventful
         for sentence in scene.key_sentences
     )
     return tuple(sorted(moments, key=lambda m: _key(m.evidence, material)))
@@ -119,18 +121,21 @@ def _named(
     return shown, certainty if shown else Certainty.NOT_EVALUATED
 
 
-def _element(group: Sequence[Found], material: Material) -> WorldElement:
+def _element(found: Sequence[Found], material: Material) -> WorldElement | None:
+    group = [one for one in found if not material.roll.misread(one.fact)]
+    if len(group) < len(found) and not _claims(group, WorldField.ELEMENT_TYPE):
+        return None
     written = [f for f in group if f.fact.keeper == WRITER]
-    evidence = [found.evidence for found in group]
+    evidence = [one.evidence for one in group]
     return WorldElement(
         name=(written or group)[0].fact.subject,
         element_types=_claims(group, WorldField.ELEMENT_TYPE),
         descriptions=_claims(group, WorldField.DESCRIPTION),
         connected_characters=claims(
-            ("", name, found.evidence)
-            for found in group
-            if found.fact.field == WorldField.CONNECTED
-            and (name := material.roll.shown(found.fact.value))
+            ("", name, one.evidence)
+            for one in group
+            if one.fact.field == WorldField.CONNECTED
+            and (name := material.roll.shown(one.fact.value))
         ),
         certainty=surest(evidence),
     )

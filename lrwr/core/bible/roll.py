@@ -8,9 +8,11 @@ from functools import cached_property
 from lrwr.core.bible.sight import Sight
 from lrwr.core.canon.contradicting import person_of
 from lrwr.core.canon.model import Names, plain
+from lrwr.core.english.lookup import is_misread_place
 from lrwr.core.model.cast import Alias, Cast, Character
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.facts import Fact
 from lrwr.core.ports.story_store import FirstSeen
 
 _ARTICLE = re.compile(r"(?:the|a|an) ")
@@ -70,6 +72,10 @@ class Roll:
             seen = self.seen.get(person)
             return seen.character.name if seen else ""
         return name if self._sight.names(name) else ""
+
+    def misread(self, fact: Fact) -> bool:
+        """Say whether a fact takes a person for a place."""
+        return is_misread_place(fact, self._cast)
 
     def betrays(self, text: str) -> bool:
         """Say whether `text` names somebody in a form that is not in sight yet."""

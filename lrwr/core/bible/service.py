@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 
 from lrwr.core.bible.project import Knowledge, project
@@ -18,6 +19,7 @@ from lrwr.core.bible.values import (
 from lrwr.core.canon.model import Canon
 from lrwr.core.english.lookup import resolve
 from lrwr.core.model.cast import Alias, Cast, Character
+from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import About
@@ -78,7 +80,8 @@ class BibleService:
             appearances=tuple(await self._stories.appearances()),
             canon=canon,
         )
-        return project(known, horizon)
+        counts = await self._passages.counts(Pipeline.AGENTIC)
+        return replace(project(known, horizon), unread=not counts.documents)
 
     async def characters(
         self, horizon: Horizon | None = None

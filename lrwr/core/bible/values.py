@@ -237,7 +237,8 @@ class Bible:
 
     Characters come most mentioned first, all else in story order. `readers` are the
     language models that have read, anywhere; with none, what only a model can tell
-    is not evaluated. `bounded` means that there is a horizon.
+    is not evaluated. `bounded` means that there is a horizon, `unread` that nobody has
+    read any of it, not even the rules.
     """
 
     characters: tuple[CharacterProfile, ...] = ()
@@ -251,3 +252,4 @@ class Bible:
     gaps: tuple[Gap, ...] = ()
     readers: tuple[str, ...] = ()
     bounded: bool = False
+    unread: bool = False

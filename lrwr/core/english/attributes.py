@@ -57,6 +57,9 @@ _ADVERB = r"(?:then |now |already |still |at that time |at this time |just )?"
 _THE_TRADE = re.compile(rf"\b[Tt]he (?P<value>{OCCUPATION}), (?P<who>{NAME}){_CLOSED}")
 """In speech the name after it may be the one who is spoken to."""
 
+_THE_LATE = re.compile(rf"\b[Tt]he late (?P<who>{NAME})")
+"""A father and a son may be called the same: whose death it is, is only probable."""
+
 Rule: TypeAlias = tuple[str, re.Pattern[str], str, bool]
 """Attribute, pattern, value where the pattern holds none, "named only in passing".
 
@@ -141,7 +144,7 @@ _RULES: tuple[Rule, ...] = (
         "",
         False,
     ),
-    ("life", re.compile(rf"\b[Tt]he late (?P<who>{NAME})"), "dead", True),
+    ("life", _THE_LATE, "dead", True),
     (
         "life",
         re.compile(
@@ -224,7 +227,7 @@ def attributes(prose: Prose) -> Iterator[Fact]:
     """Yield eyes, hair, age, build, occupation and death, where one clause says it.
 
     Verified where the narrator's words name the person; probable where a pronoun
-    stands for the name, or where somebody says it.
+    stands for the name, where somebody says it, and of the late Mr. Somebody.
     """
     trades = frozenset(w for w in prose.plain if w.endswith(TRADES))
     for place, sentence in enumerate(prose.sentences):
@@ -255,7 +258,8 @@ def _read(
         for found in _found(rule, words, starts):
             who = clean_name(found["who"], prose)
             if who and _holds(rule, found, words):
-                yield _fact(rule, who, found, sentence, spoken, certainty_of(spoken))
+                sure = certainty_of(spoken, named=rule[1] is not _THE_LATE)
+                yield _fact(rule, who, found, sentence, spoken, sure)
     for rule in _BY_PRONOUN if not spoken else ():
         for found in rule[1].finditer(words) if rule[0] in possible else ():
             whose = _GENDER[found["who"].lower()]

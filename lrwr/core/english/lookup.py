@@ -7,6 +7,7 @@ from lrwr.core.english.deciding import plain
 from lrwr.core.english.name_words import NO_NAMES
 from lrwr.core.english.titles import EPITHETS, plain_title
 from lrwr.core.model.cast import Cast
+from lrwr.core.model.facts import WRITER, About, ElementType, Fact, WorldField
 from lrwr.core.model.text import Span
 
 _TOKEN = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*\.?")
@@ -29,6 +30,22 @@ def resolve(name: str, cast: Cast) -> tuple[str, ...]:
     if wanted in known:
         return known[wanted]
     return _by_words(wanted, cast) or _by_slip(wanted, known)
+
+
+def is_name(name: str, cast: Cast) -> bool:
+    """Say whether somebody is called exactly so, but for case and an article."""
+    return plain(_unpossessive(name)) in _known(cast)
+
+
+def is_misread_place(fact: Fact, cast: Cast) -> bool:
+    """Say whether a fact takes a person for a place; the writer is always believed."""
+    return (
+        fact.about is About.WORLD
+        and fact.field == WorldField.ELEMENT_TYPE
+        and fact.value == ElementType.SETTING
+        and fact.keeper != WRITER
+        and is_name(fact.subject, cast)
+    )
 
 
 def names_in_question(question: str, cast: Cast) -> list[tuple[Span, tuple[str, ...]]]:
@@ -64,7 +81,8 @@ def _longest(
     for size in range(min(_MOST_WORDS, len(tokens)), 0, -1):
         stretch = question[tokens[0].start() : tokens[size - 1].end()]
         wanted = plain(_unpossessive(stretch))
-        starts_well = plain(tokens[0][0]) not in ("the", "a", "an") or size > 1
+        lead = tokens[0][0].lower()
+        starts_well = lead not in ("a", "an") and (lead != "the" or size > 1)
         if wanted in known and starts_well and _is_meant(stretch, lowercase=lowercase):
             return size, known[wanted]
     return 1, ()
@@ -91,9 +109,12 @@ def _nearest(
 def _is_meant(stretch: str, *, lowercase: bool) -> bool:
     """Say whether a stretch is no common word that happens to be a name, too."""
     words = stretch.split()
-    if len(words) > 1 or (words[0][:1].isupper() and not lowercase):
-        return words[0].lower() not in ("will", "may") or len(words) > 1
-    return words[0].lower() not in NO_NAMES
+    if len(words) > 1:
+        return True
+    word = words[0]
+    if lowercase or not word[:1].isupper():
+        return lowercase and word.lower() not in NO_NAMES
+    return word.lower() not in ("will", "may")
 
 
 def _unpossessive(name: str) -> str:

@@ -5,7 +5,8 @@ LrwrError                exit code 1: something failed
 ├── NotFound             3: a file, folder, document or chapter is not there
 ├── UnreadableDocument   4: a manuscript file cannot be read as what it claims to be
 ├── StoreProblem         5: the library in `.lrwr/` cannot be opened, read or written
-└── ServiceUnavailable   6: a model or a remote service did not answer
+├── ServiceUnavailable   6: a model or a remote service did not answer
+└── Fault               70: an internal problem; what any other exception becomes
 """
 
 from enum import IntEnum
@@ -24,6 +25,8 @@ class ExitCode(IntEnum):
     SERVICE = 6
     PARTIAL = 7
     """The command did its work, but some documents could not be read."""
+    INTERNAL = 70
+    """Something went wrong in lrwr itself."""
     INTERRUPTED = 130
 
 
@@ -78,3 +81,9 @@ class ServiceUnavailable(LrwrError):
     ) -> None:
         super().__init__(message, hint=hint)
         self.retryable = retryable
+
+
+class Fault(LrwrError):
+    """Something that lrwr did not foresee: made by the command line alone."""
+
+    exit_code = ExitCode.INTERNAL

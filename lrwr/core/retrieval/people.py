@@ -24,6 +24,14 @@ _SAYING = re.compile(
     r"|promise|promises|promised|explain|explains|explained|words)\b",
     re.IGNORECASE,
 )
+_CLAUSE = re.compile(
+    r"\b(?:when|whenever|while|until|after|before|once|because|since|if|unless|though"
+    r"|although|as)\b",
+    re.IGNORECASE,
+)
+"""Words that begin what a question only says in passing: "… after Nell spoke"."""
+
+_OWNS = re.compile(r"['’]s?\b")
 _BEFORE = {
     Role.HEARS: re.compile(r"\b(?:to|with|against)\s*(?:the\s+)?$", re.IGNORECASE),
     Role.MENTIONED: re.compile(
@@ -124,16 +132,29 @@ def people_named(question: str, cast: Cast) -> list[tuple[Span, tuple[str, ...]]
     return _joined(question, names_in_question(question, cast))
 
 
+def asks_about_saying(question: str) -> bool:
+    """Say whether somebody's saying something is what `question` asks about.
+
+    "What does Nell say?" does, "What happened after Nell spoke?" does not.
+    """
+    said = _SAYING.search(question)
+    if said is None:
+        return False
+    passing = _CLAUSE.search(question, 1)
+    return passing is None or said.start() < passing.start()
+
+
 def people_asked(question: str, cast: Cast) -> list[Asked]:
     """Return whom `question` names, in order, and what each does in it.
 
-    Nobody where it is not about saying something.
+    Nobody where it is not about saying something. Nell's aunt is not Nell.
     """
-    if _SAYING.search(question) is None:
+    if not asks_about_saying(question):
         return []
     return [
         Asked(span, people, role_of(question, span.start))
         for span, people in people_named(question, cast)
+        if not _OWNS.match(question, span.end)
     ]
 
 
@@ -142,13 +163,14 @@ def strangers_asked(question: str, asked: Sequence[Asked]) -> list[tuple[str, Ro
 
     Each with what such a one does in it; none in a question that is not about saying.
     """
-    if _SAYING.search(question) is None:
+    if not asks_about_saying(question):
         return []
     taken = [one.span for one in asked]
     return [
         (name[0].split()[-1], role_of(question, name.start()))
         for name in _CAPITALISED.finditer(question)
         if not any(s.start < name.end() and name.start() < s.end for s in taken)
+        and not _OWNS.match(question, name.end())
     ]
 
 

@@ -140,7 +140,7 @@ class PassageFinder:
         )
         remarks: list[str] = []
         story = self._story if request.pipeline is Pipeline.AGENTIC else None
-        allowed = await self._allowed(request, scope)
+        allowed = await self._allowed(request, scope, order)
         scores = await self._first_scores(request, scope, allowed, remarks)
         if story is not None:
             scores = await self._by_story(request, scope, order, story, scores)
@@ -158,16 +158,22 @@ class PassageFinder:
             for scored in ranked(final)[: request.limit]
         ]
         unknown = await self._unknown(request, scope)
-        facts = await story.facts(request.question, scope) if story else ()
+        facts = (
+            await story.facts(request.question, scope, names=request.names)
+            if story
+            else ()
+        )
         return SearchResult(tuple(passages), unknown, tuple(remarks), facts)
 
     async def _allowed(
-        self, request: SearchRequest, scope: Scope
+        self, request: SearchRequest, scope: Scope, order: StoryOrder
     ) -> frozenset[ChunkId] | None:
         """Return the chunks in scope that pass the filters; None without filters."""
         if self._story is None or not request.filters:
             return None
-        wanted = await self._story.allowed(request.filters)
+        horizon, kinds = request.horizon, (ChunkKind.PROSE,)
+        told = scope_of(order, types=(), horizon=horizon, kinds=kinds)
+        wanted = await self._story.allowed(request.filters, told if horizon else None)
         return frozenset(
             chunk.id
             for chunk in await self._store.chunks(sorted(wanted))

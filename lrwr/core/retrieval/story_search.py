@@ -4,11 +4,10 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.english.lookup import resolve
+from lrwr.core.english.lookup import is_misread_place, resolve
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Chunk, ChunkId
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import ContentType, NarrativeFunction, PassageField
 from lrwr.core.model.search import Scope
 from lrwr.core.model.text import Span
@@ -31,6 +30,7 @@ from lrwr.core.retrieval.people import (
     strangers_asked,
     within,
 )
+from lrwr.core.retrieval.seen import everyone, seen_within
 from lrwr.core.retrieval.story import StoryOrder
 
 PEOPLE_WEIGHT = 0.4
@@ -148,15 +148,22 @@ class StorySearch:
             if label.get(PassageField.CONTENT_TYPE) in kinds
         }
 
-    async def allowed(self, filters: Filters) -> frozenset[ChunkId]:
+    async def allowed(
+        self, filters: Filters, told: Scope | None = None
+    ) -> frozenset[ChunkId]:
         """Return which chunks pass `filters`, of which there is at least one.
 
+        `told` is the story as far as one has read, None for all of it.
+
         Raises:
-            NotFound: Nobody in the story is called so.
+            NotFound: Nobody in the story is called so, or nobody in `told`.
         """
-        cast = await self._stories.cast()
+        people = everyone(await self._stories.cast())
+        if told is not None:
+            rows = await self._stories.first_seen()
+            people = seen_within(people.cast, rows, told)
         kept = [
-            await self._with(name, cast, roles)
+            await self._with(people.called(name), roles)
             for names, roles in (
                 (filters.characters, frozenset(Role)),
                 (filters.present, IN_IT),
@@ -182,19 +189,15 @@ class StorySearch:
             if all(within(known.document, span, scope) for span in known.fact.spans)
             and within(known.document, Span(0, known.fact.reach), scope)
         ]
+        cast = await self._stories.cast()
+        near = [known for known in near if not is_misread_place(known.fact, cast)]
         if names:
-            near = _of_people_first(near, question, await self._stories.cast())
-        return tuple(near[:FACTS])
+            near = _of_people_first(near, question, cast)
+        return tuple(_each_once(near)[:FACTS])
 
     async def _with(
-        self, name: str, cast: Cast, roles: Collection[Role]
+        self, people: Collection[str], roles: Collection[Role]
     ) -> frozenset[ChunkId]:
-        people = resolve(name, cast)
-        if not people:
-            raise NotFound(
-                f"Nobody in the story is called {name}",
-                hint="See who is there with `lrwr characters`.",
-            )
         found = await self._stories.appearances(people)
         return frozenset(one.chunk for one in found if one.role in roles)
 
@@ -220,6 +223,17 @@ def _of_people_first(found: Sequence[Known], question: str, cast: Cast) -> list[
     return sorted(
         found, key=lambda known: not people & set(resolve(known.fact.subject, cast))
     )
+
+
+def _each_once(found: Sequence[Known]) -> list[Known]:
+    """Keep the first of facts that say the same, wherever they say it."""
+    kept: dict[tuple[object, ...], Known] = {}
+    for known in found:
+        fact = known.fact
+        said = fact.value or fact.details or (known.document, fact.spans)
+        same = (fact.about, fact.subject, fact.field, fact.detail("attribute"), said)
+        kept.setdefault(same, known)
+    return list(kept.values())
 
 
 def _appearing(word: str, chunks: Sequence[Chunk]) -> list[Appearance]:

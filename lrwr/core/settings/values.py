@@ -128,14 +128,14 @@ class ChunkSettings:
         high=255,
     )
     smallest: int = setting(
-        80,
+        200,
         "How many tokens a passage of pipeline b should have at least; at most half of"
         " `largest`.",
         low=20,
         high=250,
     )
     largest: int = setting(
-        250,
+        440,
         "The longest passage of pipeline b, in tokens of the embedding model.",
         low=64,
         high=440,

@@ -15,7 +15,7 @@ from lrwr.core.model.cast import Cast, Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.facts import WRITER, About, CharacterField
+from lrwr.core.model.facts import WRITER, About, CharacterField, WorldField
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Span
 from lrwr.core.ports.story_store import Known
@@ -137,12 +137,34 @@ def test_things_of_the_world_gather_under_one_name() -> None:
     assert early.connected_characters == ()
 
 
+def test_a_person_who_was_read_as_a_place_is_no_thing_of_the_world() -> None:
+    stories, world = marsh(), About.WORLD
+    kind, told = WorldField.ELEMENT_TYPE, WorldField.DESCRIPTION
+    stories.fact(TWO, "Nell Tallow came", world, kind, "setting", "Nell Tallow")
+    stories.fact(TWO, "came in", world, told, "a girl", "the Nell Tallow")
+    stories.fact(TWO, "Wren was", world, kind, "setting", "Wren", keeper=MODEL)
+    (house,) = project(stories.knowledge()).world
+    assert house.name == "the Ledger House"
+    stories.fact(TWO, "Wren was proud", world, kind, "artifact", "Wren")
+    stories.fact(TWO, "Wren", world, kind, "setting", "Mags", keeper=WRITER)
+    _, wren, mags = project(stories.knowledge()).world
+    assert [claim.value for claim in wren.element_types] == ["artifact"]
+    assert [claim.value for claim in mags.element_types] == ["setting"]
+
+
 def test_events_know_whom_they_concern() -> None:
     (event,) = bible().events
     assert event.characters_involved == ("Corin Vale",)
     assert event.emotional_weight == {"Nell Tallow": "afraid"}
     assert event.story_grid_tag == "crisis"
     assert (event.evidence.text, event.evidence.chapter) == ("Corin Vale drowned", 2)
+
+
+def test_the_timeline_has_no_sentences_of_a_chapter_with_an_event() -> None:
+    stories = marsh()
+    stories.fact(ONE, "Mags kept the ledger", About.EVENT, "event", "Mags writes.")
+    kinds = [moment.kind for moment in project(stories.knowledge()).timeline]
+    assert kinds == [MomentKind.EVENT, MomentKind.TOLD, MomentKind.EVENT]
 
 
 def test_the_timeline_has_sentences_where_no_event_is_known() -> None:

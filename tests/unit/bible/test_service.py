@@ -5,7 +5,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.story import Horizon
 from lrwr.core.ports.record_store import DocumentText
-from tests.fakes.stories import Book
+from tests.fakes.stories import Book, Stories
 from tests.unit.bible.marsh import FILES, TWO, marsh
 
 
@@ -41,6 +41,11 @@ async def test_without_a_horizon_everything_is_there() -> None:
     assert aunt.source == "Nell Tallow"
     with pytest.raises(NotFound, match="no chapter 9"):
         await service.horizon("ch9")
+
+
+async def test_what_nobody_has_read_is_told_from_what_was_read() -> None:
+    assert (await Stories(Book({})).service().read()).unread
+    assert not (await marsh().service().read()).unread
 
 
 async def test_decisions_are_read_anew_each_time() -> None:

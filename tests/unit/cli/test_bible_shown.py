@@ -1,6 +1,8 @@
 import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import typer
@@ -10,13 +12,15 @@ from lrwr.cli import bible_json, cards, tellings
 from lrwr.cli.flags import AsOf, Json, Words
 from lrwr.cli.groups import NamedGroup
 from lrwr.cli.output import Output
-from lrwr.cli.stories import say_nothing, say_who_reads
+from lrwr.cli.stories import how_to_read, say_nothing, say_who_reads
 from lrwr.core.bible.project import project
 from lrwr.core.bible.service import character_called
 from lrwr.core.bible.values import Bible
 from lrwr.core.canon.model import Canon, Question
+from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.facts import About, CharacterField
 from lrwr.core.model.story import Horizon
+from lrwr.core.settings.values import Settings
 from tests.unit.bible.marsh import ONE, TWO, marsh
 
 Show = Callable[[Output], None]
@@ -83,10 +87,18 @@ def test_what_only_a_model_can_tell_is_said_to_be_not_evaluated() -> None:
 
 
 def test_nothing_to_show_says_what_to_do() -> None:
-    assert "lrwr ingest" in said(lambda out: say_nothing(out, "Nobody is known", None))
-    assert said(lambda out: say_nothing(out, "Nobody is known", "ch2")) == (
-        "Nobody is known up to ch2.\n"
+    def told(of: Bible, pipeline: Pipeline, as_of: str | None = None) -> str:
+        remedy = how_to_read(of, Settings(Path("novel"), pipeline))
+        return said(lambda out: say_nothing(out, "Nobody is known", as_of, remedy))
+
+    never = replace(Bible(), unread=True)
+    assert told(never, Pipeline.AGENTIC) == (
+        "Nobody is known. `lrwr ingest` reads your story.\n"
     )
+    assert "`lrwr ingest --pipeline b`" in told(never, Pipeline.NAIVE)
+    for pipeline in (Pipeline.NAIVE, Pipeline.AGENTIC):
+        assert told(Bible(), pipeline) == "Nobody is known.\n"
+    assert told(Bible(), Pipeline.AGENTIC, "ch2") == "Nobody is known up to ch2.\n"
 
 
 def test_the_list_of_characters_is_what_scripts_expect() -> None:

@@ -5,7 +5,14 @@ import pytest
 
 from lrwr.care.findings import Finding, State, counted, healthy, size_of
 from lrwr.care.manuscript import check_changes, check_folders
-from lrwr.care.models import check_model, check_reranker, check_server
+from lrwr.care.models import (
+    AskedModel,
+    check_language_model,
+    check_model,
+    check_reranker,
+    check_server,
+    check_services,
+)
 from lrwr.care.places import (
     FolderFacts,
     check_python,
@@ -20,6 +27,7 @@ from lrwr.care.records import (
     check_jobs,
     check_words,
 )
+from lrwr.core.adapters.chat.openai import Connection
 from lrwr.core.adapters.embed.upkeep import ModelFacts
 from lrwr.core.adapters.records.sqlite.upkeep import Counts, DatabaseFacts, FeedFacts
 from lrwr.core.adapters.servers.loopback import Answered, Server
@@ -218,17 +226,54 @@ def test_the_manuscript_is_missing_behind_or_as_it_was_read(tmp_path: Path) -> N
         assert word in behind.detail
 
 
-def test_a_model_server_is_told_with_what_it_serves_and_an_honest_outlook() -> None:
+def test_a_model_server_is_told_with_what_it_serves_and_how_to_use_it() -> None:
     server = Server("Ollama", 11434)
     names = tuple(f"m{n}" for n in range(8))
     found = check_server(server, Answered(server, names))
     assert found.state is State.OK
     assert "m5 and 2 more" in found.detail
-    assert "cannot use it yet" in found.remedy
+    assert 'use = "local"' in found.remedy
     assert "http://127.0.0.1:11434/v1" in found.remedy
+    assert check_server(server, Answered(server, names), used=True).remedy == ""
     assert check_server(server, None).state is State.OFF
     assert check_server(server, Answered(server, None)).state is State.NOT_CHECKED
     assert check_server(server, Answered(server, ())).state is State.WARNING
+
+
+OWN = Connection("qwen3", "http://127.0.0.1:11434/v1", own=True)
+AFAR = Connection("gpt-6-luna", key="sk-frog")
+
+
+@pytest.mark.parametrize(
+    ("asked", "state", "word"),
+    [
+        (None, State.OFF, "[model] use is off"),
+        (AskedModel(AFAR), State.NOT_CHECKED, "gpt-6-luna, and there is a key"),
+        (AskedModel(OWN, False), State.WARNING, "nothing answers at http://127"),
+        (AskedModel(OWN, True), State.WARNING, "lists no models"),
+        (AskedModel(OWN, True, ()), State.WARNING, "has no model qwen3"),
+        (AskedModel(OWN, True, ("a", "b")), State.WARNING, "It has a, b."),
+        (AskedModel(OWN, True, ("qwen3",)), State.OK, "answers, and has it"),
+        (AskedModel(OWN, True, ("a", "qwen3:latest")), State.OK, "and has it"),
+    ],
+)
+def test_the_language_model_is_off_not_asked_not_there_or_works(
+    asked: AskedModel | None, state: State, word: str
+) -> None:
+    found = said(check_language_model(asked))
+    assert found[0] is state
+    assert word in found[1]
+    assert "sk-frog" not in found[1]
+
+
+def test_who_else_gets_to_read_the_manuscript_is_told() -> None:
+    for here in (None, OWN):
+        assert said(check_services(here))[0] is State.OFF
+        assert "Nothing leaves" in check_services(here).detail
+    assert "sent to OpenAI" in check_services(AFAR).detail
+    lan = replace(OWN, base_url="http://192.168.1.20:8080/v1")
+    assert "sent to 192.168.1.20" in check_services(lan).detail
+    assert "Nothing leaves" not in check_services(lan).detail
 
 
 def test_only_what_is_broken_makes_lrwr_unhealthy() -> None:

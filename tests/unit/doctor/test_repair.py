@@ -17,6 +17,8 @@ from lrwr.core.adapters.vectors.upkeep import (
 )
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import NotFound, StoreProblem
+from lrwr.core.model.metering import Usage
+from lrwr.core.model.search import Scope
 from lrwr.core.settings.library import Library
 from tests.fakes.libraries import Library as Records
 from tests.fakes.libraries import over
@@ -64,6 +66,23 @@ def test_what_is_whole_stays_and_its_indexes_are_made_anew(library: Library) -> 
     with closing(sqlite3.connect(library.database)) as connection:
         sql = "select count(*) from chunk_fts_a where chunk_fts_a match 'frog'"
         assert connection.execute(sql).fetchone() == (20,)
+
+
+async def test_replies_that_were_paid_for_outlive_an_emptied_word_index(
+    library: Library, records: Records
+) -> None:
+    usage = Usage(calls=1, prompt_tokens=9, completion_tokens=3)
+    await records.analysis.keep_replies({"k": "[1]"}, usage)
+    with closing(sqlite3.connect(library.database)) as connection:
+        for index in ("chunk_fts_a", "chunk_fts_b", "fact_fts"):
+            connection.execute(f"delete from {index}_data")
+        connection.commit()
+    assert repair_library(library, now=NOW).moved is None
+    assert await records.analysis.replies(["k"]) == {"k": "[1]"}
+    found = await records.words.search_words(
+        ["frog"], pipeline=Pipeline.NAIVE, scope=Scope(), limit=99
+    )
+    assert len(found) == 20
 
 
 async def test_every_shard_is_thrown_away_and_the_search_makes_it_anew(

@@ -1,47 +1,10 @@
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
-from typing import ClassVar
 
 import pytest
 
-from lrwr.core.adapters.servers.loopback import Answered, Server, ask_server
-
-
-class Handler(BaseHTTPRequestHandler):
-    status: ClassVar[int] = 200
-    content: ClassVar[bytes] = b""
-    asked: ClassVar[list[tuple[str, str]]] = []
-
-    def do_GET(self) -> None:
-        self.asked.append((self.path, self.headers.get("Authorization", "")))
-        self.send_response(self.status)
-        self.send_header("Location", "http://127.0.0.1:1/elsewhere")
-        self.end_headers()
-        self.wfile.write(self.content)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        del format, args
-
-
-@contextmanager
-def serving(content: bytes, status: int = 200) -> Iterator[tuple[Server, list[str]]]:
-    asked: list[tuple[str, str]] = []
-    kind = type("H", (Handler,), {"status": status, "content": content, "asked": asked})
-    server = HTTPServer(("127.0.0.1", 0), kind)
-    thread = Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    paths: list[str] = []
-    try:
-        yield Server("Test", server.server_port), paths
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-        paths += [path for path, _ in asked]
-        assert all(key == "" for _, key in asked)
+from lrwr.core.adapters.servers.loopback import Answered, Server, ask_server, models_at
+from tests.fakes.listing import serving
 
 
 def test_the_models_of_a_server_are_listed_with_one_request() -> None:
@@ -97,3 +60,13 @@ def test_a_program_that_speaks_no_http_lists_nothing() -> None:
         server = Server("Test", listening.getsockname()[1])
         assert ask_server(server) == Answered(server, None)
         thread.join()
+
+
+def test_the_server_that_is_set_is_asked_where_it_is_and_without_a_key() -> None:
+    with serving(b'{"data": [{"id": "qwen3"}]}') as (server, paths):
+        assert models_at(f"http://127.0.0.1:{server.port}/api/v1") == ("qwen3",)
+    assert paths == ["/api/v1/models"]
+    with serving(b"<html>", 404) as (server, _):
+        assert models_at(f"http://localhost:{server.port}/v1") is None
+    with pytest.raises(OSError, match="refused"):
+        models_at(f"http://127.0.0.1:{server.port}/v1")

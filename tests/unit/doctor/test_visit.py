@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
+import keyring
 import pytest
 
 from lrwr.care.doctor import Visit, visit
 from lrwr.care.findings import Finding, State
 from lrwr.core.adapters.records.sqlite.database import Database
 from lrwr.core.adapters.servers.loopback import Server, known_servers
+from tests.fakes.keyrings import MemoryKeyring
 from tests.fakes.libraries import over
+from tests.fakes.listing import serving
 from tests.fakes.records import ONE, Clock
 
 WORDS_ONLY = {"LRWR_EMBEDDING_MODEL": "off"}
@@ -137,6 +140,57 @@ async def test_an_unknown_variable_is_a_warning(novel: Path) -> None:
     found = await parts(novel, {**WORDS_ONLY, "LRWR_SERCH_LIMIT": "3"})
     assert found["settings"].state is State.WARNING
     assert "LRWR_SERCH_LIMIT" in found["settings"].detail
+
+
+LOCAL = {**WORDS_ONLY, "LRWR_MODEL_USE": "local", "LRWR_MODEL_NAME": "qwen3"}
+OPENAI = {**WORDS_ONLY, "LRWR_MODEL_USE": "openai", "OPENAI_API_KEY": "sk-frog"}
+
+
+async def test_the_writers_own_model_server_is_asked_what_it_offers(
+    novel: Path,
+) -> None:
+    with serving(b'{"data": [{"id": "qwen3"}]}') as (server, paths):
+        base = f"http://127.0.0.1:{server.port}/v1"
+        env = {**LOCAL, "LRWR_MODEL_BASE_URL": base}
+        found = await parts(novel, env, (server,))
+        away = await parts(novel, {**env, "LRWR_MODEL_NAME": "gemma"})
+    assert set(paths) == {"/v1/models"}
+    assert found["language model"].state is State.OK
+    assert found["hosted services"].detail == "Nothing leaves this machine."
+    assert found["Test"].remedy == ""
+    assert "no model gemma" in away["language model"].detail
+    gone = await parts(novel, env)
+    assert gone["language model"].state is State.WARNING
+    assert f"nothing answers at {base}" in gone["language model"].detail
+
+
+async def test_a_language_model_that_is_half_set_up_is_broken_with_a_remedy(
+    novel: Path,
+) -> None:
+    nameless = await parts(novel, {**LOCAL, "LRWR_MODEL_NAME": ""})
+    assert nameless["language model"].state is State.BROKEN
+    assert "model.name" in nameless["language model"].remedy
+    kept = keyring.get_keyring()
+    keyring.set_keyring(MemoryKeyring())
+    try:
+        keyless = await parts(novel, {**OPENAI, "OPENAI_API_KEY": ""})
+    finally:
+        keyring.set_keyring(kept)
+    assert keyless["language model"].state is State.BROKEN
+    assert "set-key openai" in keyless["language model"].remedy
+
+
+async def test_a_hosted_model_is_told_and_never_asked(
+    novel: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: socket.socket, address: object) -> None:
+        raise AssertionError(address)
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    found = await parts(novel, OPENAI)
+    assert found["language model"].state is State.NOT_CHECKED
+    assert "sent to OpenAI" in found["hosted services"].detail
+    assert "sk-frog" not in str(found)
 
 
 async def test_nothing_is_contacted_unless_servers_are_asked_for(

@@ -30,7 +30,6 @@ def claims(
         ("Nell was fifty-four and looked it.", "age", "fifty-four"),
         ("Then Nell, the bell-ringer, came in.", "occupation", "bell-ringer"),
         ("Nell was a carpenter.", "occupation", "carpenter"),
-        ("He buried the late Nell.", "life", "dead"),
         ("Nell had died in the spring.", "life", "dead"),
         ("Nell was a very tall woman.", "build", "very tall"),
     ],
@@ -68,6 +67,10 @@ def test_doubts_pictures_lists_and_other_people_are_left_out(text: str) -> None:
     ("text", "claim"),
     [
         ("Nell shut her grey eyes.", ("Nell", "eyes", "grey", PROBABLE)),
+        (
+            "He wore the late Mr. Tallow’s hat.",
+            ("Mr. Tallow", "life", "dead", PROBABLE),
+        ),
         ("“Nell was eleven years old,” he said.", ("Nell", "age", "eleven", PROBABLE)),
         (
             "Hob sat down. He was seventy, and tired.",
@@ -75,7 +78,7 @@ def test_doubts_pictures_lists_and_other_people_are_left_out(text: str) -> None:
         ),
     ],
 )
-def test_pronouns_and_speakers_make_it_only_probable(
+def test_pronouns_speakers_and_names_of_fathers_make_it_only_probable(
     text: str, claim: tuple[str, str, str, Certainty]
 ) -> None:
     assert claims(text) == [claim]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lrwr.care.archive import DATABASE, Manifest, pack
+from lrwr.care.repair import repair_library
 from lrwr.care.restore import restore_library
 from lrwr.core.adapters.records.sqlite import migrating
 from lrwr.core.adapters.records.sqlite.database import Database
@@ -159,6 +160,23 @@ async def test_pipeline_b_reads_into_it_beside_pipeline_a(library: Library) -> N
     )
     assert [scored.chunk for scored in found] == [chunks[0].id]
     assert (await library.passages.counts(Pipeline.NAIVE)).chunks == 3
+
+
+@pytest.mark.parametrize("harm", ["", "delete from chunk_fts_a_data"])
+def test_repair_brings_it_up_to_date_and_keeps_every_row(
+    first: Path, tmp_path: Path, harm: str
+) -> None:
+    before = kept(first)
+    with closing(sqlite3.connect(first)) as connection:
+        connection.executescript(harm)
+    report = repair_library(Place(tmp_path, first.parent), now=NOW)
+    assert report.moved is None
+    assert f"The library was brought from schema 1 to {SCHEMA}." in report.steps
+    assert kept(first) == before
+    assert rows(first, "pragma integrity_check") == [("ok",)]
+    assert examine(first, now=NOW).words_fit is True
+    sql = "select rowid from chunk_fts_a where chunk_fts_a match 'frog'"
+    assert rows(first, sql) == [(1,)]
 
 
 async def finish_what_waits(library: Library) -> None:

@@ -17,9 +17,11 @@ from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import StoreProblem
 from lrwr.core.model.jobs import JobKind, JobOrder
+from lrwr.core.model.search import Scope
 from tests.fakes.libraries import Library, sqlite_library
 from tests.fakes.records import ONE, SPACE, TWO
 
+WORDS = ("chunk_fts_a", "chunk_fts_b", "fact_fts")
 TEXTS = tuple(f"The frog {n} sat on the sluice gate." for n in range(40))
 
 
@@ -123,6 +125,50 @@ def test_a_word_index_that_does_not_fit_is_noticed_and_mended(
     assert words_fit(path) is False
     assert mend(path) == ()
     assert words_fit(path) is True
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        "".join(f"delete from {name}_data;" for name in WORDS),
+        "drop table chunk_fts_a_data",
+        "drop table chunk_fts_a_docsize",
+        "delete from chunk_fts_a_config",
+        "drop table chunk_fts_a",
+    ],
+)
+async def test_a_word_index_that_cannot_even_be_opened_is_made_anew(
+    library: Library, path: Path, harm: str
+) -> None:
+    spoil(path, harm)
+    assert words_fit(path) is False
+    assert mend(path) == ()
+    assert words_fit(path) is True
+    assert checked(path) == "ok"
+    await library.keep_texts(TWO, ["A newt climbed the gate."])
+    found = await library.words.search_words(
+        ["gate"], pipeline=Pipeline.NAIVE, scope=Scope(), limit=99
+    )
+    assert len(found) == 41
+
+
+def test_damaged_pages_of_a_word_index_cost_nothing_else(path: Path) -> None:
+    root = "select rootpage from sqlite_schema where name = 'chunk_fts_a_data'"
+    with closing(sqlite3.connect(path)) as connection:
+        (page,) = connection.execute(root).fetchone()
+        (size,) = connection.execute("pragma page_size").fetchone()
+        before = connection.execute("select * from chunk").fetchall()
+    spoil(path, "pragma wal_checkpoint(truncate)")
+    content = bytearray(path.read_bytes())
+    content[(page - 1) * size : page * size] = b"\xff" * size
+    path.write_bytes(content)
+    with pytest.raises(StoreProblem, match="damaged"):
+        examine(path, now=0.0)
+    assert mend(path) == ()
+    assert checked(path) == "ok"
+    assert words_fit(path) is True
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("select * from chunk").fetchall() == before
 
 
 def test_a_lost_entry_of_an_index_is_mended(path: Path) -> None:

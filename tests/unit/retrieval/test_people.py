@@ -1,19 +1,24 @@
 import pytest
 
-from lrwr.core.model.cast import Alias, Cast, Character, Gender
+from lrwr.core.model.cast import Alias, Cast, Character, Gender, Quotation
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.search import Scope
 from lrwr.core.model.text import Span
-from lrwr.core.ports.story_store import Appearance, Role
+from lrwr.core.ports.story_store import Appearance, Role, Said
 from lrwr.core.retrieval.people import (
-    earliness,
+    LEVELS,
+    PLAIN,
+    People,
+    asks_first,
+    asks_last,
     people_asked,
-    scores_of_people,
+    strangers_asked,
 )
 
 ONE = DocumentId("01.md")
+TOLD = "What does Nell say to Corin?"
 
 
 def person(name: str, *aliases: str) -> Character:
@@ -34,17 +39,34 @@ CAST = Cast(
         person("Nell Tallow", "Nell", "Wren"),
         person("Corin Vale", "Corin"),
         person("Mrs. Gannet"),
+        person("the Heron King", "King"),
     ),
     {"Tallow": ("Nell Tallow", "Corin Vale")},
 )
 
 
-def asked(question: str) -> list[tuple[str, Role | None]]:
+def asked(question: str) -> list[tuple[str, Role]]:
     return [(one.people[0], one.role) for one in people_asked(question, CAST)]
 
 
-def at(chunk: str, who: str, role: Role, start: int = 0) -> Appearance:
-    return Appearance(ChunkId(chunk), ONE, Span(start, start + 10), who, role, 1)
+def at(ordinal: int, who: str, role: Role) -> Appearance:
+    span = Span(ordinal * 10, ordinal * 10 + 10)
+    return Appearance(ChunkId(f"c{ordinal}"), ONE, span, ordinal, who, role, 1)
+
+
+def nell_says(start: int, addressee: str = "", *mentions: str) -> Said:
+    spans = (Span(start, start + 4),)
+    quotation = Quotation(
+        spans, speaker="Nell Tallow", addressee=addressee, mentions=mentions
+    )
+    return Said(ONE, quotation)
+
+
+def scored(
+    question: str, found: list[Appearance], *said: Said, scope: Scope | None = None
+) -> People:
+    people = people_asked(question, CAST)
+    return People(people, found, said, scope or Scope(), total=100)
 
 
 @pytest.mark.parametrize(
@@ -60,67 +82,101 @@ def at(chunk: str, who: str, role: Role, start: int = 0) -> Appearance:
         ),
         (
             "What does Wren tell Corin?",
-            [("Nell Tallow", "speaks"), ("Corin Vale", "hears")],
+            [("Nell Tallow", Role.SPEAKS), ("Corin Vale", Role.HEARS)],
         ),
-        ("Where does Corin sleep?", [("Corin Vale", None)]),
         ("what is said by corin?", [("Corin Vale", Role.SPEAKS)]),
+        ("What does Corin Tallow say?", [("Corin Vale", Role.SPEAKS)]),
+        ("Where does Corin sleep?", []),
         ("Who keeps the lantern?", []),
+        ("What happened after Nell spoke to Corin?", []),
+        ("What did Nell's aunt say to Corin?", [("Corin Vale", Role.HEARS)]),
+        ("What did a king say to Corin?", [("Corin Vale", Role.HEARS)]),
     ],
 )
 def test_a_question_says_who_speaks_and_who_hears(
-    question: str, expected: list[tuple[str, Role | None]]
+    question: str, expected: list[tuple[str, Role]]
 ) -> None:
     assert asked(question) == expected
 
 
-def test_names_side_by_side_are_one_person() -> None:
-    assert asked("What does Corin Tallow want?") == [("Corin Vale", None)]
+def test_a_name_that_nobody_bears_is_a_stranger() -> None:
+    question = "What does Nell say to Inspector Brook about the Ledger?"
+    strangers = strangers_asked(question, people_asked(question, CAST))
+    assert strangers == [("Brook", Role.HEARS), ("Ledger", Role.MENTIONED)]
+    assert strangers_asked("Where does Inspector Brook sleep?", []) == []
 
 
 def test_the_passage_where_each_does_what_is_asked_scores_best() -> None:
-    people = people_asked("What does Nell say to Corin?", CAST)
-    scores = scores_of_people(
-        people,
+    people = scored(
+        TOLD,
         [
-            at("right", "Nell Tallow", Role.SPEAKS),
-            at("right", "Corin Vale", Role.HEARS),
-            at("turned", "Corin Vale", Role.SPEAKS),
-            at("turned", "Nell Tallow", Role.HEARS),
-            at("named", "Nell Tallow", Role.MENTIONED),
+            at(0, "Nell Tallow", Role.SPEAKS),
+            at(0, "Corin Vale", Role.HEARS),
+            at(20, "Corin Vale", Role.SPEAKS),
+            at(20, "Nell Tallow", Role.HEARS),
+            at(40, "Nell Tallow", Role.MENTIONED),
         ],
-        Scope(),
-        total=100,
     )
-    assert max(scores, key=lambda chunk: scores[chunk]) == "right"
-    assert scores[ChunkId("right")] == pytest.approx(1.0)
-    assert scores[ChunkId("turned")] > scores[ChunkId("named")] > 0
+    right, turned, named, far = (people.score((ONE, n)) for n in (0, 20, 40, 90))
+    assert right > turned > named
+    assert right > 0 > far
+    assert people.is_plain((ONE, 0))
+    assert not people.is_plain((ONE, 90))
 
 
-def test_whom_fewer_passages_have_counts_more() -> None:
-    people = people_asked("Where are Nell and Corin?", CAST)
-    common = [at(f"c{n}", "Nell Tallow", Role.PRESENT) for n in range(20)]
-    rare = at("rare", "Corin Vale", Role.PRESENT)
-    scores = scores_of_people(people, [*common, rare], Scope(), total=100)
-    assert scores[ChunkId("rare")] > scores[ChunkId("c0")]
+def test_who_is_in_few_passages_counts_more() -> None:
+    common = [at(n, "Nell Tallow", Role.SPEAKS) for n in range(0, 60, 3)]
+    people = scored(
+        "What do Nell and Corin say?", [*common, at(90, "Corin Vale", Role.SPEAKS)]
+    )
+    assert people.score((ONE, 90)) > people.score((ONE, 0))
 
 
-def test_nothing_out_of_scope_is_scored() -> None:
-    people = people_asked("Where is Nell?", CAST)
+def test_a_passage_beside_the_right_one_is_better_than_any() -> None:
+    people = scored(TOLD, [at(5, "Nell Tallow", Role.SPEAKS)])
+    here, beside, far = (people.score((ONE, n)) for n in (5, 6, 50))
+    assert here > beside > far
+
+
+def test_an_utterance_that_fits_the_whole_question_counts_again() -> None:
     found = [
-        at("seen", "Nell Tallow", Role.PRESENT, start=0),
-        at("late", "Nell Tallow", Role.PRESENT, start=5),
+        at(n, who, role)
+        for n in (0, 20)
+        for who, role in (
+            ("Nell Tallow", Role.SPEAKS),
+            ("Corin Vale", Role.HEARS),
+            ("Mrs. Gannet", Role.MENTIONED),
+        )
     ]
+    question = "What does Nell say to Corin about Mrs. Gannet?"
+    people = scored(
+        question,
+        found,
+        nell_says(0, "Corin Vale", "Mrs. Gannet"),
+        nell_says(200, "Corin Vale"),
+    )
+    apart = scored(question, found)
+    assert people.score((ONE, 0)) > people.score((ONE, 20)) > apart.score((ONE, 20))
+
+
+def test_nothing_out_of_scope_counts() -> None:
+    found = [at(0, "Nell Tallow", Role.SPEAKS), at(1, "Nell Tallow", Role.SPEAKS)]
     bounded = Scope(frozenset({ONE}), {ONE: 10})
-    assert list(scores_of_people(people, found, bounded, total=9)) == ["seen"]
+    assert scored(TOLD, found, scope=bounded).chunks == {(ONE, 0): "c0"}
     elsewhere = Scope(frozenset({DocumentId("02.md")}))
-    assert scores_of_people(people, found, elsewhere, total=9) == {}
+    people = scored(TOLD, found, nell_says(0, "Corin Vale"), scope=elsewhere)
+    assert people.chunks == {}
+    assert people.score((ONE, 0)) == people.score((ONE, 90))
 
 
-def test_first_and_last_are_told_by_the_place_in_the_story() -> None:
-    scores = {ChunkId("a"): 1.0, ChunkId("b"): 0.95, ChunkId("c"): 0.2}
-    places = {ChunkId("a"): (1, 0), ChunkId("b"): (0, 7), ChunkId("c"): (0, 0)}
-    first = earliness("What are the first words of Nell?", scores, places)
-    assert sorted(first, key=lambda chunk: -first[chunk]) == ["b", "a"]
-    last = earliness("What does Nell say last?", scores, places)
-    assert sorted(last, key=lambda chunk: -last[chunk]) == ["a", "b"]
-    assert earliness("What does Nell say?", scores, places) == {}
+def test_every_level_leaves_room_for_what_is_at_none() -> None:
+    for role, levels in LEVELS.items():
+        assert 0 < sum(level.share for level in levels) < 1
+        assert 0 < PLAIN[role] <= len(levels)
+
+
+def test_first_and_last_are_told_apart() -> None:
+    first, last = "Nell's first words?", "What does Nell say last?"
+    assert asks_first(first) and not asks_last(first)
+    assert asks_last(last) and not asks_first(last)
+    assert not asks_first("What does Nell say?")

@@ -115,8 +115,8 @@ def test_lists_are_kept_in_order(novel: Path) -> None:
         ("[pipeline]\na = 1", "`pipeline` is a section, expected"),
         ("limit = ", "lrwr.toml is not valid TOML"),
         ("[chunk]\nsize = 80", "`chunk.overlap` is 50, more than half"),
-        ("[chunk]\nlargest = 100", "`chunk.smallest` is 80, more than half"),
-        ("[chunk]\nsmallest = 126", "`chunk.smallest` is 126, more than half"),
+        ("[chunk]\nlargest = 100", "`chunk.smallest` is 200, more than half"),
+        ("[chunk]\nsmallest = 221", "`chunk.smallest` is 221, more than half"),
     ],
 )
 def test_what_no_setting_understands_is_refused_with_its_place(

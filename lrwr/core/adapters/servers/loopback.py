@@ -1,13 +1,17 @@
-"""Asks this machine, and no other, which model servers are running on it."""
+"""Asks model servers what they offer: this machine's, or the one that is set."""
 
 import http.client
 import json
 import time
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 HOST = "127.0.0.1"
 TIMEOUT = 0.5
-"""Seconds to wait for each word of a server."""
+"""Seconds to wait for each word of a port that may hold no server."""
+
+PATIENCE = 3.0
+"""Seconds to wait for each word of the server that is set."""
 
 _LONGEST = 512 * 1024
 """Bytes of an answer that are read."""
@@ -48,19 +52,43 @@ def ask_server(server: Server) -> Answered | None:
 
     One request, to 127.0.0.1 only: no redirect is followed, nothing is sent along.
     """
-    deadline = time.monotonic() + TIMEOUT
     connection = http.client.HTTPConnection(HOST, server.port, timeout=TIMEOUT)
     try:
-        connection.request("GET", "/v1/models", headers={"Accept": "application/json"})
-        response = connection.getresponse()
-        content = _read(response, deadline) if response.status == 200 else b""
+        return Answered(server, _listed(connection, "/v1/models", TIMEOUT))
     except ConnectionRefusedError:
         return None
     except (OSError, http.client.HTTPException):  # time-outs among them
         return Answered(server, None)
+
+
+def models_at(address: str) -> tuple[str, ...] | None:
+    """Return the models that the server at `address` offers, None if it lists none.
+
+    One request: no redirect is followed, no key is sent along, and no model is asked.
+
+    Raises:
+        OSError: Nobody answers within `PATIENCE` seconds.
+    """
+    place = urlsplit(address)
+    secure = place.scheme == "https"
+    kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+    connection = kind(place.hostname or HOST, place.port, timeout=PATIENCE)
+    try:
+        return _listed(connection, f"{place.path}/models", PATIENCE)
+    except http.client.HTTPException:
+        return None
+
+
+def _listed(
+    connection: http.client.HTTPConnection, path: str, patience: float
+) -> tuple[str, ...] | None:
+    deadline = time.monotonic() + patience
+    try:
+        connection.request("GET", path, headers={"Accept": "application/json"})
+        response = connection.getresponse()
+        return _names(_read(response, deadline) if response.status == 200 else b"")
     finally:
         connection.close()
-    return Answered(server, _names(content))
 
 
 def _read(response: http.client.HTTPResponse, deadline: float) -> bytes:

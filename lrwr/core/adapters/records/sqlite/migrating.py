@@ -46,6 +46,17 @@ def migrate(
         say(f"The library was brought from schema {known} to {known + len(scripts)}.")
 
 
+def shipped_statement(words: str) -> str:
+    """Return the one statement of lrwr's own scripts that holds `words`."""
+    (found,) = (
+        statement
+        for script in _scripts(_shipped())
+        for statement in _statements(script.read_text(encoding="utf-8"))
+        if words in statement
+    )
+    return found
+
+
 def _shipped() -> "Traversable":
     from importlib.resources import files
 

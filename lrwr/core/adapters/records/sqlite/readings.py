@@ -27,9 +27,9 @@ _DROP_WOVEN = (
 
 _FACT = """
 insert into fact (
-  document_id, about, subject, field, value, keeper, certainty, char_start, reach,
-  spans, details
-) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  document_id, about, subject, field, attribute, value, keeper, certainty, char_start,
+  reach, spans, details
+) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 _SEAM = "insert into seam (document_id, space, key, distance) values (?, ?, ?, ?)"
@@ -37,7 +37,10 @@ _SEAM = "insert into seam (document_id, space, key, distance) values (?, ?, ?, ?
 _READING = "insert into reading (document_id, evidence, noted) values (?, ?, ?)"
 
 FactRow = tuple[str, str, str, str, str, str, int, str, str]
-"""A fact from `about` to `details` without `char_start`."""
+"""A fact from `about` to `details` without `attribute` and `char_start`."""
+
+_TELLING = ("attribute", "kind")
+"""Details that say what of its subject a fact tells, better than its field does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +131,7 @@ def _row(document: DocumentId, fact: Fact) -> tuple[object, ...]:
         fact.about.value,
         fact.subject,
         fact.field,
+        _attribute(fact),
         fact.value,
         fact.keeper,
         fact.certainty.value,
@@ -136,3 +140,11 @@ def _row(document: DocumentId, fact: Fact) -> tuple[object, ...]:
         spans_to_json(fact.spans),
         json.dumps(fact.details, ensure_ascii=False),
     )
+
+
+def _attribute(fact: Fact) -> str:
+    """Return what of its subject a fact tells; nothing where it is the fact itself."""
+    told = [word for name in _TELLING for word in fact.all_details(name)]
+    if told or fact.field == fact.about:
+        return " ".join(told)
+    return fact.field.replace("_", " ")

@@ -1,16 +1,28 @@
 """Looking after the library's file: seeing what is wrong, mending, copying."""
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from lrwr.core.adapters.records.sqlite.migrating import SCHEMA, version_of
-from lrwr.core.adapters.records.sqlite.opening import forbids_writing, looking
+from lrwr.core.adapters.records.sqlite.migrating import (
+    SCHEMA,
+    Say,
+    migrate,
+    version_of,
+)
+from lrwr.core.adapters.records.sqlite.opening import looking
 from lrwr.core.adapters.records.sqlite.problems import (
     is_damage,
     newer_library,
     told,
+)
+from lrwr.core.adapters.records.sqlite.word_indexes import (
+    add_missing_words,
+    rebuild_words,
+    remake_words,
+    words_fit,
 )
 from lrwr.core.model.chunks import Pipeline
 
@@ -22,7 +34,8 @@ MOST_DAMAGE = 20
 
 LONGEST_COMPLAINT = 160
 
-_WORDS = ("chunk_fts_a", "chunk_fts_b", "fact_fts")
+_UNUSED = "never used"
+"""What SQLite says of a page that nothing needs."""
 
 _COUNTS = """
 select
@@ -116,17 +129,21 @@ def feed_of(path: Path, pipeline: Pipeline, space: str) -> FeedFacts:
         raise told(error, path, patience=PATIENCE) from error
 
 
-def mend(path: Path) -> tuple[str, ...]:
+def mend(path: Path, say: Say | None = None) -> tuple[str, ...]:
     """Make every index in the file anew; return what is still wrong with it.
+
+    An older library is brought up to date first, and `say` is told.
 
     Raises:
         StoreProblem: It cannot be written, another process holds it, or it is newer.
     """
     try:
-        with looking(path, patience=PATIENCE) as connection:
-            if version_of(connection) > SCHEMA:
-                raise newer_library(path)
-            return _mended(connection)
+        try:
+            return _mended(path, rebuild_words, say or _nobody_asks)
+        except sqlite3.DatabaseError as error:
+            if not _may_be_the_words(error):
+                raise
+            return _mended(path, remake_words, say or _nobody_asks)
     except (sqlite3.Error, OSError) as error:
         if isinstance(error, sqlite3.DatabaseError) and is_damage(error):
             return (str(error),)
@@ -170,6 +187,10 @@ def copy(source: Path, target: Path) -> None:
         raise told(error, path, patience=PATIENCE) from error
 
 
+def _nobody_asks(sentence: str) -> None:
+    del sentence
+
+
 def _plain(path: Path) -> sqlite3.Connection:
     uri = f"{path.absolute().as_uri()}?mode=rw"
     return sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None)
@@ -178,11 +199,11 @@ def _plain(path: Path) -> sqlite3.Connection:
 def _examined(connection: sqlite3.Connection, now: float) -> DatabaseFacts:
     schema = version_of(connection)
     damage = _complaints(connection, "quick_check")
-    words_fit, counts = None, None
+    fit, counts = None, None
     if schema == SCHEMA and not damage:
-        words_fit = _words_fit(connection)
+        fit = words_fit(connection)
         counts = Counts(*connection.execute(_COUNTS, {"now": now}).fetchone())
-    return DatabaseFacts(schema, SCHEMA, damage, words_fit, counts)
+    return DatabaseFacts(schema, SCHEMA, damage, fit, counts)
 
 
 def _complaints(connection: sqlite3.Connection, check: str) -> tuple[str, ...]:
@@ -191,32 +212,32 @@ def _complaints(connection: sqlite3.Connection, check: str) -> tuple[str, ...]:
     return tuple(line[:LONGEST_COMPLAINT] for line in lines if line != "ok")
 
 
-def _words_fit(connection: sqlite3.Connection) -> bool | None:
-    """Ask the word indexes to compare themselves with the passages."""
-    try:
-        connection.execute("BEGIN IMMEDIATE")  # the question is put as a write
-        for index in _WORDS:
-            connection.execute(
-                f"insert into {index} ({index}, rank) values ('integrity-check', 1)"
-            )
-    except sqlite3.Error as error:
-        busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
-        return None if busy or forbids_writing(error) else False
-    finally:
-        with suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-    return True
+def _may_be_the_words(error: sqlite3.DatabaseError) -> bool:
+    """Say whether a word index alone may be broken, and not the file."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return code in {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT}
 
 
-def _mended(connection: sqlite3.Connection) -> tuple[str, ...]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        connection.execute("REINDEX")
-        for index in _WORDS:
-            connection.execute(f"insert into {index} ({index}) values ('rebuild')")
-        connection.execute("COMMIT")
-    except BaseException:
-        with suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-        raise
-    return _complaints(connection, "integrity_check")
+def _mended(
+    path: Path, prepare: Callable[[sqlite3.Connection], None], say: Say
+) -> tuple[str, ...]:
+    """Bring everything in the file up to date; `prepare` looks after the words."""
+    with looking(path, patience=PATIENCE) as connection:
+        if version_of(connection) > SCHEMA:
+            raise newer_library(path)
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            prepare(connection)
+            migrate(connection, None, say)
+            add_missing_words(connection)
+            connection.execute("REINDEX")
+            connection.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+            raise
+        left = _complaints(connection, "integrity_check")
+        if left and all(_UNUSED in line for line in left):
+            connection.execute("VACUUM")  # what a word index left behind
+            left = _complaints(connection, "integrity_check")
+        return left

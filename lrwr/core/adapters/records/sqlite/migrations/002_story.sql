@@ -58,6 +58,8 @@ create table fact (
   about text not null,
   subject text not null,
   field text not null,
+  -- What is told of the subject, in words to be found by: "eyes", "element type".
+  attribute text not null,
   value text not null,
   keeper text not null,
   certainty text not null,
@@ -70,21 +72,21 @@ create table fact (
 create index fact_by_document on fact (document_id, char_start);
 
 create view fact_words as
-select n, subject, value from fact where about <> 'passage';
+select n, subject, attribute, value from fact where about <> 'passage';
 
 create virtual table fact_fts using fts5(
-  subject, value, content = 'fact_words', content_rowid = 'n',
+  subject, attribute, value, content = 'fact_words', content_rowid = 'n',
   tokenize = 'porter unicode61 remove_diacritics 2'
 );
 
 create trigger fact_fts_insert after insert on fact when new.about <> 'passage' begin
-  insert into fact_fts (rowid, subject, value)
-  values (new.n, new.subject, new.value);
+  insert into fact_fts (rowid, subject, attribute, value)
+  values (new.n, new.subject, new.attribute, new.value);
 end;
 
 create trigger fact_fts_delete after delete on fact when old.about <> 'passage' begin
-  insert into fact_fts (fact_fts, rowid, subject, value)
-  values ('delete', old.n, old.subject, old.value);
+  insert into fact_fts (fact_fts, rowid, subject, attribute, value)
+  values ('delete', old.n, old.subject, old.attribute, old.value);
 end;
 
 -- The cast as it was made last; one row.

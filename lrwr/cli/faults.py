@@ -1,0 +1,70 @@
+"""What becomes of a fault in lrwr itself: one sentence, and a report in a file."""
+
+import os
+import platform
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator
+
+from lrwr import __version__
+from lrwr.core.model.errors import ExitCode, Fault
+
+
+def fault_of(error: Exception) -> Fault:
+    """Return what the writer is told of an error that nobody foresaw."""
+    told = f"An internal problem stopped lrwr: {_name(_first(error))}"
+    path = _written(error)
+    if path is None:
+        return Fault(told, hint="Try again, and please tell lrwr's makers if it stays.")
+    return Fault(
+        told,
+        hint=f"Please send {path} to lrwr's makers; no text and no key of yours is in"
+        " it.",
+    )
+
+
+def _written(error: Exception) -> str | None:
+    try:
+        handle, path = tempfile.mkstemp(prefix="lrwr-report-", suffix=".txt")
+        with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
+            file.writelines(_report(error))
+    except OSError:
+        return None
+    return path
+
+
+def _report(error: Exception) -> Iterator[str]:
+    """Yield where it happened. What an error says may quote a text: it is left out."""
+    yield f"lrwr {__version__}, exit code {int(ExitCode.INTERNAL)}\n"
+    yield f"Python {sys.version.split()[0]}, {platform.platform()}\n"
+    for one in _all_of(error):
+        yield f"\n{_name(one)}\n"
+        yield from traceback.format_list(traceback.extract_tb(one.__traceback__))
+
+
+def _all_of(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error, those in its group, and those that it came of, each once."""
+    waiting: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while waiting:
+        one = waiting.pop(0)
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        if isinstance(one, BaseExceptionGroup):
+            waiting += one.exceptions
+        waiting += [one.__cause__, one.__context__]
+
+
+def _first(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _name(error: BaseException) -> str:
+    kind = type(error)
+    known = kind.__module__ in {"builtins", "__main__"}
+    return kind.__qualname__ if known else f"{kind.__module__}.{kind.__qualname__}"
