@@ -38,7 +38,14 @@ def main() -> int:
     if root is None:
         say("No data folder: measuring on examples/marsh-lantern.")
     with _work_folder(asked.work) as work:
-        bench = Bench(DataFolder(root), work, asked.quick, asked.full, asked.novels)
+        bench = Bench(
+            DataFolder(root),
+            work,
+            asked.quick,
+            asked.full,
+            asked.novels,
+            asked.pipeline,
+        )
         lines, failures = _measured(bench, asked.only)
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     print(table(lines))
@@ -64,6 +71,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="a fifth of everything")
     parser.add_argument("--full", action="store_true", help="rerank every question")
     parser.add_argument("--novels", type=int, help="use only the first N novels")
+    parser.add_argument(
+        "--pipeline", choices="ab", default="", help="whose retrieval to judge"
+    )
     parser.add_argument("--work", type=Path, help="keep libraries here, and reuse them")
     parser.add_argument("--json", type=Path, help="write the figures here")
     asked = parser.parse_args()

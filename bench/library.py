@@ -25,7 +25,8 @@ CHOSEN = "PrideAndPrejudice"
 class Bench:
     """What is to be measured, on what, and where there is room for it.
 
-    `novels` bounds how many novels are used; None means all.
+    `novels` bounds how many novels are used; None means all. `pipeline` is the one
+    whose retrieval is judged; empty for the one that lrwr has by default.
     """
 
     data: DataFolder
@@ -33,6 +34,7 @@ class Bench:
     quick: bool = False
     full: bool = False
     novels: int | None = None
+    pipeline: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +78,19 @@ def of_novels(bench: Bench, pipeline: str = "") -> Library | None:
     return made(bench.work / name, sources, pipeline=pipeline)
 
 
-def of_tales(bench: Bench) -> Library | None:
+def of_tales(bench: Bench, pipeline: str = "") -> Library | None:
     """Return the library of all the fairy tales; None without any."""
     tales = bench.data.tales()
-    return None if tales is None else made(bench.work / "tales", {"tales": tales})
+    if tales is None:
+        return None
+    root = bench.work / f"tales{_mark(pipeline)}"
+    return made(root, {"tales": tales}, pipeline=pipeline)
+
+
+def of_novel(bench: Bench, source: Path, pipeline: str = "") -> Library:
+    """Return the library of one novel alone."""
+    root = bench.work / f"novel-{source.name}{_mark(pipeline)}"
+    return made(root, {"novel": source}, pipeline=pipeline)
 
 
 def novel_of(bench: Bench) -> Path:

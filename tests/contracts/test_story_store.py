@@ -10,10 +10,11 @@ from lrwr.core.model.cast import (
     Quotation,
 )
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.chunks import Knowledge, Pipeline
+from lrwr.core.model.chunks import ChunkId, Knowledge, Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES, About, Fact
 from lrwr.core.model.metering import Usage
+from lrwr.core.model.search import Scope
 from lrwr.core.model.text import Span
 from lrwr.core.ports.cast_store import Woven
 from lrwr.core.ports.story_store import FirstSeen, Known, Role, Said
@@ -206,6 +207,28 @@ async def test_replies_are_kept_by_key(library: Library) -> None:
     await library.analysis.keep_replies({"k1": "[1]", "k2": "[]"}, usage)
     await library.analysis.keep_replies({"k1": "[2]"}, usage)
     assert await library.analysis.replies(["k1", "k3"]) == {"k1": "[2]"}
+
+
+async def test_who_is_in_a_passage_is_among_its_words_but_not_at_a_moment(
+    library: Library,
+) -> None:
+    knowledge = learned()
+    await library.keep(knowledge)
+    await library.casts.keep_woven(woven(knowledge))
+    second = knowledge.chunks[1]
+
+    async def found(scope: Scope) -> list[ChunkId]:
+        scored = await library.words.search_words(
+            ["Wren"], pipeline=Pipeline.AGENTIC, scope=scope, limit=9
+        )
+        return [one.chunk for one in scored]
+
+    assert await found(Scope()) == [second.id]
+    assert await found(Scope(frozenset({second.document}))) == []
+    counts, _ = await library.words.document_frequencies(
+        ["Wren"], pipeline=Pipeline.AGENTIC
+    )
+    assert counts == {"Wren": 0}
 
 
 async def test_facts_are_found_by_their_words(library: Library) -> None:

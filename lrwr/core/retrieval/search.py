@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.canon.model import Canon
+from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline
 from lrwr.core.model.documents import DocumentType
 from lrwr.core.model.errors import ServiceUnavailable
@@ -19,8 +20,9 @@ from lrwr.core.ports.story_store import Known
 from lrwr.core.ports.vector_index import VectorIndex
 from lrwr.core.retrieval.fuse import ranked, spread_scores, unit_scores, weighted_sum
 from lrwr.core.retrieval.people import within
+from lrwr.core.retrieval.seen import Seen, everyone
 from lrwr.core.retrieval.story import StoryOrder, arrange, scope_of
-from lrwr.core.retrieval.story_search import Filters, StorySearch
+from lrwr.core.retrieval.story_search import Filters, StorySearch, by_people
 
 POOL = 100
 """Chunks taken from each way of searching before they are fused."""
@@ -79,6 +81,21 @@ class SearchResult:
     facts: tuple[Known, ...] = ()
 
 
+@dataclass(slots=True)
+class _Quest:
+    """One search under way: `seen` are the people known where it ends.
+
+    `story` is None where nobody is asked for. `remarks` grow on the way.
+    """
+
+    request: SearchRequest
+    order: StoryOrder
+    scope: Scope
+    story: StorySearch | None = None
+    seen: Seen = field(default_factory=lambda: everyone(Cast()))
+    remarks: list[str] = field(default_factory=list)
+
+
 class PassageFinder:
     """Searches one library. Reads only; several searches may run at once.
 
@@ -133,104 +150,98 @@ class PassageFinder:
         Raises:
             StoreProblem: The library cannot be read.
         """
-        order = order or await self.story_order()
+        quest = await self._quest(request, order or await self.story_order())
+        scores, of_people = await self._scores(quest)
+        best = ranked(scores)[: max(request.limit, self._candidates)]
+        stored = await self._store.chunks([scored.chunk for scored in best])
+        chunks = [c for c in stored if c.document in quest.order.outlines]  # none newer
+        final = {chunk.id: scores[chunk.id] for chunk in chunks}
+        if request.rerank and not of_people and len(chunks) > 1:
+            final = await self._reranked(quest, chunks, final)
+        by_id = {chunk.id: chunk for chunk in chunks}
+        passages = [
+            _passage(by_id[scored.chunk], quest.order, scored.score)
+            for scored in ranked(final)[: request.limit]
+        ]
+        return SearchResult(
+            passages=tuple(passages),
+            unknown=await self._unknown(request, quest.scope),
+            remarks=tuple(quest.remarks),
+            facts=await self._facts(quest),
+        )
+
+    async def _quest(self, request: SearchRequest, order: StoryOrder) -> _Quest:
         kinds = {ChunkKind.PROSE, *([ChunkKind.NOTE] if request.notes else [])}
         scope = scope_of(
             order, types=request.types, horizon=request.horizon, kinds=kinds
         )
-        remarks: list[str] = []
-        story = self._story if request.pipeline is Pipeline.AGENTIC else None
-        allowed = await self._allowed(request, scope, order)
-        scores = await self._first_scores(request, scope, allowed, remarks)
-        if story is not None:
-            scores = await self._by_story(request, scope, order, story, scores)
+        quest = _Quest(request, order, scope)
+        if self._story is not None and request.pipeline is Pipeline.AGENTIC:
+            quest.story = self._story
+            quest.seen = await self._story.seen(_told(request, order))
+        return quest
+
+    async def _scores(self, quest: _Quest) -> tuple[dict[ChunkId, float], bool]:
+        """Score chunks, and say whether it was by the people that are asked for."""
+        allowed = await self._allowed(quest)
+        scores = await self._first_scores(quest, allowed)
+        people: Mapping[ChunkId, float] = {}
+        if quest.story is not None and quest.request.names:
+            people = await self._people(quest, quest.story, scores)
+        if quest.story is not None and quest.request.boosts:
+            boosts = await quest.story.boosts(quest.request.question, scores)
+            scores |= {chunk: scores[chunk] * boost for chunk, boost in boosts.items()}
+        scores = weighted_sum([(1.0, scores), (1.0, people)])
         if allowed is not None:
             scores = {chunk: s for chunk, s in scores.items() if chunk in allowed}
-        best = ranked(scores)[: max(request.limit, self._candidates)]
-        stored = await self._store.chunks([scored.chunk for scored in best])
-        chunks = [c for c in stored if c.document in order.outlines]  # none newer
-        final = {chunk.id: scores[chunk.id] for chunk in chunks}
-        if request.rerank and self._reranker is not None and len(chunks) > 1:
-            final = await self._reranked(request.question, chunks, final, remarks)
-        by_id = {chunk.id: chunk for chunk in chunks}
-        passages = [
-            _passage(by_id[scored.chunk], order, scored.score)
-            for scored in ranked(final)[: request.limit]
-        ]
-        unknown = await self._unknown(request, scope)
-        facts = (
-            await story.facts(request.question, scope, names=request.names)
-            if story
-            else ()
-        )
-        return SearchResult(tuple(passages), unknown, tuple(remarks), facts)
+        return scores, bool(people)
 
-    async def _allowed(
-        self, request: SearchRequest, scope: Scope, order: StoryOrder
-    ) -> frozenset[ChunkId] | None:
+    async def _allowed(self, quest: _Quest) -> frozenset[ChunkId] | None:
         """Return the chunks in scope that pass the filters; None without filters."""
-        if self._story is None or not request.filters:
+        if quest.story is None or not quest.request.filters:
             return None
-        horizon, kinds = request.horizon, (ChunkKind.PROSE,)
-        told = scope_of(order, types=(), horizon=horizon, kinds=kinds)
-        wanted = await self._story.allowed(request.filters, told if horizon else None)
+        wanted = await quest.story.allowed(quest.request.filters, quest.seen)
+        scope = quest.scope
         return frozenset(
             chunk.id
             for chunk in await self._store.chunks(sorted(wanted))
             if chunk.kind in scope.kinds and within(chunk.document, chunk.span, scope)
         )
 
-    async def _by_story(
-        self,
-        request: SearchRequest,
-        scope: Scope,
-        order: StoryOrder,
-        story: StorySearch,
-        scores: Mapping[ChunkId, float],
-    ) -> dict[ChunkId, float]:
-        """Add what is known of the people in passages, and of their kind."""
-        found = dict(scores)
-        if request.boosts:
-            boosts = await story.boosts(request.question, found)
-            found |= {chunk: found[chunk] * boost for chunk, boost in boosts.items()}
-        if request.names:
-            people = await self._people(request, scope, order, story, scores)
-            found = weighted_sum([(1.0, found), (1.0, people)])
-        return found
-
     async def _people(
-        self,
-        request: SearchRequest,
-        scope: Scope,
-        order: StoryOrder,
-        story: StorySearch,
-        scores: Mapping[ChunkId, float],
+        self, quest: _Quest, story: StorySearch, scores: Mapping[ChunkId, float]
     ) -> dict[ChunkId, float]:
+        """Score chunks by the people of a question about who says what."""
+
         async def holding(word: str) -> list[Chunk]:
             found = await self._lexical.search_words(
-                [word], pipeline=request.pipeline, scope=scope, limit=POOL
+                [word], pipeline=quest.request.pipeline, scope=quest.scope, limit=POOL
             )
             return await self._store.chunks([scored.chunk for scored in found])
 
-        counts = await self._store.counts(request.pipeline)
+        asked = await story.asked(quest.request.question, quest.seen, holding)
+        if not asked.people:
+            return {}
+        counts = await self._store.counts(quest.request.pipeline)
         others = await self._store.chunks(sorted(scores))
-        return await story.by_people(
-            request.question, scope, order, others, holding, total=counts.chunks
+        return by_people(asked, quest.scope, quest.order, others, total=counts.chunks)
+
+    async def _facts(self, quest: _Quest) -> tuple[Known, ...]:
+        if quest.story is None:
+            return ()
+        request = quest.request
+        return await quest.story.facts(
+            request.question, quest.scope, names=request.names
         )
 
     async def _first_scores(
-        self,
-        request: SearchRequest,
-        scope: Scope,
-        allowed: Collection[ChunkId] | None,
-        remarks: list[str],
+        self, quest: _Quest, allowed: Collection[ChunkId] | None
     ) -> dict[ChunkId, float]:
         pool = POOL if allowed is None else EVERY
-        by_words, by_pairs = await self._by_words(request, scope, pool)
+        by_words, by_pairs = await self._by_words(quest.request, quest.scope, pool)
         by_meaning: Mapping[ChunkId, float] = {}
-        if request.dense:
-            near = {*by_words, *(allowed or ())}
-            by_meaning = await self._by_meaning(request, scope, near, remarks)
+        if quest.request.dense:
+            by_meaning = await self._by_meaning(quest, {*by_words, *(allowed or ())})
         return weighted_sum(
             [
                 (LEXICAL_WEIGHT, unit_scores(by_words)),
@@ -254,11 +265,7 @@ class PassageFinder:
         return single, pairs
 
     async def _by_meaning(
-        self,
-        request: SearchRequest,
-        scope: Scope,
-        others: Collection[ChunkId],
-        remarks: list[str],
+        self, quest: _Quest, others: Collection[ChunkId]
     ) -> dict[ChunkId, float]:
         """Score the nearest chunks, and `others`, wherever they rank."""
         if self._embedder is None:
@@ -267,12 +274,12 @@ class PassageFinder:
             vectors = await self._open_vectors()
             if vectors is None:
                 return {}
-            query = (await self._embedder.embed([request.question]))[0]
+            query = (await self._embedder.embed([quest.request.question]))[0]
         except ServiceUnavailable as error:
-            remarks.append(f"Searched by words alone. {error}")
+            quest.remarks.append(f"Searched by words alone. {error}")
             return {}
         await vectors.catch_up()
-        found = await vectors.nearest(query, scope=scope, limit=POOL)
+        found = await vectors.nearest(query, scope=quest.scope, limit=POOL)
         scores = {scored.chunk: scored.score for scored in found}
         rest = sorted(set(others) - scores.keys())
         values = await vectors.similarities(query, rest)
@@ -280,19 +287,19 @@ class PassageFinder:
 
     async def _reranked(
         self,
-        question: str,
+        quest: _Quest,
         chunks: Sequence[Chunk],
         scores: Mapping[ChunkId, float],
-        remarks: list[str],
     ) -> dict[ChunkId, float]:
         """Put the candidates in a new order, ahead of what was not looked at."""
         if self._reranker is None:
             return dict(scores)
         candidates = chunks[: self._candidates]
         try:
-            closer = await self._reranker.rerank(question, [c.text for c in candidates])
+            texts = [chunk.text for chunk in candidates]
+            closer = await self._reranker.rerank(quest.request.question, texts)
         except ServiceUnavailable as error:
-            remarks.append(f"Not looked at a second time. {error}")
+            quest.remarks.append(f"Not looked at a second time. {error}")
             return dict(scores)
         ids = [chunk.id for chunk in candidates]
         blended = weighted_sum(
@@ -319,6 +326,14 @@ class PassageFinder:
             if not held:
                 unknown.append(word)
         return tuple(unknown)
+
+
+def _told(request: SearchRequest, order: StoryOrder) -> Scope | None:
+    """Return the story as far as one has read; None for all of it."""
+    if request.horizon is None:
+        return None
+    kinds = (ChunkKind.PROSE,)
+    return scope_of(order, types=(), horizon=request.horizon, kinds=kinds)
 
 
 def _passage(chunk: Chunk, order: StoryOrder, score: float) -> Passage:

@@ -24,13 +24,17 @@ class Seen:
         Raises:
             NotFound: Nobody is called so, or nobody who has been named yet.
         """
-        people = tuple(w for one in resolve(name, self.cast) for w in self.meant[one])
+        people = self.meaning(resolve(name, self.cast))
         if people:
             return people
         raise NotFound(
             f"Nobody in the story is called {name}",
             hint="See who is there with `lrwr characters`.",
         )
+
+    def meaning(self, people: Iterable[str]) -> tuple[str, ...]:
+        """Return those of the whole cast who go by the names of `people` here."""
+        return tuple(who for one in people for who in self.meant[one])
 
 
 def everyone(cast: Cast) -> Seen:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lrwr.core.english.lookup import is_misread_place, resolve
 from lrwr.core.model.cast import Cast
@@ -30,7 +30,7 @@ from lrwr.core.retrieval.people import (
     strangers_asked,
     within,
 )
-from lrwr.core.retrieval.seen import everyone, seen_within
+from lrwr.core.retrieval.seen import Seen, everyone, seen_within
 from lrwr.core.retrieval.story import StoryOrder
 
 PEOPLE_WEIGHT = 0.4
@@ -87,44 +87,50 @@ class Filters:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A question about who says what: its people, and all that is known of them."""
+
+    question: str
+    people: tuple[Asked, ...]
+    found: tuple[Appearance, ...]
+    said: tuple[Said, ...]
+
+
 class StorySearch:
     """Reads only. The cast is read at every search: it changes with each ingestion."""
 
     def __init__(self, stories: StoryStore) -> None:
         self._stories = stories
 
-    async def by_people(
-        self,
-        question: str,
-        scope: Scope,
-        order: StoryOrder,
-        others: Sequence[Chunk],
-        strangers: FindWord,
-        *,
-        total: int,
-    ) -> dict[ChunkId, float]:
-        """Score chunks in `scope` by the people of a `question` about who says what.
+    async def seen(self, told: Scope | None) -> Seen:
+        """Return who has been named in `told`, the story as far as one has read.
 
-        Those that have them, and `others`. A name that nobody in the cast bears is
-        looked for as a word, by `strangers`. `total` counts all chunks. Empty for
-        other questions, where names are words among others: see decision 011.
+        None stands for all of it.
         """
-        asked = people_asked(question, await self._stories.cast())
+        cast = await self._stories.cast()
+        if told is None:
+            return everyone(cast)
+        return seen_within(cast, await self._stories.first_seen(), told)
+
+    async def asked(self, question: str, seen: Seen, strangers: FindWord) -> Asking:
+        """Return whom a question about who says what names, and where they are.
+
+        A name that nobody in the cast bears is looked for as a word, by `strangers`.
+        Nobody in other questions, where names are words among others: see decision
+        011.
+        """
+        asked = [
+            replace(one, people=seen.meaning(one.people))
+            for one in people_asked(question, seen.cast)
+        ]
         people = {who for one in asked for who in one.people}
         found = await self._stories.appearances(people) if people else []
         said = await self._said(asked)
         for word, role in strangers_asked(question, asked):
             asked.append(Asked(Span(0, 0), (word,), role))
             found += _appearing(word, await strangers(word))
-        if not asked:
-            return {}
-        near = People(asked, found, said, scope, total=total)
-        spots = near.chunks | {(c.document, c.ordinal): c.id for c in others}
-        scores = {c: PEOPLE_WEIGHT * near.score(spot) for spot, c in spots.items()}
-        plain = {spot: chunk for spot, chunk in spots.items() if near.is_plain(spot)}
-        for chunk, bonus in _by_place(question, plain, order).items():
-            scores[chunk] += EARLINESS_WEIGHT * bonus
-        return scores
+        return Asking(question, tuple(asked), tuple(found), tuple(said))
 
     async def _said(self, asked: Sequence[Asked]) -> list[Said]:
         speakers = {w for one in asked if one.role is Role.SPEAKS for w in one.people}
@@ -148,22 +154,14 @@ class StorySearch:
             if label.get(PassageField.CONTENT_TYPE) in kinds
         }
 
-    async def allowed(
-        self, filters: Filters, told: Scope | None = None
-    ) -> frozenset[ChunkId]:
+    async def allowed(self, filters: Filters, seen: Seen) -> frozenset[ChunkId]:
         """Return which chunks pass `filters`, of which there is at least one.
 
-        `told` is the story as far as one has read, None for all of it.
-
         Raises:
-            NotFound: Nobody in the story is called so, or nobody in `told`.
+            NotFound: Nobody who has been seen is called so.
         """
-        people = everyone(await self._stories.cast())
-        if told is not None:
-            rows = await self._stories.first_seen()
-            people = seen_within(people.cast, rows, told)
         kept = [
-            await self._with(people.called(name), roles)
+            await self._with(seen.called(name), roles)
             for names, roles in (
                 (filters.characters, frozenset(Role)),
                 (filters.present, IN_IT),
@@ -214,6 +212,27 @@ class StorySearch:
                 for field, values in wanted.items()
             )
         )
+
+
+def by_people(
+    asking: Asking,
+    scope: Scope,
+    order: StoryOrder,
+    others: Sequence[Chunk],
+    *,
+    total: int,
+) -> dict[ChunkId, float]:
+    """Score chunks in `scope` that have the people, and `others`.
+
+    `total` counts all chunks.
+    """
+    near = People(asking.people, asking.found, asking.said, scope, total=total)
+    spots = near.chunks | {(c.document, c.ordinal): c.id for c in others}
+    scores = {c: PEOPLE_WEIGHT * near.score(spot) for spot, c in spots.items()}
+    plain = {spot: chunk for spot, chunk in spots.items() if near.is_plain(spot)}
+    for chunk, bonus in _by_place(asking.question, plain, order).items():
+        scores[chunk] += EARLINESS_WEIGHT * bonus
+    return scores
 
 
 def _of_people_first(found: Sequence[Known], question: str, cast: Cast) -> list[Known]:

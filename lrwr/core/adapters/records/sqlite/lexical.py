@@ -9,12 +9,21 @@ from lrwr.core.adapters.records.sqlite.database import Database
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.search import Scope, Scored
 
-_INDEXES = {
-    Pipeline.NAIVE: ("chunk_fts_a", "1.0"),
-    Pipeline.AGENTIC: ("chunk_fts_b", "1.0, 0.5, 0.3, 0.0"),
+_INDEXES = {Pipeline.NAIVE: "chunk_fts_a", Pipeline.AGENTIC: "chunk_fts_b"}
+
+Weights = tuple[float, ...]
+"""What a word counts in each column of an index, in the order of its columns."""
+
+WEIGHTS: Mapping[Pipeline, Weights] = {
+    Pipeline.NAIVE: (1.0,),
+    Pipeline.AGENTIC: (1.0, 0.5, 0.3, 0.3),
 }
-"""Each pipeline's index, and what a word counts in each of its columns; those of b are
-text, lead, heading and names. See decision 011."""
+"""Text; and in pipeline b lead, heading and names besides. See decision 011."""
+
+_UNBOUNDED = {Pipeline.NAIVE: "{text}", Pipeline.AGENTIC: "{text lead heading names}"}
+_BOUNDED = {Pipeline.NAIVE: "{text}", Pipeline.AGENTIC: "{text lead heading}"}
+"""The columns that are searched; a name in `names` may be one that the text gives
+somebody only later, so it is not searched where there is a bound."""
 
 CLOSE = 12
 """Two words are close when at most so many others stand between them."""
@@ -52,8 +61,11 @@ order by score desc, c.id limit :limit
 class SqliteLexicalIndex:
     """Keeps the `LexicalIndex` port; the records' own triggers keep it fresh."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(
+        self, database: Database, weights: Mapping[Pipeline, Weights] = WEIGHTS
+    ) -> None:
         self._database = database
+        self._weights = weights
 
     async def search_words(
         self, words: Sequence[str], *, pipeline: Pipeline, scope: Scope, limit: int
@@ -70,12 +82,13 @@ class SqliteLexicalIndex:
     async def _search(
         self, match: str, pipeline: Pipeline, scope: Scope, limit: int
     ) -> list[Scored]:
-        index, weights = _INDEXES[pipeline]
         if not match or limit < 1:
             return []
         sql, asked = _bounded(scope)
-        asked |= {"words": match, "limit": limit}
-        chosen = sql.format(index=index, weights=weights)
+        columns = (_UNBOUNDED if sql is _FOUND else _BOUNDED)[pipeline]
+        asked |= {"words": f"{columns} : ({match})", "limit": limit}
+        weights = ", ".join(map(str, self._weights[pipeline]))
+        chosen = sql.format(index=_INDEXES[pipeline], weights=weights)
         return await self._database.read(
             lambda connection: [
                 Scored(ChunkId(chunk), score)
@@ -87,7 +100,7 @@ class SqliteLexicalIndex:
         self, words: Sequence[str], *, pipeline: Pipeline
     ) -> tuple[Mapping[str, int], int]:
         """Return in how many chunks each word occurs, and how many chunks there are."""
-        index, _ = _INDEXES[pipeline]
+        index = _INDEXES[pipeline]
         return await self._database.read(
             lambda connection: _frequencies(connection, index, words, pipeline)
         )
@@ -111,7 +124,8 @@ def _frequencies(
     sql = f"select count(*) from {index} where {index} match ?"
     found: dict[str, int] = {}
     for word in dict.fromkeys(words):
-        found[word] = connection.execute(sql, (_term(word),)).fetchone()[0]
+        own = f"{{text}} : {_term(word)}"
+        found[word] = connection.execute(sql, (own,)).fetchone()[0]
     total = connection.execute(
         "select count(*) from chunk where pipeline = ?", (pipeline.value,)
     )
