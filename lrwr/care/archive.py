@@ -1,5 +1,6 @@
 """The archive that a backup is: a zip of known files, each with its hash."""
 
+import errno
 import json
 import zipfile
 import zlib
@@ -88,6 +89,8 @@ def unpack(source: Path, folder: Path) -> Manifest:
     except _Unfit as error:
         raise refused(source, str(error)) from error
     except OSError as error:
+        if error.errno == errno.EINVAL:  # what no file can be asked for
+            raise refused(source, "an offset leads out of the file.") from error
         raise StoreProblem(
             f"The backup cannot be unpacked: {error.strerror}.",
             hint="Check the disk's free space and your rights there.",
