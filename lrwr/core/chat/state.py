@@ -1,0 +1,58 @@
+"""What the steps of one turn hand to one another."""
+
+from dataclasses import dataclass, field
+
+from lrwr.core.bible.values import (
+    CharacterProfile,
+    Gap,
+    Moment,
+    Quote,
+    Relation,
+    SceneTold,
+    WorldElement,
+)
+from lrwr.core.model.search import Passage
+from lrwr.core.model.story import Horizon
+from lrwr.core.model.turns import Mode, NarrativeState, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the writer asks, and of whom.
+
+    `character` is a name of the bible's at `horizon`, empty for nobody. `witnessed`
+    bounds what is known to what the character was present for or was told. `history`
+    are the turns that fit, oldest first; `before` is what came before them in short,
+    empty where nothing did.
+    """
+
+    text: str
+    mode: Mode = Mode.ANALYTICAL
+    character: str = ""
+    horizon: Horizon | None = None
+    witnessed: bool = False
+    history: tuple[Turn, ...] = ()
+    before: str = ""
+    state: NarrativeState = field(default_factory=NarrativeState)
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalResult:
+    """What was found for a question, within its horizon; best or earliest first.
+
+    `low_confidence` is None where it was not evaluated. `unknown` are words of the
+    question that nothing in sight holds. `lines` are what the character says, for
+    their voice; verified ones come first.
+    """
+
+    character_profiles: tuple[CharacterProfile, ...] = ()
+    ranked_chunks: tuple[Passage, ...] = ()
+    low_confidence: bool | None = None
+    world: tuple[WorldElement, ...] = ()
+    moments: tuple[Moment, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    scenes: tuple[SceneTold, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    lines: tuple[Quote, ...] = ()
+    unknown: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()

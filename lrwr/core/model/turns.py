@@ -1,0 +1,311 @@
+"""One turn of a conversation: what is planned, found, cited, said, remembered."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import NewType, TypeAlias
+
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.metering import Usage
+from lrwr.core.model.text import Lines, Span
+
+ThreadId = NewType("ThreadId", str)
+"""A conversation's own name: a UUID in hexadecimal."""
+
+TurnId = NewType("TurnId", str)
+"""A turn's own name: a UUID in hexadecimal."""
+
+
+class Source(StrEnum):
+    """Where an answer may come from."""
+
+    MANUSCRIPT = "manuscript"
+    PROFILES = "profiles"
+    WORLD = "world"
+    TIMELINE = "timeline"
+    NOTES = "notes"
+    WEB = "web"
+
+
+class Intention(StrEnum):
+    """What is wanted of a source."""
+
+    FIND_PASSAGE = "find_passage"
+    RECAP = "recap"
+    COMPARE_PASSAGES = "compare_passages"
+    DIALOGUE_OF = "dialogue_of"
+    TRAITS = "traits"
+    VALUES = "values"
+    BEHAVIOR = "behavior"
+    RELATIONSHIPS = "relationships"
+    VOICE = "voice"
+    ARC = "arc"
+    SETTING = "setting"
+    TECHNOLOGY = "technology"
+    FACTION = "faction"
+    ARTIFACT = "artifact"
+    RULE = "rule"
+    WHAT_HAPPENED = "what_happened"
+    WHEN = "when"
+    BEFORE_AFTER = "before_after"
+    WHO_WAS_THERE = "who_was_there"
+    AUTHOR_INTENT = "author_intent"
+    OPEN_QUESTION = "open_question"
+    EXTERNAL_REFERENCE = "external_reference"
+    CRAFT = "craft"
+
+
+INTENTIONS: Mapping[Source, tuple[Intention, ...]] = MappingProxyType(
+    {
+        Source.MANUSCRIPT: (
+            Intention.FIND_PASSAGE,
+            Intention.RECAP,
+            Intention.COMPARE_PASSAGES,
+            Intention.DIALOGUE_OF,
+        ),
+        Source.PROFILES: (
+            Intention.TRAITS,
+            Intention.VALUES,
+            Intention.BEHAVIOR,
+            Intention.RELATIONSHIPS,
+            Intention.VOICE,
+            Intention.ARC,
+        ),
+        Source.WORLD: (
+            Intention.SETTING,
+            Intention.TECHNOLOGY,
+            Intention.FACTION,
+            Intention.ARTIFACT,
+            Intention.RULE,
+        ),
+        Source.TIMELINE: (
+            Intention.WHAT_HAPPENED,
+            Intention.WHEN,
+            Intention.BEFORE_AFTER,
+            Intention.WHO_WAS_THERE,
+        ),
+        Source.NOTES: (Intention.AUTHOR_INTENT, Intention.OPEN_QUESTION),
+        Source.WEB: (Intention.EXTERNAL_REFERENCE, Intention.CRAFT),
+    }
+)
+"""What each source can be asked for."""
+
+
+class Intent(StrEnum):
+    """What kind of answer a question wants."""
+
+    ANALYTICAL = "analytical"
+    IN_CHARACTER = "in_character"
+    GAP_PROBE = "gap_probe"
+    EXTERNAL_REFERENCE = "external_reference"
+    SCENARIO = "scenario"
+
+
+class Mode(StrEnum):
+    """Who answers: the analyst, or a character."""
+
+    ANALYTICAL = "analytical"
+    IN_CHARACTER = "in_character"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A source that a question needs, what for, and how sure that is, 0.0 to 1.0."""
+
+    source: Source
+    intention: Intention
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """Somebody or something that a question names, and how sure that is, 0.0 to 1.0."""
+
+    name: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a question needs. `planner` made it: `RULES` or the name of a model.
+
+    `remarks` say in sentences what was skipped, and why.
+    """
+
+    intent: Intent
+    choices: tuple[Choice, ...]
+    entities: tuple[Entity, ...]
+    planner: str
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def sources(self) -> frozenset[Source]:
+        """The sources that are chosen."""
+        return frozenset(choice.source for choice in self.choices)
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """One place where an entity was found: in a source, under the name it has there."""
+
+    source: Source
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """An entity, and every place in the selected sources where it was found."""
+
+    entity: Entity
+    places: tuple[Located, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """The words of a document that an answer rests on, verbatim at `span`.
+
+    `number` is the one in brackets in the answer, from 1. `chapter` is the number in
+    story order, None outside of the story.
+    """
+
+    number: int
+    document: DocumentId
+    span: Span
+    lines: Lines
+    text: str
+    chapter: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class GapFlag:
+    """What a question asked for that the text leaves undefined.
+
+    `about` is whom or what it is an attribute of, empty for nobody's.
+    """
+
+    about: str
+    undefined_attribute: str
+    what_is_implied: str = ""
+    development_suggestion: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NarrativeState:
+    """What a conversation goes on from.
+
+    `as_of` is the horizon as the writer gave it, empty for the whole story.
+    """
+
+    character: str = ""
+    mode: Mode = Mode.ANALYTICAL
+    as_of: str = ""
+    witnessed: bool = False
+    entities: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SupervisorOutput:
+    """A whole answer. `unsupported` are stretches of it that no citation bears out.
+
+    `remarks` say in sentences what was left out or did not work. `model` is the one
+    that wrote it, empty where the text speaks for itself.
+    """
+
+    response_text: str
+    intent: Intent
+    resolved_characters: tuple[str, ...]
+    citations: tuple[Citation, ...]
+    gap_flags: tuple[GapFlag, ...]
+    narrative_state_delta: NarrativeState
+    tavily_used: bool = False
+    low_confidence: bool | None = None
+    unsupported: tuple[Span, ...] = ()
+    remarks: tuple[str, ...] = ()
+    model: str = ""
+
+
+class TurnState(StrEnum):
+    """How a turn ended."""
+
+    COMPLETE = "complete"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One question and its answer, as they are kept.
+
+    `number` counts the thread's turns from 1. `asked_at` is in seconds since 1970.
+    `price` is in US dollars, None where it is not known.
+    """
+
+    id: TurnId
+    number: int
+    asked_at: float
+    question: str
+    output: SupervisorOutput
+    state: TurnState = TurnState.COMPLETE
+    usage: Usage = field(default_factory=Usage)
+    price: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A conversation, without its turns. Times are in seconds since 1970."""
+
+    id: ThreadId
+    title: str
+    created_at: float
+    updated_at: float
+    turns: int
+    state: NarrativeState
+
+
+class Speaker(StrEnum):
+    """Whose words stream by."""
+
+    SUPERVISOR = "supervisor"
+    AVATAR = "avatar"
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A turn entered a step; `text` names it for the writer."""
+
+    step: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A passage that the answer may rest on was found."""
+
+    citation: Citation
+
+
+@dataclass(frozen=True, slots=True)
+class GapFound:
+    """The text leaves open what was asked for."""
+
+    gap: GapFlag
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """The next piece of an answer, as it came."""
+
+    text: str
+    speaker: Speaker
+
+
+@dataclass(frozen=True, slots=True)
+class TurnDone:
+    """The turn is over and kept in the thread."""
+
+    thread: ThreadId
+    turn: Turn
+
+
+TurnEvent: TypeAlias = Staged | Cited | GapFound | Token | TurnDone

@@ -1,0 +1,66 @@
+"""Where conversations are kept."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from lrwr.core.model.turns import NarrativeState, Thread, ThreadId, Turn
+
+
+class ThreadStore(Protocol):
+    """Conversations of one library. A deleted one can be had back until it is purged."""
+
+    async def threads(self) -> list[Thread]:
+        """Return the conversations, the one that was spoken in last first."""
+        ...
+
+    async def thread(self, thread: ThreadId) -> Thread:
+        """Return one conversation.
+
+        Raises:
+            NotFound: There is none, or it is deleted.
+        """
+        ...
+
+    async def turns(self, thread: ThreadId, *, last: int | None = None) -> list[Turn]:
+        """Return a conversation's turns in order, or the `last` so many of them."""
+        ...
+
+    async def keep_turn(
+        self, thread: ThreadId, title: str, turn: Turn, state: NarrativeState
+    ) -> Thread:
+        """Keep a turn and the state after it, all or nothing; return the conversation.
+
+        A thread that does not exist begins with `title`. The turn gets the next
+        number, whatever number it has.
+        """
+        ...
+
+    async def rename(self, thread: ThreadId, title: str) -> None:
+        """Give a conversation another title.
+
+        Raises:
+            NotFound: There is no such conversation.
+        """
+        ...
+
+    async def delete(self, thread: ThreadId, at: float) -> None:
+        """Put a conversation away, at a time in seconds since 1970.
+
+        Raises:
+            NotFound: There is no such conversation.
+        """
+        ...
+
+    async def restore(self) -> Thread | None:
+        """Bring back what was deleted last; None where nothing is left to bring."""
+        ...
+
+    async def purge(self, before: float) -> int:
+        """Forget for good what was deleted before a time; return how many threads."""
+        ...
+
+    async def search(
+        self, words: Sequence[str], *, limit: int
+    ) -> list[tuple[Thread, Turn]]:
+        """Return turns whose question or answer holds any of `words`, best first."""
+        ...
