@@ -1,7 +1,7 @@
 """Reads the settings of one run: flags > environment > lrwr.toml > user file > defaults."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -38,12 +38,8 @@ def load_settings(
         **from_flags(flags),
     }
     settings = _built(root, given, tuple(warnings))
-    chunk = settings.chunk
-    _check_half(settings, "chunk.overlap", chunk.overlap, "chunk.size", chunk.size)
-    _check_half(
-        settings, "chunk.smallest", chunk.smallest, "chunk.largest", chunk.largest
-    )
-    return settings
+    settings = _with_half(settings, "overlap", "size")
+    return _with_half(settings, "smallest", "largest")
 
 
 def _for_every_library(given: dict[str, Given]) -> dict[str, Given]:
@@ -89,14 +85,20 @@ def _section(
     return make(**values, **rest)
 
 
-def _check_half(
-    settings: Settings, less: str, half: int, more: str, whole: int
-) -> None:
-    """Make sure that the setting `less` is at most half of the setting `more`."""
+def _with_half(settings: Settings, less: str, more: str) -> Settings:
+    """Keep the size `less` of chunks at most half of `more`.
+
+    One that the writer did not set follows; one that they did is theirs to change.
+    """
+    chunk = settings.chunk
+    half, whole = getattr(chunk, less), getattr(chunk, more)
     if half * 2 <= whole:
-        return
-    where = next(o.where for key in (less, more) if (o := settings.origin(key)).where)
+        return settings
+    where = settings.origin(f"chunk.{less}").where
+    if not where:
+        followed = replace(chunk, **{less: whole // 2})
+        return replace(settings, chunk=followed)
     raise SettingsProblem(
-        f"{where}: `{less}` is {half}, more than half of `{more}`, {whole}",
-        hint=f"Set `{less}` to {whole // 2} or less.",
+        f"{where}: `chunk.{less}` is {half}, more than half of `chunk.{more}`, {whole}",
+        hint=f"Set `chunk.{less}` to {whole // 2} or less.",
     )

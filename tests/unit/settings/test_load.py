@@ -114,8 +114,7 @@ def test_lists_are_kept_in_order(novel: Path) -> None:
         ("search = 3", "`search` is a section, not a value"),
         ("[pipeline]\na = 1", "`pipeline` is a section, expected"),
         ("limit = ", "lrwr.toml is not valid TOML"),
-        ("[chunk]\nsize = 80", "`chunk.overlap` is 50, more than half"),
-        ("[chunk]\nlargest = 100", "`chunk.smallest` is 200, more than half"),
+        ("[chunk]\noverlap = 41\nsize = 80", "`chunk.overlap` is 41, more than half"),
         ("[chunk]\nsmallest = 221", "`chunk.smallest` is 221, more than half"),
     ],
 )
@@ -134,6 +133,11 @@ def test_an_unknown_name_like_nothing_gets_the_list_of_names(novel: Path) -> Non
     with pytest.raises(SettingsProblem) as caught:
         load(novel, "zzz = 1")
     assert "search.limit" in caught.value.hint
+
+
+def test_a_size_that_is_not_set_follows_the_one_that_is(novel: Path) -> None:
+    chunk = load(novel, "[chunk]\nsize = 80\nlargest = 100\n").chunk
+    assert (chunk.overlap, chunk.smallest) == (40, 50)
 
 
 @pytest.mark.parametrize(
