@@ -20,6 +20,7 @@ from lrwr.core.settings.library import (
     library_of,
     prepare_state_dir,
 )
+from lrwr.core.settings.places import CANON_FILE
 from lrwr.core.settings.values import Settings
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from lrwr.core.ports.record_store import PassageStore
     from lrwr.core.ports.reranker import Reranker
     from lrwr.core.ports.story_store import StoryStore
+    from lrwr.core.ports.thread_store import ThreadStore
     from lrwr.core.ports.vector_index import VectorIndex
     from lrwr.core.retrieval.search import PassageFinder
     from lrwr.pipeline.analysis import CloseReading
@@ -177,7 +179,6 @@ class Services:
 
     def _canon_file(self) -> "CanonFile":
         from lrwr.core.canon.file import CanonFile
-        from lrwr.core.settings.places import CANON_FILE
 
         return CanonFile(self.library.root / CANON_FILE)
 
@@ -186,7 +187,6 @@ class Services:
         """The writer's decisions."""
         from lrwr.core.adapters.vectors.lock import FileLock
         from lrwr.core.canon.service import CanonService
-        from lrwr.core.settings.places import CANON_FILE
 
         state = self.library.state_dir
         return CanonService(
@@ -225,6 +225,14 @@ class Services:
 
         self.require_library()
         return SqlitePassageStore(self._database)
+
+    @cached_property
+    def threads(self) -> "ThreadStore":
+        """Conversations; `NotFound` where nothing has been ingested."""
+        from lrwr.core.adapters.records.sqlite.threads import SqliteThreadStore
+
+        self.require_library()
+        return SqliteThreadStore(self._database)
 
     @cached_property
     def jobs(self) -> "JobQueue":
@@ -291,26 +299,31 @@ class Services:
     async def _vectors(self) -> "VectorIndex | None":
         async with self._opening:
             if self._index is None and self._embedder is not None:
-                self._index = await self._open_vectors(self._embedder)
+                opened = await _open_vectors(self, self._embedder, self._database)
+                if opened is not None:
+                    self._stack.push_async_callback(opened.aclose)
+                self._index = opened
             return self._index
 
-    async def _open_vectors(self, embedder: "LocalEmbedder") -> "VectorIndex | None":
-        from lrwr.core.adapters.records.sqlite.feed import SqliteChangeFeed
-        from lrwr.core.adapters.vectors.choose import open_vectors
 
-        counts = await self.passages.counts(self.settings.pipeline)
-        if not counts.embedded:
-            return None
-        vectors = await open_vectors(
-            self.library.index_dir,
-            SqliteChangeFeed(self._database),
-            pipeline=self.settings.pipeline,
-            space=embedder.space,
-            dimensions=embedder.dimensions,
-            chunks=counts.embedded,
-        )
-        self._stack.push_async_callback(vectors.aclose)
-        return vectors
+async def _open_vectors(
+    services: Services, embedder: "LocalEmbedder", database: "Database"
+) -> "VectorIndex | None":
+    from lrwr.core.adapters.records.sqlite.feed import SqliteChangeFeed
+    from lrwr.core.adapters.vectors.choose import open_vectors
+
+    pipeline = services.settings.pipeline
+    counts = await services.passages.counts(pipeline)
+    if not counts.embedded:
+        return None
+    return await open_vectors(
+        services.library.index_dir,
+        SqliteChangeFeed(database),
+        pipeline=pipeline,
+        space=embedder.space,
+        dimensions=embedder.dimensions,
+        chunks=counts.embedded,
+    )
 
 
 def _recipe(

@@ -25,6 +25,7 @@ from lrwr.cli.commands import (
     relations,
     search,
     status,
+    threads,
     timeline,
     world,
 )
@@ -44,6 +45,7 @@ characters_app = typer.Typer(
     cls=NamedGroup, invoke_without_command=True, epilog=characters.EPILOG
 )
 gaps_app = typer.Typer(cls=NamedGroup, invoke_without_command=True, epilog=gaps.EPILOG)
+threads_app = typer.Typer(invoke_without_command=True, epilog=threads.EPILOG)
 export_app = typer.Typer(
     help="Write what lrwr knows into a file of yours.", no_args_is_help=True
 )
@@ -130,6 +132,14 @@ app.add_typer(gaps_app, name="gaps")
 app.command("recap", epilog=recap.EPILOG)(recap.recap)
 export_app.command("bible", epilog=export.EPILOG)(export.bible)
 app.add_typer(export_app, name="export")
+threads_app.callback()(threads.threads)
+threads_app.command("show", epilog=threads.SHOW_EPILOG)(threads.show)
+threads_app.command("rename", epilog=threads.RENAME_EPILOG)(threads.rename)
+threads_app.command("search", epilog=threads.SEARCH_EPILOG)(threads.search)
+threads_app.command("export", epilog=threads.EXPORT_EPILOG)(threads.export)
+threads_app.command("delete", epilog=threads.DELETE_EPILOG)(threads.delete)
+threads_app.command("undo")(threads.undo)
+app.add_typer(threads_app, name="threads")
 
 
 def run() -> None:

@@ -16,6 +16,7 @@ from lrwr.core.adapters.records.sqlite.story import (
     SqliteCastStore,
     SqliteStoryStore,
 )
+from lrwr.core.adapters.records.sqlite.threads import SqliteThreadStore
 from lrwr.core.model.chunks import Knowledge, Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.ports.analysis_store import AnalysisStore
@@ -24,6 +25,7 @@ from lrwr.core.ports.job_queue import JobQueue
 from lrwr.core.ports.lexical_index import LexicalIndex
 from lrwr.core.ports.record_store import ChangeFeed, KnowledgeStore, PassageStore
 from lrwr.core.ports.story_store import StoryStore
+from lrwr.core.ports.thread_store import ThreadStore
 from tests.fakes.records import (
     Clock,
     a_document,
@@ -46,6 +48,7 @@ class Library:
     story: StoryStore
     casts: CastStore
     analysis: AnalysisStore
+    threads: ThreadStore
     clock: Clock
 
     async def keep(self, knowledge: Knowledge, revision: str = "r1") -> None:
@@ -76,6 +79,7 @@ def over(database: Database, clock: Clock) -> Library:
         story=SqliteStoryStore(database),
         casts=SqliteCastStore(database),
         analysis=SqliteAnalysisStore(database, now=clock),
+        threads=SqliteThreadStore(database),
         clock=clock,
     )
 

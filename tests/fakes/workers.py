@@ -16,10 +16,13 @@ from lrwr.core.adapters.records.sqlite.database import Database
 from lrwr.core.adapters.records.sqlite.feed import SqliteChangeFeed
 from lrwr.core.adapters.records.sqlite.jobs import SqliteJobQueue
 from lrwr.core.adapters.records.sqlite.knowledge import SqliteKnowledgeStore
+from lrwr.core.adapters.records.sqlite.threads import SqliteThreadStore
 from lrwr.core.adapters.vectors.edge import EdgeIndex, open_edge
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobKind, JobOrder
+from lrwr.core.model.turns import NarrativeState
+from tests.fakes.conversations import THREAD, some_turns
 from tests.fakes.records import (
     DIMENSIONS,
     SPACE,
@@ -61,6 +64,17 @@ async def claim_jobs(folder: Path) -> None:
     while claim := await queue.claim(str(os.getpid()), lease=60.0):
         assert await knowledge.forget(claim.order.document, claim)
         say(claim.job)
+    await database.aclose()
+
+
+async def keep_turns(folder: Path) -> None:
+    """Keep turns of one conversation at the same time as others do."""
+    wait_for_the_start()
+    database = Database(folder / FILE)
+    threads = SqliteThreadStore(database)
+    for turn in some_turns(20):
+        kept = await threads.keep_turn(THREAD, "Tides", turn, NarrativeState())
+        say(kept.turns)
     await database.aclose()
 
 
@@ -126,6 +140,7 @@ async def shard_of(folder: Path, database: Database) -> EdgeIndex:
 WORK: dict[str, Callable[[Path], Awaitable[None]]] = {
     "open": open_library,
     "claim": claim_jobs,
+    "talk": keep_turns,
     "write": write_for_ever,
     "hold": hold_the_shard,
     "follow": follow_for_ever,

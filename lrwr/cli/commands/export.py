@@ -10,7 +10,6 @@ from lrwr.cli.flags import AsOf, Json
 if TYPE_CHECKING:
     from lrwr.core.bible.values import Bible
     from lrwr.core.model.pages import Block
-    from lrwr.core.settings.values import Settings
 
 EPILOG = (
     "Examples: lrwr export bible --to ../bible.docx · lrwr export bible --as-of ch4 --to"
@@ -39,41 +38,23 @@ def bible(
     """Write the story bible: characters, world, timeline, scenes, what is left open."""
     from lrwr.cli import bible_json
     from lrwr.cli.begin import begin
+    from lrwr.cli.own_files import check_own_file, write_own_file
     from lrwr.cli.running import run_async
     from lrwr.cli.stories import bible_of
     from lrwr.core.adapters.documents.markdown import markdown_of
 
     settings, output = begin(context)
     if to is not None:
-        _check(to, settings, force=force)
+        check_own_file(to, settings, _ENDINGS, force=force)
     found = run_async(bible_of(settings, output, as_of))
     if to is not None:
-        _write(to, _content(to, _blocks(found, as_of)), force=force)
+        write_own_file(to, _content(to, _blocks(found, as_of)), force=force)
         output.answer(str(to))
     elif as_json:
         output.json(bible_json.whole(found, as_of))
     else:
         with output.paged():
             output.answer(markdown_of(_blocks(found, as_of)).rstrip("\n"))
-
-
-def _check(file: Path, settings: "Settings", *, force: bool) -> None:
-    from lrwr.core.model.errors import SettingsProblem
-    from lrwr.core.settings.library import folders_of, library_of
-
-    if file.suffix.lower() not in _ENDINGS:
-        raise SettingsProblem(
-            f"{file} cannot be written: lrwr writes {' and '.join(_ENDINGS)}",
-            hint="Name it so: lrwr export bible --to ../bible.md",
-        )
-    if file.exists() and not force:
-        raise _there_already(file)
-    for folder in folders_of(settings, library_of(settings)):
-        if file.resolve().is_relative_to(folder.resolve()):
-            raise SettingsProblem(
-                f"{file} would be part of the manuscript, and be read as such",
-                hint="Write it to another folder, such as ../bible.md",
-            )
 
 
 def _blocks(found: "Bible", as_of: str | None) -> "list[Block]":
@@ -102,26 +83,3 @@ def _content(file: Path, blocks: "list[Block]") -> bytes:
     from lrwr.core.adapters.documents.markdown import markdown_of
 
     return markdown_of(blocks).encode()
-
-
-def _write(file: Path, content: bytes, *, force: bool) -> None:
-    from lrwr.core.model.errors import LrwrError
-
-    try:
-        with file.open("wb" if force else "xb") as opened:
-            opened.write(content)
-    except FileExistsError as error:
-        raise _there_already(file) from error
-    except OSError as error:
-        raise LrwrError(
-            f"{file} cannot be written: {error.strerror}",
-            hint="Check the disk and your rights in that folder.",
-        ) from error
-
-
-def _there_already(file: Path) -> Exception:
-    from lrwr.core.model.errors import SettingsProblem
-
-    return SettingsProblem(
-        f"{file} is there already", hint="Name another file, or use --force."
-    )

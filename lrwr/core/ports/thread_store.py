@@ -22,7 +22,10 @@ class ThreadStore(Protocol):
         ...
 
     async def turns(self, thread: ThreadId, *, last: int | None = None) -> list[Turn]:
-        """Return a conversation's turns in order, or the `last` so many of them."""
+        """Return a conversation's turns in order, or the `last` so many of them.
+
+        There are none where it is deleted or was never begun.
+        """
         ...
 
     async def keep_turn(
@@ -30,8 +33,9 @@ class ThreadStore(Protocol):
     ) -> Thread:
         """Keep a turn and the state after it, all or nothing; return the conversation.
 
-        A thread that does not exist begins with `title`. The turn gets the next
-        number, whatever number it has.
+        A thread that does not exist begins with `title`; a deleted one is back. The
+        turn gets the next number, whatever number it has; kept twice, it is there once.
+        Characters that are not Unicode become `?`.
         """
         ...
 

@@ -21,7 +21,7 @@ from lrwr.core.model.search import Scope
 from tests.fakes.libraries import Library, sqlite_library
 from tests.fakes.records import ONE, SPACE, TWO
 
-WORDS = ("chunk_fts_a", "chunk_fts_b", "fact_fts")
+WORDS = ("chunk_fts_a", "chunk_fts_b", "fact_fts", "turn_fts")
 TEXTS = tuple(f"The frog {n} sat on the sluice gate." for n in range(40))
 
 

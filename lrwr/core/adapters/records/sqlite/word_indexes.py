@@ -6,7 +6,7 @@ from contextlib import suppress
 from lrwr.core.adapters.records.sqlite.migrating import shipped_statement
 from lrwr.core.adapters.records.sqlite.opening import forbids_writing
 
-_INDEXES = ("chunk_fts_a", "chunk_fts_b", "fact_fts")
+_INDEXES = ("chunk_fts_a", "chunk_fts_b", "fact_fts", "turn_fts")
 
 _SHADOWS = ("data", "idx", "content", "docsize", "config")
 """Endings of the tables that FTS5 keeps an index in."""

@@ -1,0 +1,237 @@
+"""`lrwr threads`: conversations, to read again, search, write out and put away."""
+
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from lrwr.cli.flags import Json
+
+if TYPE_CHECKING:
+    from lrwr.cli.output import Output
+    from lrwr.core.model.turns import Thread, Turn
+    from lrwr.core.ports.thread_store import ThreadStore
+    from lrwr.core.settings.values import Settings
+
+EPILOG = (
+    "Examples: lrwr threads · lrwr threads show 1 · lrwr threads search lantern ·"
+    " lrwr threads export 1 --to ../talk.md. A conversation is named by its number in"
+    " the list, its id or the beginning of it, or its title."
+)
+SHOW_EPILOG = (
+    'Examples: lrwr threads show 1 · lrwr threads show 7f3a · lrwr threads show "Tides"'
+)
+RENAME_EPILOG = 'Example: lrwr threads rename 1 "What Nell knows"'
+SEARCH_EPILOG = "Examples: lrwr threads search lantern · lrwr threads search eels -n 3"
+EXPORT_EPILOG = (
+    "Examples: lrwr threads export 1 --to ../talk.md · lrwr threads export Tides"
+)
+DELETE_EPILOG = "Example: lrwr threads delete 2, and lrwr threads undo to have it back."
+
+KEPT_DAYS = 30
+"""How long a deleted conversation can be had back."""
+
+_DAY = 86_400.0
+
+Result = TypeVar("Result")
+
+ThreadName = Annotated[
+    str,
+    typer.Argument(
+        metavar="THREAD", help="Its number in the list, its id, or its title."
+    ),
+]
+
+
+def threads(context: typer.Context, as_json: Json = False) -> None:
+    """List your conversations, the newest first, or do something with one."""
+    if context.invoked_subcommand is not None:
+        return
+    from lrwr.cli import conversations
+
+    output, found = _with_store(context, lambda store: store.threads())
+    if as_json:
+        output.json([conversations.thread_as_json(thread) for thread in found])
+    elif not found:
+        output.story("There are no conversations yet.")
+    else:
+        with output.paged():
+            conversations.list_threads(found, output)
+
+
+def show(context: typer.Context, thread: ThreadName, as_json: Json = False) -> None:
+    """Show a conversation: questions, answers, and the places they rest on."""
+    from lrwr.cli import conversations
+
+    output, (found, turns) = _with_store(context, lambda s: _read(s, thread))
+    if as_json:
+        told = [conversations.turn_as_json(turn) for turn in turns]
+        output.json({**conversations.thread_as_json(found), "conversation": told})
+        return
+    with output.paged():
+        conversations.show_thread(found, turns, output)
+
+
+def rename(
+    context: typer.Context,
+    thread: ThreadName,
+    title: Annotated[str, typer.Argument(metavar="TITLE", help="Its new title.")],
+) -> None:
+    """Give a conversation another title."""
+    from dataclasses import replace
+
+    from lrwr.cli.conversations import title_of
+    from lrwr.core.model.errors import SettingsProblem
+
+    if not title.strip():
+        raise SettingsProblem(
+            "A title needs a word", hint='Try: lrwr threads rename 1 "What Nell knows"'
+        )
+
+    async def rename(store: "ThreadStore") -> "Thread":
+        found = await _find(store, thread)
+        await store.rename(found.id, title.strip())
+        return found
+
+    output, found = _with_store(context, rename)
+    new = title_of(replace(found, title=title))
+    output.answer(f"“{title_of(found)}” is now called “{new}”.")
+
+
+def search(
+    context: typer.Context,
+    words: Annotated[
+        list[str], typer.Argument(metavar="WORDS", help="What to look for.")
+    ],
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=1000, help="How many turns.")
+    ] = 10,
+    as_json: Json = False,
+) -> None:
+    """Find questions and answers that hold any of the words, best first."""
+    from lrwr.cli import conversations
+    from lrwr.core.model.errors import SettingsProblem
+    from lrwr.core.model.words import content_words
+
+    wanted = content_words(" ".join(words))
+    if not wanted:
+        raise SettingsProblem(
+            "Nothing to look for", hint="Try: lrwr threads search lantern"
+        )
+    output, found = _with_store(context, lambda s: s.search(wanted, limit=limit))
+    if as_json:
+        output.json(
+            [
+                {
+                    "thread": conversations.thread_as_json(thread),
+                    "turn": conversations.turn_as_json(turn),
+                }
+                for thread, turn in found
+            ]
+        )
+    elif not found:
+        output.story("No conversation holds any of these words.")
+    else:
+        with output.paged():
+            conversations.show_found(found, wanted, output)
+
+
+def export(
+    context: typer.Context,
+    thread: ThreadName,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--to",
+            metavar="FILE.md",
+            help="Where to write, outside of the manuscript; else it is printed.",
+        ),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a file that is there.")
+    ] = False,
+) -> None:
+    """Write a conversation as Markdown, with the places that it cites."""
+    from lrwr.cli.conversation_pages import blocks_of
+    from lrwr.cli.own_files import check_own_file, write_own_file
+    from lrwr.core.adapters.documents.markdown import markdown_of
+
+    def check(settings: "Settings") -> None:
+        if to is not None:
+            check_own_file(to, settings, [".md"], force=force)
+
+    output, (found, turns) = _with_store(context, lambda s: _read(s, thread), check)
+    text = markdown_of(blocks_of(found, turns))
+    if to is None:
+        with output.paged():
+            output.answer(text.rstrip("\n"))
+        return
+    write_own_file(to, text.encode(), force=force)
+    output.answer(str(to))
+
+
+def delete(context: typer.Context, thread: ThreadName) -> None:
+    """Put a conversation away; after 30 days the next deletion makes that final."""
+    import time
+
+    from lrwr.cli.conversations import title_of
+    from lrwr.cli.stream import Styled
+
+    now = time.time()
+
+    async def delete(store: "ThreadStore") -> "tuple[Thread, int]":
+        found = await _find(store, thread)
+        await store.delete(found.id, now)
+        return found, await store.purge(now - KEPT_DAYS * _DAY)
+
+    output, (found, gone) = _with_store(context, delete)
+    output.answer(
+        f"“{title_of(found)}” is deleted.",
+        Styled(" Bring it back: lrwr threads undo", "faint"),
+    )
+    if gone:
+        output.story(f"Gone for good, deleted more than {KEPT_DAYS} days ago: {gone}.")
+
+
+def undo(context: typer.Context) -> None:
+    """Bring back the conversation that was deleted last."""
+    from lrwr.cli.conversations import title_of
+
+    output, found = _with_store(context, lambda store: store.restore())
+    if found is None:
+        output.story("There is no deleted conversation to bring back.")
+        return
+    output.answer(f"“{title_of(found)}” is back.")
+
+
+def _with_store(
+    context: typer.Context,
+    work: "Callable[[ThreadStore], Coroutine[Any, Any, Result]]",
+    check: "Callable[[Settings], None] | None" = None,
+) -> "tuple[Output, Result]":
+    """Do `work` with the conversations, once `check` has nothing against it."""
+    from lrwr.cli.begin import begin
+    from lrwr.cli.running import run_async
+    from lrwr.wiring import open_services
+
+    settings, output = begin(context)
+    if check is not None:
+        check(settings)
+
+    async def run() -> Result:
+        async with open_services(settings, say=output.story) as services:
+            return await work(services.threads)
+
+    return output, run_async(run())
+
+
+async def _find(store: "ThreadStore", thread: str) -> "Thread":
+    from lrwr.cli.conversations import thread_called
+
+    return thread_called(thread, await store.threads())
+
+
+async def _read(store: "ThreadStore", thread: str) -> "tuple[Thread, list[Turn]]":
+    found = await _find(store, thread)
+    return found, await store.turns(found.id)

@@ -1,0 +1,68 @@
+"""Files that the writer has written for themselves: never over one that is there."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lrwr.core.model.errors import LrwrError, SettingsProblem
+
+if TYPE_CHECKING:
+    from lrwr.core.settings.values import Settings
+
+
+def check_own_file(
+    file: Path, settings: "Settings", endings: Sequence[str], *, force: bool
+) -> None:
+    """Make sure that `file` may be written; `force` allows one that is there.
+
+    Raises:
+        SettingsProblem: It has another ending, is there, or is in the manuscript.
+    """
+    from lrwr.core.settings.library import folders_of, library_of
+
+    if file.suffix.lower() not in endings:
+        raise SettingsProblem(
+            f"{file} cannot be written: lrwr writes {' and '.join(endings)}",
+            hint=f"Name it so: --to ../{file.stem or 'file'}{endings[0]}",
+        )
+    for folder in folders_of(settings, library_of(settings)):
+        if _is_in(file.resolve(), folder):
+            raise SettingsProblem(
+                f"{file} would be part of the manuscript, and be read as such",
+                hint=f"Write it to another folder, such as ../{file.name}",
+            )
+    if file.exists() and not force:
+        raise _there_already(file)
+
+
+def write_own_file(file: Path, content: bytes, *, force: bool) -> None:
+    """Write `file`, which must be new unless `force` is given.
+
+    Raises:
+        SettingsProblem: It is there already.
+        LrwrError: The disk or the rights there do not allow it.
+    """
+    try:
+        with file.open("wb" if force else "xb") as opened:
+            opened.write(content)
+    except FileExistsError as error:
+        raise _there_already(file) from error
+    except OSError as error:
+        raise LrwrError(
+            f"{file} cannot be written: {error.strerror}",
+            hint="Check the disk and your rights in that folder.",
+        ) from error
+
+
+def _is_in(file: Path, folder: Path) -> bool:
+    """Say whether `file` is `folder` or in it, however their names are spelled."""
+    whole = folder.resolve()
+    if not whole.exists():
+        return file.is_relative_to(whole)
+    return any(one.exists() and one.samefile(whole) for one in (file, *file.parents))
+
+
+def _there_already(file: Path) -> SettingsProblem:
+    return SettingsProblem(
+        f"{file} is there already", hint="Name another file, or use --force."
+    )

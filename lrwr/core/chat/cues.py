@@ -1,0 +1,318 @@
+"""The words of a question that tell what it wants. English rules.
+
+Cues are looked for in a plain question: in lower case, PERSON, THING and STRANGER in
+the place of names, without "can you tell me".
+"""
+
+import re
+from dataclasses import dataclass
+
+from lrwr.core.model.turns import Intention, Source
+
+PLAIN = 0.9
+"""The question asks for it in so many words: "who is X", "when did …"."""
+
+LIKELY = 0.8
+"""The words ask for it more often than for anything else: "change", "friend"."""
+
+HINTED = 0.75
+"""No word asks for it, but who or what is named beside it does."""
+
+FALLBACK = 0.7
+"""Nothing else is known to help: the text is searched, as a reader would. It is the
+threshold that a model's choices are held to, so that no setting of ours drops it."""
+
+_PERSON = r"\bPERSON\b"
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """Words that ask a source for something. `person` says: only of somebody named."""
+
+    words: re.Pattern[str]
+    source: Source
+    intention: Intention
+    confidence: float
+    person: bool = False
+
+
+ASKING = re.compile(
+    r"^(?:(?:please|so|and|ok|okay|well),?\s+)*"
+    r"(?:(?:can|could|would|will)\s+you\s+(?:please\s+)?)?"
+    r"(?:tell|remind|show|give|teach)\s+(?:me|us)\b(?:\s+again)?(?:\s+(?:about|of))?",
+    re.IGNORECASE,
+)
+"""What is said to the companion itself, and is no telling in the story."""
+
+_SAID = (
+    r"(?:said|told|mentioned|explained|stated|defined|described|specified|given"
+    r"|revealed|named|established|settled|clear)"
+)
+GAP = re.compile(
+    r"\b(?:does|did|do)\s+(?:the|my|this)\s+(?:text|book|story|manuscript|novel|draft"
+    r"|chapter|scene)\s+(?:\w+\s+){0,2}?(?:say|tell|explain|mention|define|give|state"
+    r"|describe|reveal|specify|establish|name|settle)\b"
+    r"|\b(?:is|are|was|were|has|have)\b[^?.!]{0,80}\b(?:ever|anywhere|never)\b"
+    rf"[^?.!]{{0,80}}\b{_SAID}\b"
+    r"|\b(?:is|was)\s+(?:it|there)\s+(?:said|told|mentioned|explained|stated|defined"
+    r"|described|specified|revealed|established)\b"
+    r"|\b(?:do|did)\s+(?:we|readers)\s+(?:ever\s+|actually\s+)?(?:know|learn|find out"
+    r"|hear|see)\b"
+    r"|\bhave\s+i\s+(?:ever\s+|already\s+|actually\s+)?" + _SAID + r"\b"
+    r"|\b(?:un(?:defined|explained|specified|stated|said|named)|left\s+open|never\s+"
+    + _SAID + r")\b"
+)  # fmt: skip
+"""Asks whether the text says something, rather than what."""
+
+SCENARIO = re.compile(
+    r"\bwhat\s+if\b"
+    r"|\b(?:how|what)\s+would\s+(?!(?:you|one|i)\s+(?:describe|explain|say|call|put|sum"
+    r"|characteri[sz]e|rate|compare|suggest|recommend|advise))"
+    r"|^(?:suppose|imagine)\b"
+    r"|\bwould\b[^?.!]{0,80}\bif\b|\bif\b[^?.!]{0,80}\bwould\b"
+    rf"|\bwould\s+{_PERSON}\s+(?:ever\s+)?\w+"
+)
+"""Asks for what does not happen in the story, but could."""
+
+CRAFT = re.compile(
+    r"\btropes?\b|\bclich[eé]s?\b|\bgenres?\b|\barchetyp\w+"
+    r"|\b(?:writing|storytelling|narrative|craft)\s+(?:craft|techniques?|advice"
+    r"|conventions?|rules?|theory|books?)\b"
+    r"|\bthree[\s-]act\b|\bhero['’]s\s+journey\b|\bsave\s+the\s+cat\b"
+    r"|\bshow,?\s+don['’]t\s+tell\b"
+    r"|\b(?:other|most|famous|great)\s+(?:writers|authors|novelists|novels|books"
+    r"|stories)\b|\bin\s+(?:literature|fiction)\b"
+)
+"""Asks for what is known of writing, not of this story."""
+
+ALLUSION = re.compile(
+    r"(?:\b(?:like|as)\s+(?:in|with)|\b(?:reminds?|reminiscent|reminding)\s+(?:\w+\s+)?"
+    r"of|\b(?:compared?|similar|allu(?:des?|sions?)|nod|homage|ref(?:ers?|erences?))"
+    r"\s+(?:to|with)|\b(?:borrowed|taken|quot(?:ed|ation))\s+from|\b(?:based|modelled"
+    r"|modeled|riff(?:ing)?)\s+on|\binspired\s+by|\bversion\s+of|\bretelling\s+of)"
+    r"\s+(?:the\s+|a\s+|an\s+)?[\"“‘']?STRANGER\b"
+)
+"""Names a work or a person outside of the story, for comparison."""
+
+SAYING = re.compile(
+    r"\b(?:say|says|said|saying|tell|tells|told|telling|talk|talks|talked|talking"
+    r"|speak|speaks|spoke|spoken|ask|asks|asked|answer|answers|answered|reply|replies"
+    r"|replied|promise|promises|promised|explain|explains|explained|words)\b"
+)
+
+CUES: tuple[Cue, ...] = (
+    Cue(
+        re.compile(
+            r"\brecap\w*|\bsummar(?:y|ies|i[sz]e\w*)\b|\bso\s+far\b|\bcatch\s+me\s+up\b"
+            r"|\bwhere\s+did\s+(?:i|we)\s+(?:leave|stop)\b|\bsynopsis\b"
+        ),
+        Source.MANUSCRIPT,
+        Intention.RECAP,
+        PLAIN,
+    ),
+    Cue(
+        re.compile(
+            r"\bcompar(?:e|es|ed|ing|ison)\b|\bcontrast\w*|\bdiffer\w*|\bversus\b"
+            r"|\bvs\b|\b(?:in)?consisten\w+|\bcontradict\w*"
+        ),
+        Source.MANUSCRIPT,
+        Intention.COMPARE_PASSAGES,
+        LIKELY,
+    ),
+    Cue(
+        re.compile(
+            r"\b(?:which|what)\s+(?:chapter|scene|passage|page)s?\b|^find\b|\bquote\b"
+            r"|\bpassages?\b|\b(?:first|last)\s+(?:mention|appear|seen?|time)\w*"
+            r"|\bwhere\s+(?:does|do|did|is|are|was|were|have|has)\b"
+        ),
+        Source.MANUSCRIPT,
+        Intention.FIND_PASSAGE,
+        LIKELY,
+    ),
+    Cue(
+        re.compile(
+            rf"\bwho\s+(?:is|was|are|were)\s+(?:the\s+)?{_PERSON}"
+            rf"|\bwho['’]s\s+{_PERSON}|\bwho\s+{_PERSON}\s+(?:is|was|are|were)\b"
+            rf"|^\W*{_PERSON}\W*$"
+        ),
+        Source.PROFILES,
+        Intention.TRAITS,
+        PLAIN,
+    ),
+    Cue(
+        re.compile(
+            rf"\bwho\s+(?:is|was|are|were)\s+(?:the\s+)?{_PERSON}"
+            rf"|\bwho['’]s\s+{_PERSON}|\bwho\s+{_PERSON}\s+(?:is|was|are|were)\b"
+            rf"|^\W*{_PERSON}\W*$"
+        ),
+        Source.MANUSCRIPT,
+        Intention.FIND_PASSAGE,
+        LIKELY,
+    ),
+    Cue(
+        re.compile(
+            r"\btraits?\b|\bpersonalit\w+|\bcharacter\s+of\b|\bdescri(?:be|ption)\w*"
+            r"|\blooks?\s+like\b|\bappearance\b|\bwhat\b[^?.!]{0,80}\blike$|\bold\b|\bage\b"
+            r"|\b(?:eyes?|hair|height|tall|wears?|wearing)\b|\bkind\s+of\s+(?:person"
+            r"|man|woman|girl|boy)\b|\bstrengths?\b|\bflaws?\b|\bweakness\w*"
+        ),
+        Source.PROFILES,
+        Intention.TRAITS,
+        LIKELY,
+        person=True,
+    ),
+    Cue(
+        re.compile(
+            r"\bvalues?\b|\bvalued\b|\bbeliefs?\b|\bbeliev\w+|\bcares?\s+(?:about|for)"
+            r"\b|\bwants?\b|\bmotiv\w+|\bprinciples?\b|\bmatters?\s+to\b|\bstands?\s+for"
+            r"\b|\bfears?\b|\bafraid\b|\bhopes?\b|\bdreams?\s+of\b"
+        ),
+        Source.PROFILES,
+        Intention.VALUES,
+        LIKELY,
+        person=True,
+    ),
+    Cue(
+        re.compile(
+            r"\bhabits?\b|\busually\b|\balways\b|\btends?\b|\breact\w*|\bbehav\w+"
+            r"|\bacts?\b|\bwould\b|\bbreaks?\b|\bobeys?\b|\brefus\w+|\bkeeps?\s+to\b"
+        ),
+        Source.PROFILES,
+        Intention.BEHAVIOR,
+        LIKELY,
+        person=True,
+    ),
+    Cue(
+        re.compile(
+            r"\brelat(?:ed|ion\w*|ives?)\b|\bbetween\b|\bfriend\w*|\benem(?:y|ies)\b"
+            r"|\brivals?\b|\ball(?:y|ies)\b|\b(?:sister|brother|mother|father|aunt"
+            r"|uncle|cousin|daughter|son|wife|husband|parent|sibling|famil)(?:s|y|ies)?"
+            r"\b|\bmarri\w+|\bloves?\b|\bhates?\b|\btrusts?\b|\bget(?:s)?\s+along\b"
+            r"|\bfeels?\s+(?:about|towards?)\b|\bknows?\s+each\s+other\b"
+        ),
+        Source.PROFILES,
+        Intention.RELATIONSHIPS,
+        LIKELY,
+        person=True,
+    ),
+    Cue(
+        re.compile(
+            rf"\bhow\s+(?:does|do|did)\s+{_PERSON}\s+(?:\w+ly\s+)?(?:talk|speak|sound"
+            r"|express)|\bvoice\b|\baccent\b|\bdialect\b|\bcatch-?phrases?\b"
+            r"|\b(?:way|manner)\s+of\s+(?:talking|speaking|speech)\b"
+            r"|\bspeech\s+patterns?\b|\bverbal\s+tics?\b"
+        ),
+        Source.PROFILES,
+        Intention.VOICE,
+        PLAIN,
+        person=True,
+    ),
+    Cue(
+        re.compile(
+            r"\barcs?\b|\bchang(?:e|es|ed|ing)\b|\bgr[eo]ws?\b|\bgrowth\b|\bgrown\b"
+            r"|\bdevelop\w*|\bbec[ao]mes?\b|\btransform\w*|\bevol\w+"
+        ),
+        Source.PROFILES,
+        Intention.ARC,
+        LIKELY,
+        person=True,
+    ),
+    Cue(
+        re.compile(r"\bsettings?\b|\b(?:what|which)\s+places?\b|\bgeograph\w+"),
+        Source.WORLD,
+        Intention.SETTING,
+        LIKELY,
+    ),
+    Cue(
+        re.compile(r"\btechnolog\w+|\b(?:what|which)\s+(?:machine|device)s?\b"),
+        Source.WORLD,
+        Intention.TECHNOLOGY,
+        LIKELY,
+    ),
+    Cue(
+        re.compile(r"\bfactions?\b|\bguilds?\b|\bclans?\b"),
+        Source.WORLD,
+        Intention.FACTION,
+        LIKELY,
+    ),
+    Cue(
+        re.compile(r"\bart[ei]facts?\b|\brelics?\b"),
+        Source.WORLD,
+        Intention.ARTIFACT,
+        LIKELY,
+    ),
+    Cue(
+        re.compile(
+            r"\b(?:rules?|laws?)\s+of\s+(?:the|this|my|that)\s+world\b"
+            r"|\bmagic\s+systems?\b|\bhow\s+(?:does|do)\s+(?:the\s+)?magic\b"
+        ),
+        Source.WORLD,
+        Intention.RULE,
+        LIKELY,
+    ),
+    Cue(
+        re.compile(
+            r"\bwhat\s+(?:happen(?:s|ed)|has\s+happened|had\s+happened|went\s+on)\b"
+            r"|\bevents?\b|\btimeline\b|\bwhat\s+(?:does|do|did)\s+(?:\w+\s+){1,2}do\b"
+        ),
+        Source.TIMELINE,
+        Intention.WHAT_HAPPENED,
+        PLAIN,
+    ),
+    Cue(
+        re.compile(
+            r"^\W*when\b|[,;.?!]\s*when\s+(?:did|does|do|is|was|were|will|had|has)\b"
+            r"|\b(?:and|or|know|since)\s+when\b|\bhow\s+long\s+ago\b"
+            r"|\b(?:what|which)\s+(?:day|year|month|time|date|season)\b"
+        ),
+        Source.TIMELINE,
+        Intention.WHEN,
+        PLAIN,
+    ),
+    Cue(
+        re.compile(r"\S\s+when(?:ever)?\b"),
+        Source.TIMELINE,
+        Intention.WHAT_HAPPENED,
+        FALLBACK,
+    ),
+    Cue(
+        re.compile(
+            r"\bbefore\b|(?<!\blook )(?<!\blooks )(?<!\blooked )(?<!\blooking )"
+            r"(?<!\bnamed )(?<!\btakes )(?<!\btake )(?<!\btook )\bafter\b(?!\s+all\b)"
+            r"|\b(?:earlier|later)\s+than\b|\b(?:which|what)\s+comes\s+first\b"
+        ),
+        Source.TIMELINE,
+        Intention.BEFORE_AFTER,
+        LIKELY,
+    ),
+    Cue(
+        re.compile(
+            r"\bwho\s+(?:is|was|are|were|else\s+(?:is|was))\s+(?:all\s+)?(?:there"
+            r"|present|with|at|in|on|around)\b|\bwitness\w*|\bwho\s+(?:saw|sees)\b"
+        ),
+        Source.TIMELINE,
+        Intention.WHO_WAS_THERE,
+        PLAIN,
+    ),
+    Cue(
+        re.compile(
+            r"\b(?:why|what)\s+did\s+i\b|\bdid\s+i\s+(?:mean|intend|plan|decide|want)\b"
+            r"|\b(?:my|our)\s+(?:\w+\s+)?(?:notes?|intentions?|plans?|outline|ideas?)\b"
+            r"|\bauthor(?:ial|['’]s)?\s+inten\w+"
+        ),
+        Source.NOTES,
+        Intention.AUTHOR_INTENT,
+        PLAIN,
+    ),
+    Cue(
+        re.compile(
+            r"\bopen\s+questions?\b|\bto-?dos?\b|\bloose\s+ends?\b|\bundecided\b"
+            r"|\bunresolved\b|\bstill\s+(?:have\s+to|need\s+to|must)\s+(?:decide|write"
+            r"|fix|settle)\b"
+        ),
+        Source.NOTES,
+        Intention.OPEN_QUESTION,
+        PLAIN,
+    ),
+)  # fmt: skip
+"""In the order in which equals are told; a question may hold several."""

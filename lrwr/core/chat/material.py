@@ -1,0 +1,225 @@
+"""What was found for a question, as single things that may be said."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+from lrwr.core.bible.telling import (
+    implied_by,
+    name_of_chapter,
+    relation_in_words,
+    told_by_models,
+)
+from lrwr.core.bible.values import (
+    CharacterProfile,
+    Claim,
+    Evidence,
+    Gap,
+    GapState,
+    Moment,
+    MomentKind,
+    Quote,
+    Relation,
+    SceneTold,
+    WorldElement,
+)
+from lrwr.core.chat.state import RetrievalResult
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.turns import Intention
+
+
+class Facet(StrEnum):
+    """What side of the story something tells of."""
+
+    NAME = "name"
+    LOOK = "look"
+    """An attribute: eyes, age, home, occupation, …"""
+    CHARACTER = "character"
+    """A trait, a belief, a habit."""
+    VOICE = "voice"
+    REFERENCE = "reference"
+    RELATION = "relation"
+    WORLD = "world"
+    HAPPENED = "happened"
+    RECAP = "recap"
+    GAP = "gap"
+    LINE = "line"
+    """What a character says, verbatim."""
+
+
+FACETS: Mapping[Intention, frozenset[Facet]] = MappingProxyType(
+    {
+        Intention.TRAITS: frozenset({Facet.LOOK, Facet.CHARACTER, Facet.NAME}),
+        Intention.VALUES: frozenset({Facet.CHARACTER}),
+        Intention.BEHAVIOR: frozenset({Facet.CHARACTER}),
+        Intention.RELATIONSHIPS: frozenset({Facet.RELATION}),
+        Intention.VOICE: frozenset({Facet.VOICE, Facet.LINE}),
+        Intention.ARC: frozenset({Facet.LOOK, Facet.CHARACTER, Facet.HAPPENED}),
+        Intention.DIALOGUE_OF: frozenset({Facet.LINE}),
+        Intention.RECAP: frozenset({Facet.RECAP}),
+        Intention.SETTING: frozenset({Facet.WORLD}),
+        Intention.TECHNOLOGY: frozenset({Facet.WORLD}),
+        Intention.FACTION: frozenset({Facet.WORLD}),
+        Intention.ARTIFACT: frozenset({Facet.WORLD}),
+        Intention.RULE: frozenset({Facet.WORLD}),
+        Intention.WHAT_HAPPENED: frozenset({Facet.HAPPENED}),
+        Intention.WHEN: frozenset({Facet.HAPPENED}),
+        Intention.BEFORE_AFTER: frozenset({Facet.HAPPENED}),
+        Intention.WHO_WAS_THERE: frozenset({Facet.HAPPENED}),
+        Intention.AUTHOR_INTENT: frozenset({Facet.GAP}),
+        Intention.OPEN_QUESTION: frozenset({Facet.GAP}),
+        Intention.EXTERNAL_REFERENCE: frozenset({Facet.REFERENCE}),
+    }
+)
+"""What each intention asks for; the others ask for passages alone."""
+
+_FACET_OF = MappingProxyType(
+    {
+        "also called": Facet.NAME,
+        "speaks": Facet.VOICE,
+        "refers to": Facet.REFERENCE,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One thing that is known: `label` names it ("eyes"), `says` is it ("grey").
+
+    `evidence` is in story order, the writer's first. What is `decided` may have none:
+    the writer's answer, in the canon file. A line and a key sentence say nothing
+    beyond their words: `says` is empty.
+    """
+
+    facet: Facet
+    about: str
+    label: str
+    says: str
+    evidence: tuple[Evidence, ...] = ()
+    decided: bool = False
+
+    @property
+    def told(self) -> str:
+        """Return it in one line, without the words it rests on."""
+        head = ", ".join(" ".join(part.split()) for part in _named(self))
+        return ": ".join(filter(None, (head, " ".join(self.says.split()))))
+
+    @property
+    def words(self) -> str:
+        """Return the words that a question may fit: of a line, what is said alone."""
+        own = (one.text for one in self.evidence)
+        return " ".join(own if self.facet is Facet.LINE else (self.told, *own))
+
+    @property
+    def surest(self) -> tuple[Evidence, ...]:
+        """Return the evidence, what is sure first."""
+        return tuple(sorted(self.evidence, key=lambda one: not is_sure(one)))
+
+    @property
+    def bare(self) -> bool:
+        """Say whether it may be told without words: a decision, a gap not hinted at."""
+        return self.decided or (self.facet is Facet.GAP and not self.evidence)
+
+
+def is_sure(evidence: Evidence) -> bool:
+    """Say whether the writer or strong evidence in the text says so."""
+    return evidence.certainty in (Certainty.CONFIRMED, Certainty.VERIFIED)
+
+
+def pieces_of(result: RetrievalResult) -> list[Piece]:
+    """Return all that was found but passages, each thing once, in the order found."""
+    found: list[Piece] = []
+    for profile in result.character_profiles:
+        found.extend(_of_character(profile))
+    related = (r for p in result.character_profiles for r in p.relationships)
+    found.extend(_relation(one) for one in (*related, *result.relations))
+    for element in result.world:
+        found.extend(_of_element(element))
+    found.extend(map(_moment, result.moments))
+    for scene in result.scenes:
+        found.extend(_of_scene(scene))
+    for gap in result.gaps:
+        found.extend(_of_gap(gap))
+    found.extend(map(line_piece, result.lines))
+    return list(dict.fromkeys(found))
+
+
+def wanted(intentions: Iterable[Intention]) -> frozenset[Facet]:
+    """Return the facets that `intentions` ask for."""
+    nothing: frozenset[Facet] = frozenset()
+    return nothing.union(*(FACETS.get(one, nothing) for one in intentions))
+
+
+def line_piece(quote: Quote) -> Piece:
+    """Return what somebody says, whose it is and to whom."""
+    to = f"to {quote.addressee}" if quote.addressee else ""
+    return Piece(Facet.LINE, quote.speaker, to, "", (quote.evidence,))
+
+
+def _named(piece: Piece) -> Iterator[str]:
+    yield from filter(None, (piece.about, piece.label))
+
+
+def _of_character(profile: CharacterProfile) -> Iterator[Piece]:
+    yield from _claims(Facet.LOOK, profile.name, profile.attributes)
+    for label, claims in told_by_models(profile):
+        facet = _FACET_OF.get(label, Facet.CHARACTER)
+        yield from _claims(facet, profile.name, claims, label)
+
+
+def _claims(
+    facet: Facet, about: str, claims: Sequence[Claim], label: str = ""
+) -> Iterator[Piece]:
+    for claim in claims:
+        named = claim.label.replace("_", " ") or label
+        yield Piece(facet, about, named, claim.value, claim.evidence, claim.decided)
+
+
+def _relation(relation: Relation) -> Piece:
+    who, what = relation_in_words(relation)
+    return Piece(Facet.RELATION, who, "", what, relation.evidence)
+
+
+def _of_element(element: WorldElement) -> Iterator[Piece]:
+    for label, claims in (
+        ("", element.element_types),
+        ("", element.descriptions),
+        ("concerns", element.connected_characters),
+    ):
+        yield from _claims(Facet.WORLD, element.name, claims, label)
+
+
+def _moment(moment: Moment) -> Piece:
+    people = list(moment.characters)
+    if moment.kind is MomentKind.TOLD and people:
+        hearer = f" tells {people[1]}" if len(people) > 1 else " tells"
+        about = f"{people[0]}{hearer}"
+    else:
+        about = name_of_chapter(moment.evidence)
+    said = "" if moment.text == moment.evidence.text else moment.text
+    return Piece(Facet.HAPPENED, about, "", said, (moment.evidence,))
+
+
+def _of_scene(scene: SceneTold) -> Iterator[Piece]:
+    place = f"Chapter {scene.chapter}, scene {scene.scene}"
+    if scene.recap:
+        yield from _claims(Facet.RECAP, place, scene.recap)
+        return
+    for sentence in scene.key_sentences:
+        yield Piece(Facet.RECAP, place, "", "", (sentence,))
+
+
+def _of_gap(gap: Gap) -> Iterator[Piece]:
+    about, attribute = gap.about, gap.attribute
+    if gap.answer:
+        yield Piece(Facet.GAP, about, attribute, gap.answer, decided=True)
+    for claim in gap.defined:
+        yield Piece(Facet.GAP, about, attribute, claim.value, claim.evidence)
+    if gap.state in (GapState.ANSWERED, GapState.CLOSED):
+        return
+    words = tuple(evidence for claim in gap.implied for evidence in claim.evidence)
+    implied = "; ".join(implied_by(gap))
+    left = "left open on purpose" if gap.state is GapState.DECLINED else "left open"
+    says = f"{left}; implied: {implied}" if implied else left
+    yield Piece(Facet.GAP, about, attribute, says, words)

@@ -1,0 +1,145 @@
+"""What a question needs, told by a language model in two calls at once."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Generic, TypeVar
+
+from lrwr.core.bible.values import Bible
+from lrwr.core.chat.plan_prompts import (
+    entities_messages,
+    repair_messages,
+    tools_messages,
+)
+from lrwr.core.chat.plan_replies import (
+    NotAsAsked,
+    Tools,
+    entities_shape,
+    read_entities,
+    read_tools,
+    tools_shape,
+)
+from lrwr.core.chat.state import Question
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.turns import Choice, Entity, Intent, Mode, Plan
+from lrwr.core.ports.chat_model import ChatModel, Message, Shape
+
+T = TypeVar("T")
+
+TOOL_THRESHOLD = 0.7
+ENTITY_THRESHOLD = 0.6
+"""How sure a model must be of what it chooses, and of a name. A source too many costs
+more than a name too many, which is merely looked up."""
+
+_TOOLS = "What the question needs was told by rules"
+_ENTITIES = "Whom and what the question names was told by rules"
+
+
+@dataclass(frozen=True, slots=True)
+class _Half(Generic[T]):
+    """What one call came to; without a `reply`, why not."""
+
+    reply: T | None
+    remark: str = ""
+
+
+class ModelPlanner:
+    """Plans with a model, and by the rules where it fails.
+
+    `timeout` is in seconds, for each call with its repair; both run at once.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        timeout: float,
+        tool_threshold: float = TOOL_THRESHOLD,
+        entity_threshold: float = ENTITY_THRESHOLD,
+    ) -> None:
+        self._model = model
+        self._timeout = timeout
+        self._tool_threshold = tool_threshold
+        self._entity_threshold = entity_threshold
+
+    async def plan(self, question: Question, bible: Bible, fallback: Plan) -> Plan:
+        """Return a plan; what a call does not tell is `fallback`'s, with a remark.
+
+        Cancelling it cancels both calls.
+        """
+        tools_read = partial(read_tools, threshold=self._tool_threshold)
+        names_read = partial(read_entities, threshold=self._entity_threshold)
+        tools_asked = tools_messages(question, bible)
+        names_asked = entities_messages(question, bible)
+        async with asyncio.TaskGroup() as both:
+            choosing = both.create_task(
+                self._half(tools_asked, tools_shape(), tools_read, _TOOLS)
+            )
+            naming = both.create_task(
+                self._half(names_asked, entities_shape(), names_read, _ENTITIES)
+            )
+        return self._joined(question.mode, choosing.result(), naming.result(), fallback)
+
+    async def _half(
+        self,
+        asked: Sequence[Message],
+        shape: Shape,
+        read: Callable[[str], T],
+        otherwise: str,
+    ) -> _Half[T]:
+        try:
+            async with asyncio.timeout(self._timeout):
+                return _Half(await self._filled(asked, shape, read))
+        except TimeoutError:
+            why = f"the model took more than {self._timeout:g} seconds"
+        except ServiceUnavailable as error:
+            why = str(error).rstrip(".")
+        except NotAsAsked:
+            why = "the model's reply could not be understood"
+        return _Half(None, f"{otherwise}: {why}.")
+
+    async def _filled(
+        self, asked: Sequence[Message], shape: Shape, read: Callable[[str], T]
+    ) -> T:
+        """Return a reply as it was understood; one that was not is asked for again."""
+        first = await self._model.fill(asked, shape)
+        try:
+            return read(first.text)
+        except NotAsAsked as wrong:
+            again = repair_messages(asked, first.text, str(wrong))
+        second = await self._model.fill(again, shape)
+        return read(second.text)
+
+    def _joined(
+        self,
+        mode: Mode,
+        tools: _Half[Tools],
+        names: _Half[tuple[Entity, ...]],
+        fallback: Plan,
+    ) -> Plan:
+        remarks = tuple(filter(None, (tools.remark, names.remark)))
+        if tools.reply is None and names.reply is None:
+            return replace(fallback, remarks=fallback.remarks + remarks)
+        intent, choices = fallback.intent, fallback.choices
+        if tools.reply is not None:
+            intent = _intent_in(mode, tools.reply.intent)
+            choices, unsure = _chosen(tools.reply, fallback)
+            remarks += tools.reply.refused + unsure
+        entities = fallback.entities if names.reply is None else names.reply
+        return Plan(
+            intent, choices, entities, self._model.name, fallback.remarks + remarks
+        )
+
+
+def _intent_in(mode: Mode, said: Intent) -> Intent:
+    """Return the intent; whether a character answers is the writer's to say."""
+    if mode is Mode.IN_CHARACTER:
+        return Intent.IN_CHARACTER
+    return Intent.ANALYTICAL if said is Intent.IN_CHARACTER else said
+
+
+def _chosen(tools: Tools, fallback: Plan) -> tuple[tuple[Choice, ...], tuple[str, ...]]:
+    """Return what a model is sure of; something must be asked, so else the rules'."""
+    if tools.choices:
+        return tools.choices, ()
+    return fallback.choices, (f"{_TOOLS}: the model was sure of nothing.",)

@@ -1,0 +1,117 @@
+"""What a planning model is told. Every word here is paid for with every question."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from lrwr.core.bible.values import Bible
+from lrwr.core.chat.fence import RULE, fenced, new_mark
+from lrwr.core.chat.names import elements_called, people_called
+from lrwr.core.chat.state import Question
+from lrwr.core.model.turns import INTENTIONS, Mode, Source
+from lrwr.core.ports.chat_model import Message
+
+PEOPLE = 80
+THINGS = 80
+"""Names that are shown: of people the most mentioned, of things the first."""
+
+FORMS = 4
+"""Names of one person that are shown."""
+
+EARLIER = 2
+"""Questions before this one that are shown; "she" may mean somebody in them."""
+
+_SHOWN_AGAIN = 800
+"""Characters of a wrong reply that are shown to the model again."""
+
+_HOLDS: Mapping[Source, str] = MappingProxyType(
+    {
+        Source.MANUSCRIPT: "the story's own words; dialogue_of: what somebody says",
+        Source.PROFILES: "what is known of each character; voice: how they talk",
+        Source.WORLD: "places, devices, groups, objects and rules of the world",
+        Source.TIMELINE: "what happens, in order",
+        Source.NOTES: "the writer's own notes: what they meant, what is undecided",
+        Source.WEB: "other people's works, and the craft of writing",
+    }
+)
+
+_TOOLS = """\
+A novelist asks about their own manuscript. Do not answer: say what an answer needs.
+tools: every tool that the answer needs, with what it is needed for, and no other. \
+confidence: from 0 to 1, how sure it is that the answer needs it.
+{tools}
+intent: scenario asks what somebody would do in a case that the story does not have; \
+gap_probe asks whether the text says a thing at all; external_reference asks about the \
+craft of writing or a named work by somebody else; in_character talks to a character; \
+any other question is analytical.
+"""
+
+_ENTITIES = """\
+A novelist asks about their own manuscript. Do not answer: list whom and what the \
+question names, each once. entities: people, places, groups, objects, rules and works, \
+also those that a pronoun stands for. name: the known name where one is meant, else \
+the question's own words. confidence: from 0 to 1, how sure it is that this is meant. \
+No entities: an empty list.
+"""
+
+
+def tools_messages(question: Question, bible: Bible) -> list[Message]:
+    """Ask which sources a question needs, and for what."""
+    tools = "\n".join(
+        f"- {source}: {_HOLDS[source]}. For: {', '.join(INTENTIONS[source])}"
+        for source in Source
+    )
+    return _messages(_TOOLS.format(tools=tools), question, bible)
+
+
+def entities_messages(question: Question, bible: Bible) -> list[Message]:
+    """Ask whom and what a question names."""
+    return _messages(_ENTITIES, question, bible)
+
+
+def repair_messages(
+    asked: Sequence[Message], reply: str, problem: str
+) -> list[Message]:
+    """Ask the same once more, and say what was wrong with the reply."""
+    wrong = f"That does not fit: {problem}. Answer again as asked, with JSON alone."
+    said = reply.strip()[:_SHOWN_AGAIN] or "-"
+    return [*asked, Message("assistant", said), Message("user", wrong)]
+
+
+def _messages(told: str, question: Question, bible: Bible) -> list[Message]:
+    """Fence all that anybody wrote; the instructions are the same every time."""
+    blocks = {
+        "people": _people(bible),
+        "things": "\n".join(one.name for one in bible.world[:THINGS]),
+        "talking to": _addressed(question),
+        "in play": "\n".join(_in_play(question, bible)),
+        "earlier questions": _earlier(question),
+        "question": question.text,
+    }
+    mark = new_mark(*blocks.values())
+    shown = (fenced(label, text, mark) for label, text in blocks.items() if text)
+    return [Message("system", f"{told}{RULE}"), Message("user", "\n".join(shown))]
+
+
+def _people(bible: Bible) -> str:
+    lines = []
+    for one in bible.characters[:PEOPLE]:
+        forms = [form.name for form in one.aliases if form.name != one.name]
+        lines.append(" = ".join((one.name, *forms[: FORMS - 1])))
+    return "\n".join(lines)
+
+
+def _addressed(question: Question) -> str:
+    return question.character if question.mode is Mode.IN_CHARACTER else ""
+
+
+def _in_play(question: Question, bible: Bible) -> list[str]:
+    """Return what was talked of before, without what the horizon now hides."""
+    return [
+        name
+        for name in question.state.entities
+        if people_called(name, bible) or elements_called(name, bible)
+    ]
+
+
+def _earlier(question: Question) -> str:
+    return "\n".join(turn.question for turn in question.history[-EARLIER:])

@@ -1,0 +1,180 @@
+"""The JSON that a planning model is asked for, and what its replies come to."""
+
+import json
+import math
+from dataclasses import dataclass
+from functools import cache
+
+from lrwr.core.model.turns import INTENTIONS, Choice, Entity, Intent, Intention, Source
+from lrwr.core.ports.chat_model import Shape
+
+_THOUGHT = "</think>"
+"""Ends what some local models think aloud before they answer."""
+
+_LONGEST_NAME = 120
+"""Characters; what is longer is no name."""
+
+
+class NotAsAsked(Exception):
+    """A reply does not keep to its shape; the message says what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What a model chose. `refused` says in sentences what it cannot have."""
+
+    intent: Intent
+    choices: tuple[Choice, ...]
+    refused: tuple[str, ...] = ()
+
+
+@cache
+def tools_shape() -> Shape:
+    """Return the shape of the reply that chooses sources and intentions."""
+    tool = {
+        "tool": {"type": "string", "enum": [one.value for one in Source]},
+        "intention": {"type": "string", "enum": [one.value for one in Intention]},
+        "confidence": {"type": "number"},
+    }
+    fields = {
+        "intent": {"type": "string", "enum": [one.value for one in Intent]},
+        "tools": {"type": "array", "items": _strict(tool)},
+    }
+    return Shape("Tools", json.dumps(_strict(fields), separators=(",", ":")))
+
+
+@cache
+def entities_shape() -> Shape:
+    """Return the shape of the reply that lists names."""
+    entity = {"name": {"type": "string"}, "confidence": {"type": "number"}}
+    fields = {"entities": {"type": "array", "items": _strict(entity)}}
+    return Shape("Entities", json.dumps(_strict(fields), separators=(",", ":")))
+
+
+def read_tools(reply: str, threshold: float) -> Tools:
+    """Return what a reply chooses with at least `threshold`, surest first.
+
+    A pair that does not exist is refused, and said.
+
+    Raises:
+        NotAsAsked: The reply does not keep to its shape.
+    """
+    match _object_in(reply):
+        case {"intent": str(said), "tools": [*tools], **more} if not more:
+            intent = _intent(said)
+        case _:
+            raise NotAsAsked("it is not an object of `intent` and `tools`")
+    best: dict[tuple[Source, Intention], Choice] = {}
+    refused: list[str] = []
+    for tool, intention, confidence in map(_pair, tools):
+        choice = _choice(tool, intention, confidence)
+        if choice is None:
+            what = f"{_shown(tool)} cannot be asked for {_shown(intention)}"
+            refused.append(f"The model's plan was cut: {what}.")
+        elif confidence >= threshold:
+            pair = choice.source, choice.intention
+            best[pair] = max(best.get(pair, choice), choice, key=_sureness)
+    choices = sorted(best.values(), key=_sureness, reverse=True)
+    return Tools(intent, tuple(choices), tuple(dict.fromkeys(refused)))
+
+
+def read_entities(reply: str, threshold: float) -> tuple[Entity, ...]:
+    """Return the names of a reply with at least `threshold`, each once, in order.
+
+    Raises:
+        NotAsAsked: The reply does not keep to its shape.
+    """
+    match _object_in(reply):
+        case {"entities": [*listed], **more} if not more:
+            entities = [_entity(one) for one in listed]
+        case _:
+            raise NotAsAsked("it is not an object of `entities`")
+    kept: dict[str, Entity] = {}
+    for one in entities:
+        if one.confidence >= threshold and 0 < len(one.name) <= _LONGEST_NAME:
+            kept.setdefault(one.name.casefold(), one)
+    return tuple(kept.values())
+
+
+def _strict(fields: object) -> object:
+    names = list(fields) if isinstance(fields, dict) else []
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": names,
+        "additionalProperties": False,
+    }
+
+
+def _object_in(reply: str) -> object:
+    """Return the JSON object of a reply; words around it are ignored."""
+    said = reply.rpartition(_THOUGHT)[2]
+    start, end = said.find("{"), said.rfind("}") + 1
+    if not 0 <= start < end:
+        raise NotAsAsked("it holds no JSON object")
+    try:
+        return json.loads(said[start:end])
+    except (ValueError, RecursionError) as error:
+        raise NotAsAsked(f"it is no JSON: {error}") from error
+
+
+def _intent(said: str) -> Intent:
+    try:
+        return Intent(said)
+    except ValueError as error:
+        raise NotAsAsked(f"there is no intent {_shown(said)}") from error
+
+
+def _pair(told: object) -> tuple[str, str, float]:
+    match told:
+        case {
+            "tool": str(tool),
+            "intention": str(intention),
+            "confidence": int() | float() as confidence,
+            **more,
+        } if not more:
+            return tool, intention, _share(confidence)
+    raise NotAsAsked("a tool is not `tool`, `intention` and `confidence`")
+
+
+def _entity(told: object) -> Entity:
+    match told:
+        case {
+            "name": str(name),
+            "confidence": int() | float() as confidence,
+            **more,
+        } if not more:
+            return Entity(_clean(name), _share(confidence))
+    raise NotAsAsked("an entity is not `name` and `confidence`")
+
+
+def _share(confidence: float) -> float:
+    """Return a confidence; True and NaN are none, though JSON or Python has them so."""
+    fits = not isinstance(confidence, bool) and math.isfinite(confidence)
+    if not fits or not 0 <= confidence <= 1:
+        raise NotAsAsked("a confidence is not between 0 and 1")
+    return float(confidence)
+
+
+def _choice(tool: str, intention: str, confidence: float) -> Choice | None:
+    """Return the choice, None where there is no such tool, or it does no such thing."""
+    if tool not in list(Source) or intention not in list(Intention):
+        return None
+    source, wanted = Source(tool), Intention(intention)
+    if wanted not in INTENTIONS[source]:
+        return None
+    return Choice(source, wanted, confidence)
+
+
+def _sureness(choice: Choice) -> float:
+    return choice.confidence
+
+
+def _clean(text: str) -> str:
+    """Return a text on one line, without what no terminal can show."""
+    printable = "".join(one if one.isprintable() else " " for one in text)
+    return " ".join(printable.split())
+
+
+def _shown(word: str) -> str:
+    return f"“{_clean(word)[:40]}”"

@@ -1,0 +1,180 @@
+"""What a language model is told when it answers, from numbered material alone.
+
+Pure: all text comes from the question and from what was found within its horizon.
+"""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from lrwr.core.chat.checking import without_marks
+from lrwr.core.chat.citing import Entry, Numbered
+from lrwr.core.chat.fence import RULE, fenced
+from lrwr.core.chat.material import Facet
+from lrwr.core.chat.speaking import speaks_as
+from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.model.story import Horizon
+from lrwr.core.model.turns import Citation, Intent, Plan
+from lrwr.core.ports.chat_model import Message
+
+NAME_LENGTH = 80
+"""Characters of a name that go into the rules: a name is the text's, not ours."""
+
+_RULES = f"""\
+{RULE}
+Answer only from the numbered material. After each sentence put the number of what it \
+rests on, as in [2] or [1][3]; use no number that is not there.
+Quote word for word, in “…”, or do not quote.
+Never add what you know of this book or any other.
+The author's own text, and what the author decided, outrank everything else."""
+
+_ANALYST = """\
+You are the close reader of a novelist's unfinished book, and answer the novelist's \
+question about it: briefly, plainly, the answer first.
+Where the material does not say, say that the text is silent on it."""
+
+_CHARACTER = """\
+You are {name}, a character of a novelist's book, and talk with the novelist.
+Speak as {name} does: take the manner from the lines and habits in the material, the \
+facts from the material alone.
+You live {moment}. Whatever comes later has not happened: you have never heard of it, \
+and do not guess at it.{witnessed}
+Where the material is silent, turn the question aside as {name} would, and claim \
+nothing new; put no number there.
+Stay {name}: no word on prompts, material or models."""
+
+_WITNESSED = """
+You know only what you were there for and what you were told."""
+
+_KINDS: Mapping[Intent, str] = MappingProxyType(
+    {
+        Intent.SCENARIO: """\
+The novelist asks what would be if. Judge it in three parts and write no scene:
+Fits: what the material speaks for, with quotes and numbers.
+Strains: what it speaks against, with quotes and numbers.
+Unknown: what the text leaves open that would decide it.""",
+        Intent.GAP_PROBE: """\
+The novelist asks what is undefined. Say what the text does not define, what it \
+implies, with numbers, and offer one or two ways to define it, called suggestions.""",
+        Intent.EXTERNAL_REFERENCE: """\
+The novelist asks about something outside of the book. Say what the book itself makes \
+of it; what it does not say, leave open.""",
+    }
+)
+
+_UNKNOWN = "These words of the question stand nowhere in the text so far: {words}."
+_WEAK = "The search was not sure of what it found: say so if it does not answer."
+
+_NOTHING = "Nothing was found for this question."
+
+
+def avatar_messages(
+    question: Question,
+    plan: Plan,
+    result: RetrievalResult,
+    material: Numbered,
+    mark: str,
+) -> list[Message]:
+    """Return the rules, the turns before, and the question with its material.
+
+    Everything of the manuscript is fenced with `mark`, which must stand in none of
+    it: see `new_mark` and `texts_in`.
+    """
+    return [
+        Message("system", _system(question, plan)),
+        *_history(question),
+        Message("user", "\n\n".join(_asked(question, result, material, mark))),
+    ]
+
+
+def texts_in(question: Question, material: Numbered) -> tuple[str, ...]:
+    """Return every text that gets a fence: what its mark must not stand in."""
+    told = (entry.piece.told for entry in material.entries)
+    cited = (_heading(one) + one.text for one in material.citations)
+    return (*told, *cited, question.before)
+
+
+def in_time(horizon: Horizon | None) -> str:
+    """Return how far the story has come, in words."""
+    if horizon is None:
+        return "at the end of what is written so far"
+    if horizon.scene is None:
+        return f"at the end of chapter {horizon.chapter}"
+    if not horizon.scene:
+        return f"at the beginning of chapter {horizon.chapter}"
+    return f"in chapter {horizon.chapter}, at the end of scene {horizon.scene}"
+
+
+def _system(question: Question, plan: Plan) -> str:
+    parts = [_ANALYST, _RULES]
+    if speaker := speaks_as(question, plan):
+        name = " ".join(speaker.split())[:NAME_LENGTH]
+        witnessed = _WITNESSED if question.witnessed else ""
+        moment = in_time(question.horizon)
+        told = {"name": name, "moment": moment, "witnessed": witnessed}
+        parts = [_CHARACTER.format_map(told), _RULES]
+    elif question.horizon is not None:
+        parts.append(
+            f"The story is read {in_time(question.horizon)}; speak of nothing later."
+        )
+    if plan.intent in _KINDS:
+        parts.append(_KINDS[plan.intent])
+    return "\n\n".join(parts)
+
+
+def _history(question: Question) -> Iterator[Message]:
+    for turn in question.history:
+        answered = without_marks(turn.output.response_text).strip()
+        yield Message("user", turn.question)
+        yield Message("assistant", answered or "…")
+
+
+def _asked(
+    question: Question, result: RetrievalResult, material: Numbered, mark: str
+) -> Iterator[str]:
+    if question.before.strip():
+        yield fenced("earlier in this conversation", question.before.strip(), mark)
+    yield from _material(material, mark)
+    if not material.entries and not material.passages:
+        yield _NOTHING
+    if question.state.assumptions:
+        yield f"Assumed for now: {'; '.join(question.state.assumptions)}."
+    if result.unknown:
+        yield _UNKNOWN.format(words=", ".join(result.unknown))
+    if result.low_confidence:
+        yield _WEAK
+    yield f"The novelist asks: {question.text.strip()}"
+
+
+def _material(material: Numbered, mark: str) -> Iterator[str]:
+    cited = {citation.number: citation for citation in material.citations}
+    lines = [e for e in material.entries if e.piece.facet is Facet.LINE]
+    bare = [entry for entry in material.entries if not entry.numbers]
+    facts = [e for e in material.entries if e.numbers and e not in lines]
+    for label, entries in (
+        ("known of the story", facts),
+        ("decided or left open by the author", bare),
+        ("lines they say", lines),
+    ):
+        if entries:
+            told = "\n".join(_told(entry, cited) for entry in entries)
+            yield fenced(label, told, mark)
+    for passage in material.passages:
+        told = f"{_heading(passage)}\n{passage.text}"
+        yield fenced(f"passage {passage.number}", told, mark)
+
+
+def _told(entry: Entry, cited: Mapping[int, Citation]) -> str:
+    """Return a fact in one line, each number before its words."""
+    words = " ".join(f"[{n}] “{_one_line(cited[n].text)}”" for n in entry.numbers)
+    return ": ".join(filter(None, (entry.piece.told, words)))
+
+
+def _heading(citation: Citation) -> str:
+    if citation.chapter is None:
+        return f"[{citation.number}] from the author's notes, outside of the story"
+    place = f"chapter {citation.chapter}" if citation.chapter else "before chapter 1"
+    return f"[{citation.number}] {place}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,258 @@
+"""The one owner of conversations: it reads, has the graph answer, and writes."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+
+from lrwr.core.bible.service import BibleService, character_called
+from lrwr.core.bible.values import Bible
+from lrwr.core.chat.graph import TurnMade, run_turn
+from lrwr.core.chat.history import fitting, within_horizon
+from lrwr.core.chat.nodes import Answer, Avatar, Room
+from lrwr.core.chat.state import Question
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.documents import DocumentType
+from lrwr.core.model.errors import NotFound
+from lrwr.core.model.turns import (
+    Cited,
+    Intent,
+    Mode,
+    NarrativeState,
+    Plan,
+    SupervisorOutput,
+    Thread,
+    ThreadId,
+    Token,
+    Turn,
+    TurnDone,
+    TurnEvent,
+    TurnId,
+    TurnState,
+)
+from lrwr.core.ports.thread_store import ThreadStore
+from lrwr.core.retrieval.search import PassageFinder, SearchRequest, SearchResult
+from lrwr.core.retrieval.story import StoryOrder
+
+TITLE = 60
+"""Characters of a first question that a conversation is called by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What the writer asks, and what they change: None goes on as before.
+
+    `character` empty is nobody, `as_of` empty the whole story.
+    """
+
+    text: str
+    thread: ThreadId | None = None
+    character: str | None = None
+    mode: Mode | None = None
+    as_of: str | None = None
+    witnessed: bool | None = None
+
+
+class AvatarSessionService:
+    """Answers questions; each is one turn of a conversation, kept whole or stopped.
+
+    `plan` makes plans. `pipeline` and `limit` are how passages are searched. `now`
+    tells seconds since 1970, `new_id` names what is new.
+    """
+
+    def __init__(
+        self,
+        *,
+        bible: BibleService,
+        finder: PassageFinder,
+        threads: ThreadStore,
+        plan: Callable[[Question, Bible], Coroutine[None, None, Plan]],
+        avatar: Avatar,
+        pipeline: Pipeline,
+        limit: int,
+        now: Callable[[], float],
+        new_id: Callable[[], str],
+    ) -> None:
+        self._bible = bible
+        self._finder = finder
+        self._threads = threads
+        self._plan = plan
+        self._avatar = avatar
+        self._pipeline = pipeline
+        self._limit = limit
+        self._now = now
+        self._new_id = new_id
+
+    async def ask(self, asking: Asking) -> AsyncGenerator[TurnEvent]:
+        """Yield what happens while a question is answered, and last `TurnDone`.
+
+        Closing the generator stops the turn; what was said by then is kept.
+
+        Raises:
+            NotFound: There is no such conversation, character or place in the story.
+            StoreProblem: The library cannot be read or written.
+        """
+        asked_at = self._now()
+        before = await self._before(asking)
+        state = _state(asking, before.state if before else NarrativeState())
+        order = await self._finder.story_order()
+        question, bible = await self._question(asking.text, state, before, order)
+        thread = before.id if before else ThreadId(self._new_id())
+        said = _Said(question)
+        room = Room(
+            plan=self._plan,
+            search=lambda asked: self._search(asked, order),
+            avatar=self._avatar,
+            notes=_notes(order),
+        )
+        try:
+            async with aclosing(_heard(question, bible, room, said)) as events:
+                async for event in events:
+                    yield event
+        except (GeneratorExit, asyncio.CancelledError):
+            await asyncio.shield(self._keep(thread, said, asked_at))
+            raise
+        yield TurnDone(thread, await self._keep(thread, said, asked_at))
+
+    async def _before(self, asking: Asking) -> Thread | None:
+        if asking.thread is None:
+            return None
+        return await self._threads.thread(asking.thread)
+
+    async def _question(
+        self, text: str, state: NarrativeState, thread: Thread | None, order: StoryOrder
+    ) -> tuple[Question, Bible]:
+        horizon = await self._bible.horizon(state.as_of) if state.as_of else None
+        bible = await self._bible.read(horizon)
+        if state.character:
+            name = character_called(state.character, bible).name
+            state = replace(state, character=name)
+        elif state.mode is Mode.IN_CHARACTER:
+            raise NotFound(
+                "Nobody is chosen to answer in character",
+                hint="Say who with `--character NAME`; `lrwr characters` lists them.",
+            )
+        state = replace(state, entities=_known(state.entities, bible))
+        turns = await self._threads.turns(thread.id) if thread else []
+        history, before = fitting(within_horizon(turns, horizon, order))
+        question = Question(
+            text=text,
+            mode=state.mode,
+            character=state.character,
+            horizon=horizon,
+            witnessed=state.witnessed,
+            history=history,
+            before=before,
+            state=state,
+        )
+        return question, bible
+
+    async def _search(self, question: Question, order: StoryOrder) -> SearchResult:
+        request = SearchRequest(
+            question=question.text,
+            pipeline=self._pipeline,
+            limit=self._limit,
+            horizon=question.horizon,
+        )
+        return await self._finder.find(request, order)
+
+    async def _keep(self, thread: ThreadId, said: "_Said", asked_at: float) -> Turn:
+        turn = Turn(
+            id=TurnId(self._new_id()),
+            number=0,
+            asked_at=asked_at,
+            question=said.question.text,
+            output=said.output(self._avatar.model),
+            state=TurnState.COMPLETE if said.made else TurnState.STOPPED,
+            usage=said.answer.usage,
+        )
+        state = turn.output.narrative_state_delta
+        kept = await self._threads.keep_turn(thread, _title(turn), turn, state)
+        return replace(turn, number=kept.turns)
+
+
+class _Said:
+    """What has come of a turn so far."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.made: TurnMade | None = None
+        self._pieces: list[str] = []
+        self._cited: list[Cited] = []
+
+    def hear(self, event: TurnEvent) -> None:
+        """Take in what the graph lets others see."""
+        match event:
+            case Token():
+                self._pieces.append(event.text)
+            case Cited():
+                self._cited.append(event)
+            case _:
+                pass
+
+    @property
+    def answer(self) -> Answer:
+        """What was said, whole or in part."""
+        return self.made.answer if self.made else Answer("".join(self._pieces))
+
+    def output(self, model: str) -> SupervisorOutput:
+        """Return the whole answer, or of a stopped one what had come."""
+        if self.made is not None:
+            return self.made.output
+        return SupervisorOutput(
+            response_text="".join(self._pieces),
+            intent=Intent.ANALYTICAL,
+            resolved_characters=(),
+            citations=tuple(event.citation for event in self._cited),
+            gap_flags=(),
+            narrative_state_delta=self.question.state,
+            remarks=("Stopped before it was whole.",),
+            model=model,
+        )
+
+
+async def _heard(
+    question: Question, bible: Bible, room: Room, said: _Said
+) -> AsyncGenerator[TurnEvent]:
+    """Run a turn, and let `said` take in what comes of it."""
+    async with aclosing(run_turn(question, bible, room)) as events:
+        async for event in events:
+            if isinstance(event, TurnMade):
+                said.made = event
+            else:
+                said.hear(event)
+                yield event
+
+
+def _state(asking: Asking, before: NarrativeState) -> NarrativeState:
+    character = before.character if asking.character is None else asking.character
+    witnessed = before.witnessed if asking.witnessed is None else asking.witnessed
+    as_of = before.as_of if asking.as_of is None else asking.as_of
+    return replace(
+        before,
+        character=character,
+        mode=asking.mode or before.mode,
+        as_of=as_of,
+        witnessed=witnessed,
+    )
+
+
+def _known(entities: tuple[str, ...], bible: Bible) -> tuple[str, ...]:
+    """Leave out what has not come up yet where the question stands in the story."""
+    people = {profile.name for profile in bible.characters}
+    names = people | {element.name for element in bible.world}
+    return tuple(entity for entity in entities if entity in names)
+
+
+def _title(turn: Turn) -> str:
+    line = " ".join(turn.question.split())
+    return line if len(line) <= TITLE else f"{line[: TITLE - 1].rstrip()}…"
+
+
+def _notes(order: StoryOrder) -> tuple[str, ...]:
+    story = set(order.story)
+    return tuple(
+        outline.title
+        for document, outline in order.outlines.items()
+        if document not in story and outline.type is not DocumentType.SCENE
+    )

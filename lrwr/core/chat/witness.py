@@ -1,0 +1,117 @@
+"""What one character can know: what they were there for, and what they were told."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from lrwr.core.bible.values import (
+    Bible,
+    CharacterProfile,
+    Claim,
+    Evidence,
+    Moment,
+    MomentKind,
+    Quote,
+    Relation,
+    WorldElement,
+)
+from lrwr.core.chat.state import RetrievalResult
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.search import Passage
+from lrwr.core.model.text import Span
+
+
+class Witness:
+    """Bounds what was found to the scenes that a character acts or speaks in.
+
+    What they are told counts, wherever it is told; their own profile stays whole.
+    What stands outside of the story, a note, is nothing that they can know.
+    """
+
+    def __init__(self, character: str, bible: Bible) -> None:
+        self._character = character
+        self._scenes: dict[DocumentId, list[Span]] = {}
+        for scene in bible.scenes:
+            if character in scene.present:
+                self._scenes.setdefault(scene.document, []).append(scene.span)
+        for told in bible.told:
+            if told.hearer == character:
+                spans = self._scenes.setdefault(told.evidence.document, [])
+                spans.extend(told.evidence.spans)
+
+    def knows(self, document: DocumentId, span: Span) -> bool:
+        """Say whether they were there for all of a stretch of text, or were told."""
+        return any(
+            one.start <= span.start and span.end <= one.end
+            for one in self._scenes.get(document, ())
+        )
+
+    def bounded(self, result: RetrievalResult) -> RetrievalResult:
+        """Return `result` without what the character cannot know."""
+        return replace(
+            result,
+            character_profiles=tuple(map(self._profile, result.character_profiles)),
+            ranked_chunks=tuple(filter(self._passage, result.ranked_chunks)),
+            world=tuple(self._world(result.world)),
+            moments=tuple(filter(self._moment, result.moments)),
+            relations=tuple(filter(self._relation, result.relations)),
+            scenes=tuple(s for s in result.scenes if self._character in s.present),
+            gaps=tuple(gap for gap in result.gaps if gap.about == self._character),
+            lines=tuple(filter(self._quote, result.lines)),
+        )
+
+    def _evidence(self, evidence: Evidence) -> bool:
+        return all(self.knows(evidence.document, span) for span in evidence.spans)
+
+    def _claims(self, claims: Iterable[Claim]) -> tuple[Claim, ...]:
+        """Keep claims by the evidence that is known; a decision has none."""
+        seen = (
+            replace(claim, evidence=tuple(filter(self._evidence, claim.evidence)))
+            for claim in claims
+        )
+        return tuple(claim for claim in seen if claim.evidence)
+
+    def _profile(self, profile: CharacterProfile) -> CharacterProfile:
+        if profile.name == self._character:
+            return profile
+        return replace(
+            profile,
+            because="",
+            aliases=(),
+            first_seen=None,
+            also_called=self._claims(profile.also_called),
+            attributes=self._claims(profile.attributes),
+            personality_traits=self._claims(profile.personality_traits),
+            stated_values=self._claims(profile.stated_values),
+            behavioral_patterns=self._claims(profile.behavioral_patterns),
+            relationships=tuple(filter(self._relation, profile.relationships)),
+            speech_patterns=self._claims(profile.speech_patterns),
+            external_references=self._claims(profile.external_references),
+            open_gaps=(),
+        )
+
+    def _world(self, world: Sequence[WorldElement]) -> Iterable[WorldElement]:
+        for element in world:
+            bounded = replace(
+                element,
+                element_types=self._claims(element.element_types),
+                descriptions=self._claims(element.descriptions),
+                connected_characters=self._claims(element.connected_characters),
+            )
+            if bounded.element_types or bounded.descriptions:
+                yield bounded
+
+    def _relation(self, relation: Relation) -> bool:
+        own = self._character in (relation.source, relation.target)
+        return own or any(self._evidence(one) for one in relation.evidence)
+
+    def _moment(self, moment: Moment) -> bool:
+        own = moment.kind is not MomentKind.TOLD and self._character in (
+            moment.characters
+        )
+        return own or self._evidence(moment.evidence)
+
+    def _quote(self, quote: Quote) -> bool:
+        return quote.speaker == self._character or self._evidence(quote.evidence)
+
+    def _passage(self, passage: Passage) -> bool:
+        return self.knows(passage.chunk.document, passage.chunk.span)

@@ -1,0 +1,151 @@
+"""What no citation bears out is marked, and nothing of the answer is lost."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.core.adapters.sentences import sentence_spans
+from lrwr.core.chat.checking import MARK, checked, without_marks
+from lrwr.core.model.turns import Mode
+from tests.fakes.chatting import cite
+
+LAMP = cite(1, "“The lamp must never go out,” said Nell.")
+EYES = cite(2, "Her eyes were grey as slate.")
+BOTH = (LAMP, EYES)
+
+
+def doubted(answer: str, *, mode: Mode = Mode.ANALYTICAL) -> list[str]:
+    text, _, spans = checked(answer, BOTH, sentence_spans, mode=mode)
+    return [text[span.start : span.end] for span in spans]
+
+
+@pytest.mark.parametrize(
+    ("answer", "kept"),
+    [
+        ("The lamp burns [7].", "The lamp burns."),
+        ("The lamp burns [1, 7].", "The lamp burns [1]."),
+        ("The lamp burns [1-9].", "The lamp burns [1, 2]."),
+        ("The lamp burns [1][99999999999].", "The lamp burns [1]."),
+        ("The lamp burns [[9]8].", "The lamp burns."),
+        ("The lamp burns [1; 2].", "The lamp burns [1; 2]."),
+        ("The lamp [sic] burns [1].", "The lamp [sic] burns [1]."),
+    ],
+)
+def test_a_number_that_stands_for_nothing_is_taken_out(answer: str, kept: str) -> None:
+    assert checked(answer, BOTH, sentence_spans)[0] == kept
+
+
+def test_what_is_cited_comes_back_in_order_and_nothing_else() -> None:
+    answer = "Her eyes are grey [2]. The lamp burns on [1]."
+    assert checked(answer, [*BOTH, cite(3, "Not cited.")], sentence_spans)[1] == BOTH
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Nell says that the lamp must never go out [1].",
+        "Nell’s eyes are grey. [2]",
+        "She has grey eyes [2]. The lamp never goes out [1]",
+        "- Eyes: grey as slate [2]\n- The lamp must burn [1]",
+        "Is that all?",
+        "## Eyes\n\nHer eyes are grey [2].",
+        "The text does not say how old she is.",
+        "Nothing in the story says so.",
+        "[2] Her eyes are grey as slate.",
+        "Her eyes are grey as slate.\n[2]",
+        "",
+    ],
+)
+def test_what_the_citation_bears_out_is_left_alone(answer: str) -> None:
+    assert doubted(answer) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "marked"),
+    [
+        ("Her eyes are grey [2]. She was born in the valley.", ["She was born in the valley."]),
+        ("She grew up among smugglers and thieves [2].", ["She grew up among smugglers and thieves [2]."]),
+        ("The text does not say so, yet smugglers raised her [2].", ["The text does not say so, yet smugglers raised her [2]."]),
+        ("She has grey eyes.", ["She has grey eyes."]),
+    ],
+)  # fmt: skip
+def test_a_sentence_that_nothing_bears_out_is_marked(
+    answer: str, marked: list[str]
+) -> None:
+    assert doubted(answer) == marked
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "“the lamp must never go out”",
+        '"The lamp must NEVER go out"',
+        "“The lamp … go out”",
+        "“a small lamp”",
+    ],
+)
+def test_a_quotation_in_other_typography_stands(quote: str) -> None:
+    assert doubted(f"Nell says of the lamp: {quote} [1].") == []
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_an_invented_or_altered_quotation_is_marked_in_every_mode(mode: Mode) -> None:
+    answer = "Nell says “the lamp must always go out” of the lamp [1]."
+    assert "“the lamp must always go out”" in doubted(answer, mode=mode)
+
+
+def test_a_quotation_of_words_that_are_not_cited_is_marked() -> None:
+    answer = "Of the lamp: “Her eyes were grey as slate” [1]."
+    assert "“Her eyes were grey as slate”" in doubted(answer)
+
+
+def test_in_character_a_sentence_needs_no_number() -> None:
+    assert doubted("I would rather not say.", mode=Mode.IN_CHARACTER) == []
+
+
+def test_what_the_material_says_beside_a_number_counts() -> None:
+    answer = "Corin Vale is brave [1]."
+    citation = cite(1, "He walked out alone.")
+    assert checked(answer, [citation], sentence_spans)[2]
+    notes = {1: "Corin Vale, trait: brave"}
+    assert not checked(answer, [citation], sentence_spans, notes=notes)[2]
+
+
+def test_what_the_writer_decided_needs_no_number() -> None:
+    answer = "You decided that Nell is forty."
+    assert checked(answer, BOTH, sentence_spans)[2]
+    decided = ["Nell, age: forty"]
+    assert not checked(answer, BOTH, sentence_spans, decided=decided)[2]
+
+
+def test_marks_are_taken_out_of_what_is_remembered() -> None:
+    assert (
+        without_marks("She has grey eyes [2]. So [1, 2].") == "She has grey eyes. So."
+    )
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["Nell ", "lamp", ". ", "[1]", "[3]", "[1-4]", "[", "]", "1", "9", "“", "”",
+             "\n", '"', "…", " never go out", "[2, 7]", "- ", "# ", "٣"]
+        )
+    ).map("".join)
+)  # fmt: skip
+def test_every_mark_that_is_left_is_cited_and_every_span_is_of_the_text(
+    answer: str,
+) -> None:
+    text, cited, spans = checked(answer, BOTH, sentence_spans)
+    left = {int(n) for mark in MARK.finditer(text) for n in re.findall(r"\d+", mark[1])}
+    assert left == {citation.number for citation in cited}
+    assert all(0 <= span.start < span.end <= len(text) for span in spans)
+    assert list(spans) == sorted(set(spans))
+    assert checked(text, BOTH, sentence_spans) == (text, cited, spans)
+
+
+@given(st.text(max_size=80))
+def test_an_answer_without_marks_comes_back_as_it_is(answer: str) -> None:
+    if not MARK.search(answer):
+        assert checked(answer, BOTH, sentence_spans)[0] == answer

@@ -1,0 +1,266 @@
+"""Citations are the document's own words, each once, within what was asked for."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.core.adapters.sentences import sentence_spans
+from lrwr.core.chat.citing import (
+    BUDGET,
+    LINES,
+    Numbered,
+    Numbering,
+    numbered,
+    re_anchored,
+    stretches,
+    texts_of,
+    tokens,
+)
+from lrwr.core.chat.material import Facet, Piece, pieces_of
+from lrwr.core.chat.state import RetrievalResult
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.story import Horizon
+from lrwr.core.model.text import LineIndex, Lines, Span
+from lrwr.core.ports.record_store import DocumentText
+from lrwr.core.retrieval.evidence import WordWeights
+from tests.fakes.chatting import (
+    ONE,
+    TWO,
+    a_story,
+    cite,
+    found,
+    paragraphs,
+    passage,
+)
+from tests.fakes.stories import Book, Stories
+
+HERE = DocumentId("here.md")
+PROSE = st.text(alphabet="ab c.,’“”\n-", min_size=1, max_size=60)
+
+
+@pytest.fixture
+def story() -> Stories:
+    return a_story()
+
+
+def everything(story: Stories) -> RetrievalResult:
+    passages = [*paragraphs(story.book, ONE), *paragraphs(story.book, TWO)]
+    return found(
+        story, "Nell Tallow", "Corin Vale", speaker="Nell Tallow", passages=passages
+    )
+
+
+def in_numbers(
+    result: RetrievalResult,
+    book: Book,
+    *,
+    words: WordWeights | None = None,
+    budget: int = BUDGET,
+) -> Numbered:
+    return numbered(result, book.texts(), sentence_spans, words=words, budget=budget)
+
+
+def document(text: str) -> DocumentText:
+    return DocumentText(text, LineIndex.of(text))
+
+
+def verbatim(material: Numbered, book: Book) -> None:
+    for citation in material.citations:
+        kept = book.texts()[citation.document]
+        assert kept.text[citation.span.start : citation.span.end] == citation.text
+        assert kept.lines.lines_of(citation.span) == citation.lines
+
+
+def test_everything_found_is_numbered_from_1_verbatim_and_once(story: Stories) -> None:
+    material = in_numbers(everything(story), story.book)
+    numbers = [citation.number for citation in material.citations]
+    places = [(citation.document, citation.span) for citation in material.citations]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert len(set(places)) == len(places)
+    verbatim(material, story.book)
+    assert {passage.text for passage in material.passages} == {
+        one.chunk.text for one in everything(story).ranked_chunks
+    }
+
+
+def test_a_fact_has_the_number_of_its_words(story: Stories) -> None:
+    material = in_numbers(everything(story), story.book)
+    eyes = next(e for e in material.entries if e.piece.label == "eyes")
+    cited = material.citations[eyes.numbers[0] - 1]
+    assert (eyes.piece.about, eyes.piece.says) == ("Nell Tallow", "grey")
+    assert cited.text == "Her eyes were grey as slate."
+    assert (cited.document, cited.lines, cited.chapter) == (ONE, Lines(3, 3), 1)
+    assert material.notes[cited.number] == "Nell Tallow, eyes: grey"
+
+
+@pytest.mark.parametrize("budget", [40, 90, 200, BUDGET])
+def test_the_budget_is_kept_and_nothing_is_cut_inside_a_sentence(
+    story: Stories, budget: int
+) -> None:
+    material = in_numbers(everything(story), story.book, budget=budget)
+    assert sum(tokens(one.text) for one in material.citations) <= budget
+    for citation in material.passages:
+        assert citation.text.rstrip("”")[-1] in ".,"
+    verbatim(material, story.book)
+
+
+def test_a_passage_too_long_is_cut_to_the_sentences_that_fit_the_question() -> None:
+    filler = "The marsh lay still and grey under the cloud all that day. " * 6
+    told = f"{filler}PurpleFrog lit the lantern. {filler}".strip()
+    book = Book({ONE: f"# One\n\n{told}\n"})
+    result = RetrievalResult(ranked_chunks=(passage(book, ONE, told),))
+    words = WordWeights({"lantern": 1.0})
+    (cut,) = in_numbers(result, book, words=words, budget=100).passages
+    assert "PurpleFrog lit the lantern." in cut.text
+    assert len(cut.text) < len(told)
+    assert cut.text.startswith(("The", "Purple")) and cut.text.endswith(".")
+
+
+def test_what_fits_the_question_comes_first(story: Stories) -> None:
+    words = WordWeights({"pony": 1.0})
+    material = in_numbers(everything(story), story.book, words=words)
+    assert material.citations[0].text == "The pony drowned in the fog."
+
+
+def test_facts_leave_passages_their_room(story: Stories) -> None:
+    material = in_numbers(everything(story), story.book, budget=160)
+    assert material.passages
+    assert material.entries
+
+
+def test_of_many_lines_few_are_given_and_verified_ones_first() -> None:
+    said = [f"I have said it {count} times over." for count in "abcdefghijkl"]
+    text = "\n\n".join(f"“{one}” said Nell." for one in said)
+    story = Stories(Book({ONE: f"# One\n\n{text}\n"}))
+    story.name("Nell")
+    for one in said:
+        story.says(ONE, one, "Nell")
+    material = in_numbers(found(story, speaker="Nell"), story.book)
+    assert len(material.entries) == LINES
+    assert {e.piece.facet for e in material.entries} == {Facet.LINE}
+
+
+def test_what_a_document_no_longer_says_has_no_number(story: Stories) -> None:
+    result = everything(story)
+    texts = story.book.texts() | {DocumentId(ONE): document("# One\n\nNothing.\n")}
+    material = numbered(result, texts, sentence_spans)
+    assert {citation.document for citation in material.citations} == {TWO}
+
+
+async def test_texts_are_those_of_the_documents_that_are_still_there(
+    story: Stories,
+) -> None:
+    result = everything(story)
+    del story.book.documents[DocumentId(ONE)]
+    assert set(await texts_of(result, story.book)) == {TWO}
+
+
+def test_nothing_later_than_the_horizon_gets_a_number(story: Stories) -> None:
+    result = found(story, "Nell Tallow", horizon=Horizon(1), speaker="Nell Tallow")
+    material = in_numbers(result, story.book)
+    assert {citation.document for citation in material.citations} == {ONE}
+
+
+def test_a_decision_of_the_writers_needs_no_number() -> None:
+    piece = Piece(Facet.LOOK, "Nell", "age", "forty", decided=True)
+    assert piece.told == "Nell, age: forty"
+    assert piece.bare
+
+
+def test_an_utterance_in_two_stretches_has_a_number_for_each(story: Stories) -> None:
+    quote = a_story_with_a_tag()
+    pieces = pieces_of(found(quote, speaker="Nell"))
+    (evidence,) = pieces[0].evidence
+    assert [text for _, text in stretches(evidence)] == ["Never", "not once."]
+    material = in_numbers(found(quote, speaker="Nell"), quote.book)
+    assert [one.text for one in material.citations] == ["Never", "not once."]
+
+
+def a_story_with_a_tag() -> Stories:
+    from dataclasses import replace
+
+    story = Stories(Book({ONE: "# One\n\n“Never”, said Nell, “not once.”\n"}))
+    story.name("Nell")
+    story.says(ONE, "Never", "Nell")
+    (said,) = story.said
+    spans = (*said.quotation.spans, story.book.span(ONE, "not once."))
+    story.said = [replace(said, quotation=replace(said.quotation, spans=spans))]
+    return story
+
+
+@given(before=PROSE, words=PROSE, after=PROSE, moved=PROSE)
+def test_words_are_found_again_where_they_stand_now(
+    before: str, words: str, after: str, moved: str
+) -> None:
+    old = before + words + after
+    span = Span(len(before), len(before) + len(words))
+    citation = cite(3, words, start=span.start)
+    same = re_anchored(citation, document(old))
+    assert same is None or (same.span, same.text, same.number) == (span, words, 3)
+    assert (same is None) == (not words.strip())
+    new = f"{moved}\n{old}"
+    again = re_anchored(citation, document(new))
+    if again is not None:
+        assert new[again.span.start : again.span.end] == again.text
+        assert again.lines == document(new).lines.lines_of(again.span)
+
+
+@pytest.mark.parametrize(
+    ("now", "words"),
+    [
+        ("Far above. The lamp's out, she said.", "The lamp's out"),
+        ("THE *LAMP’S* OUT", "THE *LAMP’S* OUT"),
+        ("The lamps of the town went out", None),
+        ("The lamp was out", None),
+        ("", None),
+    ],
+)
+def test_other_typography_is_the_same_words_and_other_words_are_not(
+    now: str, words: str | None
+) -> None:
+    again = re_anchored(cite(1, "The lamp’s out"), document(now))
+    assert (again.text if again else None) == words
+
+
+def test_of_two_places_the_nearer_one_is_taken() -> None:
+    text = "Not once. " * 2 + "A long stretch lies between. Not once."
+    again = re_anchored(cite(1, "Not once.", start=len(text) - 3), document(text))
+    assert again is not None
+    assert again.span.end == len(text)
+
+
+def test_words_inside_of_a_word_are_not_found() -> None:
+    assert re_anchored(cite(1, "lamp", start=9), document("The lamplighter")) is None
+
+
+@given(text=PROSE, cuts=st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60))))
+def test_a_stretch_keeps_its_number_however_often_it_is_cited(
+    text: str, cuts: list[tuple[int, int]]
+) -> None:
+    numbering = Numbering({HERE: document(text)})
+    for start, end in cuts:
+        span = Span(min(start, len(text)), min(end, len(text)))
+        words = text[span.start : span.end]
+        made = numbering.stands(HERE, span, words, None)
+        if made is not None:
+            assert numbering.number(made) == numbering.number(made)
+    citations = numbering.citations
+    assert [one.number for one in citations] == list(range(1, len(citations) + 1))
+    assert all(text[c.span.start : c.span.end] == c.text for c in citations)
+    assert len({one.span for one in citations}) == len(citations)
+
+
+@given(
+    st.lists(st.sampled_from(["Nell ran. ", "It rained, and it rained. "]), min_size=1)
+)
+def test_a_cut_never_falls_inside_a_word(parts: list[str]) -> None:
+    told = "".join(parts).strip()
+    book = Book({ONE: f"# One\n\n{told}\n"})
+    result = RetrievalResult(ranked_chunks=(passage(book, ONE, told),))
+    material = in_numbers(result, book, budget=70)
+    for citation in material.citations:
+        end = citation.span.end
+        whole = book.documents[DocumentId(ONE)].text
+        assert not re.match(r"\w\w", whole[end - 1 : end + 1])

@@ -1,0 +1,73 @@
+import pytest
+
+from lrwr.core.canon.model import Canon
+from lrwr.core.chat.history import SHORT, estimated_tokens, fitting, within_horizon
+from lrwr.core.model.story import Horizon
+from lrwr.core.model.turns import NarrativeState, Turn
+from lrwr.core.retrieval.story import StoryOrder, arrange
+from tests.fakes.conversations import a_turn as a_kept_turn
+from tests.fakes.stories import Book
+
+
+def a_turn(
+    question: str = "Where is the boat?",
+    answer: str = "At the landing.",
+    as_of: str = "",
+) -> Turn:
+    return a_kept_turn(question, answer, state=NarrativeState(as_of=as_of))
+
+
+@pytest.fixture
+def order() -> StoryOrder:
+    book = Book({f"{n}.md": f"# {n}\n\nOne.\n\n***\n\nTwo.\n" for n in (1, 2, 3)})
+    return arrange(book.outline_list(), (), Canon())
+
+
+def test_without_a_horizon_every_turn_counts(order: StoryOrder) -> None:
+    turns = [a_turn(), a_turn(as_of="ch2")]
+    assert within_horizon(turns, None, order) == turns
+
+
+@pytest.mark.parametrize(
+    ("horizon", "kept"),
+    [
+        (Horizon(1), []),
+        (Horizon(2), ["ch2", "ch2:s1"]),
+        (Horizon(2, 1), ["ch2:s1"]),
+        (Horizon(3), ["ch2", "ch2:s1", "ch3"]),
+        (Horizon(3, 1), ["ch2", "ch2:s1"]),
+    ],
+)
+def test_a_turn_from_later_in_the_story_is_left_out(
+    order: StoryOrder, horizon: Horizon, kept: list[str]
+) -> None:
+    places = ["ch2", "ch2:s1", "ch3", "", "ch9"]
+    turns = [a_turn(as_of=place) for place in places]
+    found = within_horizon(turns, horizon, order)
+    assert [turn.output.narrative_state_delta.as_of for turn in found] == kept
+
+
+def test_the_newest_turns_that_fit_are_told_in_full_the_others_in_short() -> None:
+    long = "Where " + "on earth " * 40 + "is the boat?"
+    turns = [a_turn(long), a_turn("Who is Wren?"), a_turn("Why?")]
+    budget = sum(
+        estimated_tokens(t.question + t.output.response_text) for t in turns[1:]
+    )
+    kept, before = fitting(turns, budget)
+    assert kept == tuple(turns[1:])
+    title, line = before.splitlines()
+    assert title == "Earlier the writer asked:"
+    assert line.startswith("- Where on earth") and line.endswith("…")
+    assert len(line) <= SHORT + 2
+
+
+def test_what_all_fits_leaves_nothing_before() -> None:
+    turns = [a_turn(), a_turn()]
+    assert fitting(turns) == (tuple(turns), "")
+    assert fitting([]) == ((), "")
+
+
+def test_a_turn_that_is_too_long_alone_is_told_in_short() -> None:
+    kept, before = fitting([a_turn("Why?", "x " * 9_000)])
+    assert kept == ()
+    assert before.endswith("- Why?")

@@ -1,0 +1,278 @@
+"""Without a model the text answers in its own words, and says where it has none."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pytest
+
+from lrwr.core.adapters.sentences import sentence_spans
+from lrwr.core.bible.values import Gap, GapState
+from lrwr.core.canon.model import Question as Asked
+from lrwr.core.chat.checking import checked
+from lrwr.core.chat.quoting import FACTS, quote_answer
+from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.facts import About
+from lrwr.core.model.story import Horizon
+from lrwr.core.model.turns import (
+    Citation,
+    Cited,
+    GapFlag,
+    GapFound,
+    Intent,
+    Intention,
+    Mode,
+    Plan,
+    Speaker,
+    Token,
+)
+from lrwr.core.ports.reranker import Reranker
+from tests.fakes.chatting import (
+    ONE,
+    TWO,
+    a_plan,
+    a_shelf,
+    a_story,
+    found,
+    paragraphs,
+)
+from tests.fakes.stories import Stories
+
+NELL = "Nell Tallow"
+AS_NELL = Question("What of the lamp?", Mode.IN_CHARACTER, NELL)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    lines: list[str]
+    citations: tuple[Citation, ...]
+    gaps: tuple[GapFlag, ...]
+    remarks: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        return "".join(self.lines)
+
+
+async def answer(
+    story: Stories,
+    question: Question | str,
+    plan: Plan,
+    result: RetrievalResult,
+    *,
+    reranker: Reranker | None = None,
+) -> Said:
+    if isinstance(question, str):
+        question = Question(question)
+    remarks: list[str] = []
+    shelf = a_shelf(story.book, reranker)
+    lines, cited, gaps = list[str](), list[Citation](), list[GapFlag]()
+    async for event in quote_answer(question, plan, result, shelf, remarks.append):
+        match event:
+            case Token(text, speaker):
+                assert speaker is Speaker.AVATAR
+                marks = {int(n) for n in re.findall(r"\[(\d+)\]", text)}
+                assert marks <= {one.number for one in cited}, "cited before it is said"
+                lines.append(text)
+            case Cited(citation):
+                cited.append(citation)
+            case GapFound(gap):
+                gaps.append(gap)
+    return Said(lines, tuple(cited), tuple(gaps), tuple(remarks))
+
+
+class Wordless:
+    """A reranker that does not answer."""
+
+    name = "wordless"
+
+    async def rerank(self, question: str, passages: Sequence[str]) -> list[float]:
+        """Fail."""
+        raise ServiceUnavailable("The reranker is away.")
+
+
+@pytest.fixture
+def story() -> Stories:
+    return a_story()
+
+
+async def test_what_is_known_comes_first_then_the_passages(story: Stories) -> None:
+    result = found(story, NELL, passages=paragraphs(story.book, ONE)[:1])
+    said = await answer(
+        story, "What colour are Nell’s eyes?", a_plan(Intention.TRAITS), result
+    )
+    first, *quotes = said.text.split("\n\n")
+    assert first == "Nell Tallow, eyes: grey (“Her eyes were grey as slate.”) [1]"
+    assert quotes == [f"{said.citations[1].text} [2]"]
+    assert said.gaps == ()
+
+
+async def test_every_citation_is_verbatim_and_every_line_is_borne_out(
+    story: Stories,
+) -> None:
+    passages = [*paragraphs(story.book, ONE), *paragraphs(story.book, TWO)]
+    result = found(story, NELL, "Corin Vale", passages=passages)
+    plan = a_plan(Intention.TRAITS, Intention.WHAT_HAPPENED)
+    said = await answer(story, "What happened in the fog?", plan, result)
+    for citation in said.citations:
+        kept = story.book.texts()[citation.document]
+        assert kept.text[citation.span.start : citation.span.end] == citation.text
+        assert kept.lines.lines_of(citation.span) == citation.lines
+    text, cited, doubtful = checked(said.text, said.citations, sentence_spans)
+    assert (text, cited, doubtful) == (said.text, said.citations, ())
+
+
+async def test_a_fact_or_a_quote_comes_at_a_time(story: Stories) -> None:
+    result = found(story, NELL, passages=paragraphs(story.book, ONE))
+    said = await answer(story, "Who is Nell?", a_plan(Intention.TRAITS), result)
+    assert len(said.lines) == said.text.count("\n\n") + 1
+    assert all(line.rstrip().endswith("]") for line in said.lines)
+
+
+async def test_only_what_the_question_asks_for_is_told(story: Stories) -> None:
+    story.fact(
+        ONE, "nineteen rungs of it", About.CHARACTER, "attribute", "nineteen", NELL,
+        details=(("attribute", "age"),),
+    )  # fmt: skip
+    result = found(story, NELL)
+    said = await answer(story, "What age is Nell?", a_plan(Intention.TRAITS), result)
+    assert "nineteen" in said.text and "grey" not in said.text
+    everything = await answer(story, "Who is Nell?", a_plan(Intention.TRAITS), result)
+    assert "nineteen" in everything.text and "grey" in everything.text
+    none = await answer(story, "Who is Nell?", a_plan(Intention.FIND_PASSAGE), result)
+    assert "grey" not in none.text
+
+
+async def test_facts_are_few(story: Stories) -> None:
+    for name in "abcdefghijkl":
+        story.fact(
+            ONE, "nineteen rungs of it", About.CHARACTER, "attribute", name, NELL,
+            details=(("attribute", f"mark {name}"),),
+        )  # fmt: skip
+    said = await answer(
+        story, "Who is Nell?", a_plan(Intention.TRAITS), found(story, NELL)
+    )
+    assert len(said.lines) == FACTS
+
+
+async def test_words_that_the_text_never_has_are_a_gap(story: Stories) -> None:
+    result = found(
+        story, NELL, passages=paragraphs(story.book, ONE), unknown=["bicycle"]
+    )
+    said = await answer(story, "Has Nell a bicycle?", a_plan(Intention.TRAITS), result)
+    assert said.gaps == (GapFlag(NELL, "bicycle"),)
+    first, second, *nearest = said.text.split("\n\n")
+    assert first == "Your text never says: bicycle."
+    assert second == "Your text is silent on this. What comes nearest:"
+    assert nearest and all("grey" not in one or "Her eyes" in one for one in nearest)
+
+
+async def test_under_a_horizon_silence_is_so_far(story: Stories) -> None:
+    question = Question("Has Nell a bicycle?", horizon=Horizon(1))
+    result = found(story, NELL, horizon=Horizon(1), unknown=["bicycle"])
+    said = await answer(story, question, a_plan(Intention.TRAITS), result)
+    assert said.text.startswith("Not said so far: bicycle.")
+    assert "silent on this so far." in said.text
+
+
+async def test_nothing_found_is_a_gap(story: Stories) -> None:
+    said = await answer(story, "Why the marsh?", a_plan(), RetrievalResult())
+    assert said.text == "Your text is silent on this."
+    assert said.gaps == (GapFlag("", "marsh"),)
+
+
+async def test_a_gap_of_the_ledger_is_flagged_with_what_it_implies(
+    story: Stories,
+) -> None:
+    gap = Gap("bcdf", Asked(NELL, "age"), NELL, "age", GapState.OPEN, (), ("Say it.",))
+    result = replace(found(story, NELL), gaps=(gap,))
+    said = await answer(story, "What age is Nell?", a_plan(Intention.TRAITS), result)
+    assert said.gaps == (GapFlag(NELL, "age", "", "Say it."),)
+    plan = a_plan(intent=Intent.GAP_PROBE)
+    said = await answer(story, "What is open about Nell?", plan, result)
+    assert said.gaps == (GapFlag(NELL, "age", "", "Say it."),)
+    assert "Nell Tallow, age: left open" in said.text
+
+
+async def test_in_character_only_their_own_lines_are_said(story: Stories) -> None:
+    result = found(story, NELL, speaker=NELL, passages=paragraphs(story.book, ONE))
+    said = await answer(story, AS_NELL, a_plan(Intention.TRAITS), result)
+    assert said.text == "“The lamp must never go out,” [1]"
+    assert said.citations[0].text == "The lamp must never go out,"
+
+
+async def test_in_character_lines_of_others_and_of_nobody_are_not_theirs(
+    story: Stories,
+) -> None:
+    result = found(story, NELL, speaker="Mags")
+    fog = replace(AS_NELL, text="What of the fog?")
+    said = await answer(story, fog, a_plan(), result)
+    assert said.text == (
+        "Nell Tallow says nothing of this, as far as the story has come."
+    )
+    (quote,) = result.lines
+    words = replace(quote.evidence, certainty=Certainty.NOT_EVALUATED)
+    guessed = replace(quote, speaker=NELL, evidence=words)
+    said = await answer(story, fog, a_plan(), replace(result, lines=(guessed,)))
+    assert said.citations == ()
+
+
+async def test_in_character_what_they_never_speak_of_is_a_gap(story: Stories) -> None:
+    question = replace(AS_NELL, text="Do you love the sea?")
+    result = found(story, NELL, speaker=NELL, unknown=["love", "sea"])
+    said = await answer(story, question, a_plan(), result)
+    assert said.text.startswith("Nell Tallow says nothing of this")
+    assert said.gaps == (GapFlag(NELL, "love sea"),)
+
+
+async def test_in_character_verified_lines_come_before_probable_ones() -> None:
+    story = a_story()
+    result = found(story, NELL, speaker=NELL)
+    lamp = next(one for one in result.lines if "lamp" in one.evidence.text)
+    probable = replace(lamp.evidence, certainty=Certainty.PROBABLE)
+    words = "Mags opened the ledger and looked at the page"
+    span = story.book.span(ONE, words)
+    sure = replace(lamp.evidence, spans=(span,), text=words)
+    lines = (replace(lamp, evidence=probable), replace(lamp, evidence=sure))
+    question = replace(AS_NELL, text="What of the lamp and the ledger?")
+    said = await answer(story, question, a_plan(), replace(result, lines=lines))
+    assert [one.text.split()[0] for one in said.citations] == ["Mags", "The"]
+
+
+async def test_what_would_be_if_is_shown_by_what_was(story: Stories) -> None:
+    result = found(story, "Corin Vale", passages=paragraphs(story.book, TWO)[:1])
+    plan = a_plan(intent=Intent.SCENARIO)
+    said = await answer(story, "What would Corin do in the fog?", plan, result)
+    first, *shown = said.text.split("\n\n")
+    assert first.startswith("Without a language model")
+    assert "what Corin Vale did and said" in first
+    assert any("The pony drowned in the fog." in line for line in shown)
+    assert all(line.endswith("]") for line in shown)
+    nothing = await answer(story, "What if?", plan, RetrievalResult())
+    assert "There is nothing nearby" in nothing.text
+    assert len(nothing.gaps) == 1
+
+
+async def test_what_the_document_no_longer_says_is_not_told(story: Stories) -> None:
+    result = found(story, NELL, passages=paragraphs(story.book, ONE))
+    changed = a_story()
+    changed.book.documents = {
+        name: replace(one, text="Nothing is left of it.")
+        for name, one in story.book.documents.items()
+    }
+    said = await answer(changed, "Who is Nell?", a_plan(Intention.TRAITS), result)
+    assert said.citations == ()
+    assert said.text == "Your text is silent on this."
+
+
+async def test_without_a_reranker_that_answers_it_is_remarked(story: Stories) -> None:
+    result = found(story, NELL, passages=paragraphs(story.book, ONE))
+    said = await answer(
+        story, "Who opened the ledger?", a_plan(), result, reranker=Wordless()
+    )
+    assert "Mags opened the ledger" in said.text
+    assert said.remarks == (
+        "Sentences were chosen by their words alone. The reranker is away.",
+    )

@@ -1,0 +1,240 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.core.bible.values import Bible
+from lrwr.core.chat.names import EXACT, NEARLY, STRANGER
+from lrwr.core.chat.rules_planner import plan_by_rules
+from lrwr.core.chat.state import Question
+from lrwr.core.model.facts import RULES
+from lrwr.core.model.turns import (
+    INTENTIONS,
+    Choice,
+    Entity,
+    Intent,
+    Intention,
+    Mode,
+    NarrativeState,
+    Plan,
+    Source,
+)
+
+FIND = (Source.MANUSCRIPT, Intention.FIND_PASSAGE)
+SPOKEN = (Source.MANUSCRIPT, Intention.DIALOGUE_OF)
+TRAITS = (Source.PROFILES, Intention.TRAITS)
+VALUES = (Source.PROFILES, Intention.VALUES)
+BEHAVIOR = (Source.PROFILES, Intention.BEHAVIOR)
+RULE = (Source.WORLD, Intention.RULE)
+
+
+def pairs(plan: Plan) -> set[tuple[Source, Intention]]:
+    return {(one.source, one.intention) for one in plan.choices}
+
+
+def names(plan: Plan) -> list[str]:
+    return [one.name for one in plan.entities]
+
+
+def test_what_somebody_says_of_a_thing_is_asked_of_the_story_alone(
+    marsh_bible: Bible,
+) -> None:
+    question = Question("What does PurpleFrog say about the marsh lantern?")
+    plan = plan_by_rules(question, marsh_bible)
+    assert pairs(plan) == {SPOKEN}
+    assert names(plan) == ["PurpleFrog", "the marsh lantern"]
+    assert (plan.intent, plan.planner) == (Intent.ANALYTICAL, RULES)
+
+
+def test_two_wishes_in_one_question_are_both_planned(marsh_bible: Bible) -> None:
+    question = Question("Remind me who OchraMags is, and what PurpleFrog values")
+    plan = plan_by_rules(question, marsh_bible)
+    assert pairs(plan) == {TRAITS, VALUES, FIND}
+    assert names(plan) == ["OchraMags", "PurpleFrog"]
+
+
+def test_a_rule_and_who_breaks_it_are_asked_of_world_and_profiles(
+    marsh_bible: Bible,
+) -> None:
+    question = Question("How do the tide rules work, and does PurpleFrog break them?")
+    plan = plan_by_rules(question, marsh_bible)
+    assert pairs(plan) == {RULE, BEHAVIOR}
+    assert names(plan) == ["tide rules", "PurpleFrog"]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Who is Wren?", {TRAITS, FIND}),
+        ("Tell me about Mrs. Gannet.", {TRAITS, FIND}),
+        ("how does purplefrog talk", {(Source.PROFILES, Intention.VOICE)}),
+        ("What does Nell tell Mags?", {SPOKEN}),
+        ("How does Nell change?", {(Source.PROFILES, Intention.ARC)}),
+        (
+            "What is Mags's relationship with Nell?",
+            {(Source.PROFILES, Intention.RELATIONSHIPS)},
+        ),
+        ("Tell me about Gull Post", {(Source.WORLD, Intention.SETTING)}),
+        ("Does Nell know Gull Post?", {(Source.WORLD, Intention.SETTING), BEHAVIOR}),
+        ("What happens?", {(Source.TIMELINE, Intention.WHAT_HAPPENED)}),
+        ("When did Mags open it?", {(Source.TIMELINE, Intention.WHEN)}),
+        ("What was before the flood?", {(Source.TIMELINE, Intention.BEFORE_AFTER)}),
+        ("Who was there?", {(Source.TIMELINE, Intention.WHO_WAS_THERE)}),
+        ("Why did I cut the ferry?", {(Source.NOTES, Intention.AUTHOR_INTENT)}),
+        ("Any loose ends?", {(Source.NOTES, Intention.OPEN_QUESTION)}),
+        ("Recap the story", {(Source.MANUSCRIPT, Intention.RECAP)}),
+        (
+            "Compare the two floods",
+            {(Source.MANUSCRIPT, Intention.COMPARE_PASSAGES)},
+        ),
+        ("Which chapter has the flood?", {FIND}),
+        ("Does Nell own a boat?", {FIND}),
+        ("Boats?", {FIND}),
+    ],
+)
+def test_words_and_names_tell_what_is_wanted(
+    marsh_bible: Bible, text: str, wanted: set[tuple[Source, Intention]]
+) -> None:
+    assert pairs(plan_by_rules(Question(text), marsh_bible)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("Who is Nell?", Intent.ANALYTICAL),
+        ("How would you describe Nell?", Intent.ANALYTICAL),
+        ("What would PurpleFrog do if the lantern went out?", Intent.SCENARIO),
+        ("How would Nell Tallow react?", Intent.SCENARIO),
+        ("Would Mags ever lie?", Intent.SCENARIO),
+        ("Does the text say how old Mags is?", Intent.GAP_PROBE),
+        ("Is it ever explained why Mags left?", Intent.GAP_PROBE),
+        ("What is undefined about Nell?", Intent.GAP_PROBE),
+        ("Is this trope tired?", Intent.EXTERNAL_REFERENCE),
+        ("Is her end like in Macbeth?", Intent.EXTERNAL_REFERENCE),
+        ("Is her end like in Gull Post?", Intent.ANALYTICAL),
+        ("What does the text on the door mean?", Intent.ANALYTICAL),
+    ],
+)
+def test_intents_are_told_apart(marsh_bible: Bible, text: str, intent: Intent) -> None:
+    assert plan_by_rules(Question(text), marsh_bible).intent is intent
+
+
+def test_the_mode_says_who_answers(marsh_bible: Bible) -> None:
+    asked = "What do you say about the tide rules, and would you break them?"
+    question = Question(asked, Mode.IN_CHARACTER, character="PurpleFrog")
+    plan = plan_by_rules(question, marsh_bible)
+    assert plan.intent is Intent.IN_CHARACTER
+    assert "PurpleFrog" in names(plan)
+    assert {SPOKEN, BEHAVIOR} <= pairs(plan)
+
+
+def test_you_is_nobody_of_the_story_to_the_analyst(marsh_bible: Bible) -> None:
+    plan = plan_by_rules(Question("Can you find the flood?"), marsh_bible)
+    assert (pairs(plan), plan.entities) == ({FIND}, ())
+
+
+def test_the_web_is_never_asked_instead_of_the_story(marsh_bible: Bible) -> None:
+    plan = plan_by_rules(Question("Is it like in Macbeth?"), marsh_bible)
+    assert plan.sources == {Source.WEB, Source.MANUSCRIPT}
+
+
+@pytest.mark.parametrize(
+    ("text", "entities"),
+    [
+        ("Where is mags?", []),
+        ("where is mags?", [Entity("OchraMags", EXACT)]),
+        ("Is Wren OchraMags’s niece?", [("Nell Tallow", EXACT), ("OchraMags", EXACT)]),
+        ("Did PurpelFrog lie?", [("PurpleFrog", NEARLY)]),
+        ("Is Gannet rich?", [("Gannet", NEARLY)]),
+        ("The Marsh Lantern's oil", [("the marsh lantern", EXACT)]),
+        ("a tide rule", [("tide rules", EXACT)]),
+        ("Does Zoltan Vex of the Fens meet Nell?",
+         [("Zoltan Vex of the Fens", STRANGER), ("Nell Tallow", EXACT)]),
+        ("Annabel’s boat", [("Annabel", STRANGER)]),
+        ("Boats, and why I like them", []),
+        ("Nell? Nell! Wren.", [("Nell Tallow", EXACT)]),
+        ("The marsh. Lantern light.", []),
+    ],
+)  # fmt: skip
+def test_names_are_known_as_the_bible_has_them(
+    marsh_bible: Bible, text: str, entities: list[tuple[str, float]]
+) -> None:
+    found = plan_by_rules(Question(text), marsh_bible).entities
+    wanted = [one if isinstance(one, Entity) else Entity(*one) for one in entities]
+    assert list(found) == wanted
+
+
+def test_a_pronoun_points_to_whom_the_talk_was_of_and_who_is_still_in_sight(
+    marsh_bible: Bible,
+) -> None:
+    state = NarrativeState(entities=("Nell Tallow", "Somebody Later"))
+    asked = Question("What does she want?", state=state)
+    assert names(plan_by_rules(asked, marsh_bible)) == ["Nell Tallow"]
+    named = Question("What does she want of Mags?", state=state)
+    assert names(plan_by_rules(named, marsh_bible)) == ["OchraMags"]
+
+
+def test_nobody_is_known_who_is_not_in_the_bible_yet() -> None:
+    plan = plan_by_rules(Question("Who is PurpleFrog?"), Bible(bounded=True))
+    assert plan.entities == (Entity("PurpleFrog", STRANGER),)
+
+
+def test_the_surest_choice_comes_first_and_each_pair_once(marsh_bible: Bible) -> None:
+    asked = "Who is Mags, how old is she, and what happened before the flood?"
+    choices = plan_by_rules(Question(asked), marsh_bible).choices
+    assert list(choices) == sorted(choices, key=lambda one: -one.confidence)
+    assert len({(c.source, c.intention) for c in choices}) == len(choices)
+
+
+WORDS = st.lists(
+    st.sampled_from(
+        [
+            "What",
+            "does",
+            "the",
+            "text",
+            "ever",
+            "say",
+            "explain",
+            "when",
+            "if",
+            "would",
+            "is",
+            "Nell",
+            "Mags",
+            "Gull",
+            "Post",
+            "you",
+            "tide",
+            "rules",
+            "like",
+            "in",
+            "Macbeth",
+            "why",
+            "did",
+            "I",
+            "who",
+            "was",
+            "before",
+            "after",
+            ".",
+            ",",
+            "?",
+            "’s",
+        ]
+    ),
+    max_size=40,
+)
+
+
+@given(WORDS.map(" ".join) | st.text(max_size=200), st.sampled_from(list(Mode)))
+def test_every_question_has_a_plan_that_can_be_carried_out(
+    text: str, mode: Mode
+) -> None:
+    question = Question(text, mode, character="Nell Tallow")
+    plan = plan_by_rules(question, Bible())
+    assert plan.sources - {Source.WEB}
+    assert all(one.intention in INTENTIONS[one.source] for one in plan.choices)
+    assert all(
+        isinstance(one, Choice) and 0.7 <= one.confidence < 1 for one in plan.choices
+    )
+    assert all(one.name.strip() and 0.6 <= one.confidence < 1 for one in plan.entities)

@@ -1,0 +1,241 @@
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from lrwr.core.adapters.sentences import sentence_spans
+from lrwr.core.bible.service import BibleService
+from lrwr.core.bible.values import Bible
+from lrwr.core.canon.model import Canon
+from lrwr.core.chat.avatars import ModelAvatar, QuotingAvatar
+from lrwr.core.chat.nodes import Answer, Avatar, Emit
+from lrwr.core.chat.picking import Shelf
+from lrwr.core.chat.rules_planner import plan_by_rules
+from lrwr.core.chat.service import Asking, AvatarSessionService
+from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.model.errors import NotFound, ServiceUnavailable
+from lrwr.core.model.turns import (
+    Mode,
+    Plan,
+    Speaker,
+    Staged,
+    Token,
+    Turn,
+    TurnDone,
+    TurnEvent,
+    TurnState,
+)
+from tests.fakes.chat_models import ScriptedChat
+from tests.fakes.story_desks import StoryDesk, a_story_desk
+
+FILES = {
+    "1.md": (
+        "# One\n\n“The lamp must never go out,” said Nell Tallow. “Not once.”\n\n"
+        "Nell climbed the ladder. “The fog is weather,” said Mags to Nell.\n"
+    ),
+    "2.md": (
+        "# Two\n\n“I keep no ledger,” said Nell. Corin Vale came over the marsh.\n\n"
+        "“The pony drowned,” said Corin Vale to Nell. Nell said nothing.\n"
+    ),
+}
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[StoryDesk]:
+    async with a_story_desk(tmp_path) as opened:
+        for name, text in FILES.items():
+            opened.write(name, text)
+        await opened.ingest()
+        yield opened
+
+
+def shelf(desk: StoryDesk) -> Shelf:
+    library = desk.library
+    return Shelf(library.passages, library.words, None, sentence_spans, desk.pipeline)
+
+
+async def by_rules(question: Question, bible: Bible) -> Plan:
+    return plan_by_rules(question, bible)
+
+
+def sessions(desk: StoryDesk, avatar: Avatar | None = None) -> AvatarSessionService:
+    ids = count(1)
+    return AvatarSessionService(
+        bible=BibleService(
+            stories=desk.library.story,
+            passages=desk.library.passages,
+            patterns=(),
+            canon=Canon,
+        ),
+        finder=desk.finder(),
+        threads=desk.library.threads,
+        plan=by_rules,
+        avatar=avatar or QuotingAvatar(shelf(desk)),
+        pipeline=desk.pipeline,
+        limit=5,
+        now=lambda: 1_000.0,
+        new_id=lambda: f"{next(ids):032x}",
+    )
+
+
+async def whole(service: AvatarSessionService, asking: Asking) -> list[TurnEvent]:
+    async with aclosing(service.ask(asking)) as events:
+        return [event async for event in events]
+
+
+def turn_of(events: list[TurnEvent]) -> Turn:
+    done = events[-1]
+    assert isinstance(done, TurnDone)
+    return done.turn
+
+
+async def test_a_question_is_answered_shown_as_it_goes_and_kept(
+    desk: StoryDesk,
+) -> None:
+    events = await whole(sessions(desk), Asking("What does Nell say about the lamp?"))
+    assert isinstance(events[0], Staged)
+    turn = turn_of(events)
+    said = "".join(event.text for event in events if isinstance(event, Token))
+    assert turn.output.response_text == said
+    assert "The lamp must never go out" in said
+    assert (turn.number, turn.state) == (1, TurnState.COMPLETE)
+    (thread,) = await desk.library.threads.threads()
+    assert (await desk.library.threads.turns(thread.id)) == [turn]
+    text = await desk.library.passages.text(turn.output.citations[0].document)
+    for citation in turn.output.citations:
+        own = await desk.library.passages.text(citation.document)
+        span = citation.span
+        assert own.text[span.start : span.end] == citation.text
+    assert text.text.startswith("# ")
+
+
+async def test_a_conversation_goes_on_from_its_state(desk: StoryDesk) -> None:
+    service = sessions(desk)
+    first = await whole(
+        service,
+        Asking("What of the lamp?", character="nell", mode=Mode.IN_CHARACTER),
+    )
+    done = first[-1]
+    assert isinstance(done, TurnDone)
+    second = turn_of(await whole(service, Asking("And fog?", thread=done.thread)))
+    state = second.output.narrative_state_delta
+    assert (second.number, state.character) == (2, "Nell")
+    assert state.mode is Mode.IN_CHARACTER
+
+
+async def test_nothing_from_after_the_horizon_is_answered_with(
+    desk: StoryDesk,
+) -> None:
+    service = sessions(desk)
+    later = await whole(service, Asking("Who is Corin Vale and the pony?"))
+    done = later[-1]
+    assert isinstance(done, TurnDone)
+    asked: list[tuple[Question, RetrievalResult]] = []
+
+    class Listening:
+        model = ""
+
+        async def answer(
+            self, question: Question, plan: Plan, result: RetrievalResult, emit: Emit
+        ) -> Answer:
+            asked.append((question, result))
+            return Answer("")
+
+    watched = sessions(desk, Listening())
+    await whole(watched, Asking("What of the pony?", thread=done.thread, as_of="ch1"))
+    ((question, result),) = asked
+    assert question.history == ()
+    assert question.state.entities == ()
+    assert "Corin" not in repr(result)
+    assert "pony" not in repr(result.ranked_chunks)
+
+
+async def test_whoever_is_not_there_yet_cannot_be_asked(desk: StoryDesk) -> None:
+    service = sessions(desk)
+    asking = Asking("Where?", character="Corin Vale", as_of="ch1")
+    with pytest.raises(NotFound, match="so far"):
+        await whole(service, asking)
+    with pytest.raises(NotFound, match="Nobody is chosen"):
+        await whole(service, Asking("Where?", mode=Mode.IN_CHARACTER))
+    assert await desk.library.threads.threads() == []
+
+
+class Endless:
+    """An avatar that says one word and then never goes on."""
+
+    model = "endless"
+
+    def __init__(self) -> None:
+        self.closed = asyncio.Event()
+
+    async def answer(
+        self, question: Question, plan: Plan, result: RetrievalResult, emit: Emit
+    ) -> Answer:
+        emit(Token("The lamp ", Speaker.AVATAR))
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.closed.set()
+        return Answer("")
+
+
+async def test_a_turn_that_is_stopped_is_kept_as_far_as_it_came(
+    desk: StoryDesk,
+) -> None:
+    avatar = Endless()
+    events = sessions(desk, avatar).ask(Asking("What of the lamp?"))
+    async for event in events:
+        if isinstance(event, Token):
+            break
+    await events.aclose()
+    assert avatar.closed.is_set()
+    (thread,) = await desk.library.threads.threads()
+    (turn,) = await desk.library.threads.turns(thread.id)
+    assert turn.state is TurnState.STOPPED
+    assert turn.output.response_text == "The lamp "
+
+
+async def test_a_turn_whose_task_is_cancelled_is_kept_too(desk: StoryDesk) -> None:
+    avatar, began = Endless(), asyncio.Event()
+
+    async def turn() -> None:
+        async with aclosing(sessions(desk, avatar).ask(Asking("Lamp?"))) as events:
+            async for event in events:
+                if isinstance(event, Token):
+                    began.set()
+
+    task = asyncio.create_task(turn())
+    await began.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    (thread,) = await desk.library.threads.threads()
+    (kept,) = await desk.library.threads.turns(thread.id)
+    assert kept.state is TurnState.STOPPED
+
+
+async def test_where_a_model_fails_the_text_answers_and_says_so(
+    desk: StoryDesk,
+) -> None:
+    model = ScriptedChat(ServiceUnavailable("The server is away."))
+    avatar = ModelAvatar(model, shelf(desk))
+    asking = Asking("What does Nell say about the lamp?")
+    turn = turn_of(await whole(sessions(desk, avatar), asking))
+    assert "The lamp must never go out" in turn.output.response_text
+    assert turn.output.model == ""
+    assert any("without a language model" in one for one in turn.output.remarks)
+
+
+async def test_a_models_answer_is_held_against_what_it_cites(desk: StoryDesk) -> None:
+    said = ["Nell says the lamp must never go out [1]. ", "She owns a whale [77]."]
+    avatar = ModelAvatar(ScriptedChat(said), shelf(desk))
+    asking = Asking("What does Nell say about the lamp?")
+    turn = turn_of(await whole(sessions(desk, avatar), asking))
+    output = turn.output
+    assert "[77]" not in output.response_text
+    marked = [output.response_text[s.start : s.end] for s in output.unsupported]
+    assert any("whale" in one for one in marked)
+    assert output.model == avatar.model

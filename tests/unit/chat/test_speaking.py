@@ -1,0 +1,112 @@
+"""A model's words pass on as they come; names out of sight are noticed."""
+
+from collections.abc import AsyncGenerator, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.core.chat.speaking import beyond_horizon, speak, speaks_as
+from lrwr.core.chat.state import Question
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.turns import Intent, Mode, Speaker, Token
+from lrwr.core.ports.chat_model import Message, Reply, Shape
+from tests.fakes.chat_models import ScriptedChat
+from tests.fakes.chatting import a_plan
+
+ASKED = [Message("user", "Who are you?")]
+
+
+class Breaking:
+    """Says two pieces, then breaks off; remembers whether its stream was closed."""
+
+    name = "breaking"
+
+    def __init__(self) -> None:
+        self.closed = False
+
+    async def fill(self, messages: Sequence[Message], shape: Shape) -> Reply:
+        """Fail."""
+        raise ServiceUnavailable("The model is away.")
+
+    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
+        """Yield what there is."""
+        try:
+            yield "The lamp"
+            yield " must"
+            raise ServiceUnavailable("The model broke off.")
+        finally:
+            self.closed = True
+
+
+async def test_pieces_pass_on_as_the_server_sends_them() -> None:
+    model = ScriptedChat(["Nell", "", " Tallow", "."])
+    said = [token async for token in speak(model, ASKED)]
+    assert said == [Token(text, Speaker.AVATAR) for text in ("Nell", " Tallow", ".")]
+    assert model.asked == [(ASKED, None)]
+
+
+async def test_what_came_before_a_failure_is_not_lost() -> None:
+    model, said = Breaking(), list[str]()
+    with pytest.raises(ServiceUnavailable, match="broke off"):
+        async for token in speak(model, ASKED):
+            said.append(token.text)
+    assert said == ["The lamp", " must"]
+    assert model.closed
+
+
+async def test_stopping_closes_the_stream_of_the_model() -> None:
+    model = Breaking()
+    tokens = speak(model, ASKED)
+    assert (await anext(tokens)).text == "The lamp"
+    await tokens.aclose()
+    assert model.closed
+
+
+WHOLE = ["Nell", "Nell Tallow", "Corin Vale", "Corin", "Gull Post", "O’Hara"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "names"),
+    [
+        ("I know Nell and nobody else.", ()),
+        ("Corin Vale came, and Corin went to Gull Post.", ("Corin Vale", "Corin", "Gull Post")),
+        ("Nell Tallow’s lamp.", ("Nell Tallow",)),
+        ("Corin’s lamp, and Corin’s boat.", ("Corin",)),
+        ("The corinthian was no coring.", ()),
+        ("Gull\nPost is far.", ("Gull Post",)),
+        ("O'Hara and O’Hara", ("O'Hara",)),
+        ("", ()),
+    ],
+)  # fmt: skip
+def test_names_that_nobody_knows_yet_are_noticed_once(
+    answer: str, names: tuple[str, ...]
+) -> None:
+    assert beyond_horizon(answer, WHOLE, ["Nell"]) == names
+
+
+def test_who_knows_everybody_betrays_nobody() -> None:
+    assert beyond_horizon("Corin Vale of Gull Post", WHOLE, WHOLE) == ()
+    assert beyond_horizon("Corin Vale", [], []) == ()
+
+
+@given(st.lists(st.sampled_from([*WHOLE, "and", "the lamp", "“"])).map(" ".join))
+def test_only_unknown_names_are_ever_returned(answer: str) -> None:
+    names = beyond_horizon(answer, WHOLE, ["Nell", "Corin"])
+    plain = {name.replace("’", "'") for name in WHOLE}
+    assert set(names) <= plain - {"Nell", "Corin"}
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("mode", "intent", "speaker"),
+    [
+        (Mode.ANALYTICAL, Intent.ANALYTICAL, ""),
+        (Mode.IN_CHARACTER, Intent.IN_CHARACTER, "Nell"),
+        (Mode.IN_CHARACTER, Intent.ANALYTICAL, "Nell"),
+        (Mode.IN_CHARACTER, Intent.SCENARIO, ""),
+    ],
+)
+def test_the_mode_says_who_speaks(mode: Mode, intent: Intent, speaker: str) -> None:
+    question = Question("Why?", mode, "Nell")
+    assert speaks_as(question, a_plan(intent=intent)) == speaker
