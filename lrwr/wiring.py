@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from lrwr.core.model.chunks import Pipeline
+from lrwr import fitting
 from lrwr.core.model.errors import NotFound
 from lrwr.core.settings.library import (
     Library,
@@ -28,10 +28,8 @@ if TYPE_CHECKING:
     from lrwr.core.adapters.records.sqlite.database import Database
     from lrwr.core.bible.service import BibleService
     from lrwr.core.canon.file import CanonFile
-    from lrwr.core.canon.model import Canon
     from lrwr.core.canon.service import CanonService
-    from lrwr.core.chat.companion import Companion
-    from lrwr.core.ports.analysis_store import AnalysisStore
+    from lrwr.core.chat.service import AvatarSessionService
     from lrwr.core.ports.job_queue import JobQueue
     from lrwr.core.ports.lexical_index import LexicalIndex
     from lrwr.core.ports.record_store import PassageStore
@@ -40,10 +38,7 @@ if TYPE_CHECKING:
     from lrwr.core.ports.thread_store import ThreadStore
     from lrwr.core.ports.vector_index import VectorIndex
     from lrwr.core.retrieval.search import PassageFinder
-    from lrwr.pipeline.analysis import CloseReading
-    from lrwr.pipeline.recipes import Recipe
     from lrwr.pipeline.service import DocumentProcessingService
-    from lrwr.pipeline.weaving import StoryWeaver
 
 MOST_THREADS = 8
 """More threads than this make a small model no faster."""
@@ -110,7 +105,7 @@ class Services:
                 self.library.root, targets, self.settings.manuscript.exclude
             ),
             parse=Parser(),
-            recipe=_recipe(
+            recipe=fitting.recipe(
                 self.settings, self._database, self._now, self._stack, asking=asking
             ),
             tools=Tools(
@@ -121,7 +116,9 @@ class Services:
             store=store,
             jobs=self.jobs,
             worker=f"{platform.node()}/{os.getpid()}/{uuid4().hex[:8]}",
-            weaver=_weaver(self.settings, self._database, self._canon_file().load),
+            weaver=fitting.weaver(
+                self.settings, self._database, self._canon_file().load
+            ),
         )
 
     def manuscript(self) -> tuple[Path, ...]:
@@ -197,22 +194,22 @@ class Services:
             now=self._now,
         )
 
-    def companion(self) -> "Companion":
-        """Return the companion that quotes, for when there is no language model.
+    def sessions(self, *, asking: bool = True) -> "AvatarSessionService":
+        """Return the service that answers questions and keeps conversations.
+
+        Unless `asking`, no language model is asked, and none needs a key.
 
         Raises:
             NotFound: Nothing has been ingested here.
+            SettingsProblem: The language model that is set has no key or no name.
         """
         from lrwr.core.adapters.sentences import sentence_spans
-        from lrwr.core.chat.companion import Companion
+        from lrwr.core.chat.picking import Shelf
 
-        return Companion(
-            finder=self.finder(),
-            store=self.passages,
-            lexical=self._lexical,
-            reranker=self.reranker,
-            sentences=sentence_spans,
-        )
+        store, pipeline = self.passages, self.settings.pipeline
+        shelf = Shelf(store, self._lexical, self.reranker, sentence_spans, pipeline)
+        voices = fitting.voices(self.settings, self._stack, shelf, asking=asking)
+        return fitting.sessions(self, voices, now=self._now)
 
     @cached_property
     def passages(self) -> "PassageStore":
@@ -299,101 +296,14 @@ class Services:
     async def _vectors(self) -> "VectorIndex | None":
         async with self._opening:
             if self._index is None and self._embedder is not None:
-                opened = await _open_vectors(self, self._embedder, self._database)
+                opened = await fitting.open_vectors(
+                    self.settings,
+                    self.library.index_dir,
+                    self.passages,
+                    self._embedder,
+                    self._database,
+                )
                 if opened is not None:
                     self._stack.push_async_callback(opened.aclose)
                 self._index = opened
             return self._index
-
-
-async def _open_vectors(
-    services: Services, embedder: "LocalEmbedder", database: "Database"
-) -> "VectorIndex | None":
-    from lrwr.core.adapters.records.sqlite.feed import SqliteChangeFeed
-    from lrwr.core.adapters.vectors.choose import open_vectors
-
-    pipeline = services.settings.pipeline
-    counts = await services.passages.counts(pipeline)
-    if not counts.embedded:
-        return None
-    return await open_vectors(
-        services.library.index_dir,
-        SqliteChangeFeed(database),
-        pipeline=pipeline,
-        space=embedder.space,
-        dimensions=embedder.dimensions,
-        chunks=counts.embedded,
-    )
-
-
-def _recipe(
-    settings: Settings,
-    database: "Database",
-    now: Callable[[], float],
-    stack: AsyncExitStack,
-    *,
-    asking: bool,
-) -> "Recipe":
-    from lrwr.pipeline.recipes import NaiveRecipe
-
-    chunk = settings.chunk
-    if settings.pipeline is Pipeline.NAIVE:
-        return NaiveRecipe(size=chunk.size, overlap=chunk.overlap)
-    from lrwr.core.adapters.analyst.rules import RulesAnalyst
-    from lrwr.core.adapters.records.sqlite.story import SqliteAnalysisStore
-    from lrwr.core.adapters.sentences import sentence_spans
-    from lrwr.pipeline.agentic import AgenticRecipe
-    from lrwr.pipeline.stages.semantic import Limits
-
-    store = SqliteAnalysisStore(database, now=now)
-    return AgenticRecipe(
-        limits=Limits(least=chunk.smallest, most=chunk.largest),
-        split=sentence_spans,
-        rules=RulesAnalyst(sentence_spans),
-        store=store,
-        reading=_reading(settings, store, stack, NO_KEY if not asking else {}),
-    )
-
-
-def _weaver(
-    settings: Settings, database: "Database", canon: "Callable[[], Canon]"
-) -> "StoryWeaver | None":
-    if settings.pipeline is Pipeline.NAIVE:
-        return None
-    from lrwr.core.adapters.records.sqlite.passages import SqlitePassageStore
-    from lrwr.core.adapters.records.sqlite.story import SqliteCastStore
-    from lrwr.pipeline.weaving import StoryWeaver
-
-    return StoryWeaver(
-        store=SqliteCastStore(database),
-        passages=SqlitePassageStore(database),
-        patterns=settings.manuscript.order,
-        canon=canon,
-    )
-
-
-def _reading(
-    settings: Settings,
-    store: "AnalysisStore",
-    stack: AsyncExitStack,
-    keys: Mapping[str, str],
-) -> "CloseReading | None":
-    """Return who reads with the language model that is set; None where none is."""
-    if settings.model.use == "off":
-        return None
-    from lrwr.core.adapters.analyst.model import ModelAnalyst
-    from lrwr.core.adapters.chat.choose import choose_chat
-    from lrwr.core.model.metering import price, read_prices
-    from lrwr.pipeline.analysis import CloseReading
-    from lrwr.pipeline.metering import Meter
-
-    chat = choose_chat(settings, {**os.environ, **keys})
-    if chat is None:
-        return None
-    stack.push_async_callback(chat.aclose)
-    prices = read_prices(settings.model.prices)
-    meter = Meter(
-        price=partial(price, model=chat.name, table=prices),
-        budget=settings.model.budget,
-    )
-    return CloseReading(ModelAnalyst(chat), store, meter)

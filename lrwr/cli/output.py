@@ -73,6 +73,10 @@ class Output:
         """Print one line or paragraph of the answer, `indent` columns from the left."""
         self._out.write_line(pieces, indent)
 
+    def piece(self, text: str) -> None:
+        """Print a piece of the answer as it comes, and do not end its line."""
+        self._out.write(clean(text))
+
     def story(self, *pieces: Piece, indent: int = 0) -> None:
         """Say what is going on, apart from the answer."""
         if self._live is not None:

@@ -8,7 +8,7 @@ import pytest
 
 import lrwr
 from lrwr.core.model.errors import ExitCode
-from tests.fakes.terminal import LRWR, Ran, Terminal
+from tests.fakes.terminal import LRWR, Ran, Terminal, check_refusal
 
 SUMMARY = {
     "dry_run",
@@ -30,15 +30,6 @@ SUMMARY = {
     "characters",
     "library",
 }
-
-
-def check_refusal(ran: Ran, code: ExitCode, *words: str) -> None:
-    assert ran.code == code
-    assert ran.out == ""
-    assert ran.err.startswith("lrwr: ")
-    assert "\nhint: " in ran.err
-    for word in words:
-        assert word in ran.err
 
 
 def test_the_version_is_told_by_command_and_module(empty: Terminal) -> None:

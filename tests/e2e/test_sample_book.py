@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.terminal import Terminal
+from lrwr.core.model.errors import ExitCode
+from tests.fakes.terminal import Terminal, check_refusal
 
 PASSAGE = {
     "text",
@@ -124,14 +125,55 @@ def test_no_way_of_searching_goes_past_the_horizon(marsh: Terminal, flag: str) -
 def test_an_answer_quotes_the_text_word_for_word(marsh: Terminal) -> None:
     ran = marsh.run("ask", "Who is OchraMags?", "--json", "--as-of", "ch5")
     assert ran.code == 0
-    assert {"question", "as_of", "model", "silent", "quotes"} <= set(ran.json)
-    assert {"unknown_words", "remarks"} <= set(ran.json)
-    assert (ran.json["model"], ran.json["silent"]) == (None, False)
-    assert ran.json["quotes"]
-    for quote in ran.json["quotes"]:
+    assert {"question", "as_of", "model", "answer", "citations"} <= set(ran.json)
+    assert {"thread", "state", "intent", "gaps", "remarks"} <= set(ran.json)
+    assert (ran.json["model"], ran.json["as_of"]) == (None, "ch5")
+    assert ran.json["citations"]
+    for quote in ran.json["citations"]:
         assert chapter_of(quote["file"]) <= 5
+        assert f"[{quote['number']}]" in ran.json["answer"]
         if quote["file"].endswith(".md"):
             assert text_at(marsh, quote["file"], quote["chars"]) == quote["text"]
+
+
+def test_a_character_answers_in_their_own_words(marsh: Terminal) -> None:
+    asked = ("ask", "What of the ledger?", "--character", "Mags", "--json")
+    ran = marsh.run(*asked, "--mode", "in_character")
+    assert ran.code == 0
+    said = {
+        quote["text"]
+        for quote in marsh.run("quotes", "--speaker", "Mags", "--json").json
+    }
+    assert ran.json["character"] == "OchraMags"
+    assert ran.json["citations"]
+    for quote in ran.json["citations"]:
+        assert any(quote["text"] in line or line in quote["text"] for line in said)
+
+
+def test_a_conversation_goes_on_and_is_listed(marsh: Terminal) -> None:
+    first = marsh.run("ask", "Who is TinToby?", "--json")
+    then = marsh.run("ask", "What does he do?", "--thread", first.json["thread"])
+    assert (first.code, then.code) == (0, 0)
+    threads = marsh.run("threads", "--json").json
+    (thread,) = [one for one in threads if one["id"] == first.json["thread"]]
+    assert (thread["title"], thread["turns"]) == ("Who is TinToby?", 2)
+
+
+def test_a_question_may_come_from_a_pipe_or_be_refused(marsh: Terminal) -> None:
+    check_refusal(marsh.run("ask", "Why?", "--stdin"), ExitCode.SETTINGS, "--stdin")
+    check_refusal(marsh.run("ask", " "), ExitCode.SETTINGS, "lrwr ask")
+    ran = marsh.run("ask", "Why?", "--mode", "aloud")
+    check_refusal(ran, ExitCode.SETTINGS, "analytical")
+    ran = marsh.run("ask", "Why?", "--mode", "in-character")
+    check_refusal(ran, ExitCode.NOT_FOUND, "--character")
+
+
+def test_without_a_model_nothing_would_be_sent(marsh: Terminal) -> None:
+    before = marsh.run("threads", "--json").json
+    ran = marsh.run("ask", "Who is Nell?", "--show-prompt")
+    assert "nothing would be sent" in ran.out
+    assert marsh.run("ask", "Who is Nell?", "--show-prompt", "--json").json == []
+    assert marsh.run("threads", "--json").json == before
 
 
 def test_an_answer_in_words_names_file_and_line(marsh: Terminal) -> None:

@@ -77,3 +77,13 @@ class Terminal:
         assert ran.code != ExitCode.INTERNAL, ran.err
         assert "\x1b" not in ran.out + ran.err
         return ran
+
+
+def check_refusal(ran: Ran, code: ExitCode, *words: str) -> None:
+    """Make sure that a command failed so, and says what to try and all of `words`."""
+    assert ran.code == code
+    assert ran.out == ""
+    assert ran.err.startswith("lrwr: ")
+    assert "\nhint: " in ran.err
+    for word in words:
+        assert word in ran.err

@@ -6,133 +6,208 @@ import typer
 
 if TYPE_CHECKING:
     from lrwr.cli.output import Output
-    from lrwr.core.chat.companion import Quote, QuotedAnswer
-    from lrwr.core.retrieval.search import SearchRequest
+    from lrwr.core.chat.service import Asking
+    from lrwr.core.model.turns import Mode
     from lrwr.core.settings.values import Settings
+    from lrwr.wiring import Services
 
 
 EPILOG = (
     'Examples: lrwr ask "Who keeps the ledger?" ·'
-    ' lrwr ask "What does Nell know?" --as-of ch4:s2 · lrwr ask "…" --json'
+    ' lrwr ask "What does Nell know?" --as-of ch4:s2 ·'
+    ' lrwr ask "What of the fog?" --character Mags --mode in_character ·'
+    ' lrwr ask "And then?" --thread 1 · lrwr ask "…" --show-prompt ·'
+    " echo 'Who is Mags?' | lrwr ask --stdin --json"
 )
+
+LONGEST = 4_000
+"""Characters that a question may have."""
+
+Question = Annotated[
+    str | None, typer.Argument(metavar="QUESTION", help="What to ask.")
+]
+Character = Annotated[
+    str | None,
+    typer.Option(
+        "--character", metavar="NAME", help="Whom it is about, or who answers."
+    ),
+]
+ModeName = Annotated[
+    str | None,
+    typer.Option(
+        "--mode",
+        metavar="MODE",
+        help="Who answers: analytical, or in_character with --character.",
+    ),
+]
+AsOf = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PLACE",
+        help="As the story stands at ch12, ch12:s2, vol3.ch6 or a file; nothing"
+        " later is used.",
+    ),
+]
+Witnessed = Annotated[
+    bool | None,
+    typer.Option(
+        "--witnessed/--not-witnessed",
+        help="Only what --character was there for or was told.",
+    ),
+]
+ThreadName = Annotated[
+    str | None,
+    typer.Option(
+        "--thread",
+        metavar="THREAD",
+        help="Go on with a conversation: see `lrwr threads`.",
+    ),
+]
+Stdin = Annotated[
+    bool, typer.Option("--stdin", help="Read the question from standard input.")
+]
+ShowPrompt = Annotated[
+    bool,
+    typer.Option(
+        "--show-prompt",
+        help="Show what a language model would be sent for the answer, and ask nothing.",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def ask(
     context: typer.Context,
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to ask.")],
-    as_of: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PLACE",
-            help="As the story stands at ch12, ch12:s2, vol3.ch6 or a file; nothing"
-            " later is used.",
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    question: Question = None,
+    character: Character = None,
+    mode: ModeName = None,
+    as_of: AsOf = None,
+    witnessed: Witnessed = None,
+    thread: ThreadName = None,
+    stdin: Stdin = False,
+    show_prompt: ShowPrompt = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Answer from the manuscript: the sentences that say most, each with its place.
+    """Answer from the manuscript, each claim with its place; the turn is kept.
 
-    No language model is used: lrwr quotes, and does not reason.
+    With a language model it answers; without one the text does, in its own words.
     """
     from lrwr.cli.begin import begin
     from lrwr.cli.running import run_async
-    from lrwr.core.model.errors import SettingsProblem
-    from lrwr.core.retrieval.search import SearchRequest
+    from lrwr.core.chat.service import Asking
 
     settings, output = begin(context)
-    if not question.strip():
+    asking = Asking(
+        text=_text(question, stdin=stdin),
+        character=character,
+        mode=_mode(mode),
+        as_of=as_of,
+        witnessed=witnessed,
+    )
+    if show_prompt:
+        run_async(_show_prompt(settings, output, asking, thread, as_json=as_json))
+    else:
+        run_async(_ask(settings, output, asking, thread, as_json=as_json))
+
+
+def _text(question: str | None, *, stdin: bool) -> str:
+    import sys
+
+    from lrwr.core.model.errors import SettingsProblem
+
+    if stdin and question is not None:
+        raise SettingsProblem(
+            "There are two questions, one in the line and one to be read",
+            hint="Leave out --stdin, or the question.",
+        )
+    text = sys.stdin.read() if stdin else question or ""
+    if not text.strip():
         raise SettingsProblem(
             "Nothing to ask", hint='Try: lrwr ask "Who keeps the ledger?"'
         )
-    request = SearchRequest(
-        question=question, pipeline=settings.pipeline, limit=settings.search.limit
-    )
-    run_async(_ask(settings, output, request, as_of, as_json=as_json))
+    if len(text) > LONGEST:
+        raise SettingsProblem(
+            f"The question has {len(text):,} characters; {LONGEST:,} can be read",
+            hint="Ask in a few sentences; long texts belong in the manuscript.",
+        )
+    return text.strip()
+
+
+def _mode(name: str | None) -> "Mode | None":
+    from lrwr.core.model.errors import SettingsProblem
+    from lrwr.core.model.turns import Mode
+
+    if name is None:
+        return None
+    try:
+        return Mode(name.replace("-", "_"))
+    except ValueError:
+        raise SettingsProblem(
+            f"There is no mode {name}", hint=f"Choose one of {', '.join(Mode)}."
+        ) from None
 
 
 async def _ask(
     settings: "Settings",
     output: "Output",
-    request: "SearchRequest",
-    as_of: str | None,
+    asking: "Asking",
+    thread: str | None,
     *,
     as_json: bool,
 ) -> None:
+    from lrwr.cli.answering import Live, told_as_json
+    from lrwr.wiring import open_services
+
+    live = Live(output, quiet=as_json)
+    async with open_services(settings, say=output.story) as services:
+        asking = await _ready(services, asking, thread)
+        sessions = services.sessions()
+        if not sessions.model:
+            output.story(
+                "No language model: lrwr quotes your text and does not reason."
+            )
+        done = await live.watch(sessions.ask(asking))
+    if as_json:
+        output.json(told_as_json(done))
+    else:
+        live.end(done.turn)
+
+
+async def _ready(
+    services: "Services", asking: "Asking", thread: str | None
+) -> "Asking":
     from dataclasses import replace
 
+    from lrwr.cli.conversations import thread_called
     from lrwr.cli.unread import require_passages
-    from lrwr.core.retrieval.story import parse_horizon
+
+    await require_passages(services)
+    if thread is None:
+        return asking
+    found = thread_called(thread, await services.threads.threads())
+    return replace(asking, thread=found.id)
+
+
+async def _show_prompt(
+    settings: "Settings",
+    output: "Output",
+    asking: "Asking",
+    thread: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    from lrwr.cli.stream import Styled
     from lrwr.wiring import open_services
 
     async with open_services(settings, say=output.story) as services:
-        await require_passages(services)
-        if as_of is not None:
-            order = await services.finder().story_order()
-            request = replace(request, horizon=parse_horizon(as_of, order))
-        answer = await services.companion().answer(request)
-    for remark in answer.remarks:
-        output.warn(remark)
+        asking = await _ready(services, asking, thread)
+        messages = await services.sessions(asking=False).prompt(asking)
     if as_json:
-        output.json(_plain(request, as_of, answer))
-    else:
-        _show(request, as_of, answer, output)
-
-
-def _show(
-    request: "SearchRequest",
-    as_of: str | None,
-    answer: "QuotedAnswer",
-    output: "Output",
-) -> None:
-    from lrwr.cli.passages import chapter_of, pieces_of, place_of
-    from lrwr.cli.stream import Styled
-    from lrwr.core.model.words import content_words
-
-    output.story("No language model: lrwr quotes your text and does not reason.")
-    if answer.unknown:
-        never = "Your text never says" if as_of is None else f"Not said up to {as_of}"
-        output.answer(f"{never}: {', '.join(answer.unknown)}.")
-    if answer.silent:
-        so_far = "" if as_of is None else " so far"
-        nearest = " What comes nearest:" if answer.quotes else ""
-        output.answer(
-            Styled(f"Your text is silent on this{so_far}.{nearest}", "strong")
-        )
-    words = content_words(request.question)
-    for quote in answer.quotes:
+        output.json([{"role": one.role, "text": one.text} for one in messages])
+        return
+    if not messages:
+        output.answer("No language model is set: nothing would be sent.")
+    for message in messages:
+        output.answer(Styled(f"{message.role}:", "strong"))
+        output.answer(message.text)
         output.answer()
-        place = place_of(quote.passage.chunk.document, quote.lines)
-        output.answer(
-            Styled(place, "place"), Styled(f"  {chapter_of(quote.passage)}", "faint")
-        )
-        output.answer(*pieces_of(_one_line(quote), words), indent=4)
-
-
-def _one_line(quote: "Quote") -> str:
-    return " ".join(quote.text.split())
-
-
-def _plain(
-    request: "SearchRequest", as_of: str | None, answer: "QuotedAnswer"
-) -> dict[str, object]:
-    from lrwr.cli.passages import as_json
-
-    return {
-        "question": request.question,
-        "as_of": as_of,
-        "model": None,
-        "silent": answer.silent,
-        "confidence": "not evaluated",
-        "unknown_words": list(answer.unknown),
-        "quotes": [
-            {
-                "text": quote.text,
-                "file": quote.passage.chunk.document,
-                "lines": [quote.lines.first, quote.lines.last],
-                "chars": [quote.span.start, quote.span.end],
-                "passage": as_json(quote.passage),
-            }
-            for quote in answer.quotes
-        ],
-        "remarks": list(answer.remarks),
-    }

@@ -69,8 +69,8 @@ def checked(
     is returned, in order. A quotation of `QUOTED_WORDS` words or more must stand in
     the cited words. So must, in an analytical answer, enough of each sentence;
     `notes` are what the material says beside a number, and count with it. A sentence
-    without a number may rest on what the writer has `decided`. Questions, headings
-    and sentences that call the text silent need none.
+    without a number may rest on what the writer has `decided`. Questions, headings,
+    the cited words themselves and sentences that call the text silent need none.
     """
     known = {citation.number: citation for citation in citations}
     text = _without_strange_numbers(answer, frozenset(known))
@@ -81,7 +81,11 @@ def checked(
     if mode is Mode.ANALYTICAL:
         support = {n: _stems(f"{known[n].text}\n{notes.get(n, '')}") for n in used}
         support[0] = _stems("\n".join(decided))
-        doubtful.update(one.span for one in said if not _is_borne(one, support, text))
+        doubtful.update(
+            one.span
+            for one in said
+            if not _is_borne(one, support, text) and not _is_quoted(one, text, cited)
+        )
     return text, cited, tuple(sorted(doubtful))
 
 
@@ -162,6 +166,12 @@ def _is_borne(said: _Said, support: Mapping[int, frozenset[str]], text: str) -> 
     if len(said.words & words) >= BORNE * len(said.words):
         return True
     return not said.numbers and _SILENT.search(told) is not None
+
+
+def _is_quoted(said: _Said, text: str, cited: Sequence[Citation]) -> bool:
+    """Say whether a sentence is itself words that the answer cites."""
+    told = MARK.sub("", text[said.span.start : said.span.end])
+    return len(WORD.findall(told)) >= QUOTED_WORDS and _stands(told, cited)
 
 
 def _is_heading(text: str, span: Span) -> bool:

@@ -13,11 +13,14 @@ from lrwr.core.bible.values import (
     Relation,
     WorldElement,
 )
+from lrwr.core.chat.names import cast_of
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.chat.witness import Witness
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.turns import Intent, Intention, Plan, Resolved, Source
 from lrwr.core.model.words import content_words
+from lrwr.core.ports.story_store import Role
+from lrwr.core.retrieval.people import people_asked
 from lrwr.core.retrieval.search import SearchResult
 
 MOMENTS = 12
@@ -141,7 +144,7 @@ def _lines(
     """Return what is said by whoever is asked, verified first, then in story order."""
     speakers = {question.character} if question.character else set()
     if not speakers and wanted & {Intention.DIALOGUE_OF, Intention.VOICE}:
-        speakers = set(people)
+        speakers = _speaking(question, bible) or set(people)
     said = [quote for quote in bible.quotes if quote.speaker in speakers]
     words = set(content_words(question.text))
 
@@ -155,6 +158,12 @@ def _lines(
             key=lambda quote: quote.evidence.certainty not in _SURE,
         )
     )
+
+
+def _speaking(question: Question, bible: Bible) -> set[str]:
+    """Return who speaks in a question about saying, not whom they speak to or of."""
+    asked = people_asked(question.text, cast_of(bible))
+    return {who for one in asked if one.role is Role.SPEAKS for who in one.people}
 
 
 def _best(

@@ -128,6 +128,7 @@ async def _assemble(state: TurnSoFar) -> TurnSoFar:
         state["question"],
         state["plan"],
         state["resolved"],
+        state["bible"],
         state["result"],
         state["answer"],
     )

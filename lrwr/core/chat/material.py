@@ -100,10 +100,15 @@ class Piece:
     decided: bool = False
 
     @property
+    def head(self) -> str:
+        """Return of whom it is, and what it names."""
+        named = filter(None, (self.about, self.label))
+        return ", ".join(" ".join(part.split()) for part in named)
+
+    @property
     def told(self) -> str:
         """Return it in one line, without the words it rests on."""
-        head = ", ".join(" ".join(part.split()) for part in _named(self))
-        return ": ".join(filter(None, (head, " ".join(self.says.split()))))
+        return ": ".join(filter(None, (self.head, " ".join(self.says.split()))))
 
     @property
     def words(self) -> str:
@@ -155,10 +160,6 @@ def line_piece(quote: Quote) -> Piece:
     """Return what somebody says, whose it is and to whom."""
     to = f"to {quote.addressee}" if quote.addressee else ""
     return Piece(Facet.LINE, quote.speaker, to, "", (quote.evidence,))
-
-
-def _named(piece: Piece) -> Iterator[str]:
-    yield from filter(None, (piece.about, piece.label))
 
 
 def _of_character(profile: CharacterProfile) -> Iterator[Piece]:

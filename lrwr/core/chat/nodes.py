@@ -15,7 +15,6 @@ from lrwr.core.model.turns import (
     NarrativeState,
     Plan,
     Resolved,
-    Source,
     Staged,
     SupervisorOutput,
     TurnEvent,
@@ -87,26 +86,23 @@ def assembled(
     question: Question,
     plan: Plan,
     resolved: Sequence[Resolved],
+    bible: Bible,
     result: RetrievalResult,
     answer: Answer,
 ) -> SupervisorOutput:
     """Put together what the turn has come to."""
-    people = tuple(
-        dict.fromkeys(
-            place.name
-            for one in resolved
-            for place in one.places
-            if place.source is Source.PROFILES
-        )
-    )
-    entities = (*people, *question.state.entities)
+    cast = {profile.name for profile in bible.characters}
+    places = [place.name for one in resolved for place in one.places]
+    people = tuple(dict.fromkeys(name for name in places if name in cast))
+    things = (name for name in places if any(e.name == name for e in bible.world))
+    entities = dict.fromkeys((*people, *things, *question.state.entities))
     return SupervisorOutput(
         response_text=answer.text,
         intent=plan.intent,
         resolved_characters=people,
         citations=answer.citations,
         gap_flags=answer.gaps,
-        narrative_state_delta=_state_after(question, tuple(dict.fromkeys(entities))),
+        narrative_state_delta=_state_after(question, tuple(entities)),
         low_confidence=result.low_confidence,
         unsupported=answer.unsupported,
         remarks=tuple(dict.fromkeys((*result.remarks, *answer.remarks))),

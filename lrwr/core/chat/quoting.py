@@ -15,6 +15,7 @@ from lrwr.core.chat.material import Facet, Piece, is_sure, line_piece, pieces_of
 from lrwr.core.chat.picking import (
     NEAR,
     QUOTES,
+    SHORTEST,
     Quote,
     Remark,
     Shelf,
@@ -40,6 +41,39 @@ from lrwr.core.retrieval.evidence import WordWeights
 
 FACTS = 6
 """Facts told at most: what fits less is in the bible, whole."""
+
+ASKING = frozenset(
+    [
+        "related",
+        "relation",
+        "relations",
+        "relationship",
+        "relationships",
+        "describe",
+        "description",
+        "look",
+        "looks",
+        "like",
+        "likes",
+        "kind",
+        "sort",
+        "trait",
+        "traits",
+        "personality",
+        "behave",
+        "happen",
+        "happens",
+        "happened",
+        "happening",
+        "mention",
+        "mentioned",
+        "recap",
+        "summary",
+        "summarise",
+        "summarize",
+    ]
+)
+"""Words that ask for a side of somebody: a text need not hold them to answer."""
 
 FITS = 0.25
 """The share of the question's weight that somebody's own line must hold to be an
@@ -76,6 +110,7 @@ async def quote_answer(
     """
     told = _Told(
         question=question,
+        plan=plan,
         result=result,
         numbering=Numbering(await texts_of(result, shelf.store)),
         shelf=shelf,
@@ -95,11 +130,19 @@ async def quote_answer(
             yield event
 
 
-def gap_asked(question: Question, result: RetrievalResult) -> GapFlag:
-    """Return what `question` asks for, as something that the text leaves undefined."""
-    people = result.character_profiles
-    about = question.character or (people[0].name if len(people) == 1 else "")
-    words = _asked_for(question, result)
+def gap_asked(
+    question: Question, result: RetrievalResult, plan: Plan | None = None
+) -> GapFlag:
+    """Return what `question` asks for, as something that the text leaves undefined.
+
+    It is about the one character found, or the one entity of `plan`.
+    """
+    names = [profile.name for profile in result.character_profiles]
+    if not names and plan is not None:
+        names = [entity.name for entity in plan.entities]
+    about = question.character or (names[0] if len(names) == 1 else "")
+    own = content_words(about)
+    words = [word for word in _asked_for(question, result) if word not in own]
     return GapFlag(about, " ".join(words) or " ".join(question.text.split()))
 
 
@@ -117,6 +160,7 @@ class _Told:
     """
 
     question: Question
+    plan: Plan
     result: RetrievalResult
     numbering: Numbering
     shelf: Shelf
@@ -131,27 +175,27 @@ class _Told:
         silent = self._is_silent() or not nearest
         gaps = [gap_known(gap) for gap in self._open_gaps(facets)]
         if silent and not gaps:
-            gaps = [gap_asked(self.question, self.result)]
+            gaps = [gap_asked(self.question, self.result, self.plan)]
         missing = self._missing(silent, nearest=nearest)
         for event in chain(map(GapFound, gaps), missing, *map(self._fact, facts)):
             yield event
         for event in chain(*map(self._quote, await self._quotes(remark))):
             yield event
         if not self.lines:
-            yield GapFound(gap_asked(self.question, self.result))
+            yield GapFound(gap_asked(self.question, self.result, self.plan))
             yield self._line("Your text is silent on this.")
 
     async def in_character(self) -> Piecewise:
         """Say what they say of it in the text, or that they say nothing."""
         name = self.question.character
         own = [line_piece(o) for o in self.result.lines if o.speaker == name]
-        known = filter(_is_attributed, own)
+        known = filter(_is_answer, own)
         fitting = _fitting(known, self.words, QUOTES, least=FITS)
         before = self.lines
         for event in chain.from_iterable(self._fact(p, own=True) for p in fitting):
             yield event
         if self.lines == before:
-            yield GapFound(gap_asked(self.question, self.result))
+            yield GapFound(gap_asked(self.question, self.result, self.plan))
             yield self._line(
                 f"{name} says nothing of this, as far as the story has come."
             )
@@ -169,7 +213,7 @@ class _Told:
         for event in chain(*map(self._quote, await self._quotes(remark))):
             yield event
         if self.lines == 1:
-            yield GapFound(gap_asked(self.question, self.result))
+            yield GapFound(gap_asked(self.question, self.result, self.plan))
             yield self._line("There is nothing nearby, as far as the story has come.")
 
     def _facts(self, facets: frozenset[Facet]) -> list[Piece]:
@@ -195,16 +239,20 @@ class _Told:
         asked = [g for g in gaps if self.words.coverage(g.attribute) > 0]
         return asked or (gaps[:FACTS] if Facet.GAP in facets else [])
 
+    @property
+    def _unknown(self) -> list[str]:
+        return [word for word in self.result.unknown if word not in ASKING]
+
     def _is_silent(self) -> bool:
-        unknown = self.result.unknown
+        unknown = self._unknown
         unheard = sum(self.words.weights.get(word, 0.0) for word in unknown)
         return unheard >= UNHEARD or says_nothing(self.question.text, unknown)
 
     def _missing(self, silent: bool, *, nearest: bool) -> Iterator[Token]:
         bounded = self.question.horizon is not None
-        if self.result.unknown:
+        if self._unknown:
             never = "Not said so far" if bounded else "Your text never says"
-            yield self._line(f"{never}: {', '.join(self.result.unknown)}.")
+            yield self._line(f"{never}: {', '.join(self._unknown)}.")
         if silent:
             so_far = " so far" if bounded else ""
             rest = " What comes nearest:" if nearest else ""
@@ -256,7 +304,8 @@ def _asked_for(question: Question, result: RetrievalResult) -> list[str]:
         for name in (*forms, question.character, *(e.name for e in result.world))
         for word in content_words(name)
     }
-    return [word for word in content_words(question.text) if word not in named]
+    words = content_words(question.text)
+    return [word for word in words if word not in named and word not in ASKING]
 
 
 def _fitting(
@@ -277,18 +326,25 @@ def _is_sure(piece: Piece) -> bool:
     return piece.decided or any(map(is_sure, piece.evidence))
 
 
-def _is_attributed(piece: Piece) -> bool:
-    """Say whether anybody can tell that a line is the speaker's."""
-    return all(e.certainty is not Certainty.NOT_EVALUATED for e in piece.evidence)
+def _is_answer(line: Piece) -> bool:
+    """Say whether a line is long enough to say something, and surely the speaker's."""
+    known = all(e.certainty is not Certainty.NOT_EVALUATED for e in line.evidence)
+    return known and len(line.words.split()) >= SHORTEST
 
 
 def _in_words(piece: Piece, found: Sequence[Citation]) -> str:
     words = _joined(found)
-    if not piece.says:
-        return ": ".join(filter(None, (piece.told, _quoted(words))))
+    if not piece.says or (words and _is_verbatim(piece.says, words)):
+        return ": ".join(filter(None, (piece.head, _quoted(words))))
     if not words or len(words) > SHOWN:
         return piece.told
     return f"{piece.told} ({_quoted(words)})"
+
+
+def _is_verbatim(says: str, words: str) -> bool:
+    """Say whether a fact is nothing but its words; marks of a link may differ."""
+    there = set(content_words(words))
+    return there == there & set(content_words(says))
 
 
 def _joined(found: Sequence[Citation]) -> str:

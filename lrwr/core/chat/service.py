@@ -7,9 +7,13 @@ from dataclasses import dataclass, replace
 
 from lrwr.core.bible.service import BibleService, character_called
 from lrwr.core.bible.values import Bible
+from lrwr.core.chat.avatars import ModelAvatar
+from lrwr.core.chat.gathering import gather
 from lrwr.core.chat.graph import TurnMade, run_turn
 from lrwr.core.chat.history import fitting, within_horizon
 from lrwr.core.chat.nodes import Answer, Avatar, Room
+from lrwr.core.chat.resolving import resolve
+from lrwr.core.chat.rules_planner import plan_by_rules
 from lrwr.core.chat.state import Question
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentType
@@ -30,6 +34,7 @@ from lrwr.core.model.turns import (
     TurnId,
     TurnState,
 )
+from lrwr.core.ports.chat_model import Message
 from lrwr.core.ports.thread_store import ThreadStore
 from lrwr.core.retrieval.search import PassageFinder, SearchRequest, SearchResult
 from lrwr.core.retrieval.story import StoryOrder
@@ -82,6 +87,32 @@ class AvatarSessionService:
         self._limit = limit
         self._now = now
         self._new_id = new_id
+
+    @property
+    def model(self) -> str:
+        """Name the language model that answers; empty without one."""
+        return self._avatar.model
+
+    async def prompt(self, asking: Asking) -> tuple[Message, ...]:
+        """Return what a language model would be sent for the answer; keep nothing.
+
+        Rules plan: no model is asked. Empty where no model is set.
+
+        Raises:
+            NotFound: There is no such conversation, character or place in the story.
+            StoreProblem: The library cannot be read.
+        """
+        if not isinstance(self._avatar, ModelAvatar):
+            return ()
+        before = await self._before(asking)
+        state = _state(asking, before.state if before else NarrativeState())
+        order = await self._finder.story_order()
+        question, bible = await self._question(asking.text, state, before, order)
+        plan = plan_by_rules(question, bible)
+        found = await self._search(question, order)
+        resolved = resolve(plan, bible, _notes(order))
+        result = gather(question, plan, resolved, bible, found)
+        return (await self._avatar.prompt(question, plan, result)).messages
 
     async def ask(self, asking: Asking) -> AsyncGenerator[TurnEvent]:
         """Yield what happens while a question is answered, and last `TurnDone`.

@@ -165,6 +165,12 @@ class ModelSettings:
     timeout: int = setting(
         300, "How many seconds an answer may take.", low=1, high=3600
     )
+    plan_timeout: int = setting(
+        20,
+        "How many seconds planning an answer may take; then rules plan it.",
+        low=1,
+        high=3600,
+    )
     concurrency: int = setting(
         4, "How many requests are under way at once.", low=1, high=64
     )

@@ -55,6 +55,7 @@ def test_what_is_cited_comes_back_in_order_and_nothing_else() -> None:
         "Nothing in the story says so.",
         "[2] Her eyes are grey as slate.",
         "Her eyes are grey as slate.\n[2]",
+        "The lamp must never go out. So says Nell of the lamp [1].",
         "",
     ],
 )

@@ -19,6 +19,7 @@ from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import (
     Citation,
     Cited,
+    Entity,
     GapFlag,
     GapFound,
     Intent,
@@ -169,6 +170,33 @@ async def test_words_that_the_text_never_has_are_a_gap(story: Stories) -> None:
     assert nearest and all("grey" not in one or "Her eyes" in one for one in nearest)
 
 
+async def test_a_word_that_only_asks_need_not_stand_in_the_text(
+    story: Stories,
+) -> None:
+    story.fact(
+        TWO, "Corin Vale came over the marsh", About.CHARACTER, "relationship", "",
+        NELL, details=(("target", "Corin Vale"), ("kind", "cousin")),
+    )  # fmt: skip
+    result = found(story, NELL, unknown=["related"])
+    plan = a_plan(Intention.RELATIONSHIPS)
+    said = await answer(story, "Who is Nell related to?", plan, result)
+    assert said.text.startswith("Nell Tallow’s cousin: Corin Vale")
+    assert said.gaps == ()
+
+
+async def test_a_fact_in_the_very_words_of_the_text_says_them_once(
+    story: Stories,
+) -> None:
+    story.fact(
+        ONE, "nineteen rungs of it", About.CHARACTER, "attribute",
+        "Nineteen rungs of it", NELL, details=(("attribute", "ladder"),),
+    )  # fmt: skip
+    said = await answer(
+        story, "What ladder has Nell?", a_plan(Intention.TRAITS), found(story, NELL)
+    )
+    assert "Nell Tallow, ladder: “nineteen rungs of it” [1]" in said.text
+
+
 async def test_under_a_horizon_silence_is_so_far(story: Stories) -> None:
     question = Question("Has Nell a bicycle?", horizon=Horizon(1))
     result = found(story, NELL, horizon=Horizon(1), unknown=["bicycle"])
@@ -181,6 +209,9 @@ async def test_nothing_found_is_a_gap(story: Stories) -> None:
     said = await answer(story, "Why the marsh?", a_plan(), RetrievalResult())
     assert said.text == "Your text is silent on this."
     assert said.gaps == (GapFlag("", "marsh"),)
+    plan = replace(a_plan(), entities=(Entity("Mags", 1.0),))
+    said = await answer(story, "Why does Mags hum?", plan, RetrievalResult())
+    assert said.gaps == (GapFlag("Mags", "hum"),)
 
 
 async def test_a_gap_of_the_ledger_is_flagged_with_what_it_implies(
