@@ -21,10 +21,14 @@ class Live:
         self._output = output
         self._quiet = quiet
 
-    async def watch(self, events: AsyncGenerator[TurnEvent]) -> TurnDone:
-        """Show a turn to its end and return what it came to."""
+    async def watch(self, events: AsyncGenerator[TurnEvent], note: str) -> TurnDone:
+        """Show a turn to its end, `note` once it begins; return what it came to."""
+        unsaid = True
         async with aclosing(events) as turn:
             async for event in turn:
+                if unsaid:
+                    self._output.story(note)
+                    unsaid = False
                 self.show(event)
         if not isinstance(event, TurnDone):
             raise TypeError("a turn ends with what it came to")

@@ -162,15 +162,21 @@ async def _ask(
     async with open_services(settings, say=output.story) as services:
         asking = await _ready(services, asking, thread)
         sessions = services.sessions()
-        if not sessions.model:
-            output.story(
-                "No language model: lrwr quotes your text and does not reason."
-            )
-        done = await live.watch(sessions.ask(asking))
+        note = _note(settings, sessions.model)
+        done = await live.watch(sessions.ask(asking), note)
     if as_json:
         output.json(told_as_json(done))
     else:
         live.end(done.turn)
+
+
+def _note(settings: "Settings", model: str) -> str:
+    """Return who answers, and what leaves this machine for it."""
+    if not model:
+        return "No language model: lrwr quotes your text and does not reason."
+    if settings.model.use == "openai":
+        return f"Your question and what was found for it go to OpenAI ({model})."
+    return f"Answered by {model} on its own server."
 
 
 async def _ready(

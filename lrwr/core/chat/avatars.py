@@ -103,15 +103,10 @@ class ModelAvatar:
         """Answer as the model's words come; then hold them against what they cite."""
         prompt = await self.prompt(question, plan, result)
         material = prompt.material
-        for citation in material.citations:
-            emit(Cited(citation))
         pieces: list[str] = []
         remarks: tuple[str, ...] = ()
         try:
-            async with aclosing(speak(self.chat, prompt.messages)) as tokens:
-                async for token in tokens:
-                    emit(token)
-                    pieces.append(token.text)
+            await self._speak(prompt, pieces, emit)
         except ServiceUnavailable as error:
             if not pieces:
                 return await self._instead(error, question, plan, result, emit)
@@ -119,6 +114,15 @@ class ModelAvatar:
         return self._held_against(
             "".join(pieces), material, question, plan, result, remarks
         )
+
+    async def _speak(self, prompt: Prompt, pieces: list[str], emit: Emit) -> None:
+        """Take in the model's words as they come, first what its numbers stand for."""
+        async with aclosing(speak(self.chat, prompt.messages)) as tokens:
+            async for token in tokens:
+                if not pieces:
+                    _show(prompt.material, emit)
+                emit(token)
+                pieces.append(token.text)
 
     async def _instead(
         self,
@@ -158,7 +162,13 @@ class ModelAvatar:
         )
         empty = not material.entries and not material.passages
         asked = plan.intent is Intent.GAP_PROBE and not cited
-        gaps = (gap_asked(question, result),) if empty or asked else ()
+        gaps = (gap_asked(question, result, plan),) if empty or asked else ()
         return Answer(
             text, cited, gaps, unsupported, remarks, Usage(calls=1), self.model
         )
+
+
+def _show(material: Numbered, emit: Emit) -> None:
+    """Let others see what the numbers of an answer that has begun stand for."""
+    for citation in material.citations:
+        emit(Cited(citation))

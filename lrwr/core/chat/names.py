@@ -161,6 +161,12 @@ def named_in(text: str, bible: Bible) -> tuple[Named, ...]:
     return tuple(sorted(known, key=lambda one: one.span))
 
 
+def every_name(bible: Bible) -> frozenset[str]:
+    """Return every form of every name, of characters and of things."""
+    people = (name for one in bible.characters for name in _all_names(one))
+    return frozenset(people) | {element.name for element in bible.world}
+
+
 def _all_names(one: CharacterProfile) -> Iterator[str]:
     yield one.name
     yield from (form.name for form in one.aliases)

@@ -3,6 +3,7 @@
 Every line but those that say what is missing ends with the numbers of its words.
 """
 
+from collections import Counter
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ from lrwr.core.model.turns import (
     GapFlag,
     GapFound,
     Intent,
+    Intention,
     Plan,
     Speaker,
     Token,
@@ -42,37 +44,15 @@ from lrwr.core.retrieval.evidence import WordWeights
 FACTS = 6
 """Facts told at most: what fits less is in the bible, whole."""
 
-ASKING = frozenset(
-    [
-        "related",
-        "relation",
-        "relations",
-        "relationship",
-        "relationships",
-        "describe",
-        "description",
-        "look",
-        "looks",
-        "like",
-        "likes",
-        "kind",
-        "sort",
-        "trait",
-        "traits",
-        "personality",
-        "behave",
-        "happen",
-        "happens",
-        "happened",
-        "happening",
-        "mention",
-        "mentioned",
-        "recap",
-        "summary",
-        "summarise",
-        "summarize",
-    ]
+_ASKING = (
+    "related relation relations relationship relationships describe description look"
+    " looks like likes kind sort trait traits personality behave happen happens"
+    " happened happening mention mentioned recap summary summarise summarize think"
+    " thinks feel feels say says said tell tells know knows believe believes habit"
+    " habits"
 )
+
+ASKING = frozenset(_ASKING.split())
 """Words that ask for a side of somebody: a text need not hold them to answer."""
 
 FITS = 0.25
@@ -87,6 +67,11 @@ SHOWN = 240
 
 PLAYED = frozenset({Facet.HAPPENED, Facet.CHARACTER, Facet.LINE})
 """What is shown where a scene would have to be played out."""
+
+TRAITS = frozenset({Facet.LOOK, Facet.NAME, Facet.CHARACTER})
+"""What a profile has much of, and a question mostly asks one thing of."""
+
+_OF_CHARACTER = frozenset({Intention.VALUES, Intention.BEHAVIOR, Intention.ARC})
 
 Piecewise = AsyncGenerator[Token | Cited | GapFound]
 """An answer as it is made: what is cited comes before the line that cites it."""
@@ -219,14 +204,27 @@ class _Told:
     def _facts(self, facets: frozenset[Facet]) -> list[Piece]:
         """Return the facts that fit, in the order found.
 
-        A question whose words the text never has asks for no fact in particular, and
-        for none of them.
+        Where a question says what it asks for, a trait that does not fit is not it;
+        nor is anything else where the text never has those words.
         """
-        pieces = [one for one in pieces_of(self.result) if one.facet in facets]
+        pieces = [
+            one
+            for one in pieces_of(self.result)
+            if one.facet in facets and self._may_answer(one)
+        ]
         unheard = set(self.words.weights).intersection(self.result.unknown)
         least = FITS if unheard else 0.0
         fitting = set(_fitting(pieces, self.words, FACTS, least=least))
         return [piece for piece in pieces if piece in fitting]
+
+    def _may_answer(self, piece: Piece) -> bool:
+        asked = {choice.intention for choice in self.plan.choices}
+        plain = piece.facet not in TRAITS or (
+            piece.facet is Facet.CHARACTER and not asked.isdisjoint(_OF_CHARACTER)
+        )
+        if plain or not self.words.weights:
+            return True
+        return self.words.coverage(piece.words) > 0
 
     async def _quotes(self, remark: Remark) -> list[Quote]:
         passages = self.result.ranked_chunks
@@ -293,7 +291,11 @@ class _Told:
 
 
 def _asked_for(question: Question, result: RetrievalResult) -> list[str]:
-    """Return the question's words that say what is asked, and not of whom."""
+    """Return the question's words that say what is asked, and not of whom.
+
+    Where a name's words are all there is, such as "ledger" of the Ledger House, they
+    are what is asked.
+    """
     forms = (
         form
         for profile in result.character_profiles
@@ -304,8 +306,8 @@ def _asked_for(question: Question, result: RetrievalResult) -> list[str]:
         for name in (*forms, question.character, *(e.name for e in result.world))
         for word in content_words(name)
     }
-    words = content_words(question.text)
-    return [word for word in words if word not in named and word not in ASKING]
+    words = [word for word in content_words(question.text) if word not in ASKING]
+    return [word for word in words if word not in named] or words
 
 
 def _fitting(
@@ -313,13 +315,20 @@ def _fitting(
 ) -> list[Piece]:
     """Return the pieces that fit nearly as well as the best, what is sure first.
 
-    Where none fits at all, and `least` is 0.0, they are the first ones.
+    Of equals, facets take turns. Where none fits at all, and `least` is 0.0, they are the
+    first ones.
     """
-    scored = [(words.coverage(one.words), one) for one in pieces]
-    best = max((score for score, _ in scored), default=0.0)
-    near = [pair for pair in scored if pair[0] >= max(least, NEAR * best)]
-    near.sort(key=lambda pair: (not _is_sure(pair[1]), -pair[0]))
-    return [piece for _, piece in near][:limit]
+    scored: list[tuple[bool, float, int, Piece]] = []
+    turns: Counter[Facet] = Counter()
+    for one in pieces:
+        scored.append(
+            (not _is_sure(one), -words.coverage(one.words), turns[one.facet], one)
+        )
+        turns[one.facet] += 1
+    best = max((-score for _, score, _, _ in scored), default=0.0)
+    near = [row for row in scored if -row[1] >= max(least, NEAR * best)]
+    near.sort(key=lambda row: row[:3])
+    return [piece for *_, piece in near][:limit]
 
 
 def _is_sure(piece: Piece) -> bool:

@@ -11,9 +11,11 @@ from lrwr.core.chat.avatars import ModelAvatar
 from lrwr.core.chat.gathering import gather
 from lrwr.core.chat.graph import TurnMade, run_turn
 from lrwr.core.chat.history import fitting, within_horizon
+from lrwr.core.chat.names import every_name
 from lrwr.core.chat.nodes import Answer, Avatar, Room
 from lrwr.core.chat.resolving import resolve
 from lrwr.core.chat.rules_planner import plan_by_rules
+from lrwr.core.chat.speaking import beyond_horizon
 from lrwr.core.chat.state import Question
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentType
@@ -143,7 +145,21 @@ class AvatarSessionService:
         except (GeneratorExit, asyncio.CancelledError):
             await asyncio.shield(self._keep(thread, said, asked_at))
             raise
+        await self._check(question, bible, said)
         yield TurnDone(thread, await self._keep(thread, said, asked_at))
+
+    async def _check(self, question: Question, bible: Bible, said: "_Said") -> None:
+        """Have a finished answer say which names in it nobody can know yet."""
+        if question.horizon is None or said.made is None:
+            return
+        later = await self._bible.read()
+        text = said.made.output.response_text
+        names = beyond_horizon(text, every_name(later), every_name(bible))
+        if names:
+            output = said.made.output
+            told = f"Names from later in the story: {', '.join(names)}."
+            output = replace(output, remarks=(*output.remarks, told))
+            said.made = replace(said.made, output=output)
 
     async def _before(self, asking: Asking) -> Thread | None:
         if asking.thread is None:

@@ -148,7 +148,7 @@ class ModelSettings:
 
     use: Literal["off", "openai", "local"] = setting(
         "off",
-        "Which language model reads the manuscript: none; one of OpenAI's, to which"
+        "Which language model reads and answers: none; one of OpenAI's, to which"
         " your text is then sent; or one that a server on your own machine runs.",
     )
     name: str = setting(
