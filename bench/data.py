@@ -38,9 +38,13 @@ class DataFolder:
         return self._found("retrieval", "fairytale/stories")
 
     def questions(self, name: str) -> Path | None:
-        """Return the file of a question set: `fairytale`, `novel_dialogue`, `asof`."""
-        if name == "asof":
-            return self._found("temporal", "asof_retrieval.jsonl")
+        """Return the file of a question set.
+
+        `fairytale`, `novel_dialogue`; of a moment of the story `asof`, `contact`.
+        """
+        if name in ("asof", "contact"):
+            end = "_retrieval" if name == "asof" else ""
+            return self._found("temporal", f"{name}{end}.jsonl")
         return self._found("retrieval", f"{name}/questions.jsonl")
 
     def scorer(self) -> Path | None:
