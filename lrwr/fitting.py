@@ -1,9 +1,8 @@
 """What services are fitted with, chosen by settings: recipes, readers, avatars."""
 
 import os
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -18,12 +17,12 @@ if TYPE_CHECKING:
     from lrwr.core.bible.service import BibleService
     from lrwr.core.bible.values import Bible
     from lrwr.core.canon.model import Canon
-    from lrwr.core.chat.nodes import Avatar
     from lrwr.core.chat.picking import Shelf
-    from lrwr.core.chat.service import AvatarSessionService
+    from lrwr.core.chat.service import AvatarSessionService, Voices
     from lrwr.core.chat.state import Question
     from lrwr.core.model.turns import Plan
     from lrwr.core.ports.analysis_store import AnalysisStore
+    from lrwr.core.ports.chat_model import ChatModel
     from lrwr.core.ports.record_store import PassageStore
     from lrwr.core.ports.thread_store import ThreadStore
     from lrwr.core.ports.vector_index import VectorIndex
@@ -58,22 +57,17 @@ class Lender(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Voices:
-    """Who plans and who answers."""
-
-    plan: "Callable[[Question, Bible], Coroutine[None, None, Plan]]"
-    avatar: "Avatar"
-
-
 def voices(
     settings: Settings, stack: AsyncExitStack, shelf: "Shelf", *, asking: bool
-) -> Voices:
-    """Return who plans and answers: a language model where one is set, else the text."""
+) -> "Callable[[], Voices]":
+    """Return what makes a turn's voices: a language model where one is set, else text.
+
+    All turns ask one and the same model, and each counts what it asks.
+    """
     from lrwr.core.adapters.chat.choose import choose_chat
-    from lrwr.core.chat.avatars import ModelAvatar, QuotingAvatar
-    from lrwr.core.chat.model_planner import ModelPlanner
+    from lrwr.core.chat.avatars import QuotingAvatar
     from lrwr.core.chat.rules_planner import plan_by_rules
+    from lrwr.core.chat.service import Voices
 
     async def by_rules(question: "Question", bible: "Bible") -> "Plan":
         return plan_by_rules(question, bible)
@@ -81,28 +75,46 @@ def voices(
     keys = {} if asking else NO_KEY
     chat = choose_chat(settings, {**os.environ, **keys})
     if chat is None:
-        return Voices(by_rules, QuotingAvatar(shelf))
+        return partial(Voices, by_rules, QuotingAvatar(shelf))
     stack.push_async_callback(chat.aclose)
-    planner = ModelPlanner(chat, settings.model.plan_timeout)
+    return partial(_model_voices, chat, settings.model.plan_timeout, shelf)
+
+
+def _model_voices(chat: "ChatModel", timeout: float, shelf: "Shelf") -> "Voices":
+    from lrwr.core.chat.avatars import ModelAvatar
+    from lrwr.core.chat.counting import CountedChat
+    from lrwr.core.chat.model_planner import ModelPlanner
+    from lrwr.core.chat.rules_planner import plan_by_rules
+    from lrwr.core.chat.service import Voices
+
+    counted = CountedChat(chat)
+    planner = ModelPlanner(counted, timeout)
 
     async def by_model(question: "Question", bible: "Bible") -> "Plan":
         return await planner.plan(question, bible, plan_by_rules(question, bible))
 
-    return Voices(by_model, ModelAvatar(chat, shelf))
+    return Voices(by_model, ModelAvatar(counted, shelf), counted.taken)
 
 
 def sessions(
-    lender: Lender, voices: Voices, *, now: Callable[[], float]
+    lender: Lender, voices: "Callable[[], Voices]", *, now: Callable[[], float]
 ) -> "AvatarSessionService":
-    """Return the service that answers questions and keeps conversations."""
-    from lrwr.core.chat.service import AvatarSessionService
+    """Return the service that answers questions and keeps conversations.
 
+    Raises:
+        SettingsProblem: A language model is set, and `model.prices` cannot be read.
+    """
+    from lrwr.core.chat.service import AvatarSessionService
+    from lrwr.core.model.metering import price, read_prices
+
+    model = lender.settings.model
+    prices = read_prices(model.prices) if model.use != "off" else {}
     return AvatarSessionService(
         bible=lender.bible(),
         finder=lender.finder(),
         threads=lender.threads,
-        plan=voices.plan,
-        avatar=voices.avatar,
+        voices=voices,
+        price=partial(price, table=prices),
         pipeline=lender.settings.pipeline,
         limit=lender.settings.search.limit,
         now=now,

@@ -1,17 +1,31 @@
 """An answer as it comes, and what it rests on."""
 
+import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from lrwr.cli.cards import excerpt
 from lrwr.cli.conversations import notes_on, turn_as_json
+from lrwr.cli.ingested import count
 from lrwr.cli.passages import place_of
+from lrwr.cli.spending import tokens_and_price
 from lrwr.cli.stream import Styled
 from lrwr.core.model.turns import Staged, Token, Turn, TurnDone, TurnEvent
 
 if TYPE_CHECKING:
     from lrwr.cli.output import Output
+
+_LINK = re.compile(r"\[\[(?!\s*\d[\d\s,;–-]*\]\])(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]")
+"""A link of the writer's notes, [[Half House]]; numbers alone are no link but a mark."""
+
+_OPEN = re.compile(r"\[(?:\[[^\[\]\n]{0,120}\]?)?\Z")
+"""The beginning of what may be a link, at the end of what has come so far."""
+
+
+def without_links(text: str) -> str:
+    """Return `text` as it is shown: of a link its label, or the name without brackets."""
+    return _LINK.sub(r"\1", text)
 
 
 class Live:
@@ -20,9 +34,20 @@ class Live:
     def __init__(self, output: "Output", *, quiet: bool) -> None:
         self._output = output
         self._quiet = quiet
+        self._held = ""
 
     async def watch(self, events: AsyncGenerator[TurnEvent], note: str) -> TurnDone:
         """Show a turn to its end, `note` once it begins; return what it came to."""
+        try:
+            event = await self._follow(events, note)
+        finally:
+            self.finish()
+        if not isinstance(event, TurnDone):
+            raise TypeError("a turn ends with what it came to")
+        return event
+
+    async def _follow(self, events: AsyncGenerator[TurnEvent], note: str) -> TurnEvent:
+        """Show a turn as it comes; return what came last."""
         unsaid = True
         async with aclosing(events) as turn:
             async for event in turn:
@@ -30,8 +55,6 @@ class Live:
                     self._output.story(note)
                     unsaid = False
                 self.show(event)
-        if not isinstance(event, TurnDone):
-            raise TypeError("a turn ends with what it came to")
         return event
 
     def show(self, event: TurnEvent) -> None:
@@ -40,12 +63,26 @@ class Live:
             case Staged() if self._output.interactive and not self._quiet:
                 self._output.story(Styled(f"{event.text} …", "faint"))
             case Token() if not self._quiet:
-                self._output.piece(event.text)
+                self._say(event.text)
             case _:
                 pass
 
+    def _say(self, text: str) -> None:
+        """Show words of the answer, without the beginning of a link that is to come."""
+        text = without_links(self._held + text)
+        begun = _OPEN.search(text)
+        shown = text[: begun.start()] if begun else text
+        self._held = text[len(shown) :]
+        self._output.piece(shown)
+
+    def finish(self) -> None:
+        """Show what was held back, since nothing more comes."""
+        if self._held:
+            self._output.piece(self._held)
+            self._held = ""
+
     def end(self, turn: Turn) -> None:
-        """Show what the answer rests on, and what there is to say of it.
+        """Show what the answer rests on, what there is to say of it, and what it cost.
 
         An answer without a language model is its own words: their places are enough.
         """
@@ -58,10 +95,32 @@ class Live:
             self._output.answer(
                 f"[{citation.number}] ",
                 Styled(place_of(citation.document, citation.lines), "place"),
-                Styled(f"  “{excerpt(citation.text)}”" if said.model else "", "faint"),
+                Styled(
+                    f"  “{excerpt(without_links(citation.text))}”"
+                    if said.model
+                    else "",
+                    "faint",
+                ),
             )
         for note in notes_on(turn):
             self._output.story(Styled(note, "faint"))
+        if spent := spent_on(turn):
+            self._output.story(Styled(spent, "faint"))
+
+
+def spent_on(turn: Turn) -> str:
+    """Return what a turn asked of a model, as a sentence; empty where it asked nothing.
+
+    The tokens of an answer are estimated, and so is the whole.
+    """
+    usage = turn.usage
+    if not usage.calls:
+        return ""
+    asked = count(usage.calls, "call")
+    if turn.output.model:  # of the calls the last was for the answer
+        asked = f"{count(usage.calls - 1, 'planning call')} and the answer"
+    failed = f"; {count(usage.failed, 'call')} failed" if usage.failed else ""
+    return f"{asked}: {tokens_and_price(usage, turn.price, about=True)}{failed}."
 
 
 def told_as_json(done: TurnDone) -> dict[str, object]:

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from lrwr.cli.spending import tokens_and_price
+
 if TYPE_CHECKING:
     from lrwr.core.model.metering import Usage
     from lrwr.core.ports.record_store import LibraryCounts
@@ -93,13 +95,8 @@ def _asked(report: "IngestReport", settings: "Settings") -> str:
     will = "would be asked" if dry else "was asked"
     if not usage.calls:
         return f"{report.model} {will} nothing"
-    about = "about " if dry else ""
-    return (
-        f"{report.model} {will} {count(usage.calls, 'question')}:"
-        f" {about}{usage.prompt_tokens:,} tokens sent,"
-        f" {usage.completion_tokens:,} answered"
-        f" ({_dollars(_price(report, settings))})"
-    )
+    spent = tokens_and_price(usage, _price(report, settings), about=dry)
+    return f"{report.model} {will} {count(usage.calls, 'question')}: {spent}"
 
 
 def _standing(usage: "Usage") -> str:
@@ -117,13 +114,6 @@ def _known_already(cached: int) -> str:
     if not cached:
         return ""
     return f"; {count(cached, 'answer')} {'was' if cached == 1 else 'were'} known"
-
-
-def _dollars(cost: float | None) -> str:
-    """Return a price; what is spent is never said to be nothing."""
-    if cost is None:
-        return "price unknown"
-    return "less than $0.01" if 0 < cost < 0.005 else f"${cost:.2f}"
 
 
 def _price(report: "IngestReport", settings: "Settings") -> float | None:

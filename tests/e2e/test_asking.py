@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes.model_replies import prompt_tokens
 from tests.fakes.model_server import (
     MODEL,
     Answering,
@@ -81,6 +82,26 @@ def test_a_model_plans_in_two_calls_and_answers_with_places(
     assert ran.out.startswith(TOLD)
     assert "[1] 1.md:" in ran.out
     assert sorted(asked.shape for asked in server.asked) == ["", "Entities", "Tools"]
+
+
+def test_what_an_answer_took_is_said_after_it_and_kept(
+    book: Terminal, server: ModelServer
+) -> None:
+    ran = book.run("ask", LAMP, LRWR_MODEL_PRICES=f"{MODEL} 0.10 0.50")
+    (turn,) = book.run("threads", "show", "1", "--json").json["conversation"]
+    sent, said = turn["usage"]["prompt_tokens"], turn["usage"]["completion_tokens"]
+    whole = sum(prompt_tokens(asked.body) for asked in server.asked)
+    assert (turn["usage"]["calls"], sent) == (3, whole)
+    assert turn["price"] == pytest.approx((0.10 * sent + 0.50 * said) / 1_000_000)
+    told = f"{sent:,} tokens sent, {said:,} answered (less than $0.01)."
+    assert ran.err.endswith(f"2 planning calls and the answer: about {told}\n")
+    assert "tokens" not in ran.out
+
+
+def test_an_answer_without_a_model_took_nothing(book: Terminal) -> None:
+    ran = book.run("ask", LAMP, LRWR_MODEL_USE="off")
+    assert ran.code == 0
+    assert "tokens" not in ran.err
 
 
 def test_what_would_be_sent_is_what_is_sent(

@@ -13,7 +13,6 @@ from lrwr.core.chat.quoting import gap_asked, quote_answer
 from lrwr.core.chat.speaking import speak, speaks_as
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.metering import Usage
 from lrwr.core.model.turns import (
     Citation,
     Cited,
@@ -139,7 +138,6 @@ class ModelAvatar:
             citations=answer.citations,
             gaps=answer.gaps,
             remarks=(why, *answer.remarks),
-            usage=Usage(failed=1),
         )
 
     def _held_against(
@@ -163,9 +161,7 @@ class ModelAvatar:
         empty = not material.entries and not material.passages
         asked = plan.intent is Intent.GAP_PROBE and not cited
         gaps = (gap_asked(question, result, plan),) if empty or asked else ()
-        return Answer(
-            text, cited, gaps, unsupported, remarks, Usage(calls=1), self.model
-        )
+        return Answer(text, cited, gaps, unsupported, remarks, model=self.model)
 
 
 def _show(material: Numbered, emit: Emit) -> None:

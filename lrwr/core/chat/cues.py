@@ -74,6 +74,12 @@ SCENARIO = re.compile(
 )
 """Asks for what does not happen in the story, but could."""
 
+NOTED = re.compile(
+    r"\bdid\s+i\s+(?:note|write|jot|decide|plan|intend)\b"
+    r"|\b(?:my|our)\s+(?:\w+\s+)?(?:notes?|plans?|outline|ideas?)\b"
+)
+"""Asks what the writer has noted, of somebody if somebody is named."""
+
 CRAFT = re.compile(
     r"\btropes?\b|\bclich[eé]s?\b|\bgenres?\b|\barchetyp\w+"
     r"|\b(?:writing|storytelling|narrative|craft)\s+(?:craft|techniques?|advice"

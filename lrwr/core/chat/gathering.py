@@ -1,5 +1,6 @@
 """What is known for one question: of the people, the things and the moments it names."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
@@ -11,12 +12,14 @@ from lrwr.core.bible.values import (
     Moment,
     Quote,
     Relation,
+    SceneTold,
     WorldElement,
 )
-from lrwr.core.chat.names import cast_of
+from lrwr.core.chat.names import cast_of, name_key
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.chat.witness import Witness
 from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.search import Passage
 from lrwr.core.model.turns import Intent, Intention, Plan, Resolved, Source
 from lrwr.core.model.words import content_words
 from lrwr.core.ports.story_store import Role
@@ -27,6 +30,17 @@ MOMENTS = 12
 LINES = 60
 SCENES = 6
 """How much of each is handed on, at most; the prompt's own budget cuts further."""
+
+_NUMBERS = (
+    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen"
+    "|fifteen|sixteen|seventeen|eighteen|nineteen|twenty"
+)
+_CHAPTER = re.compile(
+    r"\b(?:(?P<beyond>before|after|since|until|till|by|from|to|than)\s+)?"
+    rf"(?P<whole>ch(?:apter|\.)?\s*(?P<number>\d{{1,4}}|{_NUMBERS}))\b",
+    re.IGNORECASE,
+)
+"""A chapter by its number; what is before or after it is not in it."""
 
 _T = TypeVar("_T")
 _SURE = (Certainty.CONFIRMED, Certainty.VERIFIED)
@@ -48,21 +62,62 @@ def gather(
     if question.character:
         people.setdefault(question.character, None)
     wanted = {choice.intention for choice in plan.choices}
+    chapters = _chapters(question.text)
+    moments = _moments(question, plan, people, resolved, bible)
     result = RetrievalResult(
         character_profiles=_profiles(question, plan, resolved, bible),
-        ranked_chunks=found.passages,
+        ranked_chunks=_passages(plan, chapters, found, moments),
         world=_world(resolved, bible),
-        moments=_moments(question, plan, people, bible),
+        moments=moments,
         relations=_relations(wanted, people, bible),
-        scenes=bible.scenes[-SCENES:] if Intention.RECAP in wanted else (),
+        scenes=_scenes(chapters, bible) if Intention.RECAP in wanted else (),
         gaps=_gaps(plan, wanted, resolved, people, bible),
-        lines=_lines(question, wanted, people, bible),
-        unknown=found.unknown,
+        lines=_lines(question, plan, people, bible),
+        unknown=_unknown(question, found),
         remarks=(*plan.remarks, *found.remarks),
     )
     if question.witnessed and question.character:
         return Witness(question.character, bible).bounded(result)
     return result
+
+
+def _chapters(text: str) -> frozenset[int]:
+    """Return the chapters that a question asks about by their numbers."""
+    named = _NUMBERS.split("|")
+    numbers = (
+        found["number"].lower()
+        for found in _CHAPTER.finditer(text)
+        if not found["beyond"]
+    )
+    return frozenset(
+        int(one) if one.isdecimal() else named.index(one) + 1 for one in numbers
+    )
+
+
+def _unknown(question: Question, found: SearchResult) -> tuple[str, ...]:
+    """Return the words that nothing holds; a chapter's number is none of them."""
+    told = " ".join(one["whole"] for one in _CHAPTER.finditer(question.text))
+    return tuple(one for one in found.unknown if one not in content_words(told))
+
+
+def _passages(
+    plan: Plan,
+    chapters: frozenset[int],
+    found: SearchResult,
+    moments: Sequence[Moment],
+) -> tuple[Passage, ...]:
+    """Return passages of the chapters asked about, and of notes first if asked for."""
+    inside = tuple(one for one in found.passages if one.chapter in chapters)
+    if chapters and (inside or moments):
+        return inside
+    if Source.NOTES in plan.sources:
+        return tuple(sorted(found.passages, key=lambda one: one.chapter is not None))
+    return found.passages
+
+
+def _scenes(chapters: frozenset[int], bible: Bible) -> tuple[SceneTold, ...]:
+    inside = tuple(one for one in bible.scenes if one.chapter in chapters)
+    return inside[:SCENES] if inside else bible.scenes[-SCENES:]
 
 
 def _named(resolved: Iterable[Resolved], sources: Sequence[Source]) -> dict[str, None]:
@@ -92,17 +147,64 @@ def _world(resolved: Sequence[Resolved], bible: Bible) -> tuple[WorldElement, ..
 
 
 def _moments(
-    question: Question, plan: Plan, people: dict[str, None], bible: Bible
+    question: Question,
+    plan: Plan,
+    people: dict[str, None],
+    resolved: Sequence[Resolved],
+    bible: Bible,
 ) -> tuple[Moment, ...]:
-    if Source.TIMELINE not in plan.sources:
+    """Return moments by the question's words, people, chapters, and places named.
+
+    What would be if somebody … is asked of what they did: theirs alone, then.
+    """
+    played = plan.intent is Intent.SCENARIO
+    if Source.TIMELINE not in plan.sources and not played:
         return ()
     words = set(content_words(question.text))
+    chapters = _chapters(question.text)
+    places = _Places(resolved, bible)
 
     def shared(moment: Moment) -> int:
+        if chapters and moment.evidence.chapter not in chapters:
+            return 0
+        theirs = len(people.keys() & set(moment.characters))
+        if played and Source.TIMELINE not in plan.sources and not theirs:
+            return 0
         own = len(words.intersection(content_words(moment.text)))
-        return own + 2 * len(people.keys() & set(moment.characters))
+        return own + 2 * theirs + bool(chapters) + places.near(moment)
 
     return _best(bible.timeline, shared, MOMENTS)
+
+
+class _Places:
+    """The things of the world that a question names, and which moments are at them."""
+
+    def __init__(self, resolved: Sequence[Resolved], bible: Bible) -> None:
+        named = {one.entity.name for one in resolved}
+        elements = [one for one in bible.world if one.name in named]
+        self._keys = [name_key(one.name) for one in elements]
+        self._scenes = {
+            (words.document, words.scene)
+            for one in elements
+            for claim in (
+                *one.element_types, *one.descriptions, *one.connected_characters
+            )
+            for words in claim.evidence
+            if words.scene is not None
+        }  # fmt: skip
+        self._people = {
+            claim.value for one in elements for claim in one.connected_characters
+        }
+
+    def near(self, moment: Moment) -> int:
+        """Say how near a moment is: its chapter or words name the place, or its scene
+        does, or it is about somebody who belongs there."""
+        title = name_key(moment.evidence.chapter_title)
+        told = f" {title} {name_key(moment.text)} "
+        named = any(f" {key} " in told for key in self._keys)
+        scene = (moment.evidence.document, moment.evidence.scene) in self._scenes
+        belongs = not self._people.isdisjoint(moment.characters)
+        return 2 * (named or scene) + belongs
 
 
 def _relations(
@@ -136,16 +238,22 @@ def _gaps(
 
 
 def _lines(
-    question: Question,
-    wanted: set[Intention],
-    people: dict[str, None],
-    bible: Bible,
+    question: Question, plan: Plan, people: dict[str, None], bible: Bible
 ) -> tuple[Quote, ...]:
-    """Return what is said by whoever is asked, verified first, then in story order."""
+    """Return what is said by whoever is asked, verified first, then in story order.
+
+    Of somebody who tells somebody, what is told to them, where there is any.
+    """
+    wanted = {choice.intention for choice in plan.choices}
     speakers = {question.character} if question.character else set()
+    hearers: set[str] = set()
     if not speakers and wanted & {Intention.DIALOGUE_OF, Intention.VOICE}:
-        speakers = _speaking(question, bible) or set(people)
+        speakers = _doing(Role.SPEAKS, question, bible) or set(people)
+        hearers = _doing(Role.HEARS, question, bible)
+    if not speakers and plan.intent is Intent.SCENARIO:
+        speakers = set(people)
     said = [quote for quote in bible.quotes if quote.speaker in speakers]
+    said = [quote for quote in said if quote.addressee in hearers] or said
     words = set(content_words(question.text))
 
     def fit(quote: Quote) -> float:
@@ -160,10 +268,10 @@ def _lines(
     )
 
 
-def _speaking(question: Question, bible: Bible) -> set[str]:
-    """Return who speaks in a question about saying, not whom they speak to or of."""
+def _doing(role: Role, question: Question, bible: Bible) -> set[str]:
+    """Return who speaks in a question about saying, or is spoken to; never its topic."""
     asked = people_asked(question.text, cast_of(bible))
-    return {who for one in asked if one.role is Role.SPEAKS for who in one.people}
+    return {who for one in asked if one.role is role for who in one.people}
 
 
 def _best(

@@ -67,7 +67,9 @@ FACETS: Mapping[Intention, frozenset[Facet]] = MappingProxyType(
         Intention.WHEN: frozenset({Facet.HAPPENED}),
         Intention.BEFORE_AFTER: frozenset({Facet.HAPPENED}),
         Intention.WHO_WAS_THERE: frozenset({Facet.HAPPENED}),
-        Intention.AUTHOR_INTENT: frozenset({Facet.GAP}),
+        Intention.AUTHOR_INTENT: frozenset(
+            {Facet.GAP, Facet.LOOK, Facet.CHARACTER, Facet.RELATION, Facet.WORLD}
+        ),
         Intention.OPEN_QUESTION: frozenset({Facet.GAP}),
         Intention.EXTERNAL_REFERENCE: frozenset({Facet.REFERENCE}),
     }
@@ -81,6 +83,14 @@ _FACET_OF = MappingProxyType(
         "refers to": Facet.REFERENCE,
     }
 )
+
+_INNER = frozenset(
+    {
+        "wants", "want", "needs", "need", "fears", "fear", "hopes", "goal", "goals",
+        "motivation", "values", "habits", "habit", "flaw", "flaws", "secret",
+    }
+)  # fmt: skip
+"""Labels of a writer's notes that tell what somebody is like, not how they look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +173,10 @@ def line_piece(quote: Quote) -> Piece:
 
 
 def _of_character(profile: CharacterProfile) -> Iterator[Piece]:
-    yield from _claims(Facet.LOOK, profile.name, profile.attributes)
+    for claim in profile.attributes:
+        inner = claim.label.lower() in _INNER
+        facet = Facet.CHARACTER if inner else Facet.LOOK
+        yield from _claims(facet, profile.name, (claim,))
     for label, claims in told_by_models(profile):
         facet = _FACET_OF.get(label, Facet.CHARACTER)
         yield from _claims(facet, profile.name, claims, label)
@@ -183,9 +196,10 @@ def _relation(relation: Relation) -> Piece:
 
 
 def _of_element(element: WorldElement) -> Iterator[Piece]:
+    # What it is like says more than what kind of thing it is.
     for label, claims in (
-        ("", element.element_types),
         ("", element.descriptions),
+        ("", element.element_types),
         ("concerns", element.connected_characters),
     ):
         yield from _claims(Facet.WORLD, element.name, claims, label)

@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.state import Question, RetrievalResult
-from lrwr.core.model.metering import Usage
 from lrwr.core.model.text import Span
 from lrwr.core.model.turns import (
     Citation,
@@ -37,7 +36,6 @@ class Answer:
     gaps: tuple[GapFlag, ...] = ()
     unsupported: tuple[Span, ...] = ()
     remarks: tuple[str, ...] = ()
-    usage: Usage = field(default_factory=Usage)
     model: str = ""
 
 

@@ -4,10 +4,11 @@ Every line but those that say what is missing ends with the numbers of its words
 """
 
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import chain
+from types import MappingProxyType
 
 from lrwr.core.bible.telling import implied_by
 from lrwr.core.bible.values import Gap, GapState
@@ -26,7 +27,9 @@ from lrwr.core.chat.picking import (
 )
 from lrwr.core.chat.speaking import speaks_as
 from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.chat.wording import fact_in_words, joined, one_line, quoted
 from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.facts import WRITER
 from lrwr.core.model.turns import (
     Citation,
     Cited,
@@ -49,7 +52,7 @@ _ASKING = (
     " looks like likes kind sort trait traits personality behave happen happens"
     " happened happening mention mentioned recap summary summarise summarize think"
     " thinks feel feels say says said tell tells know knows believe believes habit"
-    " habits"
+    " habits note notes noted wrote written chapter chapters"
 )
 
 ASKING = frozenset(_ASKING.split())
@@ -62,9 +65,6 @@ answer to it: a common word alone is less."""
 UNHEARD = 0.5
 """The share of what is asked for that, never said in the text, makes it silent."""
 
-SHOWN = 240
-"""Characters of the words of a fact that are shown beside it; its number has all."""
-
 PLAYED = frozenset({Facet.HAPPENED, Facet.CHARACTER, Facet.LINE})
 """What is shown where a scene would have to be played out."""
 
@@ -72,6 +72,8 @@ TRAITS = frozenset({Facet.LOOK, Facet.NAME, Facet.CHARACTER})
 """What a profile has much of, and a question mostly asks one thing of."""
 
 _OF_CHARACTER = frozenset({Intention.VALUES, Intention.BEHAVIOR, Intention.ARC})
+
+_NO_FORMS: Mapping[str, str] = MappingProxyType({})
 
 Piecewise = AsyncGenerator[Token | Cited | GapFound]
 """An answer as it is made: what is cited comes before the line that cites it."""
@@ -212,10 +214,23 @@ class _Told:
             for one in pieces_of(self.result)
             if one.facet in facets and self._may_answer(one)
         ]
+        if any(one.intention is Intention.AUTHOR_INTENT for one in self.plan.choices):
+            pieces = [one for one in pieces if _is_writers(one)]
+        pieces = _without_scraps(pieces)
         unheard = set(self.words.weights).intersection(self.result.unknown)
-        least = FITS if unheard else 0.0
-        fitting = set(_fitting(pieces, self.words, FACTS, least=least))
+        least = FITS if unheard and self.plan.intent is not Intent.SCENARIO else 0.0
+        fitting = set(
+            _fitting(pieces, self.words, FACTS, least=least, forms=self._forms)
+        )
         return [piece for piece in pieces if piece in fitting]
+
+    @property
+    def _forms(self) -> dict[str, str]:
+        """Every form of the name of each who was found: a question has any of them."""
+        return {
+            profile.name: " ".join(form.name for form in profile.aliases)
+            for profile in self.result.character_profiles
+        }
 
     def _may_answer(self, piece: Piece) -> bool:
         asked = {choice.intention for choice in self.plan.choices}
@@ -224,7 +239,8 @@ class _Told:
         )
         if plain or not self.words.weights:
             return True
-        return self.words.coverage(piece.words) > 0
+        forms = self._forms.get(piece.about, "")
+        return self.words.coverage(f"{piece.words} {forms}") > 0
 
     async def _quotes(self, remark: Remark) -> list[Quote]:
         passages = self.result.ranked_chunks
@@ -273,17 +289,28 @@ class _Told:
         yield from (Cited(self.numbering.number(one)) for one in new)
         numbers = dict.fromkeys(citation.number for citation in numbered)
         marks = "".join(f"[{number}]" for number in numbers)
-        told = _quoted(_joined(numbered)) if own else _in_words(piece, numbered)
+        told = quoted(joined(numbered)) if own else fact_in_words(piece, numbered)
         yield self._line(f"{told} {marks}".rstrip())
 
     def _quote(self, quote: Quote) -> Iterator[Token | Cited]:
         document, chapter = quote.passage.chunk.document, quote.passage.chapter
         found = self.numbering.stands(document, quote.span, quote.text, chapter)
-        if found is None or self.numbering.knows(found):
+        if found is None or self._is_told(found):
             return
         citation = self.numbering.number(found)
         yield Cited(citation)
-        yield self._line(f"{_one_line(quote.text)} [{citation.number}]")
+        yield self._line(f"{one_line(quote.text)} [{citation.number}]")
+
+    def _is_told(self, found: Citation) -> bool:
+        """Say whether half of a stretch, or more, is among what is cited already."""
+        told = {
+            at
+            for one in self.numbering.citations
+            if one.document == found.document
+            for at in range(one.span.start, one.span.end)
+        }
+        there = told.intersection(range(found.span.start, found.span.end))
+        return 2 * len(there) >= len(found.span)
 
     def _line(self, text: str) -> Token:
         self.lines += 1
@@ -311,24 +338,52 @@ def _asked_for(question: Question, result: RetrievalResult) -> list[str]:
 
 
 def _fitting(
-    pieces: Iterable[Piece], words: WordWeights, limit: int, *, least: float = 0.0
+    pieces: Iterable[Piece],
+    words: WordWeights,
+    limit: int,
+    *,
+    least: float = 0.0,
+    forms: Mapping[str, str] = _NO_FORMS,
 ) -> list[Piece]:
-    """Return the pieces that fit nearly as well as the best, what is sure first.
+    """Return the pieces that fit nearly as well as the best of their facet, sure first.
 
-    Of equals, facets take turns. Where none fits at all, and `least` is 0.0, they are the
-    first ones.
+    `forms` are other names of those whom pieces are about; a line has to fit without.
+    Of equals, facets take turns. Where nothing of a facet fits, and `least` is 0.0,
+    what happened counts all the same, anything else if no facet fits at all.
     """
     scored: list[tuple[bool, float, int, Piece]] = []
     turns: Counter[Facet] = Counter()
+    best: dict[Facet, float] = {}
     for one in pieces:
-        scored.append(
-            (not _is_sure(one), -words.coverage(one.words), turns[one.facet], one)
-        )
+        name = "" if one.facet is Facet.LINE else forms.get(one.about, "")
+        score = words.coverage(f"{one.words} {name}")
+        scored.append((not _is_sure(one), -score, turns[one.facet], one))
         turns[one.facet] += 1
-    best = max((-score for _, score, _, _ in scored), default=0.0)
-    near = [row for row in scored if -row[1] >= max(least, NEAR * best)]
+        best[one.facet] = max(score, best.get(one.facet, 0.0))
+    any_fits = max(best.values(), default=0.0) > 0
+    near = [
+        row
+        for row in scored
+        if -row[1] >= max(least, NEAR * best[row[3].facet])
+        and (-row[1] > 0 or not any_fits or row[3].facet is Facet.HAPPENED)
+    ]
     near.sort(key=lambda row: row[:3])
     return [piece for *_, piece in near][:limit]
+
+
+def _without_scraps(pieces: Sequence[Piece]) -> list[Piece]:
+    """Return `pieces` without lines of a word or two, unless all lines are such."""
+    lines = [one for one in pieces if one.facet is Facet.LINE]
+    scraps = {one for one in lines if len(one.words.split()) < SHORTEST}
+    if len(scraps) == len(lines):
+        return list(pieces)
+    return [one for one in pieces if one not in scraps]
+
+
+def _is_writers(piece: Piece) -> bool:
+    """Say whether the writer says so, outside of the story, or has left it open."""
+    told = piece.decided or piece.facet is Facet.GAP
+    return told or any(one.keeper == WRITER for one in piece.evidence)
 
 
 def _is_sure(piece: Piece) -> bool:
@@ -339,30 +394,3 @@ def _is_answer(line: Piece) -> bool:
     """Say whether a line is long enough to say something, and surely the speaker's."""
     known = all(e.certainty is not Certainty.NOT_EVALUATED for e in line.evidence)
     return known and len(line.words.split()) >= SHORTEST
-
-
-def _in_words(piece: Piece, found: Sequence[Citation]) -> str:
-    words = _joined(found)
-    if not piece.says or (words and _is_verbatim(piece.says, words)):
-        return ": ".join(filter(None, (piece.head, _quoted(words))))
-    if not words or len(words) > SHOWN:
-        return piece.told
-    return f"{piece.told} ({_quoted(words)})"
-
-
-def _is_verbatim(says: str, words: str) -> bool:
-    """Say whether a fact is nothing but its words; marks of a link may differ."""
-    there = set(content_words(words))
-    return there == there & set(content_words(says))
-
-
-def _joined(found: Sequence[Citation]) -> str:
-    return " … ".join(_one_line(citation.text) for citation in found)
-
-
-def _quoted(text: str) -> str:
-    return f"‘{text}’" if set('“”"').intersection(text) else f"“{text}”"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

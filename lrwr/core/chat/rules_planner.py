@@ -114,6 +114,8 @@ def _of_cues(plain: str, *, saying: bool) -> Iterator[Choice]:
     for cue in cues.CUES:
         if (person or not cue.person) and cue.words.search(plain):
             yield Choice(cue.source, cue.intention, cue.confidence)
+    if person and cues.NOTED.search(plain):
+        yield Choice(Source.PROFILES, Intention.TRAITS, cues.HINTED)
     if saying:
         yield Choice(Source.MANUSCRIPT, Intention.DIALOGUE_OF, cues.PLAIN)
 

@@ -12,14 +12,15 @@ from lrwr.core.chat.gathering import gather
 from lrwr.core.chat.graph import TurnMade, run_turn
 from lrwr.core.chat.history import fitting, within_horizon
 from lrwr.core.chat.names import every_name
-from lrwr.core.chat.nodes import Answer, Avatar, Room
+from lrwr.core.chat.nodes import Avatar, Room
 from lrwr.core.chat.resolving import resolve
 from lrwr.core.chat.rules_planner import plan_by_rules
 from lrwr.core.chat.speaking import beyond_horizon
 from lrwr.core.chat.state import Question
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentType
-from lrwr.core.model.errors import NotFound
+from lrwr.core.model.errors import NotFound, StoreProblem
+from lrwr.core.model.metering import Usage
 from lrwr.core.model.turns import (
     Cited,
     Intent,
@@ -60,11 +61,21 @@ class Asking:
     witnessed: bool | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Voices:
+    """Who plans and who answers in one turn; `taken` tells what a model was asked."""
+
+    plan: Callable[[Question, Bible], Coroutine[None, None, Plan]]
+    avatar: Avatar
+    taken: Callable[[], Usage] = Usage
+
+
 class AvatarSessionService:
     """Answers questions; each is one turn of a conversation, kept whole or stopped.
 
-    `plan` makes plans. `pipeline` and `limit` are how passages are searched. `now`
-    tells seconds since 1970, `new_id` names what is new.
+    `voices` makes those of one turn. `price` tells what a model's usage costs in US
+    dollars, None where that is not known. `pipeline` and `limit` are how passages are
+    searched. `now` tells seconds since 1970, `new_id` names what is new.
     """
 
     def __init__(
@@ -73,8 +84,8 @@ class AvatarSessionService:
         bible: BibleService,
         finder: PassageFinder,
         threads: ThreadStore,
-        plan: Callable[[Question, Bible], Coroutine[None, None, Plan]],
-        avatar: Avatar,
+        voices: Callable[[], Voices],
+        price: Callable[[Usage, str], float | None],
         pipeline: Pipeline,
         limit: int,
         now: Callable[[], float],
@@ -83,8 +94,8 @@ class AvatarSessionService:
         self._bible = bible
         self._finder = finder
         self._threads = threads
-        self._plan = plan
-        self._avatar = avatar
+        self._voices = voices
+        self._price = price
         self._pipeline = pipeline
         self._limit = limit
         self._now = now
@@ -93,7 +104,7 @@ class AvatarSessionService:
     @property
     def model(self) -> str:
         """Name the language model that answers; empty without one."""
-        return self._avatar.model
+        return self._voices().avatar.model
 
     async def prompt(self, asking: Asking) -> tuple[Message, ...]:
         """Return what a language model would be sent for the answer; keep nothing.
@@ -104,7 +115,8 @@ class AvatarSessionService:
             NotFound: There is no such conversation, character or place in the story.
             StoreProblem: The library cannot be read.
         """
-        if not isinstance(self._avatar, ModelAvatar):
+        avatar = self._voices().avatar
+        if not isinstance(avatar, ModelAvatar):
             return ()
         before = await self._before(asking)
         state = _state(asking, before.state if before else NarrativeState())
@@ -114,16 +126,17 @@ class AvatarSessionService:
         found = await self._search(question, order)
         resolved = resolve(plan, bible, _notes(order))
         result = gather(question, plan, resolved, bible, found)
-        return (await self._avatar.prompt(question, plan, result)).messages
+        return (await avatar.prompt(question, plan, result)).messages
 
     async def ask(self, asking: Asking) -> AsyncGenerator[TurnEvent]:
         """Yield what happens while a question is answered, and last `TurnDone`.
 
-        Closing the generator stops the turn; what was said by then is kept.
+        Closing the generator stops the turn; what was said by then is kept. An answer
+        that cannot be kept is given all the same, with a remark.
 
         Raises:
             NotFound: There is no such conversation, character or place in the story.
-            StoreProblem: The library cannot be read or written.
+            StoreProblem: The library cannot be read.
         """
         asked_at = self._now()
         before = await self._before(asking)
@@ -131,11 +144,12 @@ class AvatarSessionService:
         order = await self._finder.story_order()
         question, bible = await self._question(asking.text, state, before, order)
         thread = before.id if before else ThreadId(self._new_id())
-        said = _Said(question)
+        voices = self._voices()
+        said = _Said(question, voices)
         room = Room(
-            plan=self._plan,
+            plan=voices.plan,
             search=lambda asked: self._search(asked, order),
-            avatar=self._avatar,
+            avatar=voices.avatar,
             notes=_notes(order),
         )
         try:
@@ -204,25 +218,31 @@ class AvatarSessionService:
         return await self._finder.find(request, order)
 
     async def _keep(self, thread: ThreadId, said: "_Said", asked_at: float) -> Turn:
+        model, usage = said.voices.avatar.model, said.voices.taken()
         turn = Turn(
             id=TurnId(self._new_id()),
             number=0,
             asked_at=asked_at,
             question=said.question.text,
-            output=said.output(self._avatar.model),
+            output=said.output(model),
             state=TurnState.COMPLETE if said.made else TurnState.STOPPED,
-            usage=said.answer.usage,
+            usage=usage,
+            price=self._price(usage, model),
         )
         state = turn.output.narrative_state_delta
-        kept = await self._threads.keep_turn(thread, _title(turn), turn, state)
+        try:
+            kept = await self._threads.keep_turn(thread, _title(turn), turn, state)
+        except StoreProblem as error:
+            return _unkept(turn, error)
         return replace(turn, number=kept.turns)
 
 
 class _Said:
     """What has come of a turn so far."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: Question, voices: Voices) -> None:
         self.question = question
+        self.voices = voices
         self.made: TurnMade | None = None
         self._pieces: list[str] = []
         self._cited: list[Cited] = []
@@ -236,11 +256,6 @@ class _Said:
                 self._cited.append(event)
             case _:
                 pass
-
-    @property
-    def answer(self) -> Answer:
-        """What was said, whole or in part."""
-        return self.made.answer if self.made else Answer("".join(self._pieces))
 
     def output(self, model: str) -> SupervisorOutput:
         """Return the whole answer, or of a stopped one what had come."""
@@ -289,6 +304,13 @@ def _known(entities: tuple[str, ...], bible: Bible) -> tuple[str, ...]:
     people = {profile.name for profile in bible.characters}
     names = people | {element.name for element in bible.world}
     return tuple(entity for entity in entities if entity in names)
+
+
+def _unkept(turn: Turn, error: StoreProblem) -> Turn:
+    """Return a turn that could not be kept, and says so: its answer still counts."""
+    remark = f"This turn is not kept. {error}"
+    output = replace(turn.output, remarks=(*turn.output.remarks, remark))
+    return replace(turn, output=output)
 
 
 def _title(turn: Turn) -> str:

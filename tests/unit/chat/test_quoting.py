@@ -14,7 +14,7 @@ from lrwr.core.chat.quoting import FACTS, quote_answer
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.facts import About
+from lrwr.core.model.facts import WRITER, About
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import (
     Citation,
@@ -33,13 +33,14 @@ from lrwr.core.ports.reranker import Reranker
 from tests.fakes.chatting import (
     ONE,
     TWO,
+    a_bible,
     a_plan,
     a_shelf,
     a_story,
     found,
     paragraphs,
 )
-from tests.fakes.stories import Stories
+from tests.fakes.stories import Book, Stories
 
 NELL = "Nell Tallow"
 AS_NELL = Question("What of the lamp?", Mode.IN_CHARACTER, NELL)
@@ -194,7 +195,95 @@ async def test_a_fact_in_the_very_words_of_the_text_says_them_once(
     said = await answer(
         story, "What ladder has Nell?", a_plan(Intention.TRAITS), found(story, NELL)
     )
-    assert "Nell Tallow, ladder: “nineteen rungs of it” [1]" in said.text
+    assert said.text == "Nell Tallow, ladder: Nineteen rungs of it [1]"
+
+
+async def test_a_fact_is_told_without_the_marks_of_its_note_and_cited_with_them() -> (
+    None
+):
+    lives = "Lives at [[Half House]] with [[OchraMags|Mags]]."
+    values = "**Values:** an honest *count*."
+    text = f"# One\n\nNell Tallow.\n\n{lives} She is _small_.\n\n- {values}\n"
+    noted = Stories(Book({ONE: text}))
+    noted.name(NELL, "Nell")
+    for label, value, words in (
+        ("home", lives, lives),
+        ("values", "an honest *count*.", values),
+        ("height", "small, says [[OchraMags]]", "She is _small_."),
+    ):
+        noted.fact(
+            ONE, words, About.CHARACTER, "attribute", value, NELL,
+            details=(("attribute", label),),
+        )  # fmt: skip
+    plan = a_plan(Intention.TRAITS, Intention.VALUES)
+    said = await answer(noted, "Who is Nell?", plan, found(noted, NELL))
+    assert said.text.split("\n\n") == [
+        "Nell Tallow, home: Lives at Half House with Mags. [1]",
+        "Nell Tallow, height: small, says OchraMags (“She is _small_.”) [2]",
+        "Nell Tallow, values: an honest count. [3]",
+    ]
+    assert [one.text for one in said.citations] == [lives, "She is _small_.", values]
+    text, _, doubtful = checked(said.text, said.citations, sentence_spans)
+    assert (text, doubtful) == (said.text, ())
+
+
+async def test_who_is_asked_for_by_another_name_is_told_whole() -> None:
+    story = a_story()
+    story.name("Ivo Gannet", "the Reeve")
+    for label, value in (("age", "forty"), ("home", "the mill")):
+        story.fact(
+            TWO, "Nobody had asked him.", About.CHARACTER, "attribute", value,
+            "Ivo Gannet", details=(("attribute", label),),
+        )  # fmt: skip
+    result = found(story, "Ivo Gannet")
+    said = await answer(story, "Who is the Reeve?", a_plan(Intention.TRAITS), result)
+    assert "forty" in said.text and "the mill" in said.text
+
+
+async def test_what_is_noted_is_not_what_the_story_says(story: Stories) -> None:
+    story.fact(
+        ONE, "nineteen rungs of it", About.CHARACTER, "attribute", "nineteen", NELL,
+        keeper=WRITER, details=(("attribute", "age"),),
+    )  # fmt: skip
+    plan = a_plan(Intention.TRAITS, Intention.AUTHOR_INTENT)
+    said = await answer(story, "What did I note about Nell?", plan, found(story, NELL))
+    assert "nineteen" in said.text and "grey" not in said.text
+
+
+async def test_a_passage_that_is_told_already_is_not_quoted_again(
+    story: Stories,
+) -> None:
+    (rung, *_) = paragraphs(story.book, ONE)
+    story.fact(
+        ONE, rung.chunk.text, About.CHARACTER, "attribute", "a climber", NELL,
+        details=(("attribute", "habit"),),
+    )  # fmt: skip
+    result = found(story, NELL, passages=[rung])
+    said = await answer(
+        story, "What habit has Nell?", a_plan(Intention.BEHAVIOR), result
+    )
+    assert len(said.citations) == 1
+
+
+async def test_what_happened_is_told_beside_a_thing_that_fits_better(
+    story: Stories,
+) -> None:
+    story.fact(
+        TWO, "with a lantern in his hand", About.WORLD, "element_type", "artifact",
+        "the lantern of the fen",
+    )  # fmt: skip
+    bible = a_bible(story)
+    result = replace(found(story, NELL), world=bible.world)
+    plan = a_plan(Intention.WHAT_HAPPENED, Intention.ARTIFACT)
+    said = await answer(story, "What happened to the lantern?", plan, result)
+    assert "artifact" in said.text and "The pony drowned in the fog." in said.text
+
+
+async def test_a_word_or_two_are_no_answer_where_more_is_said(story: Stories) -> None:
+    result = found(story, NELL, speaker=NELL)
+    plan = a_plan(Intention.DIALOGUE_OF)
+    said = await answer(story, "What does Nell say?", plan, result)
+    assert "The lamp must never go out," in said.text and "Not once." not in said.text
 
 
 async def test_under_a_horizon_silence_is_so_far(story: Stories) -> None:

@@ -80,6 +80,10 @@ def test_a_rule_and_who_breaks_it_are_asked_of_world_and_profiles(
         ("What was before the flood?", {(Source.TIMELINE, Intention.BEFORE_AFTER)}),
         ("Who was there?", {(Source.TIMELINE, Intention.WHO_WAS_THERE)}),
         ("Why did I cut the ferry?", {(Source.NOTES, Intention.AUTHOR_INTENT)}),
+        (
+            "What did I note about Mags?",
+            {(Source.NOTES, Intention.AUTHOR_INTENT), TRAITS},
+        ),
         ("Any loose ends?", {(Source.NOTES, Intention.OPEN_QUESTION)}),
         ("Recap the story", {(Source.MANUSCRIPT, Intention.RECAP)}),
         (

@@ -1,6 +1,7 @@
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -11,12 +12,15 @@ from lrwr.core.bible.service import BibleService
 from lrwr.core.bible.values import Bible
 from lrwr.core.canon.model import Canon
 from lrwr.core.chat.avatars import ModelAvatar, QuotingAvatar
+from lrwr.core.chat.counting import CountedChat
+from lrwr.core.chat.model_planner import ModelPlanner
 from lrwr.core.chat.nodes import Answer, Avatar, Emit
 from lrwr.core.chat.picking import Shelf
 from lrwr.core.chat.rules_planner import plan_by_rules
-from lrwr.core.chat.service import Asking, AvatarSessionService
+from lrwr.core.chat.service import Asking, AvatarSessionService, Voices
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.errors import NotFound, ServiceUnavailable
+from lrwr.core.model.metering import Price, Usage, price
 from lrwr.core.model.turns import (
     Mode,
     Plan,
@@ -28,6 +32,7 @@ from lrwr.core.model.turns import (
     TurnEvent,
     TurnState,
 )
+from lrwr.core.ports.chat_model import ChatModel, Message, Reply, Shape
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.story_desks import StoryDesk, a_story_desk
 
@@ -41,6 +46,9 @@ FILES = {
         "“The pony drowned,” said Corin Vale to Nell. Nell said nothing.\n"
     ),
 }
+
+PRICES = {"pretend-1": Price(1.0, 10.0)}
+TOLD = "Nell says the lamp must never go out [1]."
 
 
 @pytest.fixture
@@ -61,7 +69,23 @@ async def by_rules(question: Question, bible: Bible) -> Plan:
     return plan_by_rules(question, bible)
 
 
-def sessions(desk: StoryDesk, avatar: Avatar | None = None) -> AvatarSessionService:
+def counted(desk: StoryDesk, model: ChatModel) -> Voices:
+    """A model's voices for one turn; the model plans in two calls and answers."""
+    chat = CountedChat(model)
+
+    async def plan(question: Question, bible: Bible) -> Plan:
+        by_rule = plan_by_rules(question, bible)
+        return await ModelPlanner(chat, 60.0).plan(question, bible, by_rule)
+
+    return Voices(plan, ModelAvatar(chat, shelf(desk)), chat.taken)
+
+
+def sessions(
+    desk: StoryDesk,
+    avatar: Avatar | None = None,
+    voices: Callable[[], Voices] | None = None,
+) -> AvatarSessionService:
+    quoting = partial(Voices, by_rules, avatar or QuotingAvatar(shelf(desk)))
     ids = count(1)
     return AvatarSessionService(
         bible=BibleService(
@@ -72,8 +96,8 @@ def sessions(desk: StoryDesk, avatar: Avatar | None = None) -> AvatarSessionServ
         ),
         finder=desk.finder(),
         threads=desk.library.threads,
-        plan=by_rules,
-        avatar=avatar or QuotingAvatar(shelf(desk)),
+        voices=voices or quoting,
+        price=partial(price, table=PRICES),
         pipeline=desk.pipeline,
         limit=5,
         now=lambda: 1_000.0,
@@ -239,3 +263,95 @@ async def test_a_models_answer_is_held_against_what_it_cites(desk: StoryDesk) ->
     marked = [output.response_text[s.start : s.end] for s in output.unsupported]
     assert any("whale" in one for one in marked)
     assert output.model == avatar.model
+
+
+class Planless:
+    """A model without plans; it says its first piece, and the others once it is let."""
+
+    name = "pretend-1"
+
+    def __init__(self, *pieces: str) -> None:
+        self.pieces = pieces
+        self.begun, self.let = asyncio.Event(), asyncio.Event()
+
+    async def fill(self, messages: Sequence[Message], shape: Shape) -> Reply:
+        raise ServiceUnavailable("The server makes no plans.")
+
+    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
+        for piece in self.pieces:
+            self.begun.set()
+            yield piece
+            await self.let.wait()
+
+
+async def test_a_turn_keeps_what_its_plan_and_its_answer_took(desk: StoryDesk) -> None:
+    model = ScriptedChat("{}", "{}", "{}", "{}", [TOLD], name="pretend-1")
+    service = sessions(desk, voices=lambda: counted(desk, model))
+    turn = turn_of(await whole(service, Asking("What of the lamp?")))
+    sent = sum(
+        -(-len(message.text) // 4) for asked, _ in model.asked for message in asked
+    )
+    shapes = sum(-(-len(shape.schema) // 4) for _, shape in model.asked if shape)
+    said = 4 + -(-len(TOLD) // 4)  # two plans, each asked for once more, and the answer
+    assert turn.usage == Usage(5, sent + shapes, said)
+    assert turn.price == pytest.approx((sent + shapes + 10 * said) / 1_000_000)
+    (thread,) = await desk.library.threads.threads()
+    assert await desk.library.threads.turns(thread.id) == [turn]
+
+
+async def test_the_price_of_a_model_without_one_is_not_known(desk: StoryDesk) -> None:
+    model = ScriptedChat("{}", "{}", "{}", "{}", [TOLD], name="nobody-1")
+    service = sessions(desk, voices=lambda: counted(desk, model))
+    turn = turn_of(await whole(service, Asking("What of the lamp?")))
+    assert (turn.usage.calls, turn.price) == (5, None)
+
+
+async def test_without_a_model_nothing_is_counted(desk: StoryDesk) -> None:
+    turn = turn_of(await whole(sessions(desk), Asking("What of the lamp?")))
+    assert (turn.usage, turn.price) == (Usage(), None)
+
+
+async def test_where_the_text_answers_for_a_model_its_calls_are_kept(
+    desk: StoryDesk,
+) -> None:
+    away = ServiceUnavailable("The server is away.")
+    model = ScriptedChat(away, away, away, name="pretend-1")
+    service = sessions(desk, voices=lambda: counted(desk, model))
+    turn = turn_of(await whole(service, Asking("What of the lamp?")))
+    assert (turn.output.model, turn.usage) == ("", Usage(calls=3, failed=3))
+    assert turn.price == 0.0
+
+
+async def test_a_turn_that_is_stopped_keeps_what_it_took(desk: StoryDesk) -> None:
+    model = Planless("The lamp", " is out.")
+    service = sessions(desk, voices=lambda: counted(desk, model))
+    events = service.ask(Asking("What of the lamp?"))
+    async for event in events:
+        if isinstance(event, Token):
+            break
+    await events.aclose()
+    (thread,) = await desk.library.threads.threads()
+    (turn,) = await desk.library.threads.turns(thread.id)
+    assert (turn.state, turn.usage.calls, turn.usage.failed) == (
+        TurnState.STOPPED,
+        3,
+        2,
+    )
+    assert turn.usage.prompt_tokens > 100
+    assert turn.usage.completion_tokens == 2
+    assert turn.price is not None
+    assert turn.price > 0
+
+
+async def test_two_turns_at_once_each_keep_their_own_count(desk: StoryDesk) -> None:
+    long, short = Planless("The lamp", " is out."), Planless("Fog.")
+    models = iter((long, short))
+    service = sessions(desk, voices=lambda: counted(desk, next(models)))
+    first = asyncio.create_task(whole(service, Asking("What of the lamp?")))
+    second = asyncio.create_task(whole(service, Asking("What of the fog?")))
+    for model in (long, short):
+        await model.begun.wait()
+    for model in (long, short):
+        model.let.set()
+    took = [turn_of(await one).usage.completion_tokens for one in (first, second)]
+    assert sorted(took) == [1, 4]

@@ -1,0 +1,122 @@
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+import pytest
+
+from lrwr.core.chat.counting import CountedChat
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.metering import Usage
+from lrwr.core.ports.chat_model import ChatModel, Message, Reply, Shape
+from tests.fakes.chat_models import ScriptedChat
+
+ASKED = (Message("system", "x" * 40), Message("user", "y" * 9))
+SENT = 10 + 3
+SHAPE = Shape("Tools", "z" * 8)
+AWAY = ServiceUnavailable("The server is away.")
+
+
+class Silent:
+    """A model that is asked, and never says a word."""
+
+    name = "silent"
+
+    async def fill(self, messages: Sequence[Message], shape: Shape) -> Reply:
+        await asyncio.Event().wait()
+        return Reply("", 0, 0)
+
+    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
+        await asyncio.Event().wait()
+        yield ""
+
+
+class BreaksOff(Silent):
+    """A model that says eight characters, and is gone."""
+
+    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
+        yield "The lamp"
+        raise AWAY
+
+
+async def heard(chat: ChatModel) -> str:
+    async with aclosing(chat.stream(ASKED)) as pieces:
+        return "".join([piece async for piece in pieces])
+
+
+async def test_it_says_what_the_model_says_under_the_models_name() -> None:
+    chat = CountedChat(ScriptedChat("filled", ["The ", "lamp"], name="pretend-1"))
+    assert chat.name == "pretend-1"
+    assert (await chat.fill(ASKED, SHAPE)).text == "filled"
+    assert await heard(chat) == "The lamp"
+
+
+async def test_a_reply_counts_the_tokens_that_its_server_told() -> None:
+    class Telling(Silent):
+        async def fill(self, messages: Sequence[Message], shape: Shape) -> Reply:
+            return Reply("{}", 1_234, 56)
+
+    chat = CountedChat(Telling())
+    await chat.fill(ASKED, SHAPE)
+    await chat.fill(ASKED, SHAPE)
+    assert chat.usage == Usage(
+        calls=2, prompt_tokens=2 * 1_234, completion_tokens=2 * 56
+    )
+
+
+async def test_a_stream_counts_four_characters_as_a_token() -> None:
+    chat = CountedChat(ScriptedChat(["The ", "lamp", " is", " out."]))
+    await heard(chat)
+    assert chat.usage == Usage(calls=1, prompt_tokens=SENT, completion_tokens=4)
+
+
+async def test_what_was_taken_does_not_count_again() -> None:
+    chat = CountedChat(ScriptedChat(["Lamp"], ["Fog and more"]))
+    await heard(chat)
+    assert chat.taken().completion_tokens == 1
+    assert chat.taken() == Usage()
+    await heard(chat)
+    assert chat.taken() == Usage(calls=1, prompt_tokens=SENT, completion_tokens=3)
+
+
+async def test_a_call_that_fails_counts_and_costs_nothing() -> None:
+    chat = CountedChat(ScriptedChat(AWAY, AWAY))
+    with pytest.raises(ServiceUnavailable):
+        await chat.fill(ASKED, SHAPE)
+    with pytest.raises(ServiceUnavailable):
+        await heard(chat)
+    assert chat.usage == Usage(calls=2, failed=2)
+
+
+async def test_an_answer_that_breaks_off_costs_what_came() -> None:
+    chat = CountedChat(BreaksOff())
+    with pytest.raises(ServiceUnavailable):
+        await heard(chat)
+    assert chat.usage == Usage(
+        calls=1, prompt_tokens=SENT, completion_tokens=2, failed=1
+    )
+
+
+async def test_a_stream_that_is_closed_costs_what_came() -> None:
+    chat = CountedChat(ScriptedChat(["The lamp", " is out."]))
+    pieces = chat.stream(ASKED)
+    assert await anext(pieces) == "The lamp"
+    await pieces.aclose()
+    assert chat.usage == Usage(calls=1, prompt_tokens=SENT, completion_tokens=2)
+
+
+async def test_calls_that_are_cancelled_cost_what_was_sent() -> None:
+    chat = CountedChat(Silent())
+    calls = [
+        asyncio.create_task(heard(chat)),
+        asyncio.create_task(_text(chat)),
+    ]
+    await asyncio.sleep(0)
+    for call in calls:
+        call.cancel()
+    ended = await asyncio.gather(*calls, return_exceptions=True)
+    assert all(isinstance(one, asyncio.CancelledError) for one in ended)
+    assert chat.usage == Usage(calls=2, prompt_tokens=SENT + SENT + 2)
+
+
+async def _text(chat: ChatModel) -> str:
+    return (await chat.fill(ASKED, SHAPE)).text

@@ -1,0 +1,204 @@
+"""A question gets what its sources hold of whom and what it names, and no more."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from lrwr.core.bible.project import project
+from lrwr.core.bible.values import Bible
+from lrwr.core.chat.gathering import LINES, MOMENTS, SCENES, gather
+from lrwr.core.chat.resolving import resolve
+from lrwr.core.chat.rules_planner import plan_by_rules
+from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.model.facts import About
+from lrwr.core.model.search import Passage
+from lrwr.core.model.turns import Choice, Entity, Intent, Intention, Mode, Plan, Source
+from lrwr.core.retrieval.search import SearchResult
+from tests.fakes.chatting import a_story, paragraphs
+from tests.fakes.stories import Stories
+from tests.unit.bible.marsh import ONE, TWO, marsh
+
+NELL, MAGS, CORIN = "Nell Tallow", "OchraMags", "Corin Vale"
+
+
+@pytest.fixture
+def story() -> Stories:
+    return marsh()
+
+
+def gathered(
+    story: Stories | Bible,
+    question: Question | str,
+    *choices: tuple[Source, Intention],
+    names: Sequence[str] = (),
+    passages: Sequence[Passage] = (),
+    unknown: Sequence[str] = (),
+    intent: Intent = Intent.ANALYTICAL,
+) -> RetrievalResult:
+    """Gather by the given choices; without any, by the plan that rules make."""
+    bible = story if isinstance(story, Bible) else project(story.knowledge())
+    asked = Question(question) if isinstance(question, str) else question
+    plan = plan_by_rules(asked, bible)
+    if choices:
+        entities = tuple(Entity(name, 0.9) for name in names)
+        made = tuple(Choice(*one, 0.9) for one in choices)
+        plan = Plan(intent, made, entities, "rules")
+    found = SearchResult(tuple(passages), tuple(unknown))
+    return gather(asked, plan, resolve(plan, bible, ()), bible, found)
+
+
+def said(result: RetrievalResult) -> list[str]:
+    return [quote.evidence.text for quote in result.lines]
+
+
+def happened(result: RetrievalResult) -> list[str]:
+    return [moment.text for moment in result.moments]
+
+
+@pytest.fixture
+def passages() -> list[Passage]:
+    found = paragraphs(a_story().book, "1.md")[:3]
+    places = (1, 2, None)
+    return [replace(one, chapter=at) for one, at in zip(found, places, strict=True)]
+
+
+PROFILE = (Source.PROFILES, Intention.TRAITS)
+FIND = (Source.MANUSCRIPT, Intention.FIND_PASSAGE)
+SPOKEN = (Source.MANUSCRIPT, Intention.DIALOGUE_OF)
+HAPPENED = (Source.TIMELINE, Intention.WHAT_HAPPENED)
+
+
+@pytest.mark.parametrize(
+    ("choice", "filled"),
+    [
+        (PROFILE, {"character_profiles"}),
+        (FIND, set()),
+        (SPOKEN, {"lines"}),
+        (HAPPENED, {"moments"}),
+        ((Source.PROFILES, Intention.RELATIONSHIPS),
+         {"character_profiles", "relations"}),
+        ((Source.MANUSCRIPT, Intention.RECAP), {"scenes"}),
+        ((Source.WORLD, Intention.SETTING), {"world"}),
+    ],
+)  # fmt: skip
+def test_only_what_the_chosen_source_holds_is_gathered(
+    story: Stories, choice: tuple[Source, Intention], filled: set[str]
+) -> None:
+    result = gathered(story, "Nell? Corin?", choice, names=[NELL, CORIN])
+    kinds = ("character_profiles", "world", "moments", "relations", "scenes", "lines")
+    assert {kind for kind in kinds if getattr(result, kind)} == filled
+
+
+def test_only_those_who_are_named_are_gathered(story: Stories) -> None:
+    result = gathered(story, "Who is Mags?", PROFILE, names=["Mags"])
+    assert [one.name for one in result.character_profiles] == [MAGS]
+
+
+def test_what_nobody_witnessed_is_left_out(story: Stories) -> None:
+    asked = Question("What happened to Corin Vale?", character=MAGS)
+    everything = gathered(story, asked, HAPPENED, names=[CORIN])
+    assert "Corin drowns." in happened(everything)
+    bounded = gathered(story, replace(asked, witnessed=True), HAPPENED, names=[CORIN])
+    assert "Corin drowns." not in happened(bounded)
+    assert "that it is six" in happened(bounded)
+
+
+def test_of_much_the_best_is_kept_in_story_order(story: Stories) -> None:
+    for number in range(2 * MOMENTS):
+        story.fact(ONE, "Wren climbed", About.EVENT, "event", f"Nell climbs {number}.",
+                   details=(("involved", NELL),))  # fmt: skip
+    story.fact(TWO, "Nell Tallow came in.", About.EVENT, "event",
+               "Nell finds the red boat.", details=(("involved", NELL),))  # fmt: skip
+    result = gathered(story, "How did Nell find the red boat?", HAPPENED, names=[NELL])
+    assert len(result.moments) == MOMENTS
+    assert happened(result)[-1] == "Nell finds the red boat."
+    bible = project(story.knowledge())
+    places = [bible.timeline.index(one) for one in result.moments]
+    assert places == sorted(places)
+
+
+def test_lines_and_scenes_are_no_more_than_their_limits(story: Stories) -> None:
+    bible = project(story.knowledge())
+    quote = next(one for one in bible.quotes if one.speaker == NELL)
+    many = replace(bible, quotes=(quote,) * (LINES + 1), scenes=bible.scenes * 9)
+    recap = (Source.MANUSCRIPT, Intention.RECAP)
+    result = gathered(many, "What did Nell say?", SPOKEN, recap, names=[NELL])
+    assert (len(result.lines), len(result.scenes)) == (LINES, SCENES)
+
+
+def test_of_a_question_about_saying_the_speakers_are_quoted_and_not_the_topic(
+    story: Stories,
+) -> None:
+    assert said(gathered(story, "What does Nell say about Mags?")) == [
+        "Is it late?",
+        "You are my aunt,",
+    ]
+
+
+def test_of_what_is_told_to_somebody_the_lines_to_others_are_left_out(
+    story: Stories,
+) -> None:
+    assert said(gathered(story, "What did Nell tell Mags?")) == ["You are my aunt,"]
+    never = gathered(story, "What did Nell tell Corin Vale?")
+    assert said(never) == ["Is it late?", "You are my aunt,"]
+
+
+def test_what_would_be_if_is_shown_by_what_the_named_did_and_said(
+    story: Stories,
+) -> None:
+    result = gathered(story, "What would Mags do if the tide came early?")
+    assert said(result) == ["Six strokes,"]
+    assert happened(result) == ["that it is six"]
+
+
+def test_in_character_the_lines_are_those_of_who_answers(story: Stories) -> None:
+    asked = Question("What did Mags say?", Mode.IN_CHARACTER, NELL)
+    assert said(gathered(story, asked)) == ["Is it late?", "You are my aunt,"]
+
+
+def test_what_happened_at_a_place_is_found_by_the_place(story: Stories) -> None:
+    story.fact(TWO, "Nell Tallow came in.", About.EVENT, "event", "She enters.")
+    result = gathered(story, "What happened at the ledger house?")
+    assert [one.name for one in result.world] == ["the Ledger House"]
+    # The first is in the chapter of that name, the second about somebody of the house.
+    assert happened(result) == ["She enters.", "Corin drowns."]
+
+
+@pytest.mark.parametrize("text", ["chapter 2", "Chapter Two", "ch 2", "ch. 2"])
+def test_of_a_chapter_asked_about_by_its_number_all_moments_count(
+    story: Stories, text: str
+) -> None:
+    result = gathered(story, f"What happens in {text}?", unknown=["2", "two", "flood"])
+    assert happened(result) == ["Corin drowns."]
+    assert result.unknown[-1] == "flood" and len(result.unknown) < 3
+
+
+def test_what_is_before_a_chapter_is_not_in_it(story: Stories) -> None:
+    result = gathered(story, "What happened to Corin Vale before chapter 1?")
+    assert "Corin drowns." in happened(result)
+
+
+def test_a_recap_of_a_chapter_has_its_scenes(story: Stories) -> None:
+    recap = (Source.MANUSCRIPT, Intention.RECAP)
+    result = gathered(story, "Recap chapter 1", recap)
+    assert {scene.chapter for scene in result.scenes} == {1}
+    assert {s.chapter for s in gathered(story, "Recap it", recap).scenes} > {1}
+
+
+def test_passages_of_other_chapters_than_the_one_asked_about_are_left_out(
+    story: Stories, passages: list[Passage]
+) -> None:
+    asked = "Who drowned in chapter 2?"
+    result = gathered(story, asked, FIND, passages=passages)
+    assert [one.chapter for one in result.ranked_chunks] == [2]
+    nowhere = gathered(story, "Who drowned in chapter 9?", FIND, passages=passages)
+    assert nowhere.ranked_chunks == tuple(passages)
+
+
+def test_of_what_the_writer_noted_the_notes_come_first(
+    story: Stories, passages: list[Passage]
+) -> None:
+    result = gathered(story, "What did I note about Nell?", passages=passages)
+    assert [one.chapter for one in result.ranked_chunks] == [None, 1, 2]
+    assert [one.name for one in result.character_profiles] == [NELL]
