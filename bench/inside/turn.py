@@ -1,0 +1,67 @@
+"""What a turn of a conversation costs of its own: `python -m bench.inside.turn`.
+
+Nothing is planned by a model, searched or said: what is left is the graph.
+"""
+
+import asyncio
+import time
+from statistics import median, quantiles
+
+from lrwr.core.bible.values import Bible
+from lrwr.core.chat.graph import run_turn
+from lrwr.core.chat.nodes import Answer, Emit, Room
+from lrwr.core.chat.rules_planner import plan_by_rules
+from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.model.turns import Plan
+from lrwr.core.retrieval.search import SearchResult
+
+TURNS = 60
+COLD = 5
+"""Turns before the others, in which modules are imported."""
+
+GOAL = 50
+"""Milliseconds that a warm turn may take of its own."""
+
+
+class Mute:
+    """An avatar that has one word to say."""
+
+    model = ""
+
+    async def answer(
+        self, question: Question, plan: Plan, result: RetrievalResult, emit: Emit
+    ) -> Answer:
+        """Say it."""
+        return Answer("Yes.")
+
+
+async def plan(question: Question, bible: Bible) -> Plan:
+    return plan_by_rules(question, bible)
+
+
+async def search(question: Question) -> SearchResult:
+    return SearchResult(())
+
+
+async def turns() -> list[float]:
+    """Return the milliseconds of each turn."""
+    room = Room(plan, search, Mute())
+    times = []
+    for _ in range(TURNS):
+        began = time.perf_counter()
+        async for _event in run_turn(Question("What of the lamp?"), Bible(), room):
+            pass
+        times.append((time.perf_counter() - began) * 1000)
+    return times
+
+
+def main() -> None:
+    times = asyncio.run(turns())
+    warm = times[COLD:]
+    p90 = quantiles(warm, n=10)[8]
+    print(f"first turn {times[0]:.0f} ms, with what it imports")
+    print(f"warm: median {median(warm):.1f} ms (goal {GOAL} at most), p90 {p90:.1f}")
+
+
+if __name__ == "__main__":
+    main()
