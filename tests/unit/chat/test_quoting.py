@@ -203,13 +203,14 @@ async def test_a_fact_is_told_without_the_marks_of_its_note_and_cited_with_them(
 ):
     lives = "Lives at [[Half House]] with [[OchraMags|Mags]]."
     values = "**Values:** an honest *count*."
-    text = f"# One\n\nNell Tallow.\n\n{lives} She is _small_.\n\n- {values}\n"
+    small = "She is _small_ for twelve and quick."
+    text = f"# One\n\nNell Tallow.\n\n{lives} {small}\n\n- {values}\n"
     noted = Stories(Book({ONE: text}))
     noted.name(NELL, "Nell")
     for label, value, words in (
         ("home", lives, lives),
         ("values", "an honest *count*.", values),
-        ("height", "small, says [[OchraMags]]", "She is _small_."),
+        ("height", "[[Heights|small]] for twelve", small),
     ):
         noted.fact(
             ONE, words, About.CHARACTER, "attribute", value, NELL,
@@ -219,10 +220,10 @@ async def test_a_fact_is_told_without_the_marks_of_its_note_and_cited_with_them(
     said = await answer(noted, "Who is Nell?", plan, found(noted, NELL))
     assert said.text.split("\n\n") == [
         "Nell Tallow, home: Lives at Half House with Mags. [1]",
-        "Nell Tallow, height: small, says OchraMags (“She is _small_.”) [2]",
+        f"Nell Tallow, height: small for twelve (“{small}”) [2]",
         "Nell Tallow, values: an honest count. [3]",
     ]
-    assert [one.text for one in said.citations] == [lives, "She is _small_.", values]
+    assert [one.text for one in said.citations] == [lives, small, values]
     text, _, doubtful = checked(said.text, said.citations, sentence_spans)
     assert (text, doubtful) == (said.text, ())
 
