@@ -32,7 +32,7 @@ def check_words(facts: DatabaseFacts) -> Finding:
     """Say whether the word index matches the passages."""
     part = "word index"
     if facts.words_fit is False:
-        detail = "It does not match the passages."
+        detail = "It does not match the passages, facts or conversations."
         return Finding(part, State.BROKEN, detail, REPAIR)
     if facts.words_fit is None:
         detail = "The database is busy, may only be read, or is not in order."
