@@ -12,6 +12,7 @@ from lrwr.core.model.words import content_words
 SHOWN = 240
 """Characters of the words of a fact that are shown beside it; its number has all."""
 
+_QUOTATION = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _LEAD = re.compile(r"\A\W*\*\*[^*\n]{1,60}:[ \t]*\*\*[ \t]*|\A\W*\*\*[^*\n]{1,60}\*\*:")
 """The bold label that a line of a note begins with: `- **Values:**`."""
 
@@ -45,8 +46,8 @@ def quoted(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return `text` in one line."""
-    return " ".join(text.split())
+    """Return `text` in one line, without the signs of a Markdown quotation."""
+    return " ".join(_QUOTATION.sub("", text).split())
 
 
 def _is_said(piece: Piece, words: str) -> bool:
