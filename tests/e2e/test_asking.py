@@ -1,11 +1,13 @@
 """Questions answered with a language model, and without it when it fails."""
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from lrwr.core.model.errors import ExitCode
 from tests.fakes.model_replies import prompt_tokens
 from tests.fakes.model_server import (
     MODEL,
@@ -17,7 +19,7 @@ from tests.fakes.model_server import (
     Say,
     Turn,
 )
-from tests.fakes.terminal import Terminal
+from tests.fakes.terminal import LRWR, Terminal
 
 FILES = {
     "1.md": (
@@ -183,3 +185,26 @@ def test_what_no_passage_bears_out_is_named(
     spans = [ran.json["answer"][start:end] for start, end in ran.json["unsupported"]]
     assert any("whale" in one for one in spans)
     assert not any("lamp" in one for one in spans)
+
+
+STOPPING = """
+import os, signal, subprocess, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+running = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE)
+sys.stdout.write(running.stdout.read(len("Nell says ")).decode())
+running.send_signal(signal.SIGINT)
+sys.exit(running.wait())
+"""
+
+
+def test_ctrl_c_hangs_up_and_keeps_what_was_said(
+    book: Terminal, server: ModelServer
+) -> None:
+    server.pause = 60.0
+    server.answering(saying(Say("Nell says ", "nothing more.")))
+    ran = book.command([sys.executable, "-c", STOPPING, str(LRWR), "ask", LAMP])
+    assert (ran.out, ran.code) == ("Nell says ", ExitCode.INTERRUPTED)
+    (thread,) = book.run("threads", "--json").json
+    shown = book.run("threads", "show", thread["id"], "--json").json
+    (turn,) = shown["conversation"]
+    assert (turn["state"], turn["answer"]) == ("stopped", "Nell says ")
