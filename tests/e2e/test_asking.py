@@ -143,8 +143,8 @@ def test_nothing_from_after_the_horizon_is_sent(
 
 @pytest.mark.parametrize(
     "turn",
-    [Refuse(401), Refuse(400), Nonsense(), Say("", broken=True)],
-    ids=["no key", "refused", "nonsense", "broken off"],
+    [Refuse(401), Refuse(400), Refuse(500), Nonsense(), Say("", broken=True)],
+    ids=["no key", "refused", "broken", "nonsense", "broken off"],
 )
 def test_a_model_that_fails_loses_no_turn(
     book: Terminal, server: ModelServer, turn: Turn
