@@ -9,7 +9,12 @@ from hashlib import sha256
 
 from lrwr.core.model.chunks import Knowledge
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.errors import LrwrError, NotFound, ServiceUnavailable
+from lrwr.core.model.errors import (
+    LrwrError,
+    NotFound,
+    ServiceUnavailable,
+    UnreadableDocument,
+)
 from lrwr.core.model.events import (
     Embedded,
     Planned,
@@ -249,6 +254,10 @@ class DocumentProcessingService:
             except asyncio.CancelledError:
                 await self._jobs.fail(claim, "It was stopped.", AGAIN)
                 raise
+            except Exception as error:  # noqa: BLE001 - the other files count
+                fault = _fault_in(claim.order.document, error)
+                await self._jobs.fail(claim, str(fault), fault.hint)
+                progress.failed(claim.order.document, fault)
 
     async def _do(
         self, claim: Claim, there: Collection[DocumentId], progress: Progress
@@ -294,6 +303,18 @@ class DocumentProcessingService:
         seen = Seen(document, revision, sha256(content).hexdigest(), name)
         if await self._store.replace(knowledge, seen, claim):
             progress.learned(counted or knowledge)
+
+
+def _fault_in(document: DocumentId, error: Exception) -> UnreadableDocument:
+    """Return what the writer is told of an error in one file that nobody foresaw.
+
+    What the error itself says may quote the text, and is left out.
+    """
+    return UnreadableDocument(
+        f"{document} cannot be read: an internal problem, {type(error).__name__}.",
+        hint="All other files are read. Please tell lrwr's makers what is special"
+        " about this one.",
+    )
 
 
 class _Hold:

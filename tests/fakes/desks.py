@@ -12,6 +12,7 @@ from lrwr.core.adapters.vectors.scan import VectorScan
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.events import IngestEvent
 from lrwr.core.ports.embedder import Embedder
+from lrwr.core.ports.manuscript_source import DocumentParser
 from lrwr.core.ports.record_store import Change
 from lrwr.core.ports.reranker import Reranker
 from lrwr.core.ports.vector_index import VectorIndex
@@ -35,6 +36,7 @@ class Desk:
     library: Library
     embedder: WordEmbedder | None = field(default_factory=WordEmbedder)
     events: list[IngestEvent] = field(default_factory=list)
+    parse: DocumentParser = field(default_factory=Parser)
 
     def write(self, name: str, text: str | bytes) -> Path:
         """Save a file, making its folder."""
@@ -53,7 +55,7 @@ class Desk:
         """A service over `targets`, the whole folder by default."""
         return DocumentProcessingService(
             source=FolderSource(self.folder, [self.folder / t for t in targets or "."]),
-            parse=Parser(),
+            parse=self.parse,
             recipe=self.recipe(size),
             tools=Tools(
                 count=count_words,

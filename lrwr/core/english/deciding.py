@@ -1,5 +1,6 @@
 """What the writer says about names: in notes, and in decisions."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -42,18 +43,30 @@ def plain(name: str) -> str:
 
 
 def told(noted: Sequence[NotedPerson], decided: DecidedNames) -> list[NotedPerson]:
-    """Return the people whom the writer named, as decisions leave them."""
+    """Return the people whom the writer named, as decisions leave them.
+
+    Two notes are of one person where one has the other's name; two people may have
+    another name in common.
+    """
     people = [NotedPerson(name, group) for name, group in decided.merged.items()]
+    merged = len(people)
     ignored = {plain(name) for name in decided.ignored}
     for person in noted:
-        names = {plain(name) for name in (person.name, *person.aliases)}
-        same = [i for i, one in enumerate(people) if names & _names(one)]
+        same = [
+            place
+            for place, one in enumerate(people)
+            if (_names(one) & _names(person) if place < merged else _same(one, person))
+        ]
         if same:
             people[same[0]] = _joined(people[same[0]], person)
         else:
             people.append(person)
     kept = (_without(person, ignored, decided.split) for person in people)
     return [person for person in kept if person is not None]
+
+
+def _same(one: NotedPerson, other: NotedPerson) -> bool:
+    return plain(one.name) in _names(other) or plain(other.name) in _names(one)
 
 
 def _names(person: NotedPerson) -> set[str]:
@@ -87,17 +100,25 @@ def seed(people: Sequence[NotedPerson], forms: dict[str, Form], to: Grouping) ->
     spelled: dict[str, list[str]] = {}
     for name in forms:
         spelled.setdefault(plain(name), []).append(name)
-    taken: set[str] = set()
+    bearers = _bearers(people)
+    begun: dict[str, list[Person]] = {}
     for noted in people:
         person = Person(noted=noted.name, noted_gender=noted.gender)
         for name in dict.fromkeys((noted.name, *noted.aliases)):
-            if plain(name) in taken:
-                continue
-            taken.add(plain(name))
-            _seed_name(
-                person, name, [forms.pop(n) for n in spelled.get(plain(name), ())]
-            )
+            key = plain(name)
+            begun.setdefault(key, []).append(person)
+            if bearers[key] == 1 or key == plain(noted.name):
+                found = [forms.pop(n) for n in spelled.get(key, ()) if n in forms]
+                _seed_name(person, name, found)
         to.people.append(person)
+    for key, persons in begun.items():
+        shared = [forms.pop(n) for n in spelled.get(key, ()) if n in forms]
+        to.shared += [(form, persons) for form in shared]
+
+
+def _bearers(people: Sequence[NotedPerson]) -> Counter[str]:
+    """Count who bears each name."""
+    return Counter(name for person in people for name in _names(person))
 
 
 def _seed_name(person: Person, name: str, found: Sequence[Form]) -> None:

@@ -1,7 +1,8 @@
 """How a note is laid out: fields on top, one or several entries, labelled lines."""
 
 import re
-from collections.abc import Mapping
+from bisect import bisect
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.model.documents import Document, DocumentType
@@ -21,11 +22,19 @@ _SEVERAL = re.compile(
     re.I,
 )
 _BOLD = re.compile(r"^[ \t]*(?:[-*][ \t]+)?\*\*(?P<title>[^*\n]+?)[.:]?\*\*[.:]?", re.M)
+_LISTED = re.compile(
+    r"^[-*+][ \t]+(?:\[\[)?(?P<title>[^\W\d_a-z][^\n(\[\]|,:;–—]*?)(?:\]\])?"
+    r"[ \t]*(?=[(,:;–—]|$)",
+    re.M,
+)
+_BULLET = re.compile(r"^[-*+][ \t]+", re.M)
 _LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]|\[([^\[\]]+)\]\([^()]*\)")
 _ALSO = re.compile(
-    r"(?:^|[.(;\n])[ \t]*(?:[-*][ \t]+)?(?:\*\*)?(?:also (?:known as|called)|aliases?|aka|"
+    r"(?:^|[.(;\n])[ \t]*(?:[-*][ \t]+)?(?:\*\*)?(?:also (?:known as|called)"
+    r"|(?<=\()also(?=[ \t]+(?-i:[A-Z]|the [A-Z]))|aliases?|aka|"
     r"a\.k\.a\.|nicknames?|other names?|call-?names?)\b(?:\*\*)?:?(?:\*\*)?[ \t]*"
-    r"(?P<names>[^\n.;]+)",
+    r"(?P<names>(?:\b(?:mrs?|ms|drs?|st|mme|mlle|rev|prof|capt|col|gen|lt|sgt|[a-z])\."
+    r"|[^\n.;)])+)",
     re.I,
 )
 
@@ -52,7 +61,8 @@ def entries(document: Document) -> list[Entry]:
     """Cut a note into what it is about: the whole, or one entry for each heading.
 
     A note called "Characters", "Factions" or the like has an entry for each heading
-    below its title, or for each paragraph that begins with a bold name.
+    below its title, or for each paragraph that begins with a bold name, or for each
+    name that is an item of a list: `- Nell Tallow (also Wren), the keeper`.
     """
     fields, start = _front_matter(document.text)
     headings = list(_HEADING.finditer(document.text, start))
@@ -124,15 +134,28 @@ def _several(
     text = document.text
     below = [h for h in headings if len(h["level"]) > len(headings[0]["level"])]
     level = min((len(h["level"]) for h in below), default=0)
-    heads = [h for h in below if len(h["level"]) == level] or list(
-        _BOLD.finditer(text, start)
-    )
-    ends = [head.start() for head in heads[1:]] + [len(text)]
+    heads = [h for h in below if len(h["level"]) == level]
+    heads = heads or list(_BOLD.finditer(text, start))
     shared = {key: fields[key] for key in ("element", "type") if key in fields}
+    if heads:
+        ends = [*(head.start() for head in heads[1:]), len(text)]
+        bodies = [Span(h.end(), end) for h, end in zip(heads, ends, strict=True)]
+        return _made(text, heads, bodies, shared)
+    items = list(_LISTED.finditer(text, start))
+    starts = [bullet.start() for bullet in _BULLET.finditer(text, start)] + [len(text)]
+    bodies = [Span(i.start(), starts[bisect(starts, i.start())]) for i in items]
+    return _made(text, items, bodies, shared)
+
+
+def _made(
+    text: str,
+    heads: Sequence[re.Match[str]],
+    bodies: Sequence[Span],
+    shared: Mapping[str, tuple[str, Span]],
+) -> list[Entry]:
     found = []
-    for head, end in zip(heads, ends, strict=True):
+    for head, body in zip(heads, bodies, strict=True):
         name = plain(head["title"])
-        body = Span(head.end(), end)
         names = _also(text[body.start : body.end])
         place = Span(*head.span("title"))
         found.append(Entry(name, place, body, _others(name, names), shared))

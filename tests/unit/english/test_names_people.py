@@ -194,3 +194,21 @@ def test_a_name_that_somebody_is_called_by_is_an_alias() -> None:
     text = TALK + "They asked Nell, called Wren by her father. “Wren!” cried Corin. "
 
     assert "Wren" in forms(who(cast_from(text * 3), "Nell"))
+
+
+def test_two_people_whom_the_notes_call_alike_stay_two() -> None:
+    noted = (
+        NotedPerson("Orla Gannet", ("the keeper",)),
+        NotedPerson("Isa Gannet", ("the keeper",)),
+    )
+    talk = "“Yes,” said Orla Gannet. “No,” said Isa Gannet. The keeper sat. "
+    cast = cast_from(talk * 4, noted=noted)
+
+    assert names(cast) == {"Orla Gannet", "Isa Gannet"}
+
+
+def test_two_notes_of_one_name_are_of_one_person() -> None:
+    noted = (NotedPerson("Nell Tallow", ("Wren",)), NotedPerson("Wren", ("Cap",)))
+    cast = cast_from(TALK, noted=noted)
+
+    assert {"Wren", "Cap"} <= forms(who(cast, "Nell Tallow"))

@@ -1,3 +1,5 @@
+import pytest
+
 from lrwr.core.adapters.sentences import sentence_spans
 from lrwr.core.adapters.source.parser import parse_document
 from lrwr.core.english.notes import NotedName, noted_names, read_notes
@@ -159,3 +161,33 @@ def test_an_empty_note_lays_nothing_down() -> None:
     assert [named.name for named in noted_names(note("", "characters/hob.md"))] == [
         "Hob"
     ]
+
+
+LISTED = """# Minor characters
+
+- Mrs. Gannet, chapter 3
+- Corin Vale (also The Ferryman, Corin), chapter 18
+- [[Nell Tallow]]: keeper
+  - Wary
+- nobody else
+"""
+
+
+def test_a_plain_list_of_names_is_a_list_of_people() -> None:
+    document = parse_document(DocumentId("characters/minor.md"), LISTED.encode())
+    named = noted_names(document)
+    assert [(one.name, one.aliases) for one in named] == [
+        ("Mrs. Gannet", ()),
+        ("Corin Vale", ("The Ferryman", "Corin")),
+        ("Nell Tallow", ()),
+    ]
+    told = {fact.subject: fact.value for fact in read_notes(document, sentence_spans)}
+    assert told["Mrs. Gannet"] == "Mrs. Gannet, chapter 3"
+    assert not any("nobody" in value for value in told.values())
+
+
+@pytest.mark.parametrize("text", ["# Characters\n", "# Cast\n\nNobody yet.\n"])
+def test_a_note_on_several_may_name_nobody_yet(text: str) -> None:
+    document = parse_document(DocumentId("characters/all.md"), text.encode())
+    assert noted_names(document) == []
+    assert [fact for fact in read_notes(document, sentence_spans) if fact.subject] == []
