@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lrwr.core.adapters.source.parser import Parser, parse_document
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.model.documents import Document, DocumentId
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import ExitCode, NotFound
 from lrwr.core.model.events import Embedded, Finished, Planned, Waiting, Working
 from lrwr.core.model.jobs import JobKind, JobOrder, JobState, Stage
@@ -245,28 +244,6 @@ async def test_a_dry_run_tells_the_cost_and_writes_nothing(book: Desk) -> None:
     assert await book.changes() == []
     assert await seen(book) == []
     assert await book.library.queue.jobs(limit=9) == []
-
-
-class Stumbling(Parser):
-    def __call__(self, document: DocumentId, content: bytes) -> Document:
-        if document == "01.md":
-            raise ValueError("The frog sat by the lamp.")
-        return parse_document(document, content)
-
-
-async def test_an_error_that_nobody_foresaw_in_one_file_costs_that_file_alone(
-    book: Desk,
-) -> None:
-    book.parse = Stumbling()
-    report = await book.ingest()
-    (problem,) = report.problems
-    assert problem.document == "01.md"
-    assert "ValueError" in problem.message
-    assert "frog" not in problem.message
-    assert await seen(book) == ["02.md"]
-    book.parse = Parser()
-    assert (await book.ingest()).problems == []
-    assert await seen(book) == ["01.md", "02.md"]
 
 
 async def test_a_dry_run_over_a_known_library_leaves_it_alone(book: Desk) -> None:
