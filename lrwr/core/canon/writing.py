@@ -89,6 +89,11 @@ def _change_rows(
     import tomlkit
 
     asked = {_asked(row): row for row in wanted}
+    stay = [_asked(row) for row in had if _asked(row) in asked]
+    if stay != list(asked)[: len(stay)]:
+        for at in reversed(range(len(had))):  # another order: written anew
+            del parent[name][at]
+        had = ()
     for at in reversed(range(len(had))):
         row = asked.pop(_asked(had[at]), None)
         if row is None:
@@ -102,7 +107,7 @@ def _change_rows(
         made = tomlkit.inline_table() if inline else tomlkit.table()
         made.update(row)
         parent[name].append(made)
-    if name in parent and not parent[name] and had:
+    if name in parent and not parent[name]:
         del parent[name]
 
 

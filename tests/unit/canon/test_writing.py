@@ -8,6 +8,8 @@ from lrwr.core.canon.deciding import decided
 from lrwr.core.canon.decision import (
     Decision,
     DocumentTypeSet,
+    GapAnswered,
+    GapDeclined,
     NameIgnored,
     NamesMerged,
     StoryOrderSet,
@@ -60,6 +62,15 @@ def test_what_is_written_is_what_is_read(
     assert canon_of(text, CANON_FILE) == canon
     later = reduce(as_far_as_possible, then, canon)
     assert canon_of(rewritten(text, later), CANON_FILE) == later
+
+
+def test_what_is_declined_again_stands_last() -> None:
+    text = with_decisions(None, GapDeclined("", "age"))
+    answered = GapAnswered("", "age", "grey")
+    again = (answered, GapDeclined("", "eyes"), GapDeclined("", "age"))
+    told = with_decisions(text, *again)
+    unsaid = canon_of(told, CANON_FILE).unsaid
+    assert [question.attribute for question in unsaid] == ["eyes", "age"]
 
 
 @settings(deadline=None)
