@@ -58,6 +58,16 @@ async def test_chunks_come_back_as_they_were_in_the_order_asked_for(
     assert await library.passages.chunks(asked) == [note, chunks[2], chunks[0]]
 
 
+async def test_a_documents_chunks_come_in_order_and_by_pipeline(
+    library: Library,
+) -> None:
+    chunks = some_chunks(TEXTS)
+    await library.keep(some_knowledge(chunks))
+    assert await library.passages.chunks_of(ONE, Pipeline.NAIVE) == [*chunks]
+    assert await library.passages.chunks_of(ONE, Pipeline.AGENTIC) == []
+    assert await library.passages.chunks_of(TWO, Pipeline.NAIVE) == []
+
+
 async def test_what_is_stored_is_seen_under_its_revision(library: Library) -> None:
     await library.keep(some_knowledge(some_chunks(TEXTS, document=TWO)), "r7")
     await library.keep(some_knowledge(some_chunks(TEXTS, document=ONE)), "r8")

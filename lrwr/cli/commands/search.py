@@ -250,6 +250,8 @@ async def _one(
                     "question": request.question,
                     "as_of": as_of,
                     "passages": [told(passage) for passage in result.passages],
+                    "confidence": result.confidence,
+                    "low_confidence": result.low_confidence,
                     "unknown_words": list(result.unknown),
                     "facts": await facts_as_json(result.facts, services.passages.text),
                     "remarks": list(result.remarks),
@@ -284,6 +286,7 @@ async def _show(
     as_of: str | None,
     full: bool,
 ) -> None:
+    from lrwr.cli.evaluations import say_how_sure
     from lrwr.cli.known import show_facts
     from lrwr.cli.passages import chapter_of, pieces_of, place_of
     from lrwr.cli.stream import Styled
@@ -317,6 +320,7 @@ async def _show(
         output.answer(*pieces_of(chunk.text[start:end], words), indent=4)
         output.answer()
     await show_facts(result.facts, services.passages.text, output)
+    say_how_sure(output, result)
 
 
 async def _batch(
@@ -342,7 +346,14 @@ async def _batch(
                 asked = replace(request, question=str(line["question"]))
                 result = await _find(finder, asked, order, _as_of(line) or as_of)
                 ranked = [told(passage) for passage in result.passages]
-                output.json_line({"id": line["id"], "ranked": ranked})
+                output.json_line(
+                    {
+                        "id": line["id"],
+                        "ranked": ranked,
+                        "confidence": result.confidence,
+                        "low_confidence": result.low_confidence,
+                    }
+                )
                 advance(1)
 
 

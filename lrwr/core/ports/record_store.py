@@ -91,6 +91,10 @@ class PassageStore(Protocol):
         """Return those chunks that exist, in the order asked for."""
         ...
 
+    async def chunks_of(self, document: DocumentId, pipeline: Pipeline) -> list[Chunk]:
+        """Return a pipeline's chunks of one document, in order; none if it has none."""
+        ...
+
     async def text(self, document: DocumentId) -> "DocumentText":
         """Return a document's canonical text and its lines.
 

@@ -1,7 +1,7 @@
 """Finding passages: by words and by meaning, fused, then looked at once more."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.canon.model import Canon
@@ -17,30 +17,28 @@ from lrwr.core.ports.lexical_index import LexicalIndex
 from lrwr.core.ports.record_store import PassageStore
 from lrwr.core.ports.reranker import Reranker
 from lrwr.core.ports.story_store import Known
-from lrwr.core.ports.vector_index import VectorIndex
-from lrwr.core.retrieval.fuse import ranked, spread_scores, unit_scores, weighted_sum
+from lrwr.core.retrieval.confidence import (
+    FIRST,
+    SHIPPED,
+    Calibrations,
+    Judgement,
+    Looked,
+    judge,
+    ranking_id,
+)
+from lrwr.core.retrieval.fuse import ranked, spread_scores, weighted_sum
 from lrwr.core.retrieval.people import within
 from lrwr.core.retrieval.seen import Seen, everyone
 from lrwr.core.retrieval.story import StoryOrder, arrange, scope_of
 from lrwr.core.retrieval.story_search import Filters, StorySearch, by_people
-
-POOL = 100
-"""Chunks taken from each way of searching before they are fused."""
+from lrwr.core.retrieval.ways import POOL, OpenVectors, Ways, WayScores
 
 EVERY = 100_000
 """Chunks taken where the writer's own filters will leave few of them."""
 
-LEXICAL_WEIGHT = 0.6
-PAIRS_WEIGHT = 0.2
-DENSE_WEIGHT = 0.2
-"""What each way of searching counts; see decision 003."""
-
 RERANK_WEIGHT = 0.6
 """The share of the reranker's word in the order of its candidates; the rest is what
 they came with."""
-
-OpenVectors = Callable[[], Awaitable[VectorIndex | None]]
-"""Opens the vector index, the same one every time; None when there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +71,37 @@ class SearchResult:
     `unknown` are words of the question that no passage in the search's bounds holds.
     `remarks` are sentences on what was left out or did not work. `facts` are what is
     known of the story besides, best first, within the same bounds.
+
+    `judgement` says how far the first of them can be trusted to hold the answer; None
+    where a search went one way alone or among what filters left.
     """
 
     passages: tuple[Passage, ...]
     unknown: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     facts: tuple[Known, ...] = ()
+    judgement: Judgement | None = None
+
+    @property
+    def confidence(self) -> float | None:
+        """How likely the first passages are to hold the answer, 0.0 to 1.0.
+
+        None where it was not evaluated.
+        """
+        return self.judgement.confidence if self.judgement else None
+
+    @property
+    def low_confidence(self) -> bool | None:
+        """Whether that is too little; None where it was not evaluated."""
+        return self.judgement.low if self.judgement else None
 
 
 @dataclass(slots=True)
 class _Quest:
     """One search under way: `seen` are the people known where it ends.
 
-    `story` is None where nobody is asked for. `remarks` grow on the way.
+    `story` is None where nobody is asked for. `remarks` grow on the way; `ways` and
+    `closer` are what the ways of searching and the reranker gave, once they did.
     """
 
     request: SearchRequest
@@ -94,6 +110,8 @@ class _Quest:
     story: StorySearch | None = None
     seen: Seen = field(default_factory=lambda: everyone(Cast()))
     remarks: list[str] = field(default_factory=list)
+    ways: WayScores = field(default_factory=lambda: WayScores({}, {}, {}))
+    closer: Mapping[ChunkId, float] = field(default_factory=dict)
 
 
 class PassageFinder:
@@ -103,7 +121,8 @@ class PassageFinder:
     the first search that needs it; it returns None when nothing is embedded.
     `order_patterns` is the setting `[manuscript] order`. `canon` reads the writer's
     decisions, anew for each story order; none by default. `story` knows who is in
-    pipeline b's passages; None where only pipeline a is searched.
+    pipeline b's passages; None where only pipeline a is searched. `calibrations` say
+    what is known of how far a search can be trusted.
     """
 
     def __init__(
@@ -118,12 +137,13 @@ class PassageFinder:
         order_patterns: Sequence[str],
         canon: Callable[[], Canon] = Canon,
         story: StorySearch | None = None,
+        calibrations: Calibrations = SHIPPED,
     ) -> None:
         self._store = store
         self._lexical = lexical
-        self._embedder = embedder
-        self._open_vectors = vectors
+        self._ways = Ways(lexical, embedder, vectors)
         self._reranker = reranker
+        self._calibrations = calibrations
         self._candidates = candidates
         self._patterns = order_patterns
         self._canon = canon
@@ -161,13 +181,31 @@ class PassageFinder:
         by_id = {chunk.id: chunk for chunk in chunks}
         passages = [
             _passage(by_id[scored.chunk], quest.order, scored.score)
-            for scored in ranked(final)[: request.limit]
+            for scored in ranked(final)
         ]
+        counts, total = await self._lexical.document_frequencies(
+            content_words(request.question), pipeline=request.pipeline
+        )
         return SearchResult(
-            passages=tuple(passages),
-            unknown=await self._unknown(request, quest.scope),
+            passages=tuple(passages[: request.limit]),
+            unknown=await self._ways.unknown(
+                counts, pipeline=request.pipeline, scope=quest.scope
+            ),
             remarks=tuple(quest.remarks),
             facts=await self._facts(quest),
+            judgement=self._judged(
+                quest,
+                Looked(
+                    question=request.question,
+                    first=[passage.chunk for passage in passages[:FIRST]],
+                    last_scores=quest.closer or scores,
+                    first_scores=scores,
+                    ways=quest.ways,
+                    counts=counts,
+                    total=total,
+                ),
+                of_people=of_people,
+            ),
         )
 
     async def _quest(self, request: SearchRequest, order: StoryOrder) -> _Quest:
@@ -237,53 +275,33 @@ class PassageFinder:
     async def _first_scores(
         self, quest: _Quest, allowed: Collection[ChunkId] | None
     ) -> dict[ChunkId, float]:
-        pool = POOL if allowed is None else EVERY
-        by_words, by_pairs = await self._by_words(quest.request, quest.scope, pool)
-        by_meaning: Mapping[ChunkId, float] = {}
-        if quest.request.dense:
-            by_meaning = await self._by_meaning(quest, {*by_words, *(allowed or ())})
-        return weighted_sum(
-            [
-                (LEXICAL_WEIGHT, unit_scores(by_words)),
-                (PAIRS_WEIGHT, unit_scores(by_pairs)),
-                (DENSE_WEIGHT, unit_scores(by_meaning)),
-            ]
-        )
-
-    async def _by_words(
-        self, request: SearchRequest, scope: Scope, pool: int
-    ) -> tuple[dict[ChunkId, float], dict[ChunkId, float]]:
-        """Score chunks by the words they hold, and by words that stand together."""
-        if not request.lexical:
-            return {}, {}
-        words = content_words(request.question)
-        found = [
-            await search(words, pipeline=request.pipeline, scope=scope, limit=pool)
-            for search in (self._lexical.search_words, self._lexical.search_pairs)
-        ]
-        single, pairs = ({s.chunk: s.score for s in scored} for scored in found)
-        return single, pairs
+        request = quest.request
+        words: dict[ChunkId, float] = {}
+        pairs: dict[ChunkId, float] = {}
+        meaning: dict[ChunkId, float] = {}
+        if request.lexical:
+            words, pairs = await self._ways.by_words(
+                content_words(request.question),
+                pipeline=request.pipeline,
+                scope=quest.scope,
+                limit=POOL if allowed is None else EVERY,
+            )
+        if request.dense:
+            others = {*words, *(allowed or ())}
+            meaning = await self._by_meaning(quest, others)
+        quest.ways = WayScores(words, pairs, meaning)
+        return quest.ways.fused()
 
     async def _by_meaning(
         self, quest: _Quest, others: Collection[ChunkId]
     ) -> dict[ChunkId, float]:
-        """Score the nearest chunks, and `others`, wherever they rank."""
-        if self._embedder is None:
-            return {}
         try:
-            vectors = await self._open_vectors()
-            if vectors is None:
-                return {}
-            query = (await self._embedder.embed([quest.request.question]))[0]
+            return await self._ways.by_meaning(
+                quest.request.question, scope=quest.scope, others=others
+            )
         except ServiceUnavailable as error:
             quest.remarks.append(f"Searched by words alone. {error}")
             return {}
-        await vectors.catch_up()
-        found = await vectors.nearest(query, scope=quest.scope, limit=POOL)
-        scores = {scored.chunk: scored.score for scored in found}
-        rest = sorted(set(others) - scores.keys())
-        values = await vectors.similarities(query, rest)
-        return scores | dict(zip(rest, values, strict=True))
 
     async def _reranked(
         self,
@@ -302,30 +320,28 @@ class PassageFinder:
             quest.remarks.append(f"Not looked at a second time. {error}")
             return dict(scores)
         ids = [chunk.id for chunk in candidates]
+        quest.closer = dict(zip(ids, closer, strict=True))
         blended = weighted_sum(
             [
-                (RERANK_WEIGHT, spread_scores(dict(zip(ids, closer, strict=True)))),
+                (RERANK_WEIGHT, spread_scores(quest.closer)),
                 (1 - RERANK_WEIGHT, spread_scores({id_: scores[id_] for id_ in ids})),
             ]
         )
         return dict(scores) | {id_: 1.0 + score for id_, score in blended.items()}
 
-    async def _unknown(self, request: SearchRequest, scope: Scope) -> tuple[str, ...]:
-        """Return the words that nothing in scope holds: a horizon hides words too."""
-        words = content_words(request.question)
-        if scope.documents is None:
-            counts, _ = await self._lexical.document_frequencies(
-                words, pipeline=request.pipeline
-            )
-            return tuple(word for word in words if not counts.get(word))
-        unknown = []
-        for word in words:
-            held = await self._lexical.search_words(
-                [word], pipeline=request.pipeline, scope=scope, limit=1
-            )
-            if not held:
-                unknown.append(word)
-        return tuple(unknown)
+    def _judged(
+        self, quest: _Quest, looked: Looked, *, of_people: bool
+    ) -> Judgement | None:
+        request, embedder = quest.request, self._ways.embedder
+        if not (request.lexical and request.dense) or request.filters:
+            return None
+        ranking = ranking_id(
+            reranker=self._reranker.name if self._reranker and quest.closer else "",
+            of_people=of_people,
+            space=embedder.space if embedder and quest.ways.meaning else "",
+        )
+        known = self._calibrations.get((ranking, request.pipeline))
+        return judge(looked, ranking, known)
 
 
 def _told(request: SearchRequest, order: StoryOrder) -> Scope | None:

@@ -180,6 +180,25 @@ def parse_horizon(text: str, order: StoryOrder) -> Horizon:
     return _checked(number, int(found["scene"]) if found["scene"] else None, order)
 
 
+def stands_before(as_of: str, horizon: Horizon, order: StoryOrder) -> bool:
+    """Say whether a place that the writer once named is at `horizon` or before it.
+
+    The whole story, an empty name, is after every horizon; so is a place that is there
+    no more.
+    """
+    if not as_of:
+        return False
+    try:
+        asked = parse_horizon(as_of, order)
+    except NotFound:
+        return False
+    if asked.chapter != horizon.chapter:
+        return asked.chapter < horizon.chapter
+    if horizon.scene is None:
+        return True
+    return asked.scene is not None and asked.scene <= horizon.scene
+
+
 def _as_decided(outline: DocumentOutline, canon: Canon) -> DocumentOutline:
     kind = canon.types.get(plain_path(outline.id))
     return outline if kind is None else replace(outline, type=kind)

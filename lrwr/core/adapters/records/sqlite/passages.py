@@ -16,12 +16,19 @@ _OUTLINES = """
 select id, type, title, words, order_hint, chapters from document order by id
 """
 
-_CHUNKS = """
-select c.id, c.document_id, c.ordinal, c.char_start, c.char_end, c.line_first,
-  c.line_last, c.chapter, c.scene, c.kind, c.text, c.text_hash, c.tokens, c.lead,
-  c.heading
-from json_each(?) asked join chunk c on c.id = asked.value
+_CHUNK = """
+c.id, c.document_id, c.ordinal, c.char_start, c.char_end, c.line_first, c.line_last,
+  c.chapter, c.scene, c.kind, c.text, c.text_hash, c.tokens, c.lead, c.heading
+"""
+
+_CHUNKS = f"""
+select {_CHUNK} from json_each(?) asked join chunk c on c.id = asked.value
 order by asked.key
+"""
+
+_CHUNKS_OF = f"""
+select {_CHUNK} from chunk c where c.document_id = ? and c.pipeline = ?
+order by c.ordinal
 """
 
 _COUNTS = """
@@ -50,12 +57,11 @@ class SqlitePassageStore:
 
     async def chunks(self, ids: Sequence[ChunkId]) -> list[Chunk]:
         """Return those chunks that exist, in the order asked for."""
-        asked = (json.dumps(list(ids)),)
-        return await self._database.read(
-            lambda connection: [
-                _chunk(row) for row in connection.execute(_CHUNKS, asked)
-            ]
-        )
+        return await self._chunks(_CHUNKS, json.dumps(list(ids)))
+
+    async def chunks_of(self, document: DocumentId, pipeline: Pipeline) -> list[Chunk]:
+        """Return a pipeline's chunks of one document, in order."""
+        return await self._chunks(_CHUNKS_OF, document, pipeline.value)
 
     async def text(self, document: DocumentId) -> DocumentText:
         """Return a document's canonical text and its lines.
@@ -80,6 +86,11 @@ class SqlitePassageStore:
             lambda connection: LibraryCounts(
                 *connection.execute(_COUNTS, (pipeline.value,)).fetchone()
             )
+        )
+
+    async def _chunks(self, sql: str, *asked: str) -> list[Chunk]:
+        return await self._database.read(
+            lambda connection: [_chunk(row) for row in connection.execute(sql, asked)]
         )
 
 

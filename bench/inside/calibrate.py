@@ -1,0 +1,213 @@
+"""Searches of questions whose answers are known, told as signals.
+
+Arguments: a JSON Lines file of questions, and ways to search with commas. Works in the
+working directory; prints a line of JSON for each question and way. What would answer
+an unanswerable question is hidden from the search, its document or the passages alone.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench.data import read_lines
+from lrwr.core.model.chunks import ChunkId, Pipeline
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.search import Scope, Scored
+from lrwr.core.model.text import Span
+from lrwr.core.ports.embedder import Embedder
+from lrwr.core.ports.lexical_index import LexicalIndex
+from lrwr.core.ports.vector_index import VectorIndex
+from lrwr.core.retrieval.confidence import FIRST
+from lrwr.core.retrieval.search import PassageFinder, SearchRequest, SearchResult
+from lrwr.core.retrieval.story import StoryOrder, parse_horizon
+from lrwr.core.retrieval.story_search import StorySearch
+from lrwr.core.settings.load import load_settings
+from lrwr.pipeline.evaluation.questions import Place, holds
+from lrwr.wiring import Services, open_services
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+WAYS = ("again", "off", "words")
+"""Looked at again; not looked at again; by words alone."""
+
+DEEP = 60
+"""How many more are taken where some are hidden."""
+
+Item = Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Veil:
+    """What must not be found; `document` empty hides `chunks` alone."""
+
+    document: str = ""
+    chunks: frozenset[ChunkId] = frozenset()
+
+    def bounded(self, scope: Scope, order: StoryOrder) -> Scope:
+        """Return the scope without the hidden document."""
+        if not self.document:
+            return scope
+        return replace(scope, documents=frozenset(order.outlines) - {self.document})
+
+    def shown(self, found: Sequence[Scored], limit: int) -> list[Scored]:
+        """Return what is not hidden."""
+        return [one for one in found if one.chunk not in self.chunks][:limit]
+
+
+@dataclass(frozen=True, slots=True)
+class VeiledWords:
+    """A lexical index, some of which is hidden."""
+
+    inner: LexicalIndex
+    veil: Veil
+    order: StoryOrder
+
+    async def search_words(
+        self, words: Sequence[str], *, pipeline: Pipeline, scope: Scope, limit: int
+    ) -> list[Scored]:
+        """Search by words."""
+        scope = self.veil.bounded(scope, self.order)
+        found = await self.inner.search_words(
+            words, pipeline=pipeline, scope=scope, limit=limit + DEEP
+        )
+        return self.veil.shown(found, limit)
+
+    async def search_pairs(
+        self, words: Sequence[str], *, pipeline: Pipeline, scope: Scope, limit: int
+    ) -> list[Scored]:
+        """Search by pairs of words."""
+        scope = self.veil.bounded(scope, self.order)
+        found = await self.inner.search_pairs(
+            words, pipeline=pipeline, scope=scope, limit=limit + DEEP
+        )
+        return self.veil.shown(found, limit)
+
+    async def document_frequencies(
+        self, words: Sequence[str], *, pipeline: Pipeline
+    ) -> tuple[Mapping[str, int], int]:
+        """Count, what is hidden included."""
+        return await self.inner.document_frequencies(words, pipeline=pipeline)
+
+
+@dataclass(frozen=True, slots=True)
+class VeiledVectors:
+    """A vector index, some of which is hidden."""
+
+    inner: VectorIndex
+    veil: Veil
+    order: StoryOrder
+
+    async def catch_up(self) -> int:
+        """Catch up."""
+        return await self.inner.catch_up()
+
+    async def nearest(
+        self, query: "NDArray[np.float32]", *, scope: Scope, limit: int
+    ) -> list[Scored]:
+        """Search by meaning."""
+        scope = self.veil.bounded(scope, self.order)
+        found = await self.inner.nearest(query, scope=scope, limit=limit + DEEP)
+        return self.veil.shown(found, limit)
+
+    async def similarities(
+        self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
+    ) -> list[float]:
+        """Compare."""
+        return await self.inner.similarities(query, chunks)
+
+    async def aclose(self) -> None:
+        """Leave it open for others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A library that is asked, with a veil that is drawn over it for each question."""
+
+    services: Services
+    order: StoryOrder
+    veil: Veil
+
+    def finder(self, way: str) -> PassageFinder:
+        """Return what finds passages in one way."""
+        services = self.services
+        embedder: Embedder | None = None if way == "words" else services._embedder
+        return PassageFinder(
+            store=services.passages,
+            lexical=VeiledWords(services._lexical, self.veil, self.order),
+            embedder=embedder,
+            vectors=self._vectors,
+            reranker=services.reranker if way == "again" else None,
+            candidates=services.settings.rerank.candidates,
+            order_patterns=services.settings.manuscript.order,
+            story=StorySearch(services.stories),
+        )
+
+    async def _vectors(self) -> VectorIndex | None:
+        opened = await self.services._vectors()
+        return opened and VeiledVectors(opened, self.veil, self.order)
+
+    async def draw(self, item: Item) -> None:
+        """Hide what would answer an unanswerable question."""
+        hide, gold = item.get("hide", ""), item["gold"]
+        self.veil.document = gold[0][0] if hide == "document" else ""
+        chunks: set[ChunkId] = set()
+        for document, start, end in gold if hide == "passages" else ():
+            held = await self.services.passages.chunks_of(
+                DocumentId(document), self.services.settings.pipeline
+            )
+            chunks |= {c.id for c in held if c.span.start < end and c.span.end > start}
+        self.veil.chunks = frozenset(chunks)
+
+
+async def _main(items: Sequence[Item], ways: Sequence[str]) -> None:
+    settings = load_settings(Path.cwd(), {}, {})
+    async with open_services(settings) as services:
+        order = await services.finder().story_order()
+        library = Library(services, order, Veil())
+        finders = {way: library.finder(way) for way in ways}
+        for item in items:
+            await library.draw(item)
+            for line in await _told(item, finders, order):
+                print(json.dumps(line), flush=True)
+
+
+async def _told(
+    item: Item, finders: Mapping[str, PassageFinder], order: StoryOrder
+) -> list[dict[str, Any]]:
+    request = SearchRequest(item["question"], Pipeline.AGENTIC, FIRST)
+    if item.get("as_of"):
+        request = replace(request, horizon=parse_horizon(item["as_of"], order))
+    return [
+        line
+        for way, finder in finders.items()
+        for line in _lines(item, way, await finder.find(request, order))
+    ]
+
+
+def _lines(item: Item, way: str, result: SearchResult) -> Iterator[dict[str, Any]]:
+    judged = result.judgement
+    if judged is None or judged.signals is None:
+        return
+    gold = [[Place(DocumentId(d), Span(s, e))] for d, s, e in item["gold"]]
+    answerable = bool(gold) and not item.get("hide") and item.get("answerable", True)
+    chunks = [passage.chunk for passage in result.passages[:FIRST]]
+    every = bool(item.get("every"))
+    yield {
+        "ranking": judged.ranking,
+        "way": way,
+        "group": item["group"],
+        "kind": item["kind"],
+        "signals": asdict(judged.signals),
+        "found": answerable and holds(chunks, gold, every=every),
+        "answerable": answerable,
+    }
+
+
+if __name__ == "__main__":
+    asyncio.run(_main(read_lines(Path(sys.argv[1])), sys.argv[2].split(",")))

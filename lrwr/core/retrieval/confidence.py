@@ -1,0 +1,320 @@
+"""How likely the first passages are to hold the answer. Pure arithmetic.
+
+A logistic model over signals that a search has anyway. Its weights come from
+questions whose answers are known; see decision 013 for what they are good for.
+"""
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lrwr.core.model.chunks import Chunk, ChunkId, Pipeline
+from lrwr.core.model.words import WORD, light_stem, names, plain_word
+from lrwr.core.retrieval.evidence import WordWeights
+from lrwr.core.retrieval.ways import WayScores
+
+FIRST = 5
+"""Passages that are meant where the first passages are spoken of."""
+
+AGREEING = 10
+"""How many of each way's best are compared to see whether the ways agree."""
+
+FAR = 4.0
+"""A signal counts as at most so many scales from its mean, either way."""
+
+PEOPLE = "people"
+OFF = "off"
+"""How a ranking is called that no reranker made; see `ranking_id`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What a search shows of how good its first passages are.
+
+    All are 0.0 to 1.0 or so, and none says much alone:
+
+    `top` is what the ranking gave the best passage: the reranker's own score where
+    there is one, else the first score. `margin` is how far `top` is from the fifth.
+    `lead` is the same distance in the first scores, before a second look, and
+    `pairs` in those of words that stand together, as a share of the best.
+    `named` is the share of the question's names that the first passages hold, 1.0
+    where it names nobody. `covered` is the share of the question's weight of rare
+    words that the best passage holds, `covered_together` the first five.
+    `agreement` is how many of the ten best by words are among the ten best by meaning.
+    """
+
+    top: float
+    margin: float
+    lead: float
+    pairs: float
+    named: float
+    covered: float
+    covered_together: float
+    agreement: float
+
+    @property
+    def row(self) -> tuple[float, ...]:
+        """The signals in the order of `SIGNALS`."""
+        return tuple(getattr(self, name) for name in SIGNALS)
+
+
+SIGNALS = (
+    "top",
+    "margin",
+    "lead",
+    "pairs",
+    "named",
+    "covered",
+    "covered_together",
+    "agreement",
+)
+"""The fields of `Signals`, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """What one signal counts: `weight` for each `scale` that it is above `mean`."""
+
+    signal: str
+    weight: float
+    mean: float
+    scale: float
+
+    def of(self, signals: Signals) -> float:
+        """Return what the signal adds, in logits."""
+        return self.weight * self.standing(float(getattr(signals, self.signal)))
+
+    def standing(self, value: float) -> float:
+        """Return how many scales `value` is above the mean, within `FAR`."""
+        return max(-FAR, min(FAR, (value - self.mean) / self.scale))
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What the signals of one ranking mean.
+
+    `ranking` and `pipeline` say whose signals it reads. Below `threshold` the evidence
+    is weak. `questions` it was fitted on; `auroc` is how well it told those found from
+    the rest among questions that it was not fitted on. `source` says what made it.
+    """
+
+    ranking: str
+    pipeline: Pipeline
+    bias: float
+    terms: tuple[Term, ...]
+    threshold: float
+    questions: int
+    auroc: float
+    source: str
+
+
+Calibrations = Mapping[tuple[str, Pipeline], Calibration]
+"""What is known of each ranking of each pipeline's passages."""
+
+
+def calibrations(known: Iterable[Calibration]) -> Calibrations:
+    """Return `known` by ranking and pipeline; of two of the same the later counts."""
+    return {(one.ranking, one.pipeline): one for one in known}
+
+
+def probability(signals: Signals, calibration: Calibration) -> float:
+    """Return how likely the first passages are to hold the answer, 0.0 to 1.0."""
+    return logistic(calibration.bias + sum(t.of(signals) for t in calibration.terms))
+
+
+def logistic(logit: float) -> float:
+    """Return the probability of a logit; no logit is too large."""
+    if logit >= 0:
+        return 1 / (1 + math.exp(-min(logit, 700.0)))
+    return math.exp(max(logit, -700.0)) / (1 + math.exp(max(logit, -700.0)))
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What one search looked at: the parts that signals are made of.
+
+    `first` are the first passages, best first. `last_scores` are those of whoever
+    ranked last, in that one's own measure, `first_scores` those before a second look.
+    `counts` says in how many of `total` passages each of the question's words occurs.
+    """
+
+    question: str
+    first: Sequence[Chunk]
+    last_scores: Mapping[ChunkId, float]
+    first_scores: Mapping[ChunkId, float]
+    ways: WayScores
+    counts: Mapping[str, int]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """How far a search can be trusted.
+
+    `confidence` is how likely the first passages are to hold the answer, and `low`
+    whether that is too little to go by; both None where nobody knows what the
+    `signals` of this `ranking` mean. `signals` is None where nothing was found.
+    """
+
+    ranking: str
+    signals: Signals | None
+    confidence: float | None = None
+    low: bool | None = None
+
+
+def judge(looked: Looked, ranking: str, known: Calibration | None) -> Judgement:
+    """Say how far a search can be trusted. What found nothing holds no answer."""
+    if not looked.first:
+        return Judgement(ranking, None, 0.0, True)
+    signals = signals_of(looked)
+    if known is None:
+        return Judgement(ranking, signals)
+    confidence = probability(signals, known)
+    return Judgement(ranking, signals, confidence, confidence < known.threshold)
+
+
+def signals_of(looked: Looked) -> Signals:
+    """Return the signals of a search that found something."""
+    weights = WordWeights.of(list(looked.counts), looked.counts, looked.total)
+    named = names(looked.question)
+    stems = [_stems(chunk.text) for chunk in looked.first]
+    together = frozenset().union(*stems)
+    last = [looked.last_scores.get(chunk.id, 0.0) for chunk in looked.first]
+    return Signals(
+        top=last[0],
+        margin=ahead(last),
+        lead=ahead(looked.first_scores.values()),
+        pairs=_share(looked.ways.pairs),
+        named=_covered({name: 1 / len(named) for name in named}, together),
+        covered=_covered(weights.weights, stems[0]),
+        covered_together=_covered(weights.weights, together),
+        agreement=_agreement(looked.ways.words, looked.ways.meaning),
+    )
+
+
+def _stems(text: str) -> frozenset[str]:
+    words = set(WORD.findall(text.lower()))
+    return frozenset(light_stem(plain_word(word)) for word in words)
+
+
+def _covered(weights: Mapping[str, float], stems: Collection[str]) -> float:
+    """Return the share of the weight that is there, 0.0 to 1.0; 1.0 of nothing."""
+    there = sum(w for word, w in weights.items() if light_stem(word) in stems)
+    return min(1.0, there) if weights else 1.0
+
+
+def ahead(scores: Iterable[float]) -> float:
+    """Return how far the best is from the fifth, or from the last of fewer."""
+    best = sorted(scores, reverse=True)[:FIRST]
+    return best[0] - best[-1] if best else 0.0
+
+
+def ranking_id(*, reranker: str, of_people: bool, space: str) -> str:
+    """Name a ranking: who looked last, and in which space meaning was compared.
+
+    `reranker` is empty where nobody looked again, `space` where no meaning was.
+    """
+    if reranker:
+        return reranker
+    return f"{PEOPLE if of_people else OFF}/{space or 'words'}"
+
+
+def _share(scores: Mapping[ChunkId, float]) -> float:
+    best = max(scores.values(), default=0.0)
+    return ahead(scores.values()) / best if best > 0 else 0.0
+
+
+def _agreement(one: Mapping[ChunkId, float], other: Mapping[ChunkId, float]) -> float:
+    return len(_best(one) & _best(other)) / AGREEING
+
+
+def _best(scores: Mapping[ChunkId, float]) -> set[ChunkId]:
+    return set(sorted(scores, key=lambda chunk: (-scores[chunk], chunk))[:AGREEING])
+
+
+_SOURCE = "python -m bench --only calibrate"
+
+SHIPPED: Calibrations = {
+    ("late-interaction/all-minilm-l6-v2-int8", Pipeline.AGENTIC): Calibration(
+        ranking="late-interaction/all-minilm-l6-v2-int8",
+        pipeline=Pipeline.AGENTIC,
+        bias=-1.321,
+        terms=(
+            Term("margin", 0.363, 0.1607, 0.1044),
+            Term("lead", 0.314, 0.3005, 0.1703),
+            Term("pairs", 0.311, 0.4476, 0.2657),
+            Term("named", 0.416, 0.9062, 0.2728),
+            Term("covered", 0.916, 0.6417, 0.2337),
+            Term("agreement", 0.370, 0.2413, 0.2096),
+        ),
+        threshold=0.072,
+        questions=792,
+        auroc=0.848,
+        source=_SOURCE,
+    ),
+    ("off/all-minilm-l6-v2-int8", Pipeline.AGENTIC): Calibration(
+        ranking="off/all-minilm-l6-v2-int8",
+        pipeline=Pipeline.AGENTIC,
+        bias=-1.434,
+        terms=(
+            Term("margin", 0.599, 0.3005, 0.1703),
+            Term("pairs", 0.307, 0.4476, 0.2657),
+            Term("named", 0.451, 0.9034, 0.2783),
+            Term("covered", 0.935, 0.6402, 0.2388),
+            Term("agreement", 0.375, 0.2413, 0.2096),
+        ),
+        threshold=0.070,
+        questions=792,
+        auroc=0.851,
+        source=_SOURCE,
+    ),
+    ("off/words", Pipeline.AGENTIC): Calibration(
+        ranking="off/words",
+        pipeline=Pipeline.AGENTIC,
+        bias=-1.377,
+        terms=(
+            Term("margin", 0.567, 0.2798, 0.1528),
+            Term("pairs", 0.294, 0.4481, 0.2654),
+            Term("named", 0.551, 0.9034, 0.2781),
+            Term("covered", 0.890, 0.6465, 0.2356),
+        ),
+        threshold=0.059,
+        questions=791,
+        auroc=0.825,
+        source=_SOURCE,
+    ),
+    ("people/all-minilm-l6-v2-int8", Pipeline.AGENTIC): Calibration(
+        ranking="people/all-minilm-l6-v2-int8",
+        pipeline=Pipeline.AGENTIC,
+        bias=-0.053,
+        terms=(
+            Term("margin", 0.571, 1.6015, 1.5004),
+            Term("pairs", 0.130, 0.4108, 0.1967),
+            Term("named", 0.522, 0.8853, 0.1822),
+            Term("covered", 0.213, 0.5732, 0.2222),
+            Term("agreement", 0.078, 0.2952, 0.2182),
+        ),
+        threshold=0.172,
+        questions=600,
+        auroc=0.689,
+        source=_SOURCE,
+    ),
+    ("people/words", Pipeline.AGENTIC): Calibration(
+        ranking="people/words",
+        pipeline=Pipeline.AGENTIC,
+        bias=-0.058,
+        terms=(
+            Term("margin", 0.602, 1.5917, 1.5079),
+            Term("pairs", 0.175, 0.4115, 0.1961),
+            Term("named", 0.432, 0.8823, 0.1818),
+            Term("covered", 0.176, 0.5721, 0.2240),
+            Term("covered_together", 0.105, 0.8413, 0.1964),
+        ),
+        threshold=0.174,
+        questions=599,
+        auroc=0.686,
+        source=_SOURCE,
+    ),
+}
+"""What lrwr comes with, made by `_SOURCE` on public questions: see decision 013. For the
+embedder that comes with it; nobody knows what another's signals mean."""

@@ -1,0 +1,1 @@
+"""How well lrwr does on questions whose answers are known."""

@@ -1,0 +1,199 @@
+"""What estimates are worth, once it is known what came true. Pure."""
+
+import random
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean
+
+RESAMPLED = 300
+"""How often questions are drawn anew to see how far a figure is chance."""
+
+COVERAGES = (1.0, 0.9, 0.8, 0.7, 0.5, 0.3)
+BANDS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A question that was asked: what was estimated, and what is true.
+
+    `found` says that the first passages hold the answer, `answerable` that the text
+    does. Questions of one `group` are alike, and are drawn together.
+    """
+
+    group: str
+    found: bool
+    answerable: bool
+    estimate: float
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A figure, and between which bounds it lies nineteen times in twenty."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """If only the surest `coverage` of answers were shown, `right` of them were."""
+
+    coverage: float
+    right: float
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Questions with an estimate from `low` to `high`: the mean of it, and the truth."""
+
+    low: float
+    high: float
+    questions: int
+    estimated: float
+    found: float
+
+
+@dataclass(frozen=True, slots=True)
+class Doubted:
+    """The shares of questions that are said to have weak evidence, by what is true.
+
+    `missed` are answerable and not found. None where there is no such question.
+    """
+
+    found: float | None
+    missed: float | None
+    unanswerable: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What the estimates of a set of questions are worth.
+
+    `found` and `answerable` are areas under the ROC curve: how often a question that
+    is so has the higher estimate of two; .5 is chance. None where all are alike.
+    `brier` is the mean squared error, `plain_brier` that of one estimate for all.
+    """
+
+    questions: int
+    found: Interval | None
+    answerable: Interval | None
+    brier: float
+    plain_brier: float
+    coverage: tuple[Shown, ...]
+    bands: tuple[Band, ...]
+    threshold: float
+    doubted: Doubted
+
+
+def figures_of(tried: Sequence[Tried], threshold: float, *, seed: int = 0) -> Figures:
+    """Judge the estimates of questions; there must be at least one."""
+    rate = fmean(one.found for one in tried)
+    return Figures(
+        questions=len(tried),
+        found=told_apart(tried, lambda one: one.found, seed=seed),
+        answerable=told_apart(tried, lambda one: one.answerable, seed=seed),
+        brier=fmean((one.estimate - one.found) ** 2 for one in tried),
+        plain_brier=rate * (1 - rate),
+        coverage=tuple(_shown(tried, coverage) for coverage in COVERAGES),
+        bands=_bands(tried),
+        threshold=threshold,
+        doubted=_doubted(tried, threshold),
+    )
+
+
+def auroc(scores: Sequence[float], so: Sequence[bool]) -> float | None:
+    """Return how often what is so scores higher than what is not; a tie is half.
+
+    None where all are so, or none is.
+    """
+    many, none = sum(so), len(so) - sum(so)
+    if not many or not none:
+        return None
+    pairs = sorted(zip(scores, so, strict=True))
+    below = wins = 0.0
+    at = 0
+    while at < len(pairs):
+        end = at
+        while end < len(pairs) and pairs[end][0] == pairs[at][0]:
+            end += 1
+        same = [yes for _, yes in pairs[at:end]]
+        others = len(same) - sum(same)
+        wins += sum(same) * (below + others / 2)
+        below += others
+        at = end
+    return wins / (many * none)
+
+
+def told_apart(
+    tried: Sequence[Tried], so: Callable[[Tried], bool], *, seed: int = 0
+) -> Interval | None:
+    """Return the area under the ROC curve; its bounds by drawing groups anew."""
+    value = _area(tried, so)
+    if value is None:
+        return None
+    groups = defaultdict[str, list[Tried]](list)
+    for one in tried:
+        groups[one.group].append(one)
+    drawn, names = random.Random(seed), sorted(groups)
+    areas = []
+    for _ in range(RESAMPLED):
+        chosen = drawn.choices(names, k=len(names))
+        area = _area([one for name in chosen for one in groups[name]], so)
+        if area is not None:
+            areas.append(area)
+    areas.sort()
+    if not areas:
+        return Interval(value, 0.0, 1.0)
+    return Interval(value, _quantile(areas, 0.025), _quantile(areas, 0.975))
+
+
+def threshold_for(tried: Sequence[Tried], doubted: float) -> float:
+    """Return the highest threshold that doubts at most a share of what is found.
+
+    0.0, which doubts nothing, where nothing is found.
+    """
+    found = sorted(one.estimate for one in tried if one.found)
+    return found[min(int(len(found) * doubted), len(found) - 1)] if found else 0.0
+
+
+def _area(tried: Sequence[Tried], so: Callable[[Tried], bool]) -> float | None:
+    return auroc([one.estimate for one in tried], [so(one) for one in tried])
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def _shown(tried: Sequence[Tried], coverage: float) -> Shown:
+    surest = sorted(tried, key=lambda one: -one.estimate)
+    shown = surest[: max(1, round(coverage * len(surest)))]
+    return Shown(coverage, fmean(one.found for one in shown))
+
+
+def _bands(tried: Sequence[Tried]) -> tuple[Band, ...]:
+    bands = []
+    for low, high in pairwise(BANDS):
+        inside = [
+            one
+            for one in tried
+            if low <= one.estimate < high or (one.estimate == high == BANDS[-1])
+        ]
+        if inside:
+            estimated = fmean(one.estimate for one in inside)
+            found = fmean(one.found for one in inside)
+            bands.append(Band(low, high, len(inside), estimated, found))
+    return tuple(bands)
+
+
+def _doubted(tried: Sequence[Tried], threshold: float) -> Doubted:
+    def share(of: list[Tried]) -> float | None:
+        return fmean(one.estimate < threshold for one in of) if of else None
+
+    return Doubted(
+        found=share([one for one in tried if one.found]),
+        missed=share([one for one in tried if one.answerable and not one.found]),
+        unanswerable=share([one for one in tried if not one.answerable]),
+    )

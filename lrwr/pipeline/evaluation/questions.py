@@ -1,0 +1,131 @@
+"""Questions whose answers are known, as the writer keeps them in a file."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from unicodedata import normalize
+
+from lrwr.core.model.chunks import Chunk
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.model.text import Span
+
+UNANSWERABLE = "unanswerable"
+
+_EXAMPLE = (
+    'Each line is JSON: {"id": "1", "question": "Who lit the lamp?", "kind": "fact",'
+    ' "gold": [{"file": "chapters/01.md", "quote": "Nell lit the lamp."}]}; a question'
+    ' that the text does not answer has "kind": "unanswerable" and no gold.'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """Words of a file that answer."""
+
+    file: str
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question; `gold` is empty where the text does not answer it.
+
+    `every` says that the answer needs all of `gold`, not any. `as_of` is a place of
+    the story, as a writer says it; empty for all of it.
+    """
+
+    id: str
+    text: str
+    gold: tuple[Gold, ...]
+    every: bool = False
+    as_of: str = ""
+
+    @property
+    def answerable(self) -> bool:
+        """Whether the text answers it, there."""
+        return bool(self.gold)
+
+    @property
+    def group(self) -> str:
+        """Questions of one file are alike."""
+        return self.gold[0].file if self.gold else f"{UNANSWERABLE} {self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an answer stands."""
+
+    document: DocumentId
+    span: Span
+
+
+def read_questions(text: str, name: str) -> list[Question]:
+    """Read a file of questions, one line of JSON each; `name` is what it is called.
+
+    Raises:
+        SettingsProblem: A line is no question, or an answerable one has no quote.
+    """
+    questions = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            questions.append(_question(json.loads(line), str(number)))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            said = f"{error} is missing" if isinstance(error, KeyError) else error
+            raise SettingsProblem(f"{name}:{number}: {said}", hint=_EXAMPLE) from error
+    return questions
+
+
+def places_of(quote: str, document: DocumentId, text: str) -> list[Place]:
+    """Return where `quote` stands in a document, whatever the white space is."""
+    words = normalize("NFC", quote).split()
+    pattern = r"\s+".join(re.escape(word) for word in words)
+    if not pattern:
+        return []
+    return [Place(document, Span(*m.span())) for m in re.finditer(pattern, text)]
+
+
+def holds(
+    passages: Sequence[Chunk], gold: Sequence[Sequence[Place]], *, every: bool
+) -> bool:
+    """Say whether passages hold the answer: any of `gold`, or every one.
+
+    Each of `gold` is told by the places where it stands; one of them is enough. A
+    place is held by a passage that shares at least half of the shorter of the two.
+    """
+    held = [
+        any(_shares(passage, place) for place in places for passage in passages)
+        for places in gold
+    ]
+    return bool(held) and (all(held) if every else any(held))
+
+
+def _shares(passage: Chunk, place: Place) -> bool:
+    if passage.document != place.document:
+        return False
+    start = max(passage.span.start, place.span.start)
+    end = min(passage.span.end, place.span.end)
+    shorter = min(
+        passage.span.end - passage.span.start, place.span.end - place.span.start
+    )
+    return end > start and 2 * (end - start) >= shorter
+
+
+def _question(told: Mapping[str, object], number: str) -> Question:
+    text = told["question"]
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError('"question" holds no words')
+    answerable = told.get("answerable", told.get("kind") != UNANSWERABLE)
+    gold = told.get("gold") if answerable else []
+    if not isinstance(gold, list) or bool(gold) != bool(answerable):
+        raise ValueError('an answerable question needs "gold"')
+    return Question(
+        id=str(told.get("id", number)),
+        text=text.strip(),
+        gold=tuple(Gold(str(one["file"]), str(one["quote"])) for one in gold),
+        every=told.get("need") == "all",
+        as_of=str(told.get("as_of") or ""),
+    )

@@ -1,0 +1,183 @@
+"""`lrwr eval` on a small book whose questions and answers are known."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lrwr.core.model.errors import ExitCode
+from lrwr.core.retrieval.confidence import SIGNALS
+from tests.fakes.terminal import Terminal, check_refusal
+
+THINGS = (
+    "kettle", "ledger", "anchor", "violin", "candle", "hammer", "mirror", "lantern",
+    "saddle", "basket", "compass", "thimble", "bucket", "feather", "pistol", "rosary",
+    "spindle", "trumpet", "whistle", "ribbon", "bottle", "carpet", "dagger", "easel",
+    "flagon", "goblet", "harness", "inkwell", "jacket", "kennel",
+)  # fmt: skip
+HIDDEN = (
+    "marzipan", "griffin", "telescope", "umbrella", "bicycle", "sextant", "parrot",
+    "balloon", "camera", "diamond", "elephant", "fiddle", "guitar", "helmet",
+)  # fmt: skip
+ROOMS = ("attic", "cellar", "kitchen", "stable", "hall")
+
+
+def sentence(n: int) -> str:
+    return f"Nell Tallow hid the {THINGS[n]} in the {ROOMS[n % len(ROOMS)]}."
+
+
+def questions() -> list[dict[str, Any]]:
+    there = [
+        {
+            "question": f"Where is the {THINGS[n]} hidden?",
+            "kind": "fact",
+            "gold": [{"file": f"{n}.md", "quote": sentence(n)}],
+        }
+        for n in range(len(THINGS))
+    ]
+    gone = [
+        {"question": f"Who took the {thing} home in the rain?", "kind": "unanswerable"}
+        for thing in HIDDEN
+    ]
+    return [*there, *gone]
+
+
+def write(path: Path, asked: list[dict[str, Any]]) -> str:
+    path.write_text("\n".join(json.dumps(one) for one in asked), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def read(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
+    place = tmp_path_factory.mktemp("eval")
+    folder = place / "book"
+    folder.mkdir()
+    for n in range(len(THINGS)):
+        text = f"# {n}\n\n{sentence(n)} Rain fell, and Corin Vale went home.\n"
+        (folder / f"{n}.md").write_text(text, encoding="utf-8")
+    terminal = Terminal(folder, home=place / "home", LRWR_EMBEDDING_MODEL="off")
+    assert terminal.run("ingest", ".").code == 0
+    write(folder / "q.jsonl", questions())
+    return terminal
+
+
+@pytest.fixture
+def book(read: Terminal) -> Terminal:
+    kept(read).unlink(missing_ok=True)
+    return read
+
+
+def kept(book: Terminal) -> Path:
+    return book.folder / ".lrwr/confidence.json"
+
+
+def test_alone_it_says_what_is_in_use_and_what_it_can_do(book: Terminal) -> None:
+    ran = book.run("eval")
+    assert ran.code == 0
+    assert "as lrwr comes" in ran.out
+    assert "lrwr eval --calibrate questions.jsonl" in ran.err
+    told = book.run("eval", "--json").json
+    assert "off/words" in [one["ranking"] for one in told["in_use"]]
+    assert book.run("eval", "--pipeline", "a", "--json").json["in_use"] == []
+
+
+def test_a_fit_is_shown_and_kept_only_when_asked(book: Terminal) -> None:
+    ran = book.run("eval", "--calibrate", "q.jsonl")
+    assert ran.code == 0
+    assert "44 questions: 30 found among the first passages, 0 missed, 14" in ran.out
+    assert "as shipped" in ran.out and "fitted here" in ran.out
+    assert "Nothing was kept" in ran.err
+    assert not kept(book).exists()
+
+
+def test_what_is_saved_is_used_until_it_is_reset(book: Terminal) -> None:
+    before = book.run("search", "Where is the anchor hidden?", "--json").json
+    told = book.run("eval", "--calibrate", "q.jsonl", "--save", "--json").json
+    (one,) = told["rankings"]
+    assert (one["found"], one["unanswerable"], one["short_of"]) == (30, 14, "")
+    assert one["fitted"]["found"]["value"] > 0.95
+    assert {term["signal"] for term in one["calibration"]["terms"]} <= set(SIGNALS)
+    assert told["saved"] == str(kept(book))
+
+    after = book.run("search", "Where is the anchor hidden?", "--json").json
+    assert after["confidence"] > before["confidence"]
+    assert after["low_confidence"] is False
+    gone = book.run("search", "Who took the umbrella home in the rain?", "--json").json
+    assert gone["low_confidence"] is True
+    assert "fitted on your questions" in book.run("eval").out
+
+    assert book.run("eval", "--reset").code == 0
+    assert not kept(book).exists()
+    again = book.run("search", "Where is the anchor hidden?", "--json").json
+    assert again["confidence"] == before["confidence"]
+    assert "Nothing was fitted here" in book.run("eval", "--reset").err
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"format": 2}', '{"format": 1, "calibrations": [{}]}']
+)
+def test_a_broken_file_is_not_used_and_a_word_says_so(
+    book: Terminal, text: str
+) -> None:
+    sound = book.run("search", "anchor", "--json")
+    kept(book).write_text(text, encoding="utf-8")
+    broken = book.run("search", "anchor", "--json")
+    assert broken.json == sound.json
+    assert "confidence.json is damaged" in broken.err
+
+
+def test_a_search_says_in_words_how_far_it_can_be_trusted(book: Terminal) -> None:
+    ran = book.run("search", "Where is the anchor hidden?")
+    assert "of 100 such searches hold the answer" in ran.out
+    assert "not evaluated" in book.run("search", "anchor", "--lexical").out
+    asked = write(book.folder / "b.jsonl", [{"id": "1", "question": "the anchor"}])
+    (line,) = book.run("search", "--batch", asked).out.splitlines()
+    assert set(json.loads(line)) == {"id", "ranked", "confidence", "low_confidence"}
+
+
+def test_questions_whose_quote_is_gone_are_left_out_by_name(book: Terminal) -> None:
+    asked = questions()
+    gold = [{"file": "1.md", "quote": "Nell Tallow sold the ledger."}]
+    asked += [
+        {"id": "sold", "question": "Who sold the ledger?", "gold": gold},
+        {"id": "lost", "question": "Who?", "gold": [{"file": "x.md", "quote": "y"}]},
+        {"id": "late", "question": "Who?", "kind": "unanswerable", "as_of": "ch99"},
+    ]
+    write(book.folder / "more.jsonl", asked)
+    ran = book.run("eval", "--calibrate", "more.jsonl", "--json")
+    assert ran.json["rankings"][0]["questions"] == 44
+    assert [remark.split(":")[0] for remark in ran.json["remarks"]] == [
+        "Left out sold",
+        "Left out lost",
+        "Left out late",
+    ]
+
+
+def test_too_few_questions_or_all_alike_are_refused(book: Terminal) -> None:
+    write(book.folder / "few.jsonl", questions()[:12])
+    few = book.run("eval", "--calibrate", "few.jsonl")
+    check_refusal(few, ExitCode.FAILED, "12 questions", "40", "a quarter")
+    write(book.folder / "alike.jsonl", [*questions()[:30], *questions()[:30]])
+    alike = book.run("eval", "--calibrate", "alike.jsonl")
+    check_refusal(alike, ExitCode.FAILED, "0 questions of 60 cannot be answered")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--save"], ExitCode.SETTINGS, "--calibrate"),
+        (["--calibrate", "q.jsonl", "--reset"], ExitCode.SETTINGS, "exclude"),
+        (["--calibrate", "nowhere.jsonl"], ExitCode.NOT_FOUND, "nowhere.jsonl"),
+        (["--calibrate", "1.md"], ExitCode.SETTINGS, "1.md:1"),
+    ],
+)
+def test_a_mistake_is_refused_with_what_to_try(
+    book: Terminal, words: list[str], code: ExitCode, said: str
+) -> None:
+    check_refusal(book.run("eval", *words), code, said)
+
+
+def test_help_shows_how_it_is_asked(book: Terminal) -> None:
+    ran = book.run("eval", "--help")
+    assert "lrwr eval --calibrate questions.jsonl" in " ".join(ran.out.split())

@@ -1,0 +1,140 @@
+"""Fitting what a search's signals mean."""
+
+import dataclasses
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.errors import LrwrError
+from lrwr.core.retrieval.confidence import SIGNALS, Signals, calibrations, probability
+from lrwr.pipeline.evaluation.calibrating import (
+    DOUBTED,
+    Example,
+    Ranking,
+    calibrated,
+    estimated,
+)
+from lrwr.pipeline.evaluation.figures import figures_of
+from lrwr.pipeline.evaluation.trying import LEAST, short_of, try_out
+from tests.unit.evaluation.examples import example, told_by, told_by_nothing
+
+WHO = Ranking("off/words", Pipeline.AGENTIC, "a test")
+
+EXAMPLES = st.lists(
+    st.builds(
+        Example,
+        st.sampled_from("abcdefg"),
+        st.builds(Signals, *[st.floats(0, 1)] * len(SIGNALS)),
+        st.booleans(),
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+def test_what_a_signal_tells_is_learned_and_holds_for_others() -> None:
+    fitted, tried = calibrated(told_by("covered"), WHO)
+    found = figures_of(tried, fitted.threshold).found
+    assert found is not None and found.low > 0.98
+    assert fitted.auroc == found.value
+    weights = {term.signal: term.weight for term in fitted.terms}
+    assert max(weights, key=lambda signal: weights[signal]) == "covered"
+
+
+def test_a_signal_that_never_changes_is_left_out() -> None:
+    fitted, _ = calibrated(told_by("covered"), WHO)
+    assert {term.signal for term in fitted.terms} <= {"covered", "margin"}
+
+
+def test_nothing_is_learned_from_noise() -> None:
+    fitted, tried = calibrated(told_by_nothing(), WHO)
+    figures = figures_of(tried, fitted.threshold)
+    assert fitted.auroc < 0.65
+    assert figures.brier > figures.plain_brier - 0.02
+
+
+def test_with_nothing_known_no_signal_counts_against_the_passages() -> None:
+    fitted, _ = calibrated(told_by("covered", upside_down=True), WHO)
+    assert all(term.weight >= 0 for term in fitted.terms)
+
+
+def test_what_was_known_can_be_turned_round_by_enough_questions() -> None:
+    known, _ = calibrated(told_by("covered"), WHO)
+    fitted, tried = calibrated(told_by("covered", upside_down=True), WHO, known)
+    assert fitted.auroc > 0.9
+    weights = {term.signal: term.weight for term in fitted.terms}
+    assert weights["covered"] < 0
+    assert len(tried) == 90
+
+
+def test_few_questions_change_little_of_what_was_known() -> None:
+    known, _ = calibrated(told_by("covered"), WHO)
+    few = told_by("covered", upside_down=True)[:3]
+    fitted, _ = calibrated(few, WHO, known)
+    sure = example(0, found=True, covered=1.0).signals
+    assert probability(sure, fitted) > 0.5
+
+
+def test_at_most_one_found_answer_in_twenty_is_doubted() -> None:
+    examples = [*told_by("covered"), *told_by_nothing()]
+    fitted, tried = calibrated(examples, WHO)
+    doubted = figures_of(tried, fitted.threshold).doubted
+    assert doubted.found is not None
+    assert doubted.found <= DOUBTED
+
+
+@settings(max_examples=30, deadline=None)
+@given(EXAMPLES)
+def test_whatever_is_fitted_gives_probabilities(examples: list[Example]) -> None:
+    fitted, tried = calibrated(examples, WHO)
+    assert len(tried) == len(examples)
+    for one in (*tried, *estimated(examples, fitted)):
+        assert 0.0 <= one.estimate <= 1.0
+
+
+def test_too_few_questions_are_refused_with_what_is_missing() -> None:
+    with pytest.raises(LrwrError, match=f"39 questions, and {LEAST} are needed") as no:
+        try_out({"off/words": told_by("covered")[:39]}, Pipeline.AGENTIC, {}, "a test")
+    assert "a quarter" in no.value.hint
+    with pytest.raises(LrwrError, match="no question"):
+        try_out({}, Pipeline.AGENTIC, {}, "a test")
+
+
+@pytest.mark.parametrize(
+    ("found", "answerable", "said"),
+    [
+        (False, True, "hold the answer of 0 questions"),
+        (True, True, "0 questions of 60 cannot be answered"),
+        (False, False, "hold the answer of 0 questions"),
+    ],
+)
+def test_questions_that_are_all_alike_are_refused(
+    found: bool, answerable: bool, said: str
+) -> None:
+    alike = [example(n, found=found, answerable=answerable) for n in range(60)]
+    assert said in short_of(alike)
+
+
+def test_a_ranking_with_too_few_questions_is_judged_and_not_fitted() -> None:
+    known, _ = calibrated(told_by("covered"), WHO)
+    few = dataclasses.replace(known, ranking="people/words")
+    trials = try_out(
+        {"people/words": told_by("covered")[:5], "off/words": told_by("covered")},
+        Pipeline.AGENTIC,
+        calibrations([known, few]),
+        "a test",
+    )
+    assert [trial.ranking for trial in trials] == ["off/words", "people/words"]
+    assert trials[0].calibration is not None and not trials[0].short_of
+    assert trials[0].own is not None and not trials[0].chance
+    assert trials[1].calibration is None and trials[1].short_of
+    assert trials[1].shipped is not None
+    assert trials[1].own is None
+
+
+def test_a_fit_that_may_be_chance_says_so() -> None:
+    (trial,) = try_out({"r": told_by_nothing()}, Pipeline.AGENTIC, {}, "a test")
+    assert trial.chance
