@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lrwr import __version__
@@ -31,7 +31,7 @@ from lrwr.care.records import (
     check_jobs,
     check_words,
 )
-from lrwr.core.adapters.chat.choose import OLLAMA, connection_of
+from lrwr.core.adapters.chat.choose import OLLAMA, connection_of, models_of
 from lrwr.core.adapters.chat.openai import Connection
 from lrwr.core.adapters.embed.upkeep import ModelFacts, look_at_model
 from lrwr.core.adapters.records.sqlite.upkeep import examine, feed_of
@@ -40,9 +40,10 @@ from lrwr.core.adapters.vectors.choose import EDGE_FROM
 from lrwr.core.adapters.vectors.edge import shard_name
 from lrwr.core.adapters.vectors.upkeep import look_at_shard, shards_in
 from lrwr.core.model.errors import LrwrError, SettingsProblem, StoreProblem
+from lrwr.core.settings.consent import Consents, refusal_of
 from lrwr.core.settings.library import Library, library_of
 from lrwr.core.settings.load import load_settings
-from lrwr.core.settings.places import FILE_NAME, user_file
+from lrwr.core.settings.places import FILE_NAME, consent_dir, user_file
 from lrwr.core.settings.values import Settings
 from lrwr.wiring import open_services
 
@@ -87,7 +88,7 @@ async def visit(what: Visit) -> list[Finding]:
     findings.append(embedding)
     findings.append(check_reranker(settings, embeds=model is not None))
     findings.append(await _manuscript(settings, findings))
-    findings += await _language_model(settings, what.env)
+    findings += await _language_model(settings, library, what.env)
     used = settings.model.base_url or OLLAMA if settings.model.use == "local" else ""
     return findings + await _servers(what.servers, used)
 
@@ -166,7 +167,9 @@ def _database_is_ok(findings: list[Finding]) -> bool:
     )
 
 
-async def _language_model(settings: Settings, env: Mapping[str, str]) -> list[Finding]:
+async def _language_model(
+    settings: Settings, library: Library, env: Mapping[str, str]
+) -> list[Finding]:
     """Ask the writer's own server what it offers; OpenAI is never asked."""
     try:
         connection = connection_of(settings, env)
@@ -177,7 +180,13 @@ async def _language_model(settings: Settings, env: Mapping[str, str]) -> list[Fi
     asked = AskedModel(connection)
     if connection.own:
         asked = await asyncio.to_thread(_asked, connection)
-    return [check_language_model(asked), check_services(connection)]
+    asked = replace(asked, others=tuple(models_of(settings).values()))
+    refused = refusal_of(settings, library, "openai", Consents(consent_dir()))
+    services = check_services(
+        connection,
+        refused=f"{refused}. {refused.hint}" if refused else "",
+    )
+    return [check_language_model(asked), services]
 
 
 def _asked(connection: Connection) -> AskedModel:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from lrwr.care.findings import Finding, State, counted
 from lrwr.core.adapters.chat.choose import is_here
@@ -54,22 +53,36 @@ class AskedModel:
     """The language model that is set, and what its server said.
 
     `answers` says whether the server answered, None where it was not asked. `offered`
-    are its models, None where it lists none.
+    are its models, None where it lists none. `others` are asked beside the
+    connection's own, in another role.
     """
 
     connection: Connection
     answers: bool | None = None
     offered: tuple[str, ...] | None = None
+    others: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All models that are asked, each once."""
+        return tuple(dict.fromkeys((self.connection.name, *self.others)))
 
 
-def check_services(connection: Connection | None) -> Finding:
-    """Say who else gets to read the manuscript; None: no language model is at work."""
+def check_services(connection: Connection | None, *, refused: str = "") -> Finding:
+    """Say who else gets to read the manuscript; None: nothing leaves this machine.
+
+    `refused` says why a service that is on is not asked.
+    """
     part = "hosted services"
-    host = urlsplit(connection.base_url).hostname if connection else ""
-    if connection is None or is_here(host or ""):
+    if refused:
+        return Finding(part, State.OFF, f"Nothing leaves this machine. {refused}")
+    if connection is None or (connection.own and is_here(connection.host)):
         return Finding(part, State.OFF, "Nothing leaves this machine.")
-    whose = connection.server if connection.base_url == OPENAI else host
-    detail = f"What a language model is to read is sent to {whose}: [model] is set so."
+    whose = connection.server if connection.base_url == OPENAI else connection.host
+    detail = (
+        f"What a language model is to read is sent to {whose}: [model] is set so."
+        " `lrwr privacy` lists what left."
+    )
     return Finding(part, State.OK, detail)
 
 
@@ -79,25 +92,28 @@ def check_language_model(asked: AskedModel | None) -> Finding:
     if asked is None:
         detail = "[model] use is off: lrwr quotes and does not reason."
         return Finding(part, State.OFF, detail)
-    connection = asked.connection
+    connection, names = asked.connection, " and ".join(asked.names)
     if not connection.own:
         detail = (
-            f"{connection.name}, and there is a key for it. It is not asked here: the"
+            f"{names}, and there is a key for it. It is not asked here: the"
             " first reading shows whether it answers."
         )
         return Finding(part, State.NOT_CHECKED, detail)
     where = connection.base_url
     if not asked.answers:
-        detail = f"{connection.name} is set, and nothing answers at {where}."
+        detail = f"{names} is set, and nothing answers at {where}."
         return Finding(part, State.WARNING, detail, _START)
     if asked.offered is None:
-        detail = f"{connection.name} is set, and {where} lists no models."
+        detail = f"{names} is set, and {where} lists no models."
         return Finding(part, State.WARNING, detail, _START)
-    if not {connection.name, f"{connection.name}:latest"} & set(asked.offered):
-        detail = f"{where} answers, and has no model {connection.name}."
+    offered = {name.removesuffix(":latest") for name in asked.offered}
+    missing = [n for n in asked.names if n.removesuffix(":latest") not in offered]
+    if missing:
+        detail = f"{where} answers, and has no model {' and '.join(missing)}."
         has = f"It has {_some(asked.offered)}. " if asked.offered else ""
         return Finding(part, State.WARNING, detail, f"{has}{_NAME}")
-    detail = f"{connection.name}: the server at {where} answers, and has it."
+    has = "has it" if len(asked.names) == 1 else "has them"
+    detail = f"{names}: the server at {where} answers, and {has}."
     return Finding(part, State.OK, detail)
 
 

@@ -51,8 +51,9 @@ def repair_library(library: Library, *, now: float) -> RepairReport:
     moved = set_aside(library.database, f"broken-{stamp(now)}")
     told = (
         f"The database is damaged beyond repair: {damage[0]}.",
-        f"It is now {moved}; nothing in it was deleted. Conversations and what a"
-        " language model read are in it; a backup brings those back: `lrwr restore`.",
+        f"It is now {moved}; nothing in it was deleted. Conversations, what a"
+        " language model read and the list of what left this machine are in it; a"
+        " backup brings those back: `lrwr restore`.",
         "Your manuscript is untouched. What lrwr knew of it is made from it again.",
     )
     return RepairReport((*told, *rest), "Next: run `lrwr ingest`.", moved)

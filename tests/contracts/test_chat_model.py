@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from lrwr.core.adapters.chat.line import Line
 from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
 from lrwr.core.adapters.chat.waiting import Pace
 from lrwr.core.model.errors import ServiceUnavailable
@@ -46,7 +47,7 @@ async def subject(request: pytest.FixtureRequest) -> AsyncIterator[Subject]:
         yield Subject(scripted)
         return
     with ModelServer() as server:
-        chat = OpenAIChat(Connection(MODEL, server.base_url, key=KEY), Pace(4))
+        chat = OpenAIChat(Connection(MODEL, server.base_url, key=KEY), Line(Pace(4)))
 
         def will(*replies: str | list[str] | ServiceUnavailable) -> ChatModel:
             for reply in replies:

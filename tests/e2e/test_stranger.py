@@ -19,6 +19,8 @@ if os.name == "nt":
 
 SECRET = "The combination of the safe is heron, heron, crane."
 
+KEY = "sk-heron-0123456789"
+
 COMMANDS = (
     ("ingest",),
     ("ingest", "."),
@@ -30,6 +32,8 @@ COMMANDS = (
     ("canon", "type", "1.md", "scene"),
     ("canon", "undo"),
     ("search", "combination", "--as-of", "../outside/diary.md"),
+    ("ask", "What sang in the frog opera by Aristophanes?"),
+    ("privacy",),
 )
 
 
@@ -44,7 +48,11 @@ class Stranger:
         (self.outside / "diary.md").write_text(f"# I\n\n{SECRET}", encoding="utf-8")
         (self.outside / "profile").write_text("export A=1\n", encoding="utf-8")
         self._terminal = Terminal(
-            self.book, home=place / "home", LRWR_EMBEDDING_MODEL="off"
+            self.book,
+            home=place / "home",
+            LRWR_EMBEDDING_MODEL="off",
+            OPENAI_API_KEY=KEY,
+            TAVILY_API_KEY=KEY,
         )
 
     def run(self, *words: str, forbidden: str = "") -> Ran:
@@ -147,12 +155,17 @@ def code_that_python_would_find(stranger: Stranger) -> None:
         (stranger.book / f"{name}.py").write_text(text, encoding="utf-8")
 
 
+def a_model_and_the_web_turned_on(stranger: Stranger) -> None:
+    stranger.settings('[model]\nuse = "openai"\n[web]\nuse = "tavily"\n')
+
+
 TRICKS = (
     state_at_the_top, state_of_my_library, folders_outside,
     folders_through_a_link, folders_remembered, foreign_library,
     library_that_is_no_database, state_that_is_a_link, library_that_is_a_link,
     history_that_is_a_link, links_out_of_the_folder, malicious_decisions,
     decisions_that_are_a_link, code_that_python_would_find,
+    a_model_and_the_web_turned_on,
 )  # fmt: skip
 
 
@@ -166,6 +179,7 @@ def test_a_stranger_s_folder_reaches_nothing_outside_it(
         ran = stranger.run(*words)
         assert ran.code in (0, 1, 2, 3, 5, 7), (words, ran)
         assert SECRET not in ran.out
+        assert KEY not in ran.out + ran.err
         assert ran.code in (0, 7) or "\nhint: " in ran.err or words[:1] == ("canon",)
     assert stranger.things() == before
 

@@ -27,8 +27,13 @@ def caught(*_: object, **__: object) -> NoReturn:
     os._exit(CAUGHT)
 
 
+def tries_ipv6(event: str, arguments: tuple[object, ...]) -> bool:
+    """A library looks, when it is imported, whether there is IPv6; nobody is reached."""
+    return event == "socket.bind" and arguments[1] == ("::1", 0)
+
+
 def watch(event: str, arguments: tuple[object, ...], forbidden: Path) -> None:
-    if event in REACHING_OUT:
+    if event in REACHING_OUT and not tries_ipv6(event, arguments):
         caught(event, arguments)
     if event in ("open", "os.listdir", "os.scandir", "sqlite3.connect"):
         path = arguments[0]

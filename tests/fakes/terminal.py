@@ -37,7 +37,7 @@ class Terminal:
     def __init__(self, folder: Path, *, home: Path, **env: str) -> None:
         home.mkdir(exist_ok=True)
         self.folder = folder
-        self._env: Mapping[str, str] = {
+        self.env: Mapping[str, str] = {
             **{name: os.environ[name] for name in KEPT & os.environ.keys()},
             "HOME": str(home),
             "USERPROFILE": str(home),
@@ -56,7 +56,7 @@ class Terminal:
         return subprocess.Popen(
             [str(LRWR), *words],
             cwd=self.folder,
-            env=self._env,
+            env=self.env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -67,7 +67,7 @@ class Terminal:
         done = subprocess.run(
             words,
             cwd=self.folder,
-            env={**self._env, **env},
+            env={**self.env, **env},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,

@@ -1,9 +1,18 @@
 """What tokens cost, as far as anybody knows."""
 
+from functools import partial
+
 import pytest
 
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.model.metering import Price, Usage, known_prices, price, read_prices
+from lrwr.core.model.metering import (
+    Price,
+    Usage,
+    cost,
+    known_prices,
+    price,
+    read_prices,
+)
 
 MILLION = Usage(prompt_tokens=1_000_000, completion_tokens=2_000_000)
 
@@ -43,3 +52,12 @@ def test_a_line_that_is_no_price_is_refused(line: str) -> None:
 def test_usage_adds_up() -> None:
     one = Usage(1, 2, 3, 4, 5, 6, 7, 8)
     assert one + one == Usage(2, 4, 6, 8, 10, 12, 14, 16)
+
+
+def test_several_models_cost_each_at_its_own_price() -> None:
+    prices = partial(price, table=read_prices(["a 1 0", "b 0 10"]))
+    sent, said = Usage(1, 1_000_000, 0), Usage(2, 0, 1_000_000)
+    assert cost([(sent, "a"), (said, "b")], prices) == pytest.approx(11.0)
+    assert cost([(sent, "a"), (said, "unheard of")], prices) is None
+    assert cost([(sent, "a"), (Usage(), "unheard of")], prices) == pytest.approx(1.0)
+    assert cost([], prices) == 0

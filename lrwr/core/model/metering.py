@@ -1,7 +1,7 @@
 """What language models were asked, and what it cost."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lrwr.core.model.errors import SettingsProblem
@@ -92,6 +92,18 @@ def price(usage: Usage, model: str, table: Mapping[str, Price]) -> float | None:
     sent = usage.prompt_tokens * known.prompt
     answered = usage.completion_tokens * known.completion
     return (sent + answered) / 1_000_000
+
+
+def cost(
+    asked: Iterable[tuple[Usage, str]], price: Callable[[Usage, str], float | None]
+) -> float | None:
+    """Return what several models together cost, each at its own price.
+
+    One that was not asked costs nothing; None where one was whose price is not known.
+    """
+    prices = [price(usage, model) for usage, model in asked if usage.calls]
+    known = [one for one in prices if one is not None]
+    return sum(known) if len(known) == len(prices) else None
 
 
 _PRICE = re.compile(r"(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)")

@@ -81,7 +81,7 @@ def key_states(env: Mapping[str, str]) -> list[KeyState]:
         ServiceUnavailable: The keyring is locked or does not answer.
     """
     return [
-        KeyState(name, variable, _place(variable, env))
+        KeyState(name, variable, place_of(variable, env))
         for name, variables in VARIABLES.items()
         for variable in variables
     ]
@@ -122,7 +122,12 @@ def unset_key(variable: str) -> bool:
     return True
 
 
-def _place(variable: str, env: Mapping[str, str]) -> Place:
+def place_of(variable: str, env: Mapping[str, str]) -> Place:
+    """Return where the key of one variable is; the keyring is asked last.
+
+    Raises:
+        ServiceUnavailable: The keyring is locked or does not answer.
+    """
     if env.get(variable):
         return Place.ENVIRONMENT
     return Place.NOWHERE if _from_keyring(variable) is None else Place.KEYRING

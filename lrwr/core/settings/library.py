@@ -11,6 +11,7 @@ from lrwr.core.model.errors import LrwrError, SettingsProblem, StoreProblem
 from lrwr.core.settings.places import STATE_FOLDER
 from lrwr.core.settings.values import Settings, Source
 
+_IGNORE_FILE = ".gitignore"
 _IGNORE = "# Made by lrwr: nothing in this folder belongs in version control.\n*\n"
 
 
@@ -129,7 +130,7 @@ def prepare_state_dir(library: Library) -> None:
     Raises:
         StoreProblem: It cannot be made, or holds files that are not lrwr's.
     """
-    state, ignore = library.state_dir, library.state_dir / ".gitignore"
+    state, ignore = library.state_dir, library.state_dir / _IGNORE_FILE
     with _as_store_problem(state):
         state.mkdir(parents=True, exist_ok=True)
         if ignore.exists() or library.database.exists() or library.memory.exists():
@@ -194,6 +195,23 @@ def _mark(library: Library) -> int:
         return library.state_dir.stat().st_ino
 
 
+def identity(library: Library) -> str:
+    """Return what tells this state folder from a copy of it, and from a later one.
+
+    A number of a folder may be given again once the folder is gone; when the file in it
+    was put there cannot be chosen. Empty where there is no state folder.
+    """
+    state = library.state_dir
+    try:
+        made = (state / _IGNORE_FILE).lstat().st_ctime_ns
+    except OSError:
+        made = 0
+    try:
+        return f"{state.lstat().st_ino}.{made}"
+    except OSError:
+        return ""
+
+
 def _outermost(folders: Sequence[Path]) -> Iterator[Path]:
     for folder in dict.fromkeys(folders):
         if not any(parent in folders for parent in folder.parents):
@@ -205,6 +223,15 @@ def _expanded(path: str) -> Path:
     with suppress(RuntimeError):
         return Path(path).expanduser()
     return Path(path)
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file whole or not at all; nobody but its owner may read it.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    _write_whole(path, text)
 
 
 def _write_whole(path: Path, text: str) -> None:

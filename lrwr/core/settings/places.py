@@ -15,6 +15,13 @@ def user_file() -> Path:
     return user_config_path("lrwr", appauthor=False) / FILE_NAME
 
 
+def consent_dir() -> Path:
+    """Return where it is kept what the writer allowed, whether it exists or not."""
+    from platformdirs import user_state_path
+
+    return user_state_path("lrwr", appauthor=False) / "consent"
+
+
 def find_root(start: Path, *, user: Path, home: Path) -> Path:
     """Return the nearest folder upward from `start` that is a library, else `start`.
 

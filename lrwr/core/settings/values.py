@@ -157,6 +157,22 @@ class ModelSettings:
         " model must be named.",
         example="gpt-6-luna",
     )
+    planner: str = setting(
+        "",
+        "Which model of that server plans an answer, where it should be another one.",
+        example="gpt-6-luna",
+    )
+    analyst: str = setting(
+        "",
+        "Which model of that server reads the manuscript, where it should be another"
+        " one.",
+        example="gpt-6-luna",
+    )
+    avatar: str = setting(
+        "",
+        "Which model of that server answers, where it should be another one.",
+        example="gpt-6-sol",
+    )
     base_url: str = setting(
         "",
         "Where the server is. Empty means OpenAI itself, or Ollama on this machine.",
@@ -170,6 +186,13 @@ class ModelSettings:
         "How many seconds planning an answer may take; then rules plan it.",
         low=1,
         high=3600,
+    )
+    steps: int = setting(
+        10,
+        "How many steps a model may take to look things up before it answers: searches"
+        " and chapters read. 0 means none.",
+        low=0,
+        high=10,
     )
     concurrency: int = setting(
         4, "How many requests are under way at once.", low=1, high=64
@@ -197,6 +220,28 @@ class ModelSettings:
         "Prices that lrwr does not know, or that changed: a model, then US dollars for"
         " a million tokens sent and for a million tokens answered.",
         example=("gpt-6-luna 0.10 0.50",),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class WebSettings:
+    """Whether the web is asked about what lies outside of the book."""
+
+    use: Literal["off", "tavily"] = setting(
+        "off",
+        "Who looks on the web for works, people and craft outside of your book: nobody,"
+        " or Tavily, to which a short query without the names of your book is sent.",
+    )
+    results: int = setting(
+        4, "How many pages of the web an answer may draw on.", low=1, high=10
+    )
+    timeout: int = setting(
+        15, "How many seconds the web may take to answer.", low=1, high=120
+    )
+    base_url: str = setting(
+        "",
+        "Where the service is. Empty means Tavily itself.",
+        example="http://127.0.0.1:8765",
     )
 
 
@@ -245,6 +290,7 @@ class Settings:
     search: SearchSettings = field(default_factory=SearchSettings)
     chunk: ChunkSettings = field(default_factory=ChunkSettings)
     model: ModelSettings = field(default_factory=ModelSettings)
+    web: WebSettings = field(default_factory=WebSettings)
     output: OutputSettings = field(default_factory=OutputSettings)
     origins: Mapping[str, Origin] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()

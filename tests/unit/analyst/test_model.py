@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from lrwr.core.adapters.analyst.model import ModelAnalyst
+from lrwr.core.adapters.chat.line import Line
 from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
 from lrwr.core.adapters.chat.waiting import Pace
 from lrwr.core.model.certainty import Certainty
@@ -352,7 +353,7 @@ async def test_it_reads_through_a_server() -> None:
                 else passages(a_passage())
             )
         )
-        chat = OpenAIChat(Connection(MODEL, server.base_url, key=KEY), Pace(2))
+        chat = OpenAIChat(Connection(MODEL, server.base_url, key=KEY), Line(Pace(2)))
         analyst = ModelAnalyst(chat)
         findings, spent = await analyst.classify([EXCERPT])
         finding, more = await analyst.extract(EXCERPT)

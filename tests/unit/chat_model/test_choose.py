@@ -6,8 +6,18 @@ from pathlib import Path
 import keyring
 import pytest
 
-from lrwr.core.adapters.chat.choose import choose_chat, connection_of, is_here
+from lrwr.core.adapters.chat.choose import (
+    Role,
+    choose_chat,
+    connection_of,
+    is_here,
+    leaves,
+    models_of,
+)
+from lrwr.core.adapters.chat.line import Line
+from lrwr.core.adapters.chat.waiting import Pace
 from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.model.sent import Purpose
 from lrwr.core.settings.load import load_settings
 from lrwr.core.settings.values import Settings
 from tests.fakes.keyrings import MemoryKeyring
@@ -33,7 +43,10 @@ def settings(folder: Path, library: str, user: str = "") -> Settings:
 
 
 def test_nothing_is_asked_unless_it_is_set(tmp_path: Path) -> None:
-    assert choose_chat(settings(tmp_path, ""), ENV) is None
+    line = Line(Pace(1))
+    assert choose_chat(settings(tmp_path, ""), ENV, Role.AVATAR, line) is None
+    assert not leaves(settings(tmp_path, ""))
+    assert models_of(settings(tmp_path, "")) == {}
 
 
 def test_openai_is_asked_with_the_key_of_the_environment(tmp_path: Path) -> None:
@@ -71,7 +84,7 @@ def test_a_local_server_gets_no_key(tmp_path: Path) -> None:
 
 def test_choosing_opens_a_model_of_that_name(tmp_path: Path) -> None:
     chosen = settings(tmp_path, 'use = "local"\nname = "llama3"')
-    chat = choose_chat(chosen, {})
+    chat = choose_chat(chosen, {}, Role.ANALYST, Line(Pace(1)))
     assert chat is not None
     assert chat.name == "llama3"
 
@@ -136,3 +149,44 @@ def test_a_key_is_not_sent_for_all_to_read(tmp_path: Path) -> None:
 )
 def test_this_machine_is_known(host: str, here: bool) -> None:
     assert is_here(host) is here
+
+
+@pytest.mark.parametrize(
+    ("lines", "user", "away"),
+    [
+        ('use = "openai"', "", True),
+        ('use = "openai"', 'base_url = "http://127.0.0.1:9/v1"', True),
+        ('use = "local"\nname = "a"', "", False),
+        ('use = "local"\nname = "a"\nbase_url = "http://localhost:9/v1"', "", False),
+        ('use = "local"\nname = "a"', 'base_url = "http://192.168.1.20:9/v1"', True),
+    ],
+)
+def test_what_leaves_this_machine_is_known(
+    tmp_path: Path, lines: str, user: str, away: bool
+) -> None:
+    assert leaves(settings(tmp_path, lines, user)) is away
+
+
+def test_each_role_may_have_a_model_of_its_own(tmp_path: Path) -> None:
+    lines = 'use = "openai"\nanalyst = "gpt-4o-mini"\navatar = "gpt-6-sol"'
+    chosen = settings(tmp_path, lines)
+    assert models_of(chosen) == {
+        Purpose.PLANNING: "gpt-6-luna",
+        Purpose.READING: "gpt-4o-mini",
+        Purpose.ANSWERING: "gpt-6-sol",
+    }
+    asked = [connection_of(chosen, ENV, role) for role in Role]
+    assert [(one.name, one.effort) for one in asked if one] == [
+        ("gpt-6-luna", "none"),
+        ("gpt-4o-mini", ""),
+        ("gpt-6-sol", "none"),
+    ]
+
+
+def test_a_role_without_a_model_of_its_own_has_the_one_that_is_named(
+    tmp_path: Path,
+) -> None:
+    lines = 'use = "local"\nname = "a"\nplanner = "b"'
+    assert set(models_of(settings(tmp_path, lines)).values()) == {"a", "b"}
+    with pytest.raises(SettingsProblem, match=r"model\.name"):
+        connection_of(settings(tmp_path, 'use = "local"\nplanner = "b"'), {})

@@ -8,8 +8,10 @@ from email.utils import formatdate
 
 import pytest
 
+from lrwr.core.adapters.chat.line import Line
 from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
 from lrwr.core.adapters.chat.waiting import Clock, Pace
+from lrwr.core.adapters.noting import Noting
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.ports.chat_model import Message, Shape
 from tests.fakes.model_server import (
@@ -73,10 +75,13 @@ async def chatting(
     server: ModelServer,
     sleeper: Sleeper | None = None,
     pace: Pace | None = None,
+    noting: Noting | None = None,
     **about: str | float | bool,
 ) -> AsyncIterator[OpenAIChat]:
     connection = Connection(MODEL, server.base_url, **{"key": KEY, **about})  # type: ignore[arg-type]
-    chat = OpenAIChat(connection, pace or Pace(4), (sleeper or Sleeper()).clock())
+    chat = OpenAIChat(
+        connection, Line(pace or Pace(4), (sleeper or Sleeper()).clock(), noting)
+    )
     try:
         yield chat
     finally:
@@ -257,7 +262,7 @@ async def test_a_server_that_is_not_there_is_told_of(sleeper: Sleeper) -> None:
     with ModelServer() as server:
         base_url = server.base_url
     connection = Connection(MODEL, base_url, own=True)
-    chat = OpenAIChat(connection, Pace(1, patience=5), sleeper.clock())
+    chat = OpenAIChat(connection, Line(Pace(1, patience=5), sleeper.clock()))
     error = await refused(chat)
     await chat.aclose()
     assert "cannot be reached" in str(error)

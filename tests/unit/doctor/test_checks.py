@@ -290,3 +290,20 @@ def test_numbers_are_said_as_people_say_them() -> None:
     ]
     sizes = [size_of(n) for n in (0, 999, 1_500, 2_000_000, 3 * 10**9, 4 * 10**12)]
     assert sizes == ["0 bytes", "999 bytes", "1.5 KB", "2.0 MB", "3.0 GB", "4.0 TB"]
+
+
+def test_every_role_s_model_is_looked_for() -> None:
+    asked = AskedModel(OWN, True, ("qwen3:latest", "small"), ("small", "qwen3"))
+    state, detail = said(check_language_model(asked))[:2]
+    assert state is State.OK
+    assert "qwen3 and small" in detail
+    missing = AskedModel(OWN, True, ("qwen3",), ("small", "large"))
+    state, detail = said(check_language_model(missing))[:2]
+    assert state is State.WARNING
+    assert "has no model small and large" in detail
+
+
+def test_a_service_that_is_not_allowed_gets_nothing() -> None:
+    finding = check_services(AFAR, refused="You denied it.")
+    assert finding.state is State.OFF
+    assert finding.detail == "Nothing leaves this machine. You denied it."

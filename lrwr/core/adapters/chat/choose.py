@@ -1,12 +1,16 @@
 """Which chat model the settings ask for, and where it may be."""
 
 from collections.abc import Mapping
+from enum import StrEnum
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from lrwr.core.adapters.chat.line import Line
 from lrwr.core.adapters.chat.openai import OPENAI, Connection, OpenAIChat
 from lrwr.core.adapters.chat.waiting import Pace
+from lrwr.core.adapters.noting import Noting
 from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.model.sent import Purpose
 from lrwr.core.settings.keys import find_key
 from lrwr.core.settings.values import Settings, Source
 
@@ -24,26 +28,98 @@ _PATIENCE_AFAR = 120.0
 _PATIENCE_HERE = 10.0
 
 
-def choose_chat(settings: Settings, env: Mapping[str, str]) -> OpenAIChat | None:
+class Role(StrEnum):
+    """What a model is asked to do: each may have a model of its own."""
+
+    PLANNER = "planner"
+    ANALYST = "analyst"
+    AVATAR = "avatar"
+
+    @property
+    def purpose(self) -> Purpose:
+        """What its requests are for."""
+        match self:
+            case Role.PLANNER:
+                return Purpose.PLANNING
+            case Role.ANALYST:
+                return Purpose.READING
+            case Role.AVATAR:
+                return Purpose.ANSWERING
+
+
+def choose_chat(
+    settings: Settings, env: Mapping[str, str], role: Role, line: Line
+) -> OpenAIChat | None:
     """Return the model that the settings ask for, None where they ask for none.
 
-    Nothing is sent or opened yet; close it in the end.
+    Nothing is sent or opened yet; close the line in the end.
 
     Raises:
         SettingsProblem: A setting is missing, or a downloaded one leads elsewhere.
         ServiceUnavailable: The keyring is locked.
     """
-    connection = connection_of(settings, env)
+    connection = connection_of(settings, env, role)
     if connection is None:
         return None
+    return OpenAIChat(connection, line, role.purpose)
+
+
+def open_line(settings: Settings, noting: Noting) -> Line:
+    """Return the line to the server that the settings name; nothing is opened yet.
+
+    Whatever leaves this machine is noted.
+
+    Raises:
+        SettingsProblem: The address is none, or a downloaded one leads elsewhere.
+    """
     model = settings.model
-    patience = _PATIENCE_HERE if connection.own else _PATIENCE_AFAR
+    patience = _PATIENCE_HERE if model.use == "local" else _PATIENCE_AFAR
     pace = Pace(model.concurrency, model.requests_per_minute, patience)
-    return OpenAIChat(connection, pace)
+    return Line(pace, noting=noting if leaves(settings) else None)
 
 
-def connection_of(settings: Settings, env: Mapping[str, str]) -> Connection | None:
-    """Return which model of which server the settings ask for, None for none.
+def leaves(settings: Settings) -> bool:
+    """Say whether what a model is asked leaves this machine.
+
+    To a hosted service it does, whatever its address: a way through this machine may
+    lead on. To a server of the writer's own it does unless that is on this machine.
+
+    Raises:
+        SettingsProblem: The address is none, or a downloaded one leads elsewhere.
+    """
+    match settings.model.use:
+        case "off":
+            return False
+        case "openai":
+            return True
+        case "local":
+            return not is_here(_parts(_address(settings, OLLAMA))[1])
+
+
+def model_name(settings: Settings, role: Role) -> str:
+    """Return the model that is asked in a role; empty where none is, or none is named."""
+    model = settings.model
+    match role:
+        case Role.PLANNER:
+            name = model.planner
+        case Role.ANALYST:
+            name = model.analyst
+        case Role.AVATAR:
+            name = model.avatar
+    default = DEFAULT_MODEL if model.use == "openai" else ""
+    return "" if model.use == "off" else name or model.name or default
+
+
+def models_of(settings: Settings) -> dict[Purpose, str]:
+    """Return which model is asked for what; empty where none is set."""
+    named = {role.purpose: model_name(settings, role) for role in Role}
+    return {purpose: name for purpose, name in named.items() if name}
+
+
+def connection_of(
+    settings: Settings, env: Mapping[str, str], role: Role = Role.AVATAR
+) -> Connection | None:
+    """Return which model of which server is asked in a role, None for none.
 
     Raises:
         SettingsProblem: A setting is missing, or a downloaded one leads elsewhere.
@@ -53,15 +129,14 @@ def connection_of(settings: Settings, env: Mapping[str, str]) -> Connection | No
         case "off":
             return None
         case "openai":
-            return _of_openai(settings, env)
+            return _of_openai(settings, env, model_name(settings, role))
         case "local":
-            return _of_this_machine(settings)
+            return _of_this_machine(settings, model_name(settings, role))
 
 
-def _of_openai(settings: Settings, env: Mapping[str, str]) -> Connection:
+def _of_openai(settings: Settings, env: Mapping[str, str], name: str) -> Connection:
     model = settings.model
     address = _address(settings, OPENAI)
-    name = model.name or DEFAULT_MODEL
     key = find_key(_KEY, env)
     if not key:
         raise SettingsProblem(
@@ -76,16 +151,16 @@ def _of_openai(settings: Settings, env: Mapping[str, str]) -> Connection:
     )
 
 
-def _of_this_machine(settings: Settings) -> Connection:
+def _of_this_machine(settings: Settings, name: str) -> Connection:
     model = settings.model
-    if not model.name:
+    if not name:
         raise SettingsProblem(
             "`model.use` is local, and `model.name` is empty",
             hint="See what is there with `lrwr doctor --servers`, and set `model.name`.",
         )
     effort = "" if model.reasoning_effort == "auto" else model.reasoning_effort
     return Connection(
-        model.name,
+        name,
         _address(settings, OLLAMA),
         timeout=float(model.timeout),
         effort=effort,

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import ssl
 import warnings
 from collections.abc import (
     AsyncGenerator,
@@ -17,8 +16,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar, cast
 from urllib.parse import urlsplit
 
+from lrwr.core.adapters.chat.line import Line, trusting_nobody
 from lrwr.core.adapters.chat.refusals import Asked, Refused, broken_off, refusal
-from lrwr.core.adapters.chat.waiting import Clock, Pace, Turnstile
+from lrwr.core.adapters.noting import Note
+from lrwr.core.model.sent import Purpose, Sent
 from lrwr.core.ports.chat_model import Message, Reply, Shape
 
 if TYPE_CHECKING:
@@ -68,23 +69,35 @@ class Connection:
             return "OpenAI"
         return f"The model server at {place.hostname}:{place.port or 443}"
 
+    @property
+    def service(self) -> str:
+        """Name the service as the setting `model.use` does."""
+        return "local" if self.own else "openai"
+
+    @property
+    def host(self) -> str:
+        """Name the machine that is asked."""
+        return urlsplit(self.base_url).hostname or ""
+
 
 class OpenAIChat:
-    """A model that is asked through `langchain-openai`.
+    """A model that is asked through `langchain-openai`, for one purpose.
 
     Nothing is imported or opened before the first call. Tokens are those that the
     server counted; where it tells none, characters / 4. Tracing is off, whatever the
-    environment says.
+    environment says. Several models of one server share its `line`.
     """
 
     def __init__(
-        self, connection: Connection, pace: Pace, clock: Clock | None = None
+        self, connection: Connection, line: Line, purpose: Purpose = Purpose.ANSWERING
     ) -> None:
         self._connection = connection
-        self._clock = clock or Clock()
-        self._turnstile = Turnstile(pace, self._clock)
+        self._line = line
         self._opening = asyncio.Lock()
         self._opened: _Opened | None = None
+        self._about = Sent(
+            connection.service, connection.host, purpose, connection.name
+        )
         self._asked = Asked(
             server=connection.server,
             model=connection.name,
@@ -110,47 +123,55 @@ class OpenAIChat:
             },
         }
         asked = _for_langchain(messages)
+        guessed = _quarter(shape.schema) + _sent(messages)
 
         async def call() -> Reply:
-            text, usage = await _filled(opened.filling, asked, wanted)
-            if usage is not None:
-                return Reply(text, *usage)
-            sent = sum(_quarter(one.text) for one in messages)
-            return Reply(text, sent + _quarter(shape.schema), _quarter(text))
+            async with aclosing(self._line.note(self._about)) as note:
+                with self._line.errand(note):
+                    text, usage = await _filled(opened.filling, asked, wanted)
+                reply = Reply(text, *(usage or (guessed, _quarter(text))))
+                note.counted(reply.prompt_tokens, reply.completion_tokens)
+            return reply
 
-        async with self._turnstile.place():
-            return await self._turnstile.trying(lambda: self._translated(call))
+        async with self._line.turnstile.place():
+            return await self._line.turnstile.trying(lambda: self._translated(call))
 
     async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
         """Yield the answer as it comes; only a call that said nothing is made again."""
         opened = await self._open()
-        asked = _for_langchain(messages)
-        async with self._turnstile.place():
-            first, rest = await self._turnstile.trying(
+        asked, sent, said = _for_langchain(messages), _sent(messages), 0
+        async with self._line.turnstile.place():
+            first, rest, note = await self._line.turnstile.trying(
                 lambda: self._begin(opened.streaming, asked)
             )
-            async with aclosing(rest):
+            async with aclosing(note), aclosing(rest):
                 piece: str | None = first
                 while piece is not None:
+                    said += len(piece)
+                    note.counted(sent, -(-said // 4))
                     yield piece
                     piece = await self._next(rest)
+                note.whole()
 
     async def aclose(self) -> None:
-        """Let go of connections. Safe to call twice."""
-        if self._opened is not None:
-            await self._opened.http.aclose()
-            self._opened = None
+        """Let go of connections, for all who share the line. Safe to call twice."""
+        self._opened = None
+        await self._line.aclose()
 
     async def _begin(
         self, model: "ChatOpenAI", asked: "list[BaseMessage]"
-    ) -> tuple[str | None, AsyncGenerator[str]]:
-        """Return the first piece, None if there is none, and the stream of the rest."""
+    ) -> tuple[str | None, AsyncGenerator[str], Note]:
+        """Return the first piece, None if there is none, the rest, and its note."""
         rest = _pieces(model, asked, self._asked)
+        note = self._line.note(self._about)
         try:
-            return await self._translated(lambda: anext(rest, None)), rest
+            with self._line.errand(note):
+                first = await self._translated(lambda: anext(rest, None))
         except BaseException:  # also when the writer stops it: nothing stays open
             await rest.aclose()
+            await note.aclose()
             raise
+        return first, rest, note
 
     async def _next(self, pieces: AsyncIterator[str]) -> str | None:
         try:
@@ -167,43 +188,37 @@ class OpenAIChat:
         except Refused:
             raise
         except Exception as error:  # three libraries deep, anything may be raised
-            now = self._clock.today()
+            now = self._line.clock.today()
             raise refusal(error, self._asked, now=now) from error
 
     async def _open(self) -> "_Opened":
+        about = self._connection
         async with self._opening:
             if self._opened is None:
-                self._opened = await asyncio.to_thread(_open, self._connection)
+                http = await self._line.http(
+                    about.base_url, seconds=about.timeout, own=about.own
+                )
+                self._opened = await asyncio.to_thread(_open, about, http)
             return self._opened
 
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """One client, and the model as it fills and as it streams."""
+    """The model as it fills and as it streams."""
 
-    http: "DefaultAsyncHttpxClient"
     filling: "ChatOpenAI"
     streaming: "ChatOpenAI"
 
 
-def _open(connection: Connection) -> _Opened:
-    """Import the client, which takes seconds, and make it; nothing is sent."""
+def _open(connection: Connection, http: "DefaultAsyncHttpxClient") -> _Opened:
+    """Make the model over a client; nothing is sent."""
     import openai
 
     # What it warns of is refused by the server, and told by us.
     warnings.filterwarnings("ignore", module="langchain_openai")
-    # Reading the certificates takes a tenth of a second; what trusts nobody is free.
-    nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    encrypted = connection.base_url.startswith("https:")
-    http = openai.DefaultAsyncHttpxClient(
-        timeout=connection.timeout,
-        follow_redirects=False,
-        trust_env=not connection.own,
-        verify=True if encrypted else nobody,
-    )
-    with openai.DefaultHttpxClient(verify=nobody) as never_used:
+    with openai.DefaultHttpxClient(verify=trusting_nobody()) as never_used:
         model = _model(connection, http, never_used)
-    return _Opened(http, model.model_copy(update={"disable_streaming": True}), model)
+    return _Opened(model.model_copy(update={"disable_streaming": True}), model)
 
 
 def _model(
@@ -285,6 +300,10 @@ def _for_langchain(messages: Sequence[Message]) -> "list[BaseMessage]":
 
     kinds = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
     return [kinds[one.role](content=one.text) for one in messages]
+
+
+def _sent(messages: Sequence[Message]) -> int:
+    return sum(_quarter(one.text) for one in messages)
 
 
 def _quarter(text: str) -> int:

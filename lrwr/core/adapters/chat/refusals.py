@@ -55,6 +55,9 @@ def refusal(error: Exception, asked: Asked, *, now: float) -> Refused:
     """Say what an error of the client means; `now` is the time of day, for dates."""
     import openai
 
+    ours = _ours(error)
+    if ours is not None:
+        return Refused(str(ours), hint=ours.hint, retryable=False)
     if isinstance(error, openai.APIStatusError):
         return _by_status(error, asked, now)
     if isinstance(error, openai.APITimeoutError | TimeoutError):
@@ -72,6 +75,14 @@ def refusal(error: Exception, asked: Asked, *, now: float) -> Refused:
             retryable=True,
         )
     return broken_off(asked) if _cut(error) else _no_answer(asked)
+
+
+def _ours(error: Exception) -> ServiceUnavailable | None:
+    """Return what lrwr itself refused, however the client has wrapped it."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ServiceUnavailable):
+        cause = cause.__cause__
+    return cause
 
 
 def broken_off(asked: Asked) -> Refused:

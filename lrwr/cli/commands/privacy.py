@@ -1,0 +1,250 @@
+"""`lrwr privacy`: what may leave this machine, and what left it."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lrwr.cli.flags import Json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lrwr.cli.output import Output
+    from lrwr.cli.sending import Service
+    from lrwr.core.model.sent import SentReport
+    from lrwr.core.settings.consent import Consents, Hosted
+    from lrwr.core.settings.library import Library
+    from lrwr.core.settings.values import Settings
+
+EPILOG = (
+    "Examples: lrwr privacy · lrwr privacy --since 7d · lrwr privacy --since 2026-11-01"
+    " --json · lrwr privacy allow openai"
+)
+ALLOW_EPILOG = "Example: lrwr privacy allow openai"
+DENY_EPILOG = "Example: lrwr privacy deny openai"
+CLEAR_EPILOG = "Example: lrwr privacy clear --force"
+
+_SECONDS = {"h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
+
+ServiceName = Annotated[
+    str, typer.Argument(metavar="SERVICE", help="openai or tavily.")
+]
+
+
+def privacy(
+    context: typer.Context,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            "--since", metavar="7d|DATE", help="Only what left then or later."
+        ),
+    ] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=0, max=1000, help="How many requests.")
+    ] = 20,
+    as_json: Json = False,
+) -> None:
+    """Say what may leave this machine, and what left it: when, to whom, how much.
+
+    Every request is noted before it leaves. Nothing of what it said is kept here.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    import os
+    import time
+
+    from lrwr.cli import sending
+    from lrwr.cli.begin import begin
+    from lrwr.cli.running import run_async
+    from lrwr.core.settings.library import library_of
+
+    settings, output = begin(context)
+    began = _since(since, time.time()) if since is not None else None
+    library = library_of(settings)
+    services = _services(settings, library, os.environ)
+    report = run_async(_report(settings, library, output, began or 0.0, limit))
+    if as_json:
+        output.json(
+            {
+                "services": sending.services_as_json(services),
+                **sending.report_as_json(report),
+            }
+        )
+        return
+    with output.paged():
+        sending.show_services(services, output)
+        output.answer()
+        sending.show_report(report, output, since=began)
+
+
+def allow(context: typer.Context, service: ServiceName) -> None:
+    """Allow a service that this folder's own lrwr.toml turns on; for this folder."""
+    from lrwr.cli.leave import will_leave
+
+    settings, output, consents, library = _answered(context, service, allowed=True)
+    hosted = _hosted(service)
+    output.answer(
+        f"{hosted.title} is allowed in {library.root}, and in no other folder."
+    )
+    if settings.value(hosted.setting) == hosted.name:
+        output.answer(will_leave(hosted, settings))
+        consents.tell(library, hosted.name)
+    else:
+        output.story(f'It is off: set `{hosted.setting}` to "{hosted.name}" to use it.')
+
+
+def deny(context: typer.Context, service: ServiceName) -> None:
+    """Deny a service in this folder, whoever turned it on."""
+    _, output, _, library = _answered(context, service, allowed=False)
+    output.answer(f"{_hosted(service).title} is sent nothing from {library.root}.")
+
+
+def clear(
+    context: typer.Context,
+    force: Annotated[bool, typer.Option("--force", help="Yes, forget it.")] = False,
+) -> None:
+    """Forget what left this machine from here. When that was done is kept."""
+    import time
+
+    from lrwr.cli.begin import begin
+    from lrwr.cli.ingested import count
+    from lrwr.cli.running import run_async
+    from lrwr.core.model.errors import SettingsProblem
+    from lrwr.wiring import open_services
+
+    settings, output = begin(context)
+    if not force:
+        raise SettingsProblem(
+            "This would forget what left this machine, for good",
+            hint="If you want that: lrwr privacy clear --force",
+        )
+
+    async def run() -> int:
+        async with open_services(settings, say=output.story) as services:
+            services.require_library()
+            return await services.outward.log.clear(time.time())
+
+    output.answer(f"{count(run_async(run()), 'request')} forgotten.")
+
+
+async def _report(
+    settings: "Settings",
+    library: "Library",
+    output: "Output",
+    since: float,
+    limit: int,
+) -> "SentReport":
+    from lrwr.core.model.sent import SentReport
+    from lrwr.wiring import open_services
+
+    if not library.database.exists():
+        return SentReport()
+    async with open_services(settings, say=output.story) as services:
+        return await services.outward.log.report(since=since, limit=limit)
+
+
+def _services(
+    settings: "Settings", library: "Library", env: "Mapping[str, str]"
+) -> "list[Service]":
+    from lrwr.cli.sending import Service
+    from lrwr.core.settings.consent import HOSTED, Consents, leave_of
+    from lrwr.core.settings.places import consent_dir
+
+    consents = Consents(consent_dir())
+    found = [
+        Service(
+            name=hosted.name,
+            leave=leave_of(settings, library, hosted.name, consents),
+            host=hosted.host_in(settings),
+            where=_where(settings, hosted.setting),
+            key=_key(hosted.key, env),
+        )
+        for hosted in HOSTED.values()
+    ]
+    return [*found, *_own_server(settings)]
+
+
+def _own_server(settings: "Settings") -> "list[Service]":
+    """Return the writer's own model server, where that is on another machine."""
+    from urllib.parse import urlsplit
+
+    from lrwr.cli.sending import Service
+    from lrwr.core.adapters.chat.choose import leaves
+    from lrwr.core.settings.consent import Leave
+
+    if settings.model.use != "local" or not leaves(settings):
+        return []
+    host = urlsplit(settings.model.base_url).hostname or ""
+    where = _where(settings, "model.base_url")
+    return [Service("local", Leave.GIVEN, host, where, "none needed")]
+
+
+def _key(variable: str, env: "Mapping[str, str]") -> str:
+    """Return where a key is, as far as anybody can tell; never the key."""
+    from lrwr.core.model.errors import ServiceUnavailable
+    from lrwr.core.settings.keys import place_of
+
+    try:
+        return str(place_of(variable, env))
+    except ServiceUnavailable:
+        return "not known: the keyring is locked"
+
+
+def _where(settings: "Settings", key: str) -> str:
+    import os
+
+    origin = settings.origin(key)
+    shown = origin.where or str(origin.source)
+    return shown.removeprefix(f"{settings.root}{os.sep}")
+
+
+def _since(text: str, now: float) -> float:
+    """Return the moment that the writer means, in seconds since 1970.
+
+    Raises:
+        SettingsProblem: It is neither a stretch of time nor a date.
+    """
+    import re
+    from datetime import datetime
+
+    from lrwr.core.model.errors import SettingsProblem
+
+    stretch = re.fullmatch(r"(\d{1,4})\s*([hdw])", text.strip().lower())
+    if stretch:
+        return now - int(stretch[1]) * _SECONDS[stretch[2]]
+    try:
+        return datetime.fromisoformat(text.strip()).timestamp()
+    except (ValueError, OverflowError, OSError):
+        raise SettingsProblem(
+            f"`--since` is {text!r}, which is no time",
+            hint="Write it like 7d, 24h or 2026-11-01.",
+        ) from None
+
+
+def _answered(
+    context: typer.Context, service: str, *, allowed: bool
+) -> "tuple[Settings, Output, Consents, Library]":
+    """Keep the writer's answer about a service."""
+    from lrwr.cli.begin import begin
+    from lrwr.core.settings.consent import Consents
+    from lrwr.core.settings.library import (
+        check_state_dir,
+        library_of,
+        prepare_state_dir,
+    )
+    from lrwr.core.settings.places import consent_dir
+
+    hosted = _hosted(service)
+    settings, output = begin(context)
+    library = library_of(settings)
+    check_state_dir(library)
+    prepare_state_dir(library)
+    consents = Consents(consent_dir())
+    consents.keep(library, hosted.name, allowed=allowed)
+    return settings, output, consents, library
+
+
+def _hosted(service: str) -> "Hosted":
+    from lrwr.core.settings.consent import hosted_called
+
+    return hosted_called(service)

@@ -1,0 +1,36 @@
+"""A model that bears its name and is never asked."""
+
+from collections.abc import AsyncGenerator, Sequence
+
+from lrwr.core.model.errors import LrwrError, ServiceUnavailable
+from lrwr.core.ports.chat_model import Message, Reply, Shape
+
+
+class MuteChat:
+    """Stands for a model where it may be named and not asked; holds no connection.
+
+    `why` is what whoever asks it is told.
+    """
+
+    def __init__(self, name: str, why: LrwrError) -> None:
+        self._name = name
+        self._why = why
+
+    @property
+    def name(self) -> str:
+        """Name the model, as its server does."""
+        return self._name
+
+    async def fill(self, messages: Sequence[Message], shape: Shape) -> Reply:
+        """Refuse."""
+        del messages, shape
+        raise self._refusal()
+
+    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
+        """Refuse."""
+        del messages
+        raise self._refusal()
+        yield ""
+
+    def _refusal(self) -> ServiceUnavailable:
+        return ServiceUnavailable(str(self._why), hint=self._why.hint)

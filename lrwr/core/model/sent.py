@@ -1,0 +1,98 @@
+"""What left this machine: when, to whom, what for, how much of it, at what price."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NewType
+
+SentId = NewType("SentId", int)
+
+
+class Purpose(StrEnum):
+    """What a request is for, in the writer's words."""
+
+    READING = "reading"
+    PLANNING = "planning"
+    ANSWERING = "answering"
+    WEB_SEARCH = "web search"
+
+
+class Outcome(StrEnum):
+    """What came of a request.
+
+    One that was not reached never left. Of one whose reply nobody saw, because lrwr was
+    ended or the reply took too long, nothing more is known.
+    """
+
+    UNSEEN = "no reply seen"
+    UNREACHED = "not reached"
+    ANSWERED = "answered"
+    REFUSED = "refused"
+    CUT = "broken off"
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One request; nothing of what it said is in here.
+
+    `when` is in seconds since 1970, `sent_bytes` and `received_bytes` are of bodies as
+    they travelled, `price` is in US dollars. None is what is not known.
+    """
+
+    service: str
+    host: str
+    purpose: Purpose
+    model: str = ""
+    when: float = 0.0
+    sent_bytes: int = 0
+    received_bytes: int | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    price: float | None = None
+    outcome: Outcome = Outcome.UNSEEN
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the whole reply came."""
+        return self.outcome is Outcome.ANSWERED
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """What completes a request: its outcome, and what came back."""
+
+    outcome: Outcome
+    received_bytes: int | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    price: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SentTotal:
+    """All that went to one recipient for one purpose.
+
+    Bytes of requests that were not reached do not count. `price` is in US dollars, of
+    what is known; `unpriced` counts answers whose price is not.
+    """
+
+    service: str
+    host: str
+    purpose: Purpose
+    requests: int
+    sent_bytes: int
+    received_bytes: int
+    price: float
+    unpriced: int
+
+
+@dataclass(frozen=True, slots=True)
+class SentReport:
+    """What the log says: totals by recipient and purpose, and the newest entries.
+
+    `began` is when the log began or was cleared, in seconds since 1970: what left
+    before is not in it. None where there is no log yet.
+    """
+
+    began: float | None = None
+    totals: tuple[SentTotal, ...] = ()
+    newest: tuple[Sent, ...] = ()

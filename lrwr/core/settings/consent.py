@@ -1,0 +1,212 @@
+"""The writer's leave: what a folder's own settings may not turn on by themselves.
+
+A downloaded folder brings its `lrwr.toml` along. Where that turns on a service that is
+sent text and paid with the writer's key, the writer is asked once for that folder.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import sha256
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from lrwr.core.model.errors import SettingsProblem, StoreProblem
+from lrwr.core.settings.library import Library, identity, write_private
+from lrwr.core.settings.reading import nearest_name
+from lrwr.core.settings.values import Settings, Source
+
+LONGEST = 10_000
+"""Bytes of an answer that is read: ours are shorter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hosted:
+    """A service elsewhere: what turns it on, and what it is then sent.
+
+    It is on where `setting` has `name` for its value. It is at `host` unless the
+    setting `address` names another place. Its key is in the variable `key`.
+    """
+
+    name: str
+    title: str
+    setting: str
+    address: str
+    host: str
+    key: str
+    what: str
+
+    def host_in(self, settings: Settings) -> str:
+        """Return the machine that is asked."""
+        with suppress(ValueError):  # what is no address is refused where it is used
+            return urlsplit(str(settings.value(self.address))).hostname or self.host
+        return self.host
+
+
+HOSTED: Mapping[str, Hosted] = {
+    "openai": Hosted(
+        "openai",
+        "OpenAI",
+        "model.use",
+        "model.base_url",
+        "api.openai.com",
+        "OPENAI_API_KEY",
+        "the scenes of your manuscript when it is read, and your questions with the"
+        " passages found for them",
+    ),
+    "tavily": Hosted(
+        "tavily",
+        "Tavily",
+        "web.use",
+        "web.base_url",
+        "api.tavily.com",
+        "TAVILY_API_KEY",
+        "short queries made from your questions, without the names of your book",
+    ),
+}
+"""The services that a setting can turn on."""
+
+
+class Leave(StrEnum):
+    """Whether a service may be asked from a library."""
+
+    OFF = "off"
+    GIVEN = "on"
+    """The writer turned it on, not the folder."""
+    ALLOWED = "allowed"
+    DENIED = "denied"
+    UNASKED = "not allowed yet"
+
+    @property
+    def may(self) -> bool:
+        """Whether anything may be sent."""
+        return self in (Leave.GIVEN, Leave.ALLOWED)
+
+
+class Consents:
+    """What the writer answered, and was told: kept outside of every library.
+
+    Each answer is a file of its own, written whole, and read by its owner alone. It
+    holds for the folder that it was given for, not for a copy of it, nor for another
+    folder that later stands in the same place.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def answer(self, library: Library, service: str) -> bool | None:
+        """Return whether the writer allowed a service, None if they did not say.
+
+        What cannot be read or understood was not said.
+        """
+        kept = self._kept(library, f"{service}.json")
+        allowed = kept.get("allowed")
+        return allowed if isinstance(allowed, bool) else None
+
+    def keep(self, library: Library, service: str, *, allowed: bool) -> None:
+        """Keep the writer's answer; the library's state folder must be there.
+
+        Raises:
+            StoreProblem: It cannot be kept.
+        """
+        self._write(library, f"{service}.json", {"allowed": allowed})
+
+    def told(self, library: Library, service: str) -> bool:
+        """Say whether the writer was told what goes to a service from here."""
+        return bool(self._kept(library, f"{service}.told.json"))
+
+    def tell(self, library: Library, service: str) -> None:
+        """Note that the writer was told.
+
+        Raises:
+            StoreProblem: It cannot be kept.
+        """
+        self._write(library, f"{service}.told.json", {})
+
+    def _path(self, library: Library, name: str) -> Path:
+        place = sha256(os.fsencode(library.root)).hexdigest()[:32]
+        return self._folder / f"{place}.{name}"
+
+    def _kept(self, library: Library, name: str) -> Mapping[str, object]:
+        kept: object = None
+        path = self._path(library, name)
+        with suppress(OSError, ValueError, RecursionError), path.open("rb") as file:
+            kept = json.loads(file.read(LONGEST))
+        mark = identity(library)
+        if not isinstance(kept, dict) or not mark:
+            return {}
+        known = (kept.get("folder"), kept.get("mark")) == (str(library.root), mark)
+        return kept if known else {}
+
+    def _write(self, library: Library, name: str, said: Mapping[str, object]) -> None:
+        mark = identity(library)
+        if not mark:
+            raise StoreProblem(
+                f"{library.state_dir} is not there, and an answer is kept for it",
+                hint="Run `lrwr ingest FOLDER` first.",
+            )
+        whole = {"folder": str(library.root), "mark": mark, **said}
+        path = self._path(library, name)
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_private(path, json.dumps(whole, indent=2) + "\n")
+        except (OSError, UnicodeError) as error:
+            raise StoreProblem(
+                f"{path.parent} cannot be used, so your answer cannot be kept",
+                hint="Check the disk and your rights there.",
+            ) from error
+
+
+def hosted_called(name: str) -> Hosted:
+    """Return the hosted service of that name, whatever its case.
+
+    Raises:
+        SettingsProblem: There is none.
+    """
+    known = name.strip().lower()
+    if known in HOSTED:
+        return HOSTED[known]
+    near = nearest_name(known, HOSTED)
+    offer = f"Did you mean {near}? " if near else ""
+    raise SettingsProblem(
+        f"lrwr sends nothing to a service {name!r}",
+        hint=f"{offer}Choose from: {', '.join(HOSTED)}.",
+    )
+
+
+def leave_of(
+    settings: Settings, library: Library, service: str, consents: Consents
+) -> Leave:
+    """Say whether a hosted service may be asked from a library.
+
+    What the writer denied stays so, whoever turns it on.
+    """
+    setting = HOSTED[service].setting
+    if settings.value(setting) != service:
+        return Leave.OFF
+    answer = consents.answer(library, service)
+    if answer is not None:
+        return Leave.ALLOWED if answer else Leave.DENIED
+    theirs = settings.origin(setting).source is Source.LIBRARY
+    return Leave.UNASKED if theirs else Leave.GIVEN
+
+
+def refusal_of(
+    settings: Settings, library: Library, service: str, consents: Consents
+) -> SettingsProblem | None:
+    """Return why a service that is on may not be asked; None where it is off, or may."""
+    leave = leave_of(settings, library, service, consents)
+    if leave is Leave.OFF or leave.may:
+        return None
+    hosted = HOSTED[service]
+    if leave is Leave.DENIED:
+        why = f"You denied {hosted.title} for this folder"
+    else:
+        where = settings.origin(hosted.setting).where
+        why = f"{where} turns {hosted.title} on, and you have not allowed it"
+    return SettingsProblem(
+        f"{why}: nothing was sent", hint=f"To allow it: lrwr privacy allow {service}"
+    )

@@ -1,0 +1,185 @@
+"""What a downloaded folder may not turn on by itself."""
+
+import os
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+
+from lrwr.core.model.errors import SettingsProblem, StoreProblem
+from lrwr.core.settings.consent import (
+    HOSTED,
+    Consents,
+    Leave,
+    hosted_called,
+    leave_of,
+    refusal_of,
+)
+from lrwr.core.settings.keys import VARIABLES
+from lrwr.core.settings.library import Library, library_of, prepare_state_dir
+from lrwr.core.settings.load import load_settings
+from lrwr.core.settings.values import Settings, all_settings
+
+
+@pytest.fixture
+def consents(tmp_path: Path) -> Consents:
+    return Consents(tmp_path / "state/consent")
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    folder = tmp_path / "book"
+    folder.mkdir()
+    (folder / "lrwr.toml").write_text('[model]\nuse = "openai"\n', encoding="utf-8")
+    return folder
+
+
+def settings_in(folder: Path, env: dict[str, str] | None = None) -> Settings:
+    user = folder.parent / "user.toml"
+    return load_settings(folder, env or {}, {}, user=user)
+
+
+def library_in(folder: Path) -> Library:
+    library = library_of(settings_in(folder))
+    prepare_state_dir(library)
+    return library
+
+
+def leave(book: Path, consents: Consents, env: dict[str, str] | None = None) -> Leave:
+    return leave_of(settings_in(book, env), library_in(book), "openai", consents)
+
+
+def test_what_is_off_needs_no_leave(book: Path, consents: Consents) -> None:
+    settings = settings_in(book)
+    library = library_in(book)
+    assert leave_of(settings, library, "tavily", consents) is Leave.OFF
+    assert refusal_of(settings, library, "tavily", consents) is None
+
+
+def test_what_the_folder_turns_on_waits_for_the_writer(
+    book: Path, consents: Consents
+) -> None:
+    assert leave(book, consents) is Leave.UNASKED
+    refused = refusal_of(settings_in(book), library_in(book), "openai", consents)
+    assert refused is not None
+    assert f"{book / 'lrwr.toml'}:2 turns OpenAI on" in str(refused)
+    assert refused.hint == "To allow it: lrwr privacy allow openai"
+
+
+def test_what_the_writer_turns_on_does_not(book: Path, consents: Consents) -> None:
+    assert leave(book, consents, {"LRWR_MODEL_USE": "openai"}) is Leave.GIVEN
+    (book / "lrwr.toml").unlink()
+    user = book.parent / "user.toml"
+    user.write_text('[model]\nuse = "openai"\n', encoding="utf-8")
+    assert leave(book, consents) is Leave.GIVEN
+
+
+def test_an_answer_is_kept_and_may_be_changed(book: Path, consents: Consents) -> None:
+    consents.keep(library_in(book), "openai", allowed=True)
+    assert leave(book, consents) is Leave.ALLOWED
+    consents.keep(library_in(book), "openai", allowed=False)
+    assert leave(book, consents) is Leave.DENIED
+    assert consents.answer(library_in(book), "tavily") is None
+
+
+def test_what_was_denied_stays_so_whoever_turns_it_on(
+    book: Path, consents: Consents
+) -> None:
+    consents.keep(library_in(book), "openai", allowed=False)
+    assert leave(book, consents, {"LRWR_MODEL_USE": "openai"}) is Leave.DENIED
+
+
+def test_a_copy_of_the_folder_is_asked_about_again(
+    book: Path, consents: Consents
+) -> None:
+    consents.keep(library_in(book), "openai", allowed=True)
+    shutil.copytree(book, book.parent / "copy")
+    assert leave(book.parent / "copy", consents) is Leave.UNASKED
+    assert leave(book, consents) is Leave.ALLOWED
+
+
+def test_another_folder_in_the_same_place_is_asked_about_again(
+    book: Path, consents: Consents
+) -> None:
+    consents.keep(library_in(book), "openai", allowed=True)
+    shutil.copytree(book, book.parent / "copy")
+    shutil.rmtree(book)
+    shutil.copytree(book.parent / "copy", book)
+    assert leave(book, consents) is Leave.UNASKED
+
+
+def test_a_state_folder_that_was_made_anew_is_asked_about_again(
+    book: Path, consents: Consents
+) -> None:
+    consents.keep(library_in(book), "openai", allowed=True)
+    shutil.rmtree(book / ".lrwr")
+    assert leave(book, consents) is Leave.UNASKED
+
+
+@pytest.mark.parametrize(
+    "kept", ["", "{", "[]", "null", '{"allowed": 1}', "[" * 9_000, '{"allowed": true}']
+)
+def test_what_cannot_be_understood_allows_nothing(
+    book: Path, consents: Consents, tmp_path: Path, kept: str
+) -> None:
+    consents.keep(library_in(book), "openai", allowed=True)
+    (answer,) = (tmp_path / "state/consent").iterdir()
+    answer.write_text(kept, encoding="utf-8")
+    assert leave(book, consents) is Leave.UNASKED
+
+
+def test_being_told_is_kept_apart_from_the_answer(
+    book: Path, consents: Consents
+) -> None:
+    library = library_in(book)
+    assert not consents.told(library, "openai")
+    consents.tell(library, "openai")
+    assert consents.told(library, "openai")
+    assert not consents.told(library, "tavily")
+    assert leave(book, consents) is Leave.UNASKED
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs the rights of Unix")
+def test_answers_are_for_their_owner_alone(
+    book: Path, consents: Consents, tmp_path: Path
+) -> None:
+    consents.keep(library_in(book), "openai", allowed=True)
+    folder = tmp_path / "state/consent"
+    (answer,) = folder.iterdir()
+    assert stat.S_IMODE(answer.stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_an_answer_without_a_state_folder_cannot_be_kept(
+    book: Path, consents: Consents
+) -> None:
+    library = library_of(settings_in(book))
+    with pytest.raises(StoreProblem, match="is not there"):
+        consents.keep(library, "openai", allowed=True)
+    assert consents.answer(library, "openai") is None
+
+
+def test_an_answer_that_cannot_be_written_is_told(book: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    consents = Consents(tmp_path / "file")
+    with pytest.raises(StoreProblem, match="cannot be kept") as caught:
+        consents.keep(library_in(book), "openai", allowed=True)
+    assert caught.value.hint
+
+
+def test_a_service_is_known_by_its_name() -> None:
+    assert hosted_called(" OpenAI ") is HOSTED["openai"]
+    with pytest.raises(SettingsProblem) as caught:
+        hosted_called("tavilly")
+    assert "Did you mean tavily?" in caught.value.hint
+
+
+def test_every_service_has_its_settings_and_its_key(book: Path) -> None:
+    for name, hosted in HOSTED.items():
+        assert name == hosted.name
+        assert name in all_settings()[hosted.setting].choices
+        assert VARIABLES[name] == (hosted.key,)
+        assert hosted.host_in(settings_in(book)) == hosted.host
+    elsewhere = settings_in(book, {"LRWR_MODEL_BASE_URL": "https://m.example/v1"})
+    assert HOSTED["openai"].host_in(elsewhere) == "m.example"
