@@ -1,0 +1,84 @@
+"""What a search service sends, made into pages that are safe to show and to read."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from urllib.parse import urlsplit
+
+from lrwr.core.model.text import SplitSentences
+from lrwr.core.ports.web_search import MOST_TEXT, WebPage
+
+_MOST_TITLE = 160
+_MOST_URL = 600
+_MOST_DATE = 40
+
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?)")
+"""An escape sequence of a terminal: colours, titles, links."""
+
+
+def pages_of(
+    results: Iterable[object], limit: int, sentences: SplitSentences
+) -> list[WebPage]:
+    """Return at most `limit` pages of a service's `results`, each address once.
+
+    What has no address of the web, or no text, is left out.
+    """
+    kept: dict[str, WebPage] = {}
+    for page in _read(results, sentences):
+        kept.setdefault(page.url.partition("#")[0].rstrip("/"), page)
+    return list(kept.values())[:limit]
+
+
+def _read(results: Iterable[object], sentences: SplitSentences) -> Iterator[WebPage]:
+    for result in results:
+        if not isinstance(result, Mapping):
+            continue
+        url = _address(_field(result, "url"))
+        text = _shortened(_field(result, "content"), sentences)
+        if url and text:
+            title = _cut(_field(result, "title"), _MOST_TITLE)
+            date = _field(result, "published_date")[:_MOST_DATE]
+            yield WebPage(title or urlsplit(url).netloc, url, text, date)
+
+
+def _field(result: "Mapping[object, object]", name: str) -> str:
+    said = result.get(name)
+    return one_line(said) if isinstance(said, str) else ""
+
+
+def one_line(text: str) -> str:
+    """Return `text` in one line, with nothing in it that a terminal would obey."""
+    text = _ESCAPE.sub("", text)
+    letters = (
+        " " if one.isspace() else one
+        for one in text
+        if one.isspace() or not unicodedata.category(one).startswith("C")
+    )
+    return " ".join("".join(letters).split())
+
+
+def _address(said: str) -> str:
+    """Return an address of the web; empty for any other, and for one that misleads."""
+    try:
+        place = urlsplit(said)
+        usable = (
+            place.scheme in {"http", "https"} and place.hostname and place.port != 0
+        )
+    except ValueError:
+        return ""
+    misleads = "@" in place.netloc or " " in said or len(said) > _MOST_URL
+    return said if usable and not misleads else ""
+
+
+def _shortened(text: str, sentences: SplitSentences) -> str:
+    """Return whole sentences of at most `MOST_TEXT` characters; a long one is cut."""
+    if len(text) <= MOST_TEXT:
+        return text
+    fitting = [one.end for one in sentences(text[: MOST_TEXT + 1])][:-1]
+    return text[: fitting[-1]] if fitting else _cut(text, MOST_TEXT)
+
+
+def _cut(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    return f"{text[: most - 1].rpartition(' ')[0] or text[: most - 1]}…"

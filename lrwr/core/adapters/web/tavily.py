@@ -1,0 +1,225 @@
+"""Tavily: pages of the web for a short query, through `tavily-python`."""
+
+import asyncio
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from lrwr.core.adapters.chat.refusals import asked_to_wait
+from lrwr.core.adapters.noting import Note, Noting
+from lrwr.core.adapters.web.pages import pages_of
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.sent import Purpose, Sent
+from lrwr.core.model.text import SplitSentences
+from lrwr.core.ports.web_search import WebPage
+
+if TYPE_CHECKING:
+    from httpx import AsyncClient, Response
+    from tavily import AsyncTavilyClient
+
+TAVILY = "https://api.tavily.com"
+
+_LATER = "Ask again later; what your book says is answered without it."
+_OFF = 'or set [web] use = "off"'
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """Where the service is, and how it is asked.
+
+    `timeout` is in seconds and bounds a whole search. `own` says that the server is
+    on this machine: no proxy is used.
+    """
+
+    key: str = field(repr=False)
+    base_url: str = TAVILY
+    timeout: float = 15.0
+    own: bool = False
+
+
+class TavilySearch:
+    """The web as Tavily searches it. Nothing is imported or opened before a search.
+
+    A search sends the query, how many pages are wanted, and the key; nothing is tried
+    twice, since a turn waits for it. The client never works without a key: it is
+    given a connection of ours, on which it has no keyless mode. With `noting` a search
+    is noted before it leaves.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        sentences: SplitSentences,
+        today: Callable[[], float] = time.time,
+        noting: Noting | None = None,
+    ) -> None:
+        if not connection.key:
+            raise ValueError("without a key the query would be sent all the same")
+        self._connection = connection
+        self._sentences = sentences
+        self._today = today
+        self._noting = noting
+
+    async def search(self, query: str, limit: int) -> list[WebPage]:
+        """Return at most `limit` pages, each address once, the best first.
+
+        Raises:
+            ServiceUnavailable: Tavily did not answer, refused, or sent nonsense.
+        """
+        answer = await self._asked(query, limit)
+        results = answer.get("results") if isinstance(answer, Mapping) else None
+        if not isinstance(results, list):
+            raise _nonsense()
+        return await asyncio.to_thread(pages_of, results, limit, self._sentences)
+
+    async def _asked(self, query: str, limit: int) -> object:
+        host = urlsplit(self._connection.base_url).hostname or ""
+        about = Sent("tavily", host, Purpose.WEB_SEARCH)
+        async with aclosing(Note(self._noting, about)) as note:
+            answer = await self._answered(query, limit, note)
+            note.whole()
+        return answer
+
+    async def _answered(self, query: str, limit: int, note: Note) -> object:
+        import httpx
+
+        http = await asyncio.to_thread(_open, self._connection)
+        if self._noting is not None:
+            http.event_hooks["request"].append(note.on_request)
+            http.event_hooks["response"].append(note.on_response)
+        http.event_hooks["response"].append(self._check)
+        try:
+            async with http:
+                client = await asyncio.to_thread(_client, http, self._connection)
+                async with asyncio.timeout(self._connection.timeout):
+                    return await client.search(
+                        query,
+                        search_depth="basic",
+                        max_results=limit,
+                        include_answer=False,
+                        timeout=self._connection.timeout,
+                    )
+        except ServiceUnavailable:
+            raise
+        except Exception as error:  # the client lets anything of its libraries through
+            if isinstance(error, httpx.ConnectError):
+                note.unreached()
+            raise _failed(error, self._connection) from error
+
+    async def _check(self, response: "Response") -> None:
+        """Say what a refusal means, before the client drops half of what it says."""
+        if response.status_code != 200:
+            wait = asked_to_wait(response.headers, now=self._today())
+            raise _refused(response.status_code, wait)
+
+
+def _open(connection: Connection) -> "AsyncClient":
+    """Make the connection; it holds to no redirect and keeps no cookies."""
+    import httpx
+
+    # Reading the certificates takes a tenth of a second; what trusts nobody is free.
+    nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    encrypted = connection.base_url.startswith("https:")
+    return httpx.AsyncClient(
+        base_url=connection.base_url,
+        timeout=connection.timeout,
+        follow_redirects=False,
+        trust_env=not connection.own,
+        verify=True if encrypted else nobody,
+    )
+
+
+def _client(http: "AsyncClient", connection: Connection) -> "AsyncTavilyClient":
+    """Make Tavily's client; importing it takes a quarter of a second."""
+    from tavily import AsyncTavilyClient
+
+    return AsyncTavilyClient(
+        api_key=connection.key, api_base_url=connection.base_url, client=http
+    )
+
+
+def _refused(status: int, wait: float | None) -> ServiceUnavailable:
+    told = f"({status})"
+    if status == 429:
+        when = f"in {_spoken(wait)}" if wait is not None else "in a minute"
+        return ServiceUnavailable(
+            f"Tavily has more requests than it takes {told}",
+            hint=f"Ask again {when}.",
+            retryable=True,
+        )
+    if status >= 500 or status == 408:
+        return ServiceUnavailable(f"Tavily failed {told}", hint=_LATER, retryable=True)
+    message, hint = _for_good(status)
+    return ServiceUnavailable(f"{message} {told}", hint=hint)
+
+
+def _for_good(status: int) -> tuple[str, str]:
+    match status:
+        case 401:
+            return (
+                "Tavily does not accept the key",
+                "Set the key anew with `lrwr config set-key tavily`.",
+            )
+        case 403:
+            return (
+                "Tavily does not let this key search",
+                f"Ask Tavily for access, {_OFF}.",
+            )
+        case 432 | 433:
+            limit = "the plan's searches" if status == 432 else "what may be spent"
+            return (
+                f"Tavily says that {limit} of this account are used up",
+                f"Raise the limit in your account there, {_OFF}.",
+            )
+        case _ if status < 400:
+            return (
+                "Tavily wants to be asked elsewhere",
+                "Set `web.base_url` to the address where the server itself is.",
+            )
+        case _:
+            return ("Tavily refused the query", f"Ask in other words, {_OFF}.")
+
+
+def _failed(error: Exception, connection: Connection) -> ServiceUnavailable:
+    """Say what an error of the client means, or of the libraries below it."""
+    import httpx
+    from tavily import errors
+
+    if isinstance(error, TimeoutError | errors.TimeoutError):
+        return ServiceUnavailable(
+            f"Tavily did not answer within {connection.timeout:g} seconds",
+            hint="Ask again, or raise `web.timeout`.",
+            retryable=True,
+        )
+    if isinstance(error, httpx.ConnectError | httpx.ProxyError):
+        return ServiceUnavailable(
+            "Tavily cannot be reached",
+            hint="Start it, or correct `web.base_url`."
+            if connection.own
+            else "Check the connection to the internet.",
+            retryable=True,
+        )
+    if isinstance(error, httpx.TransportError):
+        return ServiceUnavailable(
+            "Tavily broke off in the middle of its answer",
+            hint="Ask again.",
+            retryable=True,
+        )
+    return _nonsense()
+
+
+def _nonsense() -> ServiceUnavailable:
+    return ServiceUnavailable(
+        "Tavily answered with something that is no list of pages",
+        hint=f"Check `web.base_url`, {_OFF}.",
+    )
+
+
+def _spoken(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(1, round(seconds))} seconds"
+    return f"{round(seconds / 60)} minutes"

@@ -1,0 +1,97 @@
+"""The web, asked for one question: nothing of it is the book's, and nothing is kept
+but what an answer says of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from lrwr.core.bible.values import Bible
+from lrwr.core.chat.outside_marks import without_numbers
+from lrwr.core.chat.outside_query import is_too_long, wants_web, web_query
+from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.turns import Intent, Mode, Plan, Staged, TurnEvent
+from lrwr.core.model.words import STOP_WORDS, WORD, content_words, plain_word
+from lrwr.core.ports.web_search import WebPage, WebSearch
+
+PAGES = 4
+"""Pages that an answer may draw on, by default."""
+
+_OFF = "The web is off, so your book alone answers; `[web] use` turns it on."
+_LONG = (
+    "The web was not asked: so long a question may quote your book. Ask it in one"
+    " short sentence."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What came of the web: `query` is what was sent, empty where nothing was."""
+
+    pages: tuple[WebPage, ...] = ()
+    remarks: tuple[str, ...] = ()
+    query: str = ""
+
+
+async def look_outside(
+    question: Question,
+    plan: Plan,
+    bible: Bible,
+    web: WebSearch | None,
+    emit: Callable[[TurnEvent], None],
+    *,
+    limit: int = PAGES,
+) -> Outside:
+    """Ask the web, if the plan wants it and it is on; say first what is sent.
+
+    `bible` is best the whole story's: names that come later are not to be sent either.
+    A web that fails, finds nothing or is off leaves a remark, and never ends the turn.
+    """
+    query = web_query(question, plan, bible)
+    if not query:
+        long = wants_web(question, plan) and is_too_long(question)
+        return Outside(remarks=(_LONG,) if web is not None and long else ())
+    if web is None:
+        asked_for = plan.intent is Intent.EXTERNAL_REFERENCE
+        return Outside(remarks=(_OFF,) if asked_for else ())
+    emit(Staged("web", f"Asking the web: “{query}”"))
+    try:
+        found = await web.search(query, limit)
+    except ServiceUnavailable as error:
+        hint = f" {error.hint}" if error.hint else ""
+        told = f"The web could not be asked. {error}.{hint}"
+        return Outside(remarks=(told,), query=query)
+    pages = tuple(page for page in map(_unnumbered, found) if page.text)
+    none = () if pages else (f"The web has nothing on “{query}”.",)
+    return Outside(pages, none, query)
+
+
+def pages_for(question: Question, result: RetrievalResult) -> tuple[WebPage, ...]:
+    """Return the pages that an answer may mention: a character knows no web."""
+    return () if question.mode is Mode.IN_CHARACTER else result.pages
+
+
+def own_names(plan: Plan, result: RetrievalResult) -> frozenset[str]:
+    """Return the words of names that are the book's, plain: no page can tell of them.
+
+    What was sent to the web is a name from outside, whoever else bears it.
+    """
+    profiles = result.character_profiles
+    named = [
+        *(one.name for one in profiles),
+        *(form.name for one in profiles for form in one.aliases),
+        *(entity.name for entity in plan.entities),
+    ]
+    words = {
+        plain_word(word)
+        for name in named
+        for word in WORD.findall(name)
+        if word[0].isupper()
+    }
+    return frozenset(words - STOP_WORDS - set(content_words(result.web_query)))
+
+
+def _unnumbered(page: WebPage) -> WebPage:
+    """Return a page without what would look like a number of the book's or of ours."""
+    return replace(
+        page, title=without_numbers(page.title), text=without_numbers(page.text)
+    )

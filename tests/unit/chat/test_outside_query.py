@@ -1,0 +1,175 @@
+"""What may leave this machine: words of a question, without the names of the book."""
+
+import re
+import unicodedata
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lrwr.core.bible.values import Bible, CharacterProfile, Claim, Form, WorldElement
+from lrwr.core.chat.outside_query import LONGEST, LONGEST_ASKED, web_query
+from lrwr.core.chat.rules_planner import plan_by_rules
+from lrwr.core.chat.state import Question
+from lrwr.core.model.cast import Gender
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.turns import Choice, Entity, Intent, Intention, Mode, Plan, Source
+
+SURE = Certainty.VERIFIED
+
+
+def a_plan(*intentions: Intention, source: Source = Source.WEB) -> Plan:
+    choices = tuple(Choice(source, one, 0.9) for one in intentions)
+    return Plan(Intent.EXTERNAL_REFERENCE, choices, (), "a-model")
+
+
+REFERENCE = a_plan(Intention.EXTERNAL_REFERENCE)
+CRAFT = a_plan(Intention.CRAFT)
+
+
+def person(name: str, *forms: str, cites: tuple[str, ...] = ()) -> CharacterProfile:
+    named = tuple(Form(form, 3, SURE) for form in (name, *forms))
+    references = tuple(Claim(one, (), SURE) for one in cites)
+    return CharacterProfile(
+        name, named, Gender.UNKNOWN, SURE, SURE, external_references=references
+    )
+
+
+def by_rules(text: str, bible: Bible) -> str:
+    question = Question(text)
+    return web_query(question, plan_by_rules(question, bible), bible)
+
+
+@pytest.mark.parametrize(
+    ("asked", "sent"),
+    [
+        ("Is Nell's arc like in Hamlet?", "arc Hamlet"),
+        ("Does Mrs. Gannet remind you of Lady Macbeth?", "Lady Macbeth"),
+        ("Is the Lampkeeper a nod to Heart of Darkness?", "nod Heart of Darkness"),
+        (
+            "Is Gull Post based on Skellig Michael? It is too grey.",
+            "based Skellig Michael",
+        ),
+        ("Is purple frog reminiscent of Kermit?", "Kermit"),
+        ("Is Nel Talow similar to Jane Eyre?", "Jane Eyre"),
+        (
+            "How do other novels handle a trope like found family?",
+            "other novels handle trope found family",
+        ),
+        ("Is Nell's arc a hero's journey?", "arc hero's journey"),
+        ("Are wren-like heroes a trope?", "heroes trope"),
+        ("What does Nell want?", ""),
+        ("Who keeps the marsh lantern?", ""),
+    ],
+)
+def test_a_question_is_sent_without_the_names_of_the_book(
+    marsh_bible: Bible, asked: str, sent: str
+) -> None:
+    assert by_rules(asked, marsh_bible) == sent
+
+
+def test_nothing_is_sent_unless_the_plan_asks_the_web(marsh_bible: Bible) -> None:
+    asked = Question("Is Nell like Hamlet?")
+    other = a_plan(Intention.FIND_PASSAGE, source=Source.MANUSCRIPT)
+    assert web_query(asked, other, marsh_bible) == ""
+    assert web_query(asked, REFERENCE, marsh_bible) == "Hamlet"
+
+
+def test_a_character_asks_no_web(marsh_bible: Bible) -> None:
+    asked = Question("Is this like Hamlet?", Mode.IN_CHARACTER, "Nell Tallow")
+    assert web_query(asked, REFERENCE, marsh_bible) == ""
+
+
+def test_without_a_name_from_outside_a_reference_is_not_asked_for(
+    marsh_bible: Bible,
+) -> None:
+    for text in ("What does Nell's father want?", "Is Nell like Mags?", "Is she rude?"):
+        assert web_query(Question(text), REFERENCE, marsh_bible) == ""
+
+
+def test_a_name_that_a_model_found_counts_in_small_letters(marsh_bible: Bible) -> None:
+    plan = replace(REFERENCE, entities=(Entity("Hamlet", 0.9),))
+    assert web_query(Question("is nell like hamlet?"), plan, marsh_bible) == "hamlet"
+
+
+def test_a_work_that_the_text_refers_to_may_share_a_name_with_the_book() -> None:
+    bible = Bible(characters=(person("Alice", cites=("Alice in Wonderland",)),))
+    asked = Question("Is Alice like Alice in Wonderland?")
+    assert web_query(asked, REFERENCE, bible) == "Alice in Wonderland"
+
+
+def test_a_long_quotation_stays_here(marsh_bible: Bible) -> None:
+    for text in (
+        "Is “The lamp must never go out, not once” taken from Keats?",
+        'Is "The lamp must never go out, not once" taken from Keats?',
+    ):
+        sent = web_query(Question(text), REFERENCE, marsh_bible)
+        assert sent == "taken Keats"
+
+
+def test_only_the_sentence_that_asks_is_sent(marsh_bible: Bible) -> None:
+    text = "The reeve drowned in the sluice.\n\nWould Agatha Christie do that? Say why."
+    assert web_query(Question(text), REFERENCE, marsh_bible) == "Agatha Christie"
+
+
+def test_of_a_question_as_long_as_a_passage_nothing_is_sent(marsh_bible: Bible) -> None:
+    text = "Compare with Hamlet: " + "the fog came over the sluice " * 8
+    assert len(text) > LONGEST_ASKED
+    assert web_query(Question(text), REFERENCE, marsh_bible) == ""
+
+
+def test_a_query_ends_with_a_whole_word(marsh_bible: Bible) -> None:
+    words = ["wonderful" + letter * 9 for letter in "abcdefgh"]
+    text = f"Which trope has {' '.join(words)}?"
+    sent = web_query(Question(text), CRAFT, marsh_bible)
+    assert len(sent) <= LONGEST
+    assert sent == " ".join(["trope", *words][: len(sent.split())])
+
+
+LETTERS = st.characters(categories=["Lu", "Ll"], max_codepoint=0x24F)
+WORDS = st.text(LETTERS, min_size=2, max_size=9)
+NAMES = st.lists(WORDS.map(str.title), min_size=1, max_size=3).map(" ".join)
+SHAPES = st.sampled_from(
+    [
+        "Is {0} like Hamlet?",
+        "Does {0}’s arc remind you of {1}'s in Oedipus Rex?",
+        "which trope are {0} and {1}?",
+        "Compare {0}-like heroes, such as “{1}”, with Jane Eyre.",
+        "{0}? {1}! Is it Kafka?\n{0}",
+        "How do other novels treat ({0}) and {1}s?",
+    ]
+)
+CASES = st.sampled_from([str, str.lower, str.upper, str.title, str.swapcase])
+
+
+def plain(text: str) -> str:
+    bare = re.sub(r"[^\w\s]|_", " ", unicodedata.normalize("NFKC", text).casefold())
+    return f" {' '.join(bare.split())} "
+
+
+@settings(max_examples=150, deadline=None)
+@given(shape=SHAPES, first=NAMES, second=NAMES, case=CASES, thing=st.booleans())
+def test_no_name_of_the_book_is_ever_in_a_query(
+    shape: str, first: str, second: str, case: type[str], thing: bool
+) -> None:
+    other: tuple[WorldElement, ...] = ()
+    people: tuple[CharacterProfile, ...] = (person(first), person(second))
+    if thing:
+        people, other = people[:1], (WorldElement(second, (), (), (), SURE),)
+    text = shape.format(case(first), case(second))
+    for plan in (REFERENCE, CRAFT):
+        sent = plain(web_query(Question(text), plan, Bible(people, other)))
+        assert len(sent) <= LONGEST + 2
+        for name in (first, second):
+            assert plain(name) not in sent
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(max_size=240))
+def test_a_query_has_words_of_the_question_and_nothing_else(text: str) -> None:
+    sent = web_query(Question(text), CRAFT, Bible())
+    assert len(sent) <= LONGEST
+    assert sent == "" or sent.isprintable()
+    asked = unicodedata.normalize("NFKC", text)
+    assert all(word in asked for word in sent.split())

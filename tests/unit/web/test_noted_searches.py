@@ -1,0 +1,78 @@
+"""A search of the web is noted before it leaves, and without the query."""
+
+from collections.abc import AsyncIterator, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from lrwr.core.adapters.noting import Noting
+from lrwr.core.adapters.records.sqlite.database import Database
+from lrwr.core.adapters.records.sqlite.sent import SqliteSendLog
+from lrwr.core.adapters.sentences import sentence_spans
+from lrwr.core.adapters.web.tavily import Connection, TavilySearch
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.metering import price
+from lrwr.core.model.sent import Outcome, Purpose, Sent
+from tests.fakes.web_server import KEY, Refuse, WebServer
+
+QUERY = "novels heron"
+
+
+@pytest.fixture
+def server() -> Iterator[WebServer]:
+    with WebServer() as opened:
+        yield opened
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    opened = Database(tmp_path / "library.db")
+    yield opened
+    await opened.aclose()
+
+
+def searching(database: Database, base_url: str) -> TavilySearch:
+    log = SqliteSendLog(database)
+    noting = Noting(log, lambda: 1.0, partial(price, table={}))
+    connection = Connection(KEY, base_url, own=True)
+    return TavilySearch(connection, sentence_spans, noting=noting)
+
+
+async def noted(database: Database) -> Sent:
+    (sent,) = (await SqliteSendLog(database).report()).newest
+    return sent
+
+
+def holds(folder: Path, words: str) -> bool:
+    return any(words.encode() in file.read_bytes() for file in folder.iterdir())
+
+
+async def test_a_search_is_listed_with_its_size(
+    server: WebServer, database: Database, tmp_path: Path
+) -> None:
+    await searching(database, server.base_url).search(QUERY, 3)
+    sent = await noted(database)
+    (asked,) = server.asked
+    assert (sent.service, sent.purpose) == ("tavily", Purpose.WEB_SEARCH)
+    assert sent.sent_bytes == int(asked.headers["content-length"])
+    assert sent.succeeded
+    assert sent.received_bytes
+    await database.aclose()
+    assert not holds(tmp_path, "heron")
+    assert not holds(tmp_path, KEY)
+
+
+async def test_a_refusal_and_a_service_that_is_not_there_are_told_apart(
+    server: WebServer, database: Database
+) -> None:
+    server.will(Refuse(401))
+    with pytest.raises(ServiceUnavailable):
+        await searching(database, server.base_url).search(QUERY, 3)
+    assert (await noted(database)).outcome is Outcome.REFUSED
+    await SqliteSendLog(database).clear(2.0)
+    with WebServer() as gone:
+        base_url = gone.base_url
+    with pytest.raises(ServiceUnavailable):
+        await searching(database, base_url).search(QUERY, 3)
+    assert (await noted(database)).outcome is Outcome.UNREACHED

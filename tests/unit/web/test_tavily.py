@@ -1,0 +1,160 @@
+"""What is sent to Tavily, what comes back, and what each of its errors means."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from lrwr.core.adapters.sentences import sentence_spans
+from lrwr.core.adapters.web.tavily import Connection, TavilySearch
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.ports.web_search import MOST_TEXT
+from tests.fakes.web_server import (
+    KEY,
+    CutShort,
+    Hang,
+    Nonsense,
+    Refuse,
+    Turn,
+    WebServer,
+    a_result,
+)
+
+QUERY = "novels ghosts"
+
+
+@pytest.fixture
+def server() -> Iterator[WebServer]:
+    with WebServer() as opened:
+        yield opened
+
+
+def tavily(server: WebServer, timeout: float = 15.0) -> TavilySearch:
+    connection = Connection(KEY, server.base_url, timeout, own=True)
+    return TavilySearch(connection, sentence_spans)
+
+
+async def refused(server: WebServer, turn: Turn) -> ServiceUnavailable:
+    server.will(turn)
+    with pytest.raises(ServiceUnavailable) as caught:
+        await tavily(server).search(QUERY, 4)
+    return caught.value
+
+
+async def test_the_query_is_sent_and_nothing_else_of_the_writers(
+    server: WebServer,
+) -> None:
+    await tavily(server).search(QUERY, 3)
+    (asked,) = server.asked
+    assert asked.path == "/search"
+    assert asked.body == {
+        "query": QUERY,
+        "search_depth": "basic",
+        "max_results": 3,
+        "include_answer": False,
+    }
+    assert asked.headers["authorization"] == f"Bearer {KEY}"
+    known = {"host", "user-agent", "content-length", "x-client-source"}
+    usual = {"accept", "accept-encoding", "connection", "content-type", "authorization"}
+    assert set(asked.headers) == known | usual
+
+
+@pytest.mark.parametrize(
+    ("turn", "says", "hint", "helps"),
+    [
+        (Refuse(400), "refused the query (400)", "other words", False),
+        (Refuse(401), "does not accept the key (401)", "set-key tavily", False),
+        (Refuse(403), "does not let this key search (403)", "access", False),
+        (Refuse(429, "20"), "more requests than it takes (429)", "in 20 sec", True),
+        (Refuse(429), "more requests than it takes (429)", "in a minute", True),
+        (Refuse(429, "180"), "more requests than it takes (429)", "3 minutes", True),
+        (Refuse(432), "plan's searches of this account are used up", "limit", False),
+        (Refuse(433), "what may be spent of this account", "limit", False),
+        (Refuse(500), "failed (500)", "later", True),
+        (Refuse(302, location="http://127.0.0.1:9"), "elsewhere (302)", "base", False),
+        (CutShort(), "broke off", "Ask again", True),
+        (Nonsense("<html>"), "no list of pages", "web.base_url", False),
+        (Nonsense("[1, 2]"), "no list of pages", "web.base_url", False),
+        (Nonsense('{"results": "many"}'), "no list of pages", "web.base_url", False),
+        (Nonsense("\xff"), "no list of pages", "web.base_url", False),
+    ],
+)
+async def test_every_error_is_a_sentence_with_a_hint(
+    server: WebServer, turn: Turn, says: str, hint: str, helps: bool
+) -> None:
+    error = await refused(server, turn)
+    assert says in str(error)
+    assert hint in error.hint
+    assert error.retryable is helps
+    assert KEY not in f"{error}{error.hint}"
+    assert len(server.asked) == 1
+
+
+async def test_a_server_that_says_nothing_is_not_waited_for(server: WebServer) -> None:
+    server.will(Hang())
+    with pytest.raises(ServiceUnavailable, match=r"within 0\.2 seconds") as caught:
+        await tavily(server, timeout=0.2).search(QUERY, 4)
+    assert "web.timeout" in caught.value.hint
+
+
+async def test_a_server_that_is_not_there_is_named() -> None:
+    with WebServer() as server:
+        gone = tavily(server)
+    with pytest.raises(ServiceUnavailable, match="cannot be reached"):
+        await gone.search(QUERY, 4)
+
+
+async def test_a_writer_who_stops_is_not_told_of_a_failure(server: WebServer) -> None:
+    server.will(Hang())
+    asking = asyncio.create_task(tavily(server, timeout=60.0).search(QUERY, 4))
+    await asyncio.to_thread(server.was_asked, 30.0)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+
+
+async def test_each_address_of_the_web_comes_once(server: WebServer) -> None:
+    server.finds(
+        a_result("One", "https://example.org/a#top", "First."),
+        a_result("Two", "https://example.org/a/", "Second."),
+        a_result("Three", "file:///etc/passwd", "Third."),
+        a_result("Four", "https://bank.example@evil.example/", "Fourth."),
+        a_result("", "https://example.org/b", "Fifth.", published_date="2020-01-02"),
+        a_result("Six", "https://example.org/c", "  \x07 "),
+    )
+    one, two = await tavily(server).search(QUERY, 10)
+    assert (one.title, one.url) == ("One", "https://example.org/a#top")
+    assert (two.title, two.published) == ("example.org", "2020-01-02")
+
+
+async def test_what_a_terminal_would_obey_is_taken_out(server: WebServer) -> None:
+    server.finds(
+        a_result(
+            "\x1b]0;owned\x07\x1b[31mRed", "https://example.org", "A\u202e\x9bb\n\tc"
+        )
+    )
+    (page,) = await tavily(server).search(QUERY, 4)
+    assert (page.title, page.text) == ("Red", "Ab c")
+
+
+async def test_a_long_page_ends_with_a_whole_sentence(server: WebServer) -> None:
+    sentence = "The ghost walks along the wall at night. "
+    server.finds(a_result("Long", "https://example.org", sentence * 60))
+    (page,) = await tavily(server).search(QUERY, 4)
+    assert MOST_TEXT - 2 * len(sentence) < len(page.text) <= MOST_TEXT
+    assert page.text.endswith("at night.")
+
+
+async def test_a_page_without_an_end_is_cut_at_a_word(server: WebServer) -> None:
+    server.finds(a_result("Long", "https://example.org", "ghost " * 400))
+    (page,) = await tavily(server).search(QUERY, 4)
+    assert page.text.endswith(" ghost…")
+
+
+def test_without_a_key_there_is_no_search() -> None:
+    with pytest.raises(ValueError, match="key"):
+        TavilySearch(Connection(""), sentence_spans)
+
+
+def test_a_connection_does_not_tell_its_key() -> None:
+    assert KEY not in repr(Connection(KEY))
