@@ -55,7 +55,7 @@ LOCK = $(or $(UV),uv) pip compile pyproject.toml --quiet --upgrade --universal \
 	--no-emit-index-url --no-emit-find-links
 
 $(VENV)/base.stamp: requirements/base.txt pyproject.toml | $(PY)
-	@echo "Installing lrwr into $(VENV) (about 400 MB, once)"
+	@echo "Installing lrwr into $(VENV) (about 450 MB, once)"
 	@$(call install,requirements/base.txt)
 	@touch $@
 

@@ -28,6 +28,8 @@ PARTS = (
     "characters",
     "story",
     "model",
+    "answers",
+    "calibrate",
 )
 
 

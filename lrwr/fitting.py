@@ -2,34 +2,46 @@
 
 import os
 from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 
 from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.errors import LrwrError
+from lrwr.core.settings.library import Library
+from lrwr.core.settings.places import CANON_FILE
 from lrwr.core.settings.values import Settings
+from lrwr.outward import Reach, priced, told
 
 if TYPE_CHECKING:
+    from lrwr.core.adapters.chat.choose import Role
     from lrwr.core.adapters.embed.local import LocalEmbedder
     from lrwr.core.adapters.records.sqlite.database import Database
     from lrwr.core.bible.service import BibleService
     from lrwr.core.bible.values import Bible
     from lrwr.core.canon.model import Canon
+    from lrwr.core.canon.service import CanonService
     from lrwr.core.chat.picking import Shelf
-    from lrwr.core.chat.service import AvatarSessionService, Voices
+    from lrwr.core.chat.service import AvatarSessionService
     from lrwr.core.chat.state import Question
+    from lrwr.core.chat.voices import Voices
     from lrwr.core.model.turns import Plan
     from lrwr.core.ports.analysis_store import AnalysisStore
     from lrwr.core.ports.chat_model import ChatModel
+    from lrwr.core.ports.lexical_index import LexicalIndex
     from lrwr.core.ports.record_store import PassageStore
+    from lrwr.core.ports.reranker import Reranker
     from lrwr.core.ports.thread_store import ThreadStore
     from lrwr.core.ports.vector_index import VectorIndex
+    from lrwr.core.ports.web_search import WebSearch
     from lrwr.core.retrieval.search import PassageFinder
     from lrwr.pipeline.analysis import CloseReading
     from lrwr.pipeline.recipes import Recipe
     from lrwr.pipeline.weaving import StoryWeaver
+
+MOST_THREADS = 8
+"""More threads than this make a small model no faster."""
 
 NO_KEY: Mapping[str, str] = {"OPENAI_API_KEY": "none"}
 """Stands for the key where nothing is sent."""
@@ -48,6 +60,16 @@ class Lender(Protocol):
         """Conversations."""
         ...
 
+    @property
+    def passages(self) -> "PassageStore":
+        """What answering reads."""
+        ...
+
+    @property
+    def canon(self) -> "CanonService":
+        """The writer's decisions."""
+        ...
+
     def bible(self) -> "BibleService":
         """Return what is known of the story."""
         ...
@@ -57,47 +79,86 @@ class Lender(Protocol):
         ...
 
 
-def voices(
-    settings: Settings, stack: AsyncExitStack, shelf: "Shelf", *, asking: bool
-) -> "Callable[[], Voices]":
+def voices(settings: Settings, shelf: "Shelf", reach: Reach) -> "Callable[[], Voices]":
     """Return what makes a turn's voices: a language model where one is set, else text.
 
-    All turns ask one and the same model, and each counts what it asks.
+    All turns ask the same models, and each counts what it asks.
+
+    Raises:
+        SettingsProblem: The language model that is set has no key or no name.
     """
-    from lrwr.core.adapters.chat.choose import choose_chat
+    from lrwr.core.adapters.chat.choose import Role
     from lrwr.core.chat.avatars import QuotingAvatar
-    from lrwr.core.chat.rules_planner import plan_by_rules
-    from lrwr.core.chat.service import Voices
+    from lrwr.core.chat.remarking import RemarkingAvatar
+    from lrwr.core.chat.voices import Voices, by_rules
 
-    async def by_rules(question: "Question", bible: "Bible") -> "Plan":
-        return plan_by_rules(question, bible)
+    quoting = QuotingAvatar(shelf)
+    if reach.asking and reach.refused is not None:
+        why = f"Answered without a language model. {told(reach.refused)}"
+        return partial(Voices, by_rules, RemarkingAvatar(quoting, why))
+    planner = _chat(settings, Role.PLANNER, reach)
+    avatar = _chat(settings, Role.AVATAR, reach)
+    if planner is None or avatar is None:
+        return partial(Voices, by_rules, quoting)
+    return partial(_model_voices, settings, planner, avatar, shelf)
 
-    keys = {} if asking else NO_KEY
-    chat = choose_chat(settings, {**os.environ, **keys})
-    if chat is None:
-        return partial(Voices, by_rules, QuotingAvatar(shelf))
-    stack.push_async_callback(chat.aclose)
-    return partial(_model_voices, chat, settings.model.plan_timeout, shelf)
 
-
-def _model_voices(chat: "ChatModel", timeout: float, shelf: "Shelf") -> "Voices":
+def _model_voices(
+    settings: Settings, planner: "ChatModel", avatar: "ChatModel", shelf: "Shelf"
+) -> "Voices":
     from lrwr.core.chat.avatars import ModelAvatar
     from lrwr.core.chat.counting import CountedChat
     from lrwr.core.chat.model_planner import ModelPlanner
     from lrwr.core.chat.rules_planner import plan_by_rules
-    from lrwr.core.chat.service import Voices
+    from lrwr.core.chat.seeking import Seeker
+    from lrwr.core.chat.voices import Voices
+    from lrwr.core.chat.wondering import GapFinder
+    from lrwr.core.model.metering import cost
 
-    counted = CountedChat(chat)
-    planner = ModelPlanner(counted, timeout)
+    planning, answering = CountedChat(planner), CountedChat(avatar)
+    model = settings.model
+    plans = ModelPlanner(planning, model.plan_timeout)
 
     async def by_model(question: "Question", bible: "Bible") -> "Plan":
-        return await planner.plan(question, bible, plan_by_rules(question, bible))
+        return await plans.plan(question, bible, plan_by_rules(question, bible))
 
-    return Voices(by_model, ModelAvatar(counted, shelf), counted.taken)
+    def paid() -> float | None:
+        asked = ((one.usage, one.name) for one in (planning, answering))
+        return cost(asked, priced(settings))
+
+    return Voices(
+        by_model,
+        ModelAvatar(answering, shelf),
+        lambda: planning.taken() + answering.taken(),
+        seeker=Seeker(planning, model.plan_timeout, model.steps)
+        if model.steps
+        else None,
+        gaps=GapFinder(planning, model.plan_timeout),
+        cost=paid,
+        asked_first=plans.messages,
+    )
+
+
+def _chat(settings: Settings, role: "Role", reach: Reach) -> "ChatModel | None":
+    """Return who is asked in a role; a mute one where nobody may be asked."""
+    from lrwr.core.adapters.chat.choose import choose_chat, connection_of
+    from lrwr.core.adapters.chat.mute import MuteChat
+
+    if reach.line is None:
+        return None
+    if reach.asking and reach.refused is None:
+        return choose_chat(settings, os.environ, role, reach.line)
+    connection = connection_of(settings, {**os.environ, **NO_KEY}, role)
+    why = reach.refused or LrwrError("Nothing is to be sent now.")
+    return MuteChat(connection.name, why) if connection else None
 
 
 def sessions(
-    lender: Lender, voices: "Callable[[], Voices]", *, now: Callable[[], float]
+    lender: Lender,
+    voices: "Callable[[], Voices]",
+    web: "WebSearch | None",
+    *,
+    now: Callable[[], float],
 ) -> "AvatarSessionService":
     """Return the service that answers questions and keeps conversations.
 
@@ -112,13 +173,56 @@ def sessions(
     return AvatarSessionService(
         bible=lender.bible(),
         finder=lender.finder(),
+        passages=lender.passages,
         threads=lender.threads,
         voices=voices,
         price=partial(price, table=prices),
+        web=web,
+        decide=lender.canon.decide,
         pipeline=lender.settings.pipeline,
         limit=lender.settings.search.limit,
         now=now,
         new_id=lambda: uuid4().hex,
+    )
+
+
+def embedder(settings: Settings, library: Library) -> "LocalEmbedder":
+    """Return the model that turns text into vectors, not loaded yet; close it."""
+    from lrwr.core.adapters.embed.local import LocalEmbedder
+
+    embedding = settings.embedding
+    folder = library.resolve(embedding.folder) if embedding.folder else None
+    threads = embedding.threads or min(os.cpu_count() or 1, MOST_THREADS)
+    return LocalEmbedder(folder, threads=threads)
+
+
+def reranker(
+    settings: Settings, local: "LocalEmbedder | None", lexical: "LexicalIndex"
+) -> "Reranker | None":
+    """Return the second look at candidates; None when it is turned off or cannot be."""
+    if settings.rerank.model == "off" or local is None:
+        return None
+    from lrwr.core.adapters.rerank.late_interaction import LateInteraction
+    from lrwr.core.adapters.sentences import sentence_spans
+
+    frequencies = partial(lexical.document_frequencies, pipeline=settings.pipeline)
+    return LateInteraction(local, sentence_spans, frequencies)
+
+
+def canon(
+    library: Library, prepare: Callable[[], None], now: Callable[[], float]
+) -> "CanonService":
+    """Return the writer's decisions; `prepare` makes the state folder."""
+    from lrwr.core.adapters.vectors.lock import FileLock
+    from lrwr.core.canon.service import CanonService
+
+    state = library.state_dir
+    return CanonService(
+        library.root / CANON_FILE,
+        history=state / "canon-history.jsonl",
+        lock=partial(FileLock, state / "canon.lock"),
+        prepare=prepare,
+        now=now,
     )
 
 
@@ -151,13 +255,12 @@ def recipe(
     settings: Settings,
     database: "Database",
     now: Callable[[], float],
-    stack: AsyncExitStack,
-    *,
-    asking: bool,
+    reach: Reach,
 ) -> "Recipe":
     """Return how the pipeline that is set makes knowledge of a document.
 
-    Unless `asking`, the language model needs no key: it is not asked.
+    Raises:
+        SettingsProblem: The language model that is set has no key or no name.
     """
     from lrwr.pipeline.recipes import NaiveRecipe
 
@@ -176,7 +279,7 @@ def recipe(
         split=sentence_spans,
         rules=RulesAnalyst(sentence_spans),
         store=store,
-        reading=_reading(settings, store, stack, NO_KEY if not asking else {}),
+        reading=_reading(settings, store, reach),
     )
 
 
@@ -199,27 +302,23 @@ def weaver(
 
 
 def _reading(
-    settings: Settings,
-    store: "AnalysisStore",
-    stack: AsyncExitStack,
-    keys: Mapping[str, str],
+    settings: Settings, store: "AnalysisStore", reach: Reach
 ) -> "CloseReading | None":
-    """Return who reads with the language model that is set; None where none is."""
-    if settings.model.use == "off":
+    """Return who reads with the language model that is set; None where none is.
+
+    Where the writer has not allowed it, what the model said before is still told.
+    """
+    from lrwr.core.adapters.chat.choose import Role
+
+    chat = _chat(settings, Role.ANALYST, reach)
+    if chat is None:
         return None
     from lrwr.core.adapters.analyst.model import ModelAnalyst
-    from lrwr.core.adapters.chat.choose import choose_chat
-    from lrwr.core.model.metering import price, read_prices
     from lrwr.pipeline.analysis import CloseReading
     from lrwr.pipeline.metering import Meter
 
-    chat = choose_chat(settings, {**os.environ, **keys})
-    if chat is None:
-        return None
-    stack.push_async_callback(chat.aclose)
-    prices = read_prices(settings.model.prices)
-    meter = Meter(
-        price=partial(price, model=chat.name, table=prices),
-        budget=settings.model.budget,
-    )
+    price, name = priced(settings), chat.name
+    meter = Meter(lambda usage: price(usage, name), settings.model.budget)
+    if reach.refused is not None:
+        meter.stop(told(reach.refused))
     return CloseReading(ModelAnalyst(chat), store, meter)

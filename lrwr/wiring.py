@@ -4,7 +4,7 @@ import asyncio
 import os
 import platform
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cached_property, partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from lrwr.core.settings.library import (
 )
 from lrwr.core.settings.places import CANON_FILE
 from lrwr.core.settings.values import Settings
+from lrwr.outward import Outward
 
 if TYPE_CHECKING:
     from lrwr.core.adapters.embed.local import LocalEmbedder
@@ -37,14 +38,9 @@ if TYPE_CHECKING:
     from lrwr.core.ports.story_store import StoryStore
     from lrwr.core.ports.thread_store import ThreadStore
     from lrwr.core.ports.vector_index import VectorIndex
+    from lrwr.core.retrieval.confidence import Calibrations
     from lrwr.core.retrieval.search import PassageFinder
     from lrwr.pipeline.service import DocumentProcessingService
-
-MOST_THREADS = 8
-"""More threads than this make a small model no faster."""
-
-NO_KEY: Mapping[str, str] = {"OPENAI_API_KEY": "none"}
-"""Stands for the key where nothing is sent."""
 
 
 @asynccontextmanager
@@ -106,7 +102,10 @@ class Services:
             ),
             parse=Parser(),
             recipe=fitting.recipe(
-                self.settings, self._database, self._now, self._stack, asking=asking
+                self.settings,
+                self._database,
+                self._now,
+                self.outward.reach(asking=asking),
             ),
             tools=Tools(
                 count=self._local.count_tokens,
@@ -150,7 +149,18 @@ class Services:
             order_patterns=self.settings.manuscript.order,
             canon=self._canon_file().load,
             story=StorySearch(self.stories),
+            calibrations=self.calibrations(),
         )
+
+    def calibrations(self) -> "Calibrations":
+        """Return what signals of a search mean here: as shipped, or as fitted here."""
+        from lrwr.core.retrieval.calibrated import kept_file, read_kept
+        from lrwr.core.retrieval.confidence import SHIPPED, calibrations
+
+        kept, problem = read_kept(kept_file(self.library))
+        if problem and self._say is not None:
+            self._say(problem)
+        return {**SHIPPED, **calibrations(kept)}
 
     @cached_property
     def stories(self) -> "StoryStore":
@@ -172,6 +182,7 @@ class Services:
             passages=self.passages,
             patterns=self.settings.manuscript.order,
             canon=self._canon_file().load,
+            wondered=self.threads.gaps,
         )
 
     def _canon_file(self) -> "CanonFile":
@@ -182,17 +193,8 @@ class Services:
     @cached_property
     def canon(self) -> "CanonService":
         """The writer's decisions."""
-        from lrwr.core.adapters.vectors.lock import FileLock
-        from lrwr.core.canon.service import CanonService
-
-        state = self.library.state_dir
-        return CanonService(
-            self.library.root / CANON_FILE,
-            history=state / "canon-history.jsonl",
-            lock=partial(FileLock, state / "canon.lock"),
-            prepare=partial(prepare_state_dir, self.library),
-            now=self._now,
-        )
+        prepare = partial(prepare_state_dir, self.library)
+        return fitting.canon(self.library, prepare, self._now)
 
     def sessions(self, *, asking: bool = True) -> "AvatarSessionService":
         """Return the service that answers questions and keeps conversations.
@@ -208,8 +210,16 @@ class Services:
 
         store, pipeline = self.passages, self.settings.pipeline
         shelf = Shelf(store, self._lexical, self.reranker, sentence_spans, pipeline)
-        voices = fitting.voices(self.settings, self._stack, shelf, asking=asking)
-        return fitting.sessions(self, voices, now=self._now)
+        voices = fitting.voices(self.settings, shelf, self.outward.reach(asking=asking))
+        web = self.outward.web(asking=asking)
+        return fitting.sessions(self, voices, web, now=self._now)
+
+    @cached_property
+    def outward(self) -> Outward:
+        """What may leave this machine, what left it, and the way there."""
+        return Outward(
+            self.settings, self.library, self._stack, self._database, self._now
+        )
 
     @cached_property
     def passages(self) -> "PassageStore":
@@ -241,15 +251,7 @@ class Services:
     @cached_property
     def reranker(self) -> "Reranker | None":
         """The second look at candidates; None when it is turned off or cannot be."""
-        if self.settings.rerank.model == "off" or self._embedder is None:
-            return None
-        from lrwr.core.adapters.rerank.late_interaction import LateInteraction
-        from lrwr.core.adapters.sentences import sentence_spans
-
-        frequencies = partial(
-            self._lexical.document_frequencies, pipeline=self.settings.pipeline
-        )
-        return LateInteraction(self._local, sentence_spans, frequencies)
+        return fitting.reranker(self.settings, self._embedder, self._lexical)
 
     def require_library(self) -> None:
         """Make sure that there is something to read.
@@ -280,12 +282,7 @@ class Services:
 
     @cached_property
     def _local(self) -> "LocalEmbedder":
-        from lrwr.core.adapters.embed.local import LocalEmbedder
-
-        embedding = self.settings.embedding
-        folder = self.library.resolve(embedding.folder) if embedding.folder else None
-        threads = embedding.threads or min(os.cpu_count() or 1, MOST_THREADS)
-        embedder = LocalEmbedder(folder, threads=threads)
+        embedder = fitting.embedder(self.settings, self.library)
         self._stack.callback(embedder.close)
         return embedder
 

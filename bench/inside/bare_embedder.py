@@ -12,7 +12,7 @@ import time
 from contextlib import closing
 
 from lrwr.core.adapters.embed.local import LocalEmbedder
-from lrwr.wiring import MOST_THREADS
+from lrwr.fitting import MOST_THREADS
 
 BATCH = 16
 

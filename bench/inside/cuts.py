@@ -25,6 +25,7 @@ from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.adapters.sentences import sentence_spans
 from lrwr.core.adapters.source.parser import parse_document
 from lrwr.core.model.documents import Document, DocumentId
+from lrwr.fitting import MOST_THREADS
 from lrwr.pipeline.stages.seams import (
     SeamKey,
     distances_of,
@@ -40,7 +41,6 @@ from lrwr.pipeline.stages.semantic import (
     plan_cuts,
 )
 from lrwr.pipeline.stages.units import Bond
-from lrwr.wiring import MOST_THREADS
 
 SEED = 20_260
 EDITS = 100

@@ -4,7 +4,7 @@ import asyncio
 import os
 
 from lrwr.core.adapters.embed.local import LocalEmbedder
-from lrwr.wiring import MOST_THREADS
+from lrwr.fitting import MOST_THREADS
 
 
 def main() -> None:

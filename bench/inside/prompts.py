@@ -68,12 +68,12 @@ async def _asked(
         sessions = services.sessions(asking=False)
         for question in questions:
             try:
-                messages = await sessions.prompt(_asking(question))
+                sendings = await sessions.prompt(_asking(question))
             except LrwrError:
                 refused += 1
                 continue
             made += 1
-            told = "\n".join(message.text for message in messages)
+            told = "\n".join(sending.text for sending in sendings)
             limit = int(question["asof_chapter"])
             chapters = {run: first[run] for run in _runs(told) if run in first}
             held += len(chapters)

@@ -20,8 +20,9 @@ import qdrant_edge
 
 from bench.library import reading
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.retrieval.search import POOL, PassageFinder, SearchRequest
+from lrwr.core.retrieval.search import PassageFinder, SearchRequest
 from lrwr.core.retrieval.story import StoryOrder
+from lrwr.core.retrieval.ways import POOL
 from lrwr.core.settings.load import load_settings
 from lrwr.wiring import Services, open_services
 

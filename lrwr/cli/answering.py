@@ -6,7 +6,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from lrwr.cli.cards import excerpt
-from lrwr.cli.conversations import notes_on, turn_as_json
+from lrwr.cli.conversations import notes_on, show_web, turn_as_json
 from lrwr.cli.ingested import count
 from lrwr.cli.passages import place_of
 from lrwr.cli.spending import tokens_and_price
@@ -102,6 +102,9 @@ class Live:
                     "faint",
                 ),
             )
+        if said.web:
+            self._output.answer()
+        show_web(said, self._output)
         for note in notes_on(turn):
             self._output.story(Styled(note, "faint"))
         if spent := spent_on(turn):
@@ -117,8 +120,6 @@ def spent_on(turn: Turn) -> str:
     if not usage.calls:
         return ""
     asked = count(usage.calls, "call")
-    if turn.output.model:  # of the calls the last was for the answer
-        asked = f"{count(usage.calls - 1, 'planning call')} and the answer"
     failed = f"; {count(usage.failed, 'call')} failed" if usage.failed else ""
     return f"{asked}: {tokens_and_price(usage, turn.price, about=True)}{failed}."
 

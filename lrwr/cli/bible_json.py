@@ -180,6 +180,7 @@ def gap(one: Gap) -> Plain:
         "suggestions": one.suggestions,
         "answer": one.answer or None,
         "defined": _claims(one.defined),
+        "asked_in_conversation": one.wondered,
     }
 
 

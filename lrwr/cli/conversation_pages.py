@@ -6,7 +6,14 @@ from dataclasses import replace
 
 from lrwr.cli.cards import excerpt
 from lrwr.cli.clean import clean
-from lrwr.cli.conversations import ANALYST, moment, notes_on, title_of, who_speaks
+from lrwr.cli.conversations import (
+    ANALYST,
+    FROM_THE_WEB,
+    moment,
+    notes_on,
+    title_of,
+    who_speaks,
+)
 from lrwr.cli.passages import place_of
 from lrwr.core.model.pages import Block, BlockKind
 from lrwr.core.model.turns import Thread, Turn
@@ -44,6 +51,11 @@ def _turn(turn: Turn) -> Iterator[Block]:
         place = place_of(citation.document, citation.lines)
         lead = f"[{citation.number}] {place}"
         yield Block(BlockKind.ITEM, f"“{citation.text}”", lead=lead)
+    if said.web:
+        yield Block(BlockKind.TEXT, f"{FROM_THE_WEB}:")
+    for page in said.web:
+        lead = f"[w{page.number}] {page.title}"
+        yield Block(BlockKind.ITEM, f"{page.url} “{page.text}”", lead=lead)
     for note in notes_on(turn):
         yield Block(BlockKind.ITEM, note)
 

@@ -6,11 +6,18 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from lrwr.cli.cards import excerpt
-from lrwr.cli.clean import clean
+from lrwr.cli.clean import clean, one_line
 from lrwr.cli.passages import pieces_of, place_of
 from lrwr.cli.stream import Styled
 from lrwr.core.model.errors import NotFound, SettingsProblem
-from lrwr.core.model.turns import Mode, NarrativeState, Thread, Turn, TurnState
+from lrwr.core.model.turns import (
+    Mode,
+    NarrativeState,
+    SupervisorOutput,
+    Thread,
+    Turn,
+    TurnState,
+)
 
 if TYPE_CHECKING:
     from lrwr.cli.output import Output
@@ -22,8 +29,14 @@ ANALYST = "the analyst"
 SHORTEST_ID = 6
 """Characters of an id that are shown at least."""
 
+FROM_THE_WEB = "From the web, not from your book"
+"""What stands over pages of the web, wherever they are shown."""
+
 BEFORE = 60
 """Characters that stand before the first word that was looked for."""
+
+_SENTENCE = 4
+"""Words from which on a gap is no mere name of an attribute."""
 
 
 def thread_called(wanted: str, threads: Sequence[Thread]) -> Thread:
@@ -119,14 +132,31 @@ def show_turn(turn: Turn, output: "Output") -> None:
             f"  “{excerpt(citation.text)}”",
             indent=4,
         )
+    show_web(said, output, indent=4)
     for note in notes_on(turn):
         output.answer(Styled(note, "faint"), indent=4)
+
+
+def show_web(said: SupervisorOutput, output: "Output", *, indent: int = 0) -> None:
+    """Show what an answer has from the web, apart from what it has from the text."""
+    if said.web:
+        output.answer(Styled(FROM_THE_WEB, "strong"), indent=indent)
+    for page in said.web:
+        output.answer(
+            f"[w{page.number}] {one_line(page.title)}  ",
+            Styled(one_line(page.url), "place"),
+            Styled(f"  “{excerpt(page.text)}”" if said.model else "", "faint"),
+            indent=indent,
+        )
 
 
 def notes_on(turn: Turn) -> Iterator[str]:
     """Yield what there is to say of an answer besides its words and citations."""
     said = turn.output
+    told = one_line(said.response_text)
     for gap in said.gap_flags:
+        if _is_told(gap.undefined_attribute, told):
+            continue
         about = f"{gap.about}, " if gap.about else ""
         implied = f" ({gap.what_is_implied})" if gap.what_is_implied else ""
         yield f"not defined: {about}{gap.undefined_attribute}{implied}"
@@ -139,9 +169,16 @@ def notes_on(turn: Turn) -> Iterator[str]:
         yield "the evidence is weak"
     yield from said.remarks
     if said.tavily_used:
-        yield "the web was searched"
+        sent = f": “{said.web_query}”" if said.web_query else ""
+        yield f"the web was asked{sent}"
     if turn.state is TurnState.STOPPED:
         yield "stopped before its end"
+
+
+def _is_told(attribute: str, answer: str) -> bool:
+    """Say whether an answer quotes a gap as the writer left it: in a sentence."""
+    words = one_line(attribute)
+    return len(words.split()) >= _SENTENCE and words in answer
 
 
 def show_found(
@@ -206,6 +243,8 @@ def turn_as_json(turn: Turn) -> dict[str, object]:
         "unsupported": [[span.start, span.end] for span in said.unsupported],
         "low_confidence": said.low_confidence,
         "web": said.tavily_used,
+        "web_query": said.web_query or None,
+        "web_citations": list(said.web),
         "remarks": list(said.remarks),
         "model": said.model or None,
         "usage": turn.usage,

@@ -20,6 +20,7 @@ from lrwr.cli.commands import (
     init,
     jobs,
     keys,
+    privacy,
     quotes,
     recap,
     relations,
@@ -28,6 +29,9 @@ from lrwr.cli.commands import (
     threads,
     timeline,
     world,
+)
+from lrwr.cli.commands import (
+    eval as evaluation,
 )
 from lrwr.cli.groups import NamedGroup
 from lrwr.core.model.errors import ExitCode, LrwrError
@@ -46,6 +50,7 @@ characters_app = typer.Typer(
 )
 gaps_app = typer.Typer(cls=NamedGroup, invoke_without_command=True, epilog=gaps.EPILOG)
 threads_app = typer.Typer(invoke_without_command=True, epilog=threads.EPILOG)
+privacy_app = typer.Typer(invoke_without_command=True, epilog=privacy.EPILOG)
 export_app = typer.Typer(
     help="Write what lrwr knows into a file of yours.", no_args_is_help=True
 )
@@ -86,6 +91,7 @@ def main(
 app.command("ingest", epilog=ingest.EPILOG)(ingest.ingest)
 app.command("search", epilog=search.EPILOG)(search.search)
 app.command("ask", epilog=ask.EPILOG)(ask.ask)
+app.command("eval", epilog=evaluation.EPILOG)(evaluation.evaluate)
 app.command("status")(status.status)
 app.command("jobs")(jobs.jobs)
 app.command("init")(init.init)
@@ -140,6 +146,11 @@ threads_app.command("export", epilog=threads.EXPORT_EPILOG)(threads.export)
 threads_app.command("delete", epilog=threads.DELETE_EPILOG)(threads.delete)
 threads_app.command("undo")(threads.undo)
 app.add_typer(threads_app, name="threads")
+privacy_app.callback()(privacy.privacy)
+privacy_app.command("allow", epilog=privacy.ALLOW_EPILOG)(privacy.allow)
+privacy_app.command("deny", epilog=privacy.DENY_EPILOG)(privacy.deny)
+privacy_app.command("clear", epilog=privacy.CLEAR_EPILOG)(privacy.clear)
+app.add_typer(privacy_app, name="privacy")
 
 
 def run() -> None:

@@ -10,11 +10,11 @@ def tokens_and_price(usage: "Usage", cost: float | None, *, about: bool) -> str:
     """Return the tokens and their price; `about` says that they are an estimate."""
     return (
         f"{'about ' if about else ''}{usage.prompt_tokens:,} tokens sent,"
-        f" {usage.completion_tokens:,} answered ({_dollars(cost)})"
+        f" {usage.completion_tokens:,} answered ({dollars(cost)})"
     )
 
 
-def _dollars(cost: float | None) -> str:
+def dollars(cost: float | None) -> str:
     """Return a price; what is spent is never said to be nothing."""
     if cost is None:
         return "price unknown"

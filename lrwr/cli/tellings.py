@@ -86,7 +86,7 @@ def show_gaps(gaps: "Sequence[Gap]", output: "Output") -> None:
         output.answer(
             Styled(gap.id, "place"),
             f"  {whose}{excerpt(gap.attribute)}",
-            Styled(f"  {gap.state}", "faint"),
+            Styled(f"  {gap.state}{', asked by you' if gap.wondered else ''}", "faint"),
         )
         if gap.answer:
             output.answer(f"you answered: {gap.answer}", indent=6)

@@ -4,7 +4,16 @@ from dataclasses import replace
 import pytest
 
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.turns import Mode, NarrativeState, Thread, ThreadId, Turn
+from lrwr.core.model.turns import (
+    GapFlag,
+    Mode,
+    NarrativeState,
+    Thread,
+    ThreadId,
+    Turn,
+    TurnState,
+)
+from lrwr.core.ports.thread_store import AskedGap
 from tests.fakes.conversations import OTHER, THREAD, a_turn, numbered, some_turns
 from tests.fakes.libraries import Library
 
@@ -270,3 +279,21 @@ async def test_a_turn_that_was_kept_stays_as_it_is_when_another_follows(
     await keep(library, second)
     kept = await library.threads.turns(THREAD)
     assert kept == [numbered(first, 1), numbered(second, 2)]
+
+
+async def test_what_answers_left_open_is_kept_with_where_they_stood(
+    library: Library,
+) -> None:
+    threads = library.threads
+    early = NarrativeState(as_of="ch2")
+    age, boat = GapFlag("Mags", "age", "She is old.", "Say it."), GapFlag("", "boat")
+    newer = a_turn("What boat?", gaps=(boat,), asked_at=2_000.0)
+    older = a_turn("How old?", gaps=(age,), asked_at=1_000.0, state=early)
+    stopped = replace(a_turn(gaps=(boat,)), state=TurnState.STOPPED)
+    for turn in (newer, older, stopped, a_turn()):
+        await threads.keep_turn(THREAD, "Gaps", turn, NarrativeState())
+    assert await threads.gaps() == [AskedGap(age, "ch2"), AskedGap(boat, "")]
+    await threads.delete(THREAD, 3_000.0)
+    assert await threads.gaps() == []
+    await threads.restore()
+    assert len(await threads.gaps()) == 2

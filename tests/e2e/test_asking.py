@@ -1,6 +1,5 @@
 """Questions answered with a language model, and without it when it fails."""
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,14 +10,13 @@ from lrwr.core.model.errors import ExitCode
 from tests.fakes.model_replies import prompt_tokens
 from tests.fakes.model_server import (
     MODEL,
-    Answering,
-    Asked,
     ModelServer,
     Nonsense,
     Refuse,
     Say,
     Turn,
 )
+from tests.fakes.planning import saying
 from tests.fakes.terminal import LRWR, Terminal
 
 FILES = {
@@ -33,21 +31,6 @@ FILES = {
 }
 LAMP = "What does Nell say about the lamp?"
 TOLD = "Nell says that the lamp must never go out [1]."
-
-
-def planning(asked: Asked) -> str:
-    if asked.shape == "Tools":
-        choice = {
-            "tool": "manuscript",
-            "intention": "dialogue_of",
-            "confidence": 0.9,
-        }
-        return json.dumps({"intent": "analytical", "tools": [choice]})
-    return json.dumps({"entities": [{"name": "Nell Tallow", "confidence": 1.0}]})
-
-
-def saying(turn: Turn) -> Answering:
-    return lambda asked: planning(asked) if asked.shape else turn
 
 
 @pytest.fixture
@@ -83,7 +66,8 @@ def test_a_model_plans_in_two_calls_and_answers_with_places(
     assert (ran.code, MODEL in ran.err) == (0, True)
     assert ran.out.startswith(TOLD)
     assert "[1] 1.md:" in ran.out
-    assert sorted(asked.shape for asked in server.asked) == ["", "Entities", "Tools"]
+    shapes = [asked.shape for asked in server.asked]
+    assert (sorted(shapes[:2]), shapes[2:]) == (["Entities", "Tools"], ["Step", ""])
 
 
 def test_what_an_answer_took_is_said_after_it_and_kept(
@@ -93,10 +77,10 @@ def test_what_an_answer_took_is_said_after_it_and_kept(
     (turn,) = book.run("threads", "show", "1", "--json").json["conversation"]
     sent, said = turn["usage"]["prompt_tokens"], turn["usage"]["completion_tokens"]
     whole = sum(prompt_tokens(asked.body) for asked in server.asked)
-    assert (turn["usage"]["calls"], sent) == (3, whole)
+    assert (turn["usage"]["calls"], sent) == (4, whole)
     assert turn["price"] == pytest.approx((0.10 * sent + 0.50 * said) / 1_000_000)
     told = f"{sent:,} tokens sent, {said:,} answered (less than $0.01)."
-    assert ran.err.endswith(f"2 planning calls and the answer: about {told}\n")
+    assert ran.err.endswith(f"4 calls: about {told}\n")
     assert "tokens" not in ran.out
 
 
@@ -110,12 +94,16 @@ def test_what_would_be_sent_is_what_is_sent(
     book: Terminal, server: ModelServer
 ) -> None:
     shown = book.run("ask", LAMP, "--show-prompt", "--json").json
+    assert [one["purpose"] for one in shown] == ["planning", "planning", "answering"]
     assert server.asked == []
     book.run("ask", LAMP)
-    (sent,) = (asked for asked in server.asked if not asked.shape)
-    assert sent.roles == [one["role"] for one in shown]
-    assert len(sent.texts[-1]) == len(shown[-1]["text"])
-    assert sent.texts[0] == shown[0]["text"]
+    first, second, _, answer = server.asked
+    planned = sorted((first, second), key=lambda asked: asked.shape, reverse=True)
+    for sent, one in zip((*planned, answer), shown, strict=True):
+        texts = [message["text"] for message in one["messages"]]
+        assert sent.roles == [message["role"] for message in one["messages"]]
+        assert [len(text) for text in sent.texts] == [len(text) for text in texts]
+        assert sent.texts[0] == texts[0]
 
 
 def test_text_that_gives_orders_stays_inside_its_fence(

@@ -14,6 +14,7 @@ from typing import Protocol, cast
 import pytest
 
 from lrwr.core.adapters.analyst.model import ModelAnalyst
+from lrwr.core.adapters.chat.line import Line
 from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
 from lrwr.core.adapters.chat.waiting import Pace
 from lrwr.core.model.metering import Usage
@@ -72,7 +73,7 @@ async def chat() -> AsyncIterator[OpenAIChat]:
         own=True,
         most_reply=MOST_REPLY,
     )
-    opened = OpenAIChat(connection, Pace(1))
+    opened = OpenAIChat(connection, Line(Pace(1)))
     yield opened
     await opened.aclose()
 

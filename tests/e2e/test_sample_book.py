@@ -57,6 +57,8 @@ def test_a_search_as_json_has_the_documented_keys(marsh: Terminal) -> None:
         "question",
         "as_of",
         "passages",
+        "confidence",
+        "low_confidence",
         "unknown_words",
         "facts",
         "remarks",

@@ -16,6 +16,7 @@ from lrwr.core.ports.manuscript_source import DocumentParser
 from lrwr.core.ports.record_store import Change
 from lrwr.core.ports.reranker import Reranker
 from lrwr.core.ports.vector_index import VectorIndex
+from lrwr.core.retrieval.confidence import SHIPPED, Calibrations
 from lrwr.core.retrieval.search import PassageFinder
 from lrwr.core.retrieval.story_search import StorySearch
 from lrwr.pipeline.recipes import NaiveRecipe, Recipe, Tools
@@ -129,6 +130,7 @@ class Desk:
         embedder: Embedder | None = None,
         candidates: int = 20,
         order: Sequence[str] = (),
+        calibrations: Calibrations = SHIPPED,
     ) -> PassageFinder:
         """What finds passages in the library, by an exact scan."""
         lent = embedder or self.embedder
@@ -153,6 +155,7 @@ class Desk:
             candidates=candidates,
             order_patterns=order,
             story=self.story_search(),
+            calibrations=calibrations,
         )
 
 

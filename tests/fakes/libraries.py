@@ -11,6 +11,7 @@ from lrwr.core.adapters.records.sqlite.jobs import SqliteJobQueue
 from lrwr.core.adapters.records.sqlite.knowledge import SqliteKnowledgeStore
 from lrwr.core.adapters.records.sqlite.lexical import SqliteLexicalIndex
 from lrwr.core.adapters.records.sqlite.passages import SqlitePassageStore
+from lrwr.core.adapters.records.sqlite.sent import SqliteSendLog
 from lrwr.core.adapters.records.sqlite.story import (
     SqliteAnalysisStore,
     SqliteCastStore,
@@ -24,6 +25,7 @@ from lrwr.core.ports.cast_store import CastStore
 from lrwr.core.ports.job_queue import JobQueue
 from lrwr.core.ports.lexical_index import LexicalIndex
 from lrwr.core.ports.record_store import ChangeFeed, KnowledgeStore, PassageStore
+from lrwr.core.ports.send_log import SendLog
 from lrwr.core.ports.story_store import StoryStore
 from lrwr.core.ports.thread_store import ThreadStore
 from tests.fakes.records import (
@@ -49,6 +51,7 @@ class Library:
     casts: CastStore
     analysis: AnalysisStore
     threads: ThreadStore
+    sent: SendLog
     clock: Clock
 
     async def keep(self, knowledge: Knowledge, revision: str = "r1") -> None:
@@ -80,6 +83,7 @@ def over(database: Database, clock: Clock) -> Library:
         casts=SqliteCastStore(database),
         analysis=SqliteAnalysisStore(database, now=clock),
         threads=SqliteThreadStore(database),
+        sent=SqliteSendLog(database),
         clock=clock,
     )
 

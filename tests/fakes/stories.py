@@ -17,6 +17,7 @@ from lrwr.core.model.story import DocumentOutline
 from lrwr.core.model.text import Span
 from lrwr.core.ports.record_store import DocumentText, LibraryCounts
 from lrwr.core.ports.story_store import Appearance, FirstSeen, Known, Role, Said
+from lrwr.core.ports.thread_store import AskedGap
 from lrwr.core.retrieval.story import arrange
 
 
@@ -37,6 +38,10 @@ class Book:
         ]
 
     async def chunks(self, ids: Sequence[ChunkId]) -> list[Chunk]:
+        """There are none."""
+        return []
+
+    async def chunks_of(self, document: DocumentId, pipeline: Pipeline) -> list[Chunk]:
         """There are none."""
         return []
 
@@ -192,7 +197,17 @@ class Stories:
 
     def service(self, canon: Callable[[], Canon] = Canon) -> BibleService:
         """Return the service over it."""
-        return BibleService(stories=self, passages=self.book, patterns=(), canon=canon)
+
+        async def wondered() -> Sequence[AskedGap]:
+            return ()
+
+        return BibleService(
+            stories=self,
+            passages=self.book,
+            patterns=(),
+            canon=canon,
+            wondered=wondered,
+        )
 
     def _count(self, who: str, form: str) -> int:
         whole = 0

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from lrwr.core.adapters.analyst.rules import RulesAnalyst
 from lrwr.core.adapters.sentences import sentence_spans
-from lrwr.core.canon.decision import Decision
+from lrwr.core.canon.decision import Change, Decision
+from lrwr.core.canon.model import Canon
 from lrwr.core.model.cast import Character
 from lrwr.core.model.chunks import Chunk, Pipeline
 from lrwr.core.model.documents import DocumentId
@@ -82,9 +83,13 @@ class StoryDesk(Desk):
         """What brings the story to bear on a search."""
         return StorySearch(self.library.story)
 
-    def decide(self, decision: Decision) -> None:
+    def decide(self, decision: Decision) -> Change:
         """Write a decision into the canon file."""
-        a_service(self.folder).decide(decision)
+        return a_service(self.folder).decide(decision)
+
+    def canon(self) -> Canon:
+        """Return what is decided."""
+        return a_service(self.folder).load()
 
     async def chunks(self, name: str = "") -> list[Chunk]:
         """Return the passages of one document, or all, by document and place."""

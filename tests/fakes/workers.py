@@ -16,11 +16,13 @@ from lrwr.core.adapters.records.sqlite.database import Database
 from lrwr.core.adapters.records.sqlite.feed import SqliteChangeFeed
 from lrwr.core.adapters.records.sqlite.jobs import SqliteJobQueue
 from lrwr.core.adapters.records.sqlite.knowledge import SqliteKnowledgeStore
+from lrwr.core.adapters.records.sqlite.sent import SqliteSendLog
 from lrwr.core.adapters.records.sqlite.threads import SqliteThreadStore
 from lrwr.core.adapters.vectors.edge import EdgeIndex, open_edge
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobKind, JobOrder
+from lrwr.core.model.sent import Came, Outcome, Purpose, Sent
 from lrwr.core.model.turns import NarrativeState
 from tests.fakes.conversations import THREAD, some_turns
 from tests.fakes.records import (
@@ -75,6 +77,19 @@ async def keep_turns(folder: Path) -> None:
     for turn in some_turns(20):
         kept = await threads.keep_turn(THREAD, "Tides", turn, NarrativeState())
         say(kept.turns)
+    await database.aclose()
+
+
+async def note_requests(folder: Path) -> None:
+    """Note requests as they leave at the same time as others do."""
+    wait_for_the_start()
+    database = Database(folder / FILE)
+    log = SqliteSendLog(database)
+    for size in range(20):
+        about = Sent("openai", "api.openai.com", Purpose.READING, "m", 1.0, size)
+        row = await log.begin(about)
+        await log.end(row, Came(Outcome.ANSWERED, size))
+        say(row)
     await database.aclose()
 
 
@@ -141,6 +156,7 @@ WORK: dict[str, Callable[[Path], Awaitable[None]]] = {
     "open": open_library,
     "claim": claim_jobs,
     "talk": keep_turns,
+    "send": note_requests,
     "write": write_for_ever,
     "hold": hold_the_shard,
     "follow": follow_for_ever,

@@ -7,6 +7,7 @@ import typer
 if TYPE_CHECKING:
     from lrwr.cli.output import Output
     from lrwr.core.chat.service import Asking
+    from lrwr.core.chat.voices import Sending
     from lrwr.core.model.turns import Mode
     from lrwr.core.settings.values import Settings
     from lrwr.wiring import Services
@@ -156,12 +157,15 @@ async def _ask(
     as_json: bool,
 ) -> None:
     from lrwr.cli.answering import Live, told_as_json
+    from lrwr.cli.leave import ask_leave, tell_first_use
     from lrwr.wiring import open_services
 
     live = Live(output, quiet=as_json)
     async with open_services(settings, say=output.story) as services:
         asking = await _ready(services, asking, thread)
+        ask_leave(services, output, "openai", "tavily", as_json=as_json)
         sessions = services.sessions()
+        tell_first_use(services, output, "openai", "tavily")
         note = _note(settings, sessions.model)
         done = await live.watch(sessions.ask(asking), note)
     if as_json:
@@ -207,13 +211,20 @@ async def _show_prompt(
 
     async with open_services(settings, say=output.story) as services:
         asking = await _ready(services, asking, thread)
-        messages = await services.sessions(asking=False).prompt(asking)
+        sendings = await services.sessions(asking=False).prompt(asking)
     if as_json:
-        output.json([{"role": one.role, "text": one.text} for one in messages])
+        output.json([_sending_as_json(one) for one in sendings])
         return
-    if not messages:
-        output.answer("No language model is set: nothing would be sent.")
-    for message in messages:
-        output.answer(Styled(f"{message.role}:", "strong"))
-        output.answer(message.text)
-        output.answer()
+    if not sendings:
+        output.answer("No language model is asked: nothing would be sent.")
+    for sending in sendings:
+        output.answer(Styled(f"For {sending.purpose}:", "strong"))
+        for message in sending.messages:
+            output.answer(Styled(f"{message.role}:", "strong"))
+            output.answer(message.text)
+            output.answer()
+
+
+def _sending_as_json(sending: "Sending") -> dict[str, object]:
+    messages = [{"role": one.role, "text": one.text} for one in sending.messages]
+    return {"purpose": sending.purpose, "messages": messages}

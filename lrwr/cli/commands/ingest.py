@@ -103,6 +103,7 @@ async def _ingest(
 ) -> "IngestReport":
     import time
 
+    from lrwr.cli.leave import ask_leave, tell_first_use
     from lrwr.core.settings.library import remember
     from lrwr.core.settings.sync import sync_warning
     from lrwr.wiring import open_services
@@ -113,7 +114,10 @@ async def _ingest(
         warning = sync_warning(services.library.state_dir)
         if warning and not services.library.database.exists():
             output.warn(warning)
+        asked = ["openai"] if settings.pipeline == "b" and not dry_run else []
+        ask_leave(services, output, *asked, as_json=as_json)
         service = services.processing(targets, asking=not dry_run)
+        tell_first_use(services, output, *asked)
         if paths and not dry_run and not settings.manuscript.folders:
             remember(services.library, targets)  # first: the work may be cut short
         with output.progress("Reading the manuscript", None) as advance:

@@ -35,6 +35,7 @@ async def facts_of(
     Raises:
         NotFound: Nothing has been ingested here.
     """
+    from lrwr.core.adapters.chat.choose import models_of
     from lrwr.core.bible.gathering import readers
     from lrwr.core.model.errors import NotFound
     from lrwr.core.model.facts import About
@@ -60,6 +61,7 @@ async def facts_of(
             "folders": list(folders),
             "pipeline": settings.pipeline,
             "read_by": list(readers(labelled)) if counts.documents else [],
+            "models": models_of(settings),
             "documents": counts.documents,
             "chapters": order.last,
             "words": counts.words,
@@ -79,6 +81,8 @@ def tell(facts: "dict[str, object]", output: "Output") -> None:
     for folder in folders if isinstance(folders, list) else []:
         output.answer(f"Manuscript: {folder}")
     output.answer(_who_read(facts))
+    if facts["models"]:
+        output.answer(_models(facts["models"]))
     output.answer(
         f"{facts['documents']:,} documents, {facts['chapters']} chapters,"
         f" {facts['words']:,} words, {facts['chunks']:,} passages"
@@ -105,3 +109,14 @@ def _who_read(facts: "dict[str, object]") -> str:
     if isinstance(models, list) and models:
         return f"{told}: read by rules and by {' and '.join(models)}."
     return f"{told}: read by rules alone, without a language model."
+
+
+def _models(models: object) -> str:
+    """Say which language models are set, and what for."""
+    named: dict[str, list[str]] = {}
+    for purpose, name in models.items() if isinstance(models, dict) else ():
+        named.setdefault(name, []).append(purpose)
+    told = (f"{name} for {' and '.join(what)}" for name, what in named.items())
+    if len(named) == 1:
+        return f"Language model: {next(iter(named))}."
+    return f"Language models: {', '.join(told)}."

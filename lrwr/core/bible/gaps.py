@@ -14,8 +14,10 @@ from lrwr.core.bible.gathering import (
 )
 from lrwr.core.bible.values import Claim, Evidence, Gap, GapState
 from lrwr.core.canon.model import Canon, Question
+from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import RULES, WRITER, About, CharacterField
+from lrwr.core.model.turns import GapFlag
 
 _LETTERS = "bcdfghjkmnpqrstvwxz"
 _SHORTEST = 4
@@ -30,15 +32,20 @@ class _Entry:
     about: str
     attribute: str
     found: list[Found] = field(default_factory=list)
+    wondered: list[GapFlag] = field(default_factory=list)
     answer: str = ""
     unsaid: bool = False
 
 
-def ledger_of(material: Material, canon: Canon) -> tuple[Gap, ...]:
-    """Return every gap in sight: in story order, then those that only canon knows.
+def ledger_of(
+    material: Material, canon: Canon, wondered: Sequence[GapFlag] = ()
+) -> tuple[Gap, ...]:
+    """Return every gap in sight: in story order, then those of conversations, last
+    those that only canon knows.
 
     Under a horizon an answer of the writer's is not shown: it has no place in the
-    story.
+    story. `wondered` is what conversations asked for that stood where the horizon is
+    or before it.
     """
     entries: dict[Key, _Entry] = {}
     for found in material.about(About.GAP):
@@ -48,6 +55,7 @@ def ledger_of(material: Material, canon: Canon) -> tuple[Gap, ...]:
         key = _key(question, material)
         entry = entries.setdefault(key, _Entry(question.about, question.attribute))
         entry.found.append(found)
+    _add_wondered(entries, material, wondered)
     _add_decisions(entries, material, canon)
     defined = _defined(material)
     ids = _ids(entries)
@@ -85,6 +93,20 @@ def gap_called(text: str, gaps: Sequence[Gap]) -> Gap:
     )
 
 
+def _add_wondered(
+    entries: dict[Key, _Entry], material: Material, wondered: Iterable[GapFlag]
+) -> None:
+    for flag in wondered:
+        question = Question(flag.about, flag.undefined_attribute)
+        told = (flag.undefined_attribute, flag.what_is_implied)
+        hidden = flag.about and not material.roll.shown(flag.about)
+        if hidden or any(map(material.roll.betrays, told)):
+            continue
+        key = _key(question, material)
+        entry = entries.setdefault(key, _Entry(question.about, question.attribute))
+        entry.wondered.append(flag)
+
+
 def _add_decisions(
     entries: dict[Key, _Entry], material: Material, canon: Canon
 ) -> None:
@@ -100,7 +122,8 @@ def _add_decisions(
 def _gap(id_: str, entry: _Entry, defined: Sequence[Claim], material: Material) -> Gap:
     said = [(found.fact.value, found.evidence) for found in entry.found]
     implied = claims(("", value or words.text, words) for value, words in said)
-    wished = (found.fact.detail("suggestion") for found in entry.found)
+    wished = [found.fact.detail("suggestion") for found in entry.found]
+    wished += [flag.development_suggestion for flag in entry.wondered]
     about = material.roll.shown(entry.about) if entry.about else ""
     decided = entry.about if (entry.answer or entry.unsaid) else about
     return Gap(
@@ -109,11 +132,18 @@ def _gap(id_: str, entry: _Entry, defined: Sequence[Claim], material: Material) 
         about=about,
         attribute=entry.attribute,
         state=_state(entry, defined),
-        implied=implied,
+        implied=implied or _inferred(entry.wondered),
         suggestions=tuple(dict.fromkeys(filter(None, wished))),
         answer="" if material.sight.bounded else entry.answer,
         defined=tuple(defined),
+        wondered=not entry.found and bool(entry.wondered),
     )
+
+
+def _inferred(wondered: Iterable[GapFlag]) -> tuple[Claim, ...]:
+    """Return what answers took to be implied: nobody's words, and no evidence."""
+    told = dict.fromkeys(flag.what_is_implied for flag in wondered)
+    return tuple(Claim(one, (), Certainty.NOT_EVALUATED) for one in told if one)
 
 
 def _state(entry: _Entry, defined: Sequence[Claim]) -> GapState:

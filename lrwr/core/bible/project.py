@@ -21,6 +21,7 @@ from lrwr.core.canon.model import Canon
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.story import Horizon
+from lrwr.core.model.turns import GapFlag
 from lrwr.core.ports.record_store import DocumentText
 from lrwr.core.ports.story_store import Appearance, FirstSeen, Known, Said
 from lrwr.core.retrieval.story import StoryOrder
@@ -28,7 +29,10 @@ from lrwr.core.retrieval.story import StoryOrder
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """All that is known of a story, the whole of it."""
+    """All that is known of a story, the whole of it.
+
+    `wondered` is what conversations left open that may be seen where one reads to.
+    """
 
     order: StoryOrder
     texts: Mapping[DocumentId, DocumentText]
@@ -38,6 +42,7 @@ class Knowledge:
     quotations: tuple[Said, ...] = ()
     appearances: tuple[Appearance, ...] = ()
     canon: Canon = field(default_factory=Canon)
+    wondered: tuple[GapFlag, ...] = ()
 
 
 def project(known: Knowledge, horizon: Horizon | None = None) -> Bible:
@@ -49,7 +54,7 @@ def project(known: Knowledge, horizon: Horizon | None = None) -> Bible:
     sight = Sight(known.order, known.texts, horizon)
     roll = Roll(known.cast, known.first_seen, sight, known.canon.names)
     material = gather(known.facts, roll, sight)
-    gaps = ledger_of(material, known.canon)
+    gaps = ledger_of(material, known.canon, known.wondered)
     relations = relations_of(material)
     events, told = events_of(material), told_of(material)
     scenes = scenes_of(material, known.appearances, known.canon)

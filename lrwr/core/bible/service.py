@@ -1,7 +1,7 @@
 """BibleService: reads what is known of the story, and draws it as of any moment."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
@@ -26,7 +26,8 @@ from lrwr.core.model.facts import About
 from lrwr.core.model.story import Horizon
 from lrwr.core.ports.record_store import DocumentText, PassageStore
 from lrwr.core.ports.story_store import StoryStore
-from lrwr.core.retrieval.story import StoryOrder, arrange, parse_horizon
+from lrwr.core.ports.thread_store import AskedGap
+from lrwr.core.retrieval.story import StoryOrder, arrange, parse_horizon, stands_before
 
 _TOLD = frozenset(About) - {About.PASSAGE}
 """What the bible is made of; facts about passages are many, and for searching."""
@@ -36,7 +37,7 @@ class BibleService:
     """Reads only; several calls may run at once. A horizon bounds everything.
 
     `patterns` is the setting `[manuscript] order`. `canon` reads the writer's
-    decisions, anew for each call.
+    decisions, anew for each call; `wondered` what conversations left open.
     """
 
     def __init__(
@@ -46,11 +47,13 @@ class BibleService:
         passages: PassageStore,
         patterns: Sequence[str],
         canon: Callable[[], Canon],
+        wondered: Callable[[], Awaitable[Sequence[AskedGap]]],
     ) -> None:
         self._stories = stories
         self._passages = passages
         self._patterns = patterns
         self._canon = canon
+        self._wondered = wondered
 
     async def horizon(self, text: str) -> Horizon:
         """Return the place in the story that the writer calls `text`.
@@ -79,6 +82,11 @@ class BibleService:
             quotations=tuple(await self._stories.quotations()),
             appearances=tuple(await self._stories.appearances()),
             canon=canon,
+            wondered=tuple(
+                asked.gap
+                for asked in await self._wondered()
+                if horizon is None or stands_before(asked.as_of, horizon, order)
+            ),
         )
         counts = await self._passages.counts(Pipeline.AGENTIC)
         return replace(project(known, horizon), unread=not counts.documents)
@@ -183,7 +191,7 @@ def character_called(name: str, bible: Bible) -> CharacterProfile:
         NotFound: Nobody is called so, or several are; the hint offers some.
     """
     people = {profile.name: profile for profile in bible.characters}
-    fits = [people[one] for one in resolve(name, _cast_of(bible)) if one in people]
+    fits = [people[one] for one in resolve(name, cast_of(bible)) if one in people]
     if len(fits) == 1:
         return fits[0]
     if fits:
@@ -198,7 +206,8 @@ def character_called(name: str, bible: Bible) -> CharacterProfile:
     )
 
 
-def _cast_of(bible: Bible) -> Cast:
+def cast_of(bible: Bible) -> Cast:
+    """Return the bible's characters with the forms of their names seen so far."""
     return Cast(
         tuple(
             Character(

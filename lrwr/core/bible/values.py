@@ -88,7 +88,7 @@ class Gap:
     `id` stays the same from run to run. `asked` is the question as the canon has it,
     or would. `implied` is what the text lets one infer. `answer` is the writer's,
     empty without one and under a horizon. `defined` is where the text says it after
-    all.
+    all. `wondered` says that a conversation asked, and nothing else did.
     """
 
     id: str
@@ -100,6 +100,7 @@ class Gap:
     suggestions: tuple[str, ...] = ()
     answer: str = ""
     defined: tuple[Claim, ...] = ()
+    wondered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,10 @@ from lrwr.core.chat.checking import checked
 from lrwr.core.chat.citing import Numbered, numbered, texts_of
 from lrwr.core.chat.fence import new_mark
 from lrwr.core.chat.nodes import Answer, Emit
+from lrwr.core.chat.outside import own_names, pages_for
+from lrwr.core.chat.outside_words import web_words
 from lrwr.core.chat.picking import Shelf, weigh
-from lrwr.core.chat.prompts import avatar_messages, texts_in
+from lrwr.core.chat.prompts import avatar_messages, texts_in, web_told
 from lrwr.core.chat.quoting import gap_asked, quote_answer
 from lrwr.core.chat.speaking import speak, speaks_as
 from lrwr.core.chat.state import Question, RetrievalResult
@@ -16,12 +18,14 @@ from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.turns import (
     Citation,
     Cited,
+    CitedOutside,
     GapFlag,
     GapFound,
     Intent,
     Mode,
     Plan,
     Token,
+    WebCitation,
 )
 from lrwr.core.model.words import content_words
 from lrwr.core.ports.chat_model import ChatModel, Message
@@ -53,12 +57,28 @@ class QuotingAvatar:
                         citations.append(citation)
                     case GapFound(gap=gap):
                         gaps.append(gap)
+        pieces += await self._outside(question, result, emit)
         return Answer(
             text="".join(pieces),
             citations=tuple(citations),
             gaps=tuple(gaps),
             remarks=tuple(remarks),
         )
+
+    async def _outside(
+        self, question: Question, result: RetrievalResult, emit: Emit
+    ) -> list[str]:
+        """Quote the web below the text's own words; return what was said."""
+        pages = pages_for(question, result)
+        if not pages:
+            return []
+        words = await weigh(content_words(result.web_query), self.shelf)
+        said: list[str] = []
+        for event in web_words(pages, words, self.shelf.sentences):
+            emit(event)
+            if isinstance(event, Token):
+                said.append(event.text)
+        return said
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +87,7 @@ class Prompt:
 
     messages: tuple[Message, ...]
     material: Numbered
+    web: tuple[WebCitation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,26 +113,28 @@ class ModelAvatar:
         texts = await texts_of(result, self.shelf.store)
         words = await weigh(content_words(question.text), self.shelf)
         material = numbered(result, texts, self.shelf.sentences, words=words)
-        mark = new_mark(*texts_in(question, material))
+        web = web_told(question, result)
+        mark = new_mark(*texts_in(question, material, web))
         messages = avatar_messages(question, plan, result, material, mark)
-        return Prompt(tuple(messages), material)
+        return Prompt(tuple(messages), material, web)
 
     async def answer(
         self, question: Question, plan: Plan, result: RetrievalResult, emit: Emit
     ) -> Answer:
         """Answer as the model's words come; then hold them against what they cite."""
         prompt = await self.prompt(question, plan, result)
-        material = prompt.material
         pieces: list[str] = []
         remarks: tuple[str, ...] = ()
         try:
             await self._speak(prompt, pieces, emit)
+            if not "".join(pieces).strip():
+                raise ServiceUnavailable(f"{self.model} said nothing.")
         except ServiceUnavailable as error:
-            if not pieces:
+            if not "".join(pieces).strip():
                 return await self._instead(error, question, plan, result, emit)
             remarks = (f"The answer broke off. {error}",)
         return self._held_against(
-            "".join(pieces), material, question, plan, result, remarks
+            "".join(pieces), prompt, question, plan, result, remarks
         )
 
     async def _speak(self, prompt: Prompt, pieces: list[str], emit: Emit) -> None:
@@ -119,7 +142,7 @@ class ModelAvatar:
         async with aclosing(speak(self.chat, prompt.messages)) as tokens:
             async for token in tokens:
                 if not pieces:
-                    _show(prompt.material, emit)
+                    _show(prompt, emit)
                 emit(token)
                 pieces.append(token.text)
 
@@ -143,12 +166,13 @@ class ModelAvatar:
     def _held_against(
         self,
         said: str,
-        material: Numbered,
+        prompt: Prompt,
         question: Question,
         plan: Plan,
         result: RetrievalResult,
         remarks: tuple[str, ...],
     ) -> Answer:
+        material = prompt.material
         mode = Mode.IN_CHARACTER if speaks_as(question, plan) else Mode.ANALYTICAL
         text, cited, unsupported = checked(
             said,
@@ -157,6 +181,8 @@ class ModelAvatar:
             mode=mode,
             notes=material.notes,
             decided=material.decided,
+            web=prompt.web,
+            own=own_names(plan, result),
         )
         empty = not material.entries and not material.passages
         asked = plan.intent is Intent.GAP_PROBE and not cited
@@ -164,7 +190,9 @@ class ModelAvatar:
         return Answer(text, cited, gaps, unsupported, remarks, model=self.model)
 
 
-def _show(material: Numbered, emit: Emit) -> None:
+def _show(prompt: Prompt, emit: Emit) -> None:
     """Let others see what the numbers of an answer that has begun stand for."""
-    for citation in material.citations:
+    for citation in prompt.material.citations:
         emit(Cited(citation))
+    for page in prompt.web:
+        emit(CitedOutside(page))

@@ -1,23 +1,27 @@
 """An answer held against the words it cites: what they do not bear out is marked.
 
-Nothing is taken out of an answer but numbers that stand for nothing. English rules.
+Nothing is taken out of an answer but numbers that stand for nothing. What it has from
+the web has marks of its own, and bears out nothing of the book. English rules.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from lrwr.core.chat.citing import same_words
+from lrwr.core.chat.outside_marks import WEB_MARK, marked_apart, web_numbers
 from lrwr.core.english.quoting import find_quote
 from lrwr.core.model.text import Span, SplitSentences
-from lrwr.core.model.turns import Citation, Mode
+from lrwr.core.model.turns import Citation, Mode, WebCitation
 from lrwr.core.model.words import STOP_WORDS, WORD, light_stem, plain_word
 
 MARK = re.compile(r"\[\s*(\d+(?:\s*[,;–-]\s*\d+)*)\s*\]")
 """The number of a citation in an answer, or several: [3], [1, 4], [2-5]."""
 
 _MARK_AND_SPACE = re.compile(r"([^\S\n]*)" + MARK.pattern)
+_ANY_MARK = re.compile(rf"{MARK.pattern}|{WEB_MARK.pattern}")
+_ANY_MARK_AND_SPACE = re.compile(rf"[^\S\n]*(?:{_ANY_MARK.pattern})")
 
 BORNE = 0.3
 """The share of a sentence's content words that must stand in what it cites. Fair
@@ -29,6 +33,7 @@ QUOTED_WORDS = 4
 be a title, a name or irony."""
 
 _QUOTED = re.compile(r"“(?P<curly>[^“”]+)”|\"(?P<straight>[^\"\n]+)\"")
+_MARKS = re.compile(rf"(?:(?:{MARK.pattern}|{WEB_MARK.pattern})[^\S\n]*)+")
 _ELLIPSIS = re.compile(r"[\[(]?(?:…|\.\s?\.\s?\.)[\])]?")
 _LINE = re.compile(r"[^\n]+")
 _BULLET = re.compile(r"\s*(?:[-*•>#]+|\d+[.)])\s+")
@@ -47,11 +52,15 @@ _NO_NOTES: Mapping[int, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """A sentence of an answer without its marks' numbers, and those numbers."""
+    """A sentence of an answer without its marks' numbers, and those numbers.
+
+    `web` are those of the web's marks.
+    """
 
     span: Span
     words: frozenset[str]
     numbers: tuple[int, ...]
+    web: tuple[int, ...]
 
 
 def checked(
@@ -62,6 +71,8 @@ def checked(
     mode: Mode = Mode.ANALYTICAL,
     notes: Mapping[int, str] = _NO_NOTES,
     decided: Sequence[str] = (),
+    web: Sequence[WebCitation] = (),
+    own: Collection[str] = (),
 ) -> tuple[str, tuple[Citation, ...], tuple[Span, ...]]:
     """Return the answer, what it cites, and the stretches that nothing bears out.
 
@@ -71,27 +82,39 @@ def checked(
     `notes` are what the material says beside a number, and count with it. A sentence
     without a number may rest on what the writer has `decided`. Questions, headings,
     the cited words themselves and sentences that call the text silent need none.
+    What is marked as from the `web` must stand there; beside a number of the text, the
+    text must have its share in it, and without one it may have no name that is the
+    book's `own`: the words of such names, plain.
     """
     known = {citation.number: citation for citation in citations}
-    text = _without_strange_numbers(answer, frozenset(known))
+    pages = {page.number: page for page in web}
+    text = _without_strange_numbers(
+        marked_apart(answer, frozenset(pages)), frozenset(known)
+    )
     said = list(_sentences(text, sentences))
     used = {n for mark in MARK.finditer(text) for n in _plain_numbers(mark[1])}
     cited = tuple(known[number] for number in sorted(used))
-    doubtful = set(_misquoted(text, cited))
+    doubtful = set(_misquoted(text, cited, pages))
     if mode is Mode.ANALYTICAL:
         support = {n: _stems(f"{known[n].text}\n{notes.get(n, '')}") for n in used}
         support[0] = _stems("\n".join(decided))
+        outside = {n: _stems(f"{one.title}\n{one.text}") for n, one in pages.items()}
         doubtful.update(
             one.span
             for one in said
-            if not _is_borne(one, support, text) and not _is_quoted(one, text, cited)
+            if not (
+                _is_from_web(one, support, outside)
+                and (one.numbers or not _names(one, text, own))
+                if one.web
+                else _is_borne(one, support, text) or _is_quoted(one, text, cited)
+            )
         )
     return text, cited, tuple(sorted(doubtful))
 
 
 def without_marks(answer: str) -> str:
     """Return an answer without its numbers: those of one turn mean nothing to another."""
-    return _MARK_AND_SPACE.sub("", answer)
+    return _ANY_MARK_AND_SPACE.sub("", answer)
 
 
 def _without_strange_numbers(answer: str, known: frozenset[int]) -> str:
@@ -141,15 +164,16 @@ def _sentences(text: str, split: SplitSentences) -> Iterator[_Said]:
     for (since, body), until in zip(bodies, ends, strict=False):
         marks = MARK.finditer(text, since, until)
         numbers = {number for mark in marks for number in _plain_numbers(mark[1])}
-        words = _stems(MARK.sub(" ", text[body.start : body.end]))
-        yield _Said(body, words, tuple(sorted(numbers)))
+        words = _stems(_ANY_MARK.sub(" ", text[body.start : body.end]))
+        web = tuple(web_numbers(text[since:until]))
+        yield _Said(body, words, tuple(sorted(numbers)), web)
 
 
 def _body(text: str, span: Span) -> Span:
     """Return a sentence without marks and a bullet before it."""
     start = span.start
     while found := (
-        MARK.match(text, start, span.end) or _BULLET.match(text, start, span.end)
+        _ANY_MARK.match(text, start, span.end) or _BULLET.match(text, start, span.end)
     ):
         start = found.end()
     while start < span.end and text[start].isspace():
@@ -168,10 +192,30 @@ def _is_borne(said: _Said, support: Mapping[int, frozenset[str]], text: str) -> 
     return not said.numbers and _SILENT.search(told) is not None
 
 
+def _is_from_web(
+    said: _Said,
+    support: Mapping[int, frozenset[str]],
+    outside: Mapping[int, frozenset[str]],
+) -> bool:
+    """Say whether the pages named bear a sentence out, and the text its share of it."""
+    nothing: frozenset[str] = frozenset()
+    own = nothing.union(*(support[number] for number in said.numbers))
+    theirs = nothing.union(*(outside[number] for number in said.web))
+    if said.numbers and said.words.isdisjoint(own - theirs):
+        return False
+    return len(said.words & (own | theirs)) >= BORNE * len(said.words)
+
+
+def _names(said: _Said, text: str, own: Collection[str]) -> bool:
+    words = WORD.findall(text[said.span.start : said.span.end])
+    return any(word[0].isupper() and plain_word(word) in own for word in words)
+
+
 def _is_quoted(said: _Said, text: str, cited: Sequence[Citation]) -> bool:
     """Say whether a sentence is itself words that the answer cites."""
-    told = MARK.sub("", text[said.span.start : said.span.end])
-    return len(WORD.findall(told)) >= QUOTED_WORDS and _stands(told, cited)
+    told = _ANY_MARK.sub("", text[said.span.start : said.span.end])
+    words = [one.text for one in cited]
+    return len(WORD.findall(told)) >= QUOTED_WORDS and _stands(told, words)
 
 
 def _is_heading(text: str, span: Span) -> bool:
@@ -182,20 +226,39 @@ def _is_heading(text: str, span: Span) -> bool:
     )
 
 
-def _misquoted(text: str, cited: Sequence[Citation]) -> Iterator[Span]:
+def _misquoted(
+    text: str, cited: Sequence[Citation], pages: Mapping[int, WebCitation]
+) -> Iterator[Span]:
     for found in _QUOTED.finditer(text):
-        quote = MARK.sub("", found["curly"] or found["straight"])
-        if len(WORD.findall(quote)) >= QUOTED_WORDS and not _stands(quote, cited):
+        quote = _ANY_MARK.sub("", found["curly"] or found["straight"])
+        if len(WORD.findall(quote)) < QUOTED_WORDS:
+            continue
+        sources = _attributed(text, found.end(), cited, pages)
+        if not _stands(quote, [one.text for one in sources]):
             yield Span(found.start(), found.end())
 
 
-def _stands(quote: str, cited: Sequence[Citation]) -> bool:
+def _attributed(
+    text: str, end: int, cited: Sequence[Citation], pages: Mapping[int, WebCitation]
+) -> Sequence[Citation | WebCitation]:
+    """Return what a quotation that ends at `end` says it is from: the web, where the
+    next mark of its line is the web's; else the text."""
+    line = text[end:].partition("\n")[0]
+    before_next = line[: quote.start()] if (quote := _QUOTED.search(line)) else line
+    mark = _ANY_MARK.search(before_next) or _ANY_MARK.search(line)
+    group = _MARKS.match(line, mark.start()) if mark else None
+    named = web_numbers(group[0]) if group else []
+    own = cited if not named or MARK.search(group[0] if group else "") else ()
+    return [*own, *(pages[number] for number in named)]
+
+
+def _stands(quote: str, texts: Sequence[str]) -> bool:
     """Say whether cited words hold a quote, whole or between what it leaves out."""
-    if any(_holds(one.text, quote) for one in cited):
+    if any(_holds(text, quote) for text in texts):
         return True
     parts = [part for part in _ELLIPSIS.split(quote) if WORD.search(part)]
     return len(parts) > 1 and all(
-        any(_holds(one.text, part) for one in cited) for part in parts
+        any(_holds(text, part) for text in texts) for part in parts
     )
 
 

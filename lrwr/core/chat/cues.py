@@ -64,6 +64,18 @@ GAP = re.compile(
 )  # fmt: skip
 """Asks whether the text says something, rather than what."""
 
+PROBE = re.compile(
+    r"\b(?:does|did|do)\s+(?:the|my|this)\s+(?:text|book|story|manuscript|novel|draft"
+    r"|chapter|scene)\s+(?:ever\s+|actually\s+)?(?:say|tell|explain|mention|define|give"
+    r"|state|describe|reveal|specify|establish|name|settle)s?\b"
+    r"|\b(?:is|was)\s+it\s+(?:ever\s+|anywhere\s+)?" + _SAID + r"\b"
+    r"|\b(?:is|are|was|were)\s+(?:still\s+)?left\s+open\b|\bleft\s+open\b"
+    r"|\bun(?:defined|explained|specified|stated)\b|\bopen\s+questions?\b"
+    r"|\bloose\s+ends?\b|\b(?:stands?\s+)?to\s+(?:each\s+other|one\s+another)\b",
+    re.IGNORECASE,
+)
+"""The words that ask whether, or how two stand, and are not what is asked for."""
+
 SCENARIO = re.compile(
     r"\bwhat\s+if\b"
     r"|\b(?:how|what)\s+would\s+(?!(?:you|one|i)\s+(?:describe|explain|say|call|put|sum"
@@ -195,6 +207,9 @@ CUES: tuple[Cue, ...] = (
             r"|uncle|cousin|daughter|son|wife|husband|parent|sibling|famil)(?:s|y|ies)?"
             r"\b|\bmarri\w+|\bloves?\b|\bhates?\b|\btrusts?\b|\bget(?:s)?\s+along\b"
             r"|\bfeels?\s+(?:about|towards?)\b|\bknows?\s+each\s+other\b"
+            r"|\bstands?\s+(?:to|towards?|with)\b|\bget(?:s|ting)?\s+on\s+with\b"
+            r"|\b(?:think|thinks|thought|make|makes)\s+of\s+(?:PERSON|each\s+other"
+            r"|one\s+another)|\b(?:dis)?likes?\s+PERSON|\bthe\s+two\s+of\s+them\b"
         ),
         Source.PROFILES,
         Intention.RELATIONSHIPS,

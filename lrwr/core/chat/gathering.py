@@ -1,12 +1,14 @@
 """What is known for one question: of the people, the things and the moments it names."""
 
-import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
+from lrwr.core.bible.service import cast_of
 from lrwr.core.bible.values import (
     Bible,
     CharacterProfile,
+    Evidence,
     Gap,
     GapState,
     Moment,
@@ -15,13 +17,14 @@ from lrwr.core.bible.values import (
     SceneTold,
     WorldElement,
 )
-from lrwr.core.chat.names import cast_of, name_key
+from lrwr.core.chat.asked import chapters_in, words_of_chapters
+from lrwr.core.chat.material import SURE
+from lrwr.core.chat.names import name_key
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.chat.witness import Witness
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.search import Passage
 from lrwr.core.model.turns import Intent, Intention, Plan, Resolved, Source
-from lrwr.core.model.words import content_words
+from lrwr.core.model.words import content_words, light_stem
 from lrwr.core.ports.story_store import Role
 from lrwr.core.retrieval.people import people_asked
 from lrwr.core.retrieval.search import SearchResult
@@ -31,19 +34,13 @@ LINES = 60
 SCENES = 6
 """How much of each is handed on, at most; the prompt's own budget cuts further."""
 
-_NUMBERS = (
-    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen"
-    "|fifteen|sixteen|seventeen|eighteen|nineteen|twenty"
-)
-_CHAPTER = re.compile(
-    r"\b(?:(?P<beyond>before|after|since|until|till|by|from|to|than)\s+)?"
-    rf"(?P<whole>ch(?:apter|\.)?\s*(?P<number>\d{{1,4}}|{_NUMBERS}))\b",
-    re.IGNORECASE,
-)
-"""A chapter by its number; what is before or after it is not in it."""
+NEAREST = 2
+"""Passages whose scenes are those meant, where a question names no place."""
+
+SHARED = 2
+"""Words that a question and what is left open share at least to be of one thing."""
 
 _T = TypeVar("_T")
-_SURE = (Certainty.CONFIRMED, Certainty.VERIFIED)
 
 
 def gather(
@@ -62,18 +59,20 @@ def gather(
     if question.character:
         people.setdefault(question.character, None)
     wanted = {choice.intention for choice in plan.choices}
-    chapters = _chapters(question.text)
+    chapters = chapters_in(question.text)
     moments = _moments(question, plan, people, resolved, bible)
+    scenes = _scenes(question, wanted, resolved, bible, found)
     result = RetrievalResult(
         character_profiles=_profiles(question, plan, resolved, bible),
-        ranked_chunks=_passages(plan, chapters, found, moments),
+        ranked_chunks=_passages(plan, chapters, found, known=bool(moments or scenes)),
         world=_world(resolved, bible),
         moments=moments,
         relations=_relations(wanted, people, bible),
-        scenes=_scenes(chapters, bible) if Intention.RECAP in wanted else (),
-        gaps=_gaps(plan, wanted, resolved, people, bible),
+        scenes=scenes,
+        gaps=_gaps(question, plan, wanted, resolved, people, bible),
         lines=_lines(question, plan, people, bible),
         unknown=_unknown(question, found),
+        low_confidence=found.low_confidence,
         remarks=(*plan.remarks, *found.remarks),
     )
     if question.witnessed and question.character:
@@ -81,43 +80,71 @@ def gather(
     return result
 
 
-def _chapters(text: str) -> frozenset[int]:
-    """Return the chapters that a question asks about by their numbers."""
-    named = _NUMBERS.split("|")
-    numbers = (
-        found["number"].lower()
-        for found in _CHAPTER.finditer(text)
-        if not found["beyond"]
-    )
-    return frozenset(
-        int(one) if one.isdecimal() else named.index(one) + 1 for one in numbers
-    )
-
-
 def _unknown(question: Question, found: SearchResult) -> tuple[str, ...]:
     """Return the words that nothing holds; a chapter's number is none of them."""
-    told = " ".join(one["whole"] for one in _CHAPTER.finditer(question.text))
-    return tuple(one for one in found.unknown if one not in content_words(told))
+    told = words_of_chapters(question.text)
+    return tuple(one for one in found.unknown if one not in told)
 
 
 def _passages(
-    plan: Plan,
-    chapters: frozenset[int],
-    found: SearchResult,
-    moments: Sequence[Moment],
+    plan: Plan, chapters: frozenset[int], found: SearchResult, *, known: bool
 ) -> tuple[Passage, ...]:
-    """Return passages of the chapters asked about, and of notes first if asked for."""
+    """Return passages of the chapters asked about, and of notes first if asked for.
+
+    `known` says that something of those chapters is known besides.
+    """
     inside = tuple(one for one in found.passages if one.chapter in chapters)
-    if chapters and (inside or moments):
+    if chapters and (inside or known):
         return inside
     if Source.NOTES in plan.sources:
         return tuple(sorted(found.passages, key=lambda one: one.chapter is not None))
     return found.passages
 
 
-def _scenes(chapters: frozenset[int], bible: Bible) -> tuple[SceneTold, ...]:
+def _scenes(
+    question: Question,
+    wanted: set[Intention],
+    resolved: Sequence[Resolved],
+    bible: Bible,
+    found: SearchResult,
+) -> tuple[SceneTold, ...]:
+    """Return scenes to recap, or those that somebody is asked to have been in."""
+    chapters = chapters_in(question.text)
     inside = tuple(one for one in bible.scenes if one.chapter in chapters)
-    return inside[:SCENES] if inside else bible.scenes[-SCENES:]
+    if Intention.RECAP in wanted:
+        return inside[:SCENES] if inside else bible.scenes[-SCENES:]
+    if Intention.WHO_WAS_THERE not in wanted:
+        return ()
+    places = _Places(resolved, bible)
+    there = inside or tuple(filter(places.title, bible.scenes))
+    scenes = there or _holding(found.passages[:NEAREST], bible.scenes)
+    return tuple(_with_those_present(one, bible) for one in scenes[:SCENES])
+
+
+def _holding(
+    passages: Iterable[Passage], scenes: Sequence[SceneTold]
+) -> tuple[SceneTold, ...]:
+    """Return the scenes that passages stand in, the best passage's first."""
+    held = (
+        scene
+        for passage in passages
+        for scene in scenes
+        if scene.document == passage.chunk.document
+        and scene.span.start <= passage.chunk.span.start < scene.span.end
+    )
+    return tuple(dict.fromkeys(held))
+
+
+def _with_those_present(scene: SceneTold, bible: Bible) -> SceneTold:
+    """Let a scene be told by the first words of each who speaks in it."""
+    first: dict[str, Evidence] = {}
+    for quote in bible.quotes:
+        words = quote.evidence
+        inside = words.document == scene.document and scene.span.holds(words.spans[0])
+        if inside and quote.speaker in scene.present:
+            first.setdefault(quote.speaker, words)
+    told = tuple(first[name] for name in scene.present if name in first)
+    return replace(scene, key_sentences=told or scene.key_sentences)
 
 
 def _named(resolved: Iterable[Resolved], sources: Sequence[Source]) -> dict[str, None]:
@@ -161,7 +188,7 @@ def _moments(
     if Source.TIMELINE not in plan.sources and not played:
         return ()
     words = set(content_words(question.text))
-    chapters = _chapters(question.text)
+    chapters = chapters_in(question.text)
     places = _Places(resolved, bible)
 
     def shared(moment: Moment) -> int:
@@ -196,6 +223,11 @@ class _Places:
             claim.value for one in elements for claim in one.connected_characters
         }
 
+    def title(self, scene: SceneTold) -> bool:
+        """Say whether a scene's chapter is called by the name of the place."""
+        told = f" {name_key(scene.chapter_title)} "
+        return any(f" {key} " in told for key in self._keys)
+
     def near(self, moment: Moment) -> int:
         """Say how near a moment is: its chapter or words name the place, or its scene
         does, or it is about somebody who belongs there."""
@@ -220,6 +252,7 @@ def _relations(
 
 
 def _gaps(
+    question: Question,
     plan: Plan,
     wanted: set[Intention],
     resolved: Sequence[Resolved],
@@ -227,14 +260,21 @@ def _gaps(
     bible: Bible,
 ) -> tuple[Gap, ...]:
     asked = Intention.OPEN_QUESTION in wanted or plan.intent is Intent.GAP_PROBE
+    words = _stems(question.text)
     names = people.keys() | _named(resolved, (Source.WORLD, Source.NOTES)).keys()
     return tuple(
         gap
         for gap in bible.gaps
         if gap.state is GapState.OPEN
-        and (gap.about in names or (asked and not names))
-        and (asked or gap.about)
+        and (
+            ((gap.about in names or (asked and not names)) and (asked or gap.about))
+            or len(words & _stems(gap.attribute)) >= SHARED
+        )
     )
+
+
+def _stems(text: str) -> set[str]:
+    return {light_stem(word) for word in content_words(text)}
 
 
 def _lines(
@@ -258,12 +298,12 @@ def _lines(
 
     def fit(quote: Quote) -> float:
         own = len(words.intersection(content_words(quote.evidence.text)))
-        return own + 0.5 * (quote.evidence.certainty in _SURE) + 0.1
+        return own + 0.5 * (quote.evidence.certainty in SURE) + 0.1
 
     return tuple(
         sorted(
             _best(said, fit, LINES),
-            key=lambda quote: quote.evidence.certainty not in _SURE,
+            key=lambda quote: quote.evidence.certainty not in SURE,
         )
     )
 

@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.gathering import gather
-from lrwr.core.chat.nodes import Answer, Emit, Room, assembled, look_up
+from lrwr.core.chat.nodes import (
+    Answer,
+    Emit,
+    Room,
+    assembled,
+    look_up,
+    looked_outside,
+    sought,
+    wondered,
+)
 from lrwr.core.chat.resolving import resolve
 from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.chat.wondering import Wondered
 from lrwr.core.model.turns import Plan, Resolved, Staged, SupervisorOutput, TurnEvent
 from lrwr.core.retrieval.search import SearchResult
 
@@ -28,6 +38,7 @@ class TurnSoFar(TypedDict, total=False):
     found: SearchResult
     resolved: tuple[Resolved, ...]
     result: RetrievalResult
+    gaps: Wondered
     answer: Answer
     output: SupervisorOutput
 
@@ -76,6 +87,11 @@ async def _run(question: Question, bible: Bible, lent: Lent) -> TurnMade:
     return TurnMade(ended["output"], ended["answer"])
 
 
+_STEPS = (
+    "look up", "resolve", "retrieve", "seek", "web", "gaps", "avatar", "assemble",
+)  # fmt: skip
+
+
 def compiled() -> "CompiledStateGraph[TurnSoFar, Lent, Any, Any]":
     """Return the graph; making it takes milliseconds."""
     from langgraph.graph import END, START, StateGraph
@@ -84,10 +100,12 @@ def compiled() -> "CompiledStateGraph[TurnSoFar, Lent, Any, Any]":
     graph.add_node("look up", _look_up)
     graph.add_node("resolve", _resolve)
     graph.add_node("retrieve", _retrieve)
+    graph.add_node("seek", _seek)
+    graph.add_node("web", _web)
+    graph.add_node("gaps", _gaps)
     graph.add_node("avatar", _avatar)
     graph.add_node("assemble", _assemble)
-    order = [START, "look up", "resolve", "retrieve", "avatar", "assemble", END]
-    for one, other in pairwise(order):
+    for one, other in pairwise((START, *_STEPS, END)):
         graph.add_edge(one, other)
     return graph.compile()
 
@@ -114,6 +132,39 @@ async def _retrieve(state: TurnSoFar) -> TurnSoFar:
     return {"result": result}
 
 
+async def _seek(state: TurnSoFar, runtime: "Runtime[Lent]") -> TurnSoFar:
+    lent = runtime.context
+    result = await sought(
+        state["question"],
+        state["plan"],
+        state["result"],
+        state["bible"],
+        lent.room,
+        lent.emit,
+    )
+    return {"result": result}
+
+
+async def _web(state: TurnSoFar, runtime: "Runtime[Lent]") -> TurnSoFar:
+    lent = runtime.context
+    question, plan, result = state["question"], state["plan"], state["result"]
+    result = await looked_outside(question, plan, result, lent.room, lent.emit)
+    return {"result": result}
+
+
+async def _gaps(state: TurnSoFar, runtime: "Runtime[Lent]") -> TurnSoFar:
+    lent = runtime.context
+    found = await wondered(
+        state["question"],
+        state["plan"],
+        state["result"],
+        state["bible"],
+        lent.room,
+        lent.emit,
+    )
+    return {"gaps": found}
+
+
 async def _avatar(state: TurnSoFar, runtime: "Runtime[Lent]") -> TurnSoFar:
     lent = runtime.context
     lent.emit(Staged("answer", "Answering"))
@@ -130,6 +181,7 @@ async def _assemble(state: TurnSoFar) -> TurnSoFar:
         state["resolved"],
         state["bible"],
         state["result"],
+        state["gaps"],
         state["answer"],
     )
     return {"output": output}

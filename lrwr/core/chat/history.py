@@ -2,16 +2,19 @@
 
 from collections.abc import Sequence
 
-from lrwr.core.model.errors import NotFound
+from lrwr.core.chat.checking import without_marks
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import Turn
-from lrwr.core.retrieval.story import StoryOrder, parse_horizon
+from lrwr.core.retrieval.story import StoryOrder, stands_before
 
 BUDGET = 2_000
 """Tokens of earlier turns that are told in full, by `estimated_tokens`."""
 
 SHORT = 90
-"""Characters of an older question that are told."""
+"""Characters of an older question that are told, and as many of its answer."""
+
+OLDER = 12
+"""Older turns that are told in short."""
 
 _CHARACTERS_A_TOKEN = 4
 
@@ -30,22 +33,11 @@ def within_horizon(
     """
     if horizon is None:
         return list(turns)
-    return [turn for turn in turns if _is_before(turn, horizon, order)]
-
-
-def _is_before(turn: Turn, horizon: Horizon, order: StoryOrder) -> bool:
-    as_of = turn.output.narrative_state_delta.as_of
-    if not as_of:
-        return False
-    try:
-        asked = parse_horizon(as_of, order)
-    except NotFound:
-        return False
-    if asked.chapter != horizon.chapter:
-        return asked.chapter < horizon.chapter
-    if horizon.scene is None:
-        return True
-    return asked.scene is not None and asked.scene <= horizon.scene
+    return [
+        turn
+        for turn in turns
+        if stands_before(turn.output.narrative_state_delta.as_of, horizon, order)
+    ]
 
 
 def fitting(
@@ -53,7 +45,7 @@ def fitting(
 ) -> tuple[tuple[Turn, ...], str]:
     """Return the newest turns that fit, oldest first, and in short what was before.
 
-    What was before is the questions alone, cut: nothing is made up about answers.
+    What was before are questions and how their answers begin, cut: nothing is made up.
     """
     kept: list[Turn] = []
     left = budget
@@ -63,9 +55,15 @@ def fitting(
             break
         kept.append(turn)
     older = turns[: len(turns) - len(kept)]
-    lines = [f"- {_short(turn.question)}" for turn in older[-12:]]
+    lines = [_in_short(turn) for turn in older[-OLDER:]]
     before = "\n".join(["Earlier the writer asked:", *lines]) if lines else ""
     return tuple(reversed(kept)), before
+
+
+def _in_short(turn: Turn) -> str:
+    answered = _short(without_marks(turn.output.response_text))
+    asked = f"- {_short(turn.question)}"
+    return f"{asked} Answered: {answered}" if answered else asked
 
 
 def _short(text: str) -> str:

@@ -24,6 +24,7 @@ from lrwr.core.bible.values import (
     SceneTold,
     WorldElement,
 )
+from lrwr.core.chat.asked import chapters_in
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.turns import Intention
@@ -43,6 +44,8 @@ class Facet(StrEnum):
     WORLD = "world"
     HAPPENED = "happened"
     RECAP = "recap"
+    PRESENT = "present"
+    """Who acts or speaks in a scene."""
     GAP = "gap"
     LINE = "line"
     """What a character says, verbatim."""
@@ -66,7 +69,7 @@ FACETS: Mapping[Intention, frozenset[Facet]] = MappingProxyType(
         Intention.WHAT_HAPPENED: frozenset({Facet.HAPPENED}),
         Intention.WHEN: frozenset({Facet.HAPPENED}),
         Intention.BEFORE_AFTER: frozenset({Facet.HAPPENED}),
-        Intention.WHO_WAS_THERE: frozenset({Facet.HAPPENED}),
+        Intention.WHO_WAS_THERE: frozenset({Facet.PRESENT}),
         Intention.AUTHOR_INTENT: frozenset(
             {Facet.GAP, Facet.LOOK, Facet.CHARACTER, Facet.RELATION, Facet.WORLD}
         ),
@@ -91,6 +94,19 @@ _INNER = frozenset(
     }
 )  # fmt: skip
 """Labels of a writer's notes that tell what somebody is like, not how they look."""
+
+
+SURE = frozenset({Certainty.CONFIRMED, Certainty.VERIFIED})
+"""What the writer or strong evidence in the text says."""
+
+PROBABLY = "probably"
+"""What is said of a line that is not surely the speaker's."""
+
+UNNAMED = "description"
+"""The label of what a profile says of somebody in whole sentences."""
+
+PRESENT = 4
+"""Places cited for who is in a scene."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +155,7 @@ class Piece:
 
 def is_sure(evidence: Evidence) -> bool:
     """Say whether the writer or strong evidence in the text says so."""
-    return evidence.certainty in (Certainty.CONFIRMED, Certainty.VERIFIED)
+    return evidence.certainty in SURE
 
 
 def pieces_of(result: RetrievalResult) -> list[Piece]:
@@ -167,9 +183,12 @@ def wanted(intentions: Iterable[Intention]) -> frozenset[Facet]:
 
 
 def line_piece(quote: Quote) -> Piece:
-    """Return what somebody says, whose it is and to whom."""
-    to = f"to {quote.addressee}" if quote.addressee else ""
-    return Piece(Facet.LINE, quote.speaker, to, "", (quote.evidence,))
+    """Return what somebody says, whose it is, and to whom where that is sure."""
+    sure = quote.addressee_certainty in SURE
+    probably = "" if is_sure(quote.evidence) else PROBABLY
+    to = f"to {quote.addressee}" if quote.addressee and sure else ""
+    label = ", ".join(filter(None, (probably, to)))
+    return Piece(Facet.LINE, quote.speaker, label, "", (quote.evidence,))
 
 
 def _of_character(profile: CharacterProfile) -> Iterator[Piece]:
@@ -211,13 +230,23 @@ def _moment(moment: Moment) -> Piece:
         hearer = f" tells {people[1]}" if len(people) > 1 else " tells"
         about = f"{people[0]}{hearer}"
     else:
-        about = name_of_chapter(moment.evidence)
+        about = _place(moment.evidence)
     said = "" if moment.text == moment.evidence.text else moment.text
     return Piece(Facet.HAPPENED, about, "", said, (moment.evidence,))
 
 
+def _place(evidence: Evidence) -> str:
+    """Return a place in words; of a chapter called "Chapter One: Fog" that alone."""
+    title = " ".join(evidence.chapter_title.split())
+    numbered = evidence.chapter is not None and evidence.chapter in chapters_in(title)
+    return title if numbered else name_of_chapter(evidence)
+
+
 def _of_scene(scene: SceneTold) -> Iterator[Piece]:
     place = f"Chapter {scene.chapter}, scene {scene.scene}"
+    if scene.present:
+        there, words = ", ".join(scene.present), scene.key_sentences[:PRESENT]
+        yield Piece(Facet.PRESENT, place, "who acts or speaks", there, words)
     if scene.recap:
         yield from _claims(Facet.RECAP, place, scene.recap)
         return

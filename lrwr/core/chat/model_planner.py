@@ -13,13 +13,13 @@ from lrwr.core.chat.plan_prompts import (
     tools_messages,
 )
 from lrwr.core.chat.plan_replies import (
-    NotAsAsked,
     Tools,
     entities_shape,
     read_entities,
     read_tools,
     tools_shape,
 )
+from lrwr.core.chat.replies import NotAsAsked
 from lrwr.core.chat.state import Question
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.turns import Choice, Entity, Intent, Mode, Plan
@@ -62,6 +62,12 @@ class ModelPlanner:
         self._tool_threshold = tool_threshold
         self._entity_threshold = entity_threshold
 
+    def messages(
+        self, question: Question, bible: Bible
+    ) -> tuple[list[Message], list[Message]]:
+        """Return what the two calls are sent: for sources, and for names."""
+        return tools_messages(question, bible), entities_messages(question, bible)
+
     async def plan(self, question: Question, bible: Bible, fallback: Plan) -> Plan:
         """Return a plan; what a call does not tell is `fallback`'s, with a remark.
 
@@ -69,8 +75,7 @@ class ModelPlanner:
         """
         tools_read = partial(read_tools, threshold=self._tool_threshold)
         names_read = partial(read_entities, threshold=self._entity_threshold)
-        tools_asked = tools_messages(question, bible)
-        names_asked = entities_messages(question, bible)
+        tools_asked, names_asked = self.messages(question, bible)
         async with asyncio.TaskGroup() as both:
             choosing = both.create_task(
                 self._half(tools_asked, tools_shape(), tools_read, _TOOLS)

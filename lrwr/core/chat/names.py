@@ -9,12 +9,12 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from lrwr.core.bible.service import cast_of
 from lrwr.core.bible.values import Bible, CharacterProfile, WorldElement
 from lrwr.core.english import lookup
 from lrwr.core.english.deciding import plain
 from lrwr.core.english.name_words import is_no_name
 from lrwr.core.english.titles import SHORTENED, TITLES
-from lrwr.core.model.cast import Alias, Cast, Character
 from lrwr.core.model.text import Span
 from lrwr.core.model.words import STOP_WORDS, WORD, plain_word
 
@@ -74,25 +74,6 @@ class Named:
     name: str
     confidence: float
     elements: tuple[WorldElement, ...] = ()
-
-
-def cast_of(bible: Bible) -> Cast:
-    """Return the bible's characters with the forms of their names seen so far."""
-    return Cast(
-        tuple(
-            Character(
-                name=one.name,
-                aliases=tuple(
-                    Alias(form.name, form.mentions, form.certainty)
-                    for form in one.aliases
-                ),
-                gender=one.gender,
-                gender_certainty=one.gender_certainty,
-                certainty=one.certainty,
-            )
-            for one in bible.characters
-        )
-    )
 
 
 def people_called(name: str, bible: Bible) -> tuple[CharacterProfile, ...]:

@@ -1,19 +1,25 @@
 """The steps of one turn, as plain functions of what the steps before them made."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from lrwr.core.bible.values import Bible
+from lrwr.core.chat.outside import Outside, pages_for
+from lrwr.core.chat.outside_marks import web_cited
+from lrwr.core.chat.seeking import Sought
 from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.chat.wondering import Wondered, is_worth_asking
 from lrwr.core.model.text import Span
 from lrwr.core.model.turns import (
     Citation,
     GapFlag,
+    GapFound,
     NarrativeState,
     Plan,
     Resolved,
+    Source,
     Staged,
     SupervisorOutput,
     TurnEvent,
@@ -22,6 +28,16 @@ from lrwr.core.retrieval.search import SearchResult
 
 Emit = Callable[[TurnEvent], None]
 """Lets others see what happens, while it does."""
+
+Seek = Callable[[Question, Bible, RetrievalResult, Emit], Coroutine[None, None, Sought]]
+"""Looks further for a question, starting from what was found."""
+
+
+LookOutside = Callable[[Question, Plan, Emit], Coroutine[None, None, Outside]]
+"""Asks the web for a question, where that is on; says first what is sent."""
+
+Wonder = Callable[[Question, RetrievalResult, Bible], Coroutine[None, None, Wondered]]
+"""Finds what a question shows to be undefined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +75,17 @@ class Room:
     """What the steps of a turn are lent.
 
     `plan` makes a plan; `search` finds passages for a question within its horizon.
-    `notes` are the titles of the writer's notes within it.
+    `notes` are the titles of the writer's notes within it. `seek` looks further,
+    `outside` asks the web, `wonder` finds gaps; None where nobody does.
     """
 
     plan: Callable[[Question, Bible], Coroutine[None, None, Plan]]
     search: Callable[[Question], Coroutine[None, None, SearchResult]]
     avatar: Avatar
     notes: tuple[str, ...] = ()
+    seek: Seek | None = None
+    outside: LookOutside | None = None
+    wonder: Wonder | None = None
 
 
 async def look_up(
@@ -80,12 +100,73 @@ async def look_up(
     return planned.result(), found.result()
 
 
+_LOOKED_UP = frozenset({Source.MANUSCRIPT, Source.TIMELINE, Source.NOTES})
+"""What is read for its own words: the other sources are known already."""
+
+
+async def sought(
+    question: Question,
+    plan: Plan,
+    result: RetrievalResult,
+    bible: Bible,
+    room: Room,
+    emit: Emit,
+) -> RetrievalResult:
+    """Let a model look further where the text's own words are wanted.
+
+    How sure the search was says nothing of passages that it did not find.
+    """
+    if room.seek is None or not plan.sources & _LOOKED_UP:
+        return result
+    found = await room.seek(question, bible, result, emit)
+    return replace(
+        result,
+        ranked_chunks=found.passages,
+        low_confidence=None if found.new else result.low_confidence,
+        remarks=(*result.remarks, *found.remarks),
+    )
+
+
+async def looked_outside(
+    question: Question, plan: Plan, result: RetrievalResult, room: Room, emit: Emit
+) -> RetrievalResult:
+    """Add what the web says, where the plan asks for it: beside the text, never in it."""
+    if room.outside is None or Source.WEB not in plan.sources:
+        return result
+    found = await room.outside(question, plan, emit)
+    return replace(
+        result,
+        pages=found.pages,
+        web_query=found.query,
+        remarks=(*result.remarks, *found.remarks),
+    )
+
+
+async def wondered(
+    question: Question,
+    plan: Plan,
+    result: RetrievalResult,
+    bible: Bible,
+    room: Room,
+    emit: Emit,
+) -> Wondered:
+    """Find what the question shows to be undefined, where that may be."""
+    if room.wonder is None or not is_worth_asking(question, plan, result):
+        return Wondered()
+    emit(Staged("gaps", "Looking for what is left open"))
+    found = await room.wonder(question, result, bible)
+    for gap in found.gaps:
+        emit(GapFound(gap))
+    return found
+
+
 def assembled(
     question: Question,
     plan: Plan,
     resolved: Sequence[Resolved],
     bible: Bible,
     result: RetrievalResult,
+    gaps: Wondered,
     answer: Answer,
 ) -> SupervisorOutput:
     """Put together what the turn has come to."""
@@ -99,13 +180,36 @@ def assembled(
         intent=plan.intent,
         resolved_characters=people,
         citations=answer.citations,
-        gap_flags=answer.gaps,
+        gap_flags=_each_once((*gaps.gaps, *answer.gaps)),
         narrative_state_delta=_state_after(question, tuple(entities)),
-        low_confidence=result.low_confidence,
+        low_confidence=_doubt(result, answer),
         unsupported=answer.unsupported,
-        remarks=tuple(dict.fromkeys((*result.remarks, *answer.remarks))),
+        remarks=tuple(dict.fromkeys((*result.remarks, *gaps.remarks, *answer.remarks))),
         model=answer.model,
+        tavily_used=bool(result.web_query),
+        web=web_cited(answer.text, pages_for(question, result)),
+        web_query=result.web_query,
     )
+
+
+def _doubt(result: RetrievalResult, answer: Answer) -> bool | None:
+    """Say whether the search was unsure, where the answer rests on what it found."""
+    found = [passage.chunk for passage in result.ranked_chunks]
+    rests = not answer.citations or any(
+        cited.document == chunk.document
+        and chunk.span.start <= cited.span.start
+        and cited.span.end <= chunk.span.end
+        for cited in answer.citations
+        for chunk in found
+    )
+    return result.low_confidence if rests else None
+
+
+def _each_once(gaps: Iterable[GapFlag]) -> tuple[GapFlag, ...]:
+    named: dict[tuple[str, str], GapFlag] = {}
+    for gap in gaps:
+        named.setdefault((gap.about, gap.undefined_attribute.casefold()), gap)
+    return tuple(named.values())
 
 
 IN_PLAY = 8

@@ -1,5 +1,6 @@
 """The sentences of passages that say most to a question, verbatim."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -34,6 +35,14 @@ SHORTEST = 4
 SENTENCE_WEIGHT = 0.7
 """The sentence's own share of its score; the rest is its passage's place."""
 
+ASKED_BACK = 0.8
+"""What is left of a sentence's score where it is a question itself: it rarely answers."""
+
+_BREAK = re.compile(r"\n[ \t]*(?:\n|[-*+•][ \t]|\d{1,3}[.)][ \t]|[|>#])")
+"""Where a paragraph ends, or an item of a list or a row of a table begins."""
+
+_QUESTION = re.compile(r"\?[\s”’\"')*_]*$")
+
 Remark = Callable[[str], None]
 """Takes a sentence on what did not work."""
 
@@ -63,6 +72,15 @@ class Shelf:
 
 
 @dataclass(frozen=True, slots=True)
+class Sought:
+    """What sentences are picked for. `worth` is a factor of a sentence's score."""
+
+    question: str
+    weights: WordWeights
+    worth: Callable[[str], float]
+
+
+@dataclass(frozen=True, slots=True)
 class _Sentence:
     passage: Passage
     span: Span
@@ -79,20 +97,17 @@ async def weigh(words: Sequence[str], shelf: Shelf) -> WordWeights:
 
 
 async def best_sentences(
-    question: str,
-    passages: Sequence[Passage],
-    weights: WordWeights,
-    shelf: Shelf,
-    remark: Remark,
+    sought: Sought, passages: Sequence[Passage], shelf: Shelf, remark: Remark
 ) -> list[Quote]:
-    """Return the sentences of the best passages that fit best, best first.
+    """Return the sentences of the best passages that fit, best first.
 
     Raises:
         StoreProblem: The library cannot be read.
     """
-    told = _sentences_of(passages[:READ], weights, shelf.sentences)
-    scored = await _scored(question, told, shelf.reranker, remark)
-    return await _verified(_grown(_chosen(scored), shelf.sentences), shelf.store)
+    told = _sentences_of(passages[:READ], sought.weights, shelf.sentences)
+    scored = await _scored(sought, told, shelf.reranker, remark)
+    grown = _grown(_chosen(scored), shelf.sentences)
+    return await _verified(grown, shelf.store)
 
 
 def says_nothing(question: str, unknown: Sequence[str]) -> bool:
@@ -112,10 +127,10 @@ def _sentences_of(
     """Return the sentences that share most with the question, each once."""
     told: dict[tuple[str, int], _Sentence] = {}
     for rank, passage in enumerate(passages):
-        for span in sentences(passage.chunk.text):
+        for span in _stretches(passage.chunk.text, sentences):
             text = passage.chunk.text[span.start : span.end]
-            if len(text.split()) < SHORTEST or text.startswith("#"):
-                continue  # too short, or a heading: nothing is said by it
+            if _says_nothing(text):
+                continue
             start = passage.chunk.span.start + span.start
             place = Span(start, start + len(text))
             share = weights.coverage(text) + 0.1 * (len(passages) - rank)
@@ -127,7 +142,7 @@ def _sentences_of(
 
 
 async def _scored(
-    question: str,
+    sought: Sought,
     told: Sequence[_Sentence],
     reranker: Reranker | None,
     remark: Remark,
@@ -135,15 +150,24 @@ async def _scored(
     own = [sentence.share for sentence in told]
     if reranker is not None and told:
         try:
-            own = await reranker.rerank(question, [s.text for s in told])
+            own = await reranker.rerank(sought.question, [s.text for s in told])
         except ServiceUnavailable as error:
             remark(f"Sentences were chosen by their words alone. {error}")
     own, ranks = _spread(own), _spread([s.passage.score for s in told])
+    pairs = zip(own, ranks, told, strict=True)
     scored = [
-        (SENTENCE_WEIGHT * mine + (1 - SENTENCE_WEIGHT) * rank, sentence)
-        for mine, rank, sentence in zip(own, ranks, told, strict=True)
+        (
+            _worth(SENTENCE_WEIGHT * mine + (1 - SENTENCE_WEIGHT) * rank, one, sought),
+            one,
+        )
+        for mine, rank, one in pairs
     ]
     return sorted(scored, key=lambda pair: -pair[0])
+
+
+def _worth(score: float, sentence: _Sentence, sought: Sought) -> float:
+    back = ASKED_BACK if _QUESTION.search(sentence.text) else 1.0
+    return score * back * sought.worth(sentence.text)
 
 
 def _grown(chosen: Sequence[_Sentence], sentences: SplitSentences) -> list[_Sentence]:
@@ -152,7 +176,8 @@ def _grown(chosen: Sequence[_Sentence], sentences: SplitSentences) -> list[_Sent
     for sentence in chosen:
         chunk = sentence.passage.chunk
         at = sentence.span.start - chunk.span.start
-        start, end = _with_neighbours(chunk.text, sentences(chunk.text), at)
+        spans = _stretches(chunk.text, sentences)
+        start, end = _with_neighbours(chunk.text, spans, at)
         span = Span(chunk.span.start + start, chunk.span.start + end)
         if any(_overlap(span, other) for other in grown if _same(sentence, other)):
             continue
@@ -164,7 +189,7 @@ def _grown(chosen: Sequence[_Sentence], sentences: SplitSentences) -> list[_Sent
 async def _verified(chosen: Sequence[_Sentence], store: PassageStore) -> list[Quote]:
     """Keep what stands in the document's text, character for character."""
     quotes = []
-    for sentence in chosen[:QUOTES]:
+    for sentence in chosen:
         try:
             kept = await store.text(sentence.passage.chunk.document)
         except NotFound:  # taken away since it was found
@@ -175,6 +200,23 @@ async def _verified(chosen: Sequence[_Sentence], store: PassageStore) -> list[Qu
         lines = kept.lines.lines_of(span)
         quotes.append(Quote(sentence.text, span, lines, sentence.passage))
     return quotes
+
+
+def _stretches(text: str, sentences: SplitSentences) -> list[Span]:
+    """Return the sentences, cut where an item of a list ends without a full stop."""
+    spans: list[Span] = []
+    for whole in sentences(text):
+        start = whole.start
+        for found in _BREAK.finditer(text, whole.start, whole.end):
+            spans.append(Span(start, found.start()))
+            start = found.start() + 1
+        spans.append(Span(start, whole.end))
+    return [span for span in spans if text[span.start : span.end].strip()]
+
+
+def _says_nothing(text: str) -> bool:
+    """Say whether a sentence is too short, a heading or a row of a table."""
+    return len(text.split()) < SHORTEST or text.lstrip().startswith(("#", "|"))
 
 
 def _with_neighbours(text: str, spans: Sequence[Span], at: int) -> tuple[int, int]:
@@ -191,8 +233,8 @@ def _with_neighbours(text: str, spans: Sequence[Span], at: int) -> tuple[int, in
 
 
 def _joins(text: str, start: int, end: int) -> bool:
-    one_paragraph = "\n\n" not in text[start:end] and not text.startswith("#", start)
-    return one_paragraph and end - start <= ROOM
+    one_paragraph = _BREAK.search(text, start, end) is None
+    return one_paragraph and not text.startswith("#", start) and end - start <= ROOM
 
 
 def _same(one: _Sentence, other: _Sentence) -> bool:

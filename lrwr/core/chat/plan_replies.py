@@ -5,18 +5,12 @@ import math
 from dataclasses import dataclass
 from functools import cache
 
+from lrwr.core.chat.replies import NotAsAsked, clean, object_in, strict
 from lrwr.core.model.turns import INTENTIONS, Choice, Entity, Intent, Intention, Source
 from lrwr.core.ports.chat_model import Shape
 
-_THOUGHT = "</think>"
-"""Ends what some local models think aloud before they answer."""
-
 _LONGEST_NAME = 120
 """Characters; what is longer is no name."""
-
-
-class NotAsAsked(Exception):
-    """A reply does not keep to its shape; the message says what is wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +32,17 @@ def tools_shape() -> Shape:
     }
     fields = {
         "intent": {"type": "string", "enum": [one.value for one in Intent]},
-        "tools": {"type": "array", "items": _strict(tool)},
+        "tools": {"type": "array", "items": strict(tool)},
     }
-    return Shape("Tools", json.dumps(_strict(fields), separators=(",", ":")))
+    return Shape("Tools", json.dumps(strict(fields), separators=(",", ":")))
 
 
 @cache
 def entities_shape() -> Shape:
     """Return the shape of the reply that lists names."""
     entity = {"name": {"type": "string"}, "confidence": {"type": "number"}}
-    fields = {"entities": {"type": "array", "items": _strict(entity)}}
-    return Shape("Entities", json.dumps(_strict(fields), separators=(",", ":")))
+    fields = {"entities": {"type": "array", "items": strict(entity)}}
+    return Shape("Entities", json.dumps(strict(fields), separators=(",", ":")))
 
 
 def read_tools(reply: str, threshold: float) -> Tools:
@@ -59,7 +53,7 @@ def read_tools(reply: str, threshold: float) -> Tools:
     Raises:
         NotAsAsked: The reply does not keep to its shape.
     """
-    match _object_in(reply):
+    match object_in(reply):
         case {"intent": str(said), "tools": [*tools], **more} if not more:
             intent = _intent(said)
         case _:
@@ -84,7 +78,7 @@ def read_entities(reply: str, threshold: float) -> tuple[Entity, ...]:
     Raises:
         NotAsAsked: The reply does not keep to its shape.
     """
-    match _object_in(reply):
+    match object_in(reply):
         case {"entities": [*listed], **more} if not more:
             entities = [_entity(one) for one in listed]
         case _:
@@ -94,28 +88,6 @@ def read_entities(reply: str, threshold: float) -> tuple[Entity, ...]:
         if one.confidence >= threshold and 0 < len(one.name) <= _LONGEST_NAME:
             kept.setdefault(one.name.casefold(), one)
     return tuple(kept.values())
-
-
-def _strict(fields: object) -> object:
-    names = list(fields) if isinstance(fields, dict) else []
-    return {
-        "type": "object",
-        "properties": fields,
-        "required": names,
-        "additionalProperties": False,
-    }
-
-
-def _object_in(reply: str) -> object:
-    """Return the JSON object of a reply; words around it are ignored."""
-    said = reply.rpartition(_THOUGHT)[2]
-    start, end = said.find("{"), said.rfind("}") + 1
-    if not 0 <= start < end:
-        raise NotAsAsked("it holds no JSON object")
-    try:
-        return json.loads(said[start:end])
-    except (ValueError, RecursionError) as error:
-        raise NotAsAsked(f"it is no JSON: {error}") from error
 
 
 def _intent(said: str) -> Intent:
@@ -144,7 +116,7 @@ def _entity(told: object) -> Entity:
             "confidence": int() | float() as confidence,
             **more,
         } if not more:
-            return Entity(_clean(name), _share(confidence))
+            return Entity(clean(name), _share(confidence))
     raise NotAsAsked("an entity is not `name` and `confidence`")
 
 
@@ -170,11 +142,5 @@ def _sureness(choice: Choice) -> float:
     return choice.confidence
 
 
-def _clean(text: str) -> str:
-    """Return a text on one line, without what no terminal can show."""
-    printable = "".join(one if one.isprintable() else " " for one in text)
-    return " ".join(printable.split())
-
-
 def _shown(word: str) -> str:
-    return f"“{_clean(word)[:40]}”"
+    return f"“{clean(word)[:40]}”"

@@ -3,18 +3,23 @@
 Pure: all text comes from the question and from what was found within its horizon.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from lrwr.core.chat.checking import without_marks
-from lrwr.core.chat.citing import Entry, Numbered
+from lrwr.core.chat.citing import Entry, Numbered, tokens
 from lrwr.core.chat.fence import RULE, fenced
 from lrwr.core.chat.material import Facet
+from lrwr.core.chat.outside import pages_for
+from lrwr.core.chat.outside_marks import web_citations, without_the_web
 from lrwr.core.chat.speaking import speaks_as
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.story import Horizon
-from lrwr.core.model.turns import Citation, Intent, Plan
+from lrwr.core.model.turns import Citation, Intent, Plan, WebCitation
 from lrwr.core.ports.chat_model import Message
+
+WEB_BUDGET = 800
+"""Tokens of the web's pages, by `tokens`, that a model is given at most."""
 
 NAME_LENGTH = 80
 """Characters of a name that go into the rules: a name is the text's, not ours."""
@@ -61,6 +66,15 @@ of it; what it does not say, leave open.""",
     }
 )
 
+_WEB = """\
+What is fenced as “from the web” is no part of the book, and supplementary. Use it only \
+for what lies outside of the book: a work, a person, a fact, a matter of craft; of such \
+a thing it may tell what the book leaves open. Say first what the book itself has. After \
+each sentence that rests on the web put its mark, as in [w1], never a number of the \
+book's. It tells nothing of this book's people, places and \
+events, even where a name is the same. Where it differs from the author's own text, \
+the author's version holds."""
+
 _UNKNOWN = "These words of the question stand nowhere in the text so far: {words}."
 _WEAK = "The search was not sure of what it found: say so if it does not answer."
 
@@ -76,21 +90,35 @@ def avatar_messages(
 ) -> list[Message]:
     """Return the rules, the turns before, and the question with its material.
 
-    Everything of the manuscript is fenced with `mark`, which must stand in none of
-    it: see `new_mark` and `texts_in`.
+    Everything of the manuscript and of the web is fenced with `mark`, which must stand
+    in none of it: see `new_mark` and `texts_in`.
     """
     return [
-        Message("system", _system(question, plan)),
+        Message("system", _system(question, plan, result)),
         *_history(question),
         Message("user", "\n\n".join(_asked(question, result, material, mark))),
     ]
 
 
-def texts_in(question: Question, material: Numbered) -> tuple[str, ...]:
+def texts_in(
+    question: Question, material: Numbered, web: Sequence[WebCitation] = ()
+) -> tuple[str, ...]:
     """Return every text that gets a fence: what its mark must not stand in."""
     told = (entry.piece.told for entry in material.entries)
     cited = (_heading(one) + one.text for one in material.citations)
-    return (*told, *cited, question.before)
+    return (*told, *cited, *map(_page, web), question.before)
+
+
+def web_told(question: Question, result: RetrievalResult) -> tuple[WebCitation, ...]:
+    """Return the pages that a model is given: those that fit, each whole."""
+    told: list[WebCitation] = []
+    left = WEB_BUDGET
+    for page in web_citations(pages_for(question, result)):
+        cost = tokens(_page(page))
+        if cost <= left:
+            told.append(page)
+            left -= cost
+    return tuple(told)
 
 
 def in_time(horizon: Horizon | None) -> str:
@@ -104,7 +132,7 @@ def in_time(horizon: Horizon | None) -> str:
     return f"in chapter {horizon.chapter}, at the end of scene {horizon.scene}"
 
 
-def _system(question: Question, plan: Plan) -> str:
+def _system(question: Question, plan: Plan, result: RetrievalResult) -> str:
     parts = [_ANALYST, _RULES]
     if speaker := speaks_as(question, plan):
         name = " ".join(speaker.split())[:NAME_LENGTH]
@@ -118,12 +146,15 @@ def _system(question: Question, plan: Plan) -> str:
         )
     if plan.intent in _KINDS:
         parts.append(_KINDS[plan.intent])
+    if web_told(question, result):
+        parts.append(_WEB)
     return "\n\n".join(parts)
 
 
 def _history(question: Question) -> Iterator[Message]:
     for turn in question.history:
-        answered = without_marks(turn.output.response_text).strip()
+        own = without_the_web(turn.output.response_text)
+        answered = without_marks(own).strip()
         yield Message("user", turn.question)
         yield Message("assistant", answered or "…")
 
@@ -136,6 +167,8 @@ def _asked(
     yield from _material(material, mark)
     if not material.entries and not material.passages:
         yield _NOTHING
+    for page in web_told(question, result):
+        yield fenced("from the web", _page(page), mark)
     if question.state.assumptions:
         yield f"Assumed for now: {'; '.join(question.state.assumptions)}."
     if result.unknown:
@@ -174,6 +207,10 @@ def _heading(citation: Citation) -> str:
         return f"[{citation.number}] from the author's notes, outside of the story"
     place = f"chapter {citation.chapter}" if citation.chapter else "before chapter 1"
     return f"[{citation.number}] {place}"
+
+
+def _page(page: WebCitation) -> str:
+    return f"[w{page.number}] {page.title}\n{page.url}\n{page.text}"
 
 
 def _one_line(text: str) -> str:

@@ -111,8 +111,14 @@ def _of_intent(plain: str, intent: Intent) -> Iterator[Choice]:
 
 def _of_cues(plain: str, *, saying: bool) -> Iterator[Choice]:
     person = Kind.PERSON in plain
-    for cue in cues.CUES:
-        if (person or not cue.person) and cue.words.search(plain):
+    told = [
+        cue
+        for cue in cues.CUES
+        if (person or not cue.person) and cue.words.search(plain)
+    ]
+    surely = any(cue.confidence > cues.FALLBACK for cue in told)
+    for cue in told:
+        if cue.confidence > cues.FALLBACK or not surely:
             yield Choice(cue.source, cue.intention, cue.confidence)
     if person and cues.NOTED.search(plain):
         yield Choice(Source.PROFILES, Intention.TRAITS, cues.HINTED)

@@ -1,33 +1,36 @@
 """The one owner of conversations: it reads, has the graph answer, and writes."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 
 from lrwr.core.bible.service import BibleService, character_called
 from lrwr.core.bible.values import Bible
+from lrwr.core.canon.decision import Change, Decision
 from lrwr.core.chat.avatars import ModelAvatar
-from lrwr.core.chat.gathering import gather
-from lrwr.core.chat.graph import TurnMade, run_turn
+from lrwr.core.chat.canon_answers import CanonSaid, canon_answer, canon_said, told_of
+from lrwr.core.chat.graph import run_turn
+from lrwr.core.chat.hands import BoundedHands, Searching
+from lrwr.core.chat.hearing import Said, heard
 from lrwr.core.chat.history import fitting, within_horizon
 from lrwr.core.chat.names import every_name
-from lrwr.core.chat.nodes import Avatar, Room
-from lrwr.core.chat.resolving import resolve
-from lrwr.core.chat.rules_planner import plan_by_rules
+from lrwr.core.chat.nodes import Emit, Room
+from lrwr.core.chat.outside import Outside, look_outside
+from lrwr.core.chat.seeking import Seeker, Sought
 from lrwr.core.chat.speaking import beyond_horizon
-from lrwr.core.chat.state import Question
+from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.chat.voices import Sending, Shown, Voices, by_rules
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentType
 from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.metering import Usage
 from lrwr.core.model.turns import (
-    Cited,
-    Intent,
     Mode,
     NarrativeState,
     Plan,
-    SupervisorOutput,
+    Speaker,
     Thread,
     ThreadId,
     Token,
@@ -37,8 +40,10 @@ from lrwr.core.model.turns import (
     TurnId,
     TurnState,
 )
-from lrwr.core.ports.chat_model import Message
+from lrwr.core.ports.record_store import PassageStore
 from lrwr.core.ports.thread_store import ThreadStore
+from lrwr.core.ports.web_search import WebSearch
+from lrwr.core.retrieval.reading import ChapterReader
 from lrwr.core.retrieval.search import PassageFinder, SearchRequest, SearchResult
 from lrwr.core.retrieval.story import StoryOrder
 
@@ -62,20 +67,23 @@ class Asking:
 
 
 @dataclass(frozen=True, slots=True)
-class Voices:
-    """Who plans and who answers in one turn; `taken` tells what a model was asked."""
+class _Begun:
+    """A turn that is about to be: `before` is its conversation, None for a new one."""
 
-    plan: Callable[[Question, Bible], Coroutine[None, None, Plan]]
-    avatar: Avatar
-    taken: Callable[[], Usage] = Usage
+    question: Question
+    bible: Bible
+    order: StoryOrder
+    before: Thread | None
+    turns: Sequence[Turn]
 
 
 class AvatarSessionService:
     """Answers questions; each is one turn of a conversation, kept whole or stopped.
 
     `voices` makes those of one turn. `price` tells what a model's usage costs in US
-    dollars, None where that is not known. `pipeline` and `limit` are how passages are
-    searched. `now` tells seconds since 1970, `new_id` names what is new.
+    dollars, None where that is not known. `decide` writes down a decision of the
+    writer's. `web` is asked for what lies outside of the book, None where it is off. `pipeline` and `limit` are how passages are searched. `now` tells seconds
+    since 1970, `new_id` names what is new.
     """
 
     def __init__(
@@ -83,9 +91,12 @@ class AvatarSessionService:
         *,
         bible: BibleService,
         finder: PassageFinder,
+        passages: PassageStore,
         threads: ThreadStore,
         voices: Callable[[], Voices],
         price: Callable[[Usage, str], float | None],
+        decide: Callable[[Decision], Change],
+        web: WebSearch | None,
         pipeline: Pipeline,
         limit: int,
         now: Callable[[], float],
@@ -93,9 +104,12 @@ class AvatarSessionService:
     ) -> None:
         self._bible = bible
         self._finder = finder
+        self._passages = passages
         self._threads = threads
         self._voices = voices
         self._price = price
+        self._decide = decide
+        self._web = web
         self._pipeline = pipeline
         self._limit = limit
         self._now = now
@@ -106,74 +120,128 @@ class AvatarSessionService:
         """Name the language model that answers; empty without one."""
         return self._voices().avatar.model
 
-    async def prompt(self, asking: Asking) -> tuple[Message, ...]:
-        """Return what a language model would be sent for the answer; keep nothing.
+    async def prompt(self, asking: Asking) -> tuple[Sending, ...]:
+        """Return what language models would be sent for a turn; send and keep nothing.
 
-        Rules plan: no model is asked. Empty where no model is set.
+        The answer's is that of a plan by rules: what a model would plan or look up
+        depends on its replies, and what the web says on asking it. Empty where no model
+        is set.
 
         Raises:
             NotFound: There is no such conversation, character or place in the story.
             StoreProblem: The library cannot be read.
         """
-        avatar = self._voices().avatar
-        if not isinstance(avatar, ModelAvatar):
+        voices = self._voices()
+        if not isinstance(voices.avatar, ModelAvatar) or canon_said(asking.text):
             return ()
-        before = await self._before(asking)
-        state = _state(asking, before.state if before else NarrativeState())
-        order = await self._finder.story_order()
-        question, bible = await self._question(asking.text, state, before, order)
-        plan = plan_by_rules(question, bible)
-        found = await self._search(question, order)
-        resolved = resolve(plan, bible, _notes(order))
-        result = gather(question, plan, resolved, bible, found)
-        return (await avatar.prompt(question, plan, result)).messages
+        begun = await self._begin(asking)
+        shown = Shown(voices.avatar)
+        room = replace(self._room(begun, Voices(by_rules, shown)), outside=None)
+        async with aclosing(run_turn(begun.question, begun.bible, room)) as events:
+            async for _ in events:
+                pass
+        planning = voices.asked_first(begun.question, begun.bible)
+        return (
+            *(Sending("planning", messages) for messages in planning),
+            Sending("answering", shown.messages),
+        )
 
     async def ask(self, asking: Asking) -> AsyncGenerator[TurnEvent]:
         """Yield what happens while a question is answered, and last `TurnDone`.
 
         Closing the generator stops the turn; what was said by then is kept. An answer
-        that cannot be kept is given all the same, with a remark.
+        that cannot be kept is given all the same, with a remark. What begins with
+        `canon:` is a decision of the writer's, and is written down as one.
 
         Raises:
-            NotFound: There is no such conversation, character or place in the story.
+            NotFound: There is no such conversation, character or place in the story;
+                or nothing says what `canon:` defines.
+            SettingsProblem: The file of the writer's decisions is broken.
             StoreProblem: The library cannot be read.
         """
         asked_at = self._now()
-        before = await self._before(asking)
-        state = _state(asking, before.state if before else NarrativeState())
-        order = await self._finder.story_order()
-        question, bible = await self._question(asking.text, state, before, order)
-        thread = before.id if before else ThreadId(self._new_id())
+        begun = await self._begin(asking)
+        thread = begun.before.id if begun.before else ThreadId(self._new_id())
         voices = self._voices()
-        said = _Said(question, voices)
-        room = Room(
-            plan=voices.plan,
-            search=lambda asked: self._search(asked, order),
-            avatar=voices.avatar,
-            notes=_notes(order),
-        )
+        said = Said(begun.question, voices)
+        turn = self._turn(begun, voices, said)
         try:
-            async with aclosing(_heard(question, bible, room, said)) as events:
+            async with aclosing(turn) as events:
                 async for event in events:
                     yield event
         except (GeneratorExit, asyncio.CancelledError):
             await asyncio.shield(self._keep(thread, said, asked_at))
             raise
-        await self._check(question, bible, said)
+        await self._check(begun, said)
         yield TurnDone(thread, await self._keep(thread, said, asked_at))
 
-    async def _check(self, question: Question, bible: Bible, said: "_Said") -> None:
-        """Have a finished answer say which names in it nobody can know yet."""
-        if question.horizon is None or said.made is None:
+    async def _turn(
+        self, begun: _Begun, voices: Voices, said: Said
+    ) -> AsyncGenerator[TurnEvent]:
+        """Yield what happens in a turn, and let `said` take it in."""
+        if canon := canon_said(begun.question.text):
+            yield await self._defined(begun, canon, said)
+            return
+        room = self._room(begun, voices)
+        async with aclosing(heard(begun.question, begun.bible, room, said)) as events:
+            async for event in events:
+                yield event
+
+    async def _defined(self, begun: _Begun, canon: CanonSaid, said: Said) -> Token:
+        """Write down what the writer defines, and say so."""
+        newest = begun.turns[-1].output.gap_flags if begun.turns else ()
+        decision = canon_answer(canon, begun.bible, newest)
+        change = await asyncio.to_thread(self._decide, decision)
+        said.settle(told_of(decision, new=bool(change)))
+        return Token(said.output("").response_text, Speaker.SUPERVISOR)
+
+    def _room(self, begun: _Begun, voices: Voices) -> Room:
+        seeker = voices.seeker
+
+        def search(asked: Question) -> Coroutine[None, None, SearchResult]:
+            return self._search(asked, begun.order)
+
+        async def outside(question: Question, plan: Plan, emit: Emit) -> Outside:
+            bible = await self._bible.read() if question.horizon else begun.bible
+            return await look_outside(question, plan, bible, self._web, emit)
+
+        reader = ChapterReader(
+            self._passages, self._pipeline, begun.order, begun.question.horizon
+        )
+        return Room(
+            plan=voices.plan,
+            search=search,
+            avatar=voices.avatar,
+            notes=_notes(begun.order),
+            seek=partial(_sought, seeker, search, reader) if seeker else None,
+            outside=outside,
+            wonder=voices.gaps.find if voices.gaps else None,
+        )
+
+    async def _begin(self, asking: Asking) -> _Begun:
+        before = await self._before(asking)
+        state = _state(asking, before.state if before else NarrativeState())
+        order = await self._finder.story_order()
+        turns = await self._threads.turns(before.id) if before else []
+        question, bible = await self._question(asking.text, state, turns, order)
+        return _Begun(question, bible, order, before, turns)
+
+    async def _check(self, begun: _Begun, said: Said) -> None:
+        """Have a model's answer say which names in it nobody can know yet.
+
+        Quotes are of what is in sight.
+        """
+        made = said.made
+        if begun.question.horizon is None or made is None or not made.output.model:
             return
         later = await self._bible.read()
-        text = said.made.output.response_text
-        names = beyond_horizon(text, every_name(later), every_name(bible))
+        text = made.output.response_text
+        names = beyond_horizon(text, every_name(later), every_name(begun.bible))
         if names:
-            output = said.made.output
+            output = made.output
             told = f"Names from later in the story: {', '.join(names)}."
             output = replace(output, remarks=(*output.remarks, told))
-            said.made = replace(said.made, output=output)
+            said.made = replace(made, output=output)
 
     async def _before(self, asking: Asking) -> Thread | None:
         if asking.thread is None:
@@ -181,7 +249,11 @@ class AvatarSessionService:
         return await self._threads.thread(asking.thread)
 
     async def _question(
-        self, text: str, state: NarrativeState, thread: Thread | None, order: StoryOrder
+        self,
+        text: str,
+        state: NarrativeState,
+        turns: Sequence[Turn],
+        order: StoryOrder,
     ) -> tuple[Question, Bible]:
         horizon = await self._bible.horizon(state.as_of) if state.as_of else None
         bible = await self._bible.read(horizon)
@@ -194,7 +266,6 @@ class AvatarSessionService:
                 hint="Say who with `--character NAME`; `lrwr characters` lists them.",
             )
         state = replace(state, entities=_known(state.entities, bible))
-        turns = await self._threads.turns(thread.id) if thread else []
         history, before = fitting(within_horizon(turns, horizon, order))
         question = Question(
             text=text,
@@ -217,8 +288,10 @@ class AvatarSessionService:
         )
         return await self._finder.find(request, order)
 
-    async def _keep(self, thread: ThreadId, said: "_Said", asked_at: float) -> Turn:
-        model, usage = said.voices.avatar.model, said.voices.taken()
+    async def _keep(self, thread: ThreadId, said: Said, asked_at: float) -> Turn:
+        model, cost = said.voices.avatar.model, said.voices.cost
+        paid = cost() if cost else None
+        usage = said.voices.taken()
         turn = Turn(
             id=TurnId(self._new_id()),
             number=0,
@@ -227,7 +300,7 @@ class AvatarSessionService:
             output=said.output(model),
             state=TurnState.COMPLETE if said.made else TurnState.STOPPED,
             usage=usage,
-            price=self._price(usage, model),
+            price=paid if cost else self._price(usage, model),
         )
         state = turn.output.narrative_state_delta
         try:
@@ -237,53 +310,17 @@ class AvatarSessionService:
         return replace(turn, number=kept.turns)
 
 
-class _Said:
-    """What has come of a turn so far."""
-
-    def __init__(self, question: Question, voices: Voices) -> None:
-        self.question = question
-        self.voices = voices
-        self.made: TurnMade | None = None
-        self._pieces: list[str] = []
-        self._cited: list[Cited] = []
-
-    def hear(self, event: TurnEvent) -> None:
-        """Take in what the graph lets others see."""
-        match event:
-            case Token():
-                self._pieces.append(event.text)
-            case Cited():
-                self._cited.append(event)
-            case _:
-                pass
-
-    def output(self, model: str) -> SupervisorOutput:
-        """Return the whole answer, or of a stopped one what had come."""
-        if self.made is not None:
-            return self.made.output
-        return SupervisorOutput(
-            response_text="".join(self._pieces),
-            intent=Intent.ANALYTICAL,
-            resolved_characters=(),
-            citations=tuple(event.citation for event in self._cited),
-            gap_flags=(),
-            narrative_state_delta=self.question.state,
-            remarks=("Stopped before it was whole.",),
-            model=model,
-        )
-
-
-async def _heard(
-    question: Question, bible: Bible, room: Room, said: _Said
-) -> AsyncGenerator[TurnEvent]:
-    """Run a turn, and let `said` take in what comes of it."""
-    async with aclosing(run_turn(question, bible, room)) as events:
-        async for event in events:
-            if isinstance(event, TurnMade):
-                said.made = event
-            else:
-                said.hear(event)
-                yield event
+async def _sought(
+    seeker: Seeker,
+    search: Searching,
+    reader: ChapterReader,
+    question: Question,
+    bible: Bible,
+    result: RetrievalResult,
+    emit: Emit,
+) -> Sought:
+    hands = BoundedHands(question, bible, search, reader)
+    return await seeker.seek(question, result, hands, emit)
 
 
 def _state(asking: Asking, before: NarrativeState) -> NarrativeState:

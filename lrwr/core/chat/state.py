@@ -14,6 +14,7 @@ from lrwr.core.bible.values import (
 from lrwr.core.model.search import Passage
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import Mode, NarrativeState, Turn
+from lrwr.core.ports.web_search import WebPage
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,8 @@ class RetrievalResult:
 
     `low_confidence` is None where it was not evaluated. `unknown` are words of the
     question that nothing in sight holds. `lines` are what the character says, for
-    their voice; verified ones come first.
+    their voice; verified ones come first. `pages` are what the web says to
+    `web_query`, which is empty where nothing was sent; they are no part of the story.
     """
 
     character_profiles: tuple[CharacterProfile, ...] = ()
@@ -56,3 +58,5 @@ class RetrievalResult:
     lines: tuple[Quote, ...] = ()
     unknown: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    pages: tuple[WebPage, ...] = ()
+    web_query: str = ""

@@ -178,6 +178,20 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class WebCitation:
+    """What a page of the web says, which is no part of the book.
+
+    `number` stands behind a w in the answer's brackets, [w1], and counts apart from
+    the text's numbers, from 1. `text` is verbatim what the service gave of the page.
+    """
+
+    number: int
+    title: str
+    url: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class GapFlag:
     """What a question asked for that the text leaves undefined.
 
@@ -210,7 +224,9 @@ class SupervisorOutput:
     """A whole answer. `unsupported` are stretches of it that no citation bears out.
 
     `remarks` say in sentences what was left out or did not work. `model` is the one
-    that wrote it, empty where the text speaks for itself.
+    that wrote it, empty where the text speaks for itself. `tavily_used` says that
+    `web_query` was sent; `web` is what the answer has from the web, apart from the
+    text's own citations.
     """
 
     response_text: str
@@ -224,6 +240,8 @@ class SupervisorOutput:
     unsupported: tuple[Span, ...] = ()
     remarks: tuple[str, ...] = ()
     model: str = ""
+    web: tuple[WebCitation, ...] = ()
+    web_query: str = ""
 
 
 class TurnState(StrEnum):
@@ -286,6 +304,13 @@ class Cited:
 
 
 @dataclass(frozen=True, slots=True)
+class CitedOutside:
+    """A page of the web that the answer may mention was found."""
+
+    citation: WebCitation
+
+
+@dataclass(frozen=True, slots=True)
 class GapFound:
     """The text leaves open what was asked for."""
 
@@ -308,4 +333,4 @@ class TurnDone:
     turn: Turn
 
 
-TurnEvent: TypeAlias = Staged | Cited | GapFound | Token | TurnDone
+TurnEvent: TypeAlias = Staged | Cited | CitedOutside | GapFound | Token | TurnDone

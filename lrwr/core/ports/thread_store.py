@@ -1,9 +1,19 @@
 """Where conversations are kept."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
-from lrwr.core.model.turns import NarrativeState, Thread, ThreadId, Turn
+from lrwr.core.model.turns import GapFlag, NarrativeState, Thread, ThreadId, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class AskedGap:
+    """What an answer left open. `as_of` is where its question stood in the story, as
+    the writer gave it, empty for the whole."""
+
+    gap: GapFlag
+    as_of: str
 
 
 class ThreadStore(Protocol):
@@ -61,6 +71,10 @@ class ThreadStore(Protocol):
 
     async def purge(self, before: float) -> int:
         """Forget for good what was deleted before a time; return how many threads."""
+        ...
+
+    async def gaps(self) -> list[AskedGap]:
+        """Return what whole answers of kept conversations left open, oldest first."""
         ...
 
     async def search(

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import About
 from lrwr.core.model.story import Horizon
+from lrwr.core.model.turns import GapFlag
 from tests.fakes.stories import Book, Stories
 from tests.unit.bible.marsh import ONE, marsh
 
@@ -99,3 +102,30 @@ def test_no_two_gaps_have_one_id_and_every_id_finds_its_gap(names: list[str]) ->
     gaps = project(stories.knowledge()).gaps
     assert len({gap.id for gap in gaps}) == len(gaps)
     assert all(gap_called(gap.id, gaps) is gap for gap in gaps)
+
+
+def test_what_a_conversation_left_open_joins_what_the_text_does() -> None:
+    wondered = (
+        GapFlag("Mags", "Age", "Sixty or so.", "Name a year."),
+        GapFlag("Nell Tallow", "mother", "Dead, perhaps.", ""),
+        GapFlag("", "who built the lamp"),
+    )
+    known = replace(marsh().knowledge(), wondered=wondered)
+    eyes, age, boat, mother, lamp = project(known).gaps
+    assert [gap.wondered for gap in (eyes, age, boat)] == [False] * 3
+    assert [claim.value for claim in age.implied] == ["She is old."]
+    assert "Name a year." in age.suggestions
+    assert (mother.about, mother.attribute) == ("Nell Tallow", "mother")
+    assert [claim.value for claim in mother.implied] == ["Dead, perhaps."]
+    assert mother.implied[0].certainty is Certainty.NOT_EVALUATED
+    assert (mother.wondered, lamp.wondered) == (True, True)
+    answered = Canon(answers={Question("Nell Tallow", "mother"): "Isa"})
+    *_, closed, _ = project(replace(known, canon=answered)).gaps
+    assert (closed.state, closed.answer) == (GapState.ANSWERED, "Isa")
+
+
+def test_a_question_on_somebody_who_comes_later_is_not_told_before() -> None:
+    wondered = (GapFlag("Corin Vale", "age"), GapFlag("", "why Corin Vale came"))
+    known = replace(marsh().knowledge(), wondered=wondered)
+    assert "Corin" in str(project(known).gaps)
+    assert "Corin" not in str(project(known, Horizon(1)).gaps)

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from lrwr.core.adapters.chat.line import Line
 from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
 from lrwr.core.adapters.chat.waiting import Pace
 from lrwr.core.bible.values import (
@@ -63,7 +64,9 @@ def server() -> Iterator[ModelServer]:
 
 @pytest.fixture
 async def model(server: ModelServer) -> AsyncIterator[OpenAIChat]:
-    opened = OpenAIChat(Connection(MODEL, server.base_url, key=KEY), Pace(4, 0, 0.0))
+    opened = OpenAIChat(
+        Connection(MODEL, server.base_url, key=KEY), Line(Pace(4, 0, 0.0))
+    )
     yield opened
     await opened.aclose()
 

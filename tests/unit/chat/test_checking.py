@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lrwr.core.adapters.sentences import sentence_spans
 from lrwr.core.chat.checking import MARK, checked, without_marks
-from lrwr.core.model.turns import Mode
+from lrwr.core.model.turns import Mode, WebCitation
 from tests.fakes.chatting import cite
 
 LAMP = cite(1, "“The lamp must never go out,” said Nell.")
@@ -150,3 +150,61 @@ def test_every_mark_that_is_left_is_cited_and_every_span_is_of_the_text(
 def test_an_answer_without_marks_comes_back_as_it_is(answer: str) -> None:
     if not MARK.search(answer):
         assert checked(answer, BOTH, sentence_spans)[0] == answer
+
+
+GHOST = WebCitation(
+    1, "Hamlet", "https://example.org", "Hamlet sees a ghost on the wall at midnight."
+)
+
+
+def doubted_beside_the_web(answer: str) -> list[str]:
+    text, _, spans = checked(answer, BOTH, sentence_spans, web=[GHOST])
+    return [text[span.start : span.end] for span in spans]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Hamlet sees a ghost at midnight [w1].",
+        "“Hamlet sees a ghost on the wall” [w1].",
+        "Nell keeps the lamp, as Hamlet keeps the wall [1][w1].",
+        "The lamp must never go out [1]. Hamlet sees a ghost [W1].",
+    ],
+)
+def test_what_a_page_of_the_web_bears_out_is_not_doubted(answer: str) -> None:
+    assert doubted_beside_the_web(answer) == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Hamlet eats nine whales [w1].",
+        "The lamp must never go out [w1].",
+        "Hamlet sees a ghost [1].",
+        "Hamlet sees a ghost at midnight [1][w1].",
+        "Hamlet sees a ghost at midnight.",
+        "“The lamp must never go out” [w1], says Hamlet of the ghost at midnight.",
+        "The lamp never goes out: “Hamlet sees a ghost on the wall” [1].",
+    ],
+)
+def test_the_web_bears_out_nothing_of_the_book_nor_the_book_of_the_web(
+    answer: str,
+) -> None:
+    assert doubted_beside_the_web(answer)
+
+
+def test_a_page_tells_nothing_of_the_books_own_people() -> None:
+    said = "Nell sees a ghost at midnight [w1]. Hamlet sees a ghost [w1]."
+    text, _, spans = checked(said, BOTH, sentence_spans, web=[GHOST], own={"nell"})
+    assert [text[one.start : one.end] for one in spans] == [
+        "Nell sees a ghost at midnight [w1]."
+    ]
+
+
+def test_pages_are_no_citations_of_the_text() -> None:
+    answer = "Hamlet sees a ghost [w1, w4]. The lamp burns on [1]."
+    text, cited, _ = checked(answer, BOTH, sentence_spans, web=[GHOST])
+    assert text == "Hamlet sees a ghost [w1]. The lamp burns on [1]."
+    assert cited == (LAMP,)
+    assert checked("A ghost [w1].", BOTH, sentence_spans)[0] == "A ghost."
+    assert without_marks(text) == "Hamlet sees a ghost. The lamp burns on."

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from lrwr.core.bible.project import project
-from lrwr.core.bible.values import Bible
+from lrwr.core.bible.values import Bible, Gap, GapState
+from lrwr.core.canon.model import Question as Asked
 from lrwr.core.chat.gathering import LINES, MOMENTS, SCENES, gather
 from lrwr.core.chat.resolving import resolve
 from lrwr.core.chat.rules_planner import plan_by_rules
@@ -202,3 +203,31 @@ def test_of_what_the_writer_noted_the_notes_come_first(
     result = gathered(story, "What did I note about Nell?", passages=passages)
     assert [one.chapter for one in result.ranked_chunks] == [None, 1, 2]
     assert [one.name for one in result.character_profiles] == [NELL]
+
+
+async def test_who_was_there_is_asked_of_the_scene_that_was_found() -> None:
+    story = marsh()
+    bible = await story.service().read()
+    scene = bible.scenes[0]
+    (found, *_) = paragraphs(a_story().book, "1.md")
+    chunk = replace(found.chunk, document=scene.document, span=scene.span)
+    result = gathered(
+        bible,
+        "Who was there when the lamp failed?",
+        passages=[replace(found, chunk=chunk)],
+    )
+    (there,) = result.scenes
+    assert there.present == scene.present
+    spoken = [q.evidence for q in bible.quotes if q.speaker in scene.present]
+    assert all(words in spoken for words in there.key_sentences)
+    assert gathered(bible, "Who is Nell?").scenes == ()
+
+
+async def test_what_the_notes_leave_open_is_found_by_its_words() -> None:
+    bible = await marsh().service().read()
+    text = "Undecided: who leaves eleven crowns on the step."
+    gap = Gap("bcdf", Asked("", text), "", text, GapState.OPEN)
+    asked = replace(bible, gaps=(gap,))
+    result = gathered(asked, "Who has been leaving eleven crowns?")
+    assert result.gaps == (gap,)
+    assert gathered(asked, "Who has the crowns?").gaps == ()

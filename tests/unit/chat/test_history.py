@@ -57,8 +57,10 @@ def test_the_newest_turns_that_fit_are_told_in_full_the_others_in_short() -> Non
     assert kept == tuple(turns[1:])
     title, line = before.splitlines()
     assert title == "Earlier the writer asked:"
-    assert line.startswith("- Where on earth") and line.endswith("…")
-    assert len(line) <= SHORT + 2
+    asked, answered = line.split(" Answered: ")
+    assert asked.startswith("- Where on earth") and asked.endswith("…")
+    assert len(asked) <= SHORT + 2
+    assert answered == "At the landing."
 
 
 def test_what_all_fits_leaves_nothing_before() -> None:
@@ -68,6 +70,9 @@ def test_what_all_fits_leaves_nothing_before() -> None:
 
 
 def test_a_turn_that_is_too_long_alone_is_told_in_short() -> None:
-    kept, before = fitting([a_turn("Why?", "x " * 9_000)])
+    kept, before = fitting([a_turn("Why?", "Because [1]. " + "x " * 9_000)])
     assert kept == ()
-    assert before.endswith("- Why?")
+    told = before.partition("- Why? Answered: ")[2]
+    assert told.startswith("Because. x x") and len(told) <= SHORT
+    stopped = [a_turn("Who?", ""), a_turn("Why?")]
+    assert fitting(stopped, 0)[1].splitlines()[1] == "- Who?"

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 from lrwr.core.adapters.sentences import sentence_spans
 from lrwr.core.chat.citing import Numbered, numbered
 from lrwr.core.chat.fence import RULE, new_mark
-from lrwr.core.chat.prompts import avatar_messages, in_time, texts_in
+from lrwr.core.chat.prompts import (
+    WEB_BUDGET,
+    avatar_messages,
+    in_time,
+    texts_in,
+    web_told,
+)
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import (
@@ -23,6 +29,7 @@ from lrwr.core.model.turns import (
     TurnId,
 )
 from lrwr.core.ports.chat_model import Message
+from lrwr.core.ports.web_search import MOST_TEXT, WebPage
 from tests.fakes.chatting import ONE, TWO, a_plan, a_story, found, paragraphs, passage
 from tests.fakes.stories import Book, Stories
 
@@ -209,3 +216,61 @@ def test_what_is_missing_is_said(story: Stories) -> None:
 )
 def test_a_moment_of_the_story_has_words(horizon: Horizon | None, words: str) -> None:
     assert words in in_time(horizon)
+
+
+HAMLET = WebPage("Hamlet", "https://example.org/h", "Hamlet sees a ghost on the wall.")
+
+
+def test_the_web_has_fences_and_a_rule_of_its_own(story: Stories) -> None:
+    without, _, _ = told(story.book, everything(story))
+    result = replace(everything(story), pages=(HAMLET,))
+    messages, _, mark = told(story.book, result)
+    system, asked = messages[0].text, messages[-1].text
+    assert f"<from the web {mark}>\n[w1] Hamlet\n" in asked
+    assert "ghost" not in outside(asked, mark)
+    assert "ghost" not in system
+    assert "the author's version holds" in system
+    assert "web" not in without[0].text
+
+
+def test_a_character_hears_nothing_of_the_web(story: Stories) -> None:
+    result = replace(everything(story), pages=(HAMLET,))
+    messages, _, _ = told(story.book, result, AS_NELL)
+    assert all("ghost" not in one.text for one in messages)
+    assert "web" not in messages[0].text
+
+
+def test_a_mark_never_stands_in_a_page(story: Stories) -> None:
+    drawn = iter(["ghost", "Hamlet", "example", "good"])
+    question = Question("Like Hamlet?")
+    result = replace(everything(story), pages=(HAMLET,))
+    material = numbered(result, story.book.texts(), sentence_spans)
+    web = web_told(question, result)
+    mark = new_mark(*texts_in(question, material, web), draw=lambda: next(drawn))
+    assert mark == "good"
+
+
+def test_only_so_many_pages_are_given_and_each_is_whole(story: Stories) -> None:
+    long = [
+        WebPage(f"Page {n}", f"https://example.org/{n}", "ghost " * (MOST_TEXT // 6))
+        for n in range(6)
+    ]
+    result = replace(everything(story), pages=(*long, HAMLET))
+    given = web_told(ASKED, result)
+    assert [one.number for one in given] == [1, 2, 7]
+    assert sum(len(one.text) for one in given) <= 4 * WEB_BUDGET
+
+
+def test_what_an_earlier_answer_has_from_the_web_is_not_told_again(
+    story: Stories,
+) -> None:
+    said = SupervisorOutput(
+        "Nell keeps the lamp [1]. Hamlet sees a ghost [w1].\n\nFrom the web:\n\n"
+        "Hamlet: “He dies.” [w1]",
+        Intent.EXTERNAL_REFERENCE, (), (), (), NarrativeState(), tavily_used=True,
+    )  # fmt: skip
+    before = Turn(TurnId("1"), 1, 0.0, "Like Hamlet?", said)
+    messages, _, _ = told(
+        story.book, everything(story), replace(ASKED, history=(before,))
+    )
+    assert messages[2] == Message("assistant", "Nell keeps the lamp.")

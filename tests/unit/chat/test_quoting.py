@@ -1,8 +1,7 @@
 """Without a model the text answers in its own words, and says where it has none."""
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 
@@ -10,32 +9,23 @@ from lrwr.core.adapters.sentences import sentence_spans
 from lrwr.core.bible.values import Gap, GapState
 from lrwr.core.canon.model import Question as Asked
 from lrwr.core.chat.checking import checked
-from lrwr.core.chat.quoting import FACTS, quote_answer
+from lrwr.core.chat.choosing import FACTS
 from lrwr.core.chat.state import Question, RetrievalResult
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.facts import WRITER, About
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import (
-    Citation,
-    Cited,
     Entity,
     GapFlag,
-    GapFound,
     Intent,
     Intention,
-    Mode,
-    Plan,
-    Speaker,
-    Token,
 )
-from lrwr.core.ports.reranker import Reranker
+from tests.fakes.answered import answer
 from tests.fakes.chatting import (
     ONE,
     TWO,
     a_bible,
     a_plan,
-    a_shelf,
     a_story,
     found,
     paragraphs,
@@ -43,46 +33,6 @@ from tests.fakes.chatting import (
 from tests.fakes.stories import Book, Stories
 
 NELL = "Nell Tallow"
-AS_NELL = Question("What of the lamp?", Mode.IN_CHARACTER, NELL)
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    lines: list[str]
-    citations: tuple[Citation, ...]
-    gaps: tuple[GapFlag, ...]
-    remarks: tuple[str, ...]
-
-    @property
-    def text(self) -> str:
-        return "".join(self.lines)
-
-
-async def answer(
-    story: Stories,
-    question: Question | str,
-    plan: Plan,
-    result: RetrievalResult,
-    *,
-    reranker: Reranker | None = None,
-) -> Said:
-    if isinstance(question, str):
-        question = Question(question)
-    remarks: list[str] = []
-    shelf = a_shelf(story.book, reranker)
-    lines, cited, gaps = list[str](), list[Citation](), list[GapFlag]()
-    async for event in quote_answer(question, plan, result, shelf, remarks.append):
-        match event:
-            case Token(text, speaker):
-                assert speaker is Speaker.AVATAR
-                marks = {int(n) for n in re.findall(r"\[(\d+)\]", text)}
-                assert marks <= {one.number for one in cited}, "cited before it is said"
-                lines.append(text)
-            case Cited(citation):
-                cited.append(citation)
-            case GapFound(gap):
-                gaps.append(gap)
-    return Said(lines, tuple(cited), tuple(gaps), tuple(remarks))
 
 
 class Wordless:
@@ -102,9 +52,7 @@ def story() -> Stories:
 
 async def test_what_is_known_comes_first_then_the_passages(story: Stories) -> None:
     result = found(story, NELL, passages=paragraphs(story.book, ONE)[:1])
-    said = await answer(
-        story, "What colour are Nell’s eyes?", a_plan(Intention.TRAITS), result
-    )
+    said = await answer(story, "Who is Nell?", a_plan(Intention.TRAITS), result)
     first, *quotes = said.text.split("\n\n")
     assert first == "Nell Tallow, eyes: grey (“Her eyes were grey as slate.”) [1]"
     assert quotes == [f"{said.citations[1].text} [2]"]
@@ -150,13 +98,49 @@ async def test_only_what_the_question_asks_for_is_told(story: Stories) -> None:
 async def test_facts_are_few(story: Stories) -> None:
     for name in "abcdefghijkl":
         story.fact(
-            ONE, "nineteen rungs of it", About.CHARACTER, "attribute", name, NELL,
-            details=(("attribute", f"mark {name}"),),
+            ONE, "nineteen rungs of it", About.CHARACTER, "attribute",
+            f"one more mark, like {name}", NELL, details=(("attribute", f"no {name}"),),
         )  # fmt: skip
     said = await answer(
         story, "Who is Nell?", a_plan(Intention.TRAITS), found(story, NELL)
     )
     assert len(said.lines) == FACTS
+
+
+async def test_short_facts_of_somebody_stand_in_one_line(story: Stories) -> None:
+    story.fact(
+        ONE, "nineteen rungs of it", About.CHARACTER, "attribute", "nineteen", NELL,
+        details=(("attribute", "age"),),
+    )  # fmt: skip
+    said = await answer(
+        story, "Who is Nell?", a_plan(Intention.TRAITS), found(story, NELL)
+    )
+    assert said.text == (
+        "Nell Tallow, age: nineteen (“nineteen rungs of it”) [1];"
+        " eyes: grey (“Her eyes were grey as slate.”) [2]"
+    )
+
+
+async def test_where_nothing_is_left_open_that_is_all_there_is_to_say(
+    story: Stories,
+) -> None:
+    plan = replace(a_plan(intent=Intent.GAP_PROBE), entities=(Entity(NELL, 1.0),))
+    result = found(story, NELL, passages=paragraphs(story.book, ONE))
+    said = await answer(story, "What is left open about Nell?", plan, result)
+    assert said.text == "Nothing is noted as left open about Nell Tallow."
+
+
+async def test_a_sentence_of_the_notes_that_is_left_open_is_told_as_one(
+    story: Stories,
+) -> None:
+    open_ = "Undecided: who lit the lamp in the fog."
+    gap = Gap("bcdf", Asked(NELL, open_), NELL, open_, GapState.OPEN)
+    result = replace(found(story, NELL), gaps=(gap,))
+    said = await answer(story, "Who lit the lamp?", a_plan(), result)
+    assert said.text == (
+        "Nell Tallow: Undecided: who lit the lamp in the fog (left open)"
+    )
+    assert said.gaps == (GapFlag(NELL, open_),)
 
 
 async def test_words_that_the_text_never_has_are_a_gap(story: Stories) -> None:
@@ -166,8 +150,10 @@ async def test_words_that_the_text_never_has_are_a_gap(story: Stories) -> None:
     said = await answer(story, "Has Nell a bicycle?", a_plan(Intention.TRAITS), result)
     assert said.gaps == (GapFlag(NELL, "bicycle"),)
     first, second, *nearest = said.text.split("\n\n")
-    assert first == "Your text never says: bicycle."
-    assert second == "Your text is silent on this. What comes nearest:"
+    assert first == "Your text never says “bicycle”."
+    assert second == (
+        "Your text may not say this, or say it in other words. What comes nearest:"
+    )
     assert nearest and all("grey" not in one or "Her eyes" in one for one in nearest)
 
 
@@ -276,7 +262,7 @@ async def test_what_happened_is_told_beside_a_thing_that_fits_better(
     bible = a_bible(story)
     result = replace(found(story, NELL), world=bible.world)
     plan = a_plan(Intention.WHAT_HAPPENED, Intention.ARTIFACT)
-    said = await answer(story, "What happened to the lantern?", plan, result)
+    said = await answer(story, "What happened to the lantern in the fog?", plan, result)
     assert "artifact" in said.text and "The pony drowned in the fog." in said.text
 
 
@@ -291,7 +277,7 @@ async def test_under_a_horizon_silence_is_so_far(story: Stories) -> None:
     question = Question("Has Nell a bicycle?", horizon=Horizon(1))
     result = found(story, NELL, horizon=Horizon(1), unknown=["bicycle"])
     said = await answer(story, question, a_plan(Intention.TRAITS), result)
-    assert said.text.startswith("Not said so far: bicycle.")
+    assert said.text.startswith("The story so far never says “bicycle”.")
     assert "silent on this so far." in said.text
 
 
@@ -315,51 +301,6 @@ async def test_a_gap_of_the_ledger_is_flagged_with_what_it_implies(
     said = await answer(story, "What is open about Nell?", plan, result)
     assert said.gaps == (GapFlag(NELL, "age", "", "Say it."),)
     assert "Nell Tallow, age: left open" in said.text
-
-
-async def test_in_character_only_their_own_lines_are_said(story: Stories) -> None:
-    result = found(story, NELL, speaker=NELL, passages=paragraphs(story.book, ONE))
-    said = await answer(story, AS_NELL, a_plan(Intention.TRAITS), result)
-    assert said.text == "“The lamp must never go out,” [1]"
-    assert said.citations[0].text == "The lamp must never go out,"
-
-
-async def test_in_character_lines_of_others_and_of_nobody_are_not_theirs(
-    story: Stories,
-) -> None:
-    result = found(story, NELL, speaker="Mags")
-    fog = replace(AS_NELL, text="What of the fog?")
-    said = await answer(story, fog, a_plan(), result)
-    assert said.text == (
-        "Nell Tallow says nothing of this, as far as the story has come."
-    )
-    (quote,) = result.lines
-    words = replace(quote.evidence, certainty=Certainty.NOT_EVALUATED)
-    guessed = replace(quote, speaker=NELL, evidence=words)
-    said = await answer(story, fog, a_plan(), replace(result, lines=(guessed,)))
-    assert said.citations == ()
-
-
-async def test_in_character_what_they_never_speak_of_is_a_gap(story: Stories) -> None:
-    question = replace(AS_NELL, text="Do you love the sea?")
-    result = found(story, NELL, speaker=NELL, unknown=["love", "sea"])
-    said = await answer(story, question, a_plan(), result)
-    assert said.text.startswith("Nell Tallow says nothing of this")
-    assert said.gaps == (GapFlag(NELL, "love sea"),)
-
-
-async def test_in_character_verified_lines_come_before_probable_ones() -> None:
-    story = a_story()
-    result = found(story, NELL, speaker=NELL)
-    lamp = next(one for one in result.lines if "lamp" in one.evidence.text)
-    probable = replace(lamp.evidence, certainty=Certainty.PROBABLE)
-    words = "Mags opened the ledger and looked at the page"
-    span = story.book.span(ONE, words)
-    sure = replace(lamp.evidence, spans=(span,), text=words)
-    lines = (replace(lamp, evidence=probable), replace(lamp, evidence=sure))
-    question = replace(AS_NELL, text="What of the lamp and the ledger?")
-    said = await answer(story, question, a_plan(), replace(result, lines=lines))
-    assert [one.text.split()[0] for one in said.citations] == ["Mags", "The"]
 
 
 async def test_what_would_be_if_is_shown_by_what_was(story: Stories) -> None:

@@ -79,6 +79,18 @@ def test_a_rule_and_who_breaks_it_are_asked_of_world_and_profiles(
         ("When did Mags open it?", {(Source.TIMELINE, Intention.WHEN)}),
         ("What was before the flood?", {(Source.TIMELINE, Intention.BEFORE_AFTER)}),
         ("Who was there?", {(Source.TIMELINE, Intention.WHO_WAS_THERE)}),
+        (
+            "Who was there when the lamp failed?",
+            {(Source.TIMELINE, Intention.WHO_WAS_THERE)},
+        ),
+        (
+            "How do Nell and Mags stand to each other?",
+            {(Source.PROFILES, Intention.RELATIONSHIPS)},
+        ),
+        (
+            "What does Nell think of Mags?",
+            {(Source.PROFILES, Intention.RELATIONSHIPS)},
+        ),
         ("Why did I cut the ferry?", {(Source.NOTES, Intention.AUTHOR_INTENT)}),
         (
             "What did I note about Mags?",

@@ -1,119 +1,44 @@
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
-from functools import partial
-from itertools import count
 from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.sentences import sentence_spans
-from lrwr.core.bible.service import BibleService
-from lrwr.core.bible.values import Bible
-from lrwr.core.canon.model import Canon
-from lrwr.core.chat.avatars import ModelAvatar, QuotingAvatar
-from lrwr.core.chat.counting import CountedChat
-from lrwr.core.chat.model_planner import ModelPlanner
-from lrwr.core.chat.nodes import Answer, Avatar, Emit
-from lrwr.core.chat.picking import Shelf
-from lrwr.core.chat.rules_planner import plan_by_rules
-from lrwr.core.chat.service import Asking, AvatarSessionService, Voices
+from lrwr.core.chat.avatars import ModelAvatar
+from lrwr.core.chat.nodes import Answer, Emit
+from lrwr.core.chat.service import Asking
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.errors import NotFound, ServiceUnavailable
-from lrwr.core.model.metering import Price, Usage, price
+from lrwr.core.model.metering import Usage
 from lrwr.core.model.turns import (
     Mode,
     Plan,
     Speaker,
     Staged,
     Token,
-    Turn,
     TurnDone,
-    TurnEvent,
     TurnState,
 )
-from lrwr.core.ports.chat_model import ChatModel, Message, Reply, Shape
+from lrwr.core.ports.chat_model import Message, Reply, Shape
 from tests.fakes.chat_models import ScriptedChat
-from tests.fakes.story_desks import StoryDesk, a_story_desk
+from tests.fakes.rooms import (
+    a_read_book,
+    counted,
+    sessions,
+    shelf,
+    turn_of,
+    whole,
+)
+from tests.fakes.story_desks import StoryDesk
 
-FILES = {
-    "1.md": (
-        "# One\n\n“The lamp must never go out,” said Nell Tallow. “Not once.”\n\n"
-        "Nell climbed the ladder. “The fog is weather,” said Mags to Nell.\n"
-    ),
-    "2.md": (
-        "# Two\n\n“I keep no ledger,” said Nell. Corin Vale came over the marsh.\n\n"
-        "“The pony drowned,” said Corin Vale to Nell. Nell said nothing.\n"
-    ),
-}
-
-PRICES = {"pretend-1": Price(1.0, 10.0)}
 TOLD = "Nell says the lamp must never go out [1]."
 
 
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[StoryDesk]:
-    async with a_story_desk(tmp_path) as opened:
-        for name, text in FILES.items():
-            opened.write(name, text)
-        await opened.ingest()
+    async with a_read_book(tmp_path) as opened:
         yield opened
-
-
-def shelf(desk: StoryDesk) -> Shelf:
-    library = desk.library
-    return Shelf(library.passages, library.words, None, sentence_spans, desk.pipeline)
-
-
-async def by_rules(question: Question, bible: Bible) -> Plan:
-    return plan_by_rules(question, bible)
-
-
-def counted(desk: StoryDesk, model: ChatModel) -> Voices:
-    """A model's voices for one turn; the model plans in two calls and answers."""
-    chat = CountedChat(model)
-
-    async def plan(question: Question, bible: Bible) -> Plan:
-        by_rule = plan_by_rules(question, bible)
-        return await ModelPlanner(chat, 60.0).plan(question, bible, by_rule)
-
-    return Voices(plan, ModelAvatar(chat, shelf(desk)), chat.taken)
-
-
-def sessions(
-    desk: StoryDesk,
-    avatar: Avatar | None = None,
-    voices: Callable[[], Voices] | None = None,
-) -> AvatarSessionService:
-    quoting = partial(Voices, by_rules, avatar or QuotingAvatar(shelf(desk)))
-    ids = count(1)
-    return AvatarSessionService(
-        bible=BibleService(
-            stories=desk.library.story,
-            passages=desk.library.passages,
-            patterns=(),
-            canon=Canon,
-        ),
-        finder=desk.finder(),
-        threads=desk.library.threads,
-        voices=voices or quoting,
-        price=partial(price, table=PRICES),
-        pipeline=desk.pipeline,
-        limit=5,
-        now=lambda: 1_000.0,
-        new_id=lambda: f"{next(ids):032x}",
-    )
-
-
-async def whole(service: AvatarSessionService, asking: Asking) -> list[TurnEvent]:
-    async with aclosing(service.ask(asking)) as events:
-        return [event async for event in events]
-
-
-def turn_of(events: list[TurnEvent]) -> Turn:
-    done = events[-1]
-    assert isinstance(done, TurnDone)
-    return done.turn
 
 
 async def test_a_question_is_answered_shown_as_it_goes_and_kept(

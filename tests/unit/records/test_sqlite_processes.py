@@ -116,3 +116,13 @@ async def test_old_jobs_are_forgotten_once_they_are_over(tmp_path: Path) -> None
         assert await library.queue.enqueue(many) == len(many)
         jobs = await library.queue.jobs(limit=9_999)
         assert [job.order for job in jobs] == [*reversed(many), claim.order]
+
+
+def test_processes_that_send_at_once_note_every_request(tmp_path: Path) -> None:
+    with workers("send", tmp_path, 2) as started:
+        assert [worker.hear() for worker in started] == ["ready"] * 2
+        for worker in started:
+            worker.go()
+        rows = [int(row) for worker in started for row in worker.rest()]
+    assert sorted(rows) == list(range(1, 41))
+    assert look(tmp_path, "select distinct outcome from sent") == [("answered",)]

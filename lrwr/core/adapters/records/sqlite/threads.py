@@ -8,6 +8,7 @@ from lrwr.core.adapters.records.sqlite.lexical import any_of
 from lrwr.core.adapters.records.sqlite.turns import (
     THREAD_COLUMNS,
     TURN_COLUMNS,
+    gaps_from_json,
     state_to_json,
     thread_of,
     turn_of,
@@ -16,6 +17,7 @@ from lrwr.core.adapters.records.sqlite.turns import (
 )
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import NarrativeState, Thread, ThreadId, Turn
+from lrwr.core.ports.thread_store import AskedGap
 
 _THREADS = f"""
 select {THREAD_COLUMNS} from thread where deleted_at is null
@@ -28,6 +30,15 @@ _TURNS = f"""
 select {TURN_COLUMNS} from turn join thread on thread.id = turn.thread_id
 where thread.id = ? and thread.deleted_at is null
 order by turn.number desc limit ?
+"""
+
+_GAPS = """
+select json_extract(turn.output, '$.gap_flags'),
+  json_extract(turn.output, '$.narrative_state_delta.as_of')
+from turn join thread on thread.id = turn.thread_id
+where thread.deleted_at is null and turn.state = 'complete'
+  and json_array_length(turn.output, '$.gap_flags') > 0
+order by turn.asked_at, turn.n
 """
 
 _NO_LIMIT = -1
@@ -131,6 +142,16 @@ class SqliteThreadStore:
         """Forget for good what was deleted before a time."""
         return await self._database.write(
             lambda connection: connection.execute(_PURGE, (before,)).rowcount
+        )
+
+    async def gaps(self) -> list[AskedGap]:
+        """Return what whole answers of kept conversations left open, oldest first."""
+        return await self._database.read(
+            lambda connection: [
+                AskedGap(gap, as_of)
+                for flags, as_of in connection.execute(_GAPS)
+                for gap in gaps_from_json(flags)
+            ]
         )
 
     async def search(

@@ -19,6 +19,7 @@ from lrwr.core.model.turns import (
     Turn,
     TurnId,
     TurnState,
+    WebCitation,
 )
 
 THREAD_COLUMNS = """
@@ -86,6 +87,11 @@ def state_to_json(state: NarrativeState) -> str:
     return _json(asdict(state))
 
 
+def gaps_from_json(flags: str) -> list[GapFlag]:
+    """Return the gaps that a row's output holds."""
+    return [GapFlag(**one) for one in json.loads(flags)]
+
+
 def unicode_of(text: str) -> str:
     """Return `text` with a `?` for each character that is not Unicode.
 
@@ -111,6 +117,8 @@ def _output(answer: str, rest: dict[str, Any]) -> SupervisorOutput:
         unsupported=tuple(Span(**one) for one in rest["unsupported"]),
         remarks=tuple(rest["remarks"]),
         model=rest["model"],
+        web=tuple(WebCitation(**one) for one in rest.get("web", ())),
+        web_query=rest.get("web_query", ""),
     )
 
 

@@ -1,0 +1,69 @@
+"""Asks questions of the library in the working directory, each in a conversation anew.
+
+Arguments: a file of JSON Lines with `id`, `question` and maybe `as_of`, `character` and
+`mode`; `prompts` after it shows what a model would be sent too. Prints JSON.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+from bench.data import read_lines
+from lrwr.core.chat.service import Asking, AvatarSessionService
+from lrwr.core.model.turns import Citation, Mode, TurnDone
+from lrwr.core.settings.load import load_settings
+from lrwr.wiring import open_services
+
+
+async def _main(questions: list[dict[str, Any]], *, prompts: bool) -> None:
+    settings = load_settings(Path.cwd(), os.environ, {})
+    async with open_services(settings) as services:
+        sessions = services.sessions()
+        told = []
+        for question in questions:
+            asking = _asking(question)
+            row = await _asked(sessions, asking)
+            if prompts:
+                sent = await sessions.prompt(asking)
+                row["sent"] = "\n".join(one.text for one in sent)
+            told.append({"id": question["id"], **row})
+    print(json.dumps(told, ensure_ascii=False))
+
+
+def _asking(question: dict[str, Any]) -> Asking:
+    mode = question.get("mode")
+    return Asking(
+        text=question["question"],
+        as_of=question.get("as_of"),
+        character=question.get("character"),
+        mode=Mode(mode) if mode else None,
+    )
+
+
+async def _asked(sessions: AvatarSessionService, asking: Asking) -> dict[str, Any]:
+    async with aclosing(sessions.ask(asking)) as events:
+        async for event in events:
+            if isinstance(event, TurnDone):
+                said = event.turn.output
+    gaps = [[gap.about, gap.undefined_attribute] for gap in said.gap_flags]
+    return {
+        "answer": said.response_text,
+        "citations": [_cited(one) for one in said.citations],
+        "gaps": gaps,
+        "low_confidence": said.low_confidence,
+        "unsupported": len(said.unsupported),
+        "model": said.model,
+    }
+
+
+def _cited(one: Citation) -> dict[str, Any]:
+    return {"file": one.document, "chapter": one.chapter, "text": one.text}
+
+
+if __name__ == "__main__":
+    asked = read_lines(Path(sys.argv[1]))
+    asyncio.run(_main(asked, prompts=sys.argv[2:] == ["prompts"]))

@@ -1,0 +1,43 @@
+"""What replies of a language model have in common: JSON of a shape, or not."""
+
+import json
+
+_THOUGHT = "</think>"
+"""Ends what some local models think aloud before they answer."""
+
+
+class NotAsAsked(Exception):
+    """A reply does not keep to its shape; the message says what is wrong with it."""
+
+
+def strict(fields: object) -> object:
+    """Return the JSON schema of an object of `fields`, all of them required."""
+    names = list(fields) if isinstance(fields, dict) else []
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": names,
+        "additionalProperties": False,
+    }
+
+
+def object_in(reply: str) -> object:
+    """Return the JSON object of a reply; words around it are ignored.
+
+    Raises:
+        NotAsAsked: There is none.
+    """
+    said = reply.rpartition(_THOUGHT)[2]
+    start, end = said.find("{"), said.rfind("}") + 1
+    if not 0 <= start < end:
+        raise NotAsAsked("it holds no JSON object")
+    try:
+        return json.loads(said[start:end])
+    except (ValueError, RecursionError) as error:
+        raise NotAsAsked(f"it is no JSON: {error}") from error
+
+
+def clean(text: str) -> str:
+    """Return a text on one line, without what no terminal can show."""
+    printable = "".join(one if one.isprintable() else " " for one in text)
+    return " ".join(printable.split())

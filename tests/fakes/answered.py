@@ -1,0 +1,62 @@
+"""An answer without a language model, taken in as whoever asks would see it."""
+
+import re
+from dataclasses import dataclass
+
+from lrwr.core.chat.quoting import quote_answer
+from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.model.turns import (
+    Citation,
+    Cited,
+    GapFlag,
+    GapFound,
+    Plan,
+    Speaker,
+    Token,
+)
+from lrwr.core.ports.reranker import Reranker
+from tests.fakes.chatting import a_shelf
+from tests.fakes.stories import Stories
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What was said, line by line, and what it rests on."""
+
+    lines: list[str]
+    citations: tuple[Citation, ...]
+    gaps: tuple[GapFlag, ...]
+    remarks: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The whole answer."""
+        return "".join(self.lines)
+
+
+async def answer(
+    story: Stories,
+    question: Question | str,
+    plan: Plan,
+    result: RetrievalResult,
+    *,
+    reranker: Reranker | None = None,
+) -> Said:
+    """Answer from `result`, and see to it that words are cited before they are said."""
+    if isinstance(question, str):
+        question = Question(question)
+    remarks: list[str] = []
+    shelf = a_shelf(story.book, reranker)
+    lines, cited, gaps = list[str](), list[Citation](), list[GapFlag]()
+    async for event in quote_answer(question, plan, result, shelf, remarks.append):
+        match event:
+            case Token(text, speaker):
+                assert speaker is Speaker.AVATAR
+                marks = {int(n) for n in re.findall(r"\[(\d+)\]", text)}
+                assert marks <= {one.number for one in cited}, "cited before it is said"
+                lines.append(text)
+            case Cited(citation):
+                cited.append(citation)
+            case GapFound(gap):
+                gaps.append(gap)
+    return Said(lines, tuple(cited), tuple(gaps), tuple(remarks))

@@ -1,0 +1,109 @@
+"""A room over two read chapters, for tests of conversations."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager
+from functools import partial
+from itertools import count
+from pathlib import Path
+
+from lrwr.core.adapters.sentences import sentence_spans
+from lrwr.core.bible.service import BibleService
+from lrwr.core.bible.values import Bible
+from lrwr.core.chat.avatars import ModelAvatar, QuotingAvatar
+from lrwr.core.chat.counting import CountedChat
+from lrwr.core.chat.model_planner import ModelPlanner
+from lrwr.core.chat.nodes import Avatar
+from lrwr.core.chat.picking import Shelf
+from lrwr.core.chat.rules_planner import plan_by_rules
+from lrwr.core.chat.service import Asking, AvatarSessionService
+from lrwr.core.chat.state import Question
+from lrwr.core.chat.voices import Voices, by_rules
+from lrwr.core.model.metering import Price, price
+from lrwr.core.model.turns import Plan, Turn, TurnDone, TurnEvent
+from lrwr.core.ports.chat_model import ChatModel
+from lrwr.core.ports.web_search import WebSearch
+from tests.fakes.story_desks import StoryDesk, a_story_desk
+
+FILES = {
+    "1.md": (
+        "# One\n\n“The lamp must never go out,” said Nell Tallow. “Not once.”\n\n"
+        "Nell climbed the ladder. “The fog is weather,” said Mags to Nell.\n"
+    ),
+    "2.md": (
+        "# Two\n\n“I keep no ledger,” said Nell. Corin Vale came over the marsh.\n\n"
+        "“The pony drowned,” said Corin Vale to Nell. Nell said nothing.\n"
+    ),
+}
+
+PRICES = {"pretend-1": Price(1.0, 10.0)}
+
+
+@asynccontextmanager
+async def a_read_book(place: Path) -> AsyncIterator[StoryDesk]:
+    """A desk whose two chapters are read."""
+    async with a_story_desk(place) as opened:
+        for name, text in FILES.items():
+            opened.write(name, text)
+        await opened.ingest()
+        yield opened
+
+
+def shelf(desk: StoryDesk) -> Shelf:
+    """What quoting is lent."""
+    library = desk.library
+    return Shelf(library.passages, library.words, None, sentence_spans, desk.pipeline)
+
+
+def counted(desk: StoryDesk, model: ChatModel) -> Voices:
+    """A model's voices for one turn; the model plans in two calls and answers."""
+    chat = CountedChat(model)
+
+    async def plan(question: Question, bible: Bible) -> Plan:
+        by_rule = plan_by_rules(question, bible)
+        return await ModelPlanner(chat, 60.0).plan(question, bible, by_rule)
+
+    return Voices(plan, ModelAvatar(chat, shelf(desk)), chat.taken)
+
+
+def sessions(
+    desk: StoryDesk,
+    avatar: Avatar | None = None,
+    voices: Callable[[], Voices] | None = None,
+    web: WebSearch | None = None,
+) -> AvatarSessionService:
+    """The service over a desk; without a model unless `voices` say so."""
+    quoting = partial(Voices, by_rules, avatar or QuotingAvatar(shelf(desk)))
+    ids = count(1)
+    return AvatarSessionService(
+        bible=BibleService(
+            stories=desk.library.story,
+            passages=desk.library.passages,
+            patterns=(),
+            canon=desk.canon,
+            wondered=desk.library.threads.gaps,
+        ),
+        finder=desk.finder(),
+        passages=desk.library.passages,
+        threads=desk.library.threads,
+        voices=voices or quoting,
+        price=partial(price, table=PRICES),
+        decide=desk.decide,
+        web=web,
+        pipeline=desk.pipeline,
+        limit=5,
+        now=lambda: 1_000.0,
+        new_id=lambda: f"{next(ids):032x}",
+    )
+
+
+async def whole(service: AvatarSessionService, asking: Asking) -> list[TurnEvent]:
+    """Return all that happens in a turn."""
+    async with aclosing(service.ask(asking)) as events:
+        return [event async for event in events]
+
+
+def turn_of(events: list[TurnEvent]) -> Turn:
+    """Return what a turn came to."""
+    done = events[-1]
+    assert isinstance(done, TurnDone)
+    return done.turn

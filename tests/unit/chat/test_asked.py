@@ -1,0 +1,101 @@
+"""A question is cut into what it asks for, and the words that say it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.core.bible.values import Bible
+from lrwr.core.chat.asked import (
+    asked_for,
+    chapters_in,
+    parts_of,
+    split_questions,
+    words_of_chapters,
+)
+from lrwr.core.chat.rules_planner import plan_by_rules
+from lrwr.core.chat.state import Question, RetrievalResult
+from tests.fakes.chatting import a_shelf, a_story
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Who is Nell?", ["Who is Nell?"]),
+        (
+            "Who is Mags, and what does Nell want?",
+            ["Who is Mags", "what does Nell want"],
+        ),
+        (
+            "Where is it hidden and who has the key?",
+            ["Where is it hidden", "who has the key"],
+        ),
+        ("How and why did she leave?", ["How and why did she leave?"]),
+        ("Did Nell and Mags quarrel?", ["Did Nell and Mags quarrel?"]),
+        ("Who is Ivo Gannet? Is he rich?", ["Who is Ivo Gannet", "Is he rich"]),
+    ],
+)
+def test_two_questions_in_one_are_told_apart(text: str, parts: list[str]) -> None:
+    assert split_questions(text) == parts
+
+
+@given(st.text(max_size=200))
+def test_no_word_is_lost_by_telling_questions_apart(text: str) -> None:
+    parts = split_questions(text)
+    assert parts
+    assert all(part in text for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Who is Nell?", []),
+        ("What does Nell say about the fog?", ["fog"]),
+        ("What is left open about Nell?", []),
+        ("Does the text say how old Nell Tallow is?", ["old"]),
+        ("How do Nell and Mags stand to each other?", []),
+        ("Recap chapter 3", []),
+        ("What do the tide rules say?", ["tide", "rules"]),
+        ("Who pulled Nell out of the mud?", ["pulled", "mud"]),
+    ],
+)
+def test_the_words_that_ask_are_not_those_that_are_asked_for(
+    text: str, words: list[str], marsh_bible: Bible
+) -> None:
+    plan = plan_by_rules(Question(text), marsh_bible)
+    result = RetrievalResult(character_profiles=marsh_bible.characters)
+    assert asked_for(text, plan, result) == words
+
+
+async def test_what_a_profile_calls_otherwise_is_looked_for_by_its_label(
+    marsh_bible: Bible,
+) -> None:
+    question = Question("How old is Nell?")
+    result = RetrievalResult(character_profiles=marsh_bible.characters)
+    plan = plan_by_rules(question, marsh_bible)
+    (part,) = await parts_of(question, plan, result, a_shelf(a_story().book))
+    assert set(part.words.weights) == {"old", "age"}
+    assert part.people == {"Nell Tallow"}
+
+
+async def test_a_part_that_names_nobody_goes_on_about_the_same(
+    marsh_bible: Bible,
+) -> None:
+    question = Question("Who is Nell, and what does she want?")
+    result = RetrievalResult(character_profiles=marsh_bible.characters)
+    plan = plan_by_rules(question, marsh_bible)
+    parts = await parts_of(question, plan, result, a_shelf(a_story().book))
+    assert [part.people for part in parts] == [{"Nell Tallow"}, {"Nell Tallow"}]
+
+
+async def test_a_sentence_that_names_both_is_worth_more(marsh_bible: Bible) -> None:
+    question = Question("How do Nell and Mags get on?")
+    result = RetrievalResult(character_profiles=marsh_bible.characters)
+    plan = plan_by_rules(question, marsh_bible)
+    (part,) = await parts_of(question, plan, result, a_shelf(a_story().book))
+    assert part.worth("Wren sat by Mags.") > part.worth("Wren sat by the stove.")
+
+
+def test_chapters_are_known_by_number_and_word() -> None:
+    assert chapters_in("Recap chapter three and ch. 12") == {3, 12}
+    assert chapters_in("What happens after chapter 3?") == frozenset()
+    assert words_of_chapters("In chapter 3, who lies?") == ["chapter", "3"]

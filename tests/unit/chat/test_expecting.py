@@ -1,0 +1,21 @@
+"""A sentence that has the kind of thing asked for is worth more."""
+
+import pytest
+
+from lrwr.core.chat.expecting import kind_of_answer
+
+
+@pytest.mark.parametrize(
+    ("question", "tells", "does_not"),
+    [
+        ("When did the lamp fail?", "It failed on Day 720.", "It failed."),
+        ("How many cans came?", "Eight cans came.", "The cans came."),
+        ("How old is Nell?", "She was twelve.", "She was small."),
+        ("Why did Mags lie?", "She lied because of the book.", "She lied."),
+    ],
+)
+def test_a_time_a_number_or_a_reason_is_known_where_it_is_asked_for(
+    question: str, tells: str, does_not: str
+) -> None:
+    assert kind_of_answer(question, tells) > kind_of_answer(question, does_not)
+    assert kind_of_answer("Who is Nell?", tells) == 1.0

@@ -1,0 +1,153 @@
+"""Each call of a turn, failing in each way: the turn is told, kept, and says so."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lrwr.core.adapters.chat.line import Line
+from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
+from lrwr.core.adapters.chat.waiting import Pace
+from lrwr.core.chat.seeking import Seeker
+from lrwr.core.chat.service import Asking
+from lrwr.core.chat.voices import Voices
+from lrwr.core.chat.wondering import GapFinder
+from lrwr.core.model.turns import TurnState
+from tests.fakes.model_server import (
+    KEY,
+    MODEL,
+    Asked,
+    Hang,
+    ModelServer,
+    Nonsense,
+    Refuse,
+    Say,
+    Turn,
+)
+from tests.fakes.planning import planning
+from tests.fakes.rooms import a_read_book, counted, sessions, turn_of, whole
+from tests.fakes.story_desks import StoryDesk
+
+QUESTION = Asking("What does Nell say about the lamp?")
+TOLD = "Nell says that the lamp must never go out [1]."
+PATIENCE = 0.4
+"""Seconds that a call may take here."""
+
+FAILURES: dict[str, Turn] = {
+    "401": Refuse(401),
+    "404": Refuse(404),
+    "429": Refuse(429, retry_after="60"),
+    "500": Refuse(500),
+    "time-out": Hang(),
+    "cut short": Say('{"tool": "sea', broken=True),
+    "nonsense": Nonsense(),
+    "no words": Say(""),
+}
+
+CALLS = {
+    "Tools": "What the question needs was told by rules",
+    "Entities": "Whom and what the question names was told by rules",
+    "Step": "Nothing more was looked up",
+    "Gaps": "What the text leaves open was not asked",
+}
+"""What a turn says of each call that fails; the answer has its own words."""
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[StoryDesk]:
+    async with a_read_book(tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer() as opened:
+        yield opened
+
+
+@pytest.fixture
+async def voices(
+    desk: StoryDesk, server: ModelServer
+) -> AsyncIterator[Callable[[], Voices]]:
+    line = Line(Pace(4, 0, 0.0))
+    connection = Connection(MODEL, server.base_url, key=KEY, timeout=PATIENCE)
+    model = OpenAIChat(connection, line)
+    yield lambda: replace(
+        counted(desk, model),
+        seeker=Seeker(model, PATIENCE, 10),
+        gaps=GapFinder(model, PATIENCE),
+    )
+    await model.aclose()
+    await line.aclose()
+
+
+def failing(call: str, turn: Turn) -> Callable[[Asked], str | Turn]:
+    def reply(asked: Asked) -> str | Turn:
+        if asked.shape == call:
+            return turn
+        return planning(asked, intent="gap_probe") if asked.shape else TOLD
+
+    return reply
+
+
+@pytest.mark.parametrize("turn", FAILURES.values(), ids=FAILURES)
+@pytest.mark.parametrize("call", CALLS)
+async def test_a_call_that_fails_on_the_way_leaves_an_answer_and_says_so(
+    desk: StoryDesk,
+    server: ModelServer,
+    voices: Callable[[], Voices],
+    call: str,
+    turn: Turn,
+) -> None:
+    server.answering(failing(call, turn))
+    kept = turn_of(await whole(sessions(desk, voices=voices), QUESTION))
+    assert kept.output.response_text == TOLD
+    assert kept.output.model == MODEL
+    (remark,) = (one for one in kept.output.remarks if one.startswith(CALLS[call]))
+    assert remark.endswith(".")
+    assert kept.state is TurnState.COMPLETE
+    (thread,) = await desk.library.threads.threads()
+    assert await desk.library.threads.turns(thread.id) == [kept]
+
+
+@pytest.mark.parametrize("turn", FAILURES.values(), ids=FAILURES)
+async def test_an_answer_that_fails_is_given_by_the_text_and_says_so(
+    desk: StoryDesk, server: ModelServer, voices: Callable[[], Voices], turn: Turn
+) -> None:
+    server.answering(failing("", turn))
+    kept = turn_of(await whole(sessions(desk, voices=voices), QUESTION))
+    own = "The lamp must never go out" in kept.output.response_text
+    assert own or any("broke off" in one for one in kept.output.remarks)
+    assert kept.state is TurnState.COMPLETE
+    assert kept.output.remarks
+
+
+async def test_a_server_that_is_gone_loses_no_turn(
+    desk: StoryDesk, server: ModelServer, voices: Callable[[], Voices]
+) -> None:
+    server.__exit__()
+    kept = turn_of(await whole(sessions(desk, voices=voices), QUESTION))
+    assert "The lamp must never go out" in kept.output.response_text
+    assert kept.output.model == ""
+    assert len(kept.output.remarks) >= len(("Tools", "Entities", "Step", "answer"))
+
+
+async def test_a_server_that_dies_while_it_answers_loses_nothing_that_it_said(
+    desk: StoryDesk, server: ModelServer, voices: Callable[[], Voices]
+) -> None:
+    said = Say("Nell says that ", broken=True)
+    server.answering(failing("", said))
+    kept = turn_of(await whole(sessions(desk, voices=voices), QUESTION))
+    assert kept.output.response_text == "Nell says that "
+    assert any("broke off" in one for one in kept.output.remarks)
+
+
+async def test_both_planning_calls_are_under_way_together(
+    desk: StoryDesk, server: ModelServer, voices: Callable[[], Voices]
+) -> None:
+    server.wait = 0.2
+    server.answering(failing("nothing", Say("")))
+    await whole(sessions(desk, voices=voices), QUESTION)
+    assert {asked.shape for asked in server.asked[:2]} == {"Tools", "Entities"}
+    assert server.most_at_once == len(("Tools", "Entities"))

@@ -1,0 +1,141 @@
+import asyncio
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.core.bible.values import Bible, Gap, GapState
+from lrwr.core.canon.model import Question as Asked
+from lrwr.core.chat.replies import NotAsAsked
+from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.chat.wondering import (
+    LONGEST_ATTRIBUTE,
+    MOST,
+    GapFinder,
+    Wondered,
+    gaps_shape,
+    is_worth_asking,
+    read_gaps,
+)
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.turns import GapFlag, Intent
+from lrwr.core.ports.chat_model import Message, Reply, Shape
+from tests.fakes.chat_models import ScriptedChat
+from tests.fakes.chatting import BOOK, ONE, a_plan, a_story, paragraphs
+
+COLOUR = {
+    "about": "purplefrog",
+    "undefined_attribute": "favourite colour",
+    "what_is_implied": "Purple, perhaps.",
+    "development_suggestion": "Paint her door.",
+}
+AGE = Gap("bdfk", Asked("OchraMags", "age"), "OchraMags", "age", GapState.OPEN)
+WHAT = Question("What is PurpleFrog's favourite colour?")
+
+
+def told(*gaps: dict[str, str]) -> str:
+    return json.dumps({"gaps": gaps})
+
+
+async def find(bible: Bible, reply: str | ServiceUnavailable) -> Wondered:
+    finder = GapFinder(ScriptedChat(reply), 60.0)
+    return await finder.find(WHAT, RetrievalResult(), bible)
+
+
+async def test_a_gap_is_of_somebody_known_by_their_name(marsh_bible: Bible) -> None:
+    nobodys = {**COLOUR, "about": ""}
+    found = await find(marsh_bible, told(COLOUR, nobodys))
+    one = GapFlag(
+        "PurpleFrog", "favourite colour", "Purple, perhaps.", "Paint her door."
+    )
+    assert found == Wondered((one, replace(one, about="")))
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"about": "Somebody Else"}, {"undefined_attribute": " \n"}]
+)
+async def test_what_is_nobodys_or_nothing_is_no_gap(
+    wrong: dict[str, str], marsh_bible: Bible
+) -> None:
+    assert await find(marsh_bible, told({**COLOUR, **wrong})) == Wondered()
+
+
+async def test_gaps_are_few_and_short_and_on_one_line(marsh_bible: Bible) -> None:
+    long = {**COLOUR, "undefined_attribute": "a\x1b[31m\n" + "b " * 200}
+    found = await find(marsh_bible, told(*[long] * 9))
+    assert len(found.gaps) == MOST
+    attribute = found.gaps[0].undefined_attribute
+    assert attribute.startswith("a [31m b")
+    assert len(attribute) == LONGEST_ATTRIBUTE
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        (ServiceUnavailable("The server is gone.", hint="Start it."), "server is gone"),
+        ("None that I see.", "could not be understood"),
+        ('{"gaps": ["colour"]}', "could not be understood"),
+        ('{"gaps": "colour"}', "could not be understood"),
+    ],
+)
+async def test_a_model_that_fails_finds_none_and_says_so(
+    reply: str | ServiceUnavailable, why: str, marsh_bible: Bible
+) -> None:
+    found = await find(marsh_bible, reply)
+    (remark,) = found.remarks
+    assert found.gaps == ()
+    assert remark.startswith("What the text leaves open was not asked: ")
+    assert why in remark
+
+
+class Sleeper(ScriptedChat):
+    async def fill(self, messages: Sequence[Message], shape: Shape) -> Reply:
+        await asyncio.Event().wait()
+        return await super().fill(messages, shape)
+
+
+async def test_a_model_that_takes_too_long_finds_none(marsh_bible: Bible) -> None:
+    finder = GapFinder(Sleeper(), 0.01)
+    found = await finder.find(WHAT, RetrievalResult(), marsh_bible)
+    assert found.remarks == (
+        "What the text leaves open was not asked: the model took more than 0.01 seconds.",
+    )
+
+
+async def test_all_that_anybody_wrote_is_fenced(marsh_bible: Bible) -> None:
+    story = a_story()
+    result = RetrievalResult(
+        ranked_chunks=tuple(paragraphs(story.book, ONE)), gaps=(AGE,), unknown=("pink",)
+    )
+    model = ScriptedChat(told())
+    await GapFinder(model, 60.0).find(WHAT, result, marsh_bible)
+    ((messages, shape),) = model.asked
+    assert shape == gaps_shape()
+    asked = messages[-1].text
+    assert BOOK[ONE].split("\n\n")[1] in asked
+    for label, words in (("question", WHAT.text), ("stands nowhere", "pink")):
+        inside = asked.split(f"<{label} ")[1].split(f"</{label} ")[0]
+        assert words in inside
+    assert WHAT.text not in messages[0].text
+
+
+def test_a_model_is_asked_where_something_may_be_open() -> None:
+    plain, sure = a_plan(), RetrievalResult(low_confidence=False)
+    old = Question("How old is Mags, and what age has Nell?")
+    probe = a_plan(intent=Intent.GAP_PROBE)
+    assert not is_worth_asking(WHAT, plain, sure)
+    assert not is_worth_asking(WHAT, plain, RetrievalResult())
+    assert not is_worth_asking(WHAT, plain, RetrievalResult(gaps=(AGE,)))
+    assert is_worth_asking(old, plain, RetrievalResult(gaps=(AGE,)))
+    assert is_worth_asking(WHAT, probe, sure)
+    assert is_worth_asking(WHAT, plain, RetrievalResult(low_confidence=True))
+
+
+@given(st.text())
+def test_nothing_that_a_model_says_raises_anything_else(reply: str) -> None:
+    with suppress(NotAsAsked):
+        read_gaps(reply)
