@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lrwr.core.bible.values import Bible
     from lrwr.core.canon.model import Canon
     from lrwr.core.canon.service import CanonService
-    from lrwr.core.chat.picking import Shelf
+    from lrwr.core.chat.companion.picking import Shelf
     from lrwr.core.chat.service import AvatarSessionService
     from lrwr.core.chat.state import Question
     from lrwr.core.chat.voices import Voices
@@ -88,8 +88,8 @@ def voices(settings: Settings, shelf: "Shelf", reach: Reach) -> "Callable[[], Vo
         SettingsProblem: The language model that is set has no key or no name.
     """
     from lrwr.core.adapters.chat.choose import Role
-    from lrwr.core.chat.avatars import QuotingAvatar
-    from lrwr.core.chat.remarking import RemarkingAvatar
+    from lrwr.core.chat.answering.avatars import QuotingAvatar
+    from lrwr.core.chat.answering.remarking import RemarkingAvatar
     from lrwr.core.chat.voices import Voices, by_rules
 
     quoting = QuotingAvatar(shelf)
@@ -106,13 +106,13 @@ def voices(settings: Settings, shelf: "Shelf", reach: Reach) -> "Callable[[], Vo
 def _model_voices(
     settings: Settings, planner: "ChatModel", avatar: "ChatModel", shelf: "Shelf"
 ) -> "Voices":
-    from lrwr.core.chat.avatars import ModelAvatar
+    from lrwr.core.chat.answering.avatars import ModelAvatar
     from lrwr.core.chat.counting import CountedChat
-    from lrwr.core.chat.model_planner import ModelPlanner
-    from lrwr.core.chat.rules_planner import plan_by_rules
-    from lrwr.core.chat.seeking import Seeker
+    from lrwr.core.chat.finding.seeking import Seeker
+    from lrwr.core.chat.finding.wondering import GapFinder
+    from lrwr.core.chat.planning.model import ModelPlanner
+    from lrwr.core.chat.planning.rules import plan_by_rules
     from lrwr.core.chat.voices import Voices
-    from lrwr.core.chat.wondering import GapFinder
     from lrwr.core.model.metering import cost
 
     planning, answering = CountedChat(planner), CountedChat(avatar)

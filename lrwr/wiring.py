@@ -206,7 +206,7 @@ class Services:
             SettingsProblem: The language model that is set has no key or no name.
         """
         from lrwr.core.adapters.sentences import sentence_spans
-        from lrwr.core.chat.picking import Shelf
+        from lrwr.core.chat.companion.picking import Shelf
 
         store, pipeline = self.passages, self.settings.pipeline
         shelf = Shelf(store, self._lexical, self.reranker, sentence_spans, pipeline)

@@ -10,7 +10,7 @@ from statistics import median, quantiles
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.graph import run_turn
 from lrwr.core.chat.nodes import Answer, Emit, Room
-from lrwr.core.chat.rules_planner import plan_by_rules
+from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.turns import Plan
 from lrwr.core.retrieval.search import SearchResult

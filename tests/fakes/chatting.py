@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from lrwr.core.adapters.sentences import sentence_spans
 from lrwr.core.bible.project import project
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.picking import Shelf
+from lrwr.core.chat.companion.picking import Shelf
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline, TextHash
 from lrwr.core.model.documents import DocumentId, DocumentType

@@ -9,12 +9,12 @@ from pathlib import Path
 from lrwr.core.adapters.sentences import sentence_spans
 from lrwr.core.bible.service import BibleService
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.avatars import ModelAvatar, QuotingAvatar
+from lrwr.core.chat.answering.avatars import ModelAvatar, QuotingAvatar
+from lrwr.core.chat.companion.picking import Shelf
 from lrwr.core.chat.counting import CountedChat
-from lrwr.core.chat.model_planner import ModelPlanner
 from lrwr.core.chat.nodes import Avatar
-from lrwr.core.chat.picking import Shelf
-from lrwr.core.chat.rules_planner import plan_by_rules
+from lrwr.core.chat.planning.model import ModelPlanner
+from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.service import Asking, AvatarSessionService
 from lrwr.core.chat.state import Question
 from lrwr.core.chat.voices import Voices, by_rules

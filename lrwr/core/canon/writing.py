@@ -89,10 +89,8 @@ def _change_rows(
     import tomlkit
 
     asked = {_asked(row): row for row in wanted}
-    stay = [_asked(row) for row in had if _asked(row) in asked]
-    if stay != list(asked)[: len(stay)]:
-        for at in reversed(range(len(had))):  # another order: written anew
-            del parent[name][at]
+    if not _stand_in_order(had, asked):
+        del parent[name]
         had = ()
     for at in reversed(range(len(had))):
         row = asked.pop(_asked(had[at]), None)
@@ -109,6 +107,14 @@ def _change_rows(
         parent[name].append(made)
     if name in parent and not parent[name]:
         del parent[name]
+
+
+def _stand_in_order(
+    had: Sequence[Mapping[str, str]], wanted: Mapping[tuple[str, str], object]
+) -> bool:
+    """Say whether the rows that stay can stay where they are."""
+    stay = [_asked(row) for row in had if _asked(row) in wanted]
+    return stay == list(wanted)[: len(stay)]
 
 
 def _asked(row: Mapping[str, str]) -> tuple[str, str]:

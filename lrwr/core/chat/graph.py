@@ -7,7 +7,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.gathering import gather
+from lrwr.core.chat.finding.gathering import gather
+from lrwr.core.chat.finding.wondering import Wondered
 from lrwr.core.chat.nodes import (
     Answer,
     Emit,
@@ -18,9 +19,8 @@ from lrwr.core.chat.nodes import (
     sought,
     wondered,
 )
-from lrwr.core.chat.resolving import resolve
+from lrwr.core.chat.planning.resolving import resolve
 from lrwr.core.chat.state import Question, RetrievalResult
-from lrwr.core.chat.wondering import Wondered
 from lrwr.core.model.turns import Plan, Resolved, Staged, SupervisorOutput, TurnEvent
 from lrwr.core.retrieval.search import SearchResult
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from lrwr.core.chat.checking import without_marks
+from lrwr.core.chat.answering.checking import without_marks
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import Turn
 from lrwr.core.retrieval.story import StoryOrder, stands_before

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.outside import Outside, pages_for
-from lrwr.core.chat.outside_marks import web_cited
-from lrwr.core.chat.seeking import Sought
+from lrwr.core.chat.finding.seeking import Sought
+from lrwr.core.chat.finding.wondering import Wondered, is_worth_asking
+from lrwr.core.chat.outside.looking import Outside, pages_for
+from lrwr.core.chat.outside.marks import web_cited
 from lrwr.core.chat.state import Question, RetrievalResult
-from lrwr.core.chat.wondering import Wondered, is_worth_asking
 from lrwr.core.model.text import Span
 from lrwr.core.model.turns import (
     Citation,

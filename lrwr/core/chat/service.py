@@ -9,17 +9,17 @@ from functools import partial
 from lrwr.core.bible.service import BibleService, character_called
 from lrwr.core.bible.values import Bible
 from lrwr.core.canon.decision import Change, Decision
-from lrwr.core.chat.avatars import ModelAvatar
+from lrwr.core.chat.answering.avatars import ModelAvatar
+from lrwr.core.chat.answering.speaking import beyond_horizon
 from lrwr.core.chat.canon_answers import CanonSaid, canon_answer, canon_said, told_of
+from lrwr.core.chat.finding.hands import BoundedHands, Searching
+from lrwr.core.chat.finding.seeking import Seeker, Sought
 from lrwr.core.chat.graph import run_turn
-from lrwr.core.chat.hands import BoundedHands, Searching
 from lrwr.core.chat.hearing import Said, heard
 from lrwr.core.chat.history import fitting, within_horizon
-from lrwr.core.chat.names import every_name
 from lrwr.core.chat.nodes import Emit, Room
-from lrwr.core.chat.outside import Outside, look_outside
-from lrwr.core.chat.seeking import Seeker, Sought
-from lrwr.core.chat.speaking import beyond_horizon
+from lrwr.core.chat.outside.looking import Outside, look_outside
+from lrwr.core.chat.planning.names import every_name
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.chat.voices import Sending, Shown, Voices, by_rules
 from lrwr.core.model.chunks import Pipeline

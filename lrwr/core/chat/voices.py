@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.avatars import ModelAvatar
+from lrwr.core.chat.answering.avatars import ModelAvatar
+from lrwr.core.chat.finding.seeking import Seeker
+from lrwr.core.chat.finding.wondering import GapFinder
 from lrwr.core.chat.nodes import Answer, Avatar, Emit
-from lrwr.core.chat.rules_planner import plan_by_rules
-from lrwr.core.chat.seeking import Seeker
+from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.state import Question, RetrievalResult
-from lrwr.core.chat.wondering import GapFinder
 from lrwr.core.model.metering import Usage
 from lrwr.core.model.turns import Plan
 from lrwr.core.ports.chat_model import Message

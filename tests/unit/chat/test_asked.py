@@ -5,14 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.asked import (
+from lrwr.core.chat.companion.asked import (
     asked_for,
     chapters_in,
     parts_of,
     split_questions,
     words_of_chapters,
 )
-from lrwr.core.chat.rules_planner import plan_by_rules
+from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.state import Question, RetrievalResult
 from tests.fakes.chatting import a_shelf, a_story
 

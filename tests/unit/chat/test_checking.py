@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.sentences import sentence_spans
-from lrwr.core.chat.checking import MARK, checked, without_marks
+from lrwr.core.chat.answering.checking import MARK, checked, without_marks
 from lrwr.core.model.turns import Mode, WebCitation
 from tests.fakes.chatting import cite
 

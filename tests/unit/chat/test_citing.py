@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.sentences import sentence_spans
-from lrwr.core.chat.citing import (
+from lrwr.core.chat.answering.citing import (
     BUDGET,
     LINES,
     Numbered,
@@ -18,7 +18,7 @@ from lrwr.core.chat.citing import (
     texts_of,
     tokens,
 )
-from lrwr.core.chat.material import Facet, Piece, pieces_of
+from lrwr.core.chat.finding.material import Facet, Piece, pieces_of
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.story import Horizon

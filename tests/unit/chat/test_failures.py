@@ -9,10 +9,10 @@ import pytest
 from lrwr.core.adapters.chat.line import Line
 from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
 from lrwr.core.adapters.chat.waiting import Pace
-from lrwr.core.chat.seeking import Seeker
+from lrwr.core.chat.finding.seeking import Seeker
+from lrwr.core.chat.finding.wondering import GapFinder
 from lrwr.core.chat.service import Asking
 from lrwr.core.chat.voices import Voices
-from lrwr.core.chat.wondering import GapFinder
 from lrwr.core.model.turns import TurnState
 from tests.fakes.model_server import (
     KEY,

@@ -8,9 +8,9 @@ import pytest
 from lrwr.core.bible.project import project
 from lrwr.core.bible.values import Bible, Gap, GapState
 from lrwr.core.canon.model import Question as Asked
-from lrwr.core.chat.gathering import LINES, MOMENTS, SCENES, gather
-from lrwr.core.chat.resolving import resolve
-from lrwr.core.chat.rules_planner import plan_by_rules
+from lrwr.core.chat.finding.gathering import LINES, MOMENTS, SCENES, gather
+from lrwr.core.chat.planning.resolving import resolve
+from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.facts import About
 from lrwr.core.model.search import Passage

@@ -7,9 +7,9 @@ import pytest
 
 from lrwr.core.adapters.chat.openai import OpenAIChat
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.model_planner import ModelPlanner
-from lrwr.core.chat.plan_replies import entities_shape, tools_shape
-from lrwr.core.chat.rules_planner import plan_by_rules
+from lrwr.core.chat.planning.model import ModelPlanner
+from lrwr.core.chat.planning.replies import entities_shape, tools_shape
+from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.state import Question
 from lrwr.core.model.turns import (
     Choice,

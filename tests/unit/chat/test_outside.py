@@ -13,13 +13,13 @@ from lrwr.cli.output import Output
 from lrwr.core.adapters.documents.markdown import markdown_of
 from lrwr.core.adapters.sentences import sentence_spans
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.avatars import ModelAvatar, QuotingAvatar
+from lrwr.core.chat.answering.avatars import ModelAvatar, QuotingAvatar
+from lrwr.core.chat.finding.wondering import Wondered
 from lrwr.core.chat.nodes import Answer, assembled
-from lrwr.core.chat.outside import Outside, look_outside, own_names
-from lrwr.core.chat.outside_marks import WEB_HEAD, web_cited
-from lrwr.core.chat.outside_words import web_words
+from lrwr.core.chat.outside.looking import Outside, look_outside, own_names
+from lrwr.core.chat.outside.marks import WEB_HEAD, web_cited
+from lrwr.core.chat.outside.words import web_words
 from lrwr.core.chat.state import Question, RetrievalResult
-from lrwr.core.chat.wondering import Wondered
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.turns import (
     Choice,

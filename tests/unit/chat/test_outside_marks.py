@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.chat.outside_marks import (
+from lrwr.core.chat.outside.marks import (
     WEB_HEAD,
     marked_apart,
     web_cited,

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrwr.core.bible.values import Bible, CharacterProfile, Claim, Form, WorldElement
-from lrwr.core.chat.outside_query import LONGEST, LONGEST_ASKED, web_query
-from lrwr.core.chat.rules_planner import plan_by_rules
+from lrwr.core.chat.outside.query import LONGEST, LONGEST_ASKED, web_query
+from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.state import Question
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.certainty import Certainty

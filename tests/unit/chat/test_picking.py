@@ -1,7 +1,7 @@
 """Sentences are picked whole, and what is no sentence is not."""
 
 from lrwr.core.adapters.sentences import sentence_spans
-from lrwr.core.chat.picking import Quote, Sought, best_sentences, weigh
+from lrwr.core.chat.companion.picking import Quote, Sought, best_sentences, weigh
 from lrwr.core.model.words import content_words
 from tests.fakes.chatting import a_shelf, passage
 from tests.fakes.stories import Book

@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.sentences import sentence_spans
-from lrwr.core.chat.citing import Numbered, numbered
-from lrwr.core.chat.fence import RULE, new_mark
-from lrwr.core.chat.prompts import (
+from lrwr.core.chat.answering.citing import Numbered, numbered
+from lrwr.core.chat.answering.prompts import (
     WEB_BUDGET,
     avatar_messages,
     in_time,
     texts_in,
     web_told,
 )
+from lrwr.core.chat.fence import RULE, new_mark
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import (

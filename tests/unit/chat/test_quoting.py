@@ -8,8 +8,8 @@ import pytest
 from lrwr.core.adapters.sentences import sentence_spans
 from lrwr.core.bible.values import Gap, GapState
 from lrwr.core.canon.model import Question as Asked
-from lrwr.core.chat.checking import checked
-from lrwr.core.chat.choosing import FACTS
+from lrwr.core.chat.answering.checking import checked
+from lrwr.core.chat.companion.choosing import FACTS
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.facts import WRITER, About

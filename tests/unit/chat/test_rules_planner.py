@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.names import EXACT, NEARLY, STRANGER
-from lrwr.core.chat.rules_planner import plan_by_rules
+from lrwr.core.chat.planning.names import EXACT, NEARLY, STRANGER
+from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.state import Question
 from lrwr.core.model.facts import RULES
 from lrwr.core.model.turns import (

@@ -7,8 +7,8 @@ import pytest
 from lrwr.core.bible.service import BibleService
 from lrwr.core.bible.values import Bible
 from lrwr.core.canon.model import Canon
-from lrwr.core.chat.hands import BoundedHands
-from lrwr.core.chat.seeking import Hands, Seeker, Sought
+from lrwr.core.chat.finding.hands import BoundedHands
+from lrwr.core.chat.finding.seeking import Hands, Seeker, Sought
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.story import Horizon

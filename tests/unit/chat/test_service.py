@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.chat.avatars import ModelAvatar
+from lrwr.core.chat.answering.avatars import ModelAvatar
 from lrwr.core.chat.nodes import Answer, Emit
 from lrwr.core.chat.service import Asking
 from lrwr.core.chat.state import Question, RetrievalResult

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.canon.model import Question
-from lrwr.core.chat.avatars import ModelAvatar
-from lrwr.core.chat.seeking import Seeker
+from lrwr.core.chat.answering.avatars import ModelAvatar
+from lrwr.core.chat.finding.seeking import Seeker
 from lrwr.core.chat.service import Asking
 from lrwr.core.chat.voices import Voices, by_rules
 from lrwr.core.model.errors import NotFound

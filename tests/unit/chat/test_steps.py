@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.chat.replies import NotAsAsked
-from lrwr.core.chat.steps import (
+from lrwr.core.chat.finding.steps import (
     LONGEST_SEARCH,
     Enough,
     ReadChapter,
@@ -15,6 +14,7 @@ from lrwr.core.chat.steps import (
     read_step,
     step_shape,
 )
+from lrwr.core.chat.replies import NotAsAsked
 
 
 def a_reply(**fields: object) -> str:

@@ -1,6 +1,6 @@
 from lrwr.core.bible.values import Bible
+from lrwr.core.chat.finding.witness import Witness
 from lrwr.core.chat.state import RetrievalResult
-from lrwr.core.chat.witness import Witness
 from tests.unit.bible.marsh import ONE, TWO, marsh
 
 

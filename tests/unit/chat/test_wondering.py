@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from lrwr.core.bible.values import Bible, Gap, GapState
 from lrwr.core.canon.model import Question as Asked
-from lrwr.core.chat.replies import NotAsAsked
-from lrwr.core.chat.state import Question, RetrievalResult
-from lrwr.core.chat.wondering import (
+from lrwr.core.chat.finding.wondering import (
     LONGEST_ATTRIBUTE,
     MOST,
     GapFinder,
@@ -21,6 +19,8 @@ from lrwr.core.chat.wondering import (
     is_worth_asking,
     read_gaps,
 )
+from lrwr.core.chat.replies import NotAsAsked
+from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.turns import GapFlag, Intent
 from lrwr.core.ports.chat_model import Message, Reply, Shape

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.names import Kind, every_name, named_in
+from lrwr.core.chat.planning.names import Kind, every_name, named_in
 from lrwr.core.chat.state import Question
 from lrwr.core.english import lookup
 from lrwr.core.model.text import Span

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Sequence
 
-from lrwr.core.chat.asked import Part
-from lrwr.core.chat.choosing import FITS, Chooser
-from lrwr.core.chat.material import Piece, is_sure, line_piece
-from lrwr.core.chat.picking import SHORTEST
+from lrwr.core.chat.companion.asked import Part
+from lrwr.core.chat.companion.choosing import FITS, Chooser
+from lrwr.core.chat.companion.picking import SHORTEST
+from lrwr.core.chat.companion.writing import Scribe, Written
+from lrwr.core.chat.finding.material import Piece, is_sure, line_piece
 from lrwr.core.chat.state import Question, RetrievalResult
-from lrwr.core.chat.writing import Scribe, Written
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.turns import Plan
 from lrwr.core.model.words import STOP_WORDS, WORD, plain_word

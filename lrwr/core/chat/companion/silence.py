@@ -5,10 +5,10 @@ from enum import StrEnum
 
 from lrwr.core.bible.telling import implied_by
 from lrwr.core.bible.values import Gap
-from lrwr.core.chat.asked import ASKING, Part, asked_for
-from lrwr.core.chat.picking import says_nothing
+from lrwr.core.chat.companion.asked import ASKING, Part, asked_for
+from lrwr.core.chat.companion.picking import says_nothing
+from lrwr.core.chat.companion.wording import quoted
 from lrwr.core.chat.state import Question, RetrievalResult
-from lrwr.core.chat.wording import quoted
 from lrwr.core.model.turns import GapFlag, Plan
 from lrwr.core.model.words import content_words
 

@@ -7,12 +7,12 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.plan_prompts import (
+from lrwr.core.chat.planning.prompts import (
     entities_messages,
     repair_messages,
     tools_messages,
 )
-from lrwr.core.chat.plan_replies import (
+from lrwr.core.chat.planning.replies import (
     Tools,
     entities_shape,
     read_entities,

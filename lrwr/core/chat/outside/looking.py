@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.outside_marks import without_numbers
-from lrwr.core.chat.outside_query import is_too_long, wants_web, web_query
+from lrwr.core.chat.outside.marks import without_numbers
+from lrwr.core.chat.outside.query import is_too_long, wants_web, web_query
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.turns import Intent, Mode, Plan, Staged, TurnEvent

@@ -8,11 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from lrwr.core.chat.citing import tokens
+from lrwr.core.chat.answering.citing import tokens
 from lrwr.core.chat.fence import RULE, fenced, new_mark
-from lrwr.core.chat.replies import NotAsAsked
-from lrwr.core.chat.state import Question, RetrievalResult
-from lrwr.core.chat.steps import (
+from lrwr.core.chat.finding.steps import (
     Enough,
     ReadChapter,
     Search,
@@ -21,6 +19,8 @@ from lrwr.core.chat.steps import (
     read_step,
     step_shape,
 )
+from lrwr.core.chat.replies import NotAsAsked
+from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.search import Passage

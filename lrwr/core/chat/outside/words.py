@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from lrwr.core.chat.outside_marks import WEB_HEAD, web_citations
-from lrwr.core.chat.wording import quoted
+from lrwr.core.chat.companion.wording import quoted
+from lrwr.core.chat.outside.marks import WEB_HEAD, web_citations
 from lrwr.core.model.text import SplitSentences
 from lrwr.core.model.turns import CitedOutside, Speaker, Token
 from lrwr.core.ports.web_search import WebPage

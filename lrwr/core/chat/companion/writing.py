@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from lrwr.core.bible.values import Evidence
-from lrwr.core.chat.citing import Numbering, cited
-from lrwr.core.chat.material import Facet, Piece
-from lrwr.core.chat.picking import Quote
-from lrwr.core.chat.wording import (
+from lrwr.core.chat.answering.citing import Numbering, cited
+from lrwr.core.chat.companion.picking import Quote
+from lrwr.core.chat.companion.wording import (
     body_in_words,
     fact_in_words,
     head_in_words,
@@ -14,6 +13,7 @@ from lrwr.core.chat.wording import (
     quoted,
     shown,
 )
+from lrwr.core.chat.finding.material import Facet, Piece
 from lrwr.core.english.noted import plain
 from lrwr.core.model.text import SplitSentences
 from lrwr.core.model.turns import Citation, Cited, Speaker, Token

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 
 from lrwr.core.bible.values import Bible
+from lrwr.core.chat.finding.witness import Witness
 from lrwr.core.chat.state import Question
-from lrwr.core.chat.witness import Witness
 from lrwr.core.model.search import Passage
 from lrwr.core.retrieval.reading import ChapterReader, ChapterTitle
 from lrwr.core.retrieval.search import SearchResult

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lrwr.core.chat.asked import Part, names_of, people_in
-from lrwr.core.chat.material import UNNAMED, Facet, Piece, is_sure
-from lrwr.core.chat.picking import NEAR, SHORTEST
+from lrwr.core.chat.companion.asked import Part, names_of, people_in
+from lrwr.core.chat.companion.picking import NEAR, SHORTEST
+from lrwr.core.chat.finding.material import UNNAMED, Facet, Piece, is_sure
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.facts import WRITER
 from lrwr.core.model.turns import Intent, Intention, Plan

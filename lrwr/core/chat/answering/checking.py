@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from lrwr.core.chat.citing import same_words
-from lrwr.core.chat.outside_marks import WEB_MARK, marked_apart, web_numbers
+from lrwr.core.chat.answering.citing import same_words
+from lrwr.core.chat.outside.marks import WEB_MARK, marked_apart, web_numbers
 from lrwr.core.english.quoting import find_quote
 from lrwr.core.model.text import Span, SplitSentences
 from lrwr.core.model.turns import Citation, Mode, WebCitation

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from lrwr.core.bible.values import CharacterProfile
-from lrwr.core.chat import cues
-from lrwr.core.chat.expecting import kind_of_answer
-from lrwr.core.chat.picking import Shelf, weigh
+from lrwr.core.chat.companion.expecting import kind_of_answer
+from lrwr.core.chat.companion.picking import Shelf, weigh
+from lrwr.core.chat.planning import cues
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.turns import Plan
 from lrwr.core.model.words import STOP_WORDS, WORD, content_words, plain_word

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lrwr.core.bible.values import Evidence
-from lrwr.core.chat.material import Facet, Piece, is_sure, pieces_of
+from lrwr.core.chat.finding.material import Facet, Piece, is_sure, pieces_of
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.english.quoting import find_quote
 from lrwr.core.model.documents import DocumentId

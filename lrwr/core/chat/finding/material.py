@@ -24,7 +24,7 @@ from lrwr.core.bible.values import (
     SceneTold,
     WorldElement,
 )
-from lrwr.core.chat.asked import chapters_in
+from lrwr.core.chat.companion.asked import chapters_in
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.turns import Intention

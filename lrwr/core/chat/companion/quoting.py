@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from itertools import chain
 
 from lrwr.core.bible.values import Gap, GapState
-from lrwr.core.chat.asked import Part, parts_of
-from lrwr.core.chat.choosing import FACTS, FITS, Chooser
-from lrwr.core.chat.citing import Numbering, texts_of
-from lrwr.core.chat.in_voice import Voice
-from lrwr.core.chat.material import Facet, Piece, pieces_of, wanted
-from lrwr.core.chat.picking import (
+from lrwr.core.chat.answering.citing import Numbering, texts_of
+from lrwr.core.chat.answering.speaking import speaks_as
+from lrwr.core.chat.companion.asked import Part, parts_of
+from lrwr.core.chat.companion.choosing import FACTS, FITS, Chooser
+from lrwr.core.chat.companion.in_voice import Voice
+from lrwr.core.chat.companion.picking import (
     QUOTES,
     Quote,
     Remark,
@@ -22,7 +22,7 @@ from lrwr.core.chat.picking import (
     Sought,
     best_sentences,
 )
-from lrwr.core.chat.silence import (
+from lrwr.core.chat.companion.silence import (
     Silence,
     gap_asked,
     gap_known,
@@ -30,9 +30,9 @@ from lrwr.core.chat.silence import (
     silence_of,
     unheard_in,
 )
-from lrwr.core.chat.speaking import speaks_as
+from lrwr.core.chat.companion.writing import Scribe
+from lrwr.core.chat.finding.material import Facet, Piece, pieces_of, wanted
 from lrwr.core.chat.state import Question, RetrievalResult
-from lrwr.core.chat.writing import Scribe
 from lrwr.core.model.turns import (
     Cited,
     GapFlag,

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from lrwr.core.chat.citing import same_words
-from lrwr.core.chat.material import UNNAMED, Facet, Piece
+from lrwr.core.chat.answering.citing import same_words
+from lrwr.core.chat.finding.material import UNNAMED, Facet, Piece
 from lrwr.core.english.noted import plain
 from lrwr.core.model.turns import Citation
 from lrwr.core.model.words import content_words

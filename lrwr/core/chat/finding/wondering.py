@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.citing import tokens
+from lrwr.core.chat.answering.citing import tokens
 from lrwr.core.chat.fence import RULE, fenced, new_mark
-from lrwr.core.chat.material import pieces_of
-from lrwr.core.chat.names import people_exactly
+from lrwr.core.chat.finding.material import pieces_of
+from lrwr.core.chat.planning.names import people_exactly
 from lrwr.core.chat.replies import NotAsAsked, clean, object_in, strict
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.errors import ServiceUnavailable

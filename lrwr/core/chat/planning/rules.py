@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat import cues
-from lrwr.core.chat.names import Kind, Named, named_in, people_called
+from lrwr.core.chat.planning import cues
+from lrwr.core.chat.planning.names import Kind, Named, named_in, people_called
 from lrwr.core.chat.state import Question
 from lrwr.core.model.facts import RULES
 from lrwr.core.model.turns import (

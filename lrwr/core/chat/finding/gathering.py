@@ -17,11 +17,11 @@ from lrwr.core.bible.values import (
     SceneTold,
     WorldElement,
 )
-from lrwr.core.chat.asked import chapters_in, words_of_chapters
-from lrwr.core.chat.material import SURE
-from lrwr.core.chat.names import name_key
+from lrwr.core.chat.companion.asked import chapters_in, words_of_chapters
+from lrwr.core.chat.finding.material import SURE
+from lrwr.core.chat.finding.witness import Witness
+from lrwr.core.chat.planning.names import name_key
 from lrwr.core.chat.state import Question, RetrievalResult
-from lrwr.core.chat.witness import Witness
 from lrwr.core.model.search import Passage
 from lrwr.core.model.turns import Intent, Intention, Plan, Resolved, Source
 from lrwr.core.model.words import content_words, light_stem

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lrwr.core.bible.values import Bible, CharacterProfile, WorldElement
-from lrwr.core.chat.names import (
+from lrwr.core.chat.planning.names import (
     elements_called,
     elements_exactly,
     people_called,

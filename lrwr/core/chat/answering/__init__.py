@@ -1,0 +1,1 @@
+"""Who answers, what they are told, and whether it is borne out."""

@@ -1,0 +1,1 @@
+"""The companion without a language model: it quotes and claims nothing."""

@@ -1,0 +1,1 @@
+"""What is found for a question, within its bounds."""

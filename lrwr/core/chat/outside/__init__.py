@@ -1,0 +1,1 @@
+"""The web, beside the book and never in it."""

@@ -1,0 +1,1 @@
+"""What a question needs: planned by rules or a model, names resolved."""
