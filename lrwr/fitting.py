@@ -43,6 +43,10 @@ if TYPE_CHECKING:
 MOST_THREADS = 8
 """More threads than this make a small model no faster."""
 
+PASSAGES = 20
+"""Passages that an answer may draw on: as many as are looked at twice. How many a
+model is given is a matter of tokens."""
+
 NO_KEY: Mapping[str, str] = {"OPENAI_API_KEY": "none"}
 """Stands for the key where nothing is sent."""
 
@@ -180,7 +184,7 @@ def sessions(
         web=web,
         decide=lender.canon.decide,
         pipeline=lender.settings.pipeline,
-        limit=lender.settings.search.limit,
+        limit=PASSAGES,
         now=now,
         new_id=lambda: uuid4().hex,
     )
