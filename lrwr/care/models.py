@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lrwr.care.findings import Finding, State, counted
-from lrwr.core.adapters.chat.choose import is_here
 from lrwr.core.adapters.chat.openai import OPENAI, Connection
 from lrwr.core.adapters.embed.upkeep import ModelFacts
 from lrwr.core.adapters.servers.loopback import Answered, Server
+from lrwr.core.settings.addresses import is_here
 from lrwr.core.settings.values import Settings
 
 _SHOWN_NAMES = 6

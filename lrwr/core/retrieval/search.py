@@ -28,6 +28,7 @@ from lrwr.core.retrieval.confidence import (
 )
 from lrwr.core.retrieval.fuse import ranked, spread_scores, weighted_sum
 from lrwr.core.retrieval.people import within
+from lrwr.core.retrieval.reading import passage_of
 from lrwr.core.retrieval.seen import Seen, everyone
 from lrwr.core.retrieval.story import StoryOrder, arrange, scope_of
 from lrwr.core.retrieval.story_search import Filters, StorySearch, by_people
@@ -180,7 +181,7 @@ class PassageFinder:
             final = await self._reranked(quest, chunks, final)
         by_id = {chunk.id: chunk for chunk in chunks}
         passages = [
-            _passage(by_id[scored.chunk], quest.order, scored.score)
+            passage_of(by_id[scored.chunk], quest.order, scored.score)
             for scored in ranked(final)
         ]
         counts, total = await self._lexical.document_frequencies(
@@ -350,17 +351,3 @@ def _told(request: SearchRequest, order: StoryOrder) -> Scope | None:
         return None
     kinds = (ChunkKind.PROSE,)
     return scope_of(order, types=(), horizon=request.horizon, kinds=kinds)
-
-
-def _passage(chunk: Chunk, order: StoryOrder, score: float) -> Passage:
-    outline = order.outlines[chunk.document]
-    titled = outline.chapters[chunk.chapter : chunk.chapter + 1]
-    number = order.chapter_number(chunk.document, chunk.chapter)
-    return Passage(
-        chunk=chunk,
-        type=outline.type,
-        chapter=number,
-        chapter_title=titled[0].title if titled else outline.title,
-        scene=None if number is None else chunk.scene + 1,
-        score=score,
-    )

@@ -10,7 +10,6 @@ from lrwr.core.adapters.chat.choose import (
     Role,
     choose_chat,
     connection_of,
-    is_here,
     leaves,
     models_of,
 )
@@ -18,6 +17,7 @@ from lrwr.core.adapters.chat.line import Line
 from lrwr.core.adapters.chat.waiting import Pace
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.sent import Purpose
+from lrwr.core.settings.addresses import is_here
 from lrwr.core.settings.load import load_settings
 from lrwr.core.settings.values import Settings
 from tests.fakes.keyrings import MemoryKeyring

@@ -6,7 +6,7 @@ from pathlib import Path
 import keyring
 import pytest
 
-from lrwr.core.adapters.web.choose import choose_web, connection_of, web_service
+from lrwr.core.adapters.web.choose import choose_web, connection_of
 from lrwr.core.adapters.web.tavily import TAVILY, TavilySearch
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.settings.load import load_settings
@@ -37,7 +37,6 @@ def settings(folder: Path, library: str, user: str = "") -> Settings:
 def test_a_key_alone_turns_nothing_on(tmp_path: Path) -> None:
     plain = settings(tmp_path, "")
     assert choose_web(plain, ENV) is None
-    assert web_service(plain) == ""
 
 
 def test_the_setting_and_a_key_turn_it_on(tmp_path: Path) -> None:
@@ -47,7 +46,6 @@ def test_the_setting_and_a_key_turn_it_on(tmp_path: Path) -> None:
     assert connection is not None
     assert (connection.key, connection.base_url) == ("tvly-1", TAVILY)
     assert (connection.timeout, connection.own) == (7.0, False)
-    assert web_service(on) == "Tavily"
 
 
 def test_on_without_a_key_says_where_to_put_one(tmp_path: Path) -> None:
@@ -61,9 +59,8 @@ def test_on_without_a_key_says_where_to_put_one(tmp_path: Path) -> None:
 )
 def test_a_downloaded_file_leads_nowhere_else(tmp_path: Path, address: str) -> None:
     strange = settings(tmp_path, f'base_url = "{address}"', ON)
-    for asked in (lambda: choose_web(strange, ENV), lambda: web_service(strange)):
-        with pytest.raises(SettingsProblem, match="leads from this folder"):
-            asked()
+    with pytest.raises(SettingsProblem, match="leads from this folder"):
+        choose_web(strange, ENV)
 
 
 def test_the_writers_own_file_may_lead_elsewhere(tmp_path: Path) -> None:
@@ -71,7 +68,6 @@ def test_the_writers_own_file_may_lead_elsewhere(tmp_path: Path) -> None:
     connection = connection_of(own, ENV)
     assert connection is not None
     assert connection.base_url == "https://proxy.example/tavily"
-    assert web_service(own) == "proxy.example"
 
 
 def test_a_server_on_this_machine_is_no_hosted_service(tmp_path: Path) -> None:
@@ -79,7 +75,6 @@ def test_a_server_on_this_machine_is_no_hosted_service(tmp_path: Path) -> None:
     connection = connection_of(here, ENV)
     assert connection is not None
     assert connection.own
-    assert web_service(here) == ""
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from ipaddress import ip_address
-from urllib.parse import urlsplit
 
 from lrwr.core.adapters.chat.line import Line
 from lrwr.core.adapters.chat.openai import OPENAI, Connection, OpenAIChat
@@ -11,8 +9,9 @@ from lrwr.core.adapters.chat.waiting import Pace
 from lrwr.core.adapters.noting import Noting
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.sent import Purpose
+from lrwr.core.settings.addresses import address_in, host_of, is_here
 from lrwr.core.settings.keys import find_key
-from lrwr.core.settings.values import Settings, Source
+from lrwr.core.settings.values import Settings
 
 OLLAMA = "http://127.0.0.1:11434/v1"
 
@@ -93,7 +92,7 @@ def leaves(settings: Settings) -> bool:
         case "openai":
             return True
         case "local":
-            return not is_here(_parts(_address(settings, OLLAMA))[1])
+            return not is_here(host_of(_address(settings, OLLAMA)))
 
 
 def model_name(settings: Settings, role: Role) -> str:
@@ -169,47 +168,5 @@ def _of_this_machine(settings: Settings, name: str) -> Connection:
 
 
 def _address(settings: Settings, default: str) -> str:
-    """Return where the server is.
-
-    What a downloaded `lrwr.toml` says may lead to this machine and no further: else
-    it would carry the writer's text and key to whomever it likes.
-    """
-    address = settings.model.base_url.strip().rstrip("/") or default
-    scheme, host = _parts(address)
-    if address == default or is_here(host):
-        return address
-    if settings.origin("model.base_url").source is Source.LIBRARY:
-        raise SettingsProblem(
-            f"`model.base_url` leads from this folder to {host}",
-            hint="If you want that, set it in your own file (`lrwr config path`) or as"
-            " LRWR_MODEL_BASE_URL.",
-        )
-    if settings.model.use == "openai" and scheme == "http":
-        raise SettingsProblem(
-            f"`model.base_url` would send your key to {host} for all to read",
-            hint="Use an address that begins with https.",
-        )
-    return address
-
-
-def _parts(address: str) -> tuple[str, str]:
-    try:
-        place = urlsplit(address)
-        if place.scheme in {"http", "https"} and place.hostname and place.port != 0:
-            return place.scheme, place.hostname
-    except ValueError:
-        pass  # brackets or a port that are none
-    raise SettingsProblem(
-        f"`model.base_url` is {address!r}, which is no address of a server",
-        hint="Write it like http://127.0.0.1:11434/v1.",
-    )
-
-
-def is_here(host: str) -> bool:
-    """Say whether a host is this machine, by its name alone."""
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+    secret = settings.model.use == "openai"
+    return address_in(settings, "model.base_url", default, secret=secret)

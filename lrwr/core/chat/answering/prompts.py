@@ -198,7 +198,7 @@ def _material(material: Numbered, mark: str) -> Iterator[str]:
 
 def _told(entry: Entry, cited: Mapping[int, Citation]) -> str:
     """Return a fact in one line, each number before its words."""
-    words = " ".join(f"[{n}] “{_one_line(cited[n].text)}”" for n in entry.numbers)
+    words = " ".join(f"[{n}] “{_plain(cited[n])}”" for n in entry.numbers)
     return ": ".join(filter(None, (entry.piece.told, words)))
 
 
@@ -213,5 +213,5 @@ def _page(page: WebCitation) -> str:
     return f"[w{page.number}] {page.title}\n{page.url}\n{page.text}"
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+def _plain(citation: Citation) -> str:
+    return " ".join(citation.text.split())
