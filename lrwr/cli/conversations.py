@@ -177,7 +177,7 @@ def notes_on(turn: Turn) -> Iterator[str]:
 
 def _is_told(attribute: str, answer: str) -> bool:
     """Say whether an answer quotes a gap as the writer left it: in a sentence."""
-    words = one_line(attribute)
+    words = one_line(attribute).rstrip(" .")
     return len(words.split()) >= _SENTENCE and words in answer
 
 

@@ -1,0 +1,75 @@
+"""Who has talked with whom by a chapter: `python -m bench.inside.contact DATA WORK`.
+
+The data say of pairs of characters whether one has spoken to the other by the end of a
+chapter; only quoted speech counts. Asked is what the bible knows at that horizon: a
+line of the one to the other, or a scene that both are in. WORK holds libraries of the novels,
+as `python -m bench --only retrieval --work WORK` leaves them.
+"""
+
+import asyncio
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from bench.data import read_lines
+from lrwr.core.bible.service import character_called
+from lrwr.core.bible.values import Bible
+from lrwr.core.model.errors import NotFound
+from lrwr.core.settings.load import load_settings
+from lrwr.wiring import open_services
+
+_ENV = {"LRWR_EMBEDDING_MODEL": "off"}
+
+
+async def told(root: Path, rows: list[dict[str, Any]]) -> Counter[tuple[str, str]]:
+    """Count what is told of the pairs of one novel, by what is true."""
+    counts: Counter[tuple[str, str]] = Counter()
+    async with open_services(load_settings(root, _ENV, {})) as services:
+        service = services.bible()
+        bibles: dict[int, Bible] = {}
+        for row in rows:
+            chapter = int(row["asof_chapter"])
+            if chapter not in bibles:
+                horizon = await service.horizon(f"ch{chapter}")
+                bibles[chapter] = await service.read(horizon)
+            counts[row["label"], _told(row, bibles[chapter])] += 1
+    return counts
+
+
+def _told(row: dict[str, Any], bible: Bible) -> str:
+    try:
+        one = character_called(row["character"], bible).name
+        other = character_called(row["other"], bible).name
+    except NotFound:
+        return "unknown so far"
+    pair = {one, other}
+    lines = [(line.speaker, line.addressee) for line in bible.quotes]
+    if (one, other) in lines:
+        return "spoke"
+    if any(pair <= set(scene.present) for scene in bible.scenes):
+        return "in one scene"
+    return "not yet"
+
+
+def main() -> None:
+    data, work = Path(sys.argv[1]), Path(sys.argv[2])
+    rows = list(read_lines(data / "temporal" / "dev" / "contact.jsonl"))
+    whole: Counter[tuple[str, str]] = Counter()
+    for novel in sorted({row["novel"] for row in rows}):
+        root = work / f"novel-{novel}"
+        if root.is_dir():
+            own = [row for row in rows if row["novel"] == novel]
+            whole += asyncio.run(told(root, own))
+    for (label, what), count in sorted(whole.items()):
+        print(f"{label}: {what} {count}")
+    right = whole["yes", "spoke"] + sum(
+        count
+        for (label, what), count in whole.items()
+        if label == "not_yet" and what != "spoke"
+    )
+    print(f"right by lines alone: {right / max(1, whole.total()):.3f}")
+
+
+if __name__ == "__main__":
+    main()
