@@ -20,6 +20,7 @@ from lrwr.core.chat.history import fitting, within_horizon
 from lrwr.core.chat.nodes import Emit, Room
 from lrwr.core.chat.outside.looking import Outside, look_outside
 from lrwr.core.chat.planning.names import every_name
+from lrwr.core.chat.planning.rules import words_to_search
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.chat.voices import Sending, Shown, Voices, by_rules
 from lrwr.core.model.chunks import Pipeline
@@ -198,6 +199,10 @@ class AvatarSessionService:
     def _room(self, begun: _Begun, voices: Voices) -> Room:
         seeker = voices.seeker
 
+        def first(asked: Question) -> Coroutine[None, None, SearchResult]:
+            words = words_to_search(asked, begun.bible)
+            return search(replace(asked, text=words))
+
         def search(asked: Question) -> Coroutine[None, None, SearchResult]:
             return self._search(asked, begun.order)
 
@@ -210,7 +215,7 @@ class AvatarSessionService:
         )
         return Room(
             plan=voices.plan,
-            search=search,
+            search=first,
             avatar=voices.avatar,
             notes=_notes(begun.order),
             seek=partial(_sought, seeker, search, reader) if seeker else None,

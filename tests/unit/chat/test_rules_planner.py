@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.planning.names import EXACT, NEARLY, STRANGER
-from lrwr.core.chat.planning.rules import plan_by_rules
+from lrwr.core.chat.planning.rules import plan_by_rules, words_to_search
 from lrwr.core.chat.state import Question
 from lrwr.core.model.facts import RULES
 from lrwr.core.model.turns import (
@@ -254,3 +254,19 @@ def test_every_question_has_a_plan_that_can_be_carried_out(
         isinstance(one, Choice) and 0.7 <= one.confidence < 1 for one in plan.choices
     )
     assert all(one.name.strip() and 0.6 <= one.confidence < 1 for one in plan.entities)
+
+
+def test_what_is_searched_for_is_what_is_asked_and_whom_it_points_to(
+    marsh_bible: Bible,
+) -> None:
+    again = Question("Remind me who OchraMags is, and what PurpleFrog values")
+    words = words_to_search(again, marsh_bible)
+    assert words == "who OchraMags is, and what PurpleFrog values"
+    state = NarrativeState(entities=("PurpleFrog",))
+    later = Question("Where was she then?", state=state)
+    assert words_to_search(later, marsh_bible) == "Where was she then? PurpleFrog"
+    talked = Question(
+        "What do you value?", mode=Mode.IN_CHARACTER, character="OchraMags"
+    )
+    assert words_to_search(talked, marsh_bible) == "What do you value? OchraMags"
+    assert words_to_search(Question("Tell me"), marsh_bible) == "Tell me"

@@ -170,8 +170,10 @@ def _people(result: RetrievalResult) -> Iterator[str]:
 
 
 def plain_question(text: str) -> str:
-    """Return a question without the words that ask whether the text says it."""
-    return " ".join(cues.PROBE.sub(" ", text).split()) or text
+    """Return a question without the words that ask whoever answers to tell it, or
+    whether the text does."""
+    asked = cues.PROBE.sub(" ", cues.ASKING.sub(" ", text))
+    return " ".join(asked.split()) or text
 
 
 def _naming(text: str, names: Iterable[str]) -> Iterator[str]:

@@ -50,6 +50,15 @@ def plan_by_rules(question: Question, bible: Bible) -> Plan:
     return Plan(intent, choices, entities, RULES)
 
 
+def words_to_search(question: Question, bible: Bible) -> str:
+    """Return what is searched for: the question without "tell me", and with the names
+    that its pronouns stand for."""
+    text = cues.ASKING.sub("", question.text).strip() or question.text
+    own = {one.name for one in named_in(text, bible)}
+    entities = plan_by_rules(question, bible).entities
+    return " ".join((text, *(one.name for one in entities if one.name not in own)))
+
+
 def _plain(question: Question, named: Sequence[Named]) -> str:
     """Return the question as cues know it: names masked, all else in lower case."""
     parts: list[str] = []
