@@ -127,6 +127,10 @@ def show(canon: Canon, service: CanonService, output: "Output") -> None:
         ("Names", _names(canon)),
         ("Answers", [(str(q), f"“{text}”") for q, text in canon.answers.items()]),
         ("Left open on purpose", [(str(q), "") for q in canon.unsaid]),
+        (
+            "Contradictions that are meant",
+            [(str(one), why) for one, why in canon.intentional.items()],
+        ),
     ]
     if canon == Canon():
         output.answer("Nothing is decided yet.")
@@ -194,6 +198,16 @@ def as_json(canon: Canon, service: CanonService) -> Mapping[str, object]:
         ],
         "wont_say": [
             {"about": q.about or None, "attribute": q.attribute} for q in canon.unsaid
+        ],
+        "intentional": [
+            {
+                "about": one.about,
+                "attribute": one.attribute,
+                "one": one.one,
+                "other": one.other,
+                "because": why or None,
+            }
+            for one, why in canon.intentional.items()
         ],
         "last": last_decision(service) or None,
     }

@@ -21,6 +21,7 @@ from lrwr.core.canon.decision import (
     NamesMerged,
     NamesSplit,
     PointOfViewSet,
+    SlipIntended,
     StoryOrderSet,
 )
 from lrwr.core.canon.model import Place
@@ -60,6 +61,14 @@ gap_decisions: st.SearchStrategy[Decision] = st.one_of(
     st.builds(GapAnswered, nobody_or_names, attributes, st.sampled_from(["grey", "é"])),
     st.builds(GapDeclined, nobody_or_names, attributes),
 )
+slips_meant: st.SearchStrategy[Decision] = st.builds(
+    SlipIntended,
+    names,
+    attributes,
+    st.sampled_from(["grey", "é"]),
+    st.sampled_from(["green", 'a "reason"']),
+    st.sampled_from(["", "she lies", "ch 2 = true"]),
+)
 decisions: st.SearchStrategy[Decision] = st.one_of(
     st.builds(DocumentTypeSet, documents, st.sampled_from(list(DocumentType))),
     st.builds(StoryOrderSet, st.lists(documents, unique=True).map(tuple)),
@@ -67,6 +76,7 @@ decisions: st.SearchStrategy[Decision] = st.one_of(
     st.builds(DocumentMoved, documents, documents),
     name_decisions,
     gap_decisions,
+    slips_meant,
 )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from hashlib import sha256
+from typing import TypeVar
 
 from lrwr.core.bible.gathering import (
     Found,
@@ -22,6 +23,8 @@ from lrwr.core.model.turns import GapFlag
 _LETTERS = "bcdfghjkmnpqrstvwxz"
 _SHORTEST = 4
 _LONGEST = 12
+
+Words = TypeVar("Words", bound=tuple[str, ...])
 
 Key = tuple[str, str]
 """Whose attribute, by the name in the whole cast; and which."""
@@ -58,7 +61,7 @@ def ledger_of(
     _add_wondered(entries, material, wondered)
     _add_decisions(entries, material, canon)
     defined = _defined(material)
-    ids = _ids(entries)
+    ids = ids_of(entries)
     return tuple(
         _gap(ids[key], entry, defined.get(key, ()), material)
         for key, entry in entries.items()
@@ -177,10 +180,10 @@ def _key(question: Question, material: Material) -> Key:
     return about, attribute_key(question.attribute)
 
 
-def _ids(keys: Iterable[Key]) -> Mapping[Key, str]:
+def ids_of(keys: Iterable[Words]) -> Mapping[Words, str]:
     """Return a few letters for each key, more where few would be those of another."""
     whole = {key: _letters("\0".join(key)) for key in keys}
-    ids: dict[Key, str] = {}
+    ids: dict[Words, str] = {}
     for key, letters in whole.items():
         others = [other for k, other in whole.items() if k != key]
         size = next(

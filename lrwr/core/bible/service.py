@@ -71,9 +71,20 @@ class BibleService:
             SettingsProblem: The file of the writer's decisions is broken.
             StoreProblem: The library cannot be read.
         """
+        known = await self.knowledge(horizon)
+        counts = await self._passages.counts(Pipeline.AGENTIC)
+        return replace(project(known, horizon), unread=not counts.documents)
+
+    async def knowledge(self, horizon: Horizon | None = None) -> Knowledge:
+        """Return everything that is known; of what was wondered, up to `horizon`.
+
+        Raises:
+            SettingsProblem: The file of the writer's decisions is broken.
+            StoreProblem: The library cannot be read.
+        """
         canon = await asyncio.to_thread(self._canon)
         order = await self._order(canon)
-        known = Knowledge(
+        return Knowledge(
             order=order,
             texts=await self._texts(order),
             cast=await self._stories.cast(),
@@ -88,8 +99,6 @@ class BibleService:
                 if horizon is None or stands_before(asked.as_of, horizon, order)
             ),
         )
-        counts = await self._passages.counts(Pipeline.AGENTIC)
-        return replace(project(known, horizon), unread=not counts.documents)
 
     async def characters(
         self, horizon: Horizon | None = None

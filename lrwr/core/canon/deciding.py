@@ -12,9 +12,17 @@ from lrwr.core.canon.decision import (
     GapDecision,
     GapDeclined,
     PointOfViewSet,
+    SlipIntended,
     StoryOrderSet,
 )
-from lrwr.core.canon.model import Canon, Question, plain, plain_answer, plain_name
+from lrwr.core.canon.model import (
+    Canon,
+    Intended,
+    Question,
+    plain,
+    plain_answer,
+    plain_name,
+)
 from lrwr.core.canon.names import with_decision
 from lrwr.core.model.documents import DocumentId
 
@@ -39,6 +47,8 @@ def decided(canon: Canon, decision: Decision) -> Canon:
             return _moved(canon, decision)
         case GapAnswered() | GapDeclined():
             return _about_gap(canon, decision)
+        case SlipIntended():
+            return _meant(canon, decision)
         case _:
             return replace(canon, names=with_decision(canon.names, decision))
 
@@ -66,6 +76,17 @@ def _about_gap(canon: Canon, decision: GapDecision) -> Canon:
     else:
         answers = {**canon.answers, asked: plain_answer(decision.answer)}
     return replace(canon, answers=answers, unsaid=unsaid)
+
+
+def _meant(canon: Canon, decision: SlipIntended) -> Canon:
+    """Note that a contradiction is meant; a reason given before is kept or replaced."""
+    one, other = plain_answer(decision.one), plain_answer(decision.other)
+    meant = Intended(
+        plain_name(decision.about), plain_name(decision.attribute), one, other
+    )
+    before = canon.intentional.get(meant, "")
+    why = plain_answer(decision.because) if decision.because.strip() else before
+    return replace(canon, intentional={**canon.intentional, meant: why})
 
 
 def _moved(canon: Canon, move: DocumentMoved) -> Canon:

@@ -94,6 +94,17 @@ class GapDeclined:
     attribute: str
 
 
+@dataclass(frozen=True, slots=True)
+class SlipIntended:
+    """These two values contradict each other on purpose; `because` may be empty."""
+
+    about: str
+    attribute: str
+    one: str
+    other: str
+    because: str = ""
+
+
 NameDecision: TypeAlias = (
     NamesMerged | NamesSplit | NameRenamed | NameIgnored | NameConfirmed
 )
@@ -108,6 +119,7 @@ Decision: TypeAlias = (
     | PointOfViewSet
     | DocumentMoved
     | GapDecision
+    | SlipIntended
     | NameDecision
 )
 """Closed on purpose: to add a way to decide is to visit every place that matches."""

@@ -71,11 +71,25 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class Intended:
+    """Two values of somebody's attribute that are meant to contradict each other."""
+
+    about: str
+    attribute: str
+    one: str
+    other: str
+
+    def __str__(self) -> str:
+        return f"{self.about}, {self.attribute}: {self.one} and {self.other}"
+
+
+@dataclass(frozen=True, slots=True)
 class Canon:
     """All that the writer has decided; every machine's opinion yields to it.
 
     `order` names documents in the order they are told, not necessarily all of them.
     `answers` define what the text leaves open; `unsaid` stays open on purpose.
+    `intentional` are contradictions that are no slip, with the reason, maybe empty.
     """
 
     types: Mapping[DocumentId, DocumentType] = field(default_factory=dict)
@@ -84,6 +98,7 @@ class Canon:
     names: Names = field(default_factory=Names)
     answers: Mapping[Question, str] = field(default_factory=dict)
     unsaid: tuple[Question, ...] = ()
+    intentional: Mapping[Intended, str] = field(default_factory=dict)
 
 
 def plain(text: str) -> str:

@@ -5,7 +5,15 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 
 from lrwr.core.canon.contradicting import contradictions, undecided
-from lrwr.core.canon.model import Canon, Names, Place, Question, plain, plain_path
+from lrwr.core.canon.model import (
+    Canon,
+    Intended,
+    Names,
+    Place,
+    Question,
+    plain,
+    plain_path,
+)
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.settings.reading import nearest_name
@@ -21,8 +29,10 @@ TABLES: Mapping[str, tuple[str, ...]] = {
 ROWS: Mapping[str, tuple[str, ...]] = {
     "answer": ("about", "attribute", "answer"),
     "wont_say": ("about", "attribute"),
+    "intentional": ("about", "attribute", "one", "other", "because"),
 }
-"""Every table that may stand many times, and the keys it may hold; `about` may miss."""
+"""Every table that may stand many times, and the keys it may hold; `about` may miss, and
+`because`."""
 
 _AT = r" \(at (?:line (?P<line>\d+), column \d+|end of document)\)$"
 _HEADER = r"\s*\[+(?P<key>[^\n]*?)\]+\s*(?:#.*)?"
@@ -67,6 +77,7 @@ class _Reader:
             names=self._names(tables["names"]),
             answers=self._questions("answer", content.get("answer", [])),
             unsaid=tuple(self._questions("wont_say", content.get("wont_say", []))),
+            intentional=self._intended(content.get("intentional", [])),
         )
         for _, sentence in undecided(canon):
             raise self._refusal(("wont_say",), sentence.rstrip("."), _DECIDE)
@@ -173,6 +184,22 @@ class _Reader:
             if "answer" in ROWS[table]:
                 answer = row.get("answer", "")
                 found[question] = self._name(answer, (*at, "answer"), "answer")
+        return found
+
+    def _intended(self, value: object) -> dict[Intended, str]:
+        table, found = "intentional", dict[Intended, str]()
+        for number, row in enumerate(self._rows(table, value), start=1):
+            at = (table, str(number))
+            for key in row:
+                self._known(key, ROWS[table], (*at, key), "setting")
+            about, attribute, one, other = (
+                self._name(row.get(key, ""), (*at, key)) for key in ROWS[table][:4]
+            )
+            meant = Intended(about, attribute, one, other)
+            if meant in found:
+                raise self._refusal(at, f"{meant} stands there twice", "Keep one.")
+            why = row.get("because", "")
+            found[meant] = self._name(why, (*at, "because"), "reason") if why else ""
         return found
 
     def _rows(self, table: str, value: object) -> list[Mapping[str, object]]:

@@ -16,9 +16,10 @@ from lrwr.core.canon.decision import (
     NamesMerged,
     NamesSplit,
     PointOfViewSet,
+    SlipIntended,
     StoryOrderSet,
 )
-from lrwr.core.canon.model import Question
+from lrwr.core.canon.model import Intended, Question
 
 _MOST = 4
 """Documents of a story order that a sentence names."""
@@ -39,6 +40,9 @@ def sentence(decision: Decision) -> str:
             return f"{Question(about, attribute)}: “{answer}”."
         case GapDeclined(about, attribute):
             return f"{Question(about, attribute)}: left open on purpose."
+        case SlipIntended(about, attribute, one, other, because):
+            why = f" ({because})" if because else ""
+            return f"{Intended(about, attribute, one, other)}: meant{why}."
         case _:
             return _of_names(decision)
 

@@ -71,7 +71,21 @@ def _tree(canon: Canon) -> dict[str, dict[str, Any]]:
 def _rows(canon: Canon) -> dict[str, list[dict[str, str]]]:
     """Return the tables that stand many times; no two rows ask the same."""
     answers = [{**_row(q), "answer": answer} for q, answer in canon.answers.items()]
-    return {"answer": answers, "wont_say": [_row(q) for q in canon.unsaid]}
+    meant = [
+        {
+            "about": one.about,
+            "attribute": one.attribute,
+            "one": one.one,
+            "other": one.other,
+            **({"because": why} if why else {}),
+        }
+        for one, why in canon.intentional.items()
+    ]
+    return {
+        "answer": answers,
+        "wont_say": [_row(q) for q in canon.unsaid],
+        "intentional": meant,
+    }
 
 
 def _row(question: Question) -> dict[str, str]:
@@ -97,7 +111,9 @@ def _change_rows(
         if row is None:
             del parent[name][at]
         elif row != had[at]:
-            parent[name][at]["answer"] = row["answer"]
+            parent[name][at].update(
+                {key: value for key, value in row.items() if had[at].get(key) != value}
+            )
     if asked and not parent.get(name):
         parent[name] = tomlkit.aot()
     for row in asked.values():
@@ -110,15 +126,15 @@ def _change_rows(
 
 
 def _stand_in_order(
-    had: Sequence[Mapping[str, str]], wanted: Mapping[tuple[str, str], object]
+    had: Sequence[Mapping[str, str]], wanted: Mapping[tuple[str, ...], object]
 ) -> bool:
     """Say whether the rows that stay can stay where they are."""
     stay = [_asked(row) for row in had if _asked(row) in wanted]
     return stay == list(wanted)[: len(stay)]
 
 
-def _asked(row: Mapping[str, str]) -> tuple[str, str]:
-    return row.get("about", ""), row["attribute"]
+def _asked(row: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(row.get(key, "") for key in ("about", "attribute", "one", "other"))
 
 
 def _change_table(

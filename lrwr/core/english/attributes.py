@@ -3,8 +3,16 @@
 import re
 from collections.abc import Iterator, Sequence
 from types import MappingProxyType
-from typing import TypeAlias
 
+from lrwr.core.english.attribute_rules import (
+    BY_PRONOUN,
+    RULES_BY_NAME,
+    THE_LATE,
+    THE_TRADE,
+    TRIGGERS,
+    WHO,
+    Rule,
+)
 from lrwr.core.english.claims import (
     SAID,
     certainty_of,
@@ -16,210 +24,18 @@ from lrwr.core.english.claims import (
     voices,
     without_twins,
 )
-from lrwr.core.english.looks import (
-    AGE,
-    AGE_END,
-    BUILD,
-    BUILDS,
-    EYE,
-    HAIR,
-    NUMBER,
-    NUMBERS,
-    OCCUPATION,
-    OCCUPATIONS,
-    PERSON,
-    TRADES,
-)
-from lrwr.core.english.owners import owner_of
+from lrwr.core.english.looks import TRADES
+from lrwr.core.english.owners import owner_of, people_in
 from lrwr.core.english.proper import (
-    NAME,
     clean_name,
     is_placed,
     matches,
+    may_be_person,
 )
 from lrwr.core.english.prose import Prose, Sentence, capitals
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.facts import About, CharacterField, Fact
 
-_IS = r"(?:is|was|had been|has been)"
-_STOP = r"(?=[.,;:!)—–]| --|$)"
-_CLOSED = r"(?=[.;:!?)—–]|$|,(?! (?:and|or)\b)(?! [A-Z]))"
-_WHO = rf"(?<![\w'])(?<!\w-)(?P<who>{NAME})"
-_DEATH_END = (
-    r"(?=[.,;:!]|$| (?:in|at|of|on|when|before|after|from|last|that|there|"
-    r"this|by|and|a|two|three|four|five|six|some|many|soon|suddenly|years|"
-    r"long)\b)"
-)
-
-
-_ADVERB = r"(?:then |now |already |still |at that time |at this time |just )?"
-
-_THE_TRADE = re.compile(rf"\b[Tt]he (?P<value>{OCCUPATION}), (?P<who>{NAME}){_CLOSED}")
-"""In speech the name after it may be the one who is spoken to."""
-
-_THE_LATE = re.compile(rf"\b[Tt]he late (?P<who>{NAME})")
-"""A father and a son may be called the same: whose death it is, is only probable."""
-
-Rule: TypeAlias = tuple[str, re.Pattern[str], str, bool]
-"""Attribute, pattern, value where the pattern holds none, "named only in passing".
-
-What is named in passing ("if Nell's grey eyes …") stands, whatever is said of it.
-"""
-
-_RULES: tuple[Rule, ...] = (
-    ("eyes", re.compile(rf"{_WHO}'s (?P<value>{EYE}) eyes\b"), "", True),
-    (
-        "eyes",
-        re.compile(
-            rf"{_WHO}'s eyes(?:,? which)? (?:were|are) (?P<value>{EYE})"
-            r"(?= (?:and|but)\b|[.,;:!—])"
-        ),
-        "",
-        False,
-    ),
-    ("hair", re.compile(rf"{_WHO}'s (?P<value>{HAIR}) hair\b"), "", True),
-    (
-        "hair",
-        re.compile(
-            rf"{_WHO}'s hair(?:,? which)? {_IS} (?P<value>{HAIR})"
-            r"(?= (?:and|but)\b|[.,;:!—])"
-        ),
-        "",
-        False,
-    ),
-    (
-        "eyes",
-        re.compile(rf"{_WHO} (?:had|has) (?:\w+ hair and )?(?P<value>{EYE}) eyes\b"),
-        "",
-        False,
-    ),
-    (
-        "hair",
-        re.compile(rf"{_WHO} (?:had|has) (?:\w+ eyes and )?(?P<value>{HAIR}) hair\b"),
-        "",
-        False,
-    ),
-    (
-        "age",
-        re.compile(rf"{_WHO}(?:, who)? (?:is|was) {_ADVERB}(?P<value>{AGE}){AGE_END}"),
-        "",
-        False,
-    ),
-    (
-        "age",
-        re.compile(rf"{_WHO},? (?:who was )?aged (?P<value>{NUMBER})\b"),
-        "",
-        False,
-    ),
-    (
-        "age",
-        re.compile(
-            rf"{_WHO}(?: {_IS}|,) an? (?:[\w-]+,? )*?(?:{PERSON}) of "
-            rf"(?P<value>{AGE})\b{AGE_END}"
-        ),
-        "",
-        False,
-    ),
-    (
-        "age",
-        re.compile(rf"\b(?P<value>{NUMBER}-year-old) (?P<who>{NAME})(?!['-])"),
-        "",
-        True,
-    ),
-    (
-        "occupation",
-        re.compile(rf"{_WHO}, (?:the|an?) (?P<value>{OCCUPATION}){_CLOSED}"),
-        "",
-        True,
-    ),
-    (
-        "occupation",
-        _THE_TRADE,
-        "",
-        True,
-    ),
-    (
-        "occupation",
-        re.compile(rf"{_WHO}(?:, who)? {_IS} an? (?P<value>{OCCUPATION}){_STOP}"),
-        "",
-        False,
-    ),
-    ("life", _THE_LATE, "dead", True),
-    (
-        "life",
-        re.compile(
-            rf"{_WHO} (?:(?:had |has )?(?:died|drowned)|(?:is|was|had been) (?:now )?"
-            rf"dead(?! (?:tired|set|drunk|asleep|beat|sure|silent|certain|on))){_DEATH_END}"
-        ),
-        "dead",
-        False,
-    ),
-    (
-        "build",
-        re.compile(
-            rf"{_WHO}(?:, who)? {_IS} {_ADVERB}(?P<value>{BUILD})"
-            r"(?= (?:and|but)\b|[.,;:!—])"
-        ),
-        "",
-        False,
-    ),
-    (
-        "build",
-        re.compile(
-            rf"{_WHO}(?: {_IS}|,) an? (?P<value>{BUILD})(?:,? [\w-]+){{0,3}}? "
-            rf"(?:{PERSON})\b"
-        ),
-        "",
-        False,
-    ),
-)
-_BY_PRONOUN: tuple[Rule, ...] = (
-    (
-        "eyes",
-        re.compile(rf"\b(?P<who>[Hh]is|[Hh]er) (?P<value>{EYE}) eyes\b"),
-        "",
-        True,
-    ),
-    (
-        "hair",
-        re.compile(rf"\b(?P<who>[Hh]is|[Hh]er) (?P<value>{HAIR}) hair\b"),
-        "",
-        True,
-    ),
-    (
-        "age",
-        re.compile(
-            rf"^[ \x01]*(?P<who>He|She) (?:is|was) {_ADVERB}(?P<value>{AGE}){AGE_END}"
-        ),
-        "",
-        False,
-    ),
-    (
-        "build",
-        re.compile(
-            rf"^[ \x01]*(?P<who>He|She) was (?:an? )?(?P<value>{BUILD})"
-            rf"(?:(?:,? [\w-]+){{0,3}}? (?:{PERSON})\b|(?= (?:and|but)\b|[.,;:!—]))"
-        ),
-        "",
-        False,
-    ),
-    (
-        "occupation",
-        re.compile(rf"^[ \x01]*(?P<who>He|She) was an? (?P<value>{OCCUPATION}){_STOP}"),
-        "",
-        False,
-    ),
-)
-_TRIGGERS = MappingProxyType(
-    {
-        "eyes": frozenset({"eyes"}),
-        "hair": frozenset({"hair"}),
-        "life": frozenset({"late", "died", "dead", "drowned"}),
-        "build": frozenset(BUILDS.split("|")),
-        "age": NUMBERS | {"aged", "old", "age"},
-        "occupation": frozenset(OCCUPATIONS.split("|")),
-    }
-)
 _GENDER = MappingProxyType({"he": "his", "she": "her", "his": "his", "her": "her"})
 
 
@@ -241,7 +57,7 @@ def attributes(prose: Prose) -> Iterator[Fact]:
 def _possible(sentence: Sentence, trades: frozenset[str]) -> set[str]:
     """Name the attributes that the sentence's words make possible."""
     words = sentence.words
-    found = {name for name, triggers in _TRIGGERS.items() if words & triggers}
+    found = {name for name, triggers in TRIGGERS.items() if words & triggers}
     if words & trades:
         found.add("occupation")
     return found
@@ -252,26 +68,39 @@ def _read(
 ) -> Iterator[Fact]:
     sentence = prose.sentences[place]
     starts = sentence.starts if not spoken else capitals(words)
-    for rule in _RULES:
-        if rule[0] not in possible or (spoken and rule[1] is _THE_TRADE):
+    for rule in RULES_BY_NAME:
+        if rule[0] not in possible or (spoken and rule[1] is THE_TRADE):
             continue
         for found in _found(rule, words, starts):
             who = clean_name(found["who"], prose)
             if who and _holds(rule, found, words):
-                sure = certainty_of(spoken, named=rule[1] is not _THE_LATE)
+                sure = certainty_of(spoken, named=rule[1] is not THE_LATE)
                 yield _fact(rule, who, found, sentence, spoken, sure)
-    for rule in _BY_PRONOUN if not spoken else ():
+    for rule in BY_PRONOUN if not spoken else ():
         for found in rule[1].finditer(words) if rule[0] in possible else ():
-            whose = _GENDER[found["who"].lower()]
-            who = owner_of(prose, place, words, found.start("who"), whose)
+            who = _whose(prose, place, words, found)
             if who and _holds(rule, found, words):
                 yield _fact(rule, who, found, sentence, spoken, Certainty.PROBABLE)
+
+
+def _whose(prose: Prose, place: int, words: str, found: re.Match[str]) -> str:
+    """Return whom a pronoun stands for; "those eyes" are of the one just named."""
+    pronoun = found["who"].lower()
+    if pronoun != "those":
+        return owner_of(prose, place, words, found.start("who"), _GENDER[pronoun])
+    if not place or people_in(prose, words):
+        return ""
+    before, here = prose.sentences[place - 1], prose.sentences[place]
+    if "\n\n" in prose.text[before.span.end : here.span.start]:
+        return ""
+    names = people_in(prose, before.told)
+    return names[0] if len(names) == 1 and may_be_person(names[0], prose) else ""
 
 
 def _found(rule: Rule, words: str, starts: Sequence[int]) -> Iterator[re.Match[str]]:
     """Yield a rule's matches; only those that begin with a name are looked for there."""
     pattern = rule[1]
-    if pattern.pattern.startswith(_WHO):
+    if pattern.pattern.startswith(WHO):
         return matches(pattern, words, starts)
     return pattern.finditer(words)
 
@@ -279,7 +108,7 @@ def _found(rule: Rule, words: str, starts: Sequence[int]) -> Iterator[re.Match[s
 def _holds(rule: Rule, found: re.Match[str], words: str) -> bool:
     if rule[3]:
         return True
-    if is_placed(words, found.start("who")):
+    if is_placed(words, found.start("who")) and words[found.end("who") :][:2] != "'s":
         return False
     before = clause_before(words, found.start())
     return is_real(before) and not is_asked(words, found.end())

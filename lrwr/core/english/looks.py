@@ -15,13 +15,19 @@ SHADES = (
     r"great|big|pretty|little|close-cropped|cropped)(?:,? |-))*"
 )
 EYE = rf"{SHADES}(?:{EYE_COLOURS})(?:(?:-| and |, | or )(?:{EYE_COLOURS}))?"
+HAIR_END = r"hair\b(?!-| (?:ribbon|brush|pin|net|cut|dresser|oil|tonic|cloth|shirt|tie|band)s?\b)"
 HAIR = rf"{SHADES}(?:{HAIR_LOOKS})(?:(?:-| and |, )(?:{HAIR_LOOKS}))*"
+
+LOCKS = "curls|locks|braids?|plaits?|tresses|ringlets"
 
 _BUILDS_TEXT = (
     "tall short stout thin slim slender plump fat lean gaunt lanky burly stocky "
     "portly corpulent wiry frail bald one-eyed one-legged "
     "one-armed left-handed hunchbacked red-haired red-headed dark-haired "
     "fair-haired grey-haired white-haired grey-eyed blue-eyed dark-eyed "
+    "black-haired brown-haired golden-haired auburn-haired chestnut-haired "
+    "raven-haired silver-haired flaxen-haired sandy-haired ginger-haired brown-eyed "
+    "green-eyed hazel-eyed black-eyed violet-eyed "
     "broad-shouldered bearded freckled bow-legged pock-marked"
 )
 BUILDS = "|".join(_BUILDS_TEXT.split())
@@ -49,6 +55,18 @@ NUMBERS = frozenset(
     + [f"{number}-year-old" for number in [*UNITS, *TEENS, *TENS]]
 )
 """Every number of years that an age is written with, as a word."""
+
+_MONTH = (
+    "January|February|March|April|May|June|July|August|September|October|November|"
+    "December"
+)
+_DAY = r"(?:\d{1,2}(?:st|nd|rd|th)?|(?:twenty-|thirty-)?[a-z]+(?:st|nd|rd|th|ieth))"
+BIRTH = (
+    rf"(?:(?:an? )?(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b"
+    rf"|(?:the )?{_DAY} (?:day )?of (?:{_MONTH})(?:,? (?:in )?1\d{{3}})?"
+    rf"|(?:{_MONTH})(?: {_DAY})?(?:,? (?:of )?1\d{{3}})?|(?:the year )?1\d{{3}})"
+)
+"""A day, a date or a year to be born on."""
 
 AGE = rf"(?:only |about |nearly |almost |just |past |barely |now |not quite )*{NUMBER}"
 AGE_END = r"(?: years? old| years of age|(?= (?:and|when|but|or)\b)|(?=[.,;:!)]))"

@@ -25,6 +25,8 @@ class ExitCode(IntEnum):
     SERVICE = 6
     PARTIAL = 7
     """The command did its work, but some documents could not be read."""
+    CONTRADICTIONS = 9
+    """`lrwr check` found what contradicts confirmed canon, and is not intended."""
     INTERNAL = 70
     """Something went wrong in lrwr itself."""
     INTERRUPTED = 130

@@ -34,7 +34,7 @@ class RulesAnalyst:
     @property
     def revision(self) -> str:
         """Name the version of the rules; when it changes, excerpts are read again."""
-        return "rules-1"
+        return "rules-2"
 
     def prompt_tokens(self, excerpts: Sequence[Excerpt], *, extracting: bool) -> int:
         """Return 0: nobody is asked."""

@@ -1,0 +1,256 @@
+"""How well the canon guard tells slips: `python -m bench.inside.continuity DATA`."""
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.inside import slips
+from bench.inside.roster import evidence_of
+from lrwr.core.adapters.analyst.rules import RulesAnalyst
+from lrwr.core.adapters.sentences import sentence_spans
+from lrwr.core.adapters.source.parser import Parser
+from lrwr.core.bible.project import Knowledge
+from lrwr.core.canon.model import Canon
+from lrwr.core.continuity.guard import contradictions
+from lrwr.core.english.people import make_cast
+from lrwr.core.model.documents import Document, DocumentId
+from lrwr.core.model.story import DocumentOutline
+from lrwr.core.model.text import Span
+from lrwr.core.ports.analyst import Excerpt
+from lrwr.core.ports.record_store import DocumentText
+from lrwr.core.ports.story_store import Known
+from lrwr.core.retrieval.story import arrange
+
+EVERY, FIRST = 6, 4
+"""Of the novels in order of their folders: which ones are planted in."""
+
+PEOPLE = 8
+
+
+@dataclass
+class Count:
+    """What came of planted sentences: passages reported, by what they were."""
+
+    right: int = 0
+    wrong: int = 0
+    planted: int = 0
+    harmless: int = 0
+
+    def add(self, other: "Count") -> None:
+        """Add what another novel gave."""
+        self.right += other.right
+        self.wrong += other.wrong
+        self.planted += other.planted
+        self.harmless += other.harmless
+
+
+def measure(data: Path) -> dict[str, float]:
+    """Return figures for planted slips, unchanged novels, the sample, new lines."""
+    folders = sorted((data / "novels" / "dev").iterdir())
+    total, unchanged = Count(), 0
+    for folder in folders:
+        unchanged += len(_reports(folder / "chapters", {}, {})[0])
+    with_notes = 0
+    for folder in folders[FIRST::EVERY]:
+        count, false = _planted(folder)
+        total.add(count)
+        with_notes += false
+    reports = total.right + total.wrong
+    return {
+        "novels_unchanged": len(folders),
+        "false_reports_unchanged": unchanged,
+        "false_reports_unchanged_with_notes": with_notes,
+        "planted": total.planted,
+        "harmless": total.harmless,
+        "reports": reports,
+        "precision": total.right / max(1, reports),
+        "recall": total.right / max(1, total.planted),
+        **_sample(Path(__file__).parents[2] / "examples"),
+        **_new_lines(data / "continuity" / "dev" / "newline_vs_canon.jsonl"),
+    }
+
+
+def _planted(folder: Path) -> tuple[Count, int]:
+    _, people = _reports(folder / "chapters", {}, {}, looks=True)
+    cast = slips.chosen(people, PEOPLE)
+    notes = slips.notes_for(cast)
+    unchanged, _ = _reports(folder / "chapters", notes, {})
+    planted = list(slips.sentences(cast))
+    reports, _ = _reports(folder / "chapters", notes, _placed(folder, planted))
+    wanted = {one.text: one for one in planted}
+    count = Count(
+        planted=sum(one.slip for one in planted),
+        harmless=sum(not one.slip for one in planted),
+    )
+    found: set[str] = set()
+    for passage in _passages(reports):
+        hit = next((one for text, one in wanted.items() if text in passage), None)
+        right = hit is not None and hit.slip
+        count.right += right
+        count.wrong += not right
+        found.add(hit.text if hit else passage)
+        if not right:
+            print(f"  false: {passage!r}")
+    for one in planted:
+        if one.slip and one.text not in found:
+            print(f"  missed: {one.text}")
+    print(f"{folder.name}: {count}, with notes alone {len(unchanged)}")
+    for report in unchanged:
+        print(f"  with notes alone: {json.dumps(report, ensure_ascii=False)[:600]}")
+    return count, len(unchanged)
+
+
+def _passages(reports: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield each passage that is said to be wrong, once."""
+    seen = set()
+    for report in reports:
+        for place in report["found"]["evidence"]:
+            key = (place["file"], str(place["chars"]), report["attribute"])
+            if key not in seen:
+                seen.add(key)
+                yield " ".join(place["text"].split())
+
+
+def _placed(
+    folder: Path, planted: Sequence[slips.Planted]
+) -> dict[str, dict[int, list[str]]]:
+    """Spread sentences over the last third of the chapters, behind plain paragraphs."""
+    chapters = sorted((folder / "chapters").glob("*.md"))
+    places: dict[str, dict[int, list[str]]] = {}
+    late = [
+        (path.name, number)
+        for path in chapters[-(len(chapters) // 3) :]
+        for number, text in enumerate(path.read_text(encoding="utf-8").split("\n\n"))
+        if number and re.fullmatch(r"[A-Z][^\"“”‘*_#>]{80,}\.\s*", text)
+    ]
+    step = max(1, len(late) // len(planted))
+    for place, one in zip(late[::step], planted, strict=False):
+        places.setdefault(place[0], {}).setdefault(place[1], []).append(one.text)
+    rest = planted[len(late[::step]) :]
+    if rest:
+        raise SystemExit(f"{folder.name}: no room for {len(rest)} sentences")
+    return places
+
+
+def _reports(
+    chapters: Path,
+    notes: Mapping[str, str],
+    planted: Mapping[str, Mapping[int, Sequence[str]]],
+    *,
+    looks: bool = False,
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Ingest a copy of the novel; return what is reported, and who is in it.
+
+    With `looks`, what is known of the main characters, too.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place)
+        shutil.copytree(chapters, root / "book" / "chapters")
+        for name, inserted in planted.items():
+            path = root / "book" / "chapters" / name
+            parts = path.read_text(encoding="utf-8").split("\n\n")
+            for number in sorted(inserted, reverse=True):
+                parts[number + 1 : number + 1] = inserted[number]
+            path.write_text("\n\n".join(parts), encoding="utf-8")
+        for name, text in notes.items():
+            path = root / "book" / "notes" / "characters" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        _lrwr(root, "ingest", "book")
+        found = json.loads(_lrwr(root, "check", "--json"))
+        people = json.loads(_lrwr(root, "characters", "--json"))
+        for one in people[: 2 * PEOPLE] if looks else ():
+            known = json.loads(_lrwr(root, "characters", one["name"], "--json"))
+            one["attributes"] = known.get("attributes", []) if known else []
+    return found, people
+
+
+def _lrwr(root: Path, *words: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "lrwr", *words],
+        cwd=root,
+        env={**os.environ, "LRWR_EMBEDDING_MODEL": "off"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode not in (0, 9):
+        raise SystemExit(done.stderr)
+    return done.stdout
+
+
+def _sample(examples: Path) -> dict[str, float]:
+    """Return how many of the sample's slips are reported, and what else is."""
+    said = (examples / "marsh-lantern.features.toml").read_text(encoding="utf-8")
+    wanted = tomllib.loads(said)["slip"]
+    with tempfile.TemporaryDirectory() as place:
+        shutil.copytree(examples / "marsh-lantern", Path(place) / "book")
+        _lrwr(Path(place), "ingest", "book")
+        found = json.loads(_lrwr(Path(place), "check", "--json"))
+    passages = list(_passages(found))
+    hit = sum(any(slip["b"]["quote"] in p for p in passages) for slip in wanted)
+    return {
+        "sample_slips": len(wanted),
+        "sample_found": hit,
+        "sample_false": len(found) - hit,
+    }
+
+
+def _new_lines(path: Path) -> dict[str, float]:
+    """Return how lines held against a story's summary are judged."""
+    right = wrong = contradicting = 0
+    for line in path.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        files = {"1.md": row["canon"], "2.md": row["new_line"]}
+        found = contradictions(knowledge_of(files))
+        contradicting += bool(row["contradicts"])
+        right += bool(found and row["contradicts"])
+        wrong += bool(found and not row["contradicts"])
+    return {
+        "new_lines_contradicting": contradicting,
+        "new_lines_reported": right,
+        "new_lines_false": wrong,
+    }
+
+
+def knowledge_of(files: Mapping[str, str]) -> Knowledge:
+    """Return what the rules know of some texts, each a chapter."""
+    parse = Parser()
+    documents = [
+        parse(DocumentId(n), f"# {n}\n\n{t}".encode()) for n, t in files.items()
+    ]
+    cast = make_cast(evidence_of(documents))
+    names = tuple(alias.name for who in cast.characters for alias in who.aliases)
+    facts = tuple(k for d in documents for k in asyncio.run(_facts(d, names)))
+    outlines = [
+        DocumentOutline(d.id, d.type, d.title, d.words, d.order, d.chapters)
+        for d in documents
+    ]
+    return Knowledge(
+        order=arrange(outlines, []),
+        texts={d.id: DocumentText(d.text, d.lines) for d in documents},
+        cast=cast,
+        facts=facts,
+        canon=Canon(),
+    )
+
+
+async def _facts(document: Document, names: tuple[str, ...]) -> list[Known]:
+    whole = Span(0, len(document.text))
+    excerpt = Excerpt(whole, document.text, "", names, "")
+    finding, _ = await RulesAnalyst(sentence_spans).extract(excerpt)
+    return [Known(document.id, fact) for fact in finding.facts]
+
+
+if __name__ == "__main__":
+    print(json.dumps({k: round(v, 4) for k, v in measure(Path(sys.argv[1])).items()}))

@@ -1,0 +1,1 @@
+"""The canon guard: what contradicts what the writer has confirmed. Pure over values."""

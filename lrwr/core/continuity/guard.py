@@ -1,0 +1,152 @@
+"""Facts joined with confirmed canon: every contradiction that is sure."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+
+from lrwr.core.bible.gaps import ids_of
+from lrwr.core.bible.gathering import Material, distinct, gather, value_key
+from lrwr.core.bible.project import Knowledge
+from lrwr.core.bible.roll import Roll
+from lrwr.core.bible.sight import Sight
+from lrwr.core.canon.model import Canon, Intended
+from lrwr.core.continuity.counting import counted
+from lrwr.core.continuity.judging import Clash, Judge
+from lrwr.core.continuity.meaning import differ, meaning_key
+from lrwr.core.continuity.spelling import misspelt
+from lrwr.core.continuity.statements import Statement, stated
+from lrwr.core.continuity.values import Contradiction, Side
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import NotFound
+from lrwr.core.model.story import Horizon
+
+Key = tuple[str, str, str, str]
+"""Whose, which attribute, and the two meanings, in order of their words."""
+
+NOT_READ = (
+    "occupation, build, clothes, places, who knows what, and whatever is only said in"
+    " dialogue or in words that the rules do not know"
+)
+"""What no rule compares; a language model could, and is not asked yet."""
+
+
+def contradictions(
+    known: Knowledge,
+    horizon: Horizon | None = None,
+    documents: Collection[DocumentId] | None = None,
+) -> tuple[Contradiction, ...]:
+    """Return what contradicts confirmed canon, in the order in which the text does.
+
+    Confirmed canon are the writer's notes, answers and names, and what the text
+    itself has said in an earlier document. Under a horizon nothing later is looked
+    at; notes and answers hold all the same. With `documents` only what has a passage
+    in one of them is returned. Those marked as intended are among them.
+    """
+    sight = Sight(known.order, known.texts, None)
+    roll = Roll(known.cast, known.first_seen, sight, known.canon.names)
+    material = gather(known.facts, roll, sight)
+    bound = Sight(known.order, known.texts, horizon)
+    found = [c for c in _clashes(material, known.canon) if _is_seen(c, bound)]
+    made = _contradictions(found, roll, known.canon)
+    return tuple(one for one in made if documents is None or touches(one, documents))
+
+
+def touches(one: Contradiction, documents: Collection[DocumentId]) -> bool:
+    """Say whether either side has a passage in one of `documents`."""
+    places = (*one.canon.evidence, *one.found.evidence)
+    return any(place.document in documents for place in places)
+
+
+def contradiction_called(text: str, every: Sequence[Contradiction]) -> Contradiction:
+    """Return the contradiction whose id is `text`, or alone begins with it.
+
+    Raises:
+        NotFound: There is none, or more than one.
+    """
+    word = text.strip().casefold()
+    fits = [one for one in every if word and one.id.startswith(word)]
+    exact = [one for one in fits if one.id == word]
+    if len(exact or fits) == 1:
+        return (exact or fits)[0]
+    near = get_close_matches(word, [one.id for one in every], n=1)
+    offered = f"Did you mean {near[0]}? " if near and not fits else ""
+    what = "More than one contradiction begins with" if fits else "None is called"
+    raise NotFound(
+        f"{what} {text!r}",
+        hint=f"{offered}`lrwr check --all` lists them with their ids.",
+    )
+
+
+def _clashes(material: Material, canon: Canon) -> list[Clash]:
+    judge = Judge(material)
+    found = list(judge.clashes(stated(material, canon)))
+    found += _of_numbers(counted(material.sight))
+    found += [
+        Clash("name", right, wrong, (right.value, wrong.value))
+        for right, wrong in misspelt(material, canon)
+    ]
+    return sorted(found, key=lambda clash: clash.found.rank)
+
+
+def _of_numbers(statements: Sequence[Statement]) -> Iterable[Clash]:
+    first: dict[tuple[str, str], Statement] = {}
+    for one in statements:
+        canon = first.setdefault((one.about, one.attribute), one)
+        if differ("number", canon.value, one.value) and canon.rank[:2] != one.rank[:2]:
+            yield Clash(one.attribute, canon, one, (canon.value, one.value))
+
+
+def _is_seen(clash: Clash, bound: Sight) -> bool:
+    """Say whether both passages are within the horizon; a note always is."""
+    places = [one.evidence for one in (clash.canon, clash.found) if one.evidence]
+    told = [place for place in places if bound.tells(place.document)]
+    return all(bound.sees(place.document, place.spans) for place in told)
+
+
+def _contradictions(
+    clashes: Sequence[Clash], roll: Roll, canon: Canon
+) -> list[Contradiction]:
+    groups: dict[Key, list[Clash]] = {}
+    for clash in clashes:
+        groups.setdefault(_key(clash), []).append(clash)
+    ids = ids_of(groups)
+    intended = {_intended_key(one, roll): why for one, why in canon.intentional.items()}
+    return [
+        replace(
+            _contradiction(ids[key], group, roll),
+            intended=key in intended,
+            because=intended.get(key, ""),
+        )
+        for key, group in groups.items()
+    ]
+
+
+def _contradiction(id_: str, group: Sequence[Clash], roll: Roll) -> Contradiction:
+    first = group[0]
+    return Contradiction(
+        id=id_,
+        about=roll.shown(first.found.about) or first.found.about,
+        attribute=first.attribute,
+        canon=_side(first.values[0], [clash.canon for clash in group]),
+        found=_side(first.values[1], [clash.found for clash in group]),
+    )
+
+
+def _side(value: str, statements: Sequence[Statement]) -> Side:
+    places = (one.evidence for one in statements if one.evidence)
+    return Side(value, statements[0].source, distinct(places))
+
+
+def _key(clash: Clash) -> Key:
+    return _key_of(clash.found.about, clash.attribute, *clash.values)
+
+
+def _intended_key(one: Intended, roll: Roll) -> Key:
+    person = roll.person(one.about) or one.about
+    return _key_of(person, one.attribute, one.one, one.other)
+
+
+def _key_of(about: str, attribute: str, one: str, other: str) -> Key:
+    kind = attribute.split(" ")[0]
+    first, second = sorted(meaning_key(kind, value) for value in (one, other))
+    return value_key(about), attribute, first, second

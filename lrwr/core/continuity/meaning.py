@@ -1,0 +1,105 @@
+"""What a value means, so that two wordings of one are never taken for two."""
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from lrwr.core.bible.gathering import value_key
+from lrwr.core.continuity.hues import hues
+from lrwr.core.english.looks import TEENS, TENS, UNITS
+
+LOOKS = frozenset({"eyes", "hair"})
+
+_ONES: Mapping[str, int] = MappingProxyType(
+    dict(
+        zip([*UNITS, *TEENS, *TENS], [*range(1, 20), *range(20, 100, 10)], strict=True)
+    )
+)
+_ABOUT = re.compile(r"\b(?:about|around|some|roughly|perhaps|near|or so)\b")
+_UNDER = re.compile(r"\b(?:nearly|almost|not quite|under|barely)\b")
+_OVER = re.compile(r"\b(?:past|over|above|more than|turned)\b")
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august",
+    "september", "october", "november", "december",
+)  # fmt: skip
+_ORDINALS_TEXT = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh "
+    "twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth "
+    "nineteenth twentieth"
+)
+_ORDINALS = tuple(_ORDINALS_TEXT.split())
+
+
+def number_of(value: str) -> int | None:
+    """Return the one number that `value` names, up to 99 in words; None if not one."""
+    words = value.casefold().replace("-", " ").split()
+    digits = re.findall(r"\d+", value)
+    if digits:
+        return int(digits[0]) if len(digits) == 1 else None
+    numbers = [_ONES[word] for word in words if word in _ONES]
+    if len(numbers) == 2 and (min(numbers) < 10) and max(numbers) >= 20:
+        return sum(numbers)
+    return numbers[0] if len(numbers) == 1 else None
+
+
+def ages(value: str) -> tuple[int, int] | None:
+    """Return the youngest and the oldest that `value` may be said of, in years."""
+    age, words = number_of(value), value.casefold()
+    if age is None:
+        return None
+    if _ABOUT.search(words):
+        return age - 3, age + 3
+    if _UNDER.search(words):
+        return age - 2, age
+    return (age, age + 9) if _OVER.search(words) else (age, age)
+
+
+def date(value: str) -> dict[str, int]:
+    """Return what `value` says of a date: weekday, day, month, year, as far as it does."""
+    words = re.findall(r"[a-z]+|\d+", value.casefold())
+    found: dict[str, int] = {}
+    for word in words:
+        if word in _DAYS:
+            found["weekday"] = _DAYS.index(word)
+        elif word in _MONTHS:
+            found["month"] = _MONTHS.index(word)
+        elif word.isdigit():
+            found["day" if len(word) < 3 else "year"] = int(word)
+    if "day" not in found and (spelled := _spelled_day(words)):
+        found["day"] = spelled
+    return found
+
+
+def _spelled_day(words: list[str]) -> int:
+    text = " ".join(words)
+    for tens, more in (("twenty ", 20), ("thirty ", 30), ("", 0)):
+        for day, word in enumerate(_ORDINALS, start=1):
+            if re.search(rf"\b{tens}{word}\b", text):
+                return more + day
+    return 30 if "thirtieth" in words else 0
+
+
+def differ(attribute: str, one: str, other: str) -> bool:
+    """Say whether two values surely cannot both be; what cannot be read can."""
+    if attribute in LOOKS:
+        mine, its = hues(attribute, one), hues(attribute, other)
+        return bool(mine and its) and mine.isdisjoint(its)
+    if attribute == "born":
+        first, second = date(one), date(other)
+        return any(first[key] != second[key] for key in first.keys() & second.keys())
+    if attribute == "number":
+        here, there = number_of(one), number_of(other)
+        return None not in (here, there) and here != there
+    return value_key(one) != value_key(other)
+
+
+def meaning_key(attribute: str, value: str) -> str:
+    """Return what all wordings of one meaning share."""
+    if attribute in LOOKS:
+        return " ".join(sorted(hues(attribute, value))) or value_key(value)
+    if attribute == "born":
+        return " ".join(f"{k}={v}" for k, v in sorted(date(value).items()))
+    if attribute in ("age", "number") and (number := number_of(value)) is not None:
+        return str(number)
+    return value_key(value)

@@ -1,0 +1,53 @@
+"""`lrwr check` on the sample, as the writer meets it."""
+
+import json
+import tomllib
+
+from lrwr.core.model.errors import ExitCode
+from tests.e2e.conftest import EXAMPLE
+from tests.fakes.terminal import Terminal
+
+SLIPS = tomllib.loads(
+    (EXAMPLE.parent / "marsh-lantern.features.toml").read_text(encoding="utf-8")
+)["slip"]
+
+
+def test_the_sample_holds_its_planted_slips_and_no_third(sample: Terminal) -> None:
+    sample.run("ingest", ".")
+    done = sample.run("check", "--json")
+    assert done.code == ExitCode.CONTRADICTIONS
+    found = json.loads(done.out)
+    said = [one["found"]["evidence"][0]["text"] for one in found]
+    assert len(said) == len(SLIPS)
+    for slip in SLIPS:
+        assert any(slip["b"]["quote"] in text for text in said)
+
+
+def test_a_slip_is_marked_as_intended_once_and_for_good(sample: Terminal) -> None:
+    sample.run("ingest", ".")
+    shown = sample.run("check")
+    assert "chapters/06-fog.md:32  ch6" in shown.out
+    assert "lrwr check intend" in shown.err
+    ids = [one["id"] for one in json.loads(sample.run("check", "--json").out)]
+    done = sample.run("check", "intend", ids[0], "--because", "the fog miscounts")
+    assert "meant (the fog miscounts)" in done.out
+    sample.run("check", "intend", ids[1])
+    after = sample.run("check")
+    assert after.code == 0
+    assert "2 more are intended" in after.err
+    every = json.loads(sample.run("check", "--all", "--json").out)
+    assert [one["id"] for one in every] == ids
+    assert every[0]["because"] == "the fog miscounts"
+    assert "the fog miscounts" in sample.run("canon").out
+    sample.run("check", "undo")
+    assert sample.run("check").code == ExitCode.CONTRADICTIONS
+
+
+def test_only_a_file_or_a_place_is_checked(sample: Terminal) -> None:
+    sample.run("ingest", ".")
+    (one,) = json.loads(sample.run("check", "chapters/06-fog.md", "--json").out)
+    assert one["attribute"] == "number of rungs"
+    assert sample.run("check", "chapters/03-the-ledger-house.md").code == 0
+    assert sample.run("check", "--as-of", "ch5").code == 0
+    assert sample.run("check", "nowhere.md").code == ExitCode.NOT_FOUND
+    assert sample.run("check", "intend", "zzzz").code == ExitCode.NOT_FOUND

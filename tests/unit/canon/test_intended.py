@@ -1,0 +1,81 @@
+from functools import reduce
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lrwr.core.canon.deciding import decided
+from lrwr.core.canon.decision import Decision, SlipIntended
+from lrwr.core.canon.model import Canon, Intended
+from lrwr.core.canon.reading import canon_of
+from lrwr.core.canon.telling import sentence
+from lrwr.core.canon.writing import rewritten
+from lrwr.core.model.errors import SettingsProblem
+from tests.fakes.canons import a_service, slips_meant
+
+EYES = Intended("Nell", "eyes", "grey", "green")
+MINE = """\
+[[intentional]]  # chapter 9
+about = "Nell"
+attribute = "eyes"
+one = "grey"
+other = "green"
+because = "she lies"  # to Mags
+"""
+
+
+def test_a_contradiction_is_meant_with_or_without_a_reason() -> None:
+    plainly = decided(Canon(), SlipIntended("Nell", "eyes", "grey", "green"))
+    assert plainly == Canon(intentional={EYES: ""})
+    why = decided(plainly, SlipIntended("Nell", "eyes", "grey", "green", "she lies"))
+    assert why == Canon(intentional={EYES: "she lies"})
+    again = decided(why, SlipIntended(" Nell ", "eyes", "grey", "green"))
+    assert again == why
+
+
+def test_what_is_meant_is_read_from_the_file_and_comments_stay() -> None:
+    assert canon_of(MINE, "f") == Canon(intentional={EYES: "she lies"})
+    more = decided(
+        canon_of(MINE, "f"), SlipIntended("Mags", "age", "sixty", "ten", "a joke")
+    )
+    text = rewritten(MINE, more)
+    assert canon_of(text, "f") == more
+    assert text.startswith(MINE)
+    other = decided(more, SlipIntended("Nell", "eyes", "grey", "green", "she is two"))
+    assert "# to Mags" in rewritten(text, other)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ('[[intentional]]\nabout = "Nell"', "f:"),
+        (MINE + MINE, "stands there twice"),
+        (MINE + 'why = "x"', "unknown setting"),
+        (MINE.replace('"she lies"', "3"), "is no reason"),
+    ],
+)
+def test_a_row_that_means_nothing_is_refused(text: str, where: str) -> None:
+    with pytest.raises(SettingsProblem, match=where):
+        canon_of(text, "f")
+
+
+def test_it_is_told_in_a_sentence() -> None:
+    told = sentence(SlipIntended("Nell", "eyes", "grey", "green", "she lies"))
+    assert told == "Nell, eyes: grey and green: meant (she lies)."
+
+
+def test_it_is_undone_byte_for_byte(tmp_path: Path) -> None:
+    service = a_service(tmp_path)
+    service.path.write_text(MINE, encoding="utf-8")
+    service.decide(SlipIntended("Mags", "age", "sixty", "ten"))
+    assert len(service.load().intentional) == 2
+    service.undo()
+    assert service.path.read_text(encoding="utf-8") == MINE
+
+
+@settings(deadline=None)
+@given(st.lists(slips_meant, max_size=6))
+def test_whatever_is_meant_can_be_written_and_read(meant: list[Decision]) -> None:
+    canon = reduce(decided, meant, Canon())
+    assert canon_of(rewritten(None, canon), "f") == canon

@@ -1,0 +1,61 @@
+"""Small books, read by the rules, and what contradicts what in them."""
+
+from collections.abc import Mapping
+
+from lrwr.core.adapters.sentences import sentence_spans
+from lrwr.core.bible.project import Knowledge
+from lrwr.core.canon.model import Canon
+from lrwr.core.continuity.guard import contradictions
+from lrwr.core.continuity.values import Contradiction
+from lrwr.core.english.attributes import attributes
+from lrwr.core.english.kinship import ties
+from lrwr.core.english.notes import read_notes
+from lrwr.core.english.prose import read_prose
+from lrwr.core.model.cast import Gender
+from lrwr.core.model.documents import DocumentType
+from lrwr.core.ports.story_store import Known
+from tests.fakes.stories import Book, Stories
+
+ONE, TWO, NOTE = "book/01.md", "book/02.md", "notes/Nell.md"
+
+NELL = "---\ntype: character\n---\n# Nell Tallow\n\n"
+PEOPLE = ("Nell Tallow", "Corin Vale", "Bram Ottley", "Mags")
+
+
+def read(
+    one: str = "Rain.", two: str = "Fog.", note: str = "", canon: Canon | None = None
+) -> Knowledge:
+    """What the rules read in two chapters and in a note on Nell Tallow."""
+    files = {ONE: f"# One\n\n{one}\n", TWO: f"# Two\n\n{two}\n"}
+    files |= {NOTE: NELL + note + "\n"} if note else {}
+    return known(files, canon)
+
+
+def known(files: Mapping[str, str], canon: Canon | None = None) -> Knowledge:
+    """What the rules read in these files."""
+    book = Book(files)
+    stories = Stories(book)
+    stories.name("Nell Tallow", "Nell", gender=Gender.FEMALE)
+    stories.name("Corin Vale", "Corin", gender=Gender.MALE)
+    stories.name("Bram Ottley", "Bram", gender=Gender.MALE)
+    stories.name("Mags", gender=Gender.FEMALE)
+    for document in book.documents.values():
+        if document.type is DocumentType.SCENE:
+            prose = read_prose(document.text, sentence_spans, PEOPLE)
+            facts = [*attributes(prose), *ties(prose)]
+        else:
+            facts = read_notes(document, sentence_spans)
+        stories.known += [Known(document.id, fact) for fact in facts]
+    return stories.knowledge(canon)
+
+
+def found(
+    one: str = "Rain.", two: str = "Fog.", note: str = "", canon: Canon | None = None
+) -> list[tuple[str, str, str, str]]:
+    """Whose, which attribute, what counts, and what gainsays it."""
+    return [told(c) for c in contradictions(read(one, two, note, canon))]
+
+
+def told(one: Contradiction) -> tuple[str, str, str, str]:
+    """A contradiction in four words."""
+    return one.about, one.attribute, one.canon.value, one.found.value

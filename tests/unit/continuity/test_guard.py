@@ -1,0 +1,213 @@
+from dataclasses import replace
+
+import pytest
+
+from lrwr.core.canon.model import Canon, Intended, Question
+from lrwr.core.continuity.guard import contradiction_called, contradictions
+from lrwr.core.continuity.values import Source
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import NotFound
+from lrwr.core.model.story import Horizon
+from tests.unit.continuity.readers import NOTE, ONE, TWO, found, known, read
+
+NELL = "Nell Tallow"
+GREY = "- **Eyes:** grey, like the marsh"
+
+
+@pytest.mark.parametrize(
+    ("note", "text", "attribute", "value"),
+    [
+        (GREY, "Nell’s eyes were green.", "eyes", "green"),
+        (GREY, "Nell, whose eyes were brown, turned away.", "eyes", "brown"),
+        (GREY, "Nell opened her brown eyes.", "eyes", "brown"),
+        ("She has grey eyes.", "Nell was a green-eyed girl.", "eyes", "green"),
+        ("- **Hair:** red", "Nell’s black hair was wet.", "hair", "black"),
+        ("- **Hair:** red", "Then Nell pushed back her fair hair.", "hair", "fair"),
+        ("- **Age:** forty", "Nell was twelve years old.", "age", "twelve"),
+        ("- **Age:** twelve", "Nell, aged 40, came in.", "age", "40"),
+        ("- **Born:** 3 May 1801", "Nell was born in October.", "born", "October"),
+        (
+            "- **Father:** Corin Vale",
+            "Then Nell’s father, Bram Ottley, came.",
+            "father",
+            "Bram Ottley",
+        ),
+        (
+            "- **Father:** Corin Vale",
+            "Then Nell’s uncle, Corin Vale, came.",
+            "kin",
+            "Corin Vale is Nell Tallow’s uncle",
+        ),
+    ],
+)
+def test_the_text_is_held_against_the_writers_note(
+    note: str, text: str, attribute: str, value: str
+) -> None:
+    ((about, which, _, said),) = found(two=text, note=note)
+    assert (about, which, said) == (NELL, attribute, value)
+
+
+@pytest.mark.parametrize(
+    ("note", "text"),
+    [
+        (GREY, "Nell’s gray eyes were wide."),
+        (GREY, "Nell’s steel-grey eyes were wide."),
+        (GREY, "Nell’s eyes were dark."),
+        (GREY, "“Nell’s eyes were green,” said Mags."),
+        (GREY, '"Nell’s eyes were green," said Mags.'),
+        (GREY, "“Come,” said Mags.\n\n'Nell’s eyes are green,' said Hob."),
+        (GREY, "Nell’s eyes were not green."),
+        ("- **Hair:** black", "Nell’s red hair ribbon was lost."),
+        ("- **Age:** forty", "At the time of the flood Nell was twelve."),
+        (GREY, "If Nell’s green eyes saw it, she said nothing."),
+        (GREY, "It was as if Nell had green eyes."),
+        (GREY, "People said that Nell had green eyes."),
+        (GREY, "Mags dreamed of it. Nell’s eyes were green."),
+        (GREY, "In the portrait Nell had green eyes."),
+        (GREY, "*Nell had green eyes.*"),
+        (GREY, "Mags’s eyes were green."),
+        (GREY, "The man beside Nell had green eyes."),
+        (GREY, "Corin looked at Nell with his green eyes."),
+        (GREY, "Nell lifted his green eyes."),
+        ("- **Eyes:** grey or green", "Nell’s eyes were brown."),
+        ("Her mother had grey eyes.", "Nell’s eyes were green."),
+        ("- **Hair:** brown", "Nell’s chestnut hair was wet."),
+        ("- **Hair:** brown", "Nell’s light brown hair was wet."),
+        ("- **Hair:** black", "Nell’s hair had turned white. Nell’s hair was white."),
+        ("- **Hair:** black", "As a child Nell had fair hair."),
+        ("- **Hair:** black", "Nell’s hair was now red."),
+        ("- **Age:** twelve", "Nell was 12 years old."),
+        ("- **Age:** twelve", "Nell was thirteen years old."),
+        ("- **Age:** twelve", "Nell was about fourteen years old."),
+        ("- **Age:** forty", "When Nell was twelve years old, the mill was sold."),
+        ("- **Age:** twelve", "Ten years later it rained. Nell was forty years old."),
+        ("- **Born:** 3 May", "Nell was born on the third of May."),
+        ("- **Father:** Corin Vale", "Then Nell’s father, Corin, came."),
+        ("- **Father:** Corin Vale", "Then Nell’s friend, Bram Ottley, came."),
+    ],
+)
+def test_what_is_not_surely_different_or_not_asserted_is_not_said(
+    note: str, text: str
+) -> None:
+    assert found(two=text, note=note) == []
+
+
+def test_the_text_counts_where_the_writer_says_nothing_and_only_earlier_chapters() -> (
+    None
+):
+    brown, green = "Nell’s eyes were brown.", "Nell’s eyes were green."
+    assert found(brown, green) == [(NELL, "eyes", "brown", "green")]
+    assert found(f"{brown}\n\n{green}") == []
+    assert found(brown, green, note="- **Eyes:** green") == [
+        (NELL, "eyes", "green", "brown")
+    ]
+
+
+def test_one_word_of_hair_is_no_canon_but_a_repeated_one_is() -> None:
+    black = "Nell’s hair was black."
+    assert found(black, "Nell’s hair was red.") == []
+    twice = f"{black}\n\nThe wind took Nell’s black hair."
+    assert found(twice, "Nell’s hair was red.") == [(NELL, "hair", "black", "red")]
+
+
+def test_somebody_who_has_died_does_not_live_later_but_dies_after_living() -> None:
+    dead, alive = "Then Corin Vale died.", "But Corin Vale was still alive."
+    assert found(dead, alive) == [("Corin Vale", "life", "dead", "alive")]
+    assert found(alive, dead) == []
+
+
+def test_a_thing_has_one_number_of_its_parts() -> None:
+    one = "There were nineteen rungs in the ladder to the loft."
+    assert found(one, "There were twenty-one rungs in the ladder.") == [
+        ("ladder", "number of rungs", "nineteen", "twenty-one")
+    ]
+    assert found(one, "The 19 rungs of the ladder were wet.") == []
+    assert found(one, "“There were twelve rungs in the ladder,” said Nell.") == []
+    assert found(one, "There were twelve rungs in the gate.") == []
+
+
+def test_a_confirmed_name_that_is_one_letter_off_is_reported() -> None:
+    often = " ".join(["Nell Tallow came."] * 6)
+    named = Canon(names=replace(Canon().names, confirmed=(NELL,)))
+    assert found(often, "There stood Nell Tallov.", canon=named) == [
+        (NELL, "name", NELL, "Nell Tallov")
+    ]
+    assert found(often, "There stood Nell Tallov.") == []
+    assert found(often, "There stood the Nell Tallows.", canon=named) == []
+    assert found(often, "“There’s Nell Tallov,” said Mags.", canon=named) == []
+
+
+def test_a_canon_answer_counts_and_has_no_passage() -> None:
+    canon = Canon(answers={Question("Nell", "eye colour"): "grey"})
+    (one,) = contradictions(read(two="Nell’s eyes were green.", canon=canon))
+    assert (one.canon.source, one.canon.evidence) == (Source.ANSWER, ())
+    assert (one.found.source, one.found.evidence[0].document) == (Source.TEXT, TWO)
+
+
+def test_both_sides_are_whole_sentences_with_their_places() -> None:
+    text = (
+        "It rained. Nell came down, and Nell’s eyes were green, I swear. It was late."
+    )
+    (one,) = contradictions(read(two=text, note=GREY))
+    (note,), (place,) = one.canon.evidence, one.found.evidence
+    assert (note.document, note.chapter, one.canon.source) == (NOTE, None, Source.NOTE)
+    assert (place.document, place.chapter, place.scene) == (TWO, 2, 1)
+    assert place.text == "Nell came down, and Nell’s eyes were green, I swear."
+    assert (place.lines.first, place.lines.last) == (3, 3)
+
+
+def test_all_passages_with_one_value_are_one_contradiction() -> None:
+    text = "Nell’s eyes were green.\n\nMags saw Nell’s dark green eyes."
+    (one,) = contradictions(read(two=text, note=GREY))
+    assert len(one.found.evidence) == 2
+
+
+def test_an_id_stays_the_same_whatever_else_is_found() -> None:
+    alone = contradictions(read(two="Nell’s eyes were green.", note=GREY))
+    more = contradictions(
+        read(
+            "Nell was born in May.",
+            "Nell’s green eyes shone.",
+            GREY + "\n- **Hair:** red",
+        )
+    )
+    assert [one.id for one in alone] == [one.id for one in more]
+    assert contradiction_called(alone[0].id[:2], alone) == alone[0]
+    with pytest.raises(NotFound) as caught:
+        contradiction_called("q", alone)
+    assert "lrwr check --all" in caught.value.hint
+
+
+def test_what_is_meant_is_marked_in_whatever_words_it_is_said() -> None:
+    meant = {Intended("Nell", "eyes", "gray", "dark green"): "she lies"}
+    knowledge = read(two="Nell’s eyes were green.", note=GREY)
+    canon = Canon(intentional=meant)
+    (one,) = contradictions(replace(knowledge, canon=canon))
+    assert (one.intended, one.because) == (True, "she lies")
+    other = Canon(intentional={Intended("Nell", "eyes", "grey", "brown"): ""})
+    (still,) = contradictions(replace(knowledge, canon=other))
+    assert not still.intended
+
+
+def test_nothing_after_the_horizon_is_looked_at_but_notes_hold() -> None:
+    knowledge = read("Nell’s eyes were brown.", "Nell’s hair was fair.",
+                     GREY + "\n- **Hair:** red")  # fmt: skip
+    assert [c.attribute for c in contradictions(knowledge)] == ["eyes", "hair"]
+    early = contradictions(knowledge, Horizon(1))
+    assert [c.attribute for c in early] == ["eyes"]
+
+
+def test_only_what_touches_the_documents_asked_for_is_returned() -> None:
+    knowledge = read("Nell’s eyes were brown.", "Nell’s hair was fair.",
+                     GREY + "\n- **Hair:** red")  # fmt: skip
+    (only,) = contradictions(knowledge, documents={DocumentId(ONE)})
+    assert only.attribute == "eyes"
+    assert len(contradictions(knowledge, documents={DocumentId(NOTE)})) == 2
+
+
+def test_whoever_shares_a_name_with_another_is_not_judged() -> None:
+    files = {
+        ONE: "# One\n\nThen Nell’s father, Corin Vale, came.\n",
+        TWO: "# Two\n\nThen Nell’s father, Mr. Corin, came.\n",
+    }
+    assert contradictions(known(files)) == ()
