@@ -135,7 +135,9 @@ def prepare_state_dir(library: Library) -> None:
         state.mkdir(parents=True, exist_ok=True)
         if ignore.exists() or library.database.exists() or library.memory.exists():
             return
-        if any(state.iterdir()):
+        # Another process may be making it: its file is there in part, or now whole.
+        others = [one for one in state.iterdir() if _IGNORE_FILE not in one.name]
+        if others and not ignore.exists():
             raise StoreProblem(
                 f"{state} holds files that are not lrwr's",
                 hint="Set `state_dir` to a folder that is new or empty.",

@@ -67,6 +67,16 @@ def test_a_folder_with_other_files_is_left_alone(library: Library) -> None:
     assert [path.name for path in library.state_dir.iterdir()] == ["chapter.md"]
 
 
+def test_a_folder_that_another_process_is_making_is_nobody_elses(
+    library: Library,
+) -> None:
+    library.state_dir.mkdir()
+    half = library.state_dir / ".gitignore.0a1b"
+    half.write_text("*")
+    prepare_state_dir(library)
+    assert (library.state_dir / ".gitignore").exists()
+
+
 def test_a_state_folder_that_cannot_be_made_is_a_store_problem(
     library: Library,
 ) -> None:
