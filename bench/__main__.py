@@ -23,6 +23,7 @@ PARTS = (
     "unchanged",
     "spans",
     "edit",
+    "watch",
     "search",
     "retrieval",
     "characters",

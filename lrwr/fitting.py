@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 
-from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.settings.library import Library
 from lrwr.core.settings.places import CANON_FILE
@@ -20,14 +19,12 @@ if TYPE_CHECKING:
     from lrwr.core.adapters.records.sqlite.database import Database
     from lrwr.core.bible.service import BibleService
     from lrwr.core.bible.values import Bible
-    from lrwr.core.canon.model import Canon
     from lrwr.core.canon.service import CanonService
     from lrwr.core.chat.companion.picking import Shelf
     from lrwr.core.chat.service import AvatarSessionService
     from lrwr.core.chat.state import Question
     from lrwr.core.chat.voices import Voices
     from lrwr.core.model.turns import Plan
-    from lrwr.core.ports.analysis_store import AnalysisStore
     from lrwr.core.ports.chat_model import ChatModel
     from lrwr.core.ports.lexical_index import LexicalIndex
     from lrwr.core.ports.record_store import PassageStore
@@ -36,9 +33,6 @@ if TYPE_CHECKING:
     from lrwr.core.ports.vector_index import VectorIndex
     from lrwr.core.ports.web_search import WebSearch
     from lrwr.core.retrieval.search import PassageFinder
-    from lrwr.pipeline.analysis import CloseReading
-    from lrwr.pipeline.recipes import Recipe
-    from lrwr.pipeline.weaving import StoryWeaver
 
 MOST_THREADS = 8
 """More threads than this make a small model no faster."""
@@ -100,8 +94,8 @@ def voices(settings: Settings, shelf: "Shelf", reach: Reach) -> "Callable[[], Vo
     if reach.asking and reach.refused is not None:
         why = f"Answered without a language model. {told(reach.refused)}"
         return partial(Voices, by_rules, RemarkingAvatar(quoting, why))
-    planner = _chat(settings, Role.PLANNER, reach)
-    avatar = _chat(settings, Role.AVATAR, reach)
+    planner = chat(settings, Role.PLANNER, reach)
+    avatar = chat(settings, Role.AVATAR, reach)
     if planner is None or avatar is None:
         return partial(Voices, by_rules, quoting)
     return partial(_model_voices, settings, planner, avatar, shelf)
@@ -143,7 +137,7 @@ def _model_voices(
     )
 
 
-def _chat(settings: Settings, role: "Role", reach: Reach) -> "ChatModel | None":
+def chat(settings: Settings, role: "Role", reach: Reach) -> "ChatModel | None":
     """Return who is asked in a role; a mute one where nobody may be asked."""
     from lrwr.core.adapters.chat.choose import choose_chat, connection_of
     from lrwr.core.adapters.chat.mute import MuteChat
@@ -253,76 +247,3 @@ async def open_vectors(
         dimensions=embedder.dimensions,
         chunks=counts.embedded,
     )
-
-
-def recipe(
-    settings: Settings,
-    database: "Database",
-    now: Callable[[], float],
-    reach: Reach,
-) -> "Recipe":
-    """Return how the pipeline that is set makes knowledge of a document.
-
-    Raises:
-        SettingsProblem: The language model that is set has no key or no name.
-    """
-    from lrwr.pipeline.recipes import NaiveRecipe
-
-    chunk = settings.chunk
-    if settings.pipeline is Pipeline.NAIVE:
-        return NaiveRecipe(size=chunk.size, overlap=chunk.overlap)
-    from lrwr.core.adapters.analyst.rules import RulesAnalyst
-    from lrwr.core.adapters.records.sqlite.story import SqliteAnalysisStore
-    from lrwr.core.adapters.sentences import sentence_spans
-    from lrwr.pipeline.agentic import AgenticRecipe
-    from lrwr.pipeline.stages.semantic import Limits
-
-    store = SqliteAnalysisStore(database, now=now)
-    return AgenticRecipe(
-        limits=Limits(least=chunk.smallest, most=chunk.largest),
-        split=sentence_spans,
-        rules=RulesAnalyst(sentence_spans),
-        store=store,
-        reading=_reading(settings, store, reach),
-    )
-
-
-def weaver(
-    settings: Settings, database: "Database", canon: "Callable[[], Canon]"
-) -> "StoryWeaver | None":
-    """Return what makes the cast; None in pipeline a, which knows nobody."""
-    if settings.pipeline is Pipeline.NAIVE:
-        return None
-    from lrwr.core.adapters.records.sqlite.passages import SqlitePassageStore
-    from lrwr.core.adapters.records.sqlite.story import SqliteCastStore
-    from lrwr.pipeline.weaving import StoryWeaver
-
-    return StoryWeaver(
-        store=SqliteCastStore(database),
-        passages=SqlitePassageStore(database),
-        patterns=settings.manuscript.order,
-        canon=canon,
-    )
-
-
-def _reading(
-    settings: Settings, store: "AnalysisStore", reach: Reach
-) -> "CloseReading | None":
-    """Return who reads with the language model that is set; None where none is.
-
-    Where the writer has not allowed it, what the model said before is still told.
-    """
-    from lrwr.core.adapters.chat.choose import Role
-
-    chat = _chat(settings, Role.ANALYST, reach)
-    if chat is None:
-        return None
-    from lrwr.core.adapters.analyst.model import ModelAnalyst
-    from lrwr.pipeline.analysis import CloseReading
-    from lrwr.pipeline.metering import Meter
-
-    price, name = priced(settings), chat.name
-    meter = Meter(lambda usage: price(usage, name), settings.model.budget)
-    if reach.refused is not None:
-        meter.stop(told(reach.refused))
-    return CloseReading(ModelAnalyst(chat), store, meter)

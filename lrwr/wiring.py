@@ -1,17 +1,14 @@
 """Composition root: settings in, services out. The only module that builds adapters."""
 
 import asyncio
-import os
-import platform
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
-from lrwr import fitting
+from lrwr import fitting, reading
 from lrwr.core.model.errors import NotFound
 from lrwr.core.settings.library import (
     Library,
@@ -31,6 +28,7 @@ if TYPE_CHECKING:
     from lrwr.core.canon.file import CanonFile
     from lrwr.core.canon.service import CanonService
     from lrwr.core.chat.service import AvatarSessionService
+    from lrwr.core.ports.holding_store import HoldingStore
     from lrwr.core.ports.job_queue import JobQueue
     from lrwr.core.ports.lexical_index import LexicalIndex
     from lrwr.core.ports.record_store import PassageStore
@@ -78,7 +76,11 @@ class Services:
         self._index: VectorIndex | None = None
 
     def processing(
-        self, targets: Sequence[Path], *, asking: bool = True
+        self,
+        targets: Sequence[Path],
+        *,
+        asking: bool = True,
+        bounds: reading.Bounds = reading.UNBOUNDED,
     ) -> "DocumentProcessingService":
         """Return the service that reads the manuscript under `targets`.
 
@@ -88,37 +90,22 @@ class Services:
             StoreProblem: The state folder cannot be made.
             SettingsProblem: A language model is set that cannot be asked.
         """
-        from lrwr.core.adapters.records.sqlite.knowledge import SqliteKnowledgeStore
-        from lrwr.core.adapters.source.folder import FolderSource
-        from lrwr.core.adapters.source.parser import Parser
-        from lrwr.pipeline.recipes import Tools
-        from lrwr.pipeline.service import DocumentProcessingService
-
         prepare_state_dir(self.library)
-        store = SqliteKnowledgeStore(self._database, now=self._now)
-        return DocumentProcessingService(
-            source=FolderSource(
-                self.library.root, targets, self.settings.manuscript.exclude
-            ),
-            parse=Parser(),
-            recipe=fitting.recipe(
-                self.settings,
-                self._database,
-                self._now,
-                self.outward.reach(asking=asking),
-            ),
-            tools=Tools(
-                count=self._local.count_tokens,
-                embedder=self._embedder,
-                known=store.known_vectors,
-            ),
-            store=store,
-            jobs=self.jobs,
-            worker=f"{platform.node()}/{os.getpid()}/{uuid4().hex[:8]}",
-            weaver=fitting.weaver(
-                self.settings, self._database, self._canon_file().load
-            ),
+        return reading.processing(
+            self,
+            reading.Desk(self._database, self._local, self._embedder, self._now),
+            targets,
+            reach=self.outward.reach(asking=asking),
+            canon=self._canon_file().load,
+            bounds=bounds,
         )
+
+    @cached_property
+    def holdings(self) -> "HoldingStore":
+        """What the library holds of single documents."""
+        from lrwr.core.adapters.records.sqlite.holdings import SqliteHoldingStore
+
+        return SqliteHoldingStore(self._database)
 
     def manuscript(self) -> tuple[Path, ...]:
         """Return the folders and files that hold the manuscript, absolute.

@@ -11,6 +11,7 @@ from lrwr.cli.commands import (
     backup,
     canon,
     characters,
+    check,
     config,
     doctor,
     export,
@@ -28,6 +29,7 @@ from lrwr.cli.commands import (
     status,
     threads,
     timeline,
+    watch,
     world,
 )
 from lrwr.cli.commands import (
@@ -47,6 +49,9 @@ app = typer.Typer(
 canon_app = typer.Typer(invoke_without_command=True, epilog=canon.EPILOG)
 characters_app = typer.Typer(
     cls=NamedGroup, invoke_without_command=True, epilog=characters.EPILOG
+)
+check_app = typer.Typer(
+    cls=NamedGroup, invoke_without_command=True, epilog=check.EPILOG
 )
 gaps_app = typer.Typer(cls=NamedGroup, invoke_without_command=True, epilog=gaps.EPILOG)
 threads_app = typer.Typer(invoke_without_command=True, epilog=threads.EPILOG)
@@ -89,6 +94,7 @@ def main(
 
 
 app.command("ingest", epilog=ingest.EPILOG)(ingest.ingest)
+app.command("watch", epilog=watch.EPILOG)(watch.watch)
 app.command("search", epilog=search.EPILOG)(search.search)
 app.command("ask", epilog=ask.EPILOG)(ask.ask)
 app.command("eval", epilog=evaluation.EPILOG)(evaluation.evaluate)
@@ -135,6 +141,10 @@ gaps_app.command("answer", epilog=gaps.ANSWER_EPILOG)(gaps.answer)
 gaps_app.command("dismiss", epilog=gaps.DISMISS_EPILOG)(gaps.dismiss)
 gaps_app.command("undo")(canon.undo)
 app.add_typer(gaps_app, name="gaps")
+check_app.callback()(check.check)
+check_app.command("intend", epilog=check.INTEND_EPILOG)(check.intend)
+check_app.command("undo")(canon.undo)
+app.add_typer(check_app, name="check")
 app.command("recap", epilog=recap.EPILOG)(recap.recap)
 export_app.command("bible", epilog=export.EPILOG)(export.bible)
 app.add_typer(export_app, name="export")

@@ -30,11 +30,13 @@ def compare(
     recipe: str,
     covers: Callable[[DocumentId], bool],
     verify: bool = False,
+    content_with: str = "",
 ) -> Changes:
     """Compare what was read with what is there.
 
     `covers` says which documents the look could have found. `verify` distrusts
-    revisions: every document counts as changed.
+    revisions: every document counts as changed. What was made by the recipe
+    `content_with` may stay as it is, too.
     """
     before = {known.id: known for known in seen}
     changed, stale, unchanged = [], [], []
@@ -42,7 +44,7 @@ def compare(
         known = before.pop(now.id, None)
         if known is None or known.revision != now.revision or verify:
             changed.append(now.id)
-        elif known.recipe != recipe:
+        elif known.recipe not in (recipe, content_with):
             stale.append(now.id)
         else:
             unchanged.append(now.id)

@@ -11,6 +11,9 @@ from lrwr.core.model.metering import Usage
 from lrwr.core.ports.manuscript_source import Skipped
 from lrwr.pipeline.weaving import Weaving
 
+UNREAD = "Not all was read by the language model."
+"""Begins the remark on documents that wait for a language model."""
+
 Emit = Callable[[IngestEvent], None]
 
 
@@ -96,7 +99,7 @@ class Progress:
 
     def unread(self, reason: str) -> None:
         """Note that a language model was not asked everything, once for all."""
-        self._remark(f"Not all was read by the language model. {reason}")
+        self._remark(f"{UNREAD} {reason}")
 
     def _remark(self, remark: str) -> None:
         if remark not in self._report.remarks:

@@ -59,8 +59,8 @@ class DocumentProcessingService:
     """Brings the library up to date with the manuscript.
 
     Work is queued as jobs, and any process over the same files may take a job up: what
-    was queued by a process that died is done by the next one that runs. `pause` waits
-    between two looks at jobs that another process holds.
+    one that died had queued is done by the next. `pause` waits between two looks at
+    others' jobs. Unless `complete`, what is unfinished stays so until its file changes.
     """
 
     def __init__(
@@ -75,6 +75,7 @@ class DocumentProcessingService:
         worker: str,
         weaver: StoryWeaver | None = None,
         pause: Callable[[], Awaitable[None]] | None = None,
+        complete: bool = True,
     ) -> None:
         self._source = source
         self._parse = parse
@@ -85,6 +86,7 @@ class DocumentProcessingService:
         self._worker = worker
         self._weaver = weaver
         self._pause = pause or partial(asyncio.sleep, PAUSE)
+        self._complete = complete
 
     async def process(
         self, emit: Emit, *, dry_run: bool = False, verify: bool = False
@@ -127,8 +129,7 @@ class DocumentProcessingService:
             NotFound: The manuscript is not where it was said to be.
             StoreProblem: The library cannot be read.
         """
-        _, _, changes = await self._look(verify=False)
-        return changes
+        return (await self._look(verify=False))[2]
 
     async def _look(self, *, verify: bool) -> tuple[Listing, list[Seen], Changes]:
         listing = await self._source.list()
@@ -139,6 +140,7 @@ class DocumentProcessingService:
             recipe=self._name(),
             covers=self._source.covers,
             verify=verify,
+            content_with="" if self._complete else f"{self._name()}/{UNFINISHED}",
         )
         return listing, seen, changes
 

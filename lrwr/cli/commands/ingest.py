@@ -110,7 +110,7 @@ async def _ingest(
 
     began = time.monotonic()
     async with open_services(settings, say=output.story) as services:
-        targets = _targets(paths or services.manuscript())
+        targets = targets_of(paths or services.manuscript())
         warning = sync_warning(services.library.state_dir)
         if warning and not services.library.database.exists():
             output.warn(warning)
@@ -122,7 +122,7 @@ async def _ingest(
             remember(services.library, targets)  # first: the work may be cut short
         with output.progress("Reading the manuscript", None) as advance:
             report = await service.process(
-                _watcher(advance, output), dry_run=dry_run, verify=verify
+                watcher(advance, output), dry_run=dry_run, verify=verify
             )
         counts = None
         if services.library.database.exists():
@@ -132,7 +132,12 @@ async def _ingest(
     return report
 
 
-def _targets(paths: "Sequence[Path]") -> list[Path]:
+def targets_of(paths: "Sequence[Path]") -> list[Path]:
+    """Return what is to be read, absolute.
+
+    Raises:
+        NotFound: Nothing was named, or it is not there.
+    """
     from lrwr.core.model.errors import NotFound
 
     targets = [path.absolute() for path in paths]
@@ -160,7 +165,8 @@ def _near(target: Path) -> str:
     return f"{offer}Check the path; nothing was forgotten."
 
 
-def _watcher(advance: "Advance", output: "Output") -> "Callable[[IngestEvent], None]":
+def watcher(advance: "Advance", output: "Output") -> "Callable[[IngestEvent], None]":
+    """Return what moves a bar on while documents are read."""
     from lrwr.cli.ingested import count
     from lrwr.core.model.events import Finished, Planned, Waiting
 

@@ -22,7 +22,7 @@ def sync_warning(path: Path, mounts: str | None = None) -> str | None:
     `mounts` is what `/proc/mounts` says, read when it is None and the system has it.
     """
     path = path.absolute()
-    drive = _sync_folder(path) or _network_drive(path, mounts)
+    drive = _sync_folder(path) or network_drive(path, mounts)
     if not drive:
         return None
     return (
@@ -42,7 +42,11 @@ def _sync_folder(path: Path) -> str:
     return ""
 
 
-def _network_drive(path: Path, mounts: str | None) -> str:
+def network_drive(path: Path, mounts: str | None = None) -> str:
+    """Say on what network drive `path` is; empty when it is on none.
+
+    `mounts` is what `/proc/mounts` says, read when it is None and the system has it.
+    """
     if mounts is None:
         mounts = _read_mounts()
     kind = ""

@@ -246,6 +246,42 @@ class WebSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class WatchSettings:
+    """How `lrwr watch` keeps up with what is written."""
+
+    debounce: int = setting(
+        200,
+        "How many milliseconds files must be at rest before a save is read.",
+        low=10,
+        high=60_000,
+    )
+    sweep: int = setting(
+        60,
+        "How many seconds pass between two looks at all files, for what the system did"
+        " not tell.",
+        low=1,
+        high=86_400,
+    )
+    model: Literal["on-save", "idle", "manual"] = setting(
+        "manual",
+        "When a language model that is turned on reads what changed: at each save; once"
+        " nothing has changed for `idle` seconds; or never, and `lrwr ingest` asks it.",
+    )
+    idle: int = setting(
+        120,
+        "How many seconds nothing may have changed before a language model reads.",
+        low=1,
+        high=86_400,
+    )
+    calls: int = setting(
+        20,
+        "How many calls of a language model a save, or a quiet time, may make at most.",
+        low=1,
+        high=10_000,
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class OutputSettings:
     """How lrwr writes to the terminal."""
 
@@ -291,6 +327,7 @@ class Settings:
     chunk: ChunkSettings = field(default_factory=ChunkSettings)
     model: ModelSettings = field(default_factory=ModelSettings)
     web: WebSettings = field(default_factory=WebSettings)
+    watch: WatchSettings = field(default_factory=WatchSettings)
     output: OutputSettings = field(default_factory=OutputSettings)
     origins: Mapping[str, Origin] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()

@@ -47,6 +47,11 @@ def why_not_a_file(name: str) -> str:
     return _FORMAT if ending and ending in _WRITERS_FORMATS.split() else _OTHER
 
 
+def may_be_read(name: str) -> bool:
+    """Say whether `name` may be a manuscript's or a folder's, and no temporary one."""
+    return why_not_a_file(name) not in (_LOCK, _HIDDEN, _BACKUP, _FORMAT)
+
+
 def why_not_a_folder(name: str) -> str:
     """Say why the folder called `name` is passed over; empty when it is entered."""
     if name.startswith("."):

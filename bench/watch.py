@@ -1,0 +1,239 @@
+"""What `lrwr watch` costs: from a save to a search that finds it, and while all rests.
+
+Run on its own: python -m bench.watch [FOLDER...] [--saves 40] [--idle 30] [--seed 1].
+The folders are copied into one library. A word that stands nowhere is written into one
+paragraph after another, as an editor saves: a new file in the place of the old one.
+CPU and memory are read from /proc, and left out where there is none.
+"""
+
+import argparse
+import json
+import os
+import queue
+import random
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+from bench.children import BenchFailed, environment, lrwr
+from bench.edits import paragraphs
+from bench.library import Bench, ingest, novel_of, prepare, reading
+from bench.report import Line, say, table
+
+PART = "watch"
+SAVES = 40
+IDLE = 30.0
+POLL = 0.002
+PATIENCE = 60.0
+_FOUND = "select count(*) from chunk_fts_b where chunk_fts_b match ?"
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """One save: seconds until it is found, until it is told, and CPU seconds."""
+
+    found: float
+    told: float
+    cpu: float | None
+
+
+class Watch:
+    """A running `lrwr watch --json`."""
+
+    def __init__(self, root: Path, scratch: Path) -> None:
+        self.errors = scratch / "err"
+        with self.errors.open("wb") as errors:
+            self.process = subprocess.Popen(
+                [*lrwr(), "watch", "--json"],
+                cwd=root,
+                env=environment(scratch, {}),
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
+        self._lines: queue.Queue[str] = queue.Queue()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def wait_for(self, event: str) -> dict[str, Any]:
+        """Return the next event of this name."""
+        while True:
+            try:
+                line = self._lines.get(timeout=PATIENCE)
+            except queue.Empty:
+                raise BenchFailed(self.errors.read_text(encoding="utf-8")) from None
+            told: dict[str, Any] = json.loads(line)
+            if told["event"] == event:
+                return told
+
+    def cpu(self) -> float | None:
+        """Return the CPU seconds of all its threads so far."""
+        try:
+            stat = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii")
+        except OSError:
+            return None
+        user, system = stat.rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+    def memory(self, name: str = "VmRSS") -> float | None:
+        """Return its memory in MB: now, or with `VmHWM` the most it had."""
+        try:
+            status = Path(f"/proc/{self.process.pid}/status").read_text("ascii")
+        except OSError:
+            return None
+        rows = (line.split() for line in status.splitlines())
+        return next(int(row[1]) / 1024 for row in rows if row[0] == f"{name}:")
+
+    def stop(self) -> int:
+        """End it as Ctrl-C does, and return its exit code."""
+        self.process.send_signal(2)
+        return self.process.wait(timeout=PATIENCE)
+
+    def _listen(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._lines.put(line)
+
+
+def measure(bench: Bench) -> list[Line]:
+    novels = [novel_of(bench)]
+    saves, idle = (SAVES // 5, IDLE / 5) if bench.quick else (SAVES, IDLE)
+    return _measured(bench.work / PART, novels, saves=saves, idle=idle, seed=1)
+
+
+def _measured(
+    root: Path, folders: Sequence[Path], *, saves: int, idle: float, seed: int
+) -> list[Line]:
+    prepare(root, {f"books/{folder.name}": folder for folder in folders}, "b")
+    say(f"  ingesting {len(folders)} folders …")
+    summary, _ = ingest(root)
+    with (
+        tempfile.TemporaryDirectory(prefix="lrwr-bench-") as scratch,
+        _watching(root, Path(scratch)) as watch,
+    ):
+        watch.wait_for("watching")
+        # The first look after the watching began costs what a start costs.
+        time.sleep(2)
+        say(f"  resting for {idle:.0f} s …")
+        resting = _rest(watch, idle)
+        say(f"  saving {saves} times …")
+        done = list(_saves(watch, root, saves, random.Random(seed)))
+        memory, most = watch.memory(), watch.memory("VmHWM")
+        code = watch.stop()
+    words = f"{summary['words']:,} words, {summary['chunks']:,} passages"
+    return [
+        *_lines(done, words),
+        Line(PART, "idle: CPU", resting, "% of a core", 1, note=f"{idle:.0f} s"),
+        Line(PART, "memory after the saves", memory, "MB", note=f"most {most or 0:.0f}"),
+        Line(PART, "exit code of Ctrl-C", code, goal=0),
+    ]  # fmt: skip
+
+
+@contextmanager
+def _watching(root: Path, scratch: Path) -> Iterator[Watch]:
+    watch = Watch(root, scratch)
+    try:
+        yield watch
+    finally:
+        if watch.process.poll() is None:
+            watch.process.kill()
+            watch.process.wait()
+
+
+def _rest(watch: Watch, seconds: float) -> float | None:
+    before = watch.cpu()
+    time.sleep(seconds)
+    after = watch.cpu()
+    if before is None or after is None:
+        return None
+    return 100 * (after - before) / seconds
+
+
+def _saves(
+    watch: Watch, root: Path, number: int, dice: random.Random
+) -> Iterator[Save]:
+    files = sorted((root / "books").rglob("*.md"))
+    written = [path for path in files if paragraphs(path.read_text(encoding="utf-8"))]
+    with reading(root / ".lrwr" / "library.db") as connection:
+        for count in range(number):
+            word = f"quorble{count}x{dice.randrange(10**6)}"
+            before, began = watch.cpu(), _save(dice.choice(written), word, dice)
+            found = _found_after(connection, word, began)
+            watch.wait_for("saved")
+            told, after = time.monotonic() - began, watch.cpu()
+            cpu = None if before is None or after is None else after - before
+            yield Save(found, told, cpu)
+            time.sleep(dice.uniform(0.3, 0.8))
+
+
+def _found_after(connection: sqlite3.Connection, word: str, began: float) -> float:
+    while not connection.execute(_FOUND, (word,)).fetchone()[0]:
+        if time.monotonic() - began > PATIENCE:
+            raise BenchFailed(f"{word} was never found")
+        time.sleep(POLL)
+    return time.monotonic() - began
+
+
+def _save(path: Path, word: str, dice: random.Random) -> float:
+    """Write a sentence into a file, whole; return when it was in its place."""
+    text = path.read_text(encoding="utf-8")
+    end = dice.choice(paragraphs(text)).end
+    fresh = path.with_name(f".{path.name}.tmp")
+    sentence = f" The {word} was seen beside the bandstand again."
+    fresh.write_text(text[:end] + sentence + text[end:], encoding="utf-8")
+    fresh.replace(path)
+    return time.monotonic()
+
+
+def _lines(done: Sequence[Save], words: str) -> list[Line]:
+    found, told = [one.found for one in done], [one.told for one in done]
+    cpu = [one.cpu for one in done if one.cpu is not None]
+    lines = [
+        Line(PART, "save to found, p50", median(found), "s", 1,
+             note=f"{len(done)} saves; {words}; debounce 0.2 s included"),
+        Line(PART, "save to found, p95", _p95(found), "s", 3),
+        Line(PART, "save to told, p50", median(told), "s", note=f"p95 {_p95(told):.2f}"),
+    ]  # fmt: skip
+    if cpu:
+        note = f"p95 {_p95(cpu):.2f}"
+        lines.append(Line(PART, "CPU a save, p50", median(cpu), "CPU s", note=note))
+    return lines
+
+
+def _p95(values: Sequence[float]) -> float:
+    return quantiles(values, n=100, method="inclusive")[94]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run, and print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    example = Path(__file__).parent.parent / "examples" / "marsh-lantern"
+    parser.add_argument("folders", nargs="*", type=Path, default=[example])
+    parser.add_argument("--saves", type=int, default=SAVES)
+    parser.add_argument("--idle", type=float, default=IDLE)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="lrwr-bench-") as place:
+        lines = _measured(
+            Path(place, PART),
+            asked.folders,
+            saves=asked.saves,
+            idle=asked.idle,
+            seed=asked.seed,
+        )
+    print(table(lines))
+    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+    print(f"{os.cpu_count()} cores, load {load}; other work here sways every figure.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

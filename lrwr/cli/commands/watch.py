@@ -1,0 +1,274 @@
+"""`lrwr watch`: keep what is known true while the manuscript is written."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine, Sequence
+
+    from lrwr.cli.output import Output
+    from lrwr.core.settings.values import Settings
+    from lrwr.pipeline.watch import WatchService
+    from lrwr.pipeline.watch_events import Saved, WatchEvent
+    from lrwr.wiring import Services
+
+EPILOG = (
+    "Examples: lrwr watch · lrwr watch ./manuscript · lrwr watch --json ·"
+    " lrwr watch --exec 'make bible'"
+)
+
+Paths = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="[FOLDER|FILE]...",
+        help="What to watch; what was ingested last time if left out.",
+    ),
+]
+Exec = Annotated[
+    str | None,
+    typer.Option(
+        "--exec",
+        metavar="COMMAND",
+        help="Run this after each save that changed something; the files follow it.",
+    ),
+]
+Once = Annotated[
+    bool, typer.Option("--once", help="Look once, say what changed, and end.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print a line of JSON an event.")]
+
+
+def watch(
+    context: typer.Context,
+    paths: Paths = None,
+    command: Exec = None,
+    once: Once = False,
+    as_json: Json = False,
+) -> None:
+    """Keep up with the manuscript while you write, until you stop it with Ctrl-C."""
+    from lrwr.cli.begin import begin
+    from lrwr.cli.running import run_async
+    from lrwr.core.model.errors import ExitCode
+
+    settings, output = begin(context)
+    words = _split(command)
+    work = _watch(settings, output, paths or [], words, once=once, as_json=as_json)
+    if run_async(work):
+        raise typer.Exit(int(ExitCode.PARTIAL))
+
+
+def _split(command: str | None) -> list[str]:
+    """Return the words of a command as a shell would part them, and no more."""
+    import shlex
+
+    from lrwr.core.model.errors import SettingsProblem
+
+    try:
+        words = shlex.split(command or "")
+    except ValueError as error:
+        raise SettingsProblem(
+            f"--exec cannot be read: {error}", hint="Close every quote in it."
+        ) from error
+    if command is not None and not words:
+        raise SettingsProblem("--exec names no command", hint="Name one, or leave it.")
+    return words
+
+
+async def _watch(
+    settings: "Settings",
+    output: "Output",
+    paths: "Sequence[Path]",
+    words: "Sequence[str]",
+    *,
+    once: bool,
+    as_json: bool,
+) -> bool:
+    """Watch; return whether a first and only look met files that cannot be read."""
+    from lrwr.cli.commands.ingest import targets_of, watcher
+    from lrwr.cli.leave import ask_leave, tell_first_use
+    from lrwr.core.settings.library import remember
+    from lrwr.core.settings.sync import sync_warning
+    from lrwr.pipeline.watch_events import Saved
+    from lrwr.watching import asks_model, watching
+    from lrwr.wiring import open_services
+
+    async with open_services(settings, say=output.story) as services:
+        targets = targets_of(paths or services.manuscript())
+        warning = sync_warning(services.library.state_dir)
+        if warning and not services.library.database.exists():
+            output.warn(warning)
+        asked = ["openai"] if settings.pipeline == "b" and asks_model(settings) else []
+        ask_leave(services, output, *asked, as_json=as_json)
+        show = _shown(services, output, words, as_json=as_json)
+        tell_first_use(services, output, *asked)
+        if paths and not settings.manuscript.folders:
+            remember(services.library, targets)
+
+        async def work() -> bool:
+            with output.progress("Reading the manuscript", None) as advance:
+                progress = watcher(advance, output)
+                service = watching(services, targets, progress=progress)
+                first = await _first_sweep(service)
+            for event in first:
+                await show(event)
+            if not once:
+                await service.run(show)
+            return any(isinstance(one, Saved) and one.problems for one in first)
+
+        if once:
+            return await work()
+        await _until_stopped(work())
+        output.story("Stopped watching; what was done is kept.")
+        return False
+
+
+async def _first_sweep(service: "WatchService") -> "list[WatchEvent]":
+    """Bring the library up to date; return what is to be said when that is done."""
+    seen: list[WatchEvent] = []
+
+    async def note(event: "WatchEvent") -> None:
+        seen.append(event)
+
+    await service.run(note, once=True)
+    return seen
+
+
+async def _until_stopped(work: "Coroutine[object, object, object]") -> None:
+    """Do `work` until it is stopped by Ctrl-C or SIGTERM: that is its good end."""
+    import asyncio
+    import signal
+    from contextlib import suppress
+
+    task = asyncio.ensure_future(work)
+    stopped = False
+
+    def stop() -> None:
+        nonlocal stopped
+        stopped = True
+        task.cancel()
+
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        with suppress(NotImplementedError):  # Windows: Ctrl-C cancels all of it
+            loop.add_signal_handler(name, stop)
+    try:
+        await task
+    except asyncio.CancelledError:
+        if not stopped:
+            raise
+
+
+def _shown(
+    services: "Services", output: "Output", words: "Sequence[str]", *, as_json: bool
+) -> "Callable[[WatchEvent], Awaitable[None]]":
+    from lrwr.cli.watched import event_as_json
+    from lrwr.pipeline.watch_events import Saved
+
+    async def show(event: "WatchEvent") -> None:
+        if as_json:
+            output.json_line(event_as_json(event))
+        else:
+            _say(event, services, output)
+        if isinstance(event, Saved) and event.learned.changed and words:
+            await _run_hook(words, event, services.library.root, output)
+
+    return show
+
+
+def _say(event: "WatchEvent", services: "Services", output: "Output") -> None:
+    from lrwr.cli.ingested import count
+    from lrwr.pipeline.watch_events import (
+        Away,
+        Polled,
+        Returned,
+        Saved,
+        Troubled,
+        Watching,
+    )
+
+    match event:
+        case Watching(documents):
+            output.story(f"Watching {count(documents, 'document')}; Ctrl-C stops.")
+            _say_model(services, output)
+        case Saved():
+            _say_saved(event, output)
+        case Away(what):
+            output.warn(f"{what}. Nothing is forgotten; waiting for its return.")
+        case Returned():
+            output.story("It is there again.")
+        case Polled(why):
+            output.warn(f"{why}: files are looked at every two seconds instead.")
+        case Troubled(message, hint):
+            output.warn(message)
+            if hint:
+                output.story(f"  hint: {hint}")
+
+
+def _say_model(services: "Services", output: "Output") -> None:
+    watch = services.settings.watch
+    if services.settings.model.use == "off" or services.settings.pipeline != "b":
+        return
+    when = {
+        "manual": "is not asked; `lrwr ingest` has it read what changed.",
+        "idle": f"reads once nothing has changed for {watch.idle} seconds, with at"
+        f" most {watch.calls} calls.",
+        "on-save": f"reads each save, with at most {watch.calls} calls; `lrwr ingest`"
+        " has it read the rest.",
+    }
+    output.story(f"The language model {when[watch.model]}")
+
+
+def _say_saved(saved: "Saved", output: "Output") -> None:
+    from lrwr.cli.clean import one_line
+    from lrwr.cli.watched import problems_in_words, saved_in_words
+
+    for remark in saved.remarks:
+        output.warn(one_line(remark))
+    for problem, hint in problems_in_words(saved):
+        output.warn(problem)
+        if hint:
+            output.story(f"  hint: {hint}")
+    if saved.learned.documents:
+        output.answer(saved_in_words(saved))
+
+
+async def _run_hook(
+    words: "Sequence[str]", saved: "Saved", root: Path, output: "Output"
+) -> None:
+    """Run the writer's own command; what it prints goes beside the answer.
+
+    File names are arguments of their own and never words of a shell's. One that begins
+    with a dash could pass for an option, and gets its folder before it.
+    """
+    import asyncio
+    import os
+    import sys
+
+    from lrwr.cli.watched import documents_changed
+
+    names = documents_changed(saved.learned)
+    if not names:
+        return
+    files = [f"./{name}" if name.startswith("-") else name for name in names]
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *words,
+            *files,
+            cwd=root,
+            env={**os.environ, "LRWR_CHANGED": "\n".join(names)},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=sys.stderr.fileno(),
+        )
+    except OSError as error:
+        output.warn(f"--exec: {words[0]} cannot be run: {error.strerror or error}")
+        return
+    try:
+        code = await process.wait()
+    except asyncio.CancelledError:
+        process.terminate()
+        await process.wait()
+        raise
+    if code:
+        output.warn(f"--exec: {words[0]} ended with code {code}.")

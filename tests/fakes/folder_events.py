@@ -1,0 +1,33 @@
+"""Folder events that come when a test says so."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+from lrwr.core.ports.folder_events import FolderNews, Lost, Touched
+
+
+class ScriptedEvents:
+    """Keeps the `FolderEvents` port; `asked` counts how often the watching began."""
+
+    def __init__(self) -> None:
+        self._queue: asyncio.Queue[FolderNews] = asyncio.Queue()
+        self.asked = 0
+
+    def tell(self, *news: FolderNews) -> None:
+        """Let these things be heard, in this order."""
+        for one in news:
+            self._queue.put_nowait(one)
+
+    def touch(self, *names: str) -> None:
+        """Let it be heard that something happened at these names."""
+        self.tell(Touched(frozenset(map(Path, names or ("anything",)))))
+
+    async def news(self) -> AsyncGenerator[FolderNews]:
+        """Yield what is told, until a folder is lost."""
+        self.asked += 1
+        while True:
+            one = await self._queue.get()
+            yield one
+            if isinstance(one, Lost):
+                return

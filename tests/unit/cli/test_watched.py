@@ -1,0 +1,92 @@
+import json
+
+from lrwr.cli.clean import jsonable
+from lrwr.cli.watched import documents_changed, event_as_json, saved_in_words
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.facts import About
+from lrwr.core.model.metering import Usage
+from lrwr.pipeline.watch_events import (
+    Away,
+    Cause,
+    Polled,
+    Returned,
+    Saved,
+    Troubled,
+    WatchEvent,
+    Watching,
+)
+from lrwr.pipeline.watch_learned import Learned, LearnedDocument, Shift
+
+READ = LearnedDocument(DocumentId("ch3.md"), passages_changed=2)
+EYES = Shift(About.CHARACTER, "Nell", "eyes", "grey", "brown")
+
+
+def told(learned: Learned, **more: object) -> str:
+    return saved_in_words(Saved(Cause.SAVE, learned, 0.41, **more))  # type: ignore[arg-type]
+
+
+def test_a_save_is_told_in_one_line() -> None:
+    learned = Learned((READ,), names_new=("Corin Vale",), facts_changed=(EYES,))
+    assert told(learned) == (
+        "ch3.md read: 2 passages changed; new: Corin Vale;"
+        " Nell's eyes: grey -> brown (0.4 s)"
+    )
+
+
+def test_what_came_and_went_is_told() -> None:
+    documents = (
+        LearnedDocument(DocumentId("1.md"), passages_new=1, passages_gone=2),
+        LearnedDocument(DocumentId("2.md"), was="old.md"),
+        LearnedDocument(DocumentId("3.md"), gone=True, passages_gone=9),
+    )
+    gap = Shift(About.GAP, "Nell", "", after="TODO: whose boat?")
+    event = Shift(About.EVENT, "", "event", after="The bell rang.")
+    learned = Learned(
+        documents,
+        names_gone=("Mags", "PurpleFrog", "TinToby", "Wren"),
+        facts_new=(Shift(About.CHARACTER, "Nell", "age", after="12"), event),
+        facts_gone=(event, event),
+        gaps_opened=(gap,),
+        gaps_closed=(gap, gap, gap, gap),
+    )
+    assert told(learned) == (
+        "1.md read: 1 passage new, 2 gone; old.md -> 2.md renamed; 3.md forgotten;"
+        " gone: Mags, PurpleFrog, TinToby and 1 more;"
+        " new: Nell's age: 12; 1 other fact new; 2 facts gone;"
+        " gap opened: Nell: TODO: whose boat?; 4 gaps closed (0.4 s)"
+    )
+
+
+def test_many_documents_are_counted_and_the_same_words_are_said_to_be_so() -> None:
+    many = tuple(LearnedDocument(DocumentId(f"{n}.md")) for n in range(4))
+    assert told(Learned(many)) == "4 documents read: the same passages (0.4 s)"
+
+
+def test_calls_of_a_model_are_told() -> None:
+    line = told(Learned((READ,)), model="tiny", usage=Usage(calls=2))
+    assert line.endswith("(2 calls of tiny, 0.4 s)")
+
+
+def test_a_file_name_cannot_break_the_line() -> None:
+    odd = LearnedDocument(DocumentId("a\nb.md"), passages_new=1)
+    assert "\n" not in told(Learned((odd,)))
+
+
+def test_every_event_is_json_and_says_which_it_is() -> None:
+    saved = Saved(Cause.SAVE, Learned((READ,), facts_changed=(EYES,)), 0.41)
+    events: list[WatchEvent] = [
+        saved, Watching(2), Away("x"), Returned(), Polled("y"), Troubled("z", ""),
+    ]  # fmt: skip
+    rows = [json.loads(json.dumps(jsonable(event_as_json(e)))) for e in events]
+    assert [row["event"] for row in rows] == [
+        "saved", "watching", "away", "returned", "polling", "trouble",
+    ]  # fmt: skip
+    assert rows[0]["documents"][0]["passages"]["changed"] == 2
+    assert rows[0]["facts"]["changed"][0]["before"] == "grey"
+    assert rows[0]["model"] is None
+
+
+def test_only_documents_that_changed_are_handed_on() -> None:
+    same = LearnedDocument(DocumentId("same.md"))
+    gone = LearnedDocument(DocumentId("gone.md"), gone=True)
+    assert documents_changed(Learned((READ, same, gone))) == ["ch3.md", "gone.md"]

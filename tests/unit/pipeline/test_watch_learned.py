@@ -1,0 +1,132 @@
+from lrwr.core.model.cast import Alias, Cast, Character, Gender
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.facts import RULES, About, Fact
+from lrwr.core.model.text import Span
+from lrwr.core.ports.holding_store import Held, HeldFact
+from lrwr.pipeline.watch_learned import (
+    Learned,
+    LearnedDocument,
+    Library,
+    Shift,
+    learned,
+)
+
+ONE, TWO = DocumentId("1.md"), DocumentId("2.md")
+EYES = (("attribute", "eyes"),)
+
+
+def a_fact(
+    value: str,
+    about: About = About.CHARACTER,
+    *,
+    subject: str = "Nell",
+    field: str = "attribute",
+    details: tuple[tuple[str, str], ...] = EYES,
+    at: int = 0,
+) -> HeldFact:
+    span = (Span(at, at + 4),)
+    fact = Fact(about, subject, field, value, span, RULES, Certainty.VERIFIED, details)
+    return HeldFact(fact, f"words of {value}")
+
+
+def a_cast(*names: str) -> Cast:
+    return Cast(tuple(map(a_character, names)))
+
+
+def a_character(names: str) -> Character:
+    name, *others = names.split("/")
+    aliases = tuple(Alias(one, 1, Certainty.VERIFIED) for one in (name, *others))
+    unknown = Gender.UNKNOWN, Certainty.NOT_EVALUATED
+    return Character(name, aliases, *unknown, Certainty.VERIFIED)
+
+
+def between(before: Held | None, after: Held | None) -> Learned:
+    return learned(
+        Library({ONE: before} if before else {}),
+        Library({ONE: after} if after else {}),
+        {},
+    )
+
+
+def test_nothing_changed_is_nothing_learned() -> None:
+    held = Held(("a", "b"), (a_fact("grey"),), frozenset({"Nell"}))
+    found = between(held, held)
+    assert found == Learned(documents=(LearnedDocument(ONE),))
+    assert not found.changed
+
+
+def test_passages_are_counted_as_new_changed_and_gone() -> None:
+    (more,) = between(Held(("a", "b")), Held(("a", "c", "d"))).documents
+    assert (more.passages_new, more.passages_changed, more.passages_gone) == (1, 1, 0)
+    (less,) = between(Held(("a", "a", "b")), Held(("a",))).documents
+    assert (less.passages_new, less.passages_changed, less.passages_gone) == (0, 0, 2)
+
+
+def test_a_document_comes_and_goes() -> None:
+    (new,) = between(None, Held(("a",))).documents
+    assert (new.gone, new.passages_new) == (False, 1)
+    (gone,) = between(Held(("a",)), None).documents
+    assert (gone.gone, gone.passages_gone) == (True, 1)
+
+
+def test_a_renamed_document_is_told_once_and_with_its_former_name() -> None:
+    found = learned(
+        Library({ONE: Held(("a",))}), Library({TWO: Held(("a",))}), {TWO: ONE}
+    )
+    assert found.documents == (LearnedDocument(TWO, was="1.md"),)
+    assert found.changed
+
+
+def test_one_value_in_the_place_of_another_is_a_change() -> None:
+    found = between(Held(facts=(a_fact("grey"),)), Held(facts=(a_fact("brown"),)))
+    shift = Shift(About.CHARACTER, "Nell", "eyes", "grey", "brown")
+    assert found.facts_changed == (shift,)
+    assert (found.facts_new, found.facts_gone) == ((), ())
+
+
+def test_a_second_value_beside_the_first_is_new() -> None:
+    both = Held(facts=(a_fact("grey"), a_fact("brown", at=90)))
+    found = between(Held(facts=(a_fact("grey"),)), both)
+    assert [shift.after for shift in found.facts_new] == ["brown"]
+    assert found.facts_changed == ()
+
+
+def test_a_fact_that_moves_has_not_changed() -> None:
+    fact, moved = a_fact("grey"), a_fact("grey", at=700)
+    assert not between(Held(facts=(fact,)), Held(facts=(moved,))).changed
+    found = learned(
+        Library({ONE: Held(facts=(fact,)), TWO: Held()}),
+        Library({ONE: Held(), TWO: Held(facts=(moved,))}),
+        {},
+    )
+    assert not found.changed
+
+
+def test_gaps_open_and_close_and_are_no_facts() -> None:
+    gap = a_fact("", About.GAP, field="marked", details=())
+    opened = between(Held(), Held(facts=(gap,)))
+    assert opened.gaps_opened == (Shift(About.GAP, "Nell", "", after="words of"),)
+    assert opened.facts_new == ()
+    closed = between(Held(facts=(gap,)), Held())
+    assert [shift.before for shift in closed.gaps_closed] == ["words of"]
+
+
+def test_relationships_and_tellings_are_told_apart_by_whom_they_concern() -> None:
+    details = (("target", "OchraMags"), ("kind", "aunt"))
+    tie = a_fact("", field="relationship", details=details)
+    told = a_fact("a lie", About.TOLD, field="told", details=(("hearer", "Corin"),))
+    found = between(Held(), Held(facts=(tie, told)))
+    assert found.facts_new == (
+        Shift(About.CHARACTER, "Nell", "aunt", after="OchraMags"),
+        Shift(About.TOLD, "Nell", "told Corin", after="a lie"),
+    )
+
+
+def test_a_name_is_new_when_nobody_went_by_any_form_of_it() -> None:
+    before = a_cast("Nell/Nell Tallow", "Mr. Vale")
+    after = a_cast("Nell Tallow/Nell", "Corin Vale/Mr. Vale", "PurpleFrog")
+    found = learned(Library(cast=before), Library(cast=after), {})
+    assert (found.names_new, found.names_gone) == (("PurpleFrog",), ())
+    back = learned(Library(cast=after), Library(cast=before), {})
+    assert (back.names_new, back.names_gone) == ((), ("PurpleFrog",))

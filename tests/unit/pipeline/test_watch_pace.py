@@ -1,0 +1,76 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.pipeline.watch_pace import LONGEST, Agenda, Due, Pace
+
+PACE = Pace(debounce=1.0, sweep=60.0, idle=20.0)
+
+
+def an_agenda(pace: Pace = PACE) -> Agenda:
+    return Agenda(pace, swept=0.0, stirred=0.0)
+
+
+def test_a_save_of_several_events_is_read_once_they_have_come_to_rest() -> None:
+    agenda = an_agenda().touched(5.0).touched(5.2).touched(5.9)
+    assert agenda.due(6.5) is None
+    assert agenda.next_at() == 6.9
+    assert agenda.due(6.9) is Due.SAVE
+    assert agenda.done(Due.SAVE, 6.9).due(7.0) is None
+
+
+def test_files_that_never_come_to_rest_are_read_all_the_same() -> None:
+    agenda = an_agenda()
+    for tenth in range(200):
+        agenda = agenda.touched(5.0 + tenth / 10)
+    assert agenda.due(5.0 + LONGEST) is Due.SAVE
+
+
+def test_a_sweep_comes_again_and_again() -> None:
+    agenda = an_agenda()
+    assert agenda.due(59.9) is None
+    assert agenda.due(60.0) is Due.SWEEP
+    assert agenda.done(Due.SWEEP, 61.0).next_at() == 121.0
+
+
+def test_a_save_is_a_sweep_too() -> None:
+    agenda = an_agenda().touched(59.0).done(Due.SAVE, 60.0)
+    assert agenda.due(60.0) is None
+    assert agenda.next_at() == 120.0
+
+
+def test_a_model_reads_when_nothing_has_changed_for_long() -> None:
+    agenda = an_agenda().touched(5.0).done(Due.SAVE, 6.0).learned(unread=True)
+    assert agenda.next_at() == 25.0
+    assert agenda.due(25.0) is Due.IDLE
+    assert agenda.touched(24.0).done(Due.SAVE, 25.0).due(43.9) is None
+    assert agenda.done(Due.IDLE, 25.0).next_at() == 85.0
+
+
+def test_a_model_that_has_nothing_to_read_is_left_alone() -> None:
+    agenda = an_agenda().touched(5.0).done(Due.SAVE, 6.0).learned(unread=False)
+    assert agenda.next_at() == 66.0
+
+
+def test_without_idle_reading_no_model_is_waited_for() -> None:
+    agenda = an_agenda(Pace(1.0, 60.0)).touched(5.0).done(Due.SAVE, 6.0)
+    assert agenda.learned(unread=True).next_at() == 66.0
+
+
+@given(st.lists(st.floats(0, 3), max_size=40))
+def test_every_event_is_followed_by_a_look_and_what_is_due_was_foretold(
+    gaps: list[float],
+) -> None:
+    agenda, now, open_events = an_agenda(), 0.0, False
+    for gap in gaps:
+        until = now + gap
+        while agenda.next_at() <= until:
+            now = agenda.next_at()
+            due = agenda.due(now)
+            assert due is not None
+            agenda, open_events = agenda.done(due, now), False
+        now = until
+        assert agenda.due(now) is None
+        agenda, open_events = agenda.touched(now), True
+    if open_events:
+        assert agenda.due(agenda.next_at()) is not None
+        assert agenda.next_at() <= now + PACE.debounce
