@@ -211,3 +211,23 @@ def test_what_cannot_be_watched_is_refused(book: Terminal) -> None:
         book.run("watch", "book", "--exec", "'open"), ExitCode.SETTINGS, "--exec"
     )
     assert [path.name for path in book.folder.iterdir()] == ["book"]
+
+
+def test_a_save_that_contradicts_what_was_said_before_is_told(
+    book: Terminal, started: list[Watch]
+) -> None:
+    note = book.folder / "book" / "characters" / "Nell Tallow.md"
+    note.parent.mkdir()
+    note.write_text("# Nell Tallow\n\n- Eyes: grey\n", encoding="utf-8")
+    watch = Watch(book, "book")
+    started.append(watch)
+    watch.begun()
+    later = book.folder / "book" / "9.md"
+    later.write_text("# Nine\n\nNell Tallow's eyes were green.\n", encoding="utf-8")
+    watch.hear("saved")
+    slip = watch.hear("contradiction")
+    assert (slip["about"], slip["attribute"]) == ("Nell Tallow", "eyes")
+    assert {slip["canon"]["value"], slip["found"]["value"]} == {"grey", "green"}
+    later.write_text("# Nine\n\nNell Tallow's eyes were grey.\n", encoding="utf-8")
+    watch.hear("saved")
+    watch.stop()

@@ -114,7 +114,9 @@ async def _watch(
             for event in first:
                 await show(event)
             if not once:
-                await service.run(show)
+                await service.run(
+                    await _guarded(services, show, output, as_json=as_json)
+                )
             return any(isinstance(one, Saved) and one.problems for one in first)
 
         if once:
@@ -175,6 +177,38 @@ def _shown(
             await _run_hook(words, event, services.library.root, output)
 
     return show
+
+
+async def _guarded(
+    services: "Services",
+    show: "Callable[[WatchEvent], Awaitable[None]]",
+    output: "Output",
+    *,
+    as_json: bool,
+) -> "Callable[[WatchEvent], Awaitable[None]]":
+    """Return what shows an event, and then what in it contradicts what stood before."""
+    from lrwr.cli import guarding
+    from lrwr.cli.ingested import count
+    from lrwr.cli.watch_guard import Guard
+    from lrwr.pipeline.watch_events import Saved
+
+    guard = Guard(services, output)
+    if known := await guard.news():
+        what = count(len(known), "contradiction")
+        output.story(f"{what} known already: `lrwr check` shows them.")
+
+    async def told(event: "WatchEvent") -> None:
+        await show(event)
+        if not isinstance(event, Saved) or not event.learned.changed:
+            return
+        new = await guard.news()
+        if not as_json:
+            guarding.show(new, output)
+            return
+        for one in new:
+            output.json_line({"event": "contradiction", **guarding.as_json(one)})
+
+    return told
 
 
 def _say(event: "WatchEvent", services: "Services", output: "Output") -> None:

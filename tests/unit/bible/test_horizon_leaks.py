@@ -228,7 +228,7 @@ def texts_in(value: object) -> Iterator[str]:
             yield from texts_in(getattr(value, one.name))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.integers(0, 2**32))
 def test_no_word_value_or_name_is_there_before_its_time(seed: int) -> None:
     known = telling(seed)
@@ -262,7 +262,6 @@ def seen_text(book: Book, horizon: Horizon) -> Iterator[str]:
                 yield from scenes
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**32))
 def test_without_a_horizon_every_quotation_and_every_event_is_there(seed: int) -> None:
     known = telling(seed).stories.knowledge()

@@ -2,7 +2,7 @@ from functools import reduce
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.canon.deciding import decided
@@ -74,7 +74,6 @@ def test_it_is_undone_byte_for_byte(tmp_path: Path) -> None:
     assert service.path.read_text(encoding="utf-8") == MINE
 
 
-@settings(deadline=None)
 @given(st.lists(slips_meant, max_size=6))
 def test_whatever_is_meant_can_be_written_and_read(meant: list[Decision]) -> None:
     canon = reduce(decided, meant, Canon())

@@ -90,7 +90,7 @@ def test_undoing_the_first_decision_takes_the_file_away(service: CanonService) -
     assert service.load().names.ignored == ("Monday",)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.lists(decisions, max_size=8), st.sampled_from(["", "# mine\r\n", "\ufeff"]))
 def test_undo_and_redo_walk_through_every_file_byte_for_byte(
     made: list[Decision], start: str

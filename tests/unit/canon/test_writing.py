@@ -1,7 +1,7 @@
 from functools import reduce
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.canon.deciding import decided
@@ -52,7 +52,6 @@ def with_decisions(text: str | None, *made: Decision) -> str:
     return rewritten(text, reduce(as_far_as_possible, made, before))
 
 
-@settings(deadline=None)
 @given(st.lists(decisions, max_size=8), st.lists(decisions, max_size=8))
 def test_what_is_written_is_what_is_read(
     first: list[Decision], then: list[Decision]
@@ -73,7 +72,6 @@ def test_what_is_declined_again_stands_last() -> None:
     assert [question.attribute for question in unsaid] == ["eyes", "age"]
 
 
-@settings(deadline=None)
 @given(st.lists(decisions, max_size=8), st.sampled_from(["\n", "\r\n"]), st.booleans())
 def test_a_file_written_by_hand_is_changed_faithfully(
     made: list[Decision], end: str, mark: bool
@@ -86,7 +84,6 @@ def test_a_file_written_by_hand_is_changed_faithfully(
     assert changed.count("\r\n") == (changed.count("\n") if end == "\r\n" else 0)
 
 
-@settings(deadline=None)
 @given(st.lists(decisions, max_size=8))
 def test_nothing_to_change_changes_nothing(made: list[Decision]) -> None:
     text = with_decisions(MINE, *made)
@@ -128,7 +125,6 @@ def test_a_long_order_gets_a_line_for_each_file() -> None:
         "[order]\nstory = [] # none",
     ],
 )
-@settings(deadline=None)
 @given(made=st.lists(decisions, max_size=4))
 def test_an_odd_layout_is_changed_rightly_or_not_at_all(
     text: str, made: list[Decision]

@@ -148,7 +148,7 @@ def plain(text: str) -> str:
     return f" {' '.join(bare.split())} "
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(shape=SHAPES, first=NAMES, second=NAMES, case=CASES, thing=st.booleans())
 def test_no_name_of_the_book_is_ever_in_a_query(
     shape: str, first: str, second: str, case: type[str], thing: bool
@@ -165,7 +165,7 @@ def test_no_name_of_the_book_is_ever_in_a_query(
             assert plain(name) not in sent
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.text(max_size=240))
 def test_a_query_has_words_of_the_question_and_nothing_else(text: str) -> None:
     sent = web_query(Question(text), CRAFT, Bible())

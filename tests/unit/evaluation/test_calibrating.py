@@ -86,7 +86,7 @@ def test_at_most_one_found_answer_in_twenty_is_doubted() -> None:
     assert doubted.found <= DOUBTED
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(EXAMPLES)
 def test_whatever_is_fitted_gives_probabilities(examples: list[Example]) -> None:
     fitted, tried = calibrated(examples, WHO)

@@ -280,7 +280,7 @@ async def nobody_knows(space: str, texts: set[TextHash]) -> set[TextHash]:
     return set()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(scenes, max_size=3))
 def test_same_words_have_the_same_ids_and_no_id_is_given_twice(
     told: list[Scenes],

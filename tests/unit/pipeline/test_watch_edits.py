@@ -83,7 +83,7 @@ EDITS = st.tuples(
 BATCHES = st.lists(st.lists(EDITS, min_size=1, max_size=4), min_size=1, max_size=4)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(BATCHES)
 def test_after_every_save_the_library_is_what_a_fresh_one_would_be(
     batches: list[list[tuple[str, str, str, str, float]]],

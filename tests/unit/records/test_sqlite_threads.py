@@ -33,7 +33,7 @@ def any_of_type(hint: Any) -> st.SearchStrategy[Any]:
     return st.from_type(hint)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(any_of_type(Turn), any_of_type(NarrativeState), st.text())
 def test_a_turn_comes_back_equal_with_the_state_after_it(
     turn: Turn, state: NarrativeState, title: str
