@@ -32,9 +32,10 @@ COMMANDS = (
     ("canon", "type", "1.md", "scene"),
     ("canon", "undo"),
     ("search", "combination", "--as-of", "../outside/diary.md"),
-    ("ask", "What sang in the frog opera by Aristophanes?"),
-    ("privacy",),
 )
+
+ASKING = (("ask", "What sang in the frog opera by Aristophanes?"), ("privacy",))
+"""Importing a graph under guard takes seconds: asked where it may lead anywhere."""
 
 
 class Stranger:
@@ -169,13 +170,16 @@ TRICKS = (
 )  # fmt: skip
 
 
+MAY_ASK = (a_model_and_the_web_turned_on, malicious_decisions, links_out_of_the_folder)
+
+
 @pytest.mark.parametrize("trick", TRICKS, ids=lambda trick: trick.__name__)
 def test_a_stranger_s_folder_reaches_nothing_outside_it(
     stranger: Stranger, trick: Callable[[Stranger], None]
 ) -> None:
     trick(stranger)
     before = stranger.things()
-    for words in COMMANDS:
+    for words in (*COMMANDS, *(ASKING if trick in MAY_ASK else ())):
         ran = stranger.run(*words)
         assert ran.code in (0, 1, 2, 3, 5, 7), (words, ran)
         assert SECRET not in ran.out

@@ -89,16 +89,13 @@ async def _watch(
     from lrwr.cli.commands.ingest import targets_of, watcher
     from lrwr.cli.leave import ask_leave, tell_first_use
     from lrwr.core.settings.library import remember
-    from lrwr.core.settings.sync import sync_warning
     from lrwr.pipeline.watch_events import Saved
     from lrwr.watching import asks_model, watching
     from lrwr.wiring import open_services
 
     async with open_services(settings, say=output.story) as services:
         targets = targets_of(paths or services.manuscript())
-        warning = sync_warning(services.library.state_dir)
-        if warning and not services.library.database.exists():
-            output.warn(warning)
+        _warn_of_sync(services, output)
         asked = ["openai"] if settings.pipeline == "b" and asks_model(settings) else []
         ask_leave(services, output, *asked, as_json=as_json)
         show = _shown(services, output, words, as_json=as_json)
@@ -114,9 +111,8 @@ async def _watch(
             for event in first:
                 await show(event)
             if not once:
-                await service.run(
-                    await _guarded(services, show, output, as_json=as_json)
-                )
+                guarded = _guarded(services, show, output, as_json=as_json)
+                await service.run(await guarded)
             return any(isinstance(one, Saved) and one.problems for one in first)
 
         if once:
@@ -124,6 +120,14 @@ async def _watch(
         await _until_stopped(work())
         output.story("Stopped watching; what was done is kept.")
         return False
+
+
+def _warn_of_sync(services: "Services", output: "Output") -> None:
+    from lrwr.core.settings.sync import sync_warning
+
+    warning = sync_warning(services.library.state_dir)
+    if warning and not services.library.database.exists():
+        output.warn(warning)
 
 
 async def _first_sweep(service: "WatchService") -> "list[WatchEvent]":
