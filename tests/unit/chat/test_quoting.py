@@ -121,6 +121,22 @@ async def test_short_facts_of_somebody_stand_in_one_line(story: Stories) -> None
     )
 
 
+async def test_facts_in_one_line_that_are_no_sentences_are_told_apart(
+    story: Stories,
+) -> None:
+    for says in ("one who counts", "She hums.", "one who keeps count"):
+        story.fact(
+            ONE, "nineteen rungs of it", About.CHARACTER, "attribute", says, NELL,
+            details=(("attribute", "ways"),),
+        )  # fmt: skip
+    said = await answer(
+        story, "What are Nell's ways?", a_plan(Intention.TRAITS), found(story, NELL)
+    )
+    assert "one who counts (“nineteen rungs of it”) [1];" in said.text
+    assert "“nineteen rungs of it”) [1]; She hums." in said.text
+    assert ";\n" not in said.text and not said.text.endswith(";")
+
+
 async def test_where_nothing_is_left_open_that_is_all_there_is_to_say(
     story: Stories,
 ) -> None:
@@ -155,6 +171,20 @@ async def test_words_that_the_text_never_has_are_a_gap(story: Stories) -> None:
         "Your text may not say this, or say it in other words. What comes nearest:"
     )
     assert nearest and all("grey" not in one or "Her eyes" in one for one in nearest)
+
+
+async def test_a_work_outside_of_the_book_is_named_as_asked_and_is_no_gap(
+    story: Stories,
+) -> None:
+    result = found(
+        story, NELL, passages=paragraphs(story.book, ONE), unknown=["macbeth's"]
+    )
+    plan = replace(a_plan(), intent=Intent.EXTERNAL_REFERENCE)
+    said = await answer(story, "Is Nell's like Macbeth's?", plan, result)
+    assert said.gaps == ()
+    result = replace(result, unknown=("macbeth",))
+    said = await answer(story, "Is Nell's end like Macbeth's?", plan, result)
+    assert said.text.startswith("Your text never says “Macbeth’s”.".replace("’", "'"))
 
 
 async def test_a_word_that_only_asks_need_not_stand_in_the_text(

@@ -141,7 +141,8 @@ class _Told:
         if not nearest:
             silence = Silence.SURE
         gaps = [gap_known(gap) for gap in self._open_gaps(facets)]
-        if silence in (Silence.SURE, Silence.UNDEFINED) and not gaps:
+        outward = self.plan.intent is Intent.EXTERNAL_REFERENCE
+        if silence in (Silence.SURE, Silence.UNDEFINED) and not (gaps or outward):
             gaps = [self._asked]
         for gap in gaps:
             yield GapFound(gap)

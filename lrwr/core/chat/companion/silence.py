@@ -10,7 +10,7 @@ from lrwr.core.chat.companion.picking import says_nothing
 from lrwr.core.chat.companion.wording import quoted
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.turns import GapFlag, Plan
-from lrwr.core.model.words import content_words
+from lrwr.core.model.words import WORD, content_words, names, plain_word
 
 UNHEARD = 0.5
 """The share of what is asked for that, never said in the text, makes it doubtful."""
@@ -69,8 +69,11 @@ def silence_in_words(
     """Yield what is told of a silence; `nearest` says that something follows."""
     bounded = question.horizon is not None
     if unheard:
+        named = names(question.text)
         who = "The story so far" if bounded else "Your text"
-        yield f"{who} never says {_listed(unheard)}."
+        asked = {plain_word(word): word for word in WORD.findall(question.text)}
+        told = [asked.get(word, word) if word in named else word for word in unheard]
+        yield f"{who} never says {_listed(told)}."
     if silence is Silence.NONE and nearest:
         return
     so_far = " so far" if bounded else ""

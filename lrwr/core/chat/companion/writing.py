@@ -54,8 +54,8 @@ class Scribe:
             told = (f"{p.label}: {_with_marks(p, f)}" for p, f in numbered)
             yield self.say(f"{plain(together[0].about)}, {'; '.join(told)}")
             return
-        told = (_with_marks(p, f) for p, f in numbered)
-        yield self.say(f"{heads.pop()}: {' '.join(told)}")
+        bodies = [(body_in_words(p, f), _marks(f)) for p, f in numbered]
+        yield self.say(f"{heads.pop()}: {_in_a_row(bodies)}")
 
     def own(self, line: Piece, note: str = "") -> Written:
         """Yield somebody's own words, and `note` after them."""
@@ -100,6 +100,15 @@ class Scribe:
         }
         there = told.intersection(range(found.span.start, found.span.end))
         return 2 * len(there) >= len(found.span)
+
+
+def _in_a_row(bodies: Sequence[tuple[str, str]]) -> str:
+    """Join what is told one after another; what is no sentence ends with a semicolon."""
+    told = ""
+    for body, marks in bodies:
+        whole = body.rstrip("”’\"'*_)").endswith((".", "!", "?", "…"))
+        told += f"{body} {marks}".rstrip() + (" " if whole else "; ")
+    return told.rstrip(" ;")
 
 
 def _with_marks(piece: Piece, found: Sequence[Citation]) -> str:

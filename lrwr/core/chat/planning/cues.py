@@ -104,7 +104,8 @@ CRAFT = re.compile(
 """Asks for what is known of writing, not of this story."""
 
 ALLUSION = re.compile(
-    r"(?:\b(?:like|as)\s+(?:in|with)|\b(?:reminds?|reminiscent|reminding)\s+(?:\w+\s+)?"
+    r"(?:\b(?:like|as)\s+(?:in|with)|^(?:is|are|was|were|isn['’]t|aren['’]t)\b[^?.!]{0,80}"
+    r"\blike|\bresembl\w+|\b(?:reminds?|reminiscent|reminding)\s+(?:\w+\s+)?"
     r"of|\b(?:compared?|similar|allu(?:des?|sions?)|nod|homage|ref(?:ers?|erences?))"
     r"\s+(?:to|with)|\b(?:borrowed|taken|quot(?:ed|ation))\s+from|\b(?:based|modelled"
     r"|modeled|riff(?:ing)?)\s+on|\binspired\s+by|\bversion\s+of|\bretelling\s+of)"
