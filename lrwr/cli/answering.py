@@ -1,31 +1,18 @@
 """An answer as it comes, and what it rests on."""
 
-import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from lrwr.cli.cards import excerpt
-from lrwr.cli.conversations import notes_on, show_web, turn_as_json
-from lrwr.cli.ingested import count
-from lrwr.cli.passages import place_of
-from lrwr.cli.spending import tokens_and_price
+from lrwr.cli.conversations import show_web, turn_as_json
 from lrwr.cli.stream import Styled
 from lrwr.core.model.turns import Staged, Token, Turn, TurnDone, TurnEvent
+from lrwr.wording.answers import OPENING, notes_on, spent_on, without_links
+from lrwr.wording.excerpts import excerpt
+from lrwr.wording.places import place_of
 
 if TYPE_CHECKING:
     from lrwr.cli.output import Output
-
-_LINK = re.compile(r"\[\[(?!\s*\d[\d\s,;–-]*\]\])(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]")
-"""A link of the writer's notes, [[Half House]]; numbers alone are no link but a mark."""
-
-_OPEN = re.compile(r"\[(?:\[[^\[\]\n]{0,120}\]?)?\Z")
-"""The beginning of what may be a link, at the end of what has come so far."""
-
-
-def without_links(text: str) -> str:
-    """Return `text` as it is shown: of a link its label, or the name without brackets."""
-    return _LINK.sub(r"\1", text)
 
 
 class Live:
@@ -37,7 +24,10 @@ class Live:
         self._held = ""
 
     async def watch(self, events: AsyncGenerator[TurnEvent], note: str) -> TurnDone:
-        """Show a turn to its end, `note` once it begins; return what it came to."""
+        """Show a turn to its end, `note` once it begins; return what it came to.
+
+        An empty note is not shown.
+        """
         try:
             event = await self._follow(events, note)
         finally:
@@ -51,7 +41,7 @@ class Live:
         unsaid = True
         async with aclosing(events) as turn:
             async for event in turn:
-                if unsaid:
+                if unsaid and note:
                     self._output.story(note)
                     unsaid = False
                 self.show(event)
@@ -70,7 +60,7 @@ class Live:
     def _say(self, text: str) -> None:
         """Show words of the answer, without the beginning of a link that is to come."""
         text = without_links(self._held + text)
-        begun = _OPEN.search(text)
+        begun = OPENING.search(text)
         shown = text[: begun.start()] if begun else text
         self._held = text[len(shown) :]
         self._output.piece(shown)
@@ -109,19 +99,6 @@ class Live:
             self._output.story(Styled(note, "faint"))
         if spent := spent_on(turn):
             self._output.story(Styled(spent, "faint"))
-
-
-def spent_on(turn: Turn) -> str:
-    """Return what a turn asked of a model, as a sentence; empty where it asked nothing.
-
-    The tokens of an answer are estimated, and so is the whole.
-    """
-    usage = turn.usage
-    if not usage.calls:
-        return ""
-    asked = count(usage.calls, "call")
-    failed = f"; {count(usage.failed, 'call')} failed" if usage.failed else ""
-    return f"{asked}: {tokens_and_price(usage, turn.price, about=True)}{failed}."
 
 
 def told_as_json(done: TurnDone) -> dict[str, object]:

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.model.turns import Mode
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
@@ -24,3 +25,12 @@ def one_of(choices: type[Choice], given: str, flag: str) -> Choice:
     raise SettingsProblem(
         f"{flag} cannot be {given!r}", hint=f"{offer}Choose from: {', '.join(names)}."
     )
+
+
+def mode_named(name: str | None) -> Mode | None:
+    """Return the mode that `--mode` names, None where it was not given.
+
+    Raises:
+        SettingsProblem: It names none.
+    """
+    return None if name is None else one_of(Mode, name.replace("-", "_"), "--mode")

@@ -1,91 +1,40 @@
 """How conversations are called, listed, shown and told to a script."""
 
-import unicodedata
-from collections.abc import Iterator, Sequence
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from lrwr.cli.cards import excerpt
-from lrwr.cli.clean import clean, one_line
-from lrwr.cli.passages import pieces_of, place_of
+from lrwr.cli.passages import pieces_of
 from lrwr.cli.stream import Styled
-from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.model.turns import (
-    Mode,
-    NarrativeState,
     SupervisorOutput,
     Thread,
     Turn,
-    TurnState,
+    TurnId,
+)
+from lrwr.core.retrieval.anchoring import Anchored
+from lrwr.wording.answers import notes_on
+from lrwr.wording.cleaning import one_line
+from lrwr.wording.conversations import (
+    ANALYST,
+    FROM_THE_WEB,
+    moment,
+    near_words,
+    places_of,
+    short_ids,
+    title_of,
+    who_speaks,
+)
+from lrwr.wording.excerpts import excerpt
+from lrwr.wording.freshness import (
+    changed_in_words,
+    freshness_as_json,
+    standing,
+    words_shown,
 )
 
 if TYPE_CHECKING:
     from lrwr.cli.output import Output
     from lrwr.cli.stream import Piece
-
-ANALYST = "the analyst"
-"""Who speaks where no character does."""
-
-SHORTEST_ID = 6
-"""Characters of an id that are shown at least."""
-
-FROM_THE_WEB = "From the web, not from your book"
-"""What stands over pages of the web, wherever they are shown."""
-
-BEFORE = 60
-"""Characters that stand before the first word that was looked for."""
-
-_SENTENCE = 4
-"""Words from which on a gap is no mere name of an attribute."""
-
-
-def thread_called(wanted: str, threads: Sequence[Thread]) -> Thread:
-    """Return the conversation that the writer means; `threads` are newest first.
-
-    A whole id goes before a number of the list, that before a title, and that before
-    the beginning of an id. A title may be in small letters.
-
-    Raises:
-        NotFound: There is none.
-        SettingsProblem: There are several.
-    """
-    for found in _readings(wanted, threads):
-        if len(found) > 1:
-            ids = short_ids(threads)
-            raise SettingsProblem(
-                f"{len(found)} conversations may be meant by “{wanted}”",
-                hint=f"Use one of their ids: {', '.join(ids[t.id] for t in found)}",
-            )
-        if found:
-            return found[0]
-    raise NotFound(
-        f"There is no conversation “{wanted}”",
-        hint="`lrwr threads` lists them: use a number, an id or a title.",
-    )
-
-
-def title_of(thread: Thread) -> str:
-    """Return a title on one line, fit to be shown."""
-    return " ".join(clean(thread.title).split()) or "(no title)"
-
-
-def who_speaks(state: NarrativeState) -> str:
-    """Return who answers: a character, or the analyst."""
-    in_character = state.mode is Mode.IN_CHARACTER
-    return state.character if in_character and state.character else ANALYST
-
-
-def moment(seconds: float) -> str:
-    """Return a time as a writer reads it, in local time."""
-    return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M")
-
-
-def short_ids(threads: Sequence[Thread]) -> dict[str, str]:
-    """Return the beginning of each id that tells it from all others."""
-    length = SHORTEST_ID
-    while len({thread.id[:length] for thread in threads}) < len(threads):
-        length += 1
-    return {thread.id: thread.id[:length] for thread in threads}
 
 
 def list_threads(threads: Sequence[Thread], output: "Output") -> None:
@@ -106,30 +55,37 @@ def list_threads(threads: Sequence[Thread], output: "Output") -> None:
     output.table(headings, rows, right={"No.", "Turns"})
 
 
-def show_thread(thread: Thread, turns: Sequence[Turn], output: "Output") -> None:
-    """Show a whole conversation."""
+def show_thread(
+    thread: Thread,
+    turns: Sequence[Turn],
+    places: Mapping[TurnId, Sequence[Anchored]],
+    output: "Output",
+) -> None:
+    """Show a whole conversation; `places` say what became of what it rests on."""
     output.answer(Styled(title_of(thread), "strong"), Styled(f"  {thread.id}", "place"))
     for turn in turns:
         output.answer()
-        show_turn(turn, output)
+        show_turn(turn, places_of(turn, places), output)
 
 
-def show_turn(turn: Turn, output: "Output") -> None:
+def show_turn(turn: Turn, places: Sequence[Anchored], output: "Output") -> None:
     """Show one turn: what was asked and said, and what it rests on."""
     said = turn.output
     output.answer(
         Styled(turn.question, "strong"),
         Styled(f"  {turn.number}, {moment(turn.asked_at)}", "faint"),
     )
+    if changed := changed_in_words(places):
+        output.answer(changed, indent=4)
     speaker = who_speaks(said.narrative_state_delta)
     lead = "" if speaker == ANALYST else f"{speaker}: "
     output.answer(Styled(lead, "strong"), said.response_text)
-    for citation in said.citations:
-        place = place_of(citation.document, citation.lines)
+    for one in places:
+        now = standing(one)
         output.answer(
-            f"[{citation.number}] ",
-            Styled(place, "place"),
-            f"  “{excerpt(citation.text)}”",
+            f"[{one.citation.number}] {now.before}",
+            Styled(now.place, "place"),
+            f"{now.after}“{words_shown(one)}”",
             indent=4,
         )
     show_web(said, output, indent=4)
@@ -150,37 +106,6 @@ def show_web(said: SupervisorOutput, output: "Output", *, indent: int = 0) -> No
         )
 
 
-def notes_on(turn: Turn) -> Iterator[str]:
-    """Yield what there is to say of an answer besides its words and citations."""
-    said = turn.output
-    told = one_line(said.response_text)
-    for gap in said.gap_flags:
-        if _is_told(gap.undefined_attribute, told):
-            continue
-        about = f"{gap.about}, " if gap.about else ""
-        implied = f" ({gap.what_is_implied})" if gap.what_is_implied else ""
-        yield f"not defined: {about}{gap.undefined_attribute}{implied}"
-        if gap.development_suggestion:
-            yield f"a way to go: {gap.development_suggestion}"
-    for span in said.unsupported:
-        words = excerpt(said.response_text[span.start : span.end])
-        yield f"no passage bears out: “{words}”"
-    if said.low_confidence:
-        yield "the evidence is weak"
-    yield from said.remarks
-    if said.tavily_used:
-        sent = f": “{said.web_query}”" if said.web_query else ""
-        yield f"the web was asked{sent}"
-    if turn.state is TurnState.STOPPED:
-        yield "stopped before its end"
-
-
-def _is_told(attribute: str, answer: str) -> bool:
-    """Say whether an answer quotes a gap as the writer left it: in a sentence."""
-    words = one_line(attribute).rstrip(" .")
-    return len(words.split()) >= _SENTENCE and words in answer
-
-
 def show_found(
     found: Sequence[tuple[Thread, Turn]], words: list[str], output: "Output"
 ) -> None:
@@ -192,7 +117,7 @@ def show_found(
             Styled(f"  turn {turn.number}, {moment(turn.asked_at)}", "faint"),
         )
         output.answer(*pieces_of(excerpt(turn.question), words), indent=2)
-        answer = _near_words(turn.output.response_text, words)
+        answer = near_words(turn.output.response_text, words)
         output.answer(*pieces_of(answer, words), indent=4)
 
 
@@ -212,8 +137,13 @@ def thread_as_json(thread: Thread) -> dict[str, object]:
     }
 
 
-def turn_as_json(turn: Turn) -> dict[str, object]:
-    """Return what a script may want to know of a turn; lines and chars as elsewhere."""
+def turn_as_json(
+    turn: Turn, places: Sequence[Anchored] | None = None
+) -> dict[str, object]:
+    """Return what a script may want to know of a turn; lines and chars as elsewhere.
+
+    With `places`, each citation says what became of its words.
+    """
     said = turn.output
     state = said.narrative_state_delta
     return {
@@ -228,17 +158,7 @@ def turn_as_json(turn: Turn) -> dict[str, object]:
         "mode": state.mode,
         "as_of": state.as_of or None,
         "characters": list(said.resolved_characters),
-        "citations": [
-            {
-                "number": one.number,
-                "file": one.document,
-                "lines": [one.lines.first, one.lines.last],
-                "chars": [one.span.start, one.span.end],
-                "chapter": one.chapter,
-                "text": one.text,
-            }
-            for one in said.citations
-        ],
+        "citations": list(_citations(said, places)),
         "gaps": list(said.gap_flags),
         "unsupported": [[span.start, span.end] for span in said.unsupported],
         "low_confidence": said.low_confidence,
@@ -252,29 +172,17 @@ def turn_as_json(turn: Turn) -> dict[str, object]:
     }
 
 
-def _readings(wanted: str, threads: Sequence[Thread]) -> Iterator[Sequence[Thread]]:
-    text = wanted.strip()
-    yield [thread for thread in threads if thread.id == text]
-    if text.isascii() and text.isdigit() and 0 < int(text) <= len(threads):
-        yield [threads[int(text) - 1]]
-    yield [thread for thread in threads if thread.title == wanted]
-    yield [thread for thread in threads if _plain(thread.title) == _plain(text)]
-    if text:
-        yield [thread for thread in threads if thread.id.startswith(text.lower())]
-
-
-def _plain(title: str) -> str:
-    return unicodedata.normalize("NFC", " ".join(clean(title).split())).casefold()
-
-
-def _near_words(text: str, words: list[str]) -> str:
-    from lrwr.core.retrieval.evidence import highlights
-
-    line, at = " ".join(text.split()), 0
-    for piece, hit in highlights(line, words):
-        if hit:
-            break
-        at += len(piece)
-    if at <= BEFORE or at == len(line):
-        return excerpt(line)
-    return f"… {excerpt(line[at - BEFORE :].partition(' ')[2])}"
+def _citations(
+    said: SupervisorOutput, places: Sequence[Anchored] | None
+) -> Iterator[dict[str, object]]:
+    fresh = map(freshness_as_json, places or ())
+    for one in said.citations:
+        yield {
+            "number": one.number,
+            "file": one.document,
+            "lines": [one.lines.first, one.lines.last],
+            "chars": [one.span.start, one.span.end],
+            "chapter": one.chapter,
+            "text": one.text,
+            **next(fresh, {}),
+        }

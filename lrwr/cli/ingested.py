@@ -1,21 +1,13 @@
-"""What an ingestion did, or would do: in words, and as JSON."""
+"""What an ingestion did, or would do, as JSON."""
 
 from typing import TYPE_CHECKING
 
-from lrwr.cli.spending import tokens_and_price
+from lrwr.wording.ingested import price_of
 
 if TYPE_CHECKING:
-    from lrwr.core.model.metering import Usage
     from lrwr.core.ports.record_store import LibraryCounts
     from lrwr.core.settings.values import Settings
-    from lrwr.pipeline.report import IngestReport, Problem
-
-
-def in_words(
-    report: "IngestReport", counts: "LibraryCounts | None", settings: "Settings"
-) -> list[str]:
-    """Return it in sentences, a line each; the time it took is not among them."""
-    return [*_lines(report, counts), *_of_model(report, settings)]
+    from lrwr.pipeline.report import IngestReport
 
 
 def as_json(
@@ -33,101 +25,6 @@ def as_json(
         "characters": report.woven.characters if report.woven else None,
         "library": counts and _library(counts),
     }
-
-
-def problem_in_words(problem: "Problem") -> str:
-    """Return what happened, the file named by its whole path, and once."""
-    document, message = problem.document, problem.message
-    name = document.rpartition("/")[2]
-    for shown in (document, name):
-        if message.startswith(f"{shown} "):
-            return document + message.removeprefix(shown)
-    return f"{document}: {message}"
-
-
-def count(number: int, noun: str) -> str:
-    """Return a number and its noun: "1 word", "2 words"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _lines(report: "IngestReport", counts: "LibraryCounts | None") -> list[str]:
-    read = "to read" if report.dry_run else "read"
-    lines = [
-        f"{count(report.processed, 'document')} {read}"
-        f" ({count(report.words, 'word')}), {report.unchanged:,} unchanged"
-        f"{_moves(report)}."
-    ]
-    if report.processed:
-        verb = "to embed" if report.dry_run else "embedded"
-        lines.append(
-            f"{count(report.chunks, 'passage')}: {report.embedded:,} {verb}"
-            f" ({report.tokens:,} tokens), {report.reused:,} reused."
-        )
-    if counts is not None and not report.dry_run:
-        lines.append(
-            f"The library holds {count(counts.documents, 'document')},"
-            f" {count(counts.words, 'word')}, {count(counts.chunks, 'passage')}."
-        )
-    if report.woven is not None and report.woven.characters:
-        known = count(report.woven.characters, "character")
-        lines.append(f"{known} known; see them with `lrwr characters`.")
-    return lines
-
-
-def _of_model(report: "IngestReport", settings: "Settings") -> list[str]:
-    """Say what a language model was asked, or would be, and what it costs."""
-    if not report.model:
-        return []
-    usage = report.usage
-    lines = [f"{_asked(report, settings)}{_known_already(usage.cached)}."]
-    if usage.quotes:
-        lines.append(f"It quoted {count(usage.quotes, 'time')}; {_standing(usage)}.")
-    if usage.repaired or usage.failed:
-        lines.append(
-            f"{count(usage.repaired, 'answer')} had to be asked for twice;"
-            f" {usage.failed:,} could not be read."
-        )
-    return lines
-
-
-def _asked(report: "IngestReport", settings: "Settings") -> str:
-    usage, dry = report.usage, report.dry_run
-    will = "would be asked" if dry else "was asked"
-    if not usage.calls:
-        return f"{report.model} {will} nothing"
-    spent = tokens_and_price(usage, _price(report, settings), about=dry)
-    return f"{report.model} {will} {count(usage.calls, 'question')}: {spent}"
-
-
-def _standing(usage: "Usage") -> str:
-    dropped = usage.quotes - usage.verified
-    if not dropped:
-        return "every quote stands in the text"
-    share = 100 * usage.verified // usage.quotes  # 99 % until it is all of them
-    return (
-        f"{usage.verified:,} of the quotes stand in the text ({share}%),"
-        f" {dropped:,} {'was' if dropped == 1 else 'were'} dropped"
-    )
-
-
-def _known_already(cached: int) -> str:
-    if not cached:
-        return ""
-    return f"; {count(cached, 'answer')} {'was' if cached == 1 else 'were'} known"
-
-
-def _price(report: "IngestReport", settings: "Settings") -> float | None:
-    from lrwr.core.model.metering import price, read_prices
-
-    return price(report.usage, report.model, read_prices(settings.model.prices))
-
-
-def _moves(report: "IngestReport") -> str:
-    gone = report.forgotten - len(report.renamed)
-    text = f", {len(report.renamed):,} renamed" if report.renamed else ""
-    text += f", {gone:,} forgotten" if gone > 0 else ""
-    failed = len(report.problems)
-    return text + (f", {failed:,} not readable" if failed else "")
 
 
 def _work(report: "IngestReport") -> dict[str, object]:
@@ -191,5 +88,5 @@ def _model(report: "IngestReport", settings: "Settings") -> dict[str, object] | 
         "failed": usage.failed,
         "quotes": usage.quotes,
         "verified": usage.verified,
-        "usd": _price(report, settings),
+        "usd": price_of(report, settings),
     }

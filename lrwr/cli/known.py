@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
-from lrwr.cli.clean import one_line
+from lrwr.wording.cleaning import one_line
 
 if TYPE_CHECKING:
     from lrwr.cli.output import Output
@@ -19,8 +19,8 @@ async def show_facts(
     facts: "Sequence[Known]", read: "ReadText", output: "Output"
 ) -> None:
     """Print what is known besides the passages, a line each; nothing for none."""
-    from lrwr.cli.passages import place_of
     from lrwr.cli.stream import Styled
+    from lrwr.wording.places import place_of
 
     if not facts:
         return

@@ -5,12 +5,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from lrwr.core.model.errors import StoreProblem
-from lrwr.core.settings.consent import HOSTED, Hosted, Leave
+from lrwr.core.settings.consent import HOSTED, Leave
 from lrwr.core.settings.library import prepare_state_dir
+from lrwr.wording.leaving import asks_for, will_leave
 
 if TYPE_CHECKING:
     from lrwr.cli.output import Output
-    from lrwr.core.settings.values import Settings
     from lrwr.wiring import Services
 
 _YES = frozenset({"y", "yes"})
@@ -31,7 +31,7 @@ def ask_leave(
             as_json
         ):
             continue
-        output.story(question(HOSTED[name], services.settings))
+        output.story(asks_for(HOSTED[name], services.settings))
         output.story("Allow it for this folder? [y/N]")
         said = sys.stdin.readline(100)
         if not said:
@@ -53,25 +53,6 @@ def tell_first_use(services: "Services", output: "Output", *names: str) -> None:
         output.story(will_leave(HOSTED[name], services.settings))
         with suppress(StoreProblem):  # then it is said once more
             services.outward.consents.tell(services.library, name)
-
-
-def question(hosted: Hosted, settings: "Settings") -> str:
-    """Return what the writer is asked to allow."""
-    where = settings.origin(hosted.setting).where
-    return (
-        f"{where}, which may have come with this folder, turns {hosted.title} on."
-        f" It would be sent {hosted.what}, to {hosted.host_in(settings)}, paid with your"
-        " key."
-    )
-
-
-def will_leave(hosted: Hosted, settings: "Settings") -> str:
-    """Return what leaves this machine, to whom, and who says so."""
-    where = settings.origin(hosted.setting).where
-    return (
-        f"{hosted.title} is used here for the first time ({where}). It is sent"
-        f" {hosted.what}, to {hosted.host_in(settings)}. `lrwr privacy` lists what left."
-    )
 
 
 def _can_be_asked(as_json: bool) -> bool:

@@ -11,8 +11,10 @@ from lrwr.cli.commands import (
     backup,
     canon,
     characters,
+    chat,
     check,
     config,
+    diff,
     doctor,
     export,
     gaps,
@@ -95,8 +97,10 @@ def main(
 
 app.command("ingest", epilog=ingest.EPILOG)(ingest.ingest)
 app.command("watch", epilog=watch.EPILOG)(watch.watch)
+app.command("diff", epilog=diff.EPILOG)(diff.diff)
 app.command("search", epilog=search.EPILOG)(search.search)
 app.command("ask", epilog=ask.EPILOG)(ask.ask)
+app.command("chat", epilog=chat.EPILOG)(chat.chat)
 app.command("eval", epilog=evaluation.EPILOG)(evaluation.evaluate)
 app.command("status")(status.status)
 app.command("jobs")(jobs.jobs)

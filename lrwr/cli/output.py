@@ -7,9 +7,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, Protocol, TextIO
 
-from lrwr.cli.clean import clean, escaped_json, jsonable
+from lrwr.cli.clean import escaped_json, jsonable
 from lrwr.cli.stream import Color, Piece, Stream, Styled, is_terminal, plain
 from lrwr.core.model.errors import LrwrError
+from lrwr.wording.cleaning import clean
 
 if TYPE_CHECKING:
     from rich.console import Console

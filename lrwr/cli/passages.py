@@ -2,30 +2,18 @@
 
 from typing import TYPE_CHECKING
 
-from lrwr.cli.clean import one_line
-
 if TYPE_CHECKING:
     from lrwr.cli.stream import Piece
     from lrwr.core.model.search import Passage
-    from lrwr.core.model.text import Lines
-
-
-def place_of(document: str, lines: "Lines") -> str:
-    """Return `file:first-last`, as editors and writers know it."""
-    name = one_line(document)
-    if lines.first == lines.last:
-        return f"{name}:{lines.first}"
-    return f"{name}:{lines.first}-{lines.last}"
 
 
 def chapter_of(passage: "Passage") -> str:
     """Return the passage's place in the story, in words; its type outside of it."""
-    if passage.chapter is None:
-        return f"{passage.type} note, {passage.chapter_title}"
-    title = f" “{passage.chapter_title}”" if passage.chapter_title else ""
-    if passage.chapter == 0:
-        return f"before chapter 1{title}"
-    return f"chapter {passage.chapter}{title}, scene {passage.scene}"
+    from lrwr.wording.places import told_in
+
+    return told_in(
+        passage.type, passage.chapter, passage.chapter_title, passage.scene
+    )
 
 
 def pieces_of(text: str, words: "list[str]") -> "list[Piece]":

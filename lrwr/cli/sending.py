@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lrwr.cli.conversations import moment
-from lrwr.cli.ingested import count
-from lrwr.cli.spending import dollars
 from lrwr.cli.stream import Styled
 from lrwr.core.model.sent import Outcome
 from lrwr.core.settings.consent import HOSTED, Hosted, Leave
+from lrwr.wording.amounts import count, dollars
+from lrwr.wording.conversations import moment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lrwr.core.bible.telling import NO_READER
+from lrwr.wording.stories import READ_IT, nobody_evaluated, nothing_known
+from lrwr.wording.stories import how_to_read as how_to_read
 
 if TYPE_CHECKING:
     import typer
@@ -11,11 +12,6 @@ if TYPE_CHECKING:
     from lrwr.cli.output import Output
     from lrwr.core.bible.values import Bible
     from lrwr.core.settings.values import Settings
-
-READ_IT = (
-    "Turn one on with `use` under [model] in lrwr.toml; `lrwr config show` says how it"
-    " is set. Then run `lrwr ingest`."
-)
 
 
 def story_bible(
@@ -55,24 +51,13 @@ def one_name(words: Sequence[str] | None) -> str:
     return " ".join(words or ()).strip()
 
 
-def how_to_read(bible: "Bible", settings: "Settings") -> str:
-    """Return how to have the story read; empty where it was read."""
-    from lrwr.core.model.chunks import Pipeline
-
-    if not bible.unread:
-        return ""
-    chosen = settings.pipeline is Pipeline.AGENTIC
-    return f"`lrwr ingest{'' if chosen else ' --pipeline b'}` reads your story."
-
-
 def say_nothing(output: "Output", what: str, as_of: str | None, remedy: str) -> None:
     """Say that there is nothing to show, and what to try; see `how_to_read`."""
-    until = "" if as_of is None else f" up to {as_of}"
-    output.story(f"{what}{until}. {remedy}".rstrip())
+    output.story(nothing_known(what, as_of, remedy))
 
 
 def say_who_reads(output: "Output", bible: "Bible", what: str) -> None:
     """Say of what only a language model can tell that none has."""
-    if not bible.readers:
-        output.story(f"{what}: {NO_READER}")
+    if told := nobody_evaluated(bible, what):
+        output.story(told)
         output.story(READ_IT)

@@ -3,19 +3,19 @@
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
 
-from lrwr.cli.clean import clean, encodable
+from lrwr.cli.clean import encodable
 from lrwr.core.model.errors import ExitCode
+from lrwr.wording.cleaning import clean
+from lrwr.wording.lines import Piece as Piece
+from lrwr.wording.lines import Styled as Styled
+from lrwr.wording.lines import Tone as Tone
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.text import Text
-
-Tone: TypeAlias = Literal["plain", "strong", "faint", "place", "good", "bad"]
-"""What a piece of text is to the reader; a meaning, not a colour."""
 
 Color: TypeAlias = Literal["auto", "always", "never"]
 """Whether there is any style at all; auto asks the terminal and NO_COLOR."""
@@ -31,17 +31,6 @@ _STYLES: Mapping[Tone, str] = {
 _FALLBACK_WIDTH = 80
 _FALLBACK_HEIGHT = 24
 _NARROWEST = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Styled:
-    """A piece of a line that is shown in a tone of its own."""
-
-    text: str
-    tone: Tone = "plain"
-
-
-Piece: TypeAlias = str | Styled
 
 
 class Stream:

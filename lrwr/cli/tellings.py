@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from lrwr.cli.cards import excerpt, show_claim, show_words
-from lrwr.cli.clean import one_line
+from lrwr.cli.cards import show_lines
 from lrwr.cli.stream import Styled
-from lrwr.core.bible.telling import implied_by, name_of_chapter, place_of
-from lrwr.core.bible.values import GapState
+from lrwr.core.bible.telling import name_of_chapter, place_of
 from lrwr.core.model.certainty import Certainty
+from lrwr.wording.cleaning import one_line
+from lrwr.wording.excerpts import excerpt
+from lrwr.wording.tellings import gap_lines, moment_lines
 
 if TYPE_CHECKING:
     from lrwr.cli.output import Output
@@ -21,14 +22,7 @@ def show_timeline(moments: "Sequence[Moment]", output: "Output") -> None:
     for chapter, told in groupby(moments, lambda one: name_of_chapter(one.evidence)):
         output.answer(Styled(chapter, "strong"))
         for one in told:
-            who = ", ".join(one.characters)
-            output.answer(
-                Styled(f"{one.kind}  ", "faint"),
-                excerpt(one.text),
-                Styled(f"  {who}" if who else "", "faint"),
-                indent=2,
-            )
-            show_words([one.evidence], output, besides=one.text)
+            show_lines(moment_lines(one), output)
         output.answer()
 
 
@@ -82,26 +76,4 @@ def _view(claim: "Claim") -> str:
 def show_gaps(gaps: "Sequence[Gap]", output: "Output") -> None:
     """Show what the text leaves open, and what has become of it."""
     for gap in gaps:
-        whose = f"{gap.about}: " if gap.about else ""
-        output.answer(
-            Styled(gap.id, "place"),
-            f"  {whose}{excerpt(gap.attribute)}",
-            Styled(f"  {gap.state}{', asked by you' if gap.wondered else ''}", "faint"),
-        )
-        if gap.answer:
-            output.answer(f"you answered: {gap.answer}", indent=6)
-        if gap.state is GapState.CLOSED:
-            output.answer("the text says so now:", indent=6)
-            for claim in gap.defined:
-                show_claim("", claim, output)
-        else:
-            _show_hints(gap, output)
-
-
-def _show_hints(gap: "Gap", output: "Output") -> None:
-    for text in implied_by(gap):
-        output.answer(f"implied: {excerpt(text)}", indent=6)
-    for text in gap.suggestions:
-        output.answer(f"perhaps: {excerpt(text)}", indent=6)
-    for claim in gap.implied:
-        show_words(claim.evidence, output, besides=gap.attribute)
+        show_lines(gap_lines(gap), output)

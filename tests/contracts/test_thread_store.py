@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import (
     GapFlag,
@@ -13,9 +14,17 @@ from lrwr.core.model.turns import (
     Turn,
     TurnState,
 )
-from lrwr.core.ports.thread_store import AskedGap
-from tests.fakes.conversations import OTHER, THREAD, a_turn, numbered, some_turns
+from lrwr.core.ports.thread_store import AskedGap, CitingTurn
+from tests.fakes.conversations import (
+    OTHER,
+    QUOTED,
+    THREAD,
+    a_turn,
+    numbered,
+    some_turns,
+)
 from tests.fakes.libraries import Library
+from tests.fakes.records import ONE, TWO
 
 STATE = NarrativeState(
     character="PurpleFrog",
@@ -297,3 +306,44 @@ async def test_what_answers_left_open_is_kept_with_where_they_stood(
     assert await threads.gaps() == []
     await threads.restore()
     assert len(await threads.gaps()) == 2
+
+
+async def test_what_answers_cite_is_found_by_document_oldest_first(
+    library: Library,
+) -> None:
+    threads = library.threads
+    other = replace(QUOTED, number=2, document=TWO, text="“No.”\n\x00\u202e")
+    twice = replace(QUOTED, number=3)
+    newer = a_turn("Why?", citations=(QUOTED,), asked_at=2_000.0)
+    older = replace(
+        a_turn("Who?", citations=(QUOTED, other, twice), asked_at=1_000.0),
+        state=TurnState.STOPPED,
+    )
+    nothing = a_turn("What?", citations=())
+    await keep(library, newer, nothing)
+    await keep(library, older, thread=OTHER)
+    whole = [
+        CitingTurn(OTHER, older.id, (QUOTED, other, twice)),
+        CitingTurn(THREAD, newer.id, (QUOTED,)),
+    ]
+    assert await threads.citing() == whole
+    assert await threads.citing([TWO]) == [CitingTurn(OTHER, older.id, (other,))]
+    assert await threads.citing([ONE]) == [
+        CitingTurn(OTHER, older.id, (QUOTED, twice)),
+        CitingTurn(THREAD, newer.id, (QUOTED,)),
+    ]
+    assert await threads.citing([ONE, TWO, DocumentId("none.md")]) == whole
+    assert await threads.citing([]) == []
+    assert await threads.citing([DocumentId("' or 1 --"), DocumentId("\udcff")]) == []
+
+
+async def test_what_deleted_conversations_cite_is_not_looked_at(
+    library: Library,
+) -> None:
+    assert await library.threads.citing() == []
+    await keep(library, a_turn())
+    await library.threads.delete(THREAD, 9.0)
+    assert await library.threads.citing() == []
+    assert await library.threads.citing([ONE]) == []
+    await library.threads.restore()
+    assert len(await library.threads.citing([ONE])) == 1

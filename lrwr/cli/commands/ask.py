@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from lrwr.cli.output import Output
     from lrwr.core.chat.service import Asking
     from lrwr.core.chat.voices import Sending
-    from lrwr.core.model.turns import Mode
     from lrwr.core.settings.values import Settings
     from lrwr.wiring import Services
 
@@ -20,9 +19,6 @@ EPILOG = (
     ' lrwr ask "And then?" --thread 1 · lrwr ask "…" --show-prompt ·'
     " echo 'Who is Mags?' | lrwr ask --stdin --json"
 )
-
-LONGEST = 4_000
-"""Characters that a question may have."""
 
 Question = Annotated[
     str | None, typer.Argument(metavar="QUESTION", help="What to ask.")
@@ -94,6 +90,7 @@ def ask(
     With a language model it answers; without one the text does, in its own words.
     """
     from lrwr.cli.begin import begin
+    from lrwr.cli.choices import mode_named
     from lrwr.cli.running import run_async
     from lrwr.core.chat.service import Asking
 
@@ -101,7 +98,7 @@ def ask(
     asking = Asking(
         text=_text(question, stdin=stdin),
         character=character,
-        mode=_mode(mode),
+        mode=mode_named(mode),
         as_of=as_of,
         witnessed=witnessed,
     )
@@ -115,6 +112,7 @@ def _text(question: str | None, *, stdin: bool) -> str:
     import sys
 
     from lrwr.core.model.errors import SettingsProblem
+    from lrwr.wording.asking import LONGEST
 
     if stdin and question is not None:
         raise SettingsProblem(
@@ -134,20 +132,6 @@ def _text(question: str | None, *, stdin: bool) -> str:
     return text.strip()
 
 
-def _mode(name: str | None) -> "Mode | None":
-    from lrwr.core.model.errors import SettingsProblem
-    from lrwr.core.model.turns import Mode
-
-    if name is None:
-        return None
-    try:
-        return Mode(name.replace("-", "_"))
-    except ValueError:
-        raise SettingsProblem(
-            f"There is no mode {name}", hint=f"Choose one of {', '.join(Mode)}."
-        ) from None
-
-
 async def _ask(
     settings: "Settings",
     output: "Output",
@@ -159,6 +143,7 @@ async def _ask(
     from lrwr.cli.answering import Live, told_as_json
     from lrwr.cli.leave import ask_leave, tell_first_use
     from lrwr.wiring import open_services
+    from lrwr.wording.leaving import who_answers
 
     live = Live(output, quiet=as_json)
     async with open_services(settings, say=output.story) as services:
@@ -166,7 +151,7 @@ async def _ask(
         ask_leave(services, output, "openai", "tavily", as_json=as_json)
         sessions = services.sessions()
         tell_first_use(services, output, "openai", "tavily")
-        note = _note(settings, sessions.model)
+        note = who_answers(settings, sessions.model)
         done = await live.watch(sessions.ask(asking), note)
     if as_json:
         output.json(told_as_json(done))
@@ -174,22 +159,13 @@ async def _ask(
         live.end(done.turn)
 
 
-def _note(settings: "Settings", model: str) -> str:
-    """Return who answers, and what leaves this machine for it."""
-    if not model:
-        return "No language model: lrwr quotes your text and does not reason."
-    if settings.model.use == "openai":
-        return f"Your question and what was found for it go to OpenAI ({model})."
-    return f"Answered by {model} on its own server."
-
-
 async def _ready(
     services: "Services", asking: "Asking", thread: str | None
 ) -> "Asking":
     from dataclasses import replace
 
-    from lrwr.cli.conversations import thread_called
     from lrwr.cli.unread import require_passages
+    from lrwr.wording.calling import thread_called
 
     await require_passages(services)
     if thread is None:

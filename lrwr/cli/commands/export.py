@@ -38,10 +38,10 @@ def bible(
     """Write the story bible: characters, world, timeline, scenes, what is left open."""
     from lrwr.cli import bible_json
     from lrwr.cli.begin import begin
-    from lrwr.cli.own_files import check_own_file, write_own_file
     from lrwr.cli.running import run_async
     from lrwr.cli.stories import bible_of
     from lrwr.core.adapters.documents.markdown import markdown_of
+    from lrwr.core.settings.own_files import check_own_file, write_own_file
 
     settings, output = begin(context)
     if to is not None:
@@ -60,8 +60,8 @@ def bible(
 def _blocks(found: "Bible", as_of: str | None) -> "list[Block]":
     from dataclasses import replace
 
-    from lrwr.cli.clean import clean
     from lrwr.core.bible.export import blocks_of
+    from lrwr.wording.cleaning import clean
 
     title = "Story bible" if as_of is None else f"Story bible, as of {as_of}"
     return [

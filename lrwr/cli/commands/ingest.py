@@ -106,6 +106,7 @@ async def _ingest(
     from lrwr.cli.leave import ask_leave, tell_first_use
     from lrwr.core.settings.library import remember
     from lrwr.core.settings.sync import sync_warning
+    from lrwr.core.settings.targets import targets_of
     from lrwr.wiring import open_services
 
     began = time.monotonic()
@@ -132,43 +133,10 @@ async def _ingest(
     return report
 
 
-def targets_of(paths: "Sequence[Path]") -> list[Path]:
-    """Return what is to be read, absolute.
-
-    Raises:
-        NotFound: Nothing was named, or it is not there.
-    """
-    from lrwr.core.model.errors import NotFound
-
-    targets = [path.absolute() for path in paths]
-    if not targets:
-        raise NotFound(
-            "It is not known yet where your manuscript is",
-            hint="Name its folder: lrwr ingest ./manuscript",
-        )
-    for target in targets:
-        if not target.exists():
-            raise NotFound(f"There is no file or folder {target}", hint=_near(target))
-    return targets
-
-
-def _near(target: Path) -> str:
-    """Return what to try instead of a path that is not there."""
-    from contextlib import suppress
-    from difflib import get_close_matches
-
-    near: list[str] = []
-    with suppress(OSError):
-        beside = [path.name for path in target.parent.iterdir()]
-        near = get_close_matches(target.name, beside, n=1)
-    offer = f"Did you mean {near[0]}? " if near else ""
-    return f"{offer}Check the path; nothing was forgotten."
-
-
 def watcher(advance: "Advance", output: "Output") -> "Callable[[IngestEvent], None]":
     """Return what moves a bar on while documents are read."""
-    from lrwr.cli.ingested import count
     from lrwr.core.model.events import Finished, Planned, Waiting
+    from lrwr.wording.amounts import count
 
     waits = False
 
@@ -195,9 +163,9 @@ def _show(
     *,
     as_json: bool,
 ) -> None:
-    from lrwr.cli.clean import one_line
     from lrwr.cli.ingested import as_json as summary
-    from lrwr.cli.ingested import in_words, problem_in_words
+    from lrwr.wording.cleaning import one_line
+    from lrwr.wording.ingested import in_words, problem_in_words
 
     for remark in report.remarks:
         output.warn(one_line(remark))

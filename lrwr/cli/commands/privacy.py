@@ -79,7 +79,7 @@ def privacy(
 
 def allow(context: typer.Context, service: ServiceName) -> None:
     """Allow a service that this folder's own lrwr.toml turns on; for this folder."""
-    from lrwr.cli.leave import will_leave
+    from lrwr.wording.leaving import will_leave
 
     settings, output, consents, library = _answered(context, service, allowed=True)
     hosted = _hosted(service)
@@ -107,10 +107,10 @@ def clear(
     import time
 
     from lrwr.cli.begin import begin
-    from lrwr.cli.ingested import count
     from lrwr.cli.running import run_async
     from lrwr.core.model.errors import SettingsProblem
     from lrwr.wiring import open_services
+    from lrwr.wording.amounts import count
 
     settings, output = begin(context)
     if not force:

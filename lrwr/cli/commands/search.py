@@ -288,12 +288,13 @@ async def _show(
 ) -> None:
     from lrwr.cli.evaluations import say_how_sure
     from lrwr.cli.known import show_facts
-    from lrwr.cli.passages import chapter_of, pieces_of, place_of
+    from lrwr.cli.passages import chapter_of, pieces_of
     from lrwr.cli.stream import Styled
     from lrwr.core.adapters.sentences import sentence_spans
     from lrwr.core.model.text import Span
     from lrwr.core.model.words import content_words
     from lrwr.core.retrieval.evidence import WordWeights, excerpt
+    from lrwr.wording.places import place_of
 
     words = content_words(request.question)
     weights = WordWeights.of(words, {}, 1)

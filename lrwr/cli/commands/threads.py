@@ -1,6 +1,6 @@
 """`lrwr threads`: conversations, to read again, search, write out and put away."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -10,9 +10,13 @@ from lrwr.cli.flags import Json
 
 if TYPE_CHECKING:
     from lrwr.cli.output import Output
-    from lrwr.core.model.turns import Thread, Turn
+    from lrwr.core.model.turns import Thread, Turn, TurnId
     from lrwr.core.ports.thread_store import ThreadStore
+    from lrwr.core.retrieval.anchoring import Anchored
     from lrwr.core.settings.values import Settings
+    from lrwr.wiring import Services
+
+    Places = Mapping[TurnId, Sequence[Anchored]]
 
 EPILOG = (
     "Examples: lrwr threads · lrwr threads show 1 · lrwr threads search lantern ·"
@@ -28,9 +32,6 @@ EXPORT_EPILOG = (
     "Examples: lrwr threads export 1 --to ../talk.md · lrwr threads export Tides"
 )
 DELETE_EPILOG = "Example: lrwr threads delete 2, and lrwr threads undo to have it back."
-
-KEPT_DAYS = 30
-"""How long a deleted conversation can be had back."""
 
 _DAY = 86_400.0
 
@@ -61,16 +62,19 @@ def threads(context: typer.Context, as_json: Json = False) -> None:
 
 
 def show(context: typer.Context, thread: ThreadName, as_json: Json = False) -> None:
-    """Show a conversation: questions, answers, and the places they rest on."""
+    """Show a conversation: questions, answers, and where what they rest on stands now."""
     from lrwr.cli import conversations
+    from lrwr.wording.conversations import places_of
 
-    output, (found, turns) = _with_store(context, lambda s: _read(s, thread))
+    output, (found, turns, places) = _with_services(context, lambda s: _read(s, thread))
     if as_json:
-        told = [conversations.turn_as_json(turn) for turn in turns]
+        told = [
+            conversations.turn_as_json(turn, places_of(turn, places)) for turn in turns
+        ]
         output.json({**conversations.thread_as_json(found), "conversation": told})
         return
     with output.paged():
-        conversations.show_thread(found, turns, output)
+        conversations.show_thread(found, turns, places, output)
 
 
 def rename(
@@ -81,8 +85,8 @@ def rename(
     """Give a conversation another title."""
     from dataclasses import replace
 
-    from lrwr.cli.conversations import title_of
     from lrwr.core.model.errors import SettingsProblem
+    from lrwr.wording.conversations import title_of
 
     if not title.strip():
         raise SettingsProblem(
@@ -153,16 +157,18 @@ def export(
     ] = False,
 ) -> None:
     """Write a conversation as Markdown, with the places that it cites."""
-    from lrwr.cli.conversation_pages import blocks_of
-    from lrwr.cli.own_files import check_own_file, write_own_file
     from lrwr.core.adapters.documents.markdown import markdown_of
+    from lrwr.core.settings.own_files import check_own_file, write_own_file
+    from lrwr.wording.conversation_pages import blocks_of
 
     def check(settings: "Settings") -> None:
         if to is not None:
             check_own_file(to, settings, [".md"], force=force)
 
-    output, (found, turns) = _with_store(context, lambda s: _read(s, thread), check)
-    text = markdown_of(blocks_of(found, turns))
+    output, (found, turns, places) = _with_services(
+        context, lambda s: _read(s, thread), check
+    )
+    text = markdown_of(blocks_of(found, turns, places))
     if to is None:
         with output.paged():
             output.answer(text.rstrip("\n"))
@@ -175,8 +181,8 @@ def delete(context: typer.Context, thread: ThreadName) -> None:
     """Put a conversation away; after 30 days the next deletion makes that final."""
     import time
 
-    from lrwr.cli.conversations import title_of
     from lrwr.cli.stream import Styled
+    from lrwr.wording.conversations import KEPT_DAYS, title_of
 
     now = time.time()
 
@@ -196,7 +202,7 @@ def delete(context: typer.Context, thread: ThreadName) -> None:
 
 def undo(context: typer.Context) -> None:
     """Bring back the conversation that was deleted last."""
-    from lrwr.cli.conversations import title_of
+    from lrwr.wording.conversations import title_of
 
     output, found = _with_store(context, lambda store: store.restore())
     if found is None:
@@ -208,9 +214,17 @@ def undo(context: typer.Context) -> None:
 def _with_store(
     context: typer.Context,
     work: "Callable[[ThreadStore], Coroutine[Any, Any, Result]]",
+) -> "tuple[Output, Result]":
+    """Do `work` with the conversations."""
+    return _with_services(context, lambda services: work(services.threads))
+
+
+def _with_services(
+    context: typer.Context,
+    work: "Callable[[Services], Coroutine[Any, Any, Result]]",
     check: "Callable[[Settings], None] | None" = None,
 ) -> "tuple[Output, Result]":
-    """Do `work` with the conversations, once `check` has nothing against it."""
+    """Do `work` with the services, once `check` has nothing against it."""
     from lrwr.cli.begin import begin
     from lrwr.cli.running import run_async
     from lrwr.wiring import open_services
@@ -221,17 +235,21 @@ def _with_store(
 
     async def run() -> Result:
         async with open_services(settings, say=output.story) as services:
-            return await work(services.threads)
+            return await work(services)
 
     return output, run_async(run())
 
 
 async def _find(store: "ThreadStore", thread: str) -> "Thread":
-    from lrwr.cli.conversations import thread_called
+    from lrwr.wording.calling import thread_called
 
     return thread_called(thread, await store.threads())
 
 
-async def _read(store: "ThreadStore", thread: str) -> "tuple[Thread, list[Turn]]":
-    found = await _find(store, thread)
-    return found, await store.turns(found.id)
+async def _read(
+    services: "Services", thread: str
+) -> "tuple[Thread, list[Turn], Places]":
+    """Read a conversation, and what became of the words that it rests on."""
+    found = await _find(services.threads, thread)
+    turns = await services.threads.turns(found.id)
+    return found, turns, await services.freshness.of_turns(turns)

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
     from lrwr.cli.output import Output
+    from lrwr.cli.watch_answers import KeptAnswers
     from lrwr.core.settings.values import Settings
     from lrwr.pipeline.watch import WatchService
     from lrwr.pipeline.watch_events import Saved, WatchEvent
@@ -86,9 +87,10 @@ async def _watch(
     as_json: bool,
 ) -> bool:
     """Watch; return whether a first and only look met files that cannot be read."""
-    from lrwr.cli.commands.ingest import targets_of, watcher
+    from lrwr.cli.commands.ingest import watcher
     from lrwr.cli.leave import ask_leave, tell_first_use
     from lrwr.core.settings.library import remember
+    from lrwr.core.settings.targets import targets_of
     from lrwr.pipeline.watch_events import Saved
     from lrwr.watching import asks_model, watching
     from lrwr.wiring import open_services
@@ -98,7 +100,8 @@ async def _watch(
         _warn_of_sync(services, output)
         asked = ["openai"] if settings.pipeline == "b" and asks_model(settings) else []
         ask_leave(services, output, *asked, as_json=as_json)
-        show = _shown(services, output, words, as_json=as_json)
+        kept = _kept(services, output)
+        show = _shown(services, output, words, kept, as_json=as_json)
         tell_first_use(services, output, *asked)
         if paths and not settings.manuscript.folders:
             remember(services.library, targets)
@@ -107,7 +110,7 @@ async def _watch(
             with output.progress("Reading the manuscript", None) as advance:
                 progress = watcher(advance, output)
                 service = watching(services, targets, progress=progress)
-                first = await _first_sweep(service)
+                first = await _first_sweep(service, kept)
             for event in first:
                 await show(event)
             if not once:
@@ -130,8 +133,17 @@ def _warn_of_sync(services: "Services", output: "Output") -> None:
         output.warn(warning)
 
 
-async def _first_sweep(service: "WatchService") -> "list[WatchEvent]":
+def _kept(services: "Services", output: "Output") -> "KeptAnswers":
+    from lrwr.cli.watch_answers import KeptAnswers
+
+    return KeptAnswers(services, output)
+
+
+async def _first_sweep(
+    service: "WatchService", kept: "KeptAnswers"
+) -> "list[WatchEvent]":
     """Bring the library up to date; return what is to be said when that is done."""
+    await kept.begin()
     seen: list[WatchEvent] = []
 
     async def note(event: "WatchEvent") -> None:
@@ -167,12 +179,18 @@ async def _until_stopped(work: "Coroutine[object, object, object]") -> None:
 
 
 def _shown(
-    services: "Services", output: "Output", words: "Sequence[str]", *, as_json: bool
+    services: "Services",
+    output: "Output",
+    words: "Sequence[str]",
+    kept: "KeptAnswers",
+    *,
+    as_json: bool,
 ) -> "Callable[[WatchEvent], Awaitable[None]]":
     from lrwr.cli.watched import event_as_json
     from lrwr.pipeline.watch_events import Saved
 
     async def show(event: "WatchEvent") -> None:
+        event = await kept.told(event)
         if as_json:
             output.json_line(event_as_json(event))
         else:
@@ -192,9 +210,9 @@ async def _guarded(
 ) -> "Callable[[WatchEvent], Awaitable[None]]":
     """Return what shows an event, and then what in it contradicts what stood before."""
     from lrwr.cli import guarding
-    from lrwr.cli.ingested import count
     from lrwr.cli.watch_guard import Guard
     from lrwr.pipeline.watch_events import Saved
+    from lrwr.wording.amounts import count
 
     guard = Guard(services, output)
     if known := await guard.news():
@@ -205,7 +223,7 @@ async def _guarded(
         await show(event)
         if not isinstance(event, Saved) or not event.learned.changed:
             return
-        new = await guard.news()
+        new = await guard.news(event.usage.calls)
         if not as_json:
             guarding.show(new, output)
             return
@@ -216,7 +234,6 @@ async def _guarded(
 
 
 def _say(event: "WatchEvent", services: "Services", output: "Output") -> None:
-    from lrwr.cli.ingested import count
     from lrwr.pipeline.watch_events import (
         Away,
         Polled,
@@ -225,6 +242,7 @@ def _say(event: "WatchEvent", services: "Services", output: "Output") -> None:
         Troubled,
         Watching,
     )
+    from lrwr.wording.amounts import count
 
     match event:
         case Watching(documents):
@@ -259,8 +277,8 @@ def _say_model(services: "Services", output: "Output") -> None:
 
 
 def _say_saved(saved: "Saved", output: "Output") -> None:
-    from lrwr.cli.clean import one_line
-    from lrwr.cli.watched import problems_in_words, saved_in_words
+    from lrwr.wording.cleaning import one_line
+    from lrwr.wording.watched import problems_in_words, saved_in_words
 
     for remark in saved.remarks:
         output.warn(one_line(remark))
@@ -284,7 +302,7 @@ async def _run_hook(
     import os
     import sys
 
-    from lrwr.cli.watched import documents_changed
+    from lrwr.wording.watched import documents_changed
 
     names = documents_changed(saved.learned)
     if not names:

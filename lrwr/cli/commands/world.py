@@ -32,7 +32,7 @@ def world(
 
     bible, output, settings = story_bible(context, as_of)
     if wanted := one_name(name):
-        element = _called(wanted, bible)
+        element = element_called(wanted, bible)
         if as_json:
             output.json(bible_json.element(element))
             return
@@ -52,7 +52,12 @@ def world(
     say_who_reads(output, bible, "Technology, factions, artifacts, rules")
 
 
-def _called(name: str, bible: "Bible") -> "WorldElement":
+def element_called(name: str, bible: "Bible") -> "WorldElement":
+    """Return the one thing of the world that the writer calls so.
+
+    Raises:
+        NotFound: Nothing is called so, or several things are; the hint offers some.
+    """
     from difflib import get_close_matches
 
     from lrwr.core.bible.roll import name_key

@@ -1,11 +1,13 @@
 """Which turns of a conversation a new question goes on from."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from lrwr.core.chat.answering.checking import without_marks
+from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.story import Horizon
-from lrwr.core.model.turns import Turn
-from lrwr.core.retrieval.story import StoryOrder, stands_before
+from lrwr.core.model.turns import Turn, TurnId
+from lrwr.core.retrieval.anchoring import Anchored
+from lrwr.core.retrieval.story import StoryOrder, scope_of, stands_before
 
 BUDGET = 2_000
 """Tokens of earlier turns that are told in full, by `estimated_tokens`."""
@@ -40,13 +42,65 @@ def within_horizon(
     ]
 
 
+def in_sight(
+    places: Sequence[Anchored], horizon: Horizon | None, order: StoryOrder
+) -> bool:
+    """Say whether all words that an answer rests on still stand before `horizon`.
+
+    Words that were moved behind it come later now, and so does what was said of them.
+    What stands outside of the story comes neither before nor after.
+    """
+    if horizon is None:
+        return True
+    kinds = frozenset(ChunkKind)
+    seen = scope_of(order, types=(), horizon=horizon, kinds=kinds)
+    told = [one.now for one in places if one.now and one.now.document in order.numbers]
+    return all(
+        seen.documents is not None
+        and now.document in seen.documents
+        and now.span.end <= seen.until.get(now.document, now.span.end)
+        for now in told
+    )
+
+
+def recalled(turns: Sequence[Turn], budget: int = BUDGET) -> Sequence[Turn]:
+    """Return the turns that can be told at all, in full or in short, oldest first."""
+    return turns[-(len(_newest(turns, budget)) + OLDER) :]
+
+
 def fitting(
-    turns: Sequence[Turn], budget: int = BUDGET
+    turns: Sequence[Turn],
+    budget: int = BUDGET,
+    *,
+    outdated: Collection[TurnId] = (),
 ) -> tuple[tuple[Turn, ...], str]:
     """Return the newest turns that fit, oldest first, and in short what was before.
 
     What was before are questions and how their answers begin, cut: nothing is made up.
+    An answer that is `outdated` is left out of it.
     """
+    kept = _newest(turns, budget)
+    older = turns[: len(turns) - len(kept)]
+    lines = [_in_short(turn, turn.id in outdated) for turn in older[-OLDER:]]
+    before = "\n".join(["Earlier the writer asked:", *lines]) if lines else ""
+    return kept, before
+
+
+def remark_on(places: Sequence[Anchored]) -> str:
+    """Say that the answer before rests on what was changed; empty where it does not."""
+    changed = sum(one.changed for one in places)
+    if not changed:
+        return ""
+    if len(places) == 1:
+        return "The passage that the answer before rests on was changed since."
+    verb = "was" if changed == 1 else "were"
+    return (
+        f"{changed} of the {len(places)} passages that the answer before rests on"
+        f" {verb} changed since."
+    )
+
+
+def _newest(turns: Sequence[Turn], budget: int) -> tuple[Turn, ...]:
     kept: list[Turn] = []
     left = budget
     for turn in reversed(turns):
@@ -54,14 +108,11 @@ def fitting(
         if left < 0:
             break
         kept.append(turn)
-    older = turns[: len(turns) - len(kept)]
-    lines = [_in_short(turn) for turn in older[-OLDER:]]
-    before = "\n".join(["Earlier the writer asked:", *lines]) if lines else ""
-    return tuple(reversed(kept)), before
+    return tuple(reversed(kept))
 
 
-def _in_short(turn: Turn) -> str:
-    answered = _short(without_marks(turn.output.response_text))
+def _in_short(turn: Turn, outdated: bool) -> str:
+    answered = "" if outdated else _short(without_marks(turn.output.response_text))
     asked = f"- {_short(turn.question)}"
     return f"{asked} Answered: {answered}" if answered else asked
 

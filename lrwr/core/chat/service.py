@@ -16,11 +16,12 @@ from lrwr.core.chat.finding.hands import BoundedHands, Searching
 from lrwr.core.chat.finding.seeking import Seeker, Sought
 from lrwr.core.chat.graph import run_turn
 from lrwr.core.chat.hearing import Said, heard
-from lrwr.core.chat.history import fitting, within_horizon
+from lrwr.core.chat.history import remark_on
 from lrwr.core.chat.nodes import Emit, Room
 from lrwr.core.chat.outside.looking import Outside, look_outside
 from lrwr.core.chat.planning.names import every_name
 from lrwr.core.chat.planning.rules import words_to_search
+from lrwr.core.chat.recalling import recall
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.chat.voices import Sending, Shown, Voices, by_rules
 from lrwr.core.model.chunks import Pipeline
@@ -44,6 +45,7 @@ from lrwr.core.model.turns import (
 from lrwr.core.ports.record_store import PassageStore
 from lrwr.core.ports.thread_store import ThreadStore
 from lrwr.core.ports.web_search import WebSearch
+from lrwr.core.retrieval.freshness import FreshnessService
 from lrwr.core.retrieval.reading import ChapterReader
 from lrwr.core.retrieval.search import PassageFinder, SearchRequest, SearchResult
 from lrwr.core.retrieval.story import StoryOrder
@@ -106,6 +108,7 @@ class AvatarSessionService:
         self._bible = bible
         self._finder = finder
         self._passages = passages
+        self._freshness = FreshnessService(passages)
         self._threads = threads
         self._voices = voices
         self._price = price
@@ -174,6 +177,7 @@ class AvatarSessionService:
             await asyncio.shield(self._keep(thread, said, asked_at))
             raise
         await self._check(begun, said)
+        await self._look_back(begun, said)
         yield TurnDone(thread, await self._keep(thread, said, asked_at))
 
     async def _turn(
@@ -243,10 +247,14 @@ class AvatarSessionService:
         text = made.output.response_text
         names = beyond_horizon(text, every_name(later), every_name(begun.bible))
         if names:
-            output = made.output
-            told = f"Names from later in the story: {', '.join(names)}."
-            output = replace(output, remarks=(*output.remarks, told))
-            said.made = replace(made, output=output)
+            _remark(said, f"Names from later in the story: {', '.join(names)}.")
+
+    async def _look_back(self, begun: _Begun, said: Said) -> None:
+        """Remark that the answer before this one rests on what was changed since."""
+        places = await self._freshness.of_turns(begun.turns[-1:])
+        for place in places.values():
+            if remark := remark_on(place):
+                _remark(said, remark)
 
     async def _before(self, asking: Asking) -> Thread | None:
         if asking.thread is None:
@@ -271,15 +279,16 @@ class AvatarSessionService:
                 hint="Say who with `--character NAME`; `lrwr characters` lists them.",
             )
         state = replace(state, entities=_known(state.entities, bible))
-        history, before = fitting(within_horizon(turns, horizon, order))
+        recalled = await recall(turns, horizon, order, self._freshness)
         question = Question(
             text=text,
             mode=state.mode,
             character=state.character,
             horizon=horizon,
             witnessed=state.witnessed,
-            history=history,
-            before=before,
+            history=recalled.history,
+            before=recalled.before,
+            outdated=recalled.outdated,
             state=state,
         )
         return question, bible
@@ -346,6 +355,14 @@ def _known(entities: tuple[str, ...], bible: Bible) -> tuple[str, ...]:
     people = {profile.name for profile in bible.characters}
     names = people | {element.name for element in bible.world}
     return tuple(entity for entity in entities if entity in names)
+
+
+def _remark(said: Said, remark: str) -> None:
+    """Add what is to be said of a whole answer."""
+    if said.made is not None:
+        output = said.made.output
+        output = replace(output, remarks=(*output.remarks, remark))
+        said.made = replace(said.made, output=output)
 
 
 def _unkept(turn: Turn, error: StoreProblem) -> Turn:

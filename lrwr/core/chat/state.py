@@ -13,7 +13,7 @@ from lrwr.core.bible.values import (
 )
 from lrwr.core.model.search import Passage
 from lrwr.core.model.story import Horizon
-from lrwr.core.model.turns import Mode, NarrativeState, Turn
+from lrwr.core.model.turns import Mode, NarrativeState, Turn, TurnId
 from lrwr.core.ports.web_search import WebPage
 
 
@@ -24,7 +24,8 @@ class Question:
     `character` is a name of the bible's at `horizon`, empty for nobody. `witnessed`
     bounds what is known to what the character was present for or was told. `history`
     are the turns that fit, oldest first; `before` is what came before them in short,
-    empty where nothing did.
+    empty where nothing did. `outdated` are those turns whose answers rest on passages
+    that were changed since.
     """
 
     text: str
@@ -34,6 +35,7 @@ class Question:
     witnessed: bool = False
     history: tuple[Turn, ...] = ()
     before: str = ""
+    outdated: frozenset[TurnId] = frozenset()
     state: NarrativeState = field(default_factory=NarrativeState)
 
 

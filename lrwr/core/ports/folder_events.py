@@ -36,12 +36,13 @@ class FolderEvents(Protocol):
     def news(self) -> AsyncGenerator[FolderNews]:
         """Yield what happens from now on, in order, until a folder is lost.
 
-        `Lost` is the last. Whenever it ends it may be asked again, and watches the
-        folders that are there then.
+        `Lost` is the last, and told once. Whenever it ends it may be asked again, and
+        watches the folders that are there then. `Polling` comes before what is found
+        by it. Of a rename the new path is told, and the old one may be.
         Nothing is promised about how many events a save makes, and an event may be
         missed or come for nothing. Paths that no manuscript can have are left out:
         hidden ones, backups, an editor's temporary files. Closing the generator ends
-        the watching.
+        the watching; closing it twice is the same as once.
 
         Raises:
             UnreadableDocument: A folder may not be looked into.

@@ -21,8 +21,9 @@ class HeldFact:
 class Held:
     """What is known of one document.
 
-    `passages` are its texts in order, `facts` are in order of place. `people` are the
-    characters that are named in it, by their names in the cast.
+    `passages` are its texts in order. `facts` are in order of place; those that only
+    say of what kind a passage or scene is are left out. `people` are the characters
+    that are named in it, by their names in the cast.
     """
 
     passages: tuple[str, ...] = ()
@@ -36,7 +37,9 @@ class HoldingStore(Protocol):
     async def held(
         self, documents: Collection[DocumentId], pipeline: Pipeline
     ) -> Mapping[DocumentId, Held]:
-        """Return what a pipeline knows of these documents; nothing of those unknown.
+        """Return what a pipeline knows of these documents, all at one moment.
+
+        Those that it has not read are left out. Pipeline a knows passages alone.
 
         Raises:
             StoreProblem: The library cannot be read.

@@ -1,10 +1,19 @@
 """Where conversations are kept."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from lrwr.core.model.turns import GapFlag, NarrativeState, Thread, ThreadId, Turn
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.turns import (
+    Citation,
+    GapFlag,
+    NarrativeState,
+    Thread,
+    ThreadId,
+    Turn,
+    TurnId,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +23,15 @@ class AskedGap:
 
     gap: GapFlag
     as_of: str
+
+
+@dataclass(frozen=True, slots=True)
+class CitingTurn:
+    """A kept answer, and those of its citations that were asked for."""
+
+    thread: ThreadId
+    turn: TurnId
+    citations: tuple[Citation, ...]
 
 
 class ThreadStore(Protocol):
@@ -75,6 +93,16 @@ class ThreadStore(Protocol):
 
     async def gaps(self) -> list[AskedGap]:
         """Return what whole answers of kept conversations left open, oldest first."""
+        ...
+
+    async def citing(
+        self, documents: Collection[DocumentId] | None = None
+    ) -> list[CitingTurn]:
+        """Return what answers of kept conversations cite, oldest first.
+
+        Only citations of `documents`, where they are named; an answer without one is
+        left out. A stopped answer counts like a whole one.
+        """
         ...
 
     async def search(

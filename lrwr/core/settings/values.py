@@ -282,6 +282,30 @@ class WatchSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ScreenSettings:
+    """How the writing room, `lrwr chat`, looks and listens."""
+
+    theme: str = setting(
+        "auto",
+        "Its colours: auto, which follows the terminal where that tells; dark; light;"
+        " or any theme that its command palette lists.",
+        example="light",
+    )
+    side: int = setting(
+        42,
+        "How many hundredths of a wide terminal the pane beside the conversation has.",
+        low=20,
+        high=70,
+    )
+    keys: tuple[str, ...] = setting(
+        (),
+        "Keys that you want otherwise: the name of what they do, as F1 shows it, then"
+        " the keys, with commas between.",
+        example=("room.characters f2,ctrl+o",),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class OutputSettings:
     """How lrwr writes to the terminal."""
 
@@ -328,6 +352,7 @@ class Settings:
     model: ModelSettings = field(default_factory=ModelSettings)
     web: WebSettings = field(default_factory=WebSettings)
     watch: WatchSettings = field(default_factory=WatchSettings)
+    screen: ScreenSettings = field(default_factory=ScreenSettings)
     output: OutputSettings = field(default_factory=OutputSettings)
     origins: Mapping[str, Origin] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()

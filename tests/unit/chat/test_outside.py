@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from lrwr.cli.answering import Live
-from lrwr.cli.conversation_pages import blocks_of
-from lrwr.cli.conversations import FROM_THE_WEB, show_turn, turn_as_json
+from lrwr.cli.conversations import show_turn, turn_as_json
 from lrwr.cli.output import Output
 from lrwr.core.adapters.documents.markdown import markdown_of
 from lrwr.core.adapters.sentences import sentence_spans
@@ -42,6 +41,8 @@ from lrwr.core.model.turns import (
 )
 from lrwr.core.ports.web_search import WebPage
 from lrwr.core.retrieval.evidence import WordWeights
+from lrwr.wording.conversation_pages import blocks_of
+from lrwr.wording.conversations import FROM_THE_WEB
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.chatting import ONE, a_shelf, a_story, found, paragraphs
 from tests.fakes.stories import Stories
@@ -298,10 +299,10 @@ async def test_the_web_is_shown_apart_and_steers_no_terminal(story: Stories) -> 
     live = Live(output, quiet=False)
     live.show(Token(said.text, Speaker.AVATAR))
     live.end(turn)
-    show_turn(turn, output)
+    show_turn(turn, (), output)
     output.json(turn_as_json(turn))
     thread = Thread(ThreadId("t"), "T", 0.0, 0.0, 1, turn.output.narrative_state_delta)
-    exported = markdown_of(blocks_of(thread, [turn]))
+    exported = markdown_of(blocks_of(thread, [turn], {}))
     whole = stdout.getvalue()
     assert whole.count(FROM_THE_WEB) == 2
     assert "https://evil.example/[bold]" in whole

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.cli.ingested import as_json, in_words
+from lrwr.cli.ingested import as_json
 from lrwr.core.model.metering import Usage
 from lrwr.core.settings.values import ModelSettings, Settings
 from lrwr.pipeline.report import IngestReport
 from lrwr.pipeline.weaving import Weaving
+from lrwr.wording.ingested import in_words
 
 PRICED = Settings(
     Path("novel"), model=ModelSettings(prices=("pretend-1 1.00 10.00", "free-1 0 0"))

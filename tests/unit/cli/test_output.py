@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.cli.clean import clean
 from lrwr.cli.output import Output
 from lrwr.cli.stream import Color, Piece, Styled
 from lrwr.core.model.errors import LrwrError
+from lrwr.wording.cleaning import clean
 
 
 class Terminal(io.StringIO):

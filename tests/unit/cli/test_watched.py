@@ -1,10 +1,13 @@
 import json
 
 from lrwr.cli.clean import jsonable
-from lrwr.cli.watched import documents_changed, event_as_json, saved_in_words
+from lrwr.cli.watched import event_as_json
+from lrwr.core.bible.shifts import Shift
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import About
 from lrwr.core.model.metering import Usage
+from lrwr.core.model.turns import ThreadId
+from lrwr.core.retrieval.freshness import Unsettled
 from lrwr.pipeline.watch_events import (
     Away,
     Cause,
@@ -15,7 +18,8 @@ from lrwr.pipeline.watch_events import (
     WatchEvent,
     Watching,
 )
-from lrwr.pipeline.watch_learned import Learned, LearnedDocument, Shift
+from lrwr.pipeline.watch_learned import Learned, LearnedDocument
+from lrwr.wording.watched import documents_changed, saved_in_words
 
 READ = LearnedDocument(DocumentId("ch3.md"), passages_changed=2)
 EYES = Shift(About.CHARACTER, "Nell", "eyes", "grey", "brown")
@@ -65,6 +69,23 @@ def test_many_documents_are_counted_and_the_same_words_are_said_to_be_so() -> No
 def test_calls_of_a_model_are_told() -> None:
     line = told(Learned((READ,)), model="tiny", usage=Usage(calls=2))
     assert line.endswith("(2 calls of tiny, 0.4 s)")
+
+
+def test_answers_that_rest_on_a_change_are_told_with_the_way_to_them() -> None:
+    ids = tuple(ThreadId(f"7f3a{n:04}0000") for n in range(5))
+    one = told(Learned((READ,)), unsettled=Unsettled(1, ids[:1]))
+    assert one == (
+        "ch3.md read: 2 passages changed; 1 answer in 1 conversation rests on what"
+        " changed (lrwr threads show 7f3a0000) (0.4 s)"
+    )
+    many = told(Learned((READ,)), unsettled=Unsettled(9, ids))
+    assert (
+        "; 9 answers in 5 conversations rest on what changed (lrwr threads show"
+        " 7f3a0000, 7f3a0001, 7f3a0002 and 2 more) ("
+    ) in many
+    saved = Saved(Cause.SAVE, Learned((READ,)), 0.41, unsettled=Unsettled(9, ids))
+    row = json.loads(json.dumps(jsonable(event_as_json(saved))))
+    assert row["answers"] == {"changed": 9, "threads": list(ids)}
 
 
 def test_a_file_name_cannot_break_the_line() -> None:

@@ -78,6 +78,10 @@ the author's version holds."""
 _UNKNOWN = "These words of the question stand nowhere in the text so far: {words}."
 _WEAK = "The search was not sure of what it found: say so if it does not answer."
 
+_OUTDATED = """\
+(The author has since changed passages that the next answer rests on: repeat none of it \
+unless the material bears it out.)"""
+
 _NOTHING = "Nothing was found for this question."
 
 
@@ -155,7 +159,9 @@ def _history(question: Question) -> Iterator[Message]:
     for turn in question.history:
         own = without_the_web(turn.output.response_text)
         answered = without_marks(own).strip()
-        yield Message("user", turn.question)
+        outdated = turn.id in question.outdated
+        asked = f"{turn.question}\n\n{_OUTDATED}" if outdated else turn.question
+        yield Message("user", asked)
         yield Message("assistant", answered or "…")
 
 

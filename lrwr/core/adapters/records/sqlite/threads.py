@@ -1,13 +1,15 @@
 """Where conversations are kept."""
 
+import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from lrwr.core.adapters.records.sqlite.database import Database
 from lrwr.core.adapters.records.sqlite.lexical import any_of
 from lrwr.core.adapters.records.sqlite.turns import (
     THREAD_COLUMNS,
     TURN_COLUMNS,
+    citations_from_json,
     gaps_from_json,
     state_to_json,
     thread_of,
@@ -15,9 +17,10 @@ from lrwr.core.adapters.records.sqlite.turns import (
     turn_row,
     unicode_of,
 )
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.turns import NarrativeState, Thread, ThreadId, Turn
-from lrwr.core.ports.thread_store import AskedGap
+from lrwr.core.model.turns import NarrativeState, Thread, ThreadId, Turn, TurnId
+from lrwr.core.ports.thread_store import AskedGap, CitingTurn
 
 _THREADS = f"""
 select {THREAD_COLUMNS} from thread where deleted_at is null
@@ -39,6 +42,16 @@ from turn join thread on thread.id = turn.thread_id
 where thread.deleted_at is null and turn.state = 'complete'
   and json_array_length(turn.output, '$.gap_flags') > 0
 order by turn.asked_at, turn.n
+"""
+
+_CITING = """
+select turn.thread_id, turn.id, json_group_array(json(cited.value))
+from turn join thread on thread.id = turn.thread_id
+  join json_each(turn.output, '$.citations') cited
+where thread.deleted_at is null
+  and (?1 is null or json_extract(cited.value, '$.document')
+    in (select value from json_each(?1)))
+group by turn.n order by turn.asked_at, turn.n
 """
 
 _NO_LIMIT = -1
@@ -151,6 +164,18 @@ class SqliteThreadStore:
                 AskedGap(gap, as_of)
                 for flags, as_of in connection.execute(_GAPS)
                 for gap in gaps_from_json(flags)
+            ]
+        )
+
+    async def citing(
+        self, documents: Collection[DocumentId] | None = None
+    ) -> list[CitingTurn]:
+        """Return what answers of kept conversations cite, oldest first."""
+        wanted = None if documents is None else json.dumps(sorted(documents))
+        return await self._database.read(
+            lambda connection: [
+                CitingTurn(ThreadId(thread), TurnId(turn), citations_from_json(cited))
+                for thread, turn, cited in connection.execute(_CITING, (wanted,))
             ]
         )
 

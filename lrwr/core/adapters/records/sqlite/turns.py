@@ -92,6 +92,12 @@ def gaps_from_json(flags: str) -> list[GapFlag]:
     return [GapFlag(**one) for one in json.loads(flags)]
 
 
+def citations_from_json(cited: str) -> tuple[Citation, ...]:
+    """Return the citations that a row's output holds, in the order of their numbers."""
+    found = (_citation(one) for one in json.loads(cited))
+    return tuple(sorted(found, key=lambda one: one.number))
+
+
 def unicode_of(text: str) -> str:
     """Return `text` with a `?` for each character that is not Unicode.
 

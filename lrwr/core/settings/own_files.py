@@ -5,25 +5,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.core.model.errors import LrwrError, SettingsProblem
+from lrwr.core.settings.library import folders_of, library_of
 
 if TYPE_CHECKING:
     from lrwr.core.settings.values import Settings
 
 
 def check_own_file(
-    file: Path, settings: "Settings", endings: Sequence[str], *, force: bool
+    file: Path, settings: "Settings", endings: Sequence[str], *, force: bool | None
 ) -> None:
     """Make sure that `file` may be written; `force` allows one that is there.
+
+    None says that there is no flag to be told of.
 
     Raises:
         SettingsProblem: It has another ending, is there, or is in the manuscript.
     """
-    from lrwr.core.settings.library import folders_of, library_of
-
+    flag = "" if force is None else "--to "
     if file.suffix.lower() not in endings:
         raise SettingsProblem(
             f"{file} cannot be written: lrwr writes {' and '.join(endings)}",
-            hint=f"Name it so: --to ../{file.stem or 'file'}{endings[0]}",
+            hint=f"Name it so: {flag}../{file.stem or 'file'}{endings[0]}",
         )
     for folder in folders_of(settings, library_of(settings)):
         if _is_in(file.resolve(), folder):
@@ -32,11 +34,11 @@ def check_own_file(
                 hint=f"Write it to another folder, such as ../{file.name}",
             )
     if file.exists() and not force:
-        raise _there_already(file)
+        raise _there_already(file, force)
 
 
-def write_own_file(file: Path, content: bytes, *, force: bool) -> None:
-    """Write `file`, which must be new unless `force` is given.
+def write_own_file(file: Path, content: bytes, *, force: bool | None) -> None:
+    """Write `file`, which must be new unless `force` is given; see `check_own_file`.
 
     Raises:
         SettingsProblem: It is there already.
@@ -46,7 +48,7 @@ def write_own_file(file: Path, content: bytes, *, force: bool) -> None:
         with file.open("wb" if force else "xb") as opened:
             opened.write(content)
     except FileExistsError as error:
-        raise _there_already(file) from error
+        raise _there_already(file, force) from error
     except OSError as error:
         raise LrwrError(
             f"{file} cannot be written: {error.strerror}",
@@ -62,7 +64,8 @@ def _is_in(file: Path, folder: Path) -> bool:
     return any(one.exists() and one.samefile(whole) for one in (file, *file.parents))
 
 
-def _there_already(file: Path) -> SettingsProblem:
-    return SettingsProblem(
-        f"{file} is there already", hint="Name another file, or use --force."
+def _there_already(file: Path, force: bool | None) -> SettingsProblem:
+    hint = (
+        "Name another file." if force is None else "Name another file, or use --force."
     )
+    return SettingsProblem(f"{file} is there already", hint=hint)

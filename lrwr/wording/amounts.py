@@ -1,9 +1,25 @@
-"""The tokens of a language model and what they cost, in words."""
+"""Numbers in words: how many, and what they cost."""
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lrwr.core.model.metering import Usage
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number and its noun: "1 word", "2 words"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def ago(seconds: float) -> str:
+    """Return how long ago something was, as one says it."""
+    if seconds < 2:
+        return "just now"
+    if seconds < 60:
+        return f"{seconds:.0f} s ago"
+    if seconds < 3600:
+        return f"{seconds // 60:.0f} min ago"
+    return f"{seconds // 3600:.0f} h ago"
 
 
 def tokens_and_price(usage: "Usage", cost: float | None, *, about: bool) -> str:

@@ -1,31 +1,40 @@
 """A conversation as a document."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from lrwr.cli.cards import excerpt
-from lrwr.cli.clean import clean
-from lrwr.cli.conversations import (
+from lrwr.core.model.pages import Block, BlockKind
+from lrwr.core.model.turns import Thread, Turn, TurnId
+from lrwr.core.retrieval.anchoring import Anchored, Freshness
+from lrwr.wording.answers import notes_on
+from lrwr.wording.cleaning import clean
+from lrwr.wording.conversations import (
     ANALYST,
     FROM_THE_WEB,
     moment,
-    notes_on,
+    places_of,
     title_of,
     who_speaks,
 )
-from lrwr.cli.passages import place_of
-from lrwr.core.model.pages import Block, BlockKind
-from lrwr.core.model.turns import Thread, Turn
+from lrwr.wording.excerpts import excerpt
+from lrwr.wording.freshness import changed_in_words, standing
 
 _ITEM = re.compile(r"\s*[-*•+]\s+(?=\S)")
 
 
-def blocks_of(thread: Thread, turns: Sequence[Turn]) -> list[Block]:
-    """Return a conversation as blocks, without anything that could steer a screen."""
+def blocks_of(
+    thread: Thread,
+    turns: Sequence[Turn],
+    places: Mapping[TurnId, Sequence[Anchored]],
+) -> list[Block]:
+    """Return a conversation as blocks, without anything that could steer a screen.
+
+    `places` say what became of the words that each answer rests on.
+    """
     whole = [Block(BlockKind.HEADING, title_of(thread), level=1)]
     for turn in turns:
-        whole += _turn(turn)
+        whole += _turn(turn, places_of(turn, places))
     return [
         replace(
             block,
@@ -37,7 +46,7 @@ def blocks_of(thread: Thread, turns: Sequence[Turn]) -> list[Block]:
     ]
 
 
-def _turn(turn: Turn) -> Iterator[Block]:
+def _turn(turn: Turn, places: Sequence[Anchored]) -> Iterator[Block]:
     said = turn.output
     heading = excerpt(turn.question)
     yield Block(BlockKind.HEADING, heading, level=2)
@@ -46,11 +55,10 @@ def _turn(turn: Turn) -> Iterator[Block]:
     speaker = who_speaks(said.narrative_state_delta)
     lead = "" if speaker == ANALYST else f"{speaker}, "
     yield Block(BlockKind.TEXT, f"{lead}{moment(turn.asked_at)}")
+    if changed := changed_in_words(places):
+        yield Block(BlockKind.TEXT, changed)
     yield from _paragraphs(said.response_text)
-    for citation in said.citations:
-        place = place_of(citation.document, citation.lines)
-        lead = f"[{citation.number}] {place}"
-        yield Block(BlockKind.ITEM, f"“{citation.text}”", lead=lead)
+    yield from map(_cited, places)
     if said.web:
         yield Block(BlockKind.TEXT, f"{FROM_THE_WEB}:")
     for page in said.web:
@@ -58,6 +66,16 @@ def _turn(turn: Turn) -> Iterator[Block]:
         yield Block(BlockKind.ITEM, f"{page.url} “{page.text}”", lead=lead)
     for note in notes_on(turn):
         yield Block(BlockKind.ITEM, note)
+
+
+def _cited(one: Anchored) -> Block:
+    """Return a citation as it stands now, with the old wording where that is another."""
+    now = standing(one)
+    words = f"“{now.words}”"
+    if one.freshness is Freshness.EDITED:
+        words = f"{words} When this was answered: “{one.citation.text}”"
+    lead = f"[{one.citation.number}] {now.before}{now.place}{now.after.rstrip(' :')}"
+    return Block(BlockKind.ITEM, words, lead=lead)
 
 
 def _paragraphs(text: str) -> Iterator[Block]:

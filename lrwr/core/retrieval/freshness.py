@@ -1,0 +1,133 @@
+"""Whether kept answers still rest on what the text says."""
+
+import asyncio
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import NotFound, StoreProblem
+from lrwr.core.model.turns import Citation, ThreadId, Turn, TurnId
+from lrwr.core.ports.record_store import DocumentText, PassageStore
+from lrwr.core.ports.thread_store import CitingTurn, ThreadStore
+from lrwr.core.retrieval.anchoring import (
+    Anchored,
+    anchored,
+    in_place,
+    not_evaluated,
+)
+
+
+class FreshnessService:
+    """Looks up where the words of citations stand now, in the library as it was read."""
+
+    def __init__(self, passages: PassageStore) -> None:
+        self._passages = passages
+
+    async def anchors(self, citations: Sequence[Citation]) -> list[Anchored]:
+        """Say of each citation what became of its words, in the order given.
+
+        Documents that are not cited are read only where words are not in their own.
+        Where the library cannot be read, nothing is evaluated.
+        """
+        try:
+            return await self._anchors(citations)
+        except StoreProblem:
+            return [not_evaluated(citation) for citation in citations]
+
+    async def stand(self, citations: Sequence[Citation]) -> list[bool]:
+        """Say of each citation whether its very words stand in its own document.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        texts = await self._texts({citation.document for citation in citations})
+        return [in_place(citation, texts) is not None for citation in citations]
+
+    async def of_turns(
+        self, turns: Iterable[Turn]
+    ) -> Mapping[TurnId, tuple[Anchored, ...]]:
+        """Say of each turn what became of the words that its answer cites, in order."""
+        own = {turn.id: turn.output.citations for turn in turns}
+        every = [citation for citations in own.values() for citation in citations]
+        found = iter(await self.anchors(every))
+        return {
+            turn: tuple(next(found) for _ in citations)
+            for turn, citations in own.items()
+        }
+
+    async def _anchors(self, citations: Sequence[Citation]) -> list[Anchored]:
+        texts = await self._texts({citation.document for citation in citations})
+        kept = [in_place(citation, texts) for citation in citations]
+        whole = [one for one in kept if one is not None]
+        if len(whole) == len(citations):
+            return whole
+        outlines = await self._passages.outlines()
+        texts |= await self._texts({one.id for one in outlines} - texts.keys())
+        return await asyncio.to_thread(anchored, citations, texts)
+
+    async def _texts(
+        self, documents: Collection[DocumentId]
+    ) -> dict[DocumentId, DocumentText]:
+        """Return the texts of those documents that there are."""
+        found = {}
+        for document in sorted(documents):
+            with suppress(NotFound):
+                found[document] = await self._passages.text(document)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Unsettled:
+    """Kept answers that rest on words which are edited or gone.
+
+    `threads` are their conversations, each once and in the store's order.
+    """
+
+    answers: int = 0
+    threads: tuple[ThreadId, ...] = ()
+
+
+class AnswerWatch:
+    """Notices when changes of the text take away what kept answers rest on."""
+
+    def __init__(self, freshness: FreshnessService, threads: ThreadStore) -> None:
+        self._freshness = freshness
+        self._threads = threads
+        self._told: set[tuple[TurnId, int]] = set()
+
+    async def begin(self) -> None:
+        """Take note of what is edited or gone already: that is no news.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        await self._news(await self._threads.citing())
+
+    async def unsettled(self, documents: Collection[DocumentId]) -> Unsettled:
+        """Return the answers that rest on these documents and no longer hold, once each.
+
+        What was returned before is not returned again, unless it stood again since.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        if not documents:
+            return Unsettled()
+        new = await self._news(await self._threads.citing(documents))
+        return Unsettled(len(new), tuple(dict.fromkeys(one.thread for one in new)))
+
+    async def _news(self, turns: Sequence[CitingTurn]) -> list[CitingTurn]:
+        cited = [(turn, citation) for turn in turns for citation in turn.citations]
+        told = [pair for pair in cited if _key(*pair) in self._told]
+        back = await self._freshness.stand([citation for _, citation in told])
+        self._told -= {_key(*pair) for pair, one in zip(told, back, strict=True) if one}
+        new = [pair for pair in cited if _key(*pair) not in self._told]
+        found = await self._freshness.anchors([citation for _, citation in new])
+        lost = [pair for pair, one in zip(new, found, strict=True) if one.changed]
+        self._told |= {_key(*pair) for pair in lost}
+        return list(dict.fromkeys(turn for turn, _ in lost))
+
+
+def _key(turn: CitingTurn, citation: Citation) -> tuple[TurnId, int]:
+    return turn.turn, citation.number

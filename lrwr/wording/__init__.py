@@ -1,0 +1,1 @@
+"""What a writer is told, in words: the same in commands and on screens."""
