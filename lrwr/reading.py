@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from lrwr.core.adapters.embed.local import LocalEmbedder
     from lrwr.core.adapters.records.sqlite.database import Database
     from lrwr.core.canon.model import Canon
+    from lrwr.core.model.chunks import TextHash
     from lrwr.core.ports.analysis_store import AnalysisStore
     from lrwr.core.ports.job_queue import JobQueue
+    from lrwr.core.ports.manuscript_source import ManuscriptSource
     from lrwr.pipeline.analysis import CloseReading
     from lrwr.pipeline.recipes import Recipe
     from lrwr.pipeline.service import DocumentProcessingService
@@ -31,12 +33,15 @@ class Bounds:
     """What one ingestion may do: `calls` of a model at most, 0 for any number.
 
     Unless `complete`, what an earlier one left unfinished stays so. `jobs` are taken
-    instead of the library's own queue.
+    instead of the library's own queue, `source` instead of the folders named. Without
+    `vectors` passages are cut as ever, and not embedded: they are not to be searched.
     """
 
     calls: int = 0
     complete: bool = True
     jobs: "JobQueue | None" = None
+    source: "ManuscriptSource | None" = None
+    vectors: bool = True
 
 
 UNBOUNDED = Bounds()
@@ -94,9 +99,10 @@ def processing(
 
     settings, now = lender.settings, desk.now
     store = SqliteKnowledgeStore(desk.database, now=now)
-    known = store.known_vectors
+    known = store.known_vectors if bounds.vectors else _all_known
+    folders = FolderSource(lender.library.root, targets, settings.manuscript.exclude)
     return DocumentProcessingService(
-        source=FolderSource(lender.library.root, targets, settings.manuscript.exclude),
+        source=bounds.source or folders,
         parse=Parser(),
         recipe=recipe(settings, desk.database, now, reach, calls=bounds.calls),
         tools=Tools(desk.local.count_tokens, desk.embedder, known),
@@ -106,6 +112,11 @@ def processing(
         weaver=weaver(settings, desk.database, canon),
         complete=bounds.complete,
     )
+
+
+async def _all_known(space: str, texts: "set[TextHash]") -> "set[TextHash]":
+    del space
+    return texts
 
 
 def recipe(

@@ -1,22 +1,14 @@
 """What a save changed in what is known. Pure: stored values in, differences out."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
+from lrwr.core.bible.shifts import Shift, Topic, shifts, strangers, topic_of
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import RULES, WRITER, About, CharacterField
-from lrwr.core.ports.holding_store import Held, HeldFact
-
-_KIND = "kind"
-_ATTRIBUTE = "attribute"
-_TARGET = "target"
-_HEARER = "hearer"
-
-Topic: TypeAlias = tuple[About, str, str]
-"""What a fact is about, whom, and which of their qualities."""
+from lrwr.core.model.facts import About
+from lrwr.core.ports.holding_store import Held
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +38,6 @@ class LearnedDocument:
         """Say whether it is another document now than before."""
         passages = self.passages_new + self.passages_changed + self.passages_gone
         return bool(self.was or self.gone or passages)
-
-
-@dataclass(frozen=True, slots=True)
-class Shift:
-    """One thing that is known otherwise now.
-
-    `subject` is whom or what it is about, empty for an event; `what` names the
-    quality, and is empty for a gap that the writer marked in words. What was not known has no `before`, what is not known now no `after`.
-    """
-
-    about: About
-    subject: str
-    what: str
-    before: str = ""
-    after: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +74,13 @@ def learned(
     Both hold the documents concerned, those that were or are in the library.
     `renamed` maps new names to old ones.
     """
-    shifts = list(_shifts(_claims(before), _claims(after)))
-    facts = [shift for shift in shifts if shift.about is not About.GAP]
-    gaps = [shift for shift in shifts if shift.about is About.GAP]
+    found = list(shifts(_claims(before, renamed), _claims(after, {})))
+    facts = [shift for shift in found if shift.about is not About.GAP]
+    gaps = [shift for shift in found if shift.about is About.GAP]
     return Learned(
-        documents=tuple(_documents(before.documents, after.documents, renamed)),
-        names_new=_strangers(after.cast, before.cast),
-        names_gone=_strangers(before.cast, after.cast),
+        documents=tuple(documents_learned(before.documents, after.documents, renamed)),
+        names_new=strangers(after.cast, before.cast),
+        names_gone=strangers(before.cast, after.cast),
         facts_new=tuple(s for s in facts if not s.before),
         facts_changed=tuple(s for s in facts if s.before and s.after),
         facts_gone=tuple(s for s in facts if not s.after),
@@ -112,11 +89,12 @@ def learned(
     )
 
 
-def _documents(
+def documents_learned(
     before: Mapping[DocumentId, Held],
     after: Mapping[DocumentId, Held],
     renamed: Mapping[DocumentId, DocumentId],
 ) -> Iterable[LearnedDocument]:
+    """Yield what became of each document, sorted; `renamed` maps new names to old."""
     moved = set(renamed.values())
     for document in sorted(before.keys() | after.keys()):
         if document in moved and document not in after:
@@ -137,55 +115,18 @@ def _documents(
         )
 
 
-def _strangers(cast: Cast, others: Cast) -> tuple[str, ...]:
-    """Return those of a cast no form of whose name is known in the other."""
-    known = {alias.name for one in others.characters for alias in one.aliases}
-    known |= {one.name for one in others.characters} | set(others.shared)
-    return tuple(
-        sorted(
-            one.name
-            for one in cast.characters
-            if not known & {one.name, *(alias.name for alias in one.aliases)}
-        )
-    )
+def _claims(
+    library: Library, renamed: Mapping[DocumentId, DocumentId]
+) -> dict[Topic, dict[str, set[DocumentId]]]:
+    """Return what is said on each topic and where, once each and in order.
 
-
-def _claims(library: Library) -> dict[Topic, dict[str, None]]:
-    """Return what is said on each topic, once each and in order."""
-    found: dict[Topic, dict[str, None]] = {}
-    for _, held in sorted(library.documents.items()):
+    Documents go by the name that they have afterwards.
+    """
+    names = {was: document for document, was in renamed.items()}
+    found: dict[Topic, dict[str, set[DocumentId]]] = {}
+    for document, held in sorted(library.documents.items()):
         for one in held.facts:
-            topic, said = _claim(one)
-            found.setdefault(topic, {})[said] = None
+            topic, said = topic_of(one.fact, one.words)
+            where = found.setdefault(topic, {}).setdefault(said, set())
+            where.add(names.get(document, document))
     return found
-
-
-def _claim(held: HeldFact) -> tuple[Topic, str]:
-    fact = held.fact
-    what = fact.field.replace("_", " ")
-    said = " ".join((fact.value or held.words).split())
-    if fact.field == CharacterField.ATTRIBUTE:
-        what = fact.detail(_ATTRIBUTE) or what
-    elif fact.field == CharacterField.RELATIONSHIP:
-        what = fact.detail(_KIND) or what
-        said = " ".join(filter(None, (fact.detail(_TARGET), fact.value))) or said
-    elif fact.about is About.GAP and fact.keeper in (RULES, WRITER):
-        what = ""  # the words say it all
-    elif fact.about is About.TOLD:
-        what = f"told {fact.detail(_HEARER)}".strip()
-    return (fact.about, fact.subject, what), said or what
-
-
-def _shifts(
-    before: Mapping[Topic, Collection[str]], after: Mapping[Topic, Collection[str]]
-) -> Iterable[Shift]:
-    """Yield what differs; one thing said in the place of one other is a change."""
-    for topic in sorted(before.keys() | after.keys()):
-        old, new = before.get(topic, ()), after.get(topic, ())
-        taken = [said for said in old if said not in new]
-        added = [said for said in new if said not in old]
-        if len(taken) == len(added) == 1 and topic[0] is not About.GAP:
-            yield Shift(*topic, before=taken[0], after=added[0])
-            continue
-        yield from (Shift(*topic, before=said) for said in taken)
-        yield from (Shift(*topic, after=said) for said in added)

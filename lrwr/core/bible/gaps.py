@@ -2,9 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
-from hashlib import sha256
-from typing import TypeVar
 
 from lrwr.core.bible.gathering import (
     Found,
@@ -13,18 +10,12 @@ from lrwr.core.bible.gathering import (
     claims,
     value_key,
 )
+from lrwr.core.bible.ids import ids_of, one_called
 from lrwr.core.bible.values import Claim, Evidence, Gap, GapState
 from lrwr.core.canon.model import Canon, Question
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import RULES, WRITER, About, CharacterField
 from lrwr.core.model.turns import GapFlag
-
-_LETTERS = "bcdfghjkmnpqrstvwxz"
-_SHORTEST = 4
-_LONGEST = 12
-
-Words = TypeVar("Words", bound=tuple[str, ...])
 
 Key = tuple[str, str]
 """Whose attribute, by the name in the whole cast; and which."""
@@ -82,18 +73,7 @@ def gap_called(text: str, gaps: Sequence[Gap]) -> Gap:
     Raises:
         NotFound: There is none, or more than one.
     """
-    word = text.strip().casefold()
-    fits = [gap for gap in gaps if word and gap.id.startswith(word)]
-    exact = [gap for gap in fits if gap.id == word]
-    if len(exact or fits) == 1:
-        return (exact or fits)[0]
-    near = get_close_matches(word, [gap.id for gap in gaps], n=1)
-    offered = f"Did you mean {near[0]}? " if near and not fits else ""
-    what = "More than one gap begins with" if fits else "No gap is called"
-    raise NotFound(
-        f"{what} {text!r}",
-        hint=f"{offered}`lrwr gaps --all` lists them with their ids.",
-    )
+    return one_called(text, gaps, noun="gap", listed_by="lrwr gaps --all")
 
 
 def _add_wondered(
@@ -178,27 +158,3 @@ def _key(question: Question, material: Material) -> Key:
     person = material.roll.person(question.about)
     about = value_key(person or question.about) if question.about else ""
     return about, attribute_key(question.attribute)
-
-
-def ids_of(keys: Iterable[Words]) -> Mapping[Words, str]:
-    """Return a few letters for each key, more where few would be those of another."""
-    whole = {key: _letters("\0".join(key)) for key in keys}
-    ids: dict[Words, str] = {}
-    for key, letters in whole.items():
-        others = [other for k, other in whole.items() if k != key]
-        size = next(
-            n
-            for n in range(_SHORTEST, _LONGEST + 1)
-            if n == _LONGEST or not any(o.startswith(letters[:n]) for o in others)
-        )
-        ids[key] = letters[:size]
-    return ids
-
-
-def _letters(text: str) -> str:
-    number = int.from_bytes(sha256(text.encode()).digest(), "big")
-    found = []
-    for _ in range(_LONGEST):
-        number, rest = divmod(number, len(_LETTERS))
-        found.append(_LETTERS[rest])
-    return "".join(found)

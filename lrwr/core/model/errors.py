@@ -27,6 +27,8 @@ class ExitCode(IntEnum):
     """The command did its work, but some documents could not be read."""
     CONTRADICTIONS = 9
     """`lrwr check` found what contradicts confirmed canon, and is not intended."""
+    CHANGED = 10
+    """`lrwr diff --exit-code` found that something differs."""
     INTERNAL = 70
     """Something went wrong in lrwr itself."""
     INTERRUPTED = 130

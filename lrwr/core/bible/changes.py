@@ -1,0 +1,343 @@
+"""What is known otherwise of a story: two states of it, compared. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from lrwr.core.bible.gathering import Found, attribute_key, gather, value_key
+from lrwr.core.bible.project import Knowledge, project
+from lrwr.core.bible.roll import Roll, name_key
+from lrwr.core.bible.shifts import Shift, Topic, shifts, strangers, topic_of
+from lrwr.core.bible.sight import Sight
+from lrwr.core.bible.telling import told_by_models
+from lrwr.core.bible.touching import Later, Touched
+from lrwr.core.bible.values import (
+    Bible,
+    CharacterProfile,
+    Claim,
+    Evidence,
+    Gap,
+    GapState,
+    Moment,
+    MomentKind,
+    Relation,
+)
+from lrwr.core.model.cast import Cast
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.facts import About, WorldField
+
+Renamed = Mapping[DocumentId, DocumentId]
+"""New names of documents, each with the old one."""
+
+
+class Kind(StrEnum):
+    """What a change is a change of."""
+
+    NAME = "name"
+    FACT = "fact"
+    MOMENT = "moment"
+    """A line of the timeline."""
+    GAP = "gap"
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """One state of a story: all that is known of it, and the bible drawn from that.
+
+    `loose` are facts about people of whom the bible has no profile.
+    """
+
+    known: Knowledge
+    bible: Bible
+    loose: tuple[Found, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that is known otherwise, and the words that say so, old and new.
+
+    `was` are places in the old state, `now` in the new one; of a value that other
+    places still say, only those that do not. `later` are the scenes of the new state
+    that touch a fact that is changed or lost, in story order.
+    """
+
+    kind: Kind
+    shift: Shift
+    was: tuple[Evidence, ...] = ()
+    now: tuple[Evidence, ...] = ()
+    later: tuple[Touched, ...] = ()
+
+
+@dataclass(slots=True)
+class _Said:
+    """What one state says on its topics; `words` is wording and places of a saying."""
+
+    sayings: dict[Topic, dict[str, set[DocumentId]]] = field(default_factory=dict)
+    words: dict[tuple[Topic, str], tuple[str, tuple[Evidence, ...]]] = field(
+        default_factory=dict
+    )
+    labels: dict[Topic, tuple[str, str]] = field(default_factory=dict)
+
+
+_Row = tuple[About, str, str, str, tuple[Evidence, ...]]
+"""What a claim is about, whom, which quality, its value, and its words."""
+
+
+def story_of(known: Knowledge) -> Story:
+    """Return the state of a story of which that is known."""
+    sight = Sight(known.order, known.texts, None)
+    roll = Roll(known.cast, known.first_seen, sight, known.canon.names)
+    loose = (
+        one
+        for one in known.facts
+        if one.fact.about is About.CHARACTER and not roll.person(one.fact.subject)
+    )
+    return Story(known, project(known), gather(loose, roll, sight).found)
+
+
+def changes(before: Story, after: Story, renamed: Renamed) -> tuple[Change, ...]:
+    """Return what differs: names, facts, moments, gaps, each in a fixed order."""
+    people = same_people(before.known.cast, after.known.cast)
+    names = {was: document for document, was in renamed.items()}
+    return (
+        *_names(before, after),
+        *_facts(before, after, people, names),
+        *_moments(before, after),
+        *_gaps(before, after, people),
+    )
+
+
+def same_people(
+    before: Cast, after: Cast
+) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Return for either cast what to call each of its people in both.
+
+    One who is called otherwise now is the same where a form of the name is left that
+    nobody else had or has. The longer name is told.
+    """
+    old, new = _forms(before), _forms(after)
+    left = {name: forms for name, forms in old.items() if name not in new}
+    right = {name: forms for name, forms in new.items() if name not in old}
+    pairs = {
+        (one, other)
+        for one, forms in left.items()
+        for other, others in right.items()
+        if _own(forms, old) & _own(others, new)
+    }
+    alone = [
+        pair
+        for pair in pairs
+        if sum(one == pair[0] for one, _ in pairs) == 1
+        and sum(other == pair[1] for _, other in pairs) == 1
+    ]
+    told = {pair: max(pair, key=lambda name: (len(name), name)) for pair in alone}
+    mine = {name: name for name in old} | {pair[0]: told[pair] for pair in alone}
+    theirs = {name: name for name in new} | {pair[1]: told[pair] for pair in alone}
+    return mine, theirs
+
+
+def _forms(cast: Cast) -> dict[str, frozenset[str]]:
+    return {
+        one.name: frozenset((one.name, *(alias.name for alias in one.aliases)))
+        for one in cast.characters
+    }
+
+
+def _own(forms: frozenset[str], everyone: Mapping[str, frozenset[str]]) -> set[str]:
+    return {
+        form
+        for form in forms
+        if sum(form in others for others in everyone.values()) == 1
+    }
+
+
+def _names(before: Story, after: Story) -> Iterator[Change]:
+    first = {one.name: _first(one) for one in after.bible.characters}
+    for name in strangers(after.known.cast, before.known.cast):
+        if name in first:
+            shift = Shift(About.CHARACTER, "", "", after=name)
+            yield Change(Kind.NAME, shift, now=first[name])
+    last = {one.name: _first(one) for one in before.bible.characters}
+    for name in strangers(before.known.cast, after.known.cast):
+        if name in last:
+            shift = Shift(About.CHARACTER, "", "", before=name)
+            yield Change(Kind.NAME, shift, was=last[name])
+
+
+def _first(one: CharacterProfile) -> tuple[Evidence, ...]:
+    return (one.first_seen,) if one.first_seen else ()
+
+
+def _facts(
+    before: Story,
+    after: Story,
+    people: tuple[Mapping[str, str], Mapping[str, str]],
+    names: Mapping[DocumentId, DocumentId],
+) -> Iterator[Change]:
+    old = _said(before, people[0], names)
+    new = _said(after, people[1], {})
+    later = Later(before.known, after.known, after.bible.scenes, names)
+    called = {label: name for name, label in people[1].items()}
+    for shift in shifts(old.sayings, new.sayings):
+        topic = (shift.about, shift.subject, shift.what)
+        was = _places(old, new, topic, shift.before, names)
+        now = _places(new, old, topic, shift.after, {})
+        subject, what = max(old.labels.get(topic, ("", "")), new.labels.get(topic, ("", "")))  # fmt: skip
+        touched: tuple[Touched, ...] = ()
+        if shift.before:
+            still = new.words.get((topic, shift.before), ("", ()))[1]
+            person = called.get(subject) if shift.about is About.CHARACTER else None
+            touched = later.touched(subject, person, was, now, still)
+        yield Change(
+            Kind.FACT,
+            replace(
+                shift,
+                subject=subject,
+                what=what,
+                before=old.words[topic, shift.before][0] if shift.before else "",
+                after=new.words[topic, shift.after][0] if shift.after else "",
+            ),
+            was,
+            now,
+            touched,
+        )
+
+
+def _said(
+    story: Story, people: Mapping[str, str], names: Mapping[DocumentId, DocumentId]
+) -> _Said:
+    said = _Said()
+    for about, subject, what, value, evidence in _rows(story, people):
+        topic = (about, name_key(subject), attribute_key(what))
+        key = value_key(value)
+        if not key:
+            continue
+        where = said.sayings.setdefault(topic, {}).setdefault(key, set())
+        where.update(names.get(one.document, one.document) for one in evidence)
+        wording, places = said.words.get((topic, key), (value, ()))
+        said.words[topic, key] = wording, (*places, *evidence)
+        labels = said.labels.get(topic, (subject, what))
+        said.labels[topic] = max(labels, (subject, what))
+    return said
+
+
+def _rows(story: Story, people: Mapping[str, str]) -> Iterator[_Row]:
+    """Yield what rests on words; the writer's decisions have not changed."""
+    for one in story.bible.characters:
+        name = people.get(one.name, one.name)
+        yield from _claimed(About.CHARACTER, name, "", one.attributes)
+        for what, claims in told_by_models(one):
+            yield from _claimed(About.CHARACTER, name, what, claims)
+        yield from (_related(tie, name, people) for tie in one.relationships)
+    for thing in story.bible.world:
+        for part, claims in (
+            (WorldField.ELEMENT_TYPE, thing.element_types),
+            (WorldField.DESCRIPTION, thing.descriptions),
+            (WorldField.CONNECTED, thing.connected_characters),
+        ):
+            what = part.value.replace("_", " ")
+            yield from _claimed(About.WORLD, thing.name, what, claims)
+    for found in story.loose:
+        (about, subject, what), value = topic_of(found.fact, found.evidence.text)
+        yield about, subject, what, value, (found.evidence,)
+
+
+def _claimed(
+    about: About, subject: str, what: str, claims: Iterable[Claim]
+) -> Iterator[_Row]:
+    for one in claims:
+        if one.evidence:
+            yield about, subject, one.label or what, one.value, one.evidence
+
+
+def _related(tie: Relation, name: str, people: Mapping[str, str]) -> _Row:
+    target = people.get(tie.target, tie.target)
+    judged = f"{target} ({tie.valence})" if tie.valence else target
+    return About.CHARACTER, name, tie.kind or "related", judged, tie.evidence
+
+
+def _places(
+    here: _Said,
+    there: _Said,
+    topic: Topic,
+    said: str,
+    names: Mapping[DocumentId, DocumentId],
+) -> tuple[Evidence, ...]:
+    """Return where it is said here and not there; all of it where none is told apart."""
+    if not said:
+        return ()
+    places = here.words[topic, said][1]
+    others = there.sayings.get(topic, {}).get(said, set())
+    only = (e for e in places if names.get(e.document, e.document) not in others)
+    return tuple(only) or places
+
+
+def _moments(before: Story, after: Story) -> Iterator[Change]:
+    """Yield lines of the timeline that come and go.
+
+    A key sentence whose words stand in both texts has not: which of them stands for a
+    scene is a matter of its other sentences.
+    """
+    old, new = _timeline(before.bible.timeline), _timeline(after.bible.timeline)
+    for key, one in new.items():
+        if key not in old and not _stands(one, before):
+            shift = Shift(About.EVENT, "", one.kind, after=key[1])
+            yield Change(Kind.MOMENT, shift, now=(one.evidence,))
+    for key, one in old.items():
+        if key not in new and not _stands(one, after):
+            shift = Shift(About.EVENT, "", one.kind, before=key[1])
+            yield Change(Kind.MOMENT, shift, was=(one.evidence,))
+
+
+def _timeline(moments: Sequence[Moment]) -> dict[tuple[MomentKind, str], Moment]:
+    found: dict[tuple[MomentKind, str], Moment] = {}
+    for one in moments:
+        found.setdefault((one.kind, " ".join(one.text.split())), one)
+    return found
+
+
+def _stands(one: Moment, story: Story) -> bool:
+    if one.kind is not MomentKind.SENTENCE:
+        return False
+    return any(one.text in kept.text for kept in story.known.texts.values())
+
+
+def _gaps(
+    before: Story,
+    after: Story,
+    people: tuple[Mapping[str, str], Mapping[str, str]],
+) -> Iterator[Change]:
+    old, new = _ledger(before.bible.gaps, people[0]), _ledger(after.bible.gaps, people[1])  # fmt: skip
+    for key in sorted(old.keys() | new.keys()):
+        was, now = old.get(key), new.get(key)
+        opened, open_before = _open(now), _open(was)
+        if opened is open_before:
+            continue
+        gap = now if opened else was
+        assert gap is not None
+        said = {"after" if opened else "before": gap.attribute}
+        yield Change(
+            Kind.GAP,
+            Shift(About.GAP, key[0] and gap.about, "", **said),
+            was=_evidence(was),
+            now=_evidence(now),
+        )
+
+
+def _ledger(
+    gaps: Sequence[Gap], people: Mapping[str, str]
+) -> dict[tuple[str, str], Gap]:
+    return {
+        (people.get(gap.about, gap.about), attribute_key(gap.attribute)): gap
+        for gap in gaps
+    }
+
+
+def _open(gap: Gap | None) -> bool:
+    return gap is not None and gap.state is GapState.OPEN
+
+
+def _evidence(gap: Gap | None) -> tuple[Evidence, ...]:
+    """Return where it is left open, or where it is defined."""
+    claims = () if gap is None else gap.defined or gap.implied
+    return tuple(place for claim in claims for place in claim.evidence)

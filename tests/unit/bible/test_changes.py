@@ -1,0 +1,168 @@
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.core.bible.changes import Change, Kind, Story, changes, same_people
+from lrwr.core.bible.project import Knowledge
+from lrwr.core.bible.shifts import Shift, Topic, shifts
+from lrwr.core.bible.values import (
+    Bible,
+    CharacterProfile,
+    Claim,
+    Evidence,
+    Gap,
+    GapState,
+    Moment,
+    MomentKind,
+    WorldElement,
+)
+from lrwr.core.canon.model import Question
+from lrwr.core.model.cast import Alias, Cast, Character, Gender
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.facts import RULES, About
+from lrwr.core.model.text import Lines, Span
+from lrwr.core.retrieval.story import StoryOrder
+
+SURE, UNSAID = Certainty.VERIFIED, Certainty.NOT_EVALUATED
+DOCUMENTS = [DocumentId("1.md"), DocumentId("2.md")]
+PEOPLE = ["Nell Tallow", "Corin Vale", "Mrs. Gannet"]
+VALUES = ["grey", "brown", "green"]
+
+documents = st.frozensets(st.sampled_from(DOCUMENTS), min_size=1)
+sayings = st.dictionaries(st.sampled_from(VALUES), documents, min_size=1)
+topics = st.tuples(
+    st.sampled_from([About.CHARACTER, About.WORLD, About.GAP]),
+    st.sampled_from(PEOPLE),
+    st.sampled_from(["eyes", "hair"]),
+)
+said = st.dictionaries(topics, sayings)
+
+
+def words(document: str, text: str, at: int = 0) -> Evidence:
+    place = (Span(at, at + len(text)),)
+    lines = Lines(at + 1, at + 1)
+    return Evidence(DocumentId(document), place, text, lines, 1, "", 1, RULES, SURE)
+
+
+def a_character(*names: str) -> Character:
+    aliases = tuple(Alias(name, 1, SURE) for name in names)
+    return Character(names[0], aliases, Gender.UNKNOWN, UNSAID, SURE)
+
+
+@st.composite
+def stories(draw: st.DrawFn) -> Story:
+    people = draw(st.lists(st.sampled_from(PEOPLE), unique=True))
+    claimed = st.dictionaries(st.sampled_from(["eyes", "hair"]), sayings)
+    profiles = tuple(
+        CharacterProfile(
+            name, (), Gender.UNKNOWN, UNSAID, SURE, attributes=claims(draw(claimed))
+        )
+        for name in people
+    )
+    things = tuple(
+        WorldElement(name, (), claims({"": draw(sayings)}), (), SURE)
+        for name in draw(st.lists(st.sampled_from(["Mag", "Gull Post"]), unique=True))
+    )
+    told = tuple(
+        Moment(MomentKind.EVENT, text, (), words("1.md", text))
+        for text in draw(st.lists(st.sampled_from(VALUES)))
+    )
+    open_ = draw(st.dictionaries(st.sampled_from(VALUES), st.sampled_from(GapState)))
+    gaps = tuple(
+        Gap(name, Question("", name), "", name, state) for name, state in open_.items()
+    )
+    cast = Cast(tuple(map(a_character, people)))
+    known = Knowledge(StoryOrder({}, (), {}), {}, cast)
+    return Story(
+        known, Bible(characters=profiles, world=things, timeline=told, gaps=gaps)
+    )
+
+
+def claims(labels: dict[str, dict[str, frozenset[DocumentId]]]) -> tuple[Claim, ...]:
+    return tuple(
+        Claim(value, tuple(words(d, value) for d in sorted(where)), SURE, label)
+        for label, values in labels.items()
+        for value, where in values.items()
+    )
+
+
+def turned(change: Change) -> Change:
+    shift = change.shift
+    back = replace(shift, before=shift.after, after=shift.before)
+    return replace(change, shift=back, was=change.now, now=change.was, later=())
+
+
+@given(stories())
+def test_a_story_does_not_differ_from_itself(story: Story) -> None:
+    assert changes(story, story, {}) == ()
+
+
+@given(stories(), stories())
+def test_what_one_way_gains_the_other_way_loses(one: Story, other: Story) -> None:
+    there, back = changes(one, other, {}), changes(other, one, {})
+    assert {turned(change) for change in there} == {
+        replace(change, later=()) for change in back
+    }
+
+
+@given(said)
+def test_what_is_said_again_has_not_shifted(
+    one: dict[Topic, dict[str, frozenset[DocumentId]]],
+) -> None:
+    assert list(shifts(one, one)) == []
+
+
+@given(said, said)
+def test_every_value_that_came_or_went_is_told(
+    one: dict[Topic, dict[str, frozenset[DocumentId]]],
+    other: dict[Topic, dict[str, frozenset[DocumentId]]],
+) -> None:
+    found = list(shifts(one, other))
+    for topic in one.keys() | other.keys():
+        old, new = set(one.get(topic, ())), set(other.get(topic, ()))
+        mine = [s for s in found if (s.about, s.subject, s.what) == topic]
+        assert old - new <= {s.before for s in mine} <= old | {""}
+        assert new - old <= {s.after for s in mine} <= new | {""}
+        if topic[0] is About.GAP:
+            assert not any(s.before and s.after for s in mine)
+
+
+EYES = (About.CHARACTER, "Nell", "eyes")
+ONE, TWO = (frozenset({one}) for one in DOCUMENTS)
+
+
+def test_a_value_that_another_document_still_says_was_replaced_in_this_one() -> None:
+    both = ONE | TWO
+    (shift,) = shifts({EYES: {"grey": both}}, {EYES: {"grey": TWO, "brown": ONE}})
+    assert shift == Shift(*EYES, before="grey", after="brown")
+    (back,) = shifts({EYES: {"grey": TWO, "brown": ONE}}, {EYES: {"grey": both}})
+    assert back == Shift(*EYES, before="brown", after="grey")
+
+
+def test_values_that_trade_places_have_not_changed() -> None:
+    before, after = {"grey": ONE, "brown": TWO}, {"grey": TWO, "brown": ONE}
+    assert list(shifts({EYES: before}, {EYES: after})) == []
+
+
+def test_a_person_who_gets_a_longer_name_is_the_same() -> None:
+    old = Cast((a_character("Corin"), a_character("Mags")))
+    new = Cast((a_character("Corin Vale", "Corin"), a_character("Pip")))
+    mine, theirs = same_people(old, new)
+    assert mine == {"Corin": "Corin Vale", "Mags": "Mags"}
+    assert theirs == {"Corin Vale": "Corin Vale", "Pip": "Pip"}
+
+
+def test_a_name_that_two_people_bear_makes_nobody_the_same() -> None:
+    old = Cast((a_character("Gannet"),))
+    new = Cast((a_character("Mrs. Gannet", "Gannet"), a_character("Pip", "Gannet")))
+    assert same_people(old, new)[0] == {"Gannet": "Gannet"}
+
+
+def test_a_key_sentence_that_still_stands_is_not_lost() -> None:
+    knowledge = Knowledge(StoryOrder({}, (), {}), {})
+    line = Moment(MomentKind.SENTENCE, "It rained.", (), words("1.md", "It rained."))
+    before = Story(knowledge, Bible(timeline=(line,)))
+    (lost,) = changes(before, Story(knowledge, Bible()), {})
+    assert (lost.kind, lost.shift.before) == (Kind.MOMENT, "It rained.")
