@@ -1,6 +1,7 @@
 """An embedder without a model: it keeps the port, and remembers what it was asked."""
 
 from collections.abc import Sequence
+from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -71,6 +72,7 @@ def _vector(text: str) -> "NDArray[np.float32]":
     return np.asarray(total / np.linalg.norm(total), np.float32)
 
 
+@cache
 def _of_word(word: str) -> "NDArray[np.float64]":
     seed = int.from_bytes(sha256(word.encode()).digest()[:8], "big")
     return np.random.default_rng(seed).normal(size=DIMENSIONS)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
+from lrwr.core.adapters.source.passing import may_be_read
 from lrwr.core.ports.folder_events import FolderNews, Lost, Touched
 
 
@@ -21,7 +22,9 @@ class ScriptedEvents:
 
     def touch(self, *names: str) -> None:
         """Let it be heard that something happened at these names."""
-        self.tell(Touched(frozenset(map(Path, names or ("anything",)))))
+        paths = map(Path, names or ("anything",))
+        if wanted := frozenset(path for path in paths if may_be_read(path.name)):
+            self.tell(Touched(wanted))
 
     async def news(self) -> AsyncGenerator[FolderNews]:
         """Yield what is told, until a folder is lost."""

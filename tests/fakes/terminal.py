@@ -47,9 +47,9 @@ class Terminal:
             **env,
         }
 
-    def run(self, *words: str, **env: str) -> Ran:
-        """Run `lrwr` with these words."""
-        return self.command([str(LRWR), *words], **env)
+    def run(self, *words: str, given: str = "", **env: str) -> Ran:
+        """Run `lrwr` with these words; `given` is piped in."""
+        return self.command([str(LRWR), *words], given=given, **env)
 
     def start(self, *words: str) -> "subprocess.Popen[bytes]":
         """Start `lrwr` with these words; its output is lost."""
@@ -62,13 +62,13 @@ class Terminal:
             stderr=subprocess.DEVNULL,
         )
 
-    def command(self, words: list[str], **env: str) -> Ran:
+    def command(self, words: list[str], *, given: str = "", **env: str) -> Ran:
         """Run any command; there must be no fault of lrwr's and no escape code."""
         done = subprocess.run(
             words,
             cwd=self.folder,
             env={**self.env, **env},
-            stdin=subprocess.DEVNULL,
+            input=given.encode(),
             capture_output=True,
             check=False,
         )

@@ -29,7 +29,7 @@ QUICK = Pace(debounce=0.001, sweep=3600)
 
 @dataclass(slots=True)
 class Watched:
-    """A watch, what it says, and what happens while it rests.
+    """A watch, what it says, what happens while it rests, and why it looked.
 
     `asking` is the setting `[watch] model`, `calls` that of the same name.
     """
@@ -43,6 +43,7 @@ class Watched:
     events: ScriptedEvents = field(default_factory=ScriptedEvents)
     said: "asyncio.Queue[WatchEvent]" = field(default_factory=asyncio.Queue)
     meanwhile: list[Callable[[], object]] = field(default_factory=list)
+    rounds: list[Cause] = field(default_factory=list)
 
     def service(self) -> WatchService:
         """The watch."""
@@ -65,6 +66,7 @@ class Watched:
         return event
 
     def _reader(self, cause: Cause, jobs: JobQueue) -> DocumentProcessingService:
+        self.rounds.append(cause)
         desk = self.desk
         recipe = desk.recipe(SIZE)
         if desk.meters:

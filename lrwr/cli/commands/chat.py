@@ -1,0 +1,93 @@
+"""`lrwr chat`: the writing room."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lrwr.cli.commands.ask import AsOf, Character, ModeName, ThreadName
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from lrwr.cli.output import Output
+    from lrwr.core.settings.values import Settings
+    from lrwr.tui.lending import Lends
+    from lrwr.tui.sitting import Opening
+
+EPILOG = (
+    "Examples: lrwr chat · lrwr chat --character Nell --mode in_character ·"
+    " lrwr chat --as-of ch4 · lrwr chat --watch · lrwr chat --thread 1 ·"
+    " lrwr chat --plain"
+)
+
+Watch = Annotated[bool, typer.Option("--watch", help="Read each save while you write.")]
+Plain = Annotated[
+    bool,
+    typer.Option(
+        "--plain", help="Line by line, without a screen: for screen readers and pipes."
+    ),
+]
+
+
+def chat(
+    context: typer.Context,
+    character: Character = None,
+    mode: ModeName = None,
+    as_of: AsOf = None,
+    thread: ThreadName = None,
+    watch: Watch = False,
+    plain: Plain = False,
+) -> None:
+    """Open the writing room: ask, read, follow each answer to the text."""
+    import asyncio
+
+    from lrwr.cli.begin import begin
+    from lrwr.cli.choices import mode_named
+    from lrwr.tui.sitting import Opening
+
+    settings, output = begin(context)
+    opening = Opening(
+        character=character or "",
+        as_of=as_of or "",
+        mode=mode_named(mode),
+        thread=thread or "",
+        watch=watch,
+    )
+    if plain or _is_piped(output):
+        _converse(settings, output, opening)
+    else:
+        asyncio.run(_chat(settings, opening))
+
+
+def _is_piped(output: "Output") -> bool:
+    """Say whether there is no terminal for a screen, and tell the writer if so."""
+    import sys
+
+    from lrwr.cli.stream import is_terminal
+
+    if is_terminal(sys.stdin) and output.interactive:
+        return False
+    output.story("There is no terminal here for the writing room: as with --plain.")
+    return True
+
+
+def _converse(settings: "Settings", output: "Output", opening: "Opening") -> None:
+    from lrwr.cli.plain_chat import converse
+
+    if opening.watch:
+        output.warn("--watch needs the writing room; `lrwr watch` reads saves, too.")
+    converse(settings, output, opening)
+
+
+async def _chat(settings: "Settings", opening: "Opening") -> None:
+    from lrwr.cli.faults import fault_of
+    from lrwr.tui.app import WritingRoom
+    from lrwr.tui.backstage import Backstage
+
+    def opening_room() -> "AbstractAsyncContextManager[Lends]":
+        from lrwr.lending import open_room
+
+        return open_room(settings)
+
+    async with Backstage(opening_room) as stage:
+        await WritingRoom(stage, settings, opening, fault_of).run_async()

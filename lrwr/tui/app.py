@@ -1,0 +1,68 @@
+"""The writing room: one app, its colours and its keys."""
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import App
+from textual.binding import Binding, BindingType
+
+from lrwr.core.model.errors import LrwrError
+from lrwr.core.settings.values import Settings
+from lrwr.tui.actions import ROOM
+from lrwr.tui.keys import keymap_of
+from lrwr.tui.screens.room import RoomScreen
+from lrwr.tui.sitting import Opening
+from lrwr.tui.themes import theme_named, themes
+
+if TYPE_CHECKING:
+    from lrwr.tui.backstage import Backstage
+    from lrwr.tui.lending import Lends
+
+Fault = Callable[[Exception], LrwrError]
+"""Makes of an error that nobody foresaw what a writer is told."""
+
+
+class WritingRoom(App[None], inherit_bindings=False):
+    """Shows the conversation; whatever takes time happens on `stage`."""
+
+    TITLE = "lrwr"
+    CSS_PATH = "room.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(action.binding for action in ROOM if action.id == "room.quit"),
+        Binding("ctrl+c", "help_quit", show=False, system=True),
+    ]
+    ENABLE_COMMAND_PALETTE = False  # the room has its own, with keys of its own
+
+    def __init__(
+        self,
+        stage: "Backstage[Lends]",
+        settings: Settings,
+        opening: Opening,
+        fault: Fault,
+    ) -> None:
+        super().__init__()
+        self.stage = stage
+        self.settings = settings
+        self.fault = fault
+        self.keymap: Mapping[str, str] = {}
+        self._opening = opening
+
+    def on_mount(self) -> None:
+        """Dress, and show the conversation."""
+        for theme in themes():
+            self.register_theme(theme)
+        wanted = theme_named(self.settings.screen.theme, os.environ)
+        self.keymap, problems = keymap_of(self.settings.screen.keys)
+        self.set_keymap(self.keymap)
+        self.push_screen(RoomScreen(self._opening))
+        if wanted in self.available_themes:
+            self.theme = wanted
+        else:
+            problems = (*problems, f"There is no theme “{wanted}”.")
+        for problem in problems:
+            self.notify(problem, severity="warning", markup=False)
+
+    def told(self, error: Exception) -> LrwrError:
+        """Return what the writer is told of an error, foreseen or not."""
+        return error if isinstance(error, LrwrError) else self.fault(error)

@@ -1,0 +1,166 @@
+"""Services at work in a thread of their own: the screen never waits for them."""
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+PATIENCE = 10.0
+"""Seconds that work may take to end, once it was told to."""
+
+Lent = TypeVar("Lent", covariant=True)
+Result = TypeVar("Result")
+
+
+class Backstage(Generic[Lent]):
+    """Opens what is lent when it is first wanted, and closes it when all is over.
+
+    All work is done in one thread, by one event loop. Whoever waits for it waits in
+    the loop of the screen, and stops it by being cancelled.
+    """
+
+    def __init__(
+        self, opening: Callable[[], AbstractAsyncContextManager[Lent]]
+    ) -> None:
+        self.waiting = 0
+        """How many wait for what they had done."""
+        self._opening = opening
+        self._opened: asyncio.Task[Lent] | None = None
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="backstage", daemon=True)
+        self._stack = AsyncExitStack()
+        self._begun: set[asyncio.Task[Any]] = set()
+
+    async def __aenter__(self) -> "Backstage[Lent]":
+        """Begin; nothing is opened yet."""
+        self._thread.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop all work, close what was opened, and wait until that is done."""
+        try:
+            await asyncio.wrap_future(
+                asyncio.run_coroutine_threadsafe(self._end(), self._loop)
+            )
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            await asyncio.to_thread(self._thread.join)
+            self._loop.close()
+
+    async def do(self, work: Callable[[Lent], Coroutine[Any, Any, Result]]) -> Result:
+        """Return what `work` comes to; what it raises is raised.
+
+        Cancelled, it stops the work and waits until it has stopped.
+        """
+
+        async def done() -> Result:
+            return await work(await self._lent())
+
+        self.waiting += 1
+        try:
+            return await self._there(done())
+        finally:
+            self.waiting -= 1
+
+    async def follow(
+        self, work: Callable[[Lent], AsyncGenerator[Result, None]]
+    ) -> AsyncGenerator[Result, None]:
+        """Yield what `work` yields, in order and as it comes.
+
+        Closed early, it closes the work and waits until that has ended.
+        """
+        here = asyncio.get_running_loop()
+        came: asyncio.Queue[_Came[Result]] = asyncio.Queue()
+
+        async def pass_on() -> None:
+            async with aclosing(work(await self._lent())) as events:
+                async for event in events:
+                    here.call_soon_threadsafe(came.put_nowait, _Came([event]))
+
+        async def watched() -> None:
+            try:
+                await self._there(pass_on())
+            finally:
+                came.put_nowait(_Came([]))
+
+        under_way = asyncio.create_task(watched())
+        try:
+            while event := (await came.get()).event:
+                yield event[0]
+            await under_way
+        finally:
+            under_way.cancel()
+            await asyncio.wait([under_way])
+
+    async def _lent(self) -> Lent:
+        if self._opened is None:
+            entering = self._stack.enter_async_context(self._opening())
+            self._opened = asyncio.create_task(entering)
+        opened = self._opened
+        try:
+            return await asyncio.shield(opened)
+        finally:
+            if opened.done() and (opened.cancelled() or opened.exception()):
+                self._opened = None  # what could not be opened is tried again
+
+    async def _there(self, work: Coroutine[Any, Any, Result]) -> Result:
+        here = asyncio.get_running_loop()
+        ended: asyncio.Future[asyncio.Task[Result]] = here.create_future()
+        begun: list[asyncio.Task[Result]] = []
+
+        def begin() -> None:
+            task = self._loop.create_task(work)
+            begun.append(task)
+            self._begun.add(task)
+            task.add_done_callback(end)
+
+        def end(task: asyncio.Task[Result]) -> None:
+            self._begun.discard(task)
+            here.call_soon_threadsafe(ended.set_result, task)
+
+        self._loop.call_soon_threadsafe(begin)
+        try:
+            task = await asyncio.shield(ended)
+        except asyncio.CancelledError:
+            self._loop.call_soon_threadsafe(lambda: begun[0].cancel())
+            _heard(await ended)
+            raise
+        return task.result()
+
+    async def _end(self) -> None:
+        """Stop each task once: one that is stopping already has things to put away."""
+        ending = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in self._begun:
+            if not task.cancelling():
+                task.cancel()
+        if ending:
+            _, left = await asyncio.wait(ending, timeout=PATIENCE)
+            for task in left:
+                task.cancel()
+        await self._stack.aclose()
+        await self._loop.shutdown_asyncgens()
+        await self._loop.shutdown_default_executor()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+
+
+class _Came(Generic[Result]):
+    """What came from backstage; no event is the end."""
+
+    def __init__(self, event: list[Result]) -> None:
+        self.event = event
+
+
+def _heard(task: "asyncio.Task[Any]") -> None:
+    """Take note of what a stopped task raised: nobody waits for it any more."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,175 @@
+"""What is left open, and what the writer says to it."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import work
+from textual.binding import Binding, BindingType
+
+from lrwr.tui.gaps import Left, decide, left_open, take_back
+from lrwr.tui.rows import Row
+from lrwr.tui.screens.line import LineScreen
+from lrwr.tui.screens.paired import Paired
+from lrwr.tui.widgets.listing import RowList
+from lrwr.wording.excerpts import excerpt
+from lrwr.wording.lines import Line, Styled
+from lrwr.wording.stories import how_to_read, nobody_evaluated, nothing_known
+from lrwr.wording.tellings import gap_lines
+
+if TYPE_CHECKING:
+    from lrwr.core.bible.values import Gap
+    from lrwr.core.canon.decision import Decision
+    from lrwr.tui.screens.room import RoomScreen
+
+BY_MODELS = "Gaps that you did not mark yourself"
+"""What only a language model can tell."""
+
+
+class GapsScreen(Paired[None]):
+    """Open gaps, those of this conversation first; what is decided is canon."""
+
+    WORDS_FIRST: ClassVar[bool] = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "enter",
+            "enter",
+            "Answer",
+            id="gaps.enter",
+            tooltip="Answer the gap, or open the place of the line",
+            priority=True,
+        ),
+        Binding("a", "answer", "Answer", show=False, id="gaps.answer"),
+        Binding("d", "decline", "Leave open", id="gaps.dismiss", tooltip="On purpose"),
+        Binding(
+            "p", "postpone", "Later", id="gaps.postpone", tooltip="Nothing is decided"
+        ),
+        Binding("u", "undo", "Undo", id="gaps.undo", tooltip="Take the last one back"),
+        Binding("slash", "find", "Search", id="gaps.find", tooltip="Look for words"),
+    ]
+
+    def __init__(self, room: "RoomScreen") -> None:
+        as_of = room.sitting.as_of
+        super().__init__(room, f"Left open{f', as of {as_of}' if as_of else ''}")
+        self._left: Left | None = None
+        self._later: list[str] = []
+        self._decided: list[Decision] = []
+        self._said = ""
+
+    async def rows(self) -> Sequence[Row]:
+        """Return the open gaps: this conversation's, the others, the postponed."""
+        sitting, room = self.room.sitting, self.room.room
+        left = await room.stage.do(
+            lambda lent: left_open(lent, sitting.as_of, sitting.thread)
+        )
+        self._left = left
+        remedy = how_to_read(left.bible, room.settings)
+        self.nothing = nothing_known("No gap is open", sitting.as_of or None, remedy)
+        if not self._said:
+            self.note(nobody_evaluated(left.bible, BY_MODELS))
+        return self._in_order()
+
+    def _in_order(self) -> list[Row]:
+        if self._left is None:
+            return []
+        asked, later = self._left.asked, self._later
+        now = [gap for gap in self._left.open if gap.id not in later]
+        parts = (
+            ("This conversation came upon", [gap for gap in now if gap.id in asked]),
+            ("Open", [gap for gap in now if gap.id not in asked]),
+            ("Later", [gap for gap in self._left.open if gap.id in later]),
+        )
+        rows: list[Row] = []
+        for heading, gaps in parts:
+            if gaps:
+                rows += [Row("", heading, heading=True), *map(_row, gaps)]
+        return rows
+
+    async def lines(self, key: str) -> Iterable[Line]:
+        """Return what is implied and suggested, and where an answer goes."""
+        gap = self._gap(key)
+        if gap is None:
+            return ()
+        return [
+            *gap_lines(gap),
+            Line(()),
+            Line((Styled("Your answer is kept in lrwr.canon.toml.", "faint"),)),
+        ]
+
+    def choose(self, key: str) -> None:
+        """Answer it."""
+        del key
+        self.action_answer()
+
+    @work(exclusive=True, group="decide", exit_on_error=False)
+    async def action_answer(self) -> None:
+        """Ask for the answer, and write it down."""
+        if (gap := self._gap(self.key)) is None:
+            return
+        line = LineScreen(
+            f"{_name(gap)}: your answer",
+            besides="It counts as canon from then on, and is kept in lrwr.canon.toml.",
+        )
+        answer = await self.app.push_screen_wait(line)
+        if answer:
+            await self.attempt(self._decide(gap, answer))
+
+    @work(exclusive=True, group="decide", exit_on_error=False)
+    async def action_decline(self) -> None:
+        """Leave it open on purpose."""
+        if (gap := self._gap(self.key)) is not None:
+            await self.attempt(self._decide(gap, None))
+
+    def action_postpone(self) -> None:
+        """Put it at the end of the list, and decide nothing."""
+        if key := self.key:
+            after = self.query_one(RowList).after(key)
+            self._later = [*(one for one in self._later if one != key), key]
+            self._say("Postponed: nothing is decided.")
+            self.fill(at=after)
+
+    @work(exclusive=True, group="decide", exit_on_error=False)
+    async def action_undo(self) -> None:
+        """Take back what was decided here last."""
+        await self.attempt(self._undo())
+
+    async def _decide(self, gap: "Gap", answer: str | None) -> None:
+        after = self.query_one(RowList).after(gap.id)
+        decision = await self.room.room.stage.do(lambda lent: decide(lent, gap, answer))
+        if decision is None:
+            self._say("That was decided already.")
+        else:
+            self._decided.append(decision)
+            done = "is left open on purpose" if answer is None else "is answered"
+            self._say(f"{_name(gap)} {done}, in lrwr.canon.toml. u takes it back.")
+        self.fill(at=after)
+
+    async def _undo(self) -> None:
+        if not self._decided:
+            self._say("Nothing was decided here; `lrwr canon undo` goes further back.")
+            return
+        last = self._decided[-1]
+        told = await self.room.room.stage.do(lambda lent: take_back(lent, last))
+        self._decided.pop()
+        self._say(
+            f"Taken back: {told}"
+            if told
+            else "Something else was decided since: see `lrwr canon`."
+        )
+        self.fill(at=self.key)
+
+    def _say(self, text: str) -> None:
+        self._said = text
+        self.note(text, good=True)
+
+    def _gap(self, key: str) -> "Gap | None":
+        found = self._left.open if self._left else ()
+        return next((gap for gap in found if gap.id == key), None)
+
+
+def _row(gap: "Gap") -> Row:
+    return Row(gap.id, excerpt(gap.attribute), gap.about)
+
+
+def _name(gap: "Gap") -> str:
+    whose = f"{gap.about}: " if gap.about else ""
+    return f"{whose}{excerpt(gap.attribute)}".rstrip(" .:")

@@ -1,0 +1,139 @@
+"""All that can be done: keys, commands, and what the settings call them."""
+
+from collections.abc import Iterator, Mapping
+from itertools import chain, groupby
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from lrwr.tui.actions import FIXED, ORDER, PLACES, PROMPT, ROOM, Action
+from lrwr.tui.keys import keys_of, shown
+
+PASSAGES = "Passages, once the pane beside the conversation is chosen with Tab"
+
+OWN_KEYS = (
+    "Keys of your own go into lrwr.toml, under [screen], by the names in grey:"
+    ' keys = ["room.characters ctrl+o", "room.side f12,ctrl+b"]'
+)
+
+NOTHING = "Nothing here does that. Delete some letters, or press Escape."
+
+
+class HelpScreen(ModalScreen[None]):
+    """Lists every action; what is typed above the list narrows it."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    HelpScreen {
+        align: center middle;
+    }
+    HelpScreen > Vertical {
+        width: 90%;
+        max-width: 92;
+        height: 90%;
+        padding: 0 1;
+        border: round $primary;
+        border-title-color: $primary;
+        border-subtitle-color: $text-muted;
+        background: $surface;
+    }
+    HelpScreen Input {
+        border: none;
+        height: 1;
+        margin: 1 1;
+        padding: 0 1;
+        background: $panel;
+    }
+    HelpScreen VerticalScroll {
+        height: 1fr;
+        padding: 0 1;
+        scrollbar-size-vertical: 1;
+    }
+    HelpScreen Static {
+        height: auto;
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,f1", "close", "Close", priority=True),
+        Binding("up", "scroll('up')", "Up", show=False, priority=True),
+        Binding("down", "scroll('down')", "Down", show=False, priority=True),
+        Binding("pageup", "scroll('page_up')", "Page up", show=False, priority=True),
+        Binding(
+            "pagedown", "scroll('page_down')", "Page down", show=False, priority=True
+        ),
+    ]
+
+    def __init__(self, keymap: Mapping[str, str], words: str = "") -> None:
+        super().__init__()
+        self._keymap = keymap
+        self._words = words
+
+    def compose(self) -> ComposeResult:
+        """Lay out the list."""
+        with Vertical() as box:
+            box.border_title = "What you can do"
+            box.border_subtitle = "↑ ↓ scroll · type to find · Esc closes"
+            yield Input(self._words, placeholder="Find a key or a command")
+            with VerticalScroll(can_focus=False):
+                yield Static(self._told(self._words))
+
+    @on(Input.Changed)
+    def _narrowed(self, event: Input.Changed) -> None:
+        self.query_one(Static).update(self._told(event.value))
+        self.query_one(VerticalScroll).scroll_home(animate=False)
+
+    def action_close(self) -> None:
+        """Go back to the conversation."""
+        self.dismiss()
+
+    def action_scroll(self, how: str) -> None:
+        """Move the list: up or down, by a line or a page."""
+        pane = self.query_one(VerticalScroll)
+        moves = {
+            "up": pane.scroll_up,
+            "down": pane.scroll_down,
+            "page_up": pane.scroll_page_up,
+            "page_down": pane.scroll_page_down,
+        }
+        moves[how](animate=False)
+
+    def _told(self, words: str) -> Content:
+        """Return what can be done, as far as all of `words` occur in it."""
+        lines = list(chain(*(self._part(*one, words) for one in parts())))
+        lines = lines or [Content(NOTHING)]
+        if not words.strip():
+            lines += [Content(""), Content.styled(OWN_KEYS, "dim")]
+        return Content("\n").join(lines)
+
+    def _part(
+        self, title: str, actions: tuple[Action, ...], words: str
+    ) -> Iterator[Content]:
+        found = [one for one in actions if self._fits(one, title, words)]
+        if found:
+            yield Content.styled(title, "bold $secondary")
+        for action in found:
+            keys = ", ".join(map(shown, keys_of(action, self._keymap)))
+            slash = f"/{action.slash} {action.takes}" if action.slash else ""
+            yield Content.assemble((keys.ljust(10), "bold $accent"), "  ", slash)
+            yield Content.assemble(f"{'':12}{action.help}  ", (action.id, "dim"))
+        if found:
+            yield Content("")
+
+    def _fits(self, action: Action, title: str, words: str) -> bool:
+        keys = keys_of(action, self._keymap)
+        told = (*keys, *map(shown, keys), f"/{action.slash}", action.title)
+        whole = " ".join((*told, action.help, action.id, title)).casefold()
+        return all(word in whole for word in words.casefold().split())
+
+
+def parts() -> Iterator[tuple[str, tuple[Action, ...]]]:
+    """Yield the parts of the table, each with its title and its actions."""
+    every = sorted((*PROMPT, *ROOM, *FIXED), key=lambda one: ORDER.index(one.part))
+    for part, actions in groupby(every, lambda one: one.part):
+        yield part, tuple(actions)
+    yield PASSAGES, PLACES

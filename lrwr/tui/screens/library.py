@@ -1,0 +1,223 @@
+"""What was read, what work there is, and what the last saves brought."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.message import Message
+from textual.screen import ModalScreen
+from textual.widgets import Input, ProgressBar, Static
+
+from lrwr.core.model.errors import LrwrError
+from lrwr.core.model.events import Finished, IngestEvent, Planned
+from lrwr.core.model.jobs import Job, JobState
+from lrwr.wording.amounts import count
+from lrwr.wording.cleaning import clean, one_line
+
+if TYPE_CHECKING:
+    from lrwr.core.ports.record_store import LibraryCounts
+    from lrwr.tui.backstage import Backstage
+    from lrwr.tui.lending import Lends
+
+SHOWN = 100
+"""Jobs that are looked at."""
+
+EVERY = 2.0
+"""Seconds between two looks at the jobs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """How the library stands; `counts` is None where nothing was read."""
+
+    counts: "LibraryCounts | None"
+    folders: tuple[Path, ...]
+    jobs: tuple[Job, ...]
+    root: Path
+
+
+async def shelf_of(lent: "Lends") -> Shelf:
+    """Return how the library stands."""
+    root, folders = lent.library.root, lent.manuscript()
+    if not lent.begun:
+        return Shelf(None, folders, (), root)
+    counts = await lent.passages.counts(lent.settings.pipeline)
+    jobs = await lent.jobs.jobs(limit=SHOWN)
+    return Shelf(counts, folders, tuple(jobs), root)
+
+
+class LibraryScreen(ModalScreen[bool]):
+    """Shows the library; comes to whether anything was read from here."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    LibraryScreen { align: center middle; }
+    LibraryScreen > Vertical {
+        width: 90%; height: 90%; max-width: 110; padding: 1 2;
+        background: $surface; border: round $primary;
+    }
+    LibraryScreen .title { text-style: bold; color: $primary; height: 1; }
+    LibraryScreen .told { height: auto; margin-top: 1; }
+    LibraryScreen .head { text-style: bold; color: $secondary; margin-top: 1; }
+    LibraryScreen .bad { color: $text-warning; }
+    LibraryScreen Input { height: 3; margin-top: 1; }
+    LibraryScreen ProgressBar { margin-top: 1; height: 1; }
+    LibraryScreen .hint { height: 1; color: $text-muted; }
+    LibraryScreen VerticalScroll { height: 1fr; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Close", tooltip="Stop reading, or go back"),
+        Binding("r", "read", "Read", tooltip="Read what changed in the manuscript"),
+    ]
+
+    class Seen(Message):
+        """Something happened while the manuscript is read. May be sent by any thread."""
+
+        def __init__(self, event: IngestEvent) -> None:
+            super().__init__()
+            self.event = event
+
+    def __init__(self, stage: "Backstage[Lends]", learned: Sequence[str]) -> None:
+        super().__init__()
+        self._stage = stage
+        self._learned = learned
+        self._changed = False
+
+    def compose(self) -> ComposeResult:
+        """Lay out what is known, what works, and what came of saves."""
+        with Vertical():
+            yield Static("The library", classes="title")
+            with VerticalScroll():
+                yield Static(markup=False, classes="told", id="counts")
+                yield Input(placeholder="The folder of your manuscript", id="folder")
+                yield ProgressBar(show_eta=False)
+                yield Static(markup=False, classes="told bad", id="trouble")
+                yield Static(markup=False, classes="told", id="report")
+                yield Static("Work", classes="head")
+                yield Static(markup=False, classes="told", id="jobs")
+                yield Static("What saves brought", classes="head")
+                yield Static(markup=False, classes="told", id="learned")
+            yield Static("r reads what changed · Esc closes", classes="hint")
+
+    def on_mount(self) -> None:
+        """Look, and go on looking."""
+        self.query_one(ProgressBar).display = False
+        self.query_one("#folder").display = False
+        self._show_learned()
+        self._look()
+        self.set_interval(EVERY, self._look)
+
+    @work(exclusive=True, group="look", exit_on_error=False)
+    async def _look(self) -> None:
+        shelf = await self._stage.do(shelf_of)
+        self.query_one("#counts", Static).update(clean(_counted(shelf)))
+        self.query_one("#jobs", Static).update(clean(_worked(shelf.jobs)))
+        folder = self.query_one("#folder", Input)
+        if not shelf.folders and not folder.display:
+            folder.display = True
+            folder.focus()
+        self._show_learned()
+
+    def _show_learned(self) -> None:
+        lines = [one_line(line) for line in reversed(self._learned)]
+        told = "\n".join(lines) or "Nothing yet: /watch reads each save."
+        self.query_one("#learned", Static).update(clean(told))
+
+    @on(Input.Submitted, "#folder")
+    def _named(self, event: Input.Submitted) -> None:
+        self._read(event.value.strip())
+
+    def action_read(self) -> None:
+        """Read what changed."""
+        self._read("")
+
+    def action_leave(self) -> None:
+        """Stop reading if that is under way, else go back."""
+        reading = [w for w in self.workers if w.group == "read" and w.is_running]
+        if reading:
+            self.workers.cancel_group(self, "read")
+        else:
+            self.dismiss(self._changed)
+
+    @work(exclusive=True, group="read", exit_on_error=False)
+    async def _read(self, folder: str) -> None:
+        """Read the manuscript, and say what came of it."""
+        bar = self.query_one(ProgressBar)
+        bar.update(total=None, progress=0)
+        bar.display = True
+        self._say()
+
+        def seen(event: IngestEvent) -> None:
+            self.post_message(self.Seen(event))
+
+        try:
+            told = await self._stage.do(lambda lent: _read_in(lent, folder, seen))
+            self._changed = True
+            self._say(*told)
+        except LrwrError as error:
+            self._say(f"{error}\n{error.hint}".strip(), bad=True)
+        finally:
+            bar.display = False
+            self._look()
+
+    def _say(self, *lines: str, bad: bool = False) -> None:
+        text = clean("\n".join(lines))
+        self.query_one("#trouble", Static).update(text if bad else "")
+        self.query_one("#report", Static).update("" if bad else text)
+
+    @on(Seen)
+    def _advance(self, seen: Seen) -> None:
+        bar = self.query_one(ProgressBar)
+        match seen.event:
+            case Planned(process, forget):
+                bar.update(total=max(1, process + forget), progress=0)
+            case Finished():
+                bar.advance(1)
+            case _:
+                pass
+
+
+async def _read_in(
+    lent: "Lends", folder: str, seen: Callable[[IngestEvent], None]
+) -> list[str]:
+    from lrwr.wording.ingested import in_words, problem_in_words
+
+    report = await lent.ingest(_named_in(lent.library.root, folder), seen)
+    counts = await lent.passages.counts(lent.settings.pipeline)
+    return [
+        *in_words(report, counts, lent.settings),
+        *(f"{problem_in_words(one)}. {one.hint}" for one in report.problems),
+        *report.remarks,
+    ]
+
+
+def _named_in(root: Path, folder: str) -> list[Path]:
+    return [root / Path(folder).expanduser()] if folder else []
+
+
+def _counted(shelf: Shelf) -> str:
+    where = ", ".join(str(one) for one in shelf.folders)
+    if shelf.counts is None:
+        return f"Nothing has been read in {shelf.root} yet." + (
+            f" r reads {where}." if where else " Where is your manuscript?"
+        )
+    counts = shelf.counts
+    return (
+        f"{count(counts.documents, 'document')}, {count(counts.words, 'word')},"
+        f" {count(counts.chunks, 'passage')}\n{where}"
+    )
+
+
+def _worked(jobs: Sequence[Job]) -> str:
+    """Tell what waits, what is being done, and what failed."""
+    waiting = sum(job.state is JobState.PENDING for job in jobs)
+    running = [job for job in jobs if job.state is JobState.RUNNING]
+    failed = [job for job in jobs if job.state is JobState.FAILED]
+    lines = [f"{job.order.document}: {job.stage}" for job in running]
+    lines += [f"{count(waiting, 'document')} to read"] if waiting else []
+    lines += [f"{job.order.document}: {job.error} {job.hint}" for job in failed]
+    return "\n".join(map(one_line, lines)) or "Nothing is being done."

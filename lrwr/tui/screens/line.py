@@ -1,0 +1,82 @@
+"""Asks for one line."""
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Footer, Input, Static
+
+from lrwr.wording.cleaning import clean
+
+
+class LineScreen(ModalScreen[str | None]):
+    """Lets the writer write one line, at the foot of what is open.
+
+    What comes back is what is written, without blanks around it, or None where the
+    writer thinks better of it.
+    """
+
+    DEFAULT_CSS: ClassVar[str] = """
+    LineScreen {
+        align: center bottom;
+        & > Vertical {
+            width: 90%;
+            max-width: 140;
+            height: auto;
+            max-height: 90%;
+            margin-bottom: 1;
+            border: round $accent;
+            background: $surface;
+            padding: 0 1;
+        }
+        .line-asked { height: auto; max-height: 6; color: $accent; }
+        .line-besides { height: auto; max-height: 4; color: $text-muted; }
+        Input { background: $background; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "enter",
+            "give",
+            "Done",
+            id="line.give",
+            tooltip="Take what is written",
+            priority=True,
+        ),
+        Binding(
+            "escape", "leave", "Leave it", id="line.leave", tooltip="Change nothing"
+        ),
+    ]
+
+    def __init__(self, asked: str, *, value: str = "", besides: str = "") -> None:
+        super().__init__()
+        self._asked = asked
+        self._value = value
+        self._besides = besides
+
+    def compose(self) -> ComposeResult:
+        """Lay out what is asked, the line, and what to know."""
+        with Vertical():
+            yield Static(clean(self._asked), markup=False, classes="line-asked")
+            yield Input(
+                " ".join(clean(self._value).split()),
+                select_on_focus=False,
+                compact=True,
+            )
+            if self._besides:
+                yield Static(clean(self._besides), markup=False, classes="line-besides")
+            yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        """Be ready to be written in."""
+        self.query_one(Input).focus()
+
+    def action_give(self) -> None:
+        """Take what is written; nothing written is nothing said."""
+        self.dismiss(self.query_one(Input).value.strip() or None)
+
+    def action_leave(self) -> None:
+        """Change nothing."""
+        self.dismiss(None)

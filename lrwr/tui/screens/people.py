@@ -1,0 +1,48 @@
+"""What the text says of everybody."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from lrwr.tui.rows import Row
+from lrwr.tui.screens.reading import StoryScreen
+from lrwr.wording.cards import character_lines, times_mentioned
+from lrwr.wording.lines import Line
+
+if TYPE_CHECKING:
+    from lrwr.core.bible.values import Bible
+    from lrwr.tui.screens.room import RoomScreen
+
+
+class PeopleScreen(StoryScreen):
+    """Everybody who is known so far, most mentioned first, each with a profile."""
+
+    RANKED: ClassVar[bool] = True
+    NOTHING: ClassVar[str] = "Nobody is known"
+    BY_MODELS: ClassVar[str] = "Traits, values, behaviour, voice"
+
+    def __init__(self, room: "RoomScreen", words: str = "") -> None:
+        super().__init__(room, "People", words=words)
+
+    def rows_of(self, bible: "Bible") -> Sequence[Row]:
+        """Return a row for everybody."""
+        return [
+            Row(
+                str(number),
+                one.name,
+                ", ".join(
+                    (
+                        times_mentioned(one),
+                        *(form.name for form in one.aliases if form.name != one.name),
+                    )
+                ),
+                (
+                    *(form.name for form in one.aliases),
+                    *(claim.value for claim in one.also_called),
+                ),
+            )
+            for number, one in enumerate(bible.characters)
+        ]
+
+    def lines_of(self, number: int, bible: "Bible") -> Iterable[Line]:
+        """Return a profile: every claim, with its words and their place."""
+        return character_lines(bible.characters[number], bible)

@@ -1,0 +1,320 @@
+"""The conversation: ask, read, follow it to the text."""
+
+import time
+from collections import deque
+from contextlib import aclosing
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar, assert_never, cast
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.reactive import reactive
+from textual.screen import Screen
+from textual.widgets import Footer, Static
+
+from lrwr.core.model.turns import (
+    Cited,
+    CitedOutside,
+    GapFound,
+    Staged,
+    ThreadId,
+    Token,
+    Turn,
+    TurnDone,
+    TurnEvent,
+)
+from lrwr.tui.actions import ROOM
+from lrwr.tui.commands import commands
+from lrwr.tui.context import in_context
+from lrwr.tui.knowing import give_known, give_past
+from lrwr.tui.leave import ask_leave
+from lrwr.tui.sitting import Opening, Sitting
+from lrwr.tui.turns import Welcome, asked, kept_of_stopped, welcome
+from lrwr.tui.widgets.desk import Desk
+from lrwr.tui.widgets.prompt import Prompt, PromptBox
+from lrwr.tui.widgets.status import StatusLine
+from lrwr.tui.widgets.transcript import Transcript
+from lrwr.tui.widgets.turn import TurnView
+from lrwr.wording.amounts import ago
+from lrwr.wording.answers import spent_on
+from lrwr.wording.cleaning import clean
+
+if TYPE_CHECKING:
+    from lrwr.tui.app import WritingRoom
+
+FRESH = 5.0
+"""Seconds after which the status line tells anew how long ago something was."""
+
+LEARNED = 100
+"""Lines of what saves brought that are kept to be looked at."""
+
+
+class RoomScreen(Screen[None]):
+    """The writing room's own screen; all others lie on top of it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(action.binding for action in ROOM),
+        *(
+            Binding(
+                f"alt+{n}",
+                f"jump('{n}')",
+                show=False,
+                id=f"room.jump.{n}",
+                priority=True,
+            )
+            for n in range(1, 10)
+        ),
+    ]
+    sitting: reactive[Sitting] = reactive(Sitting())
+
+    def __init__(self, opening: Opening) -> None:
+        super().__init__()
+        self._opening = opening
+        self._model = ""
+        self._read: tuple[str, float] | None = None
+        self.learned: deque[str] = deque(maxlen=LEARNED)
+
+    @property
+    def room(self) -> "WritingRoom":
+        """The app that this screen belongs to."""
+        return cast("WritingRoom", self.app)
+
+    def compose(self) -> ComposeResult:
+        """Lay out the room."""
+        yield Static(_told_of(self.sitting), id="placard", markup=False)
+        yield Desk(
+            self.room.settings.screen.side,
+            lambda cited: self.room.stage.do(lambda lent: in_context(lent, cited)),
+        )
+        yield PromptBox()
+        yield StatusLine(id="status")
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Be ready to be asked, and load behind that."""
+        self.query_one(Prompt).focus()
+        self.load()
+        self.set_interval(FRESH, self._tell_freshness)
+
+    def watch_sitting(self, sitting: Sitting) -> None:
+        """Say with whom the writer talks, and how far the story has come."""
+        if self.is_mounted:
+            self.query_one("#placard", Static).update(clean(_told_of(sitting)))
+
+    @work(exclusive=True, group="load", exit_on_error=False)
+    async def load(self) -> None:
+        """Open the library, behind the first picture, or look at it anew."""
+        status = self.query_one(StatusLine)
+        status.say(model="opening the library …")
+        try:
+            await ask_leave(self)
+            found = await self.room.stage.do(lambda lent: welcome(lent, self._opening))
+        except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
+            self.tell(error)
+            status.say(model="")
+            return
+        await self._settle(found)
+
+    async def _settle(self, found: Welcome) -> None:
+        self._model = found.model
+        self.sitting = found.sitting
+        status = self.query_one(StatusLine)
+        status.say(
+            model=found.model or "no model",
+            leaving="leaves this machine: see Settings" if found.leaving else "",
+        )
+        for told in found.first_use:
+            self.notify(clean(told), timeout=20, markup=False)
+        transcript = self.query_one(Transcript)
+        if found.turns:
+            await self.query_one(Desk).show(found.turns)
+        else:
+            await transcript.greet(_greeting(found))
+        self.run_worker(give_past(self), group="past", exit_on_error=False)
+        if self._opening.watch and found.counts is not None:
+            self.watch_manuscript(on=True)
+
+    @on(Prompt.Sent)
+    def _sent(self, event: Prompt.Sent) -> None:
+        self.query_one(Prompt).busy = True
+        self._answer(event.text)
+
+    @on(Prompt.Command)
+    async def _commanded(self, event: Prompt.Command) -> None:
+        action = commands()[event.name]
+        if action.deed:
+            self.action_do(action.deed, event.words)
+        else:
+            await self.run_action(action.does)
+
+    @on(Prompt.Wanting)
+    def _wanted(self) -> None:
+        self.run_worker(give_known(self), group="known", exit_on_error=False)
+
+    @work(exclusive=True, group="turn", exit_on_error=False)
+    async def _answer(self, text: str) -> None:
+        """Show one turn; another question, or Escape, stops it."""
+        view = await self.query_one(Desk).begin(text)
+        sitting = self.sitting
+        turn = self.room.stage.follow(lambda lent: asked(lent, sitting, text))
+        try:
+            async with aclosing(turn) as events:
+                async for event in events:
+                    await self._show(event, view)
+        except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
+            told = self.room.told(error)
+            await view.fail(str(told), told.hint)
+        finally:
+            self.query_one(Prompt).busy = False
+
+    @work(exclusive=True, group="stopped", exit_on_error=False)
+    async def _take_up(self, text: str, view: TurnView) -> None:
+        """Show what was kept of an answer that was stopped."""
+        sitting = self.sitting
+        found = await self.room.stage.do(
+            lambda lent: kept_of_stopped(lent, sitting, text)
+        )
+        if found is not None:
+            await self._done(*found, view)
+
+    @work(exclusive=True, group="watch", exit_on_error=False)
+    async def _watch(self) -> None:
+        """Show what each save brings, until it is stopped."""
+        from lrwr.tui.watched import seen
+
+        self.query_one(StatusLine).say(index="reading what changed …")
+        try:
+            async with aclosing(
+                self.room.stage.follow(lambda lent: lent.watch())
+            ) as events:
+                async for event in events:
+                    self._learn(*seen(event))
+        except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
+            self.tell(error)
+            self.query_one(StatusLine).say(index="")
+
+    def watch_manuscript(self, *, on: bool | None) -> None:
+        """Begin to read each save, or stop that; None does the other of the two."""
+        watching = any(w.group == "watch" and w.is_running for w in self.workers)
+        if watching and not on:
+            self.workers.cancel_group(self, "watch")
+            self._read = None
+            self.query_one(StatusLine).say(index="")
+            self.notify("Saves are not read any more.")
+        elif not watching and on is not False:
+            self._watch()
+
+    def _learn(self, line: str, short: str) -> None:
+        """Say what a save brought: `line` in full, `short` in the status line."""
+        if line:
+            self.learned.append(line)
+            self.notify(clean(line), markup=False, timeout=8)
+        if short:
+            self._read = short, time.monotonic()
+            self._tell_freshness()
+
+    def _tell_freshness(self) -> None:
+        if self._read is not None:
+            short, at = self._read
+            self.query_one(StatusLine).say(
+                index=f"{short} {ago(time.monotonic() - at)}"
+            )
+
+    async def _show(self, event: TurnEvent, view: TurnView) -> None:
+        desk = self.query_one(Desk)
+        match event:
+            case Staged(_, text):
+                view.step(text)
+            case Cited(citation):
+                await desk.found(view, citation)
+            case CitedOutside(citation):
+                await desk.found_page(view, citation)
+            case GapFound():
+                pass  # the answer ends with its gaps
+            case Token(text, speaker):
+                await view.write(
+                    text, speaker, called=self.sitting.speaker, model=self._model
+                )
+            case TurnDone(thread, turn):
+                await self._done(thread, turn, view)
+            case _:
+                assert_never(event)
+
+    async def _done(self, thread: ThreadId, turn: Turn, view: TurnView) -> None:
+        await self.query_one(Desk).finish(view, turn)
+        title = self.sitting.title or " ".join(turn.question.split())[:60]
+        self.sitting = replace(self.sitting, thread=thread, title=title)
+        self.query_one(StatusLine).say(spent=spent_on(turn))
+
+    def tell(self, error: Exception) -> None:
+        """Say what went wrong and what to try, in a line."""
+        told = self.room.told(error)
+        self.notify(
+            clean(f"{told}\n{told.hint}".strip()), severity="error", markup=False
+        )
+
+    def action_do(self, name: str, words: str = "") -> None:
+        """Do what is called so; see `deeds`."""
+        self._do(name, words)
+
+    @work(exclusive=True, group="deed", exit_on_error=False)
+    async def _do(self, name: str, words: str) -> None:
+        from lrwr.tui.doing.deeds import deed_called
+
+        try:
+            await deed_called(name)(self, words)
+        except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
+            self.tell(error)
+
+    def action_jump(self, number: str) -> None:
+        """Show the passage of that number."""
+        self.query_one(Desk).jump(number)
+
+    async def action_stop(self) -> None:
+        """Stop the answer that is under way."""
+        running = [w for w in self.workers if w.group == "turn" and w.is_running]
+        if running:
+            view = self.query_one(Transcript).views[-1]
+            self.workers.cancel_group(self, "turn")
+            await view.stop()
+            self._take_up(view.question, view)
+
+    def action_side(self) -> None:
+        """Show or hide the pane beside the conversation."""
+        self.query_one(Desk).toggle()
+
+    def action_back(self) -> None:
+        """Go back to the prompt."""
+        self.query_one(Desk).leave()
+        self.query_one(Prompt).focus()
+
+    async def action_quit(self) -> None:
+        """Leave."""
+        self.app.exit()
+
+
+def _told_of(sitting: Sitting) -> str:
+    told = [sitting.title or "A new conversation"]
+    told.append(f"{sitting.speaker or 'the analyst'} answers")
+    if sitting.character and not sitting.speaker:
+        told.append(f"about {sitting.character}")
+    if sitting.as_of:
+        told.append(f"as of {sitting.as_of}")
+    if sitting.witnessed:
+        told.append("witnessed only")
+    return "  ·  ".join(told)
+
+
+def _greeting(found: Welcome) -> list[str]:
+    if found.counts is None:
+        return ["Nothing has been read here yet."]
+    lines = [
+        f"{found.counts.documents:,} documents are read, {found.counts.words:,} words.",
+        "Ask something: “Who is …?”, “What does … know of …?”, “Remind me of …”.",
+    ]
+    if not found.model:
+        lines.append(
+            "No language model: the text answers in its own words, each with its place."
+        )
+    return lines

@@ -1,0 +1,95 @@
+"""What is set, and where it was set."""
+
+import os
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import DataTable, Input, Static
+
+from lrwr.core.settings.example import toml_value
+from lrwr.core.settings.values import Settings, all_settings
+from lrwr.wording.cleaning import clean
+
+
+class SettingsScreen(ModalScreen[None]):
+    """Every setting, to be looked at: the files are the writer's to change."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    SettingsScreen { align: center middle; }
+    SettingsScreen > Vertical {
+        width: 90%; height: 90%; max-width: 120; padding: 1 2;
+        background: $surface; border: round $primary;
+    }
+    SettingsScreen .title { text-style: bold; color: $primary; height: 1; }
+    SettingsScreen Input { margin: 1 0 0 0; border: none; height: 1; padding: 0 1; }
+    SettingsScreen DataTable { height: 1fr; margin: 1 0 0 0; background: $surface; }
+    SettingsScreen .meaning { height: 4; color: $text-muted; margin: 1 0 0 0; }
+    SettingsScreen .hint { height: 1; color: $text-muted; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "Close", tooltip="Back to the conversation"),
+        Binding("down", "into_table", show=False),
+    ]
+
+    def __init__(self, settings: Settings, wanted: str = "") -> None:
+        super().__init__()
+        self._settings = settings
+        self._wanted = wanted
+
+    def compose(self) -> ComposeResult:
+        """Lay out a table, and under it what the chosen setting means."""
+        with Vertical():
+            yield Static("What is set", classes="title")
+            yield Input(
+                self._wanted, placeholder="Type to find a setting", compact=True
+            )
+            yield DataTable(cursor_type="row", zebra_stripes=True)
+            yield Static(markup=False, classes="meaning")
+            yield Static(
+                "lrwr.toml is yours to change; what it says holds from the next start."
+                " Esc closes.",
+                classes="hint",
+            )
+
+    def on_mount(self) -> None:
+        """Fill the table."""
+        table = self.query_one(DataTable)
+        table.add_columns("Setting", "Value", "From")
+        self._fill()
+        self.query_one(Input).focus()
+
+    @on(Input.Changed)
+    def _fill(self) -> None:
+        wanted = self.query_one(Input).value.strip().lower()
+        table = self.query_one(DataTable)
+        table.clear()
+        for key, one in all_settings().items():
+            if wanted in f"{key} {one.about.meaning}".lower():
+                table.add_row(*map(Content, self._row(key)), key=key)
+        self._tell()
+
+    @on(DataTable.RowHighlighted)
+    def _tell(self) -> None:
+        """Say what the chosen setting means."""
+        table = self.query_one(DataTable)
+        meaning = "No setting is called so."
+        if table.row_count:
+            row = table.coordinate_to_cell_key(table.cursor_coordinate).row_key
+            one = all_settings()[str(row.value)]
+            meaning = f"{one.about.meaning} Default: {toml_value(one.default)}."
+        self.query_one(".meaning", Static).update(meaning)
+
+    def action_into_table(self) -> None:
+        """Go from the filter into the table."""
+        self.query_one(DataTable).focus()
+
+    def _row(self, key: str) -> tuple[str, str, str]:
+        origin = self._settings.origin(key)
+        where = origin.where.removeprefix(f"{self._settings.root}{os.sep}")
+        value = clean(toml_value(self._settings.value(key)))
+        return key, value, clean(where or str(origin.source))

@@ -1,0 +1,35 @@
+"""Places, things, factions and rules of the story."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from lrwr.tui.rows import Row
+from lrwr.tui.screens.reading import StoryScreen
+from lrwr.wording.cards import element_lines, what_it_is
+from lrwr.wording.lines import Line
+
+if TYPE_CHECKING:
+    from lrwr.core.bible.values import Bible
+    from lrwr.tui.screens.room import RoomScreen
+
+
+class WorldScreen(StoryScreen):
+    """The things of the world, in the order in which they come up."""
+
+    RANKED: ClassVar[bool] = True
+    NOTHING: ClassVar[str] = "No place or thing is known"
+    BY_MODELS: ClassVar[str] = "Technology, factions, artifacts, rules"
+
+    def __init__(self, room: "RoomScreen", words: str = "") -> None:
+        super().__init__(room, "The world", words=words)
+
+    def rows_of(self, bible: "Bible") -> Sequence[Row]:
+        """Return a row for each thing."""
+        return [
+            Row(str(number), one.name, what_it_is(one))
+            for number, one in enumerate(bible.world)
+        ]
+
+    def lines_of(self, number: int, bible: "Bible") -> Iterable[Line]:
+        """Return what is known of a thing."""
+        return element_lines(bible.world[number])

@@ -1,0 +1,51 @@
+"""Where the writer stands: with whom they talk, and how far the story has come."""
+
+from dataclasses import dataclass
+
+from lrwr.core.model.turns import Mode, NarrativeState, Thread, ThreadId
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What the room is opened with. `thread` is as the writer named it,
+    `mode` None where they did not say."""
+
+    character: str = ""
+    as_of: str = ""
+    mode: Mode | None = None
+    thread: str = ""
+    watch: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sitting:
+    """What the next question is asked with; see `Asking`.
+
+    `thread` is None where the next question begins a conversation, which then has no
+    `title` either.
+    """
+
+    thread: ThreadId | None = None
+    title: str = ""
+    character: str = ""
+    mode: Mode = Mode.ANALYTICAL
+    as_of: str = ""
+    witnessed: bool = False
+
+    @classmethod
+    def of_thread(cls, thread: Thread) -> "Sitting":
+        """Return where a conversation left off."""
+        state: NarrativeState = thread.state
+        return cls(
+            thread.id,
+            thread.title,
+            state.character,
+            state.mode,
+            state.as_of,
+            state.witnessed,
+        )
+
+    @property
+    def speaker(self) -> str:
+        """Who answers: a character's name, empty for the analyst."""
+        return self.character if self.mode is Mode.IN_CHARACTER else ""

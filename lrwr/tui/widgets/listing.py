@@ -1,0 +1,153 @@
+"""Lists of rows, and of lines to read."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual import events
+from textual.content import Content
+from textual.geometry import Spacing
+from textual.visual import Padding, Visual
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from lrwr.tui.rows import Row
+from lrwr.wording.cleaning import clean
+from lrwr.wording.lines import Line, Styled
+
+_TONES = (
+    ("strong", "bold"),
+    ("faint", "$foreground-muted"),
+    ("place", "$text-accent"),
+    ("good", "$text-success"),
+    ("bad", "$text-warning"),
+)
+
+
+class Listing(OptionList):
+    """Options of which a click shows one, and another click on it chooses it."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Listing {
+        border: none;
+        padding: 0;
+        background: transparent;
+        scrollbar-size-vertical: 1;
+        scrollbar-size-horizontal: 0;
+        scrollbar-background: $surface;
+        &:focus { border: none; }
+        & > .option-list--option { padding: 0 1; }
+        & > .option-list--option-disabled { color: $text-muted; text-style: italic; }
+        & > .option-list--option-hover { background: $panel; }
+        & > .option-list--option-highlighted,
+        &:focus > .option-list--option-highlighted {
+            color: $foreground;
+            background: $panel;
+            text-style: none;
+        }
+        &:focus > .option-list--option-highlighted { background: $primary 30%; }
+    }
+    """
+
+    def __init__(self, *, id: str, classes: str = "") -> None:  # noqa: A002 - Textual's
+        super().__init__(id=id, classes=classes, markup=False)
+
+    async def _on_click(self, event: events.Click) -> None:
+        """Show what is clicked; what was shown already is chosen."""
+        event.prevent_default()
+        clicked: int | None = event.style.meta.get("option")
+        if clicked is None or self.options[clicked].disabled:
+            return
+        if clicked == self.highlighted:
+            self.action_select()
+        self.highlighted = clicked
+
+
+class RowList(Listing):
+    """Rows, one line each."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    RowList { text-wrap: nowrap; text-overflow: ellipsis; }
+    """
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's
+        super().__init__(id=id)
+        self._shown: list[Row] = []
+
+    @property
+    def key(self) -> str:
+        """The highlighted row's key; empty where no row is."""
+        at = self.highlighted
+        return "" if at is None else self._shown[at].key
+
+    def show(self, rows: Iterable[Row], *, at: str = "") -> None:
+        """Show rows, `at` the one of that key or else the first that can be chosen."""
+        self._shown = list(rows)
+        self.set_options(Option(_row(row), disabled=row.heading) for row in self._shown)
+        free = [number for number, row in enumerate(self._shown) if not row.heading]
+        there = (number for number in free if self._shown[number].key == at)
+        self.highlighted = next(there, free[0] if free else None)
+
+    def after(self, key: str) -> str:
+        """Return the key of the row after one, or before it at the end; empty for none."""
+        keys = [row.key for row in self._shown if not row.heading]
+        if key not in keys:
+            return ""
+        at = keys.index(key)
+        return next(iter(keys[at + 1 :] or keys[max(0, at - 1) : at]), "")
+
+    def turn(self, by: int) -> None:
+        """Go a page back or on."""
+        page = max(1, self.size.height - 1) * by
+        last = len(self.options) - 1
+        at = min(max(0, (self.highlighted or 0) + page), last)
+        ways = (range(at, last + 1), range(at, -1, -1))
+        free = [n for way in ways for n in way if not self.options[n].disabled]
+        self.highlighted = free[0] if free else None
+
+
+class LineList(Listing):
+    """Lines to read, each as long as it is."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    LineList > .option-list--option-highlighted { background: transparent; }
+    """
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's
+        super().__init__(id=id)
+        self._told: list[Line] = []
+
+    @property
+    def line(self) -> Line | None:
+        """The highlighted line."""
+        at = self.highlighted
+        return None if at is None else self._told[at]
+
+    def read(self, lines: Iterable[Line]) -> None:
+        """Show lines from the first."""
+        self._told = list(lines)
+        self.set_options(Option(_line(line)) for line in self._told)
+        self.highlighted = 0 if self._told else None
+
+
+def _row(row: Row) -> Content:
+    name = Content(f"{' ' * row.deep}{_flat(row.name)}")
+    return (
+        name + Content.styled(f"  {_flat(row.aside)}", "$foreground-muted")
+        if (row.aside)
+        else name
+    )
+
+
+def _line(line: Line) -> Visual:
+    tones = dict(_TONES)
+    content = Content("")
+    for piece in line.pieces:
+        if isinstance(piece, Styled):
+            content += Content.styled(clean(piece.text), tones.get(piece.tone, ""))
+        else:
+            content += Content(clean(piece))
+    return Padding(content, Spacing(0, 0, 0, line.indent))
+
+
+def _flat(text: str) -> str:
+    return " ".join(clean(text).split())

@@ -1,0 +1,51 @@
+"""What a screen shows, as text that can be read in a diff: its words, then its colours.
+
+Set LRWR_PICTURES=write to make the pictures anew, and look at what changed.
+"""
+
+import os
+from itertools import groupby
+from pathlib import Path
+
+from lrwr.tui.app import WritingRoom
+
+PICTURES = Path(__file__).parents[1] / "tui" / "pictures"
+
+
+def picture(app: WritingRoom) -> str:
+    """Return the screen's lines, and under them each line's stretches of one style."""
+    lines: list[str] = []
+    styles: list[str] = []
+    width = app.size.width
+    for number, strip in enumerate(app.screen._compositor.render_strips()):
+        cropped = strip.crop(0, width)
+        lines.append("".join(one.text for one in cropped).rstrip())
+        runs = groupby(cropped, key=lambda one: str(one.style or ""))
+        told = [
+            f"{style or '-'}*{sum(s.cell_length for s in run)}" for style, run in runs
+        ]
+        styles.append(f"{number + 1:>3} {' | '.join(told)}")
+    return "\n".join([*lines, "", *_folded(styles), ""])
+
+
+def check_picture(app: WritingRoom, name: str) -> None:
+    """Compare the screen with the picture of that name."""
+    path = PICTURES / f"{name}.txt"
+    shown = picture(app)
+    if os.environ.get("LRWR_PICTURES") == "write":
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(shown, encoding="utf-8")
+    assert path.exists(), f"there is no picture {path.name}: LRWR_PICTURES=write"
+    assert shown == path.read_text(encoding="utf-8")
+
+
+def _folded(styles: list[str]) -> list[str]:
+    """Tell equal neighbours once."""
+    told: list[str] = []
+    before = ""
+    for line in styles:
+        same = line[4:] == before
+        before = line[4:]
+        if not same:
+            told.append(line)
+    return told

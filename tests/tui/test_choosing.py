@@ -1,0 +1,201 @@
+"""Whom one talks with and where one stands, chosen by keys, by words and by mouse."""
+
+from pathlib import Path
+
+import pytest
+
+from lrwr.core.model.turns import Mode
+from lrwr.tui.screens.characters import CharactersScreen
+from lrwr.tui.screens.room import RoomScreen
+from lrwr.tui.sitting import Opening
+from lrwr.tui.widgets.listing import RowList
+from tests.fakes.paired import (
+    highlighted,
+    shown_lines,
+    shown_note,
+    shown_rows,
+)
+from tests.fakes.picture import check_picture
+from tests.fakes.room import NARROW, WIDE, Room, a_room
+
+SIZES = [("wide", WIDE), ("narrow", NARROW)]
+
+
+def told(room: Room) -> list[str]:
+    return [str(one.message) for one in room.app._notifications]
+
+
+async def do(room: Room, name: str, words: str) -> None:
+    room.screen.action_do(name, words)
+    await room.settle()
+
+
+async def test_a_character_is_found_by_another_name_and_chosen(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.press("f2")
+        assert shown_rows(room)[0].startswith("nobody")
+        assert shown_rows(room)[1].startswith("PurpleFrog  107 times")
+        await room.type("sootw")
+        await room.settle()
+        assert highlighted(room).startswith("Nell Tallow")
+        assert "first seen" in "\n".join(shown_lines(room))
+        await room.press("enter")
+        assert isinstance(room.app.screen, RoomScreen)
+        assert room.screen.sitting.character == "Nell Tallow"
+        assert room.screen.sitting.mode is Mode.ANALYTICAL
+
+
+async def test_one_key_chooses_and_has_them_answer(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.press("f2", "down", "f4")
+        assert room.screen.sitting.character == "PurpleFrog"
+        assert room.screen.sitting.speaker == "PurpleFrog"
+        await room.press("f2")
+        assert "chosen, 107 times" in shown_rows(room)[1]
+
+
+async def test_nobody_brings_the_analyst_back(book: Path) -> None:
+    opening = Opening(character="Mags", mode=Mode.IN_CHARACTER)
+    async with a_room(book, opening=opening) as room:
+        assert room.screen.sitting.speaker == "OchraMags"
+        await room.press("f2")
+        await room.type("nob")
+        await room.press("enter")
+        assert room.screen.sitting.character == ""
+        assert room.screen.sitting.mode is Mode.ANALYTICAL
+
+
+async def test_escape_changes_nothing(book: Path) -> None:
+    async with a_room(book) as room:
+        before = room.screen.sitting
+        for key in ("f2", "f3"):
+            await room.press(key, "down", "escape")
+            assert isinstance(room.app.screen, RoomScreen)
+        assert room.screen.sitting == before
+
+
+async def test_a_click_shows_a_card_and_another_chooses(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.press("f2")
+        await room.pilot.click(RowList, offset=(4, 3))
+        await room.settle()
+        assert isinstance(room.app.screen, CharactersScreen)
+        assert shown_lines(room)[0].startswith("OchraMags")
+        await room.pilot.click(RowList, offset=(4, 3))
+        await room.settle()
+        assert room.screen.sitting.character == "OchraMags"
+
+
+async def test_words_choose_at_once_and_a_wrong_name_offers_the_nearest(
+    book: Path,
+) -> None:
+    async with a_room(book) as room:
+        await do(room, "characters", "wren")
+        assert room.screen.sitting.character == "Nell Tallow"
+        await do(room, "characters", "nobody")
+        assert room.screen.sitting.character == ""
+        await do(room, "characters", "Brinehub Bell")
+        assert room.screen.sitting.character == ""
+        assert any("Brinehub Bell" in one for one in told(room))
+
+
+async def test_only_who_has_come_up_can_be_chosen(book: Path) -> None:
+    async with a_room(book, opening=Opening(as_of="ch1:s1")) as room:
+        await room.press("f2")
+        early = shown_rows(room)
+        await room.press("escape")
+        await do(room, "horizon", "everything")
+        assert room.screen.sitting.as_of == ""
+        await room.press("f2")
+        assert 1 < len(early) < len(shown_rows(room))
+
+
+async def test_a_place_is_chosen_from_the_list_of_chapters(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.press("f3")
+        assert highlighted(room) == "◆ the whole story"
+        await room.press("down", "down", "down")
+        assert highlighted(room).startswith("  scene 2  The stair")
+        await room.press("enter")
+        assert room.screen.sitting.as_of == "ch1:s2"
+        await room.press("f3")
+        assert highlighted(room).startswith("  ◆ scene 2")
+        await room.type("ch3")
+        await room.press("enter")
+        assert room.screen.sitting.as_of == "ch3"
+
+
+async def test_a_place_is_understood_however_it_is_called(book: Path) -> None:
+    async with a_room(book) as room:
+        await do(room, "horizon", "Chapter 2, scene 1")
+        await room.press("f3")
+        assert highlighted(room).startswith("  ◆ scene 1  The Reeve came")
+        await room.press("escape")
+        await do(room, "horizon", "ch99")
+        assert room.screen.sitting.as_of == "Chapter 2, scene 1"
+        assert any("no chapter 99" in one for one in told(room))
+
+
+async def test_who_is_not_known_yet_is_let_go_and_that_is_said(book: Path) -> None:
+    opening = Opening(character="Dorothea Pell", mode=Mode.IN_CHARACTER)
+    async with a_room(book, opening=opening) as room:
+        await do(room, "horizon", "ch1")
+        sitting = room.screen.sitting
+        assert (sitting.as_of, sitting.character) == ("ch1", "")
+        assert sitting.mode is Mode.ANALYTICAL
+        assert any("Dorothea Pell is not known yet" in one for one in told(room))
+
+
+async def test_the_mode_goes_to_and_fro_and_asks_for_whom(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.press("f4")
+        assert isinstance(room.app.screen, CharactersScreen)
+        await room.press("escape")
+        assert room.screen.sitting.mode is Mode.ANALYTICAL
+        await room.press("f4", "down", "enter")
+        assert room.screen.sitting.speaker == "PurpleFrog"
+        await room.press("f4")
+        assert room.screen.sitting.speaker == ""
+        assert room.screen.sitting.character == "PurpleFrog"
+        await do(room, "mode", "in-character")
+        assert room.screen.sitting.speaker == "PurpleFrog"
+        await do(room, "mode", "analitical")
+        assert any("Did you mean analytical" in one for one in told(room))
+
+
+async def test_witnessed_wants_a_witness(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.press("alt+w", "escape")
+        assert not room.screen.sitting.witnessed
+        await room.press("alt+w", "down", "enter")
+        assert room.screen.sitting.witnessed
+        assert room.screen.sitting.character == "PurpleFrog"
+        await room.press("alt+w")
+        assert not room.screen.sitting.witnessed
+
+
+async def test_where_nothing_was_read_the_list_says_what_to_do(unread: Path) -> None:
+    async with a_room(unread) as room:
+        for key in ("f2", "f3"):
+            await room.press(key)
+            assert shown_lines(room)[:2] == [
+                "Nothing has been read yet",
+                "Ctrl+L reads your manuscript.",
+            ]
+            assert shown_note(room) == ""
+            await room.press("escape")
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+@pytest.mark.parametrize(("width", "size"), SIZES)
+async def test_both_lists_look_as_they_should(
+    book: Path, width: str, size: tuple[int, int], theme: str
+) -> None:
+    opening = Opening(character="Nell", as_of="ch5")
+    async with a_room(
+        book, size=size, opening=opening, LRWR_SCREEN_THEME=theme
+    ) as room:
+        await room.press("f2", "down")
+        check_picture(room.app, f"characters-{width}-{theme}")
+        await room.press("escape", "f3")
+        check_picture(room.app, f"horizon-{width}-{theme}")

@@ -1,0 +1,114 @@
+"""Turns in the room: answered, stopped, failed, and taken up again."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from textual.widgets import Static
+
+from lrwr.core.model.turns import TurnState
+from lrwr.tui.sitting import Opening
+from lrwr.tui.widgets.sources import Sources, SourceView
+from lrwr.tui.widgets.status import StatusLine
+from tests.fakes.model_server import ModelServer, Refuse, Say
+from tests.fakes.room import Room, a_room
+
+LEDGER = "Who keeps the ledger?"
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer(key="") as server:
+        yield server
+
+
+def notes(room: Room) -> list[str]:
+    return [str(one.render()) for one in room.transcript.query(".note").results(Static)]
+
+
+async def test_a_question_is_answered_and_its_passages_stand_beside(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.ask(LEDGER)
+        (view,) = room.transcript.views
+        assert view.turn is not None
+        assert view.turn.question == LEDGER
+        shown = list(room.screen.query_one(Sources).query(SourceView))
+        assert [one.citation for one in shown] == list(view.turn.output.citations)
+
+
+async def test_questions_are_one_conversation_and_it_is_there_again(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.ask(LEDGER)
+        thread = room.screen.sitting.thread
+        await room.ask("And who is Nell?")
+        assert room.screen.sitting.thread == thread
+    async with a_room(book, opening=Opening(thread="1")) as room:
+        assert room.screen.sitting.thread == thread
+        asked = [view.question for view in room.transcript.views]
+        assert asked == [LEDGER, "And who is Nell?"]
+
+
+async def test_a_model_s_words_are_shown_as_they_come(
+    book: Path, server: ModelServer
+) -> None:
+    server.answering(lambda a: Refuse(500) if a.shape else Say("OchraMags ", "does."))
+    async with a_room(book, model=server) as room:
+        await room.ask(LEDGER)
+        assert room.transcript.last is not None
+        assert room.transcript.last.output.response_text == "OchraMags does."
+        assert "tokens sent" in room.screen.query_one(StatusLine).standing.spent
+
+
+async def test_an_answer_that_is_stopped_is_marked_and_kept(
+    book: Path, server: ModelServer
+) -> None:
+    server.pause = 0.05
+    server.answering(lambda a: Refuse(500) if a.shape else Say(*["word "] * 2_000))
+    async with a_room(book, model=server) as room:
+        await room.type(LEDGER)
+        await room.pilot.press("enter")
+        while not room.transcript.query(".reply"):
+            await room.pilot.pause(0.01)
+        await room.press("escape")
+        assert room.transcript.last is not None
+        assert room.transcript.last.state is TurnState.STOPPED
+        assert any("stopped before its end" in note for note in notes(room))
+        assert room.screen.sitting.thread is not None
+        server.pause = 0.0
+        server.answering(lambda a: Refuse(500) if a.shape else Say("Yes."))
+        await room.ask("Again?")
+        assert [view.question for view in room.transcript.views] == [LEDGER, "Again?"]
+    async with a_room(book, opening=Opening(thread="1")) as room:
+        kept = [view.turn.state for view in room.transcript.views if view.turn]
+        assert kept == [TurnState.STOPPED, TurnState.COMPLETE]
+
+
+async def test_leaving_while_an_answer_comes_keeps_what_was_said(
+    book: Path, server: ModelServer
+) -> None:
+    server.pause = 0.05
+    server.answering(lambda a: Refuse(500) if a.shape else Say(*["word "] * 2_000))
+    async with a_room(book, model=server) as room:
+        await room.type(LEDGER)
+        await room.pilot.press("enter")
+        while not room.transcript.query(".reply"):
+            await room.pilot.pause(0.01)
+    async with a_room(book, opening=Opening(thread="1")) as room:
+        assert room.transcript.last is not None
+        assert room.transcript.last.state is TurnState.STOPPED
+
+
+async def test_a_model_that_fails_leaves_a_line_with_what_to_try(
+    book: Path, server: ModelServer
+) -> None:
+    server.answering(lambda _: Refuse(401))
+    async with a_room(book, model=server) as room:
+        await room.ask(LEDGER)
+        assert room.transcript.last is not None
+        assert any("401" in note or "refused" in note for note in notes(room))
+
+
+async def test_who_is_not_in_the_story_cannot_be_opened_with(book: Path) -> None:
+    async with a_room(book, opening=Opening(character="Nobody Known")) as room:
+        (told,) = room.app._notifications
+        assert "Nobody Known" in told.message
