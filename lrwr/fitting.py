@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lrwr.core.chat.service import AvatarSessionService
     from lrwr.core.chat.state import Question
     from lrwr.core.chat.voices import Voices
+    from lrwr.core.continuity.judge import PairJudge
     from lrwr.core.model.turns import Plan
     from lrwr.core.ports.chat_model import ChatModel
     from lrwr.core.ports.lexical_index import LexicalIndex
@@ -182,6 +183,38 @@ def sessions(
         now=now,
         new_id=lambda: uuid4().hex,
     )
+
+
+def judge(
+    settings: Settings,
+    database: "Database",
+    reach: Reach,
+    now: Callable[[], float],
+    calls: int = 0,
+) -> "PairJudge | None":
+    """Return who judges what no rule compares; None where no language model is set.
+
+    `calls` bounds what it is asked; 0 does not. Where the writer has not allowed it,
+    what was judged before is still told.
+
+    Raises:
+        SettingsProblem: The language model that is set has no key or no name.
+    """
+    from lrwr.core.adapters.chat.choose import Role
+    from lrwr.core.adapters.records.sqlite.story import SqliteAnalysisStore
+    from lrwr.core.continuity.judge import PairJudge
+    from lrwr.pipeline.metering import Meter
+
+    asked = chat(settings, Role.ANALYST, reach)
+    if asked is None:
+        return None
+    price, name = priced(settings), asked.name
+    meter = Meter(
+        lambda usage: price(usage, name), settings.model.budget, most_calls=calls
+    )
+    if reach.refused is not None:
+        meter.stop(told(reach.refused))
+    return PairJudge(asked, SqliteAnalysisStore(database, now=now), meter)
 
 
 def embedder(settings: Settings, library: Library) -> "LocalEmbedder":

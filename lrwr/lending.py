@@ -1,7 +1,13 @@
 """The services of one library, as the writing room is lent them."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Sequence,
+)
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +25,7 @@ from lrwr.wording.leaving import asks_for, will_leave
 if TYPE_CHECKING:
     from lrwr.core.canon.service import CanonService
     from lrwr.core.chat.service import AvatarSessionService
-    from lrwr.core.continuity.values import Contradiction
+    from lrwr.core.continuity.values import Contradiction, Slips
     from lrwr.core.model.events import IngestEvent
     from lrwr.core.model.turns import ThreadId
     from lrwr.core.ports.job_queue import JobQueue
@@ -44,14 +50,17 @@ async def open_room(
 ) -> "AsyncIterator[RoomServices]":
     """Lend out what the writing room needs, and close it on the way out."""
     async with open_services(settings, say=say) as services:
-        yield RoomServices(services)
+        yield RoomServices(services, say)
 
 
 class RoomServices:
     """The services of a library, each the same one every time."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(
+        self, services: Services, say: Callable[[str], None] | None = None
+    ) -> None:
         self._services = services
+        self._say = say or _unheard
         self._session: AvatarSessionService | None = None
         self.settings = services.settings
         self.library = services.library
@@ -138,8 +147,10 @@ class RoomServices:
         text = markdown_of(blocks_of(found, turns, places))
         write_own_file(file, text.encode(), force=None)
 
-    async def watch(self) -> "AsyncGenerator[WatchEvent, None]":
+    async def watch(self) -> "AsyncGenerator[WatchEvent | Slips, None]":
         """Read each save, and yield what it brought, until it is closed.
+
+        What contradicts what was said before follows the save that brought it in.
 
         Raises:
             NotFound: The manuscript is not where it was said to be.
@@ -148,11 +159,12 @@ class RoomServices:
         from lrwr.watching import watching
 
         service = watching(self._services, targets_of(self.manuscript()))
-        came: asyncio.Queue[WatchEvent | None] = asyncio.Queue()
+        came: asyncio.Queue[WatchEvent | Slips | None] = asyncio.Queue()
+        tell = await self._telling(came)
 
         async def run() -> None:
             try:
-                await service.run(came.put)
+                await service.run(tell)
             finally:
                 came.put_nowait(None)
 
@@ -164,6 +176,28 @@ class RoomServices:
         finally:
             work.cancel()
             await asyncio.wait([work])
+
+    async def _telling(
+        self, came: "asyncio.Queue[WatchEvent | Slips | None]"
+    ) -> "Callable[[WatchEvent], Awaitable[None]]":
+        """Return what hands on an event, and then what it means for what was there."""
+        from lrwr.core.continuity.values import Slips
+        from lrwr.pipeline.watch_events import Saved
+        from lrwr.saves import Guard, KeptAnswers
+
+        answers = KeptAnswers(self._services, self._say)
+        guard = Guard(self._services, self._say)
+        await answers.begin()
+        await guard.news()
+
+        async def tell(event: "WatchEvent") -> None:
+            await came.put(await answers.told(event))
+            if isinstance(event, Saved) and event.learned.changed:
+                slips = await guard.news(event.usage.calls)
+                if slips:
+                    await came.put(Slips(slips))
+
+        return tell
 
     def to_allow(self) -> tuple[ToAllow, ...]:
         """Return the services that wait for the writer's leave."""
@@ -207,3 +241,7 @@ class RoomServices:
             for name, _ in new:
                 outward.consents.tell(self.library, name)
         return tuple(will_leave(hosted, self.settings) for _, hosted in new)
+
+
+def _unheard(sentence: str) -> None:
+    del sentence

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from lrwr.core.canon.file import CanonFile
     from lrwr.core.canon.service import CanonService
     from lrwr.core.chat.service import AvatarSessionService
+    from lrwr.core.continuity.judge import PairJudge
     from lrwr.core.ports.holding_store import HoldingStore
     from lrwr.core.ports.job_queue import JobQueue
     from lrwr.core.ports.lexical_index import LexicalIndex
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from lrwr.core.ports.thread_store import ThreadStore
     from lrwr.core.ports.vector_index import VectorIndex
     from lrwr.core.retrieval.confidence import Calibrations
+    from lrwr.core.retrieval.freshness import FreshnessService
     from lrwr.core.retrieval.search import PassageFinder
     from lrwr.pipeline.service import DocumentProcessingService
 
@@ -172,6 +174,11 @@ class Services:
             wondered=self.threads.gaps,
         )
 
+    def judge(self, *, asking: bool = True, calls: int = 0) -> "PairJudge | None":
+        """Return who judges what rules cannot compare: see `fitting.judge`."""
+        reach, now = self.outward.reach(asking=asking), self._now
+        return fitting.judge(self.settings, self._database, reach, now, calls)
+
     def _canon_file(self) -> "CanonFile":
         from lrwr.core.canon.file import CanonFile
 
@@ -219,6 +226,13 @@ class Services:
 
         self.require_library()
         return SqlitePassageStore(self._database)
+
+    @cached_property
+    def freshness(self) -> "FreshnessService":
+        """Whether answers still rest on the text; `NotFound` as for `passages`."""
+        from lrwr.core.retrieval.freshness import FreshnessService
+
+        return FreshnessService(self.passages)
 
     @cached_property
     def threads(self) -> "ThreadStore":

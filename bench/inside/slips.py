@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import Any
 
+from bench.inside.wordings import Wordings
+
 FATHER, OTHER = "Corin Vale", "Bram Ottley"
 """Two men whom no novel knows; each has a note."""
 
@@ -56,7 +58,7 @@ OF_BIRTH = (
     "{n} was born on the ninth of October.",
     "{n} was born in October, in a hard frost.",
 )
-NO_SLIPS = (
+NO_SLIPS: tuple[tuple[str, str], ...] = (
     ("eyes", "“{n} has {v} eyes,” said the coachman."),
     ("eyes", "{n}'s eyes were not {v}."),
     ("eyes", "The coachman beside {n} had {v} eyes."),
@@ -84,6 +86,13 @@ NO_SLIPS = (
     ("kin", "{n}'s friend, Bram Ottley, came to dinner."),
     ("same_kin", "{n}'s father, Corin Vale, wrote every week."),
 )
+
+
+FIRST = Wordings(OF_EYES, OF_HAIR, OF_AGE, OF_KIN, OF_BIRTH, NO_SLIPS)
+"""What the rules were mended by."""
+
+ADVANCED = {"thirty-four": "thirty-five", "twenty-six": "twenty-eight",
+            "forty-one": "forty-two", "fifty-two": "fifty-three"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +153,13 @@ def notes_for(people: Sequence[Person]) -> dict[str, str]:
     return notes
 
 
-def sentences(people: Sequence[Person]) -> Iterator[Planted]:
+def sentences(
+    people: Sequence[Person], wordings: Wordings = FIRST
+) -> Iterator[Planted]:
     """Yield sentences in varied wording, slips and others in turn."""
-    eyes, hair, age = cycle(OF_EYES), cycle(OF_HAIR), cycle(OF_AGE)
-    kin, birth, harmless = cycle(OF_KIN), cycle(OF_BIRTH), cycle(NO_SLIPS)
+    eyes, hair, age = cycle(wordings.eyes), cycle(wordings.hair), cycle(wordings.age)
+    kin, birth = cycle(wordings.kin), cycle(wordings.birth)
+    harmless = cycle(wordings.harmless)
     for number, person in enumerate(people):
         wrong = [
             (next(eyes), EYES[person.eyes]),
@@ -164,8 +176,11 @@ def sentences(people: Sequence[Person]) -> Iterator[Planted]:
         for wording, value in wrong:
             yield Planted(_said(wording, person, value), True)
             kind, other = next(harmless)
-            if person.age or kind not in ("younger", "same_age"):
+            if person.age or kind not in _OF_AGE:
                 yield Planted(_said(other, person, _value(kind, person)), False)
+
+
+_OF_AGE = frozenset({"younger", "same_age", "older", "advanced"})
 
 
 def _value(kind: str, person: Person) -> str:
@@ -175,6 +190,8 @@ def _value(kind: str, person: Person) -> str:
         "same_eyes": LIKE[person.eyes],
         "same_hair": LIKE.get(person.hair, person.hair),
         "younger": YOUNGER.get(person.age, ""),
+        "older": OLDER.get(person.age, ""),
+        "advanced": ADVANCED.get(person.age, ""),
         "same_age": person.age,
     }.get(kind, "")
 
@@ -182,7 +199,9 @@ def _value(kind: str, person: Person) -> str:
 def _said(wording: str, person: Person, value: str) -> str:
     return wording.format(
         n=person.name,
+        s=person.name.split()[-1],
         v=value,
         pos="her" if person.woman else "his",
         person="woman" if person.woman else "man",
+        child="daughter" if person.woman else "son",
     )

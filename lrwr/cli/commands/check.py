@@ -1,13 +1,22 @@
 """`lrwr check`: what contradicts what the writer has confirmed."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lrwr.cli.flags import AsOf, Json
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lrwr.cli.guarding import Asked
+    from lrwr.cli.output import Output
+    from lrwr.core.continuity.values import Contradiction
+    from lrwr.core.settings.values import Settings
+
 EPILOG = (
     "Examples: lrwr check · lrwr check chapters/07.md · lrwr check --as-of ch12 ·"
+    " lrwr check --model --dry-run ·"
     ' lrwr check intend bdfk --because "she lies about it" · lrwr check undo'
 )
 INTEND_EPILOG = (
@@ -26,6 +35,17 @@ def check(
     every: Annotated[
         bool, typer.Option("--all", help="Show those marked as intended, too.")
     ] = False,
+    model: Annotated[
+        bool,
+        typer.Option("--model", help="Have a language model judge what rules cannot."),
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="With --model: say what it would cost.")
+    ] = False,
+    budget: Annotated[
+        float | None,
+        typer.Option(min=0, metavar="USD", help="With --model: what it may cost."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Say what contradicts your notes, your answers, and what was told before.
@@ -34,22 +54,82 @@ def check(
     """
     if context.invoked_subcommand is not None:
         return
-    from lrwr.cli import guarding
     from lrwr.cli.begin import begin
-    from lrwr.cli.running import run_async
-    from lrwr.core.model.errors import ExitCode
+    from lrwr.cli.guarding import Asked
+    from lrwr.core.model.errors import ExitCode, SettingsProblem
 
-    settings, output = begin(context)
-    found = run_async(guarding.look(settings, output, paths or [], as_of))
+    if (dry_run or budget is not None) and not model:
+        raise SettingsProblem(
+            "--dry-run and --budget are about a language model", hint="Add --model."
+        )
+    settings, output = begin(context, {"model.budget": budget})
+    asked = Asked(paths or (), as_of)
+    if dry_run:
+        _estimate(settings, output, asked, as_json=as_json)
+        return
+    find = _with_model if model else _by_rules
+    found = find(settings, output, asked, every=every, as_json=as_json)
+    if any(not one.intended for one in found):
+        raise typer.Exit(int(ExitCode.CONTRADICTIONS))
+
+
+def _by_rules(
+    settings: "Settings",
+    output: "Output",
+    asked: "Asked",
+    *,
+    every: bool,
+    as_json: bool,
+) -> "Sequence[Contradiction]":
+    from lrwr.cli import guarding
+    from lrwr.cli.running import run_async
+
+    found = run_async(guarding.look(settings, output, asked))
+    _show(found, output, every=every, as_json=as_json)
+    if not as_json:
+        guarding.say_rules_alone(settings, output)
+    return found
+
+
+def _with_model(
+    settings: "Settings",
+    output: "Output",
+    asked: "Asked",
+    *,
+    every: bool,
+    as_json: bool,
+) -> "Sequence[Contradiction]":
+    from lrwr.cli import judging
+    from lrwr.cli.running import run_async
+
+    checked = run_async(judging.check(settings, output, asked, as_json=as_json))
+    _show(checked.found, output, every=every, as_json=as_json)
+    judging.say(checked, settings, output)
+    return checked.found
+
+
+def _estimate(
+    settings: "Settings", output: "Output", asked: "Asked", *, as_json: bool
+) -> None:
+    from lrwr.cli import judging
+    from lrwr.cli.running import run_async
+
+    told, name = run_async(judging.estimate(settings, output, asked))
+    judging.show_estimate(told, name, settings, output, as_json=as_json)
+
+
+def _show(
+    found: "Sequence[Contradiction]", output: "Output", *, every: bool, as_json: bool
+) -> None:
+    from lrwr.cli import guarding
+
     slips = [one for one in found if not one.intended]
     shown = found if every else slips
     if as_json:
         output.json([guarding.as_json(one) for one in shown])
-    else:
-        guarding.show(shown, output)
-        guarding.sum_up(slips, len(found) - len(slips), output, every=every)
-    if slips:
-        raise typer.Exit(int(ExitCode.CONTRADICTIONS))
+        return
+    guarding.show(shown, output)
+    guarding.sum_up(slips, len(found) - len(slips), output, every=every)
 
 
 def intend(
@@ -60,7 +140,7 @@ def intend(
     ] = "",
 ) -> None:
     """Mark a contradiction as intended, once and for good."""
-    from lrwr.cli import guarding
+    from lrwr.cli import judging
     from lrwr.cli.begin import begin
     from lrwr.cli.decisions import decide
     from lrwr.cli.running import run_async
@@ -68,7 +148,8 @@ def intend(
     from lrwr.core.continuity.guard import contradiction_called
 
     settings, output = begin(context)
-    one = contradiction_called(id_, run_async(guarding.look(settings, output, [])))
+    every = run_async(judging.known_already(settings, output))
+    one = contradiction_called(id_, every)
     decision = SlipIntended(
         one.about, one.attribute, one.canon.value, one.found.value, because
     )

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
     from lrwr.cli.output import Output
-    from lrwr.cli.watch_answers import KeptAnswers
     from lrwr.core.settings.values import Settings
     from lrwr.pipeline.watch import WatchService
     from lrwr.pipeline.watch_events import Saved, WatchEvent
+    from lrwr.saves import KeptAnswers
     from lrwr.wiring import Services
 
 EPILOG = (
@@ -134,9 +134,9 @@ def _warn_of_sync(services: "Services", output: "Output") -> None:
 
 
 def _kept(services: "Services", output: "Output") -> "KeptAnswers":
-    from lrwr.cli.watch_answers import KeptAnswers
+    from lrwr.saves import KeptAnswers
 
-    return KeptAnswers(services, output)
+    return KeptAnswers(services, output.warn)
 
 
 async def _first_sweep(
@@ -210,11 +210,11 @@ async def _guarded(
 ) -> "Callable[[WatchEvent], Awaitable[None]]":
     """Return what shows an event, and then what in it contradicts what stood before."""
     from lrwr.cli import guarding
-    from lrwr.cli.watch_guard import Guard
     from lrwr.pipeline.watch_events import Saved
+    from lrwr.saves import Guard
     from lrwr.wording.amounts import count
 
-    guard = Guard(services, output)
+    guard = Guard(services, output.warn)
     if known := await guard.news():
         what = count(len(known), "contradiction")
         output.story(f"{what} known already: `lrwr check` shows them.")

@@ -2,10 +2,9 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 
-from lrwr.core.bible.gaps import ids_of
 from lrwr.core.bible.gathering import Material, distinct, gather, value_key
+from lrwr.core.bible.ids import ids_of, one_called
 from lrwr.core.bible.project import Knowledge
 from lrwr.core.bible.roll import Roll
 from lrwr.core.bible.sight import Sight
@@ -17,7 +16,6 @@ from lrwr.core.continuity.spelling import misspelt
 from lrwr.core.continuity.statements import Statement, stated
 from lrwr.core.continuity.values import Contradiction, Side
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.errors import NotFound
 from lrwr.core.model.story import Horizon
 
 Key = tuple[str, str, str, str]
@@ -27,7 +25,7 @@ NOT_READ = (
     "occupation, build, clothes, places, who knows what, and whatever is only said in"
     " dialogue or in words that the rules do not know"
 )
-"""What no rule compares; a language model could, and is not asked yet."""
+"""What no rule compares; a language model may be asked about some of it."""
 
 
 def contradictions(
@@ -63,18 +61,7 @@ def contradiction_called(text: str, every: Sequence[Contradiction]) -> Contradic
     Raises:
         NotFound: There is none, or more than one.
     """
-    word = text.strip().casefold()
-    fits = [one for one in every if word and one.id.startswith(word)]
-    exact = [one for one in fits if one.id == word]
-    if len(exact or fits) == 1:
-        return (exact or fits)[0]
-    near = get_close_matches(word, [one.id for one in every], n=1)
-    offered = f"Did you mean {near[0]}? " if near and not fits else ""
-    what = "More than one contradiction begins with" if fits else "None is called"
-    raise NotFound(
-        f"{what} {text!r}",
-        hint=f"{offered}`lrwr check --all` lists them with their ids.",
-    )
+    return one_called(text, every, noun="contradiction", listed_by="lrwr check --all")
 
 
 def _clashes(material: Material, canon: Canon) -> list[Clash]:
@@ -110,7 +97,7 @@ def _contradictions(
     for clash in clashes:
         groups.setdefault(_key(clash), []).append(clash)
     ids = ids_of(groups)
-    intended = {_intended_key(one, roll): why for one, why in canon.intentional.items()}
+    intended = intended_in(canon, roll)
     return [
         replace(
             _contradiction(ids[key], group, roll),
@@ -138,15 +125,21 @@ def _side(value: str, statements: Sequence[Statement]) -> Side:
 
 
 def _key(clash: Clash) -> Key:
-    return _key_of(clash.found.about, clash.attribute, *clash.values)
+    return key_of(clash.found.about, clash.attribute, *clash.values)
+
+
+def intended_in(canon: Canon, roll: Roll) -> dict[Key, str]:
+    """Return what the writer means so, and why."""
+    return {_intended_key(one, roll): why for one, why in canon.intentional.items()}
 
 
 def _intended_key(one: Intended, roll: Roll) -> Key:
     person = roll.person(one.about) or one.about
-    return _key_of(person, one.attribute, one.one, one.other)
+    return key_of(person, one.attribute, one.one, one.other)
 
 
-def _key_of(about: str, attribute: str, one: str, other: str) -> Key:
+def key_of(about: str, attribute: str, one: str, other: str) -> Key:
+    """Return what stays the same for as long as both values mean the same."""
     kind = attribute.split(" ")[0]
     first, second = sorted(meaning_key(kind, value) for value in (one, other))
     return value_key(about), attribute, first, second

@@ -22,13 +22,15 @@ from lrwr.core.model.text import Span
 KINSHIP = "kin"
 """The attribute of a statement that `other` is the value, "father", of `about`."""
 
-_ATTRIBUTES = MappingProxyType(
+READ = MappingProxyType(
     {
         "eye": "eyes", "hair": "hair", "age": "age", "life": "life", "born": "born",
         "birthday": "born", "birth": "born", "date birth": "born", "date of birth": "born",
         "birth date": "born", "build": "build",
     }
 )  # fmt: skip
+"""The attributes that rules read, by what people call them."""
+
 _ITS_LOOKS = re.compile(r"(?P<value>[a-z]+)-(?P<of>haired|eyed)\b")
 _IN_A_NOTE = (
     ("eyes", re.compile(rf"\b(?P<value>{EYE}) eyes\b", re.I)),
@@ -46,7 +48,7 @@ _OWN_EYES = re.compile(
     r"(?:e?d|t?ing|ing|)(?: up)? $"
 )
 _OWN_HAIR = re.compile(
-    r"\b(?:push|toss|tie|ty|pinn|shook|shak|swept|sweep|smooth|brush|comb)"
+    r"\b(?:push|toss|tie|ty|pinn|shook|shak|swept|sweep|smooth|brush|comb|wore|wear)"
     r"(?:e?d|ing|)(?: (?:back|up|out|away))? $"
 )
 _SEX = MappingProxyType({"his": Gender.MALE, "her": Gender.FEMALE})
@@ -110,7 +112,7 @@ def _noted(found: Found, person: str, material: Material) -> Iterator[Statement]
 
 
 def _in_a_note(label: str, value: str) -> Iterator[tuple[str, str]]:
-    attribute = _ATTRIBUTES.get(attribute_key(label), "")
+    attribute = READ.get(attribute_key(label), "")
     if attribute and attribute != "build":
         yield attribute, value
     if attribute_key(label) == "description" and not _ANOTHERS.search(value):
@@ -133,7 +135,7 @@ def _told(found: Found, person: str, material: Material) -> Iterator[Statement]:
         return
     if fact.field == CharacterField.RELATIONSHIP:
         yield from _kin(found, person, material, Source.TEXT, certain=certain)
-    elif attribute := _ATTRIBUTES.get(attribute_key(fact.detail("attribute")), ""):
+    elif attribute := READ.get(attribute_key(fact.detail("attribute")), ""):
         for name, value in _looks(attribute, fact.value):
             yield _made(found, person, name, value, material, Source.TEXT, certain)
 
@@ -202,7 +204,7 @@ def _answers(material: Material, canon: Canon) -> Iterator[Statement]:
     for question, value in canon.answers.items():
         person = material.roll.person(question.about)
         label = attribute_key(question.attribute)
-        attribute = _ATTRIBUTES.get(label, "")
+        attribute = READ.get(label, "")
         other = material.roll.person(value)
         rank = (-2, "", 0)
         if person and attribute and attribute != "build":

@@ -9,14 +9,19 @@ _END = re.compile(r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)[.!?][”’\"
 _HEARSAY = re.compile(
     r"\b(?:they say|people sa(?:y|id)|it (?:is|was) said|so they said|rumou?r\w*|"
     r"supposed|believed|suppos\w+|according to|would|might|could|as if|as though|if|"
-    r"legend|gossip\w*|story went|stories|lie|lied|lying|wrong\w*|mistak\w+|false\w*)\b",
+    r"legend|gossip\w*|story went|stories|lie|lied|lying|wrong\w*|(?<!no )mistak\w+|"
+    r"false\w*|forge[dr]\w*|fake[ds]?|counterfeit\w*|"
+    r"(?:sa(?:ys?|id)|stat(?:es?|ed)|wr(?:ites?|ote|itten)|tells?|told|reports?|reported|"
+    r"announc\w+|maintain\w*|alleg\w+|testif\w+|swears?)(?: [\w’']+){0,4} that|"
+    r"so (?:the )?\w+(?: \w+)? (?:sa(?:ys?|id)|told|wrote))\b",
     re.I,
 )
 _NOT_THERE = re.compile(
     r"\b(?:dream\w*|nightmare\w*|vision|portrait|pictured?|painting|photograph\w*|"
     r"miniature|disguise\w*|mask\w*|wig|on (?:the )?stage|actor|actress|"
     r"play(?:ed|ing)? the part|legend|imagin\w+|pretend\w*|delirium|delirious|statue|"
-    r"doll|ghost)\b",
+    r"doll|ghost|(?:in|for|on|to) (?:\w+(?:['’]s)? ){1,3}?(?:story|tale|play|novel|poem|"
+    r"ballad|song|film|drama|charade|tableau|masquerade|masque|pantomime|fiction)s?)\b",
     re.I,
 )
 _CHANGES = re.compile(

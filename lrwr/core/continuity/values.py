@@ -33,7 +33,9 @@ class Contradiction:
     """Two sides of one attribute, `canon` the one that counts, `found` the other.
 
     `id` are a few letters that stay the same for as long as both values do. `because`
-    is the writer's reason where it is `intended`, and may be empty then, too.
+    is the writer's reason where it is `intended`, and may be empty then, too. `judge`
+    is the language model that found it, with its reason, `why`; empty where rules did.
+    The values are then quotes.
     """
 
     id: str
@@ -43,3 +45,12 @@ class Contradiction:
     found: Side
     intended: bool = False
     because: str = ""
+    judge: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Slips:
+    """Contradictions that were not there before, and that nobody has intended."""
+
+    found: tuple[Contradiction, ...]

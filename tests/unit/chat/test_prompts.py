@@ -16,8 +16,8 @@ from lrwr.core.chat.answering.prompts import (
     texts_in,
     web_told,
 )
-from lrwr.core.chat.fence import RULE, new_mark
 from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.model.fence import RULE, new_mark
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import (
     Intent,

@@ -14,7 +14,7 @@ from lrwr.core.chat.finding.steps import (
     read_step,
     step_shape,
 )
-from lrwr.core.chat.replies import NotAsAsked
+from lrwr.core.model.replies import NotAsAsked
 
 
 def a_reply(**fields: object) -> str:

@@ -19,9 +19,9 @@ from lrwr.core.chat.finding.wondering import (
     is_worth_asking,
     read_gaps,
 )
-from lrwr.core.chat.replies import NotAsAsked
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.replies import NotAsAsked
 from lrwr.core.model.turns import GapFlag, Intent
 from lrwr.core.ports.chat_model import Message, Reply, Shape
 from tests.fakes.chat_models import ScriptedChat

@@ -9,12 +9,12 @@ from lrwr.core.chat.answering.prompts import avatar_messages, texts_in, web_told
 from lrwr.core.chat.answering.speaking import speak, speaks_as
 from lrwr.core.chat.companion.picking import Shelf, weigh
 from lrwr.core.chat.companion.quoting import gap_asked, quote_answer
-from lrwr.core.chat.fence import new_mark
 from lrwr.core.chat.nodes import Answer, Emit
 from lrwr.core.chat.outside.looking import own_names, pages_for
 from lrwr.core.chat.outside.words import web_words
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.fence import new_mark
 from lrwr.core.model.turns import (
     Citation,
     Cited,

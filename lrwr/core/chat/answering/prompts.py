@@ -9,11 +9,11 @@ from types import MappingProxyType
 from lrwr.core.chat.answering.checking import without_marks
 from lrwr.core.chat.answering.citing import Entry, Numbered, tokens
 from lrwr.core.chat.answering.speaking import speaks_as
-from lrwr.core.chat.fence import RULE, fenced
 from lrwr.core.chat.finding.material import Facet
 from lrwr.core.chat.outside.looking import pages_for
 from lrwr.core.chat.outside.marks import web_citations, without_the_web
 from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.model.fence import RULE, fenced
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import Citation, Intent, Plan, WebCitation
 from lrwr.core.ports.chat_model import Message

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from lrwr.core.chat.answering.citing import tokens
-from lrwr.core.chat.fence import RULE, fenced, new_mark
 from lrwr.core.chat.finding.steps import (
     Enough,
     ReadChapter,
@@ -19,10 +18,11 @@ from lrwr.core.chat.finding.steps import (
     read_step,
     step_shape,
 )
-from lrwr.core.chat.replies import NotAsAsked
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.fence import RULE, fenced, new_mark
+from lrwr.core.model.replies import NotAsAsked
 from lrwr.core.model.search import Passage
 from lrwr.core.model.turns import Staged, TurnEvent
 from lrwr.core.ports.chat_model import ChatModel, Message

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
 
-from lrwr.core.chat.replies import NotAsAsked, clean, object_in, strict
+from lrwr.core.model.replies import NotAsAsked, clean, object_in, strict
 from lrwr.core.ports.chat_model import Shape
 
 LONGEST_SEARCH = 200

@@ -12,12 +12,12 @@ from functools import cache
 
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.answering.citing import tokens
-from lrwr.core.chat.fence import RULE, fenced, new_mark
 from lrwr.core.chat.finding.material import pieces_of
 from lrwr.core.chat.planning.names import people_exactly
-from lrwr.core.chat.replies import NotAsAsked, clean, object_in, strict
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.fence import RULE, fenced, new_mark
+from lrwr.core.model.replies import NotAsAsked, clean, object_in, strict
 from lrwr.core.model.turns import GapFlag, Intent, Plan
 from lrwr.core.model.words import WORD, content_words, light_stem, plain_word
 from lrwr.core.ports.chat_model import ChatModel, Message, Shape

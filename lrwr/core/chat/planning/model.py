@@ -19,9 +19,9 @@ from lrwr.core.chat.planning.replies import (
     read_tools,
     tools_shape,
 )
-from lrwr.core.chat.replies import NotAsAsked
 from lrwr.core.chat.state import Question
 from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.replies import NotAsAsked
 from lrwr.core.model.turns import Choice, Entity, Intent, Mode, Plan
 from lrwr.core.ports.chat_model import ChatModel, Message, Shape
 

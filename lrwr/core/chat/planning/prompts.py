@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.fence import RULE, fenced, new_mark
 from lrwr.core.chat.planning.names import elements_called, people_called
 from lrwr.core.chat.state import Question
+from lrwr.core.model.fence import RULE, fenced, new_mark
 from lrwr.core.model.turns import INTENTIONS, Mode, Source
 from lrwr.core.ports.chat_model import Message
 

@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass
 from functools import cache
 
-from lrwr.core.chat.replies import NotAsAsked, clean, object_in, strict
+from lrwr.core.model.replies import NotAsAsked, clean, object_in, strict
 from lrwr.core.model.turns import INTENTIONS, Choice, Entity, Intent, Intention, Source
 from lrwr.core.ports.chat_model import Shape
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.chat.fence import RULE, fenced, new_mark
+from lrwr.core.model.fence import RULE, fenced, new_mark
 
 
 def test_a_text_stands_between_two_lines_that_bear_its_mark() -> None:

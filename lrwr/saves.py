@@ -1,16 +1,21 @@
-"""Contradictions that a save brings in, told while the writer writes."""
+"""What a save means for what was said before it: contradictions, and kept answers."""
 
 import asyncio
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lrwr.core.bible.project import Knowledge
 from lrwr.core.continuity.guard import contradictions
 from lrwr.core.continuity.values import Contradiction
 from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError
+from lrwr.core.retrieval.freshness import AnswerWatch
+from lrwr.pipeline.watch_events import Saved, WatchEvent
+from lrwr.wording.watched import documents_changed
 
 if TYPE_CHECKING:
-    from lrwr.cli.output import Output
     from lrwr.core.continuity.pairs import Pair
     from lrwr.wiring import Services
 
@@ -19,11 +24,12 @@ class Guard:
     """Knows which contradictions were told; what is intended is none.
 
     Where a language model reads each save, it judges the pairs that a save brings in.
+    `say` is told what could not be done.
     """
 
-    def __init__(self, services: "Services", output: "Output") -> None:
+    def __init__(self, services: "Services", say: Callable[[str], None]) -> None:
         self._services = services
-        self._output = output
+        self._say = say
         self._told: frozenset[str] = frozenset()
         self._pairs: frozenset[Pair] = frozenset()
 
@@ -40,7 +46,7 @@ class Guard:
             ruled = await asyncio.to_thread(contradictions, known)
             found = [*ruled, *await self._judged(known, ruled, calls_made)]
         except LrwrError as error:
-            self._output.warn(f"Contradictions were not looked for. {error}")
+            self._say(f"Contradictions were not looked for. {error}")
             return ()
         slips = [one for one in found if not one.intended]
         new = tuple(one for one in slips if one.id not in self._told)
@@ -70,7 +76,53 @@ class Guard:
         if left:
             session = await judge.judge(fresh)
             if session.unjudged and session.stopped:
-                self._output.warn(f"Not all was judged. {session.stopped}")
+                self._say(f"Not all was judged. {session.stopped}")
         kept = await judge.kept(every)
         judged = [(one, kept[one]) for one in every if one in kept]
         return verdict(judged, known, judge.name, ruled).found
+
+
+class KeptAnswers:
+    """Looks after the answers of a library, which may not be there yet.
+
+    `say` is told what could not be done.
+    """
+
+    def __init__(self, services: "Services", say: Callable[[str], None]) -> None:
+        self._services = services
+        self._say = say
+        self._watch: AnswerWatch | None = None
+
+    async def begin(self) -> None:
+        """Take note, before anything is read, of what does not hold already."""
+        if not self._services.library.database.exists():
+            return
+        try:
+            await self._opened().begin()
+        except LrwrError as error:
+            self._complain(error)
+
+    async def told(self, event: WatchEvent) -> WatchEvent:
+        """Return an event, a save with the answers that rest on what it changed.
+
+        A library that cannot be read has none, and that is said.
+        """
+        if not isinstance(event, Saved) or not event.learned.changed:
+            return event
+        changed = {DocumentId(name) for name in documents_changed(event.learned)}
+        renamed = {DocumentId(one.was) for one in event.learned.documents if one.was}
+        try:
+            unsettled = await self._opened().unsettled(changed | renamed)
+        except LrwrError as error:
+            self._complain(error)
+            return event
+        return replace(event, unsettled=unsettled)
+
+    def _opened(self) -> AnswerWatch:
+        if self._watch is None:
+            services = self._services
+            self._watch = AnswerWatch(services.freshness, services.threads)
+        return self._watch
+
+    def _complain(self, error: LrwrError) -> None:
+        self._say(f"Kept answers were not looked at. {error}")

@@ -1,0 +1,138 @@
+"""What a model is told of pairs, and the reply that it is asked for."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+
+from lrwr.core.continuity.pairs import Pair
+from lrwr.core.model.fence import RULE, fenced, new_mark
+from lrwr.core.model.replies import NotAsAsked, clean, object_in, strict
+from lrwr.core.ports.chat_model import Message, Shape
+
+REVISION = "1"
+"""Changes with the words below and with the shape; judgements depend on it."""
+
+TOGETHER = 5
+"""Pairs that are judged in one call."""
+
+LONGEST_WHY = 20
+"""Words of a reason that are kept."""
+
+_SHOWN_AGAIN = 800
+"""Characters of a wrong reply that are shown to the model again."""
+
+_TOLD = """\
+You check a novel for slips. Each pair has a confirmed statement (canon) and a passage \
+of the novel (text) on the same person or thing (about). For each id say whether the \
+passage contradicts canon: whether the two cannot both be true at that moment of the \
+story.
+contradicts is false where one only says more, or less, or the same in other words; \
+where something may have changed, or the passage tells of a change or of another time; \
+where it is what somebody says, writes, believes, pretends, dreams or guesses; where it \
+is a comparison, a condition or a denial; where it is about somebody or something else; \
+where you are not sure.
+canon_quote, text_quote: the words that contradict each other, 2 to 20 of them, copied \
+letter by letter from that pair's canon and from its text; empty where nothing does.
+why: at most 20 words.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a model said of one pair; nothing of it is checked yet."""
+
+    contradicts: bool
+    canon_quote: str = ""
+    text_quote: str = ""
+    why: str = ""
+
+
+def messages(pairs: Sequence[Pair]) -> list[Message]:
+    """Ask about pairs, which are numbered from 1. All that anybody wrote is fenced."""
+    blocks = [
+        (f"{label} {number}", text)
+        for number, pair in enumerate(pairs, start=1)
+        for label, text in (
+            ("about", f"{pair.about}: {pair.attribute}"),
+            ("canon", pair.canon.text),
+            ("text", pair.found.text),
+        )
+    ]
+    mark = new_mark(*(text for _, text in blocks))
+    shown = "\n".join(fenced(label, text, mark) for label, text in blocks)
+    return [Message("system", f"{_TOLD}{RULE}"), Message("user", shown)]
+
+
+def repair_messages(
+    asked: Sequence[Message], reply: str, problem: str
+) -> list[Message]:
+    """Ask the same once more, and say what was wrong with the reply."""
+    wrong = f"That does not fit: {problem}. Answer again as asked, with JSON alone."
+    said = reply.strip()[:_SHOWN_AGAIN] or "-"
+    return [*asked, Message("assistant", said), Message("user", wrong)]
+
+
+@cache
+def shape() -> Shape:
+    """Return the shape of the reply."""
+    row = {
+        "id": {"type": "integer"},
+        "contradicts": {"type": "boolean"},
+        "canon_quote": {"type": "string"},
+        "text_quote": {"type": "string"},
+        "why": {"type": "string"},
+    }
+    fields = {"pairs": {"type": "array", "items": strict(row)}}
+    return Shape("Pairs", json.dumps(strict(fields), separators=(",", ":")))
+
+
+def read(reply: str, count: int) -> Mapping[int, Judgement]:
+    """Return what is said of each of `count` pairs, by its place from 0.
+
+    A pair that the reply leaves out, or judges twice, has no judgement.
+
+    Raises:
+        NotAsAsked: The reply does not keep to its shape.
+    """
+    match object_in(reply):
+        case {"pairs": [*rows], **more} if not more:
+            told = [_row(one) for one in rows]
+        case _:
+            raise NotAsAsked("it is not an object of `pairs`")
+    numbers = [number for number, _ in told]
+    return {
+        number - 1: one
+        for number, one in told
+        if 1 <= number <= count and numbers.count(number) == 1
+    }
+
+
+def to_json(one: Judgement) -> str:
+    """Write a judgement, to be kept."""
+    return json.dumps(asdict(one), ensure_ascii=False)
+
+
+def from_json(text: str) -> Judgement:
+    """Read a judgement as `to_json` writes it."""
+    kept = json.loads(text)
+    return Judgement(
+        kept["contradicts"], kept["canon_quote"], kept["text_quote"], kept["why"]
+    )
+
+
+def _row(told: object) -> tuple[int, Judgement]:
+    match told:
+        case {
+            "id": int(number),
+            "contradicts": bool(contradicts),
+            "canon_quote": str(canon),
+            "text_quote": str(text),
+            "why": str(why),
+            **more,
+        } if not (more or isinstance(number, bool)):
+            short = " ".join(clean(why).split()[:LONGEST_WHY])
+            return number, Judgement(contradicts, canon, text, short)
+    raise NotAsAsked(
+        "a pair is not `id`, `contradicts`, `canon_quote`, `text_quote` and `why`"
+    )

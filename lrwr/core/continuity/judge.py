@@ -1,0 +1,215 @@
+"""Asks a language model about pairs, never twice about the same two passages."""
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import islice
+from typing import Protocol
+
+from lrwr.core.continuity.asking import (
+    REVISION,
+    TOGETHER,
+    Judgement,
+    from_json,
+    messages,
+    read,
+    repair_messages,
+    shape,
+    to_json,
+)
+from lrwr.core.continuity.pairs import Pair
+from lrwr.core.model.errors import LrwrError, ServiceUnavailable, StoreProblem
+from lrwr.core.model.metering import Usage
+from lrwr.core.model.replies import NotAsAsked
+from lrwr.core.ports.analysis_store import AnalysisStore
+from lrwr.core.ports.chat_model import ChatModel, Message, Reply
+
+MOST = 60
+"""Pairs that a run asks about at most; those judged before are not among them."""
+
+_REPLY_TOKENS = 70
+"""Tokens that a judgement has about: what an estimate goes by."""
+
+
+class Purse(Protocol):
+    """What a run may spend. `stopped` says in a sentence why nothing more is asked."""
+
+    stopped: str
+
+    def reserve(self, estimate: Usage) -> float | None:
+        """Set the price of a call aside; None when it must not be made."""
+        ...
+
+    def settle(self, reserved: float, usage: Usage) -> None:
+        """Count what a call really took."""
+        ...
+
+    def stop(self, reason: str) -> None:
+        """Ask nothing more in this run."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What judging would take: of `pairs`, `kept` were judged before.
+
+    `beyond` are more than a run asks about.
+    """
+
+    pairs: int
+    kept: int
+    beyond: int
+    usage: Usage
+
+
+@dataclass(slots=True)
+class Session:
+    """What came of asking: judgements of pairs, in their order.
+
+    `unjudged` pairs have none: the model could not be asked, which `stopped` then
+    says, or gave no usable answer, or there were more than a run asks about.
+    """
+
+    judged: list[tuple[Pair, Judgement]] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+    unjudged: int = 0
+    stopped: str = ""
+
+
+class PairJudge:
+    """Has pairs judged by a model; each judgement is kept as soon as it comes.
+
+    What was judged once is never asked about again while both passages, the model and
+    the questions stay the same.
+    """
+
+    def __init__(self, chat: ChatModel, store: AnalysisStore, purse: Purse) -> None:
+        self._chat = chat
+        self._store = store
+        self._purse = purse
+
+    @property
+    def name(self) -> str:
+        """Name the model."""
+        return self._chat.name
+
+    async def estimate(self, pairs: Sequence[Pair]) -> Estimate:
+        """Return what judging `pairs` would take; asks nothing."""
+        kept = await self.kept(pairs)
+        missing = [one for one in pairs if one not in kept]
+        usage = Usage()
+        for batch in _batches(missing[:MOST]):
+            usage += _estimated(batch)
+        beyond = max(0, len(missing) - MOST)
+        return Estimate(len(pairs), len(pairs) - len(missing), beyond, usage)
+
+    async def kept(self, pairs: Sequence[Pair]) -> Mapping[Pair, Judgement]:
+        """Return the judgements that are kept already; asks nothing."""
+        keys = {one: self._key(one) for one in pairs}
+        found = await self._store.replies(list(keys.values()))
+        return {one: from_json(found[key]) for one, key in keys.items() if key in found}
+
+    async def judge(self, pairs: Sequence[Pair]) -> Session:
+        """Return judgements of `pairs`, the first `MOST` of those not judged before.
+
+        A model that fails takes nothing away: what is judged by then is returned.
+        """
+        told = dict(await self.kept(pairs))
+        usage = Usage(cached=len(told))
+        missing = [one for one in pairs if one not in told][:MOST]
+        async with asyncio.TaskGroup() as group:
+            asked = [group.create_task(self._ask(b)) for b in _batches(missing)]
+        for task in asked:
+            found, cost = task.result()
+            told.update(found)
+            usage += cost
+        judged = [(one, told[one]) for one in pairs if one in told]
+        return Session(judged, usage, len(pairs) - len(judged), self._purse.stopped)
+
+    async def _ask(
+        self, batch: Sequence[Pair]
+    ) -> tuple[Mapping[Pair, Judgement], Usage]:
+        """Make one call and keep what came of it; nothing when it must not be made."""
+        reserved = self._purse.reserve(_estimated(batch))
+        if reserved is None:
+            return {}, Usage()
+        spent: list[Reply] = []
+        try:
+            told = await self._answered(messages(batch), len(batch), spent)
+        except ServiceUnavailable as error:
+            self._purse.stop(_told(error))
+            told = {}
+        finally:
+            usage = _usage(spent)
+            self._purse.settle(reserved, usage)
+        found = {batch[place]: one for place, one in told.items()}
+        await self._keep(found, usage)
+        return found, usage
+
+    async def _answered(
+        self, asked: Sequence[Message], count: int, spent: list[Reply]
+    ) -> Mapping[int, Judgement]:
+        """Return what a reply says; one that is not as asked is asked for once more."""
+        spent.append(await self._chat.fill(asked, shape()))
+        try:
+            return read(spent[0].text, count)
+        except NotAsAsked as wrong:
+            again = repair_messages(asked, spent[0].text, str(wrong))
+        spent.append(await self._chat.fill(again, shape()))
+        try:
+            return read(spent[1].text, count)
+        except NotAsAsked:
+            return {}
+
+    async def _keep(self, found: Mapping[Pair, Judgement], usage: Usage) -> None:
+        """Keep judgements; where that cannot be, nothing more is paid for."""
+        replies = {self._key(pair): to_json(one) for pair, one in found.items()}
+        try:
+            if replies:
+                await self._store.keep_replies(replies, usage)
+        except StoreProblem as error:
+            self._purse.stop(_told(error))
+
+    def _key(self, pair: Pair) -> str:
+        """Return what a judgement depends on, and nothing else."""
+        whole = [
+            "continuity",
+            REVISION,
+            self.name,
+            pair.about,
+            pair.attribute,
+            pair.canon.text,
+            pair.found.text,
+        ]
+        return sha256(json.dumps(whole).encode()).hexdigest()
+
+
+def _batches(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
+    waiting = iter(pairs)
+    while batch := list(islice(waiting, TOGETHER)):
+        yield batch
+
+
+def _estimated(batch: Sequence[Pair]) -> Usage:
+    sent = sum(len(one.text) for one in messages(batch)) + len(shape().schema)
+    return Usage(
+        calls=1,
+        prompt_tokens=-(-sent // 4),
+        completion_tokens=_REPLY_TOKENS * len(batch),
+    )
+
+
+def _usage(replies: Sequence[Reply]) -> Usage:
+    return Usage(
+        calls=len(replies),
+        prompt_tokens=sum(one.prompt_tokens for one in replies),
+        completion_tokens=sum(one.completion_tokens for one in replies),
+        repaired=max(0, len(replies) - 1),
+    )
+
+
+def _told(error: LrwrError) -> str:
+    message = str(error).rstrip(".")
+    return f"{message}. {error.hint}".rstrip()

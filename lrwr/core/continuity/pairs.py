@@ -1,0 +1,102 @@
+"""A pair: what is confirmed, and a passage that may gainsay it. For a model to judge."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from lrwr.core.bible.sight import Sight
+from lrwr.core.bible.values import Evidence
+from lrwr.core.continuity.statements import Statement
+from lrwr.core.continuity.surroundings import paragraph_around
+from lrwr.core.continuity.values import Source
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.text import Span
+
+AROUND = 300
+"""Characters of the same paragraph that are shown on each side, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Words to be judged, with a little of what stands around them.
+
+    `core` is where in `text` the sentences stand that say it; the rest is there to be
+    understood by. `start` is where `text` begins in its document, verbatim. What the
+    writer decided in the canon file has no document and no evidence.
+    """
+
+    text: str
+    core: Span
+    source: Source
+    document: DocumentId | None = None
+    start: int = 0
+    evidence: Evidence | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two passages on one attribute of somebody or something; `canon` counts."""
+
+    about: str
+    attribute: str
+    canon: Passage
+    found: Passage
+
+    def touches(self, documents: Collection[DocumentId]) -> bool:
+        """Say whether either passage stands in one of `documents`."""
+        return any(one.document in documents for one in (self.canon, self.found))
+
+
+def passage_of(one: Statement, sight: Sight) -> Passage | None:
+    """Return the passage of a statement; None where nothing of it may be shown.
+
+    Of a note it is the sentence alone. Authors' comments are never part of it, nor is
+    anything beyond the scene.
+    """
+    if one.evidence is None:
+        said = f"{one.attribute}: {one.value}"
+        return Passage(said, Span(0, len(said)), one.source)
+    document, core = one.evidence.document, one.evidence.spans[0]
+    text = sight.texts[document].text
+    shown = core
+    if sight.tells(document):
+        own = _own_part(document, one.span or core, sight)
+        if own is None:
+            return None
+        core = Span(max(core.start, own.start), min(core.end, own.end))
+        shown = _around(text, core, own)
+    elif "<!--" in text[core.start : core.end] or "%%" in text[core.start : core.end]:
+        return None
+    return Passage(
+        text=text[shown.start : shown.end],
+        core=Span(core.start - shown.start, core.end - shown.start),
+        source=one.source,
+        document=document,
+        start=shown.start,
+        evidence=one.evidence,
+    )
+
+
+def _own_part(document: DocumentId, span: Span, sight: Sight) -> Span | None:
+    """Return the stretch of the story's own words that `span` begins in."""
+    parts = (
+        part
+        for chapter in sight.order.outlines[document].chapters
+        for scene in chapter.scenes
+        for part in scene.parts
+    )
+    return next((one for one in parts if one.start <= span.start < one.end), None)
+
+
+def _around(text: str, core: Span, own: Span) -> Span:
+    paragraph = paragraph_around(text, core)
+    start = max(own.start, paragraph.start, core.start - AROUND)
+    end = min(own.end, paragraph.end, core.end + AROUND)
+    while start < core.start and _inside_word(text, start):
+        start += 1
+    while end > core.end and _inside_word(text, end):
+        end -= 1
+    return Span(start, end)
+
+
+def _inside_word(text: str, at: int) -> bool:
+    return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()

@@ -1,0 +1,112 @@
+"""The judge with the real adapter, against a server that behaves, or does not."""
+
+import json
+import re
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from lrwr.core.adapters.chat.line import Line
+from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
+from lrwr.core.adapters.chat.waiting import Clock, Pace
+from lrwr.core.adapters.records.sqlite.database import Database
+from lrwr.core.adapters.records.sqlite.story import SqliteAnalysisStore
+from lrwr.core.continuity.judge import PairJudge
+from lrwr.core.continuity.pairing import pairs
+from lrwr.pipeline.metering import Meter
+from tests.fakes.model_server import (
+    KEY,
+    MODEL,
+    Asked,
+    Hang,
+    ModelServer,
+    Nonsense,
+    Refuse,
+    Say,
+    Turn,
+)
+from tests.fakes.records import Clock as Now
+from tests.unit.continuity.readers import read
+
+NOTE = "- **Occupation:** lock-keeper"
+TEXT = "Nell Tallow, a cooper, came in."
+
+
+def answered(asked: Asked) -> str:
+    numbers = re.findall(r"^<text (\d+) ", asked.texts[1], re.M)
+    quotes = {"canon_quote": "lock-keeper", "text_quote": "a cooper", "why": "so"}
+    rows = [{"id": int(n), "contradicts": True, **quotes} for n in numbers]
+    return json.dumps({"pairs": rows})
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer() as opened:
+        opened.answering(answered)
+        yield opened
+
+
+@asynccontextmanager
+async def judging(server: ModelServer, folder: Path) -> AsyncIterator[PairJudge]:
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    slept: list[float] = []
+    clock = Clock(lambda: sum(slept), sleep, lambda: 0.0, lambda: 1.0)
+    connection = Connection(MODEL, server.base_url, KEY, timeout=1.0)
+    chat = OpenAIChat(connection, Line(Pace(4, patience=3.0), clock))
+    database = Database(folder / "library.db")
+    store = SqliteAnalysisStore(database, now=Now())
+    try:
+        yield PairJudge(chat, store, Meter(lambda _: None))
+    finally:
+        await chat.aclose()
+        await database.aclose()
+
+
+async def test_a_pair_goes_out_with_a_strict_schema_and_comes_back_judged(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    asked = pairs(read(two=TEXT, note=NOTE))
+    async with judging(server, tmp_path) as judge:
+        session = await judge.judge(asked)
+    ((pair, judgement),) = session.judged
+    assert (pair, judgement.contradicts) == (asked[0], True)
+    (chat,) = server.chats
+    assert chat.shape == "Pairs"
+    assert chat.body["response_format"]["json_schema"]["strict"] is True
+    assert session.usage.prompt_tokens > 0
+
+
+@pytest.mark.parametrize(
+    ("turn", "said"),
+    [
+        (Refuse(401, "Incorrect key"), "401"),
+        (Refuse(429, "slow down", retry_after="900"), "429"),
+        (Refuse(500), "500"),
+        (Hang(), "1 second"),
+        (Nonsense(), ""),
+    ],
+)
+async def test_a_server_that_fails_is_told_of_and_nothing_is_judged(
+    turn: Turn, said: str, server: ModelServer, tmp_path: Path
+) -> None:
+    server.will(*[turn] * 20)
+    async with judging(server, tmp_path) as judge:
+        session = await judge.judge(pairs(read(two=TEXT, note=NOTE)))
+    assert (session.judged, session.unjudged) == ([], 1)
+    assert session.stopped
+    assert said in session.stopped
+    assert KEY not in session.stopped
+
+
+async def test_words_that_are_no_json_are_no_judgement(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    server.will(Say("As an honest model,"), Say("I cannot say."))
+    async with judging(server, tmp_path) as judge:
+        session = await judge.judge(pairs(read(two=TEXT, note=NOTE)))
+    assert (session.judged, session.unjudged, session.stopped) == ([], 1, "")
+    assert len(server.chats) == 2
