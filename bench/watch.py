@@ -1,7 +1,8 @@
 """What `lrwr watch` costs: from a save to a search that finds it, and while all rests.
 
 Run on its own: python -m bench.watch [FOLDER...] [--saves 40] [--idle 30] [--seed 1].
-The folders are copied into one library. A word that stands nowhere is written into one
+The folders are copied into one library and ingested; with --library FOLDER that of an
+earlier ingestion is copied instead. A word that stands nowhere is written into one
 paragraph after another, as an editor saves: a new file in the place of the old one.
 CPU and memory are read from /proc, and left out where there is none.
 """
@@ -11,6 +12,7 @@ import json
 import os
 import queue
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -33,13 +35,22 @@ PART = "watch"
 SAVES = 40
 IDLE = 30.0
 POLL = 0.002
-PATIENCE = 60.0
+PATIENCE = 300.0
+AT_REST = 0.02
+"""CPU seconds in a second of which a watch that does nothing has fewer."""
+_HELD = """
+select sum(d.words), (select count(*) from chunk where pipeline = p.pipeline)
+from processed p join document d on d.id = p.document_id where p.pipeline = 'b'
+"""
 _FOUND = "select count(*) from chunk_fts_b where chunk_fts_b match ?"
 
 
 @dataclass(frozen=True, slots=True)
 class Save:
-    """One save: seconds until it is found, until it is told, and CPU seconds."""
+    """One save: seconds until it is found, until it is told, and CPU seconds.
+
+    The CPU is that of all that follows from it, until the watch is at rest.
+    """
 
     found: float
     told: float
@@ -106,31 +117,39 @@ class Watch:
 def measure(bench: Bench) -> list[Line]:
     novels = [novel_of(bench)]
     saves, idle = (SAVES // 5, IDLE / 5) if bench.quick else (SAVES, IDLE)
-    return _measured(bench.work / PART, novels, saves=saves, idle=idle, seed=1)
+    root = bench.work / PART
+    _ingested(root, novels)
+    return _measured(root, saves=saves, idle=idle, seed=1)
 
 
-def _measured(
-    root: Path, folders: Sequence[Path], *, saves: int, idle: float, seed: int
-) -> list[Line]:
+def _ingested(root: Path, folders: Sequence[Path]) -> None:
     prepare(root, {f"books/{folder.name}": folder for folder in folders}, "b")
     say(f"  ingesting {len(folders)} folders …")
-    summary, _ = ingest(root)
+    ingest(root)
+
+
+def _measured(root: Path, *, saves: int, idle: float, seed: int) -> list[Line]:
     with (
         tempfile.TemporaryDirectory(prefix="lrwr-bench-") as scratch,
         _watching(root, Path(scratch)) as watch,
     ):
+        began = time.monotonic()
         watch.wait_for("watching")
         # The first look after the watching began costs what a start costs.
-        time.sleep(2)
+        _settle(watch)
+        starting, started = time.monotonic() - began, watch.cpu()
         say(f"  resting for {idle:.0f} s …")
         resting = _rest(watch, idle)
         say(f"  saving {saves} times …")
         done = list(_saves(watch, root, saves, random.Random(seed)))
         memory, most = watch.memory(), watch.memory("VmHWM")
         code = watch.stop()
-    words = f"{summary['words']:,} words, {summary['chunks']:,} passages"
+    with reading(root / ".lrwr" / "library.db") as connection:
+        words, chunks = connection.execute(_HELD).fetchone()
     return [
-        *_lines(done, words),
+        Line(PART, "start, until at rest", starting, "s",
+             note=f"{started or 0:.1f} CPU s"),
+        *_lines(done, f"{words:,} words, {chunks:,} passages"),
         Line(PART, "idle: CPU", resting, "% of a core", 1, note=f"{idle:.0f} s"),
         Line(PART, "memory after the saves", memory, "MB", note=f"most {most or 0:.0f}"),
         Line(PART, "exit code of Ctrl-C", code, goal=0),
@@ -148,6 +167,18 @@ def _watching(root: Path, scratch: Path) -> Iterator[Watch]:
             watch.process.wait()
 
 
+def _settle(watch: Watch) -> None:
+    """Wait until the watch has nothing to do, two seconds at least."""
+    time.sleep(1)
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        before = watch.cpu()
+        time.sleep(1)
+        after = watch.cpu()
+        if before is None or after is None or after - before < AT_REST:
+            return
+
+
 def _rest(watch: Watch, seconds: float) -> float | None:
     before = watch.cpu()
     time.sleep(seconds)
@@ -160,7 +191,7 @@ def _rest(watch: Watch, seconds: float) -> float | None:
 def _saves(
     watch: Watch, root: Path, number: int, dice: random.Random
 ) -> Iterator[Save]:
-    files = sorted((root / "books").rglob("*.md"))
+    files = sorted(root.rglob("*.md"))
     written = [path for path in files if paragraphs(path.read_text(encoding="utf-8"))]
     with reading(root / ".lrwr" / "library.db") as connection:
         for count in range(number):
@@ -168,10 +199,11 @@ def _saves(
             before, began = watch.cpu(), _save(dice.choice(written), word, dice)
             found = _found_after(connection, word, began)
             watch.wait_for("saved")
-            told, after = time.monotonic() - began, watch.cpu()
+            told = time.monotonic() - began
+            _settle(watch)
+            after = watch.cpu()
             cpu = None if before is None or after is None else after - before
             yield Save(found, told, cpu)
-            time.sleep(dice.uniform(0.3, 0.8))
 
 
 def _found_after(connection: sqlite3.Connection, word: str, began: float) -> float:
@@ -197,7 +229,7 @@ def _lines(done: Sequence[Save], words: str) -> list[Line]:
     found, told = [one.found for one in done], [one.told for one in done]
     cpu = [one.cpu for one in done if one.cpu is not None]
     lines = [
-        Line(PART, "save to found, p50", median(found), "s", 1,
+        Line(PART, "save to found, p50", median(found), "s", 0.5,
              note=f"{len(done)} saves; {words}; debounce 0.2 s included"),
         Line(PART, "save to found, p95", _p95(found), "s", 3),
         Line(PART, "save to told, p50", median(told), "s", note=f"p95 {_p95(told):.2f}"),
@@ -217,18 +249,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     example = Path(__file__).parent.parent / "examples" / "marsh-lantern"
     parser.add_argument("folders", nargs="*", type=Path, default=[example])
+    parser.add_argument("--library", type=Path, help="one that was ingested before")
     parser.add_argument("--saves", type=int, default=SAVES)
     parser.add_argument("--idle", type=float, default=IDLE)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="lrwr-bench-") as place:
-        lines = _measured(
-            Path(place, PART),
-            asked.folders,
-            saves=asked.saves,
-            idle=asked.idle,
-            seed=asked.seed,
-        )
+        root = Path(place, PART)
+        if asked.library is None:
+            _ingested(root, asked.folders)
+        else:
+            shutil.copytree(asked.library, root)
+        lines = _measured(root, saves=asked.saves, idle=asked.idle, seed=asked.seed)
     print(table(lines))
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     print(f"{os.cpu_count()} cores, load {load}; other work here sways every figure.")

@@ -55,6 +55,10 @@ WORKERS = 3
 """Documents in work at once: one is read or stored while others are embedded."""
 
 
+_Look = tuple[Listing, list[Seen], Changes]
+"""What is there, what was read before, and what that means."""
+
+
 class DocumentProcessingService:
     """Brings the library up to date with the manuscript.
 
@@ -87,6 +91,7 @@ class DocumentProcessingService:
         self._weaver = weaver
         self._pause = pause or partial(asyncio.sleep, PAUSE)
         self._complete = complete
+        self._looked: _Look | None = None
 
     async def process(
         self, emit: Emit, *, dry_run: bool = False, verify: bool = False
@@ -95,13 +100,17 @@ class DocumentProcessingService:
 
         `dry_run` writes nothing. `verify` reads every file, even those that seem
         unchanged. A document that cannot be read is reported and left as it was. One
-        that another process works on is waited for.
+        that another process works on is waited for. What a `look` found is read once
+        without looking again.
 
         Raises:
             NotFound: The manuscript is not where it was said to be.
             StoreProblem: The library cannot be read or written.
         """
-        listing, seen, changes = await self._look(verify=verify)
+        looked, self._looked = self._looked, None
+        if looked is None or verify:
+            looked = await self._look(verify=verify)
+        listing, seen, changes = looked
         report = IngestReport(
             dry_run=dry_run,
             found=len(listing.found),
@@ -129,9 +138,10 @@ class DocumentProcessingService:
             NotFound: The manuscript is not where it was said to be.
             StoreProblem: The library cannot be read.
         """
-        return (await self._look(verify=False))[2]
+        self._looked = await self._look(verify=False)
+        return self._looked[2]
 
-    async def _look(self, *, verify: bool) -> tuple[Listing, list[Seen], Changes]:
+    async def _look(self, *, verify: bool) -> _Look:
         listing = await self._source.list()
         seen = await self._store.seen(self._recipe.pipeline)
         changes = compare(
@@ -187,14 +197,7 @@ class DocumentProcessingService:
                 continue
             knowledge = await self._recipe.draft(parsed, self._tools)
             report.usage += await self._recipe.estimate(knowledge)
-            await self._count(knowledge, report)
-
-    async def _count(self, knowledge: Knowledge, report: IngestReport) -> None:
-        texts = {chunk.text_hash for chunk in knowledge.chunks}
-        known = texts
-        if self._tools.embedder is not None:
-            known = await self._tools.known(knowledge.space, texts)
-        add(report, knowledge, known)
+            await _count(knowledge, self._tools, report)
 
     async def _work(
         self,
@@ -305,6 +308,14 @@ class DocumentProcessingService:
         seen = Seen(document, revision, sha256(content).hexdigest(), name)
         if await self._store.replace(knowledge, seen, claim):
             progress.learned(counted or knowledge)
+
+
+async def _count(knowledge: Knowledge, tools: Tools, report: IngestReport) -> None:
+    texts = {chunk.text_hash for chunk in knowledge.chunks}
+    known = texts
+    if tools.embedder is not None:
+        known = await tools.known(knowledge.space, texts)
+    add(report, knowledge, known)
 
 
 def _fault_in(document: DocumentId, error: Exception) -> UnreadableDocument:

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from lrwr.core.model.metering import Usage
+from lrwr.core.retrieval.freshness import Unsettled
 from lrwr.pipeline.report import Problem
 from lrwr.pipeline.watch_learned import Learned
 
@@ -33,7 +34,7 @@ class Saved:
 
     `model` is who was asked what `usage` counts; empty where nobody was. `unread` says
     that a language model is set and has still to read this. `problems` are those that
-    were not told before.
+    were not told before. `unsettled` are kept answers that rest on what changed.
     """
 
     cause: Cause
@@ -44,6 +45,7 @@ class Saved:
     unread: bool = False
     problems: tuple[Problem, ...] = ()
     remarks: tuple[str, ...] = ()
+    unsettled: Unsettled = field(default_factory=Unsettled)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,10 @@ new gets its quotations, and its chunks the people in them. No model is asked an
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import sha256
 
 from lrwr.core.canon.model import Canon, Place, plain_path
@@ -22,6 +23,7 @@ from lrwr.core.english.narrators import (
     narrator_signs,
 )
 from lrwr.core.english.people import DecidedNames, NotedPerson, make_cast
+from lrwr.core.english.sightings import CAPITALISED
 from lrwr.core.model.cast import Cast, Character, Gender
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.ports.cast_store import CastStore, Strand
@@ -37,6 +39,16 @@ UNWOVEN = "unwoven"
 
 OWN_VOICE = 0.005
 """Narration of which more than this share is the word "I" may be somebody's own."""
+
+REMEMBERED = 4_096
+"""Documents of which a process remembers what follows from their words: a watch weaves
+after each save, and then all documents but one say what they said before."""
+
+Forms = tuple[tuple[str, tuple[str, ...]], ...]
+"""Forms of names, each with those who may bear it."""
+
+_BEGINNING = re.compile(r"[^\W_]+")
+_ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +94,11 @@ class StoryWeaver:
         await self._store.keep_cast(cast)
         narrators = await self._narrators(told, order, cast, canon)
         await self._unweave(strands, order)
+        revisions = await asyncio.to_thread(_revisions, told, cast, narrators)
         count = 0
-        for strand in told:
-            narrator = narrators.get(strand.document, "")
-            revision = _revision(strand, cast, narrator)
+        for strand, revision in zip(told, revisions, strict=True):
             if strand.woven != revision:
+                narrator = narrators.get(strand.document, "")
                 made = await self._woven(strand, order, cast, narrator)
                 count += await self._store.keep_woven(
                     made.woven(strand.document, strand.content, revision)
@@ -108,15 +120,15 @@ class StoryWeaver:
         """Return who tells each document: as the writer says, else as others say."""
         said = {one.document: _narrator(one, canon) for one in told}
         unsaid = [one for one in told if not said[one.document] and _says_i(one)]
-        signs = []
+        forms, signs = forms_of(cast), []
         for strand in unsaid:
             text = (await self._passages.text(strand.document)).text
             scenes = _scenes(strand.document, order)
-            signs.append(await asyncio.to_thread(_signs, text, scenes, cast))
+            signs.append(await asyncio.to_thread(signs_of, text, scenes, forms))
         for strand, name in zip(unsaid, name_narrators(signs), strict=True):
             said[strand.document] = name
-        known = {document: resolve(name, cast) for document, name in said.items()}
-        return {document: who[0] for document, who in known.items() if len(who) == 1}
+        known = {name: resolve(name, cast) for name in set(said.values())}
+        return {d: known[name][0] for d, name in said.items() if len(known[name]) == 1}
 
     async def _woven(
         self, strand: Strand, order: StoryOrder, cast: Cast, narrator: str
@@ -133,25 +145,85 @@ def _scenes(document: DocumentId, order: StoryOrder) -> Scenes:
     return Scenes(tuple(scene.parts for told in chapters for scene in told.scenes))
 
 
-def _signs(text: str, scenes: Scenes, cast: Cast) -> NarratorSigns:
-    mentions = find_mentions(text, scenes.spans, cast)
+def forms_of(cast: Cast) -> dict[str, Forms]:
+    """Return all forms of names, by the letters that their first word begins with.
+
+    One that begins without a capital may stand anywhere; it is under "".
+    """
+    owned = {
+        alias.name: (one.name,) for one in cast.characters for alias in one.aliases
+    }
+    found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for form, who in {**cast.shared, **owned}.items():
+        found.setdefault(_key(form), []).append((form, tuple(who)))
+    return {key: tuple(forms) for key, forms in found.items()}
+
+
+def _key(form: str) -> str:
+    name = _ARTICLE.sub("", form, count=1) if form[:1].islower() else form
+    letters = _BEGINNING.match(name)
+    return letters[0].lower() if letters and name[0].isupper() else ""
+
+
+def signs_of(text: str, scenes: Scenes, forms: Mapping[str, Forms]) -> NarratorSigns:
+    """Look for signs of the narrator; what was found before is not looked for again.
+
+    Only the forms that may stand in `text` are asked for: another document's new name
+    is none of its.
+    """
+    keys = sorted(forms.keys() & {"", *_beginnings(text)})
+    return _signs(text, scenes, tuple(form for key in keys for form in forms[key]))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _signs(text: str, scenes: Scenes, forms: Forms) -> NarratorSigns:
+    mentions = find_mentions(text, scenes.spans, Cast(shared=dict(forms)))
     return narrator_signs(text, scenes.parts, mentions)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _beginnings(text: str) -> frozenset[str]:
+    words = (_BEGINNING.match(word) for word in CAPITALISED.findall(text))
+    return frozenset(word[0].lower() for word in words if word)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _evidence(written: str) -> NameEvidence:
+    return NameEvidence.from_json(written)
 
 
 def _says_i(strand: Strand) -> bool:
     """Say whether the narration may be somebody's own."""
-    evidence = NameEvidence.from_json(strand.evidence)
+    evidence = _evidence(strand.evidence)
     return evidence.first_person > OWN_VOICE * evidence.words_read
 
 
 def _cast_of(strands: Sequence[Strand], order: StoryOrder, canon: Canon) -> Cast:
     by_id = {strand.document: strand for strand in strands}
     told = [by_id[document] for document in order.story if document in by_id]
-    return make_cast(
-        [NameEvidence.from_json(strand.evidence) for strand in told],
-        noted=[*_noted(strands), *_tellers(told, canon)],
-        decided=_decided(canon),
+    names = canon.names
+    return _made(
+        tuple(strand.evidence for strand in told),
+        (*_noted(strands), *_tellers(told, canon)),
+        tuple(names.merged.items()),
+        names.split,
+        tuple(names.renamed.items()),
+        names.ignored,
     )
+
+
+@lru_cache(maxsize=1)
+def _made(
+    evidence: tuple[str, ...],
+    noted: tuple[NotedPerson, ...],
+    merged: tuple[tuple[str, tuple[str, ...]], ...],
+    split: tuple[tuple[str, str], ...],
+    renamed: tuple[tuple[str, str], ...],
+    ignored: tuple[str, ...],
+) -> Cast:
+    """Make the cast, unless it is made of what it was made of last."""
+    decided = DecidedNames(dict(merged), split, dict(renamed), ignored)
+    return make_cast(list(map(_evidence, evidence)), noted=noted, decided=decided)
 
 
 def _noted(strands: Iterable[Strand]) -> Iterable[NotedPerson]:
@@ -179,32 +251,48 @@ def _narrator(strand: Strand, canon: Canon) -> str:
     return decided or told.get("pov", "")
 
 
-def _decided(canon: Canon) -> DecidedNames:
-    names = canon.names
-    return DecidedNames(
-        merged=names.merged,
-        split=names.split,
-        renamed=names.renamed,
-        ignored=names.ignored,
-    )
+def _revisions(
+    told: Sequence[Strand], cast: Cast, narrators: Mapping[DocumentId, str]
+) -> list[str]:
+    """Name what each document is woven from: its text, and its own people."""
+    people = [(_told(one), _endings(one)) for one in cast.characters]
+    words = frozenset(word for _, endings in people for word in endings)
+    found = []
+    for strand in told:
+        held = _held(strand.evidence, words)
+        own = sorted(told for told, endings in people if not held.isdisjoint(endings))
+        shared = sorted(
+            (form, *names)
+            for form, names in cast.shared.items()
+            if form in strand.evidence
+        )
+        narrator = narrators.get(strand.document, "")
+        found.append(_revision(strand.content, narrator, tuple(own), tuple(shared)))
+    return found
 
 
-def _revision(strand: Strand, cast: Cast, narrator: str) -> str:
-    """Name what a document is woven from: its text, and its own people."""
-    people = [_told(one) for one in cast.characters if _is_in(one, strand.evidence)]
-    shared = [
-        [form, *names] for form, names in cast.shared.items() if form in strand.evidence
-    ]
-    whole = [REVISION, strand.content, narrator, sorted(people), sorted(shared)]
+@lru_cache(maxsize=REMEMBERED)
+def _revision(
+    content: str,
+    narrator: str,
+    people: tuple[tuple[str, ...], ...],
+    shared: tuple[tuple[str, ...], ...],
+) -> str:
+    whole = [REVISION, content, narrator, people, shared]
     return sha256(json.dumps(whole).encode()).hexdigest()
 
 
-def _told(character: Character) -> list[str]:
+def _told(character: Character) -> tuple[str, ...]:
     aliases = sorted(alias.name for alias in character.aliases)
     narrator = "I" if character.narrator else ""
-    return [character.name, character.gender.value, narrator, *aliases]
+    return (character.name, character.gender.value, narrator, *aliases)
 
 
-def _is_in(character: Character, evidence: str) -> bool:
-    """Say whether the document may name this character; saying so too often is fine."""
-    return any(alias.name.rpartition(" ")[2] in evidence for alias in character.aliases)
+def _endings(character: Character) -> frozenset[str]:
+    return frozenset(alias.name.rpartition(" ")[2] for alias in character.aliases)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _held(evidence: str, words: frozenset[str]) -> frozenset[str]:
+    """Return the words that a document may name; too many of them are fine."""
+    return frozenset(word for word in words if word in evidence)

@@ -108,6 +108,16 @@ async def test_a_file_that_was_touched_but_says_the_same_is_unchanged(
     assert changes.unchanged == ("01.md", "02.md")
 
 
+async def test_what_a_look_found_is_read_without_looking_again(book: Desk) -> None:
+    service = book.service()
+    changes = await service.look()
+    assert changes.changed == ("01.md", "02.md")
+    book.write("03.md", "The lamp burned on.")
+    assert (await service.process(book.events.append)).processed == 2
+    report = await service.process(book.events.append)
+    assert (report.found, report.processed, report.unchanged) == (3, 1, 2)
+
+
 async def test_verify_reads_what_seems_unchanged(book: Desk) -> None:
     await book.ingest()
     path = book.folder / "02.md"

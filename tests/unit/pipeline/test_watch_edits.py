@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.kills import holdings
+from bench.held import holdings
 from lrwr.pipeline.watch import WatchService
 from tests.fakes.story_desks import a_story_desk
 from tests.fakes.watches import over

@@ -1,3 +1,4 @@
+from lrwr.core.bible.shifts import Shift
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
@@ -8,7 +9,6 @@ from lrwr.pipeline.watch_learned import (
     Learned,
     LearnedDocument,
     Library,
-    Shift,
     learned,
 )
 

@@ -4,6 +4,8 @@ import asyncio
 import os
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lrwr.core.canon.decision import (
     DocumentTypeSet,
@@ -14,16 +16,29 @@ from lrwr.core.canon.decision import (
     PointOfViewSet,
 )
 from lrwr.core.canon.model import Place
-from lrwr.core.model.cast import Cue
+from lrwr.core.english.mentions import find_mentions
+from lrwr.core.english.narrators import narrator_signs
+from lrwr.core.model.cast import Alias, Cast, Character, Cue, Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.model.text import Span
 from lrwr.core.ports.story_store import Role
 from lrwr.core.settings.places import CANON_FILE
-from lrwr.pipeline.weaving import Weaving
+from lrwr.pipeline.stages.weave import Scenes
+from lrwr.pipeline.weaving import Weaving, forms_of, signs_of
 from tests.fakes.canons import a_service
 from tests.fakes.night import LAMP, LEDGER, NOTE, ROAD, STORY
 from tests.fakes.story_desks import StoryDesk, a_story_desk
+
+FORMS = [
+    "Nell", "Nell Tallow", "NELL", "Mrs. Gannet", "the Hatmaker", "the lamp keeper",
+    "O’Vale", "O'Vale", "Will", "de Marne", "The Heron", "Corin-Vale", "'Liza", "Élan",
+]  # fmt: skip
+WORDS = [
+    *FORMS, "Tallow", "Gannet,", "Will asked", "NELL’S", "nell", "Nell's", "hatmaker",
+    "the Hatmaker", "Heron.", "de", "Marne", "\n\n", "“Nell,”", "ÉLAN", "Corin", "and",
+]  # fmt: skip
 
 EVERYBODY = {"Nell", "Corin", "Mrs. Gannet"}
 
@@ -288,3 +303,45 @@ async def test_two_runs_at_once_end_in_one_story(book: StoryDesk) -> None:
     before = await everything(book)
     assert (await woven(book)).documents == 0
     assert await everything(book) == before
+
+
+@given(
+    words=st.lists(st.sampled_from(WORDS), max_size=30),
+    forms=st.lists(st.sampled_from(FORMS), max_size=8, unique=True),
+)
+def test_signs_of_a_narrator_are_those_that_the_whole_cast_gives(
+    words: list[str], forms: list[str]
+) -> None:
+    text = f"“You are late, {' '.join(words)}!”\n\n“I know,” I said."
+    scenes = Scenes(((Span(0, len(text)),),))
+    cast = Cast(tuple(a_person(form) for form in forms[1:]), shared(forms))
+    mentions = find_mentions(text, scenes.spans, cast)
+    assert signs_of(text, scenes, forms_of(cast)) == narrator_signs(
+        text, scenes.parts, mentions
+    )
+
+
+def a_person(name: str) -> Character:
+    sure = Certainty.VERIFIED
+    return Character(name, (Alias(name, 1, sure),), Gender.UNKNOWN, sure, sure)
+
+
+def shared(forms: list[str]) -> dict[str, tuple[str, ...]]:
+    """The first form is that of the next two people."""
+    return {forms[0]: tuple(forms[1:3])} if len(forms) > 2 else {}
+
+
+async def test_a_name_that_is_new_elsewhere_is_found_where_it_was_a_word(
+    book: StoryDesk, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    book.write("3.md", TELLING)
+    await book.ingest()
+    book.write("4.md", ROAD)
+    await book.ingest()
+    book.write("1.md", LAMP.replace("Nell", "Orla Finch"))
+    await book.ingest()
+    async with a_story_desk(tmp_path_factory.mktemp("fresh")) as fresh:
+        for path in sorted(book.folder.glob("*.md")):
+            fresh.write(path.name, path.read_text(encoding="utf-8"))
+        await fresh.ingest()
+        assert await everything(fresh) == await everything(book)

@@ -13,7 +13,7 @@ from lrwr.core.ports.folder_events import FolderNews, Lost, Polling, Touched
 GATHER = 50
 """Milliseconds in which what happens is told together."""
 
-STEP = 50
+STEP = 20
 """Milliseconds between two looks at what the system has told."""
 
 TICK = 1000
@@ -32,12 +32,15 @@ class WatchedFolders:
     """Keeps the `FolderEvents` port over folders and files.
 
     `poll` says in a clause why the system's own word is not trusted here; empty where
-    it is.
+    it is. `every` are the milliseconds between two looks where it is not.
     """
 
-    def __init__(self, targets: Sequence[Path], *, poll: str = "") -> None:
+    def __init__(
+        self, targets: Sequence[Path], *, poll: str = "", every: int = POLL
+    ) -> None:
         self._targets = tuple(dict.fromkeys(targets))
         self._poll = poll
+        self._every = every
 
     async def news(self) -> AsyncGenerator[FolderNews]:
         """Yield what happens from now on, until a folder is lost.
@@ -85,7 +88,7 @@ class WatchedFolders:
             rust_timeout=TICK,
             yield_on_timeout=True,
             force_polling=bool(self._poll) or None,
-            poll_delay_ms=POLL,
+            poll_delay_ms=self._every,
             recursive=any(target.is_dir() for target in self._targets),
             ignore_permission_denied=True,
         )

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+Generation = tuple[int, int]
+
 
 class Database:
     """The library's file, opened and brought up to date at its first use.
@@ -100,6 +102,17 @@ class Database:
         if self._library is not None:
             self._library.connection.close()
             self._library = None
+
+
+def generation(connection: sqlite3.Connection) -> Generation:
+    """Return what is another value whenever anything in the library may be another.
+
+    Inside a transaction it is that of its snapshot. It means nothing to another
+    connection.
+    """
+    # SQLite counts what others committed, and Python what this connection did.
+    others: int = connection.execute("PRAGMA data_version").fetchone()[0]
+    return others, connection.total_changes
 
 
 def _nobody_asks(sentence: str) -> None:

@@ -1,9 +1,14 @@
 """What answering reads: outlines, chunks and texts."""
 
 import json
+import sqlite3
 from collections.abc import Sequence
 
-from lrwr.core.adapters.records.sqlite.database import Database
+from lrwr.core.adapters.records.sqlite.database import (
+    Database,
+    Generation,
+    generation,
+)
 from lrwr.core.adapters.records.sqlite.outline import chapters_from_json
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline, TextHash
 from lrwr.core.model.documents import DocumentId, DocumentType
@@ -44,16 +49,28 @@ select
 
 
 class SqlitePassageStore:
-    """Keeps the `PassageStore` port."""
+    """Keeps the `PassageStore` port.
+
+    Outlines are kept in memory, and read again when anything has been written.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._outlines: tuple[DocumentOutline, ...] = ()
+        self._as_of: Generation | None = None
 
     async def outlines(self) -> list[DocumentOutline]:
         """Return an outline of each document, ordered by id."""
-        return await self._database.read(
-            lambda connection: [_outline(row) for row in connection.execute(_OUTLINES)]
-        )
+        return list(await self._database.read(self._read_outlines))
+
+    def _read_outlines(
+        self, connection: sqlite3.Connection
+    ) -> tuple[DocumentOutline, ...]:
+        now = generation(connection)
+        if now != self._as_of:
+            self._outlines = tuple(map(_outline, connection.execute(_OUTLINES)))
+            self._as_of = now
+        return self._outlines
 
     async def chunks(self, ids: Sequence[ChunkId]) -> list[Chunk]:
         """Return those chunks that exist, in the order asked for."""

@@ -24,7 +24,10 @@ from lrwr.core.ports.cast_store import Place, Strand, Woven
 from lrwr.core.ports.story_store import Appearance, FirstSeen, Known, Role, Said
 
 _CAST = 'select "cast" from story where id = 1'
-_KEEP_CAST = 'insert or replace into story (id, "cast") values (1, ?)'
+_KEEP_CAST = """
+insert into story (id, "cast") values (1, ?1)
+on conflict (id) do update set "cast" = ?1 where "cast" <> ?1
+"""
 
 _FIRST_SEEN = """
 select character, alias, document_id, char_start, char_end, mentions from first_seen
@@ -122,17 +125,21 @@ values (?, ?, ?, ?, ?)
 
 
 class SqliteStoryStore:
-    """Keeps the `StoryStore` port."""
+    """Keeps the `StoryStore` port. The cast is kept in memory while it is the same."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._cast = ("", Cast())
 
     async def cast(self) -> Cast:
         """Return everyone in the story."""
         row: tuple[str] | None = await self._database.read(
             lambda connection: connection.execute(_CAST).fetchone()
         )
-        return cast_from_json(row[0]) if row else Cast()
+        kept = row[0] if row else ""
+        if kept != self._cast[0]:
+            self._cast = kept, cast_from_json(kept) if kept else Cast()
+        return self._cast[1]
 
     async def first_seen(self) -> list[FirstSeen]:
         """Return every form of every name once a document."""
