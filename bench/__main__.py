@@ -31,6 +31,7 @@ PARTS = (
     "model",
     "answers",
     "calibrate",
+    "screen",
 )
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from lrwr.core.english.grouping import Grouping
 from lrwr.core.english.name import Form, parsed
@@ -34,6 +35,7 @@ class DecidedNames:
     ignored: tuple[str, ...] = ()
 
 
+@lru_cache(maxsize=50_000)
 def plain(name: str) -> str:
     """Return a name as it is compared: case, stops and a leading article aside."""
     words = name.replace(".", ". ").replace("’", "'").casefold().split()

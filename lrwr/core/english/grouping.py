@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from lrwr.core.english.genders import gender_of_form
 from lrwr.core.english.name import Form
-from lrwr.core.english.nicknames import same_given
+from lrwr.core.english.nicknames import alike_givens, same_given
 from lrwr.core.english.persons import (
     Person,
     clash,
@@ -23,6 +23,10 @@ from lrwr.core.english.titling import (
 from lrwr.core.model.cast import Gender
 
 Pairs = Mapping[frozenset[str], int]
+Others = Mapping[str, set[str]]
+"""The names that a name is paired with."""
+
+_NOBODY: frozenset[str] = frozenset()
 
 _MOST = 3.0
 """A form that several may bear is the one's who is named this often as the next."""
@@ -41,6 +45,11 @@ class Grouping:
     ignored: frozenset[str] = frozenset()
     people: list[Person] = field(default_factory=list)
     shared: list[tuple[Form, list[Person]]] = field(default_factory=list)
+    _parted: Others = field(init=False)
+    _mates: Others = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._parted, self._mates = _others(self.apart), _others(self.alike)
 
     def fits(self, form: Form, person: Person) -> bool:
         """Say whether nothing speaks against `form`'s being `person`'s.
@@ -49,13 +58,24 @@ class Grouping:
         """
         if clash(form, person):
             return False
-        names = (frozenset((form.name, other)) for other in person.forms)
-        return not any(self.apart.get(pair, 0) for pair in names)
+        return self._parted.get(form.name, _NOBODY).isdisjoint(person.forms)
 
-    def are_alike(self, form: Form, person: Person) -> bool:
-        """Say whether the text says that `form` is `person`'s ("called Wren")."""
-        names = (frozenset((form.name, other)) for other in person.forms)
-        return any(self.alike.get(pair, 0) for pair in names)
+    def called(self, form: Form) -> list[Person]:
+        """Return those whose the text says that `form` is ("called Wren")."""
+        mates = self._mates.get(form.name)
+        if not mates:
+            return []
+        return [one for one in self.people if not mates.isdisjoint(one.forms)]
+
+    def near(self, word: str) -> list[Person]:
+        """Return those of whose given name `word` may be a short or a long form."""
+        every: set[str] = set().union(*(person.givens for person in self.people))
+        alike = alike_givens(word, every)
+        return [
+            person
+            for person in self.people
+            if not alike.isdisjoint(person.givens) and may_be_given(person, word)
+        ]
 
     def fitting(self, form: Form, people: Iterable[Person]) -> list[Person]:
         """Return those of `people` who may bear `form`."""
@@ -100,6 +120,14 @@ def group(forms: Sequence[Form], grouping: Grouping) -> None:
             _place_bare(form, grouping)
         elif form.title and not form.words and not form.of:
             _place_title(form, grouping)
+
+
+def _others(pairs: Pairs) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for pair in (pair for pair, count in pairs.items() if count):
+        for name in pair:
+            found.setdefault(name, set()).update(pair - {name})
+    return found
 
 
 def settle_shared(grouping: Grouping) -> None:
@@ -208,7 +236,7 @@ def _place_lone_title(form: Form, grouping: Grouping, *, given: bool) -> None:
     near: list[Person] = []
     if given:
         near = [p for p in grouping.people if word in p.parts or word in p.lasts]
-        near = near or [p for p in grouping.people if may_be_given(p, word)]
+        near = near or grouping.near(word)
         near = grouping.fitting(form, near)
     chosen = dominating(near, _MOST)
     if chosen is not None:
@@ -261,10 +289,11 @@ def _place_bare(form: Form, grouping: Grouping) -> None:
 
 def _place_short(form: Form, grouping: Grouping) -> None:
     word = form.words[0].lower()
-    parts = grouping.fitting(form, [p for p in grouping.people if word in p.parts])
-    called = [p for p in grouping.people if grouping.are_alike(form, p)]
-    near = [person for person in grouping.people if may_be_given(person, word)]
-    short = grouping.fitting(form, called) or parts or grouping.fitting(form, near)
+    people = grouping.people
+    short = grouping.fitting(form, grouping.called(form))
+    short = short or grouping.fitting(form, [p for p in people if word in p.parts])
+    if not short:
+        short = grouping.fitting(form, grouping.near(word))
     chosen = dominating(short, _MOST)
     if chosen is not None:
         chosen.add(form, _because(form, chosen))

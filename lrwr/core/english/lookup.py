@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from lrwr.core.english.deciding import plain
 from lrwr.core.english.name_words import NO_NAMES
 from lrwr.core.english.titles import EPITHETS, plain_title
-from lrwr.core.model.cast import Cast
+from lrwr.core.model.cast import Cast, Character
 from lrwr.core.model.facts import WRITER, About, ElementType, Fact, WorldField
 from lrwr.core.model.text import Span
 
 _TOKEN = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*\.?")
+_BLANK = re.compile(r"[^\S\n]*\n?[^\S\n]*")
 _MOST_WORDS = 6
 _SHORTEST = 4
 """The fewest letters of a word that is matched with a slip in it."""
@@ -34,7 +36,9 @@ def resolve(name: str, cast: Cast) -> tuple[str, ...]:
 
 def is_name(name: str, cast: Cast) -> bool:
     """Say whether somebody is called exactly so, but for case and an article."""
-    return plain(_unpossessive(name)) in _known(cast)
+    wanted = plain(_unpossessive(name))
+    owned = (form for one in cast.characters for form in _forms(one))
+    return any(plain(form) == wanted for form in (*cast.shared, *owned))
 
 
 def is_misread_place(fact: Fact, cast: Cast) -> bool:
@@ -56,9 +60,10 @@ def names_in_question(question: str, cast: Cast) -> list[tuple[Span, tuple[str, 
     found: list[tuple[Span, tuple[str, ...]]] = []
     at = 0
     while at < len(tokens):
-        taken, who = _longest(question, tokens[at:], known, lowercase=lowercase)
+        stretch = _one_stretch(question, tokens[at : at + _MOST_WORDS])
+        taken, who = _longest(question, stretch, known, lowercase=lowercase)
         if not who:
-            taken, who = _nearest(question, tokens[at:], cast, lowercase=lowercase)
+            taken, who = _nearest(question, stretch, cast, lowercase=lowercase)
         if who:
             end = _end_of(tokens[at + taken - 1])
             found.append((Span(tokens[at].start(), end), who))
@@ -71,6 +76,23 @@ def _end_of(token: re.Match[str]) -> int:
     return token.start() + len(bare)
 
 
+def _one_stretch(
+    question: str, tokens: Sequence[re.Match[str]]
+) -> Sequence[re.Match[str]]:
+    """Return the first words, as far as one name can reach: no mark parts them."""
+    for size, (one, other) in enumerate(pairwise(tokens), start=1):
+        apart = not _BLANK.fullmatch(question, one.end(), other.start())
+        if apart or _ends_a_sentence(one[0]):
+            return tokens[:size]
+    return tokens
+
+
+def _ends_a_sentence(word: str) -> bool:
+    bare = word.removesuffix(".")
+    short = len(bare) == 1 or "." in bare or plain_title(bare)
+    return bare != word and not short
+
+
 def _longest(
     question: str,
     tokens: Sequence[re.Match[str]],
@@ -78,7 +100,7 @@ def _longest(
     *,
     lowercase: bool,
 ) -> tuple[int, tuple[str, ...]]:
-    for size in range(min(_MOST_WORDS, len(tokens)), 0, -1):
+    for size in range(len(tokens), 0, -1):
         stretch = question[tokens[0].start() : tokens[size - 1].end()]
         wanted = plain(_unpossessive(stretch))
         lead = tokens[0][0].lower()
@@ -93,7 +115,7 @@ def _nearest(
 ) -> tuple[int, tuple[str, ...]]:
     """Match capitalised words by the words of longer names, or with a slip."""
     size = 0
-    while size < min(_MOST_WORDS, len(tokens)) and tokens[size][0][:1].isupper():
+    while size < len(tokens) and tokens[size][0][:1].isupper():
         size += 1
     for number in range(size, 0, -1):
         stretch = question[tokens[0].start() : tokens[number - 1].end()]
@@ -125,11 +147,15 @@ def _known(cast: Cast) -> dict[str, tuple[str, ...]]:
     """Return whom each plain name means, the most mentioned first."""
     known: dict[str, list[str]] = {}
     for one in cast.characters:
-        for name in (one.name, *(alias.name for alias in one.aliases)):
+        for name in _forms(one):
             known.setdefault(plain(name), []).append(one.name)
     for form, people in cast.shared.items():
         known.setdefault(plain(form), []).extend(people)
     return {name: tuple(dict.fromkeys(people)) for name, people in known.items()}
+
+
+def _forms(one: Character) -> tuple[str, ...]:
+    return one.name, *(alias.name for alias in one.aliases)
 
 
 def _by_words(wanted: str, cast: Cast) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Which given name a short one stands for."""
 
+from collections.abc import Iterable
 from functools import cache
 
 from lrwr.core.english.given_names import FEMALE_NAMES, MALE_NAMES
@@ -95,7 +96,29 @@ def is_short_for(short: str, name: str) -> bool:
 def same_given(one: str, other: str) -> bool:
     """Say whether two given names may be one person's."""
     one, other = one.lower(), other.lower()
-    return is_short_for(one, other) or is_short_for(other, one)
+    if one[:1] == other[:1] and (_is_cut_of(one, other) or _is_cut_of(other, one)):
+        return True
+    return one == other or other in full_names(one) or one in full_names(other)
+
+
+def alike_givens(word: str, givens: Iterable[str]) -> set[str]:
+    """Return those of `givens` that may be one person's with `word`; all small."""
+    known, letter = full_names(word) | _short_names().get(word, frozenset()), word[:1]
+    return {
+        given
+        for given in givens
+        if given in known or (given[:1] == letter and same_given(word, given))
+    }
+
+
+@cache
+def _short_names() -> dict[str, frozenset[str]]:
+    """Return for each given name those that are short for it."""
+    found: dict[str, set[str]] = {}
+    for short, names in _list().items():
+        for name in names:
+            found.setdefault(name, set()).add(short)
+    return {name: frozenset(shorts) for name, shorts in found.items()}
 
 
 def _is_cut_of(short: str, name: str) -> bool:

@@ -98,8 +98,10 @@ def may_be_given(person: Person, word: str) -> bool:
     What is itself short for another of theirs does not count: who may be short for
     Eliza is not yet short for Elizabeth.
     """
-    full = [given for given in person.givens if not _is_shorter(given, person.givens)]
-    return any(same_given(word, given) for given in full)
+    return any(
+        same_given(word, given) and not _is_shorter(given, person.givens)
+        for given in person.givens
+    )
 
 
 def _is_shorter(given: str, givens: Collection[str]) -> bool:

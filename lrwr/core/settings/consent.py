@@ -54,8 +54,9 @@ HOSTED: Mapping[str, Hosted] = {
         "model.base_url",
         "api.openai.com",
         "OPENAI_API_KEY",
-        "the scenes of your manuscript when it is read, and your questions with the"
-        " passages found for them",
+        "the scenes of your manuscript when it is read, your questions with the passages"
+        " found for them, and, where you have `lrwr check --model` judge, pairs of"
+        " passages with what your notes say of them",
     ),
     "tavily": Hosted(
         "tavily",

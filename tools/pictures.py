@@ -1,0 +1,128 @@
+"""Make the pictures of the writing room in docs/pictures, from the sample manuscript.
+
+Run: python -m tools.pictures. Each is an SVG without anything from elsewhere in it.
+"""
+
+import asyncio
+import re
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from lrwr.core.model.errors import LrwrError
+from lrwr.core.settings.load import load_settings
+from lrwr.core.settings.values import Settings
+from lrwr.lending import open_room
+from lrwr.tui.app import WritingRoom
+from lrwr.tui.backstage import Backstage
+from lrwr.tui.lending import Lends
+from lrwr.tui.sitting import Opening
+
+REPO = Path(__file__).resolve().parent.parent
+SAMPLE = REPO / "examples" / "marsh-lantern"
+PICTURES = REPO / "docs" / "pictures"
+SIZE = (116, 34)
+
+_FONTS = re.compile(r"@font-face\s*\{.*?\}", re.DOTALL)
+_ASKED = re.compile(r"font-family:[^;]*Fira Code[^;]*;")
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """One picture: what is typed, keys that are pressed then, and in which theme."""
+
+    name: str
+    types: Sequence[str] = ()
+    keys: Sequence[str] = ()
+    theme: str = "dark"
+
+
+WHO = "Who is OchraMags, and what does PurpleFrog value?"
+SHOTS = (
+    Shot("room", [WHO]),
+    Shot("room-light", [WHO], theme="light"),
+    Shot("characters", [], ["f2", "n", "e", "l", "l"]),
+    Shot("horizon", [], ["f3", "down", "down", "down"]),
+    Shot("threads", [WHO, "What happened on Day 720?"], ["f5"]),
+    Shot("gaps", [], ["f6", "down"], theme="light"),
+    Shot("people", [], ["f7"]),
+    Shot("world", [], ["f8"]),
+    Shot("timeline", [], ["f9"]),
+    Shot("library", [], ["ctrl+l"]),
+    Shot("settings", [], ["ctrl+t"], theme="light"),
+    Shot("help", [], ["f1"]),
+)
+
+
+async def main() -> None:
+    """Make them all."""
+    PICTURES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as place:
+        read = Path(place) / "read"
+        shutil.copytree(SAMPLE, read, ignore=shutil.ignore_patterns(".lrwr*"))
+        await ingest(read)
+        for shot in SHOTS:
+            folder = Path(place) / shot.name
+            shutil.copytree(read, folder)
+            svg = await taken(folder, shot)
+            path = PICTURES / f"{shot.name}.svg"
+            path.write_text(svg, encoding="utf-8")
+            print(path.relative_to(REPO))
+
+
+async def ingest(folder: Path) -> None:
+    """Read the sample by words alone: the pictures need no more."""
+    async with open_room(settings_in(folder, "dark")) as lent:
+        await lent.ingest([folder], lambda _: None)
+
+
+def settings_in(folder: Path, theme: str) -> Settings:
+    """Return settings that depend on nothing of this machine's."""
+    asked = {"LRWR_EMBEDDING_MODEL": "off", "LRWR_SCREEN_THEME": theme}
+    return load_settings(folder, asked, {}, user=folder / "nobody.toml")
+
+
+async def taken(folder: Path, shot: Shot) -> str:
+    """Return a picture of the room after all that a shot does."""
+    settings = settings_in(folder, shot.theme)
+    async with Backstage[Lends](lambda: open_room(settings)) as stage:
+        app = WritingRoom(stage, settings, Opening(), _unforeseen)
+        async with app.run_test(size=SIZE) as pilot:
+            await settled(pilot, stage)
+            for question in shot.types:
+                await pilot.press(*(_KEYS.get(one, one) for one in question), "enter")
+                await settled(pilot, stage)
+            for key in shot.keys:
+                await pilot.press(key)
+                await settled(pilot, stage)
+            return plain(app.export_screenshot(title="lrwr chat"))
+
+
+_KEYS = {" ": "space", ",": "comma", "?": "question_mark"}
+
+
+async def settled(pilot: Pilot[None], stage: Backstage[Lends]) -> None:
+    """Wait until nothing is under way."""
+    for _ in range(3):
+        await pilot.pause(0.1)
+        while stage.waiting or any(
+            one.group == "turn" and one.is_running for one in pilot.app.workers
+        ):
+            await pilot.pause(0.05)
+
+
+def plain(svg: str) -> str:
+    """Return a picture that asks nobody for its letters."""
+    return _ASKED.sub("font-family: monospace;", _FONTS.sub("", svg))
+
+
+def _unforeseen(error: Exception) -> LrwrError:
+    raise error
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
