@@ -24,7 +24,7 @@ demo: $(VENV)/base.stamp ## Show lrwr at work on a short story
 	@$(PY) -m tools.demo
 
 test: $(VENV)/dev.stamp ## Run the tests; a warning is a failure
-	@$(PY) -m pytest
+	@$(PY) -m pytest --numprocesses auto --dist worksteal
 
 lint: $(VENV)/dev.stamp ## Format check, lint, types, import contracts
 	@$(PY) -m ruff format --check .

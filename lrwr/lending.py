@@ -147,6 +147,17 @@ class RoomServices:
         text = markdown_of(blocks_of(found, turns, places))
         write_own_file(file, text.encode(), force=None)
 
+    async def unread(self) -> int:
+        """Return how many files were changed, added or removed since they were read.
+
+        Nothing is read for it. A manuscript that is not there has none.
+        """
+        targets = [one for one in self.manuscript() if one.exists()]
+        if not self.begun or not targets:
+            return 0
+        changes = await self._services.processing(targets, asking=False).look()
+        return len(changes.changed) + len(changes.stale) + len(changes.gone)
+
     async def watch(self) -> "AsyncGenerator[WatchEvent | Slips, None]":
         """Read each save, and yield what it brought, until it is closed.
 

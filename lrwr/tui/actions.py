@@ -176,12 +176,12 @@ PROMPT: tuple[Action, ...] = (
         "complete", part=ASKING,
     ),
     Action(
-        "prompt.older", "alt+up", "Older", "Bring back what was asked before; Up does,"
-        " too, on the first line", "older", part=ASKING,
+        "prompt.older", "alt+up", "Older", "Bring back an older question, as Up does",
+        "older", part=ASKING,
     ),
     Action(
-        "prompt.newer", "alt+down", "Newer", "Go on to what was asked after that; Down"
-        " does, too, on the last line", "newer", part=ASKING,
+        "prompt.newer", "alt+down", "Newer", "Go on to a newer one, as Down does",
+        "newer", part=ASKING,
     ),
 )  # fmt: skip
 """What the prompt can do while it is written in."""

@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.settings.values import Settings
 from lrwr.tui.actions import ROOM
+from lrwr.tui.hearing import hear_alt_with_numbers
 from lrwr.tui.keys import keymap_of
 from lrwr.tui.screens.room import RoomScreen
 from lrwr.tui.sitting import Opening
@@ -42,6 +43,7 @@ class WritingRoom(App[None], inherit_bindings=False):
         fault: Fault,
     ) -> None:
         super().__init__()
+        hear_alt_with_numbers()
         self.stage = stage
         self.settings = settings
         self.fault = fault

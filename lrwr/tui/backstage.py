@@ -123,7 +123,11 @@ class Backstage(Generic[Lent]):
 
         def end(task: asyncio.Task[Result]) -> None:
             self._begun.discard(task)
-            here.call_soon_threadsafe(ended.set_result, task)
+            here.call_soon_threadsafe(settle, task)
+
+        def settle(task: asyncio.Task[Result]) -> None:
+            if not ended.done():  # nobody may wait for it any more
+                ended.set_result(task)
 
         self._loop.call_soon_threadsafe(begin)
         try:

@@ -60,6 +60,15 @@ def offers(text: str, known: Known) -> tuple[Offer, ...]:
     )
 
 
+def is_whole(text: str, known: Known) -> bool:
+    """Say whether a text is a command by its whole name, or with a whole value."""
+    name, space, words = text.removeprefix("/").casefold().partition(" ")
+    action = commands().get(name)
+    if action is None or not space:
+        return action is not None
+    return words.strip() in (one.casefold() for one, _ in _values_of(action, known))
+
+
 def _commands_like(begun: str) -> tuple[Offer, ...]:
     """Return the commands that begin so; or else those that hold it."""
     found = commands()

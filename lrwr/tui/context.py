@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 AROUND = 300
 """Characters of the text that are shown before a passage at most, and after it."""
 
+WRAPPED = 50
+"""Characters from which on a line may have been wrapped, by an editor or by hand."""
+
+_LINE_END = re.compile(r"(?<=\S)\n(?=[^\s#>*+|\-\d])")
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 
 
@@ -60,16 +65,14 @@ async def in_context(
         order = await lent.order()
     except LrwrError:
         order = None  # the passages are worth showing without their chapters
-    found: list[Surroundings] = []
-    for one in places:
-        text = ""
-        if one.now is not None:
-            try:
-                text = (await lent.passages.text(one.now.document)).text
-            except NotFound:
-                text = ""
-        found.append(surrounded(one, text, order))
-    return found
+    texts: dict[DocumentId, str] = {}
+    for document in {one.now.document for one in places if one.now is not None}:
+        with suppress(NotFound):  # it was read a moment ago, and is forgotten since
+            texts[document] = (await lent.passages.text(document)).text
+    return [
+        surrounded(one, texts.get(one.now.document, "") if one.now else "", order)
+        for one in places
+    ]
 
 
 def surrounded(one: "Anchored", text: str, order: "StoryOrder | None") -> Surroundings:
@@ -83,13 +86,13 @@ def surrounded(one: "Anchored", text: str, order: "StoryOrder | None") -> Surrou
         document=document,
         span=span,
         lines=lines,
-        place=place_in_words(document, lines),
+        place=clean(place_in_words(document, lines)),
         chapter=_chapter_of(document, span, order) if now and order else "",
         became=_became(one),
         stale=one.changed,
-        before=clean(before),
-        words=clean(now.text if now else cited.text),
-        after=clean(after),
+        before=flowed(clean(before)),
+        words=flowed(clean(now.text if now else cited.text)),
+        after=flowed(clean(after)),
     )
 
 
@@ -100,6 +103,19 @@ def around(text: str, span: Span) -> tuple[str, str]:
     paragraphs where they fit.
     """
     return _before(text, span.start), _after(text, span.end)
+
+
+def flowed(text: str) -> str:
+    """Return `text` with the lines of a wrapped paragraph joined.
+
+    Short lines stay as they are, as those of verse do, and so do lists and headings.
+    """
+
+    def join(found: re.Match[str]) -> str:
+        begun = text.rfind("\n", 0, found.start()) + 1
+        return " " if found.start() - begun >= WRAPPED else "\n"
+
+    return _LINE_END.sub(join, text)
 
 
 def _before(text: str, end: int) -> str:
@@ -130,7 +146,7 @@ def _became(one: "Anchored") -> str:
     from lrwr.core.retrieval.anchoring import Freshness
 
     cited = one.citation
-    was = place_in_words(cited.document, cited.lines)
+    was = clean(place_in_words(cited.document, cited.lines))
     match one.freshness:
         case Freshness.EDITED:
             return "edited since"

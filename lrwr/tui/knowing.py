@@ -14,8 +14,12 @@ if TYPE_CHECKING:
 
 async def give_past(screen: "RoomScreen") -> None:
     """Give the prompt the questions of former conversations."""
-    found = await screen.room.stage.do(asked_before)
-    screen.query_one(Prompt).past.load(found)
+    try:
+        found = await screen.room.stage.do(asked_before)
+    except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
+        screen.tell(error)
+    else:
+        screen.query_one(Prompt).past.load(found)
 
 
 async def give_known(screen: "RoomScreen") -> None:
@@ -23,9 +27,12 @@ async def give_known(screen: "RoomScreen") -> None:
     as_of = screen.sitting.as_of
     prompt = screen.query_one(Prompt)
     before = prompt.known
-    prompt.known = await screen.room.stage.do(
-        lambda lent: known_of(lent, as_of, before)
-    )
+    try:
+        prompt.known = await screen.room.stage.do(
+            lambda lent: known_of(lent, as_of, before)
+        )
+    except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
+        screen.tell(error)
 
 
 async def known_of(lent: "Lends", as_of: str, before: Known) -> Known:

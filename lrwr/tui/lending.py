@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from lrwr.core.bible.service import BibleService
     from lrwr.core.canon.service import CanonService
     from lrwr.core.chat.service import AvatarSessionService
-    from lrwr.core.continuity.values import Contradiction
+    from lrwr.core.continuity.values import Contradiction, Slips
     from lrwr.core.model.events import IngestEvent
     from lrwr.core.model.turns import ThreadId
     from lrwr.core.ports.job_queue import JobQueue
@@ -92,7 +92,11 @@ class Lends(Protocol):
         """Write a conversation to a new file, as Markdown."""
         ...
 
-    def watch(self) -> "AsyncGenerator[WatchEvent, None]":
+    async def unread(self) -> int:
+        """Return how many files were changed, added or removed since they were read."""
+        ...
+
+    def watch(self) -> "AsyncGenerator[WatchEvent | Slips, None]":
         """Read each save, and yield what it brought, until it is closed."""
         ...
 

@@ -11,6 +11,10 @@ _SHORTEST = 3
 """The fewest letters in which a slip is looked for."""
 
 
+_WHOLE, _BEGINS, _WORD, _INSIDE, _ASIDE = 500.0, 400.0, 300.0, 200.0, 150.0
+"""What holds the letters that are typed goes before what is only like them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One row of a list: its `key` is its own, `aside` is said after its name.
@@ -28,60 +32,76 @@ class Row:
     deep: int = 0
 
 
-def ranked(wanted: str, rows: Sequence[Row]) -> list[Row]:
-    """Return the rows whose names are like what is typed, likest first.
+class Rows:
+    """Rows in their order, to be looked through at each letter that is typed."""
 
-    Whatever is typed, headings are left out; nothing typed leaves all as it is.
-    """
-    sought = _plain(wanted)
-    if not sought:
-        return list(rows)
-    scored = [(_likeness(sought, row), row) for row in rows if not row.heading]
-    found = [pair for pair in scored if pair[0] > 0]
-    return [row for _, row in sorted(found, key=lambda pair: -pair[0])]
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.all = tuple(rows)
+        self._names: list[tuple[str, ...]] | None = None
+
+    def ranked(self, wanted: str) -> list[Row]:
+        """Return the rows whose names are like what is typed, likest first.
+
+        Headings are left out then. Nothing typed leaves all as it is.
+        """
+        sought = _plain(wanted)
+        if not sought:
+            return list(self.all)
+        scored = [
+            (_likeness(sought, names), row)
+            for row, names in zip(self.all, self._plain_names(), strict=True)
+            if not row.heading
+        ]
+        found = [pair for pair in scored if pair[0] > 0]
+        return [row for _, row in sorted(found, key=lambda pair: -pair[0])]
+
+    def holding(self, wanted: str) -> list[Row]:
+        """Return the rows that hold every word that is typed, under their headings."""
+        words = _plain(wanted).split()
+        if not words:
+            return list(self.all)
+        found: list[Row] = []
+        heading: Row | None = None
+        for row, names in zip(self.all, self._plain_names(), strict=True):
+            if row.heading:
+                heading = row
+            elif all(any(word in name for name in names) for word in words):
+                found += [heading] if heading else []
+                heading = None
+                found.append(row)
+        return found
+
+    def _plain_names(self) -> list[tuple[str, ...]]:
+        """Return for each row its names and what is said besides, the latter last."""
+        if self._names is None:
+            self._names = [
+                tuple(map(_plain, (row.name, *row.also, row.aside))) for row in self.all
+            ]
+        return self._names
 
 
-def holding(wanted: str, rows: Sequence[Row]) -> list[Row]:
-    """Return the rows that hold every word that is typed, in order, with headings."""
-    words = _plain(wanted).split()
-    found: list[Row] = []
-    heading: Row | None = None
-    for row in rows:
-        if row.heading:
-            heading = row
-        elif all(word in _whole(row) for word in words):
-            found += [heading] if heading else []
-            heading = None
-            found.append(row)
-    return found
-
-
-def _likeness(sought: str, row: Row) -> float:
-    names = [_plain(name) for name in (row.name, *row.also)]
-    best = max(_said(sought, name) for name in names)
-    if best or sought in _plain(row.aside):
-        return best or 150.0
+def _likeness(sought: str, names: Sequence[str]) -> float:
+    *called, aside = names
+    best = max(_said(sought, name) for name in called)
+    if best or sought in aside:
+        return best or _ASIDE
     if len(sought) < _SHORTEST:
         return 0.0
     from rapidfuzz.fuzz import partial_ratio
 
-    score = max(partial_ratio(sought, name) for name in names)
+    score = max(partial_ratio(sought, name) for name in called)
     return score if score >= NEAR else 0.0
 
 
 def _said(sought: str, name: str) -> float:
     """Score a name that holds what is sought: whole, from its beginning, a word's."""
     if sought == name:
-        return 500.0
+        return _WHOLE
     if name.startswith(sought):
-        return 400.0
+        return _BEGINS
     if f" {sought}" in name:
-        return 300.0
-    return 200.0 if sought in name else 0.0
-
-
-def _whole(row: Row) -> str:
-    return _plain(" ".join((row.name, row.aside, *row.also)))
+        return _WORD
+    return _INSIDE if sought in name else 0.0
 
 
 def _plain(text: str) -> str:

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from textual.events import Paste
 from textual.pilot import Pilot
 
 from lrwr.cli.faults import fault_of
@@ -14,6 +15,7 @@ from lrwr.tui.app import WritingRoom
 from lrwr.tui.backstage import Backstage
 from lrwr.tui.screens.room import RoomScreen
 from lrwr.tui.sitting import Opening
+from lrwr.tui.widgets.prompt import Prompt
 from lrwr.tui.widgets.transcript import Transcript
 from tests.fakes.model_server import MODEL, ModelServer
 
@@ -63,8 +65,8 @@ class Room:
         await self.pilot.press(*(names.get(one, one) for one in text))
 
     async def ask(self, text: str) -> None:
-        """Ask something, and wait for the answer."""
-        await self.type(text)
+        """Paste a question, send it, and wait for the answer."""
+        self.screen.query_one(Prompt).post_message(Paste(text))
         await self.press("enter")
 
     async def settle(self) -> None:
@@ -98,6 +100,7 @@ async def a_room(
     size: tuple[int, int] = WIDE,
     opening: Opening | None = None,
     model: ModelServer | None = None,
+    settled: bool = True,
     **env: str,
 ) -> AsyncIterator[Room]:
     """Open the room of a library, by words alone unless `env` says otherwise."""
@@ -108,5 +111,6 @@ async def a_room(
         app = WritingRoom(stage, settings, opening or Opening(), fault_of)
         async with app.run_test(size=size) as pilot:
             room = Room(pilot, app, stage)
-            await room.settle()
+            if settled:
+                await room.settle()
             yield room

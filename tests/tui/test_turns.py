@@ -8,7 +8,8 @@ from textual.widgets import Static
 
 from lrwr.core.model.turns import TurnState
 from lrwr.tui.sitting import Opening
-from lrwr.tui.widgets.sources import Sources, SourceView
+from lrwr.tui.widgets.source import SourceView
+from lrwr.tui.widgets.sources import Sources
 from lrwr.tui.widgets.status import StatusLine
 from tests.fakes.model_server import ModelServer, Refuse, Say
 from tests.fakes.room import Room, a_room
@@ -46,6 +47,16 @@ async def test_questions_are_one_conversation_and_it_is_there_again(book: Path) 
         assert room.screen.sitting.thread == thread
         asked = [view.question for view in room.transcript.views]
         assert asked == [LEDGER, "And who is Nell?"]
+
+
+async def test_a_question_that_is_asked_before_all_is_loaded_is_answered(
+    book: Path,
+) -> None:
+    async with a_room(book, settled=False) as room:
+        await room.ask(LEDGER)
+        (view,) = room.transcript.views
+        assert view.turn is not None
+        assert view.turn.question == LEDGER
 
 
 async def test_a_model_s_words_are_shown_as_they_come(

@@ -59,10 +59,7 @@ async def horizon(screen: "RoomScreen", words: str) -> None:
     after = await screen.room.stage.do(lambda lent: moved(lent, before, as_of))
     screen.sitting = after
     if before.character and not after.character:
-        _say(
-            screen,
-            f"{before.character} is not known yet as of {as_of}, and no longer chosen.",
-        )
+        _say(screen, _let_go(before.character, as_of))
 
 
 async def mode(screen: "RoomScreen", words: str) -> None:
@@ -121,6 +118,12 @@ def _mode_called(words: str) -> Mode:
 
 def _other(now: Mode) -> Mode:
     return Mode.ANALYTICAL if now is Mode.IN_CHARACTER else Mode.IN_CHARACTER
+
+
+def _let_go(name: str, as_of: str) -> str:
+    if as_of:
+        return f"{name} is not known yet as of {as_of}, and no longer chosen."
+    return f"{name} may be several people now: choose again."
 
 
 def _say(screen: "RoomScreen", text: str) -> None:

@@ -25,7 +25,7 @@ from lrwr.tui.spots import Spot, spot_at, spot_of
 from lrwr.tui.widgets.desk import Desk
 from lrwr.tui.widgets.source import PageView, SourceView
 from lrwr.wording.answers import without_links
-from lrwr.wording.cleaning import clean
+from lrwr.wording.cleaning import clean, one_line
 from lrwr.wording.excerpts import excerpt
 
 if TYPE_CHECKING:
@@ -135,7 +135,8 @@ async def _open_spot(room: "WritingRoom", spot: Spot) -> None:
 
 async def _open_document(room: "WritingRoom", spot: Spot) -> None:
     """Open a `.docx` with what the system opens it with, and say where to look."""
-    room.notify(f"Look for paragraph {spot.line} of {spot.file.name}.", markup=False)
+    name = clean(one_line(spot.file.name))
+    room.notify(f"Look for paragraph {spot.line} of {name}.", markup=False)
     if sys.platform == "win32":
         await asyncio.to_thread(os.startfile, spot.file)
     else:
@@ -211,6 +212,7 @@ def _not_started(program: str, error: OSError) -> EditorFailed:
 
 
 def _named(spot: Spot) -> str:
-    if spot.paragraphs:
-        return f"{spot.file}, paragraph {spot.line}"
-    return f"{spot.file}:{spot.line}"
+    name = clean(one_line(str(spot.file)))
+    return (
+        f"{name}, paragraph {spot.line}" if spot.paragraphs else f"{name}:{spot.line}"
+    )

@@ -44,12 +44,13 @@ class GapsScreen(Paired[None]):
             "p", "postpone", "Later", id="gaps.postpone", tooltip="Nothing is decided"
         ),
         Binding("u", "undo", "Undo", id="gaps.undo", tooltip="Take the last one back"),
-        Binding("slash", "find", "Search", id="gaps.find", tooltip="Look for words"),
+        Binding("slash", "find", "Find", id="gaps.find", tooltip="Look for words"),
     ]
 
     def __init__(self, room: "RoomScreen") -> None:
         as_of = room.sitting.as_of
         super().__init__(room, f"Left open{f', as of {as_of}' if as_of else ''}")
+        self.hint = "/ finds …"
         self._left: Left | None = None
         self._later: list[str] = []
         self._decided: list[Decision] = []
@@ -139,8 +140,8 @@ class GapsScreen(Paired[None]):
             self._say("That was decided already.")
         else:
             self._decided.append(decision)
-            done = "is left open on purpose" if answer is None else "is answered"
-            self._say(f"{_name(gap)} {done}, in lrwr.canon.toml. u takes it back.")
+            done = "Left open on purpose" if answer is None else "Answered"
+            self._say(f"{done}, in lrwr.canon.toml; u takes it back. {_name(gap)}")
         self.fill(at=after)
 
     async def _undo(self) -> None:

@@ -22,6 +22,9 @@ OWN_KEYS = (
     ' keys = ["room.characters ctrl+o", "room.side f12,ctrl+b"]'
 )
 
+SEVERAL = 4
+"""Keys of one action that are all shown."""
+
 NOTHING = "Nothing here does that. Delete some letters, or press Escape."
 
 
@@ -43,15 +46,13 @@ class HelpScreen(ModalScreen[None]):
         background: $surface;
     }
     HelpScreen Input {
-        border: none;
-        height: 1;
+        width: 1fr;
         margin: 1 1;
-        padding: 0 1;
         background: $panel;
     }
     HelpScreen VerticalScroll {
         height: 1fr;
-        padding: 0 1;
+        padding: 0 0 0 1;
         scrollbar-size-vertical: 1;
     }
     HelpScreen Static {
@@ -78,7 +79,9 @@ class HelpScreen(ModalScreen[None]):
         with Vertical() as box:
             box.border_title = "What you can do"
             box.border_subtitle = "↑ ↓ scroll · type to find · Esc closes"
-            yield Input(self._words, placeholder="Find a key or a command")
+            yield Input(
+                self._words, placeholder="Find a key or a command", compact=True
+            )
             with VerticalScroll(can_focus=False):
                 yield Static(self._told(self._words))
 
@@ -117,10 +120,13 @@ class HelpScreen(ModalScreen[None]):
         if found:
             yield Content.styled(title, "bold $secondary")
         for action in found:
-            keys = ", ".join(map(shown, keys_of(action, self._keymap)))
-            slash = f"/{action.slash} {action.takes}" if action.slash else ""
-            yield Content.assemble((keys.ljust(10), "bold $accent"), "  ", slash)
-            yield Content.assemble(f"{'':12}{action.help}  ", (action.id, "dim"))
+            keys = in_words(keys_of(action, self._keymap))
+            slash = f"/{action.slash} {action.takes}".rstrip() if action.slash else ""
+            told = f"  {slash:<21}" if slash else "  "
+            yield Content.assemble(
+                (keys.ljust(8), "bold $accent"), told, (action.id, "dim")
+            )
+            yield Content(f"  {action.help}")
         if found:
             yield Content("")
 
@@ -129,6 +135,13 @@ class HelpScreen(ModalScreen[None]):
         told = (*keys, *map(shown, keys), f"/{action.slash}", action.title)
         whole = " ".join((*told, action.help, action.id, title)).casefold()
         return all(word in whole for word in words.casefold().split())
+
+
+def in_words(keys: tuple[str, ...]) -> str:
+    """Return keys as one reads them; of a row of them the first and the last."""
+    if len(keys) > SEVERAL:
+        return f"{shown(keys[0])} … {shown(keys[-1])}"
+    return ", ".join(map(shown, keys))
 
 
 def parts() -> Iterator[tuple[str, tuple[Action, ...]]]:

@@ -11,7 +11,7 @@ from textual.containers import Container, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Input, OptionList, Static
 
-from lrwr.tui.rows import Row, holding, ranked
+from lrwr.tui.rows import Row, Rows
 from lrwr.tui.widgets.listing import LineList, RowList
 from lrwr.wording.cleaning import clean
 from lrwr.wording.lines import Line, Styled
@@ -33,6 +33,51 @@ SIDE_BY_SIDE = 90
 """Columns from which the list stands beside what is read, and not above it."""
 
 
+_LOOK = """
+Paired {
+    align: center middle;
+    background: $background;
+    #paired {
+        width: 90%;
+        max-width: 150;
+        height: 90%;
+        border: round $primary;
+        background: $surface;
+    }
+    #paired-title {
+        height: 1;
+        padding: 0 1;
+        color: $primary;
+        text-style: bold;
+        text-wrap: nowrap;
+        text-overflow: ellipsis;
+    }
+    #paired-find { margin: 0 1; background: $background; }
+    #paired-both { height: 1fr; margin-top: 1; layout: horizontal; }
+    #paired-rows { width: 38%; height: 100%; }
+    #paired-lines { width: 1fr; height: 100%; border-left: solid $panel; }
+    #paired-note {
+        height: auto;
+        max-height: 3;
+        padding: 0 1;
+        color: $text-muted;
+        &.good { color: $text-success; }
+    }
+    &.-stacked {
+        #paired { width: 100%; height: 100%; }
+        #paired-both { layout: vertical; margin-top: 0; }
+        #paired-rows { width: 100%; height: 2fr; }
+        #paired-lines {
+            width: 100%;
+            height: 3fr;
+            border-left: none;
+            border-top: solid $panel;
+        }
+    }
+}
+"""
+
+
 class Paired(ModalScreen[Result]):
     """Shows rows and, of the highlighted one, lines. Made for one kind of rows each.
 
@@ -40,49 +85,7 @@ class Paired(ModalScreen[Result]):
     four methods that raise nothing and return little here.
     """
 
-    DEFAULT_CSS: ClassVar[str] = """
-    Paired {
-        align: center middle;
-        background: $background;
-        #paired {
-            width: 90%;
-            max-width: 150;
-            height: 90%;
-            border: round $primary;
-            background: $surface;
-        }
-        #paired-title {
-            height: 1;
-            padding: 0 1;
-            color: $primary;
-            text-style: bold;
-            text-wrap: nowrap;
-            text-overflow: ellipsis;
-        }
-        #paired-find { margin: 0 1; background: $background; }
-        #paired-both { height: 1fr; margin-top: 1; layout: horizontal; }
-        #paired-rows { width: 38%; height: 100%; }
-        #paired-lines { width: 1fr; height: 100%; border-left: solid $panel; }
-        #paired-note {
-            height: auto;
-            max-height: 3;
-            padding: 0 1;
-            color: $text-muted;
-            &.good { color: $text-success; }
-        }
-        &.-stacked {
-            #paired { width: 100%; height: 100%; }
-            #paired-both { layout: vertical; margin-top: 0; }
-            #paired-rows { width: 100%; height: 2fr; }
-            #paired-lines {
-                width: 100%;
-                height: 3fr;
-                border-left: none;
-                border-top: solid $panel;
-            }
-        }
-    }
-    """
+    DEFAULT_CSS: ClassVar[str] = _LOOK
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "enter",
@@ -111,7 +114,7 @@ class Paired(ModalScreen[Result]):
         self.room = room
         self._title = title
         self._words = words
-        self._rows: Sequence[Row] = ()
+        self._rows = Rows(())
         self.hint = "type to find …"
         self.nothing = "There is nothing to show."
 
@@ -167,7 +170,7 @@ class Paired(ModalScreen[Result]):
     async def fill(self, at: str = "") -> None:
         """Read all rows anew, and stand at one of them."""
         try:
-            self._rows = await self.rows()
+            self._rows = Rows(await self.rows())
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
             self.tell(error)
             return
@@ -180,12 +183,13 @@ class Paired(ModalScreen[Result]):
     def find(self, found: Sequence[Row] = (), *, at: str = "") -> None:
         """Show the rows that are looked for, and after them what was `found` besides."""
         text = self.query_one(Input).value
-        fitting = (ranked if self.RANKED else holding)(text, self._rows)
+        looked = self._rows.ranked if self.RANKED else self._rows.holding
+        fitting = looked(text)
         there = {row.key for row in fitting}
         fitting += [row for row in found if row.key not in there]
         self.query_one(RowList).show(fitting, at=at or self._first(text))
         if not any(not row.heading for row in fitting):
-            told = f"Nothing here is like “{text}”." if self._rows else self.nothing
+            told = f"Nothing here is like “{text}”." if self._rows.all else self.nothing
             self.query_one(LineList).read([Line((Styled(told, "faint"),))])
 
     def _first(self, text: str) -> str:

@@ -18,7 +18,6 @@ class PeopleScreen(StoryScreen):
 
     RANKED: ClassVar[bool] = True
     NOTHING: ClassVar[str] = "Nobody is known"
-    BY_MODELS: ClassVar[str] = "Traits, values, behaviour, voice"
 
     def __init__(self, room: "RoomScreen", words: str = "") -> None:
         super().__init__(room, "People", words=words)

@@ -36,7 +36,7 @@ class StoryScreen(Paired[None]):
     """What is said where there is no row at all."""
 
     BY_MODELS: ClassVar[str] = ""
-    """What only a language model can tell."""
+    """What only a language model can tell; empty where each row says so itself."""
 
     def __init__(self, room: "RoomScreen", title: str, *, words: str = "") -> None:
         as_of = room.sitting.as_of
@@ -62,7 +62,8 @@ class StoryScreen(Paired[None]):
         self.bible = bible
         remedy = how_to_read(bible, room.settings)
         self.nothing = nothing_known(self.NOTHING, as_of or None, remedy)
-        self.note(nobody_evaluated(bible, self.BY_MODELS))
+        if self.BY_MODELS:
+            self.note(nobody_evaluated(bible, self.BY_MODELS))
         return self.rows_of(bible)
 
     async def lines(self, key: str) -> Iterable[Line]:

@@ -1,5 +1,6 @@
 """The conversation: ask, read, follow it to the text."""
 
+import asyncio
 import time
 from collections import deque
 from contextlib import aclosing
@@ -8,11 +9,12 @@ from typing import TYPE_CHECKING, ClassVar, assert_never, cast
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widgets import Footer, Static
 
+from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.turns import (
     Cited,
     CitedOutside,
@@ -31,12 +33,12 @@ from lrwr.tui.knowing import give_known, give_past
 from lrwr.tui.leave import ask_leave
 from lrwr.tui.sitting import Opening, Sitting
 from lrwr.tui.turns import Welcome, asked, kept_of_stopped, welcome
-from lrwr.tui.widgets.desk import Desk
+from lrwr.tui.widgets.desk import JUMPS, Desk
 from lrwr.tui.widgets.prompt import Prompt, PromptBox
 from lrwr.tui.widgets.status import StatusLine
 from lrwr.tui.widgets.transcript import Transcript
 from lrwr.tui.widgets.turn import TurnView
-from lrwr.wording.amounts import ago
+from lrwr.wording.amounts import ago, count
 from lrwr.wording.answers import spent_on
 from lrwr.wording.cleaning import clean
 
@@ -55,23 +57,16 @@ class RoomScreen(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *(action.binding for action in ROOM),
-        *(
-            Binding(
-                f"alt+{n}",
-                f"jump('{n}')",
-                show=False,
-                id=f"room.jump.{n}",
-                priority=True,
-            )
-            for n in range(1, 10)
-        ),
+        *JUMPS,
     ]
-    sitting: reactive[Sitting] = reactive(Sitting())
+    sitting: reactive[Sitting] = reactive(Sitting)
 
     def __init__(self, opening: Opening) -> None:
         super().__init__()
         self._opening = opening
         self._model = ""
+        self._settled = self._stopping = False
+        self._loaded = asyncio.Event()
         self._read: tuple[str, float] | None = None
         self.learned: deque[str] = deque(maxlen=LEARNED)
 
@@ -94,7 +89,7 @@ class RoomScreen(Screen[None]):
     def on_mount(self) -> None:
         """Be ready to be asked, and load behind that."""
         self.query_one(Prompt).focus()
-        self.load()
+        self.call_after_refresh(self.load)
         self.set_interval(FRESH, self._tell_freshness)
 
     def watch_sitting(self, sitting: Sitting) -> None:
@@ -113,12 +108,13 @@ class RoomScreen(Screen[None]):
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
             self.tell(error)
             status.say(model="")
-            return
-        await self._settle(found)
+        else:
+            await self._settle(found)
+        finally:
+            self._loaded.set()
 
     async def _settle(self, found: Welcome) -> None:
         self._model = found.model
-        self.sitting = found.sitting
         status = self.query_one(StatusLine)
         status.say(
             model=found.model or "no model",
@@ -126,14 +122,36 @@ class RoomScreen(Screen[None]):
         )
         for told in found.first_use:
             self.notify(clean(told), timeout=20, markup=False)
-        transcript = self.query_one(Transcript)
-        if found.turns:
-            await self.query_one(Desk).show(found.turns)
-        else:
-            await transcript.greet(_greeting(found))
+        if not self._settled:
+            self.sitting = found.sitting
+            await self._begin_with(found)
+        self._settled = found.counts is not None
         self.run_worker(give_past(self), group="past", exit_on_error=False)
-        if self._opening.watch and found.counts is not None:
+        if found.counts is None:
+            return
+        if self._opening.watch:
             self.watch_manuscript(on=True)
+        else:
+            self._look()
+
+    async def _begin_with(self, found: Welcome) -> None:
+        desk = self.query_one(Desk)
+        if found.turns:
+            await desk.show(found.turns)
+        else:
+            await desk.greet(_greeting(found))
+
+    @work(exclusive=True, group="look", exit_on_error=False)
+    async def _look(self) -> None:
+        """Say whether what is known is what the files say."""
+        try:
+            unread = await self.room.stage.do(lambda lent: lent.unread())
+        except LrwrError:
+            return  # what cannot be looked at is said where it is read
+        told = (
+            f"{count(unread, 'file')} changed since: Ctrl+L" if unread else "up to date"
+        )
+        self.query_one(StatusLine).say(index=told)
 
     @on(Prompt.Sent)
     def _sent(self, event: Prompt.Sent) -> None:
@@ -155,6 +173,7 @@ class RoomScreen(Screen[None]):
     @work(exclusive=True, group="turn", exit_on_error=False)
     async def _answer(self, text: str) -> None:
         """Show one turn; another question, or Escape, stops it."""
+        await self._loaded.wait()
         view = await self.query_one(Desk).begin(text)
         sitting = self.sitting
         turn = self.room.stage.follow(lambda lent: asked(lent, sitting, text))
@@ -165,12 +184,16 @@ class RoomScreen(Screen[None]):
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
             told = self.room.told(error)
             await view.fail(str(told), told.hint)
-        finally:
-            self.query_one(Prompt).busy = False
+        finally:  # by now the answer is kept, whole or stopped
+            for prompt in self.query(Prompt):
+                prompt.busy = False
+            if self._stopping:
+                self._take_up(text, view)
 
     @work(exclusive=True, group="stopped", exit_on_error=False)
     async def _take_up(self, text: str, view: TurnView) -> None:
         """Show what was kept of an answer that was stopped."""
+        self._stopping = False
         sitting = self.sitting
         found = await self.room.stage.do(
             lambda lent: kept_of_stopped(lent, sitting, text)
@@ -210,6 +233,7 @@ class RoomScreen(Screen[None]):
         if line:
             self.learned.append(line)
             self.notify(clean(line), markup=False, timeout=8)
+            self.query_one(Desk).sources.look_again()
         if short:
             self._read = short, time.monotonic()
             self._tell_freshness()
@@ -275,10 +299,12 @@ class RoomScreen(Screen[None]):
         """Stop the answer that is under way."""
         running = [w for w in self.workers if w.group == "turn" and w.is_running]
         if running:
-            view = self.query_one(Transcript).views[-1]
+            self._stopping = True
             self.workers.cancel_group(self, "turn")
-            await view.stop()
-            self._take_up(view.question, view)
+            for view in self.query_one(Transcript).views[-1:]:
+                await view.stop()
+        else:
+            self.action_back()
 
     def action_side(self) -> None:
         """Show or hide the pane beside the conversation."""
@@ -288,6 +314,11 @@ class RoomScreen(Screen[None]):
         """Go back to the prompt."""
         self.query_one(Desk).leave()
         self.query_one(Prompt).focus()
+
+    def action_type(self, text: str) -> None:
+        """Go back to the prompt, and write there what was typed elsewhere."""
+        self.action_back()
+        self.query_one(Prompt).insert(text)
 
     async def action_quit(self) -> None:
         """Leave."""
@@ -316,5 +347,6 @@ def _greeting(found: Welcome) -> list[str]:
     if not found.model:
         lines.append(
             "No language model: the text answers in its own words, each with its place."
+            " `[model] use` in lrwr.toml adds one."
         )
     return lines

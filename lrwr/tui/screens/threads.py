@@ -14,6 +14,7 @@ from lrwr.tui.screens.paired import Paired
 from lrwr.tui.talks import all_threads, holding_words, put_away, whole
 from lrwr.tui.widgets.listing import RowList
 from lrwr.wording.amounts import count
+from lrwr.wording.answers import without_links
 from lrwr.wording.conversations import moment, title_of, who_speaks
 from lrwr.wording.excerpts import excerpt
 from lrwr.wording.lines import Line, Styled
@@ -41,7 +42,7 @@ class ThreadsScreen(Paired[ThreadId | None]):
         Binding(
             "r", "rename", "Rename", id="threads.rename", tooltip="Give it a new title"
         ),
-        Binding("e", "export", "Write out", id="threads.export", tooltip="As Markdown"),
+        Binding("e", "export", "Export", id="threads.export", tooltip="As Markdown"),
         Binding(
             "d",
             "delete",
@@ -52,11 +53,12 @@ class ThreadsScreen(Paired[ThreadId | None]):
         Binding(
             "u", "undo", "Undo", id="threads.undo", tooltip="Bring the last one back"
         ),
-        Binding("slash", "find", "Search", id="threads.find", tooltip="Look for words"),
+        Binding("slash", "find", "Find", id="threads.find", tooltip="Look for words"),
     ]
 
     def __init__(self, room: "RoomScreen", words: str = "") -> None:
         super().__init__(room, "Conversations", words=words)
+        self.hint = "/ finds titles, and what was said …"
         self.nothing = "There are no conversations yet: ask something first."
         self._threads: dict[str, Thread] = {}
 
@@ -163,4 +165,4 @@ def _told(thread: Thread, turns: Sequence[Turn]) -> Iterator[Line]:
         yield Line((Styled(f"… {len(turns) - _READ} before", "faint"),), 2)
     for turn in turns[-_READ:]:
         yield Line((Styled(excerpt(turn.question), "strong"),), 2)
-        yield Line((excerpt(turn.output.response_text),), 4)
+        yield Line((excerpt(without_links(turn.output.response_text)),), 4)

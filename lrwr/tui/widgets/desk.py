@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from textual import events, on, work
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.containers import Horizontal
 
 from lrwr.core.model.turns import Citation, Turn, WebCitation
@@ -17,6 +18,20 @@ if TYPE_CHECKING:
 
 NARROW = 100
 """Columns below which the pane takes the conversation's place, and only when wanted."""
+
+JUMPS = tuple(
+    Binding(
+        f"alt+{n}",
+        f"jump('{n}')",
+        f"Passage {n}",
+        show=False,
+        id=f"room.jump.{n}",
+        tooltip="Show the passage of that number",
+        priority=True,
+    )
+    for n in range(1, 10)
+)
+"""Keys that show a passage, wherever one is."""
 
 LooksUp: TypeAlias = "Callable[[Sequence[Citation]], Awaitable[Sequence[Surroundings]]]"
 """Returns passages in their context, as the text has it now."""
@@ -80,6 +95,13 @@ class Desk(Horizontal):
         await self.transcript.show(turns)
         if turns:
             await self.sources.show(turns[-1])
+        else:
+            await self.sources.introduce()
+
+    async def greet(self, lines: Sequence[str]) -> None:
+        """Say something where there is no conversation yet."""
+        await self.transcript.greet(lines)
+        await self.sources.introduce()
 
     async def begin(self, question: str) -> TurnView:
         """Show a question, and return where its answer goes."""

@@ -1,9 +1,10 @@
 """Lists of rows, and of lines to read."""
 
+import asyncio
 from collections.abc import Iterable
 from typing import ClassVar
 
-from textual import events
+from textual import events, work
 from textual.content import Content
 from textual.geometry import Spacing
 from textual.visual import Padding, Visual
@@ -13,6 +14,12 @@ from textual.widgets.option_list import Option
 from lrwr.tui.rows import Row
 from lrwr.wording.cleaning import clean
 from lrwr.wording.lines import Line, Styled
+
+AT_ONCE = 100
+"""Rows or lines that are laid out between two looks at the keys."""
+
+BREATH = 0.02
+"""Seconds in which keys are looked at, before more is laid out."""
 
 _TONES = (
     ("strong", "bold"),
@@ -82,10 +89,21 @@ class RowList(Listing):
     def show(self, rows: Iterable[Row], *, at: str = "") -> None:
         """Show rows, `at` the one of that key or else the first that can be chosen."""
         self._shown = list(rows)
-        self.set_options(Option(_row(row), disabled=row.heading) for row in self._shown)
         free = [number for number, row in enumerate(self._shown) if not row.heading]
         there = (number for number in free if self._shown[number].key == at)
-        self.highlighted = next(there, free[0] if free else None)
+        stand = next(there, free[0] if free else None)
+        first = AT_ONCE + (stand or 0)
+        self.set_options(map(_option, self._shown[:first]))
+        self.highlighted = stand
+        self._lay_out_from(first)
+
+    @work(exclusive=True, group="rows", exit_on_error=False)
+    async def _lay_out_from(self, first: int) -> None:
+        """Lay out the other rows while nobody presses a key."""
+        rows = self._shown
+        for start in range(first, len(rows), AT_ONCE):
+            await asyncio.sleep(BREATH)
+            self.add_options(map(_option, rows[start : start + AT_ONCE]))
 
     def after(self, key: str) -> str:
         """Return the key of the row after one, or before it at the end; empty for none."""
@@ -125,8 +143,23 @@ class LineList(Listing):
     def read(self, lines: Iterable[Line]) -> None:
         """Show lines from the first."""
         self._told = list(lines)
-        self.set_options(Option(_line(line)) for line in self._told)
+        self.set_options(Option(_line(line)) for line in self._told[:AT_ONCE])
         self.highlighted = 0 if self._told else None
+        self._lay_out_from(AT_ONCE)
+
+    @work(exclusive=True, group="lines", exit_on_error=False)
+    async def _lay_out_from(self, first: int) -> None:
+        """Lay out the other lines while nobody presses a key."""
+        lines = self._told
+        for start in range(first, len(lines), AT_ONCE):
+            await asyncio.sleep(BREATH)
+            self.add_options(
+                Option(_line(one)) for one in lines[start : start + AT_ONCE]
+            )
+
+
+def _option(row: Row) -> Option:
+    return Option(_row(row), disabled=row.heading)
 
 
 def _row(row: Row) -> Content:

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.widgets import Static, TextArea
 
 from lrwr.tui.actions import PROMPT
-from lrwr.tui.commands import Known, Offer, commands, offers
+from lrwr.tui.commands import Known, Offer, commands, is_whole, offers
 from lrwr.tui.history import History
 from lrwr.tui.typed import Asked, Ordered, Unclear, understood
 from lrwr.tui.widgets.offers import Offers
@@ -166,6 +166,7 @@ class Prompt(TextArea, inherit_bindings=False):
     async def _on_paste(self, event: events.Paste) -> None:
         """Take a text as it is, lines and all, without what could steer a terminal."""
         event.prevent_default()
+        event.stop()
         text = clean(event.text.replace("\r\n", "\n").replace("\r", "\n"))
         result = self._replace_via_keyboard(text, *self.selection)
         if result is not None:
@@ -193,12 +194,11 @@ class Prompt(TextArea, inherit_bindings=False):
                 assert_never(typed)
 
     def _taken(self) -> bool:
-        """Take what is chosen of what is offered, unless a command is whole already."""
+        """Take what is chosen of what is offered, if anything is."""
         self._offer()
-        chosen, whole = self._chosen, self.text[1:].casefold() in commands()
-        if chosen is None or whole or not self._offers:
+        if self._chosen is None:
             return False
-        self.take(chosen)
+        self.take(self._chosen)
         return True
 
     def _gone(self, message: Message) -> None:
@@ -239,10 +239,10 @@ class Prompt(TextArea, inherit_bindings=False):
         """Offer how a command may go on, what came back out of the history excepted."""
         quiet = self._came_back and self._came_back[0] == self.text
         found = () if quiet else offers(self.text, self._known)
-        if found == self._offers:
-            return
-        begun = self.text.partition(" ")[2].strip() or " " not in self.text
-        self._show_offers(found, 0 if found and begun else None)
+        whole = is_whole(self.text, self._known)
+        if found != self._offers or (whole and self._chosen is not None):
+            begun = self.text.partition(" ")[2].strip() or " " not in self.text
+            self._show_offers(found, 0 if found and begun and not whole else None)
 
     def _show_offers(self, found: tuple[Offer, ...], chosen: int | None) -> None:
         self._offers, self._chosen = found, chosen
@@ -300,4 +300,4 @@ class PromptBox(Vertical):
         event.stop()
         prompt = self.query_one(Prompt)
         prompt.focus()
-        prompt.take(event.index)
+        prompt.call_later(prompt.take, event.index)  # what it posts is its own

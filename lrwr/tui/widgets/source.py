@@ -41,7 +41,7 @@ class SourceView(Static):
         """Where the passage stands, as far as that is known."""
         if self.found is not None:
             return self.found.place
-        return place_in_words(self.citation.document, self.citation.lines)
+        return clean(place_in_words(self.citation.document, self.citation.lines))
 
     @property
     def words(self) -> str:

@@ -58,9 +58,9 @@ class Sources(VerticalScroll):
         self._changing = asyncio.Lock()
         self._chosen = ""
 
-    def on_mount(self) -> None:
+    async def on_mount(self) -> None:
         """Say what the pane is for."""
-        self.mount(_told(BEGINNING))
+        await self.introduce()
 
     @property
     def views(self) -> list[Shown]:
@@ -71,6 +71,10 @@ class Sources(VerticalScroll):
     def chosen(self) -> Shown | None:
         """What the writer has chosen."""
         return self._numbered(self._chosen)
+
+    async def introduce(self) -> None:
+        """Say what the pane is for."""
+        await self._replace([_told(BEGINNING)])
 
     async def clear(self) -> None:
         """Wait for the passages of another answer."""
@@ -103,11 +107,7 @@ class Sources(VerticalScroll):
             told = count(len(citations), "passage")
             named = f" · “{' '.join(clean(to).split())}”" if to else ""
             views.insert(0, _heading(f"{told}{named}", "for"))
-        async with self._changing:
-            with self.app.batch_update():
-                await self.remove_children()
-                await self.mount_all([*views, Static(HINT, classes="source-hint")])
-        self._settle()
+        await self._replace(views)
 
     async def add(self, citation: Citation) -> None:
         """Show one passage more."""
@@ -184,6 +184,13 @@ class Sources(VerticalScroll):
             self._choose(view)
             if event.chain == 2:
                 await self.action_open()
+
+    async def _replace(self, views: Sequence[Static]) -> None:
+        async with self._changing:
+            with self.app.batch_update():
+                await self.remove_children()
+                await self.mount_all([*views, Static(HINT, classes="source-hint")])
+        self._settle()
 
     def _numbered(self, number: str) -> Shown | None:
         return next((view for view in self.views if view.number == number), None)

@@ -29,7 +29,7 @@ class StatusLine(Horizontal):
     """The line under the prompt."""
 
     DEFAULT_CSS: ClassVar[str] = ""
-    standing: reactive[Standing] = reactive(Standing())
+    standing: reactive[Standing] = reactive(Standing)
 
     def compose(self) -> ComposeResult:
         """Lay out the parts, the one that may be cut first in the middle."""

@@ -25,6 +25,9 @@ PAGE = 10
 MOST = SHOWN + 2 * PAGE
 """Turns that are on the screen at most, save those that are under way."""
 
+NUMBERS = frozenset("123456789")
+"""What is typed to see a passage."""
+
 BELOW = "▼ more below · End goes there"
 
 
@@ -35,8 +38,8 @@ class Transcript(VerticalScroll):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "choose(-1)", "Turn before", show=False, id="turn.before"),
-        Binding("down,j", "choose(1)", "Next turn", show=False, id="turn.next"),
+        Binding("up", "choose(-1)", "Turn before", show=False, id="turn.before"),
+        Binding("down", "choose(1)", "Next turn", show=False, id="turn.next"),
         Binding("end", "to_end", "To the end", show=False, id="turn.end"),
         *(
             Binding(f"{n}", f"jump('{n}')", f"Passage {n}", show=False, id=f"turn.{n}")
@@ -143,6 +146,14 @@ class Transcript(VerticalScroll):
     def on_mouse_scroll_up(self) -> None:
         """Bring older turns, where the first that is shown is in sight already."""
         self._want_turns()
+
+    async def on_key(self, event: events.Key) -> None:
+        """Let what is typed here be typed into the prompt, save for numbers."""
+        typed = event.character or ""
+        plain = event.is_printable and "+" not in event.key
+        if plain and typed not in NUMBERS:
+            event.stop()
+            await self.run_action(f"screen.type({typed!r})")
 
     def action_choose(self, by: int) -> None:
         """Choose the turn that many further down."""
