@@ -11,9 +11,7 @@ def chapter_of(passage: "Passage") -> str:
     """Return the passage's place in the story, in words; its type outside of it."""
     from lrwr.wording.places import told_in
 
-    return told_in(
-        passage.type, passage.chapter, passage.chapter_title, passage.scene
-    )
+    return told_in(passage.type, passage.chapter, passage.chapter_title, passage.scene)
 
 
 def pieces_of(text: str, words: "list[str]") -> "list[Piece]":

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.settings.values import Settings
 from lrwr.tui.actions import ROOM
-from lrwr.tui.hearing import hear_alt_with_numbers
+from lrwr.tui.hearing import hear_alt_enter, hear_alt_with_numbers
 from lrwr.tui.keys import keymap_of
 from lrwr.tui.screens.room import RoomScreen
 from lrwr.tui.sitting import Opening
@@ -44,6 +44,7 @@ class WritingRoom(App[None], inherit_bindings=False):
     ) -> None:
         super().__init__()
         hear_alt_with_numbers()
+        hear_alt_enter()
         self.stage = stage
         self.settings = settings
         self.fault = fault

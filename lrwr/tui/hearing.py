@@ -15,3 +15,16 @@ def hear_alt_with_numbers() -> None:
     known = cast("MutableMapping[str, object]", ANSI_SEQUENCES_KEYS)
     for number in range(1, 10):
         known.pop(f"\x1b{number}", None)
+
+
+def hear_alt_enter() -> None:
+    """Let Alt+Enter begin a line in every terminal.
+
+    Older terminals send an escape before the Enter, of which Textual makes Enter alone.
+    """
+    from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
+    from textual.keys import Keys
+
+    known = cast("MutableMapping[str, object]", ANSI_SEQUENCES_KEYS)
+    for ending in ("\r", "\n"):
+        known[f"\x1b{ending}"] = (Keys.ControlJ,)

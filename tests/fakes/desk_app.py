@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 import lrwr.tui
+from lrwr.core.model.text import Span
 from lrwr.core.model.turns import Citation
 from lrwr.core.retrieval.anchoring import Anchored, Freshness, Place
 from lrwr.tui.context import Surroundings, surrounded
@@ -18,12 +19,24 @@ from lrwr.tui.widgets.desk import Desk
 
 WIDE = (120, 30)
 
+TEXT = """The tide had been in and out twice since anybody slept.
+
+The sluice was shut. Nell Tallow had seen to it herself, with both hands, and then had
+stood in the reeds until her feet were cold.
+
+Nobody thanked her. OchraMags wrote it down.
+"""
+
 
 class DeskApp(App[None]):
     """Shows a desk whose passages stand where they stood, in a text that is all they."""
 
     CSS_PATH = Path(lrwr.tui.__file__).parent / "room.tcss"
     ENABLE_COMMAND_PALETTE: ClassVar[bool] = False
+
+    def __init__(self, wears: str) -> None:
+        super().__init__()
+        self._wears = wears
 
     def compose(self) -> ComposeResult:
         """Lay out the desk, and something else that can be looked at."""
@@ -34,7 +47,7 @@ class DeskApp(App[None]):
         """Wear the room's own colours."""
         for theme in themes():
             self.register_theme(theme)
-        self.theme = DARK
+        self.theme = self._wears
 
     @property
     def desk(self) -> Desk:
@@ -43,28 +56,23 @@ class DeskApp(App[None]):
 
 
 async def look_up(cited: Sequence[Citation]) -> list[Surroundings]:
-    """Say of each passage that it is where it was."""
-    return [
-        surrounded(
-            Anchored(
-                one,
-                Freshness.CURRENT,
-                Place(one.document, one.span, one.lines, one.text),
-                1.0,
-            ),
-            "",
-            None,
-        )
-        for one in cited
-    ]
+    """Say of each passage that it is where it was, in `TEXT` if it stands there."""
+    return [surrounded(_found(one), TEXT, None) for one in cited]
+
+
+def _found(one: Citation) -> Anchored:
+    at = TEXT.find(one.text)
+    span = Span(at, at + len(one.text)) if at >= 0 else Span(0, 0)
+    place = Place(one.document, span, one.lines, one.text)
+    return Anchored(one, Freshness.CURRENT, place, 1.0)
 
 
 @asynccontextmanager
 async def a_desk(
-    size: tuple[int, int] = WIDE,
+    size: tuple[int, int] = WIDE, *, theme: str = DARK
 ) -> AsyncIterator[tuple[DeskApp, Pilot[None]]]:
     """Open a desk, and put a pilot to it."""
-    app = DeskApp()
+    app = DeskApp(theme)
     async with app.run_test(size=size) as pilot:
         yield app, pilot
 

@@ -12,7 +12,7 @@ from lrwr.core.adapters.vectors.scan import VectorScan
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.events import IngestEvent
 from lrwr.core.ports.embedder import Embedder
-from lrwr.core.ports.manuscript_source import DocumentParser
+from lrwr.core.ports.manuscript_source import DocumentParser, ManuscriptSource
 from lrwr.core.ports.record_store import Change
 from lrwr.core.ports.reranker import Reranker
 from lrwr.core.ports.vector_index import VectorIndex
@@ -52,10 +52,12 @@ class Desk:
         size: int = SIZE,
         embedder: Embedder | None = None,
         worker: str = "worker",
+        source: ManuscriptSource | None = None,
     ) -> DocumentProcessingService:
         """A service over `targets`, the whole folder by default."""
         return DocumentProcessingService(
-            source=FolderSource(self.folder, [self.folder / t for t in targets or "."]),
+            source=source
+            or FolderSource(self.folder, [self.folder / t for t in targets or "."]),
             parse=self.parse,
             recipe=self.recipe(size),
             tools=Tools(

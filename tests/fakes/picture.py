@@ -7,12 +7,12 @@ import os
 from itertools import groupby
 from pathlib import Path
 
-from lrwr.tui.app import WritingRoom
+from textual.app import App
 
 PICTURES = Path(__file__).parents[1] / "tui" / "pictures"
 
 
-def picture(app: WritingRoom) -> str:
+def picture(app: App[None]) -> str:
     """Return the screen's lines, and under them each line's stretches of one style."""
     lines: list[str] = []
     styles: list[str] = []
@@ -28,7 +28,7 @@ def picture(app: WritingRoom) -> str:
     return "\n".join([*lines, "", *_folded(styles), ""])
 
 
-def check_picture(app: WritingRoom, name: str) -> None:
+def check_picture(app: App[None], name: str) -> None:
     """Compare the screen with the picture of that name."""
     path = PICTURES / f"{name}.txt"
     shown = picture(app)

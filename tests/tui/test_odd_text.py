@@ -4,12 +4,12 @@ import unicodedata
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Lines, Span
-from lrwr.core.model.turns import Citation, GapFlag, Turn, WebCitation
+from lrwr.core.model.turns import Citation, GapFlag, Speaker, Turn, WebCitation
 from tests.fakes.conversations import a_turn
 from tests.fakes.desk_app import DeskApp, a_desk, settle
 
@@ -50,7 +50,7 @@ odd = st.lists(
     st.one_of(
         st.sampled_from(PIECES),
         st.text(
-            alphabet=st.characters(exclude_categories=("Cs",)), min_size=1, max_size=30
+            alphabet=st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30
         ),
     ),
     min_size=1,
@@ -86,13 +86,15 @@ def is_harmless(shown: str) -> bool:
 
 
 @given(odd, st.sampled_from(["", "a-model"]))
-@settings(max_examples=25, deadline=None)
+@settings(
+    max_examples=6, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate]
+)
 async def test_odd_text_is_shown_as_text_at_any_width(text: str, model: str) -> None:
     async with a_desk() as (app, pilot):
         await app.desk.show([told(text, model=model)])
         await settle(app, pilot)
         assert is_harmless(on_the_screen(app))
-        for width in (250, 60, 100, 99):
+        for width in (250, 60):
             await pilot.resize_terminal(width, 24)
             await pilot.pause()
             assert is_harmless(on_the_screen(app))
@@ -103,8 +105,6 @@ async def test_odd_text_is_shown_as_text_at_any_width(text: str, model: str) -> 
 
 @pytest.mark.parametrize("model", ["", "a-model"])
 async def test_odd_text_comes_in_pieces_of_any_length(model: str) -> None:
-    from lrwr.core.model.turns import Speaker
-
     whole = " ".join(PIECES)
     async with a_desk() as (app, pilot):
         view = await app.desk.begin(whole)

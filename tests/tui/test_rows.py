@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.tui.rows import Row, holding, ranked
+from lrwr.tui.rows import Row, Rows
 
 NELL = Row("1", "Nell Tallow", "87 times", ("Wren", "SootWren"))
 MAGS = Row("2", "OchraMags", "66 times", ("Mags", "Aunt Mags"))
@@ -20,44 +20,44 @@ def names(rows: list[Row]) -> list[str]:
 
 
 def test_nothing_typed_leaves_everybody_in_place() -> None:
-    assert ranked("  ", CAST) == CAST
+    assert Rows(CAST).ranked("  ") == CAST
 
 
 def test_the_beginning_of_a_word_goes_before_its_middle() -> None:
-    assert names(ranked("tal", CAST)) == ["A tall man", "Nell Tallow"][::-1]
+    assert names(Rows(CAST).ranked("tal")) == ["A tall man", "Nell Tallow"][::-1]
 
 
 def test_another_name_finds_its_bearer() -> None:
-    assert names(ranked("soot", CAST)) == ["Nell Tallow"]
-    assert names(ranked("mags", CAST))[0] == "OchraMags"
+    assert names(Rows(CAST).ranked("soot")) == ["Nell Tallow"]
+    assert names(Rows(CAST).ranked("mags"))[0] == "OchraMags"
 
 
 def test_a_slip_of_the_keyboard_is_understood() -> None:
-    assert names(ranked("tallwo", CAST))[0] == "Nell Tallow"
-    assert names(ranked("ochrmags", CAST)) == ["OchraMags"]
+    assert names(Rows(CAST).ranked("tallwo"))[0] == "Nell Tallow"
+    assert names(Rows(CAST).ranked("ochrmags")) == ["OchraMags"]
 
 
 def test_accents_and_case_do_not_matter() -> None:
-    assert names(ranked("ELOISE", CAST)) == ["Éloïse Vale"]
+    assert names(Rows(CAST).ranked("ELOISE")) == ["Éloïse Vale"]
 
 
 def test_what_is_like_nothing_finds_nothing() -> None:
-    assert ranked("zzzz", CAST) == []
+    assert Rows(CAST).ranked("zzzz") == []
 
 
 def test_rows_in_order_keep_the_headings_over_them() -> None:
     one, two = Row("", "Chapter 1", heading=True), Row("", "Chapter 2", heading=True)
     lamp, fog = Row("a", "Nell lit the lamp", "Nell"), Row("b", "Fog came", "")
     rows = [one, lamp, two, fog]
-    assert holding("", rows) == rows
-    assert holding("fog", rows) == [two, fog]
-    assert holding("nell lamp", rows) == [one, lamp]
-    assert holding("nell fog", rows) == []
+    assert Rows(rows).holding("") == rows
+    assert Rows(rows).holding("fog") == [two, fog]
+    assert Rows(rows).holding("nell lamp") == [one, lamp]
+    assert Rows(rows).holding("nell fog") == []
 
 
 @given(texts, cast)
 def test_every_found_row_is_one_of_the_rows(wanted: str, rows: list[Row]) -> None:
-    for found in (ranked(wanted, rows), holding(wanted, rows)):
+    for found in (Rows(rows).ranked(wanted), Rows(rows).holding(wanted)):
         left = list(rows)
         for row in found:
             left.remove(row)
@@ -66,6 +66,6 @@ def test_every_found_row_is_one_of_the_rows(wanted: str, rows: list[Row]) -> Non
 @given(st.integers(0, 11), cast)
 def test_a_whole_name_finds_its_row_first(at: int, rows: list[Row]) -> None:
     if at < len(rows) and rows[at].name.strip():
-        first = ranked(rows[at].name, rows)
+        first = Rows(rows).ranked(rows[at].name)
         assert rows[at] in first
-        assert rows[at] in holding(rows[at].name, rows)
+        assert rows[at] in Rows(rows).holding(rows[at].name)

@@ -1,5 +1,7 @@
 """The conversation on the screen: long ones, ones that are under way, and both."""
 
+from dataclasses import replace
+
 import pytest
 from textual.widgets import Static
 
@@ -175,6 +177,34 @@ def test_a_number_can_be_clicked_and_nothing_else_in_brackets() -> None:
     assert content.plain == "One [1], two [w2], [bold]three[/bold] [4000]."
     clicked = [content.plain[one.start : one.end] for one in content.spans]
     assert clicked == ["[1]", "[w2]"]
+
+
+@pytest.mark.parametrize("model", ["", "a-model"])
+async def test_words_can_be_chosen_with_the_mouse(model: str) -> None:
+    turn = a_turn(answer="Nell Tallow shut it by night.")
+    said = replace(turn.output, model=model)
+    async with a_desk() as (app, pilot):
+        await app.desk.show([replace(turn, output=said)])
+        await settle(app, pilot)
+        reply = app.desk.transcript.query(".reply")[-1]
+        await pilot.mouse_down(reply, offset=(0, 0))
+        await pilot.hover(reply, offset=(5, 0))
+        await pilot.hover(reply, offset=(11, 0))
+        await pilot.mouse_up(reply, offset=(11, 0))
+        await pilot.pause()
+        chosen = app.screen.get_selected_text()
+        assert chosen is not None
+        assert chosen.startswith("Nell Tallow")
+        assert chosen in said.response_text
+
+
+async def test_a_click_on_an_earlier_turn_shows_its_passages() -> None:
+    async with a_desk() as (app, pilot):
+        await app.desk.show([a_turn("One?"), a_turn("Two?", citations=())])
+        await settle(app, pilot)
+        await pilot.click(app.desk.transcript.views[0].query_one(".question"))
+        await settle(app, pilot)
+        assert [one.number for one in app.desk.sources.views] == ["1"]
 
 
 async def test_choosing_an_earlier_turn_shows_its_passages() -> None:

@@ -28,6 +28,9 @@ BY_MODELS = "Gaps that you did not mark yourself"
 class GapsScreen(Paired[None]):
     """Open gaps, those of this conversation first; what is decided is canon."""
 
+    DEFAULT_CSS: ClassVar[str] = """
+    GapsScreen.-beside #paired-rows { width: 48%; }
+    """
     WORDS_FIRST: ClassVar[bool] = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(

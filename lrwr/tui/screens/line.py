@@ -70,7 +70,8 @@ class LineScreen(ModalScreen[str | None]):
             yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        """Be ready to be written in."""
+        """Be ready to be written in, and leave in sight what it is about."""
+        self.styles.background = self.styles.background.with_alpha(0.5)
         self.query_one(Input).focus()
 
     def action_give(self) -> None:

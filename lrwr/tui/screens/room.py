@@ -155,7 +155,6 @@ class RoomScreen(Screen[None]):
 
     @on(Prompt.Sent)
     def _sent(self, event: Prompt.Sent) -> None:
-        self.query_one(Prompt).busy = True
         self._answer(event.text)
 
     @on(Prompt.Command)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 class TimelineScreen(StoryScreen):
     """Moments under their chapters; what is typed may be a character's name."""
 
+    DEFAULT_CSS: ClassVar[str] = """
+    TimelineScreen.-beside #paired-rows { width: 56%; }
+    """
     NOTHING: ClassVar[str] = "Nothing is known to happen"
     BY_MODELS: ClassVar[str] = "What else happens"
 

@@ -31,7 +31,7 @@ class Prompt(TextArea, inherit_bindings=False):
     sent by itself later: what one reads meanwhile may change what one wants to ask, and
     an answer may cost something. Commands are done at once.
 
-    The room sets `busy` while an answer is under way, and `known` to what can follow
+    The room takes `busy` away when an answer is over, and sets `known` to what can follow
     commands. Keys that do something wait their turn behind the letters typed before
     them.
     """
@@ -185,6 +185,7 @@ class Prompt(TextArea, inherit_bindings=False):
             case Asked() if self.busy:
                 self.post_message(self.Told(UNDER_WAY))
             case Asked(text):
+                self.busy = True  # at once: what comes next may be in the queue already
                 self._gone(self.Sent(text))
             case Ordered(name, words):
                 self._gone(self.Command(name, words))

@@ -9,12 +9,11 @@ from textual.content import Span as Stretch
 from textual.message import Message
 from textual.style import Style
 from textual.timer import Timer
-from textual.widget import Widget
-from textual.widgets import Markdown, Static
-from textual.widgets._markdown import MarkdownBlock, MarkdownParagraph
+from textual.widgets import Static
 
 from lrwr.core.model.text import Span
-from lrwr.wording.answers import OPENING, without_links
+from lrwr.tui.widgets.held import Held
+from lrwr.wording.answers import without_links
 from lrwr.wording.cleaning import clean
 
 MARK = re.compile(r"\[(w?\d{1,3})\]")
@@ -57,7 +56,7 @@ class Quoted(Static):
         shown, spans = _shown(text, unsupported)
         super().__init__(marked(shown, spans), markup=False, classes="reply quoted")
         self._text = shown
-        self._held = _Held()
+        self._held = Held()
         self._timer: Timer | None = None
 
     async def write(self, text: str) -> None:
@@ -87,85 +86,14 @@ class Quoted(Static):
         self.update(marked(self._text))
 
 
-class _Paragraph(MarkdownParagraph):
-    """A paragraph in which the numbers of passages can be clicked."""
-
-    def set_content(self, content: Content) -> None:
-        """Show words."""
-        super().set_content(content.add_spans(_marks(content.plain)))
-
-    def action_jump(self, number: str) -> None:
-        """Show the passage of that number."""
-        self.post_message(MarkChosen(number))
-
-
-class Worded(Markdown):
-    """A language model's words, as Markdown; a link in it leads nowhere."""
-
-    def __init__(self, text: str = "") -> None:
-        super().__init__(clean(without_links(text)), open_links=False)
-        self.add_class("reply")
-        self._held = _Held()
-        self._pending = ""
-        self._timer: Timer | None = None
-
-    async def write(self, text: str) -> None:
-        """Show some more, soon."""
-        self._pending += self._held.take(text)
-        if self._timer is None:
-            self._timer = self.set_timer(FRAME, self._flush)
-
-    async def finish(self) -> None:
-        """Show what was held back."""
-        self._pending += self._held.rest()
-        await self._flush()
-
-    def get_block_class(self, block_name: str) -> type[MarkdownBlock]:
-        """Return what shows a block of that name."""
-        found = super().get_block_class(block_name)
-        return _Paragraph if found is MarkdownParagraph else found
-
-    async def _flush(self) -> None:
-        if self._timer is not None:
-            self._timer.stop()
-            self._timer = None
-        text, self._pending = self._pending, ""
-        if text:
-            await self.append(text)
-
-
-class _Held:
-    """Keeps back the beginning of what may be a link until the rest of it comes."""
-
-    def __init__(self) -> None:
-        self._text = ""
-
-    def take(self, text: str) -> str:
-        """Return what may be shown."""
-        text = without_links(self._text + clean(text))
-        begun = OPENING.search(text)
-        shown = text[: begun.start()] if begun else text
-        self._text = text[len(shown) :]
-        return shown
-
-    def rest(self) -> str:
-        """Return what was kept back."""
-        rest, self._text = self._text, ""
-        return rest
-
-
 def marked(text: str, unsupported: Sequence[Span] = ()) -> Content:
     """Return a text whose numbers of passages stand out and can be clicked."""
     doubted = [Stretch(one.start, one.end, UNSUPPORTED) for one in unsupported]
-    return Content(text, spans=[*doubted, *_marks(text)])
+    return Content(text, spans=[*doubted, *marks_in(text)])
 
 
-def reply_of(text: str, *, model: str, unsupported: Sequence[Span] = ()) -> Widget:
-    """Return an answer that is over; `model` wrote it, or the text itself."""
-    return Worded(text) if model else Quoted(text, unsupported)
-
-
-def _marks(text: str) -> list[Stretch]:
+def marks_in(text: str) -> list[Stretch]:
+    """Return where numbers of passages stand, each of which can be clicked."""
     stretches = []
     for found in MARK.finditer(text):
         click = Style.from_meta({"@click": f"jump('{found[1]}')"})

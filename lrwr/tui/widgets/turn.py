@@ -1,15 +1,20 @@
 """One question, and what is answered to it."""
 
+from typing import TYPE_CHECKING
+
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Static
 
 from lrwr.core.model.turns import Citation, Speaker, Turn, WebCitation
-from lrwr.tui.widgets.reply import MarkChosen, Quoted, Worded, reply_of
+from lrwr.tui.widgets.reply import MarkChosen, Quoted
 from lrwr.wording.answers import notes_on
 from lrwr.wording.cleaning import clean
 from lrwr.wording.conversations import ANALYST, who_speaks
+
+if TYPE_CHECKING:
+    from lrwr.tui.widgets.worded import Worded
 
 SUPERVISOR = "lrwr"
 """Whose words those of no avatar are."""
@@ -56,9 +61,10 @@ class TurnView(Vertical):
             return
         said = self.turn.output
         yield _speaker(who_speaks(said.narrative_state_delta))
-        yield reply_of(
-            said.response_text, model=said.model, unsupported=said.unsupported
-        )
+        if said.model:
+            yield _worded(said.response_text)
+        else:
+            yield Quoted(said.response_text, said.unsupported)
         yield from self._notes(self.turn)
 
     def found(self, citation: Citation) -> None:
@@ -87,7 +93,7 @@ class TurnView(Vertical):
         name = SUPERVISOR if speaker is Speaker.SUPERVISOR else called or ANALYST
         if self._reply is None or name != self._speaker:
             await self._finish_reply()
-            self._reply = Worded() if model else Quoted()
+            self._reply = _worded() if model else Quoted()
             self._speaker = name
             await self.mount(_speaker(name), self._reply)
         if text.strip() and self.query(".step"):
@@ -154,3 +160,9 @@ def _speaker(name: str) -> Static:
         return Static(name, markup=False, classes="speaker analyst")
     told = f"{' '.join(clean(name).split())}, in character"
     return Static(told, markup=False, classes="speaker avatar")
+
+
+def _worded(text: str = "") -> "Worded":
+    from lrwr.tui.widgets.worded import Worded
+
+    return Worded(text)

@@ -1,0 +1,143 @@
+"""What is left open is answered, left so, put off and taken back."""
+
+from pathlib import Path
+
+import pytest
+
+from lrwr.tui.sitting import Opening
+from lrwr.tui.widgets.listing import RowList
+from tests.fakes.paired import (
+    highlighted,
+    shown_lines,
+    shown_note,
+    shown_rows,
+    write_line,
+)
+from tests.fakes.picture import check_picture
+from tests.fakes.room import NARROW, WIDE, Room, a_room
+
+CANON = "lrwr.canon.toml"
+SIZES = [("wide", WIDE), ("narrow", NARROW)]
+
+
+async def open_gaps(room: Room) -> list[str]:
+    await room.press("f6")
+    return shown_rows(room)
+
+
+async def test_a_gap_is_shown_with_its_words_and_where_an_answer_goes(
+    book: Path,
+) -> None:
+    async with a_room(book) as room:
+        rows = await open_gaps(room)
+        assert rows[0] == "Open"
+        assert highlighted(room) == rows[1]
+        lines = "\n".join(shown_lines(room))
+        assert "notes/characters/GreyAnsel.md:16" in lines
+        assert "kept in lrwr.canon.toml" in lines
+        assert "no language model has read" in shown_note(room)
+
+
+async def test_an_answer_is_canon_and_can_be_taken_back(book: Path) -> None:
+    canon = book / CANON
+    before = canon.read_text(encoding="utf-8") if canon.exists() else ""
+    async with a_room(book) as room:
+        rows = await open_gaps(room)
+        await room.press("enter")
+        await write_line(room, "for [bold]eels[/]")
+        assert "for [bold]eels[/]" in canon.read_text(encoding="utf-8")
+        assert shown_rows(room) == [rows[0], *rows[2:]]
+        assert highlighted(room) == rows[2]
+        assert "Answered, in lrwr.canon.toml; u takes it back" in shown_note(room)
+        await room.press("u")
+        assert shown_note(room).startswith("Taken back: GreyAnsel")
+        assert shown_rows(room) == rows
+        after = canon.read_text(encoding="utf-8") if canon.exists() else ""
+        assert after == before
+
+
+async def test_nothing_written_answers_nothing(book: Path) -> None:
+    async with a_room(book) as room:
+        rows = await open_gaps(room)
+        await room.press("a", "enter")
+        await room.press("a", "escape")
+        assert shown_rows(room) == rows
+        assert not (book / CANON).exists()
+
+
+async def test_a_gap_is_left_open_on_purpose(book: Path) -> None:
+    async with a_room(book) as room:
+        rows = await open_gaps(room)
+        await room.press("down", "d")
+        assert rows[2] not in shown_rows(room)
+        assert "Left open on purpose" in shown_note(room)
+        await room.press("u", "u")
+        assert shown_rows(room) == rows
+        assert "Nothing was decided here" in shown_note(room)
+
+
+async def test_a_gap_that_is_put_off_goes_to_the_end_and_nothing_is_kept(
+    book: Path,
+) -> None:
+    async with a_room(book) as room:
+        rows = await open_gaps(room)
+        await room.press("p")
+        assert shown_rows(room)[-2:] == ["Later", rows[1]]
+        assert highlighted(room) == rows[2]
+        assert not (book / CANON).exists()
+        await room.press("escape")
+        assert await open_gaps(room) == rows
+
+
+async def test_what_was_decided_elsewhere_since_is_left_alone(book: Path) -> None:
+    from lrwr.core.canon.decision import Change, NameConfirmed
+    from lrwr.lending import RoomServices
+
+    async def confirm(lent: RoomServices) -> Change:
+        return lent.canon.decide(NameConfirmed("Monday"))
+
+    async with a_room(book) as room:
+        await open_gaps(room)
+        await room.press("d")
+        await room.stage.do(confirm)
+        await room.press("u")
+        assert "Something else was decided since" in shown_note(room)
+        assert "Monday" in (book / CANON).read_text(encoding="utf-8")
+
+
+async def test_what_this_talk_came_upon_stands_first(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.ask("What is left open about TallowJack?")
+        rows = await open_gaps(room)
+        assert rows[0] == "This conversation came upon"
+        assert rows[1].startswith("I have not decided what is in the tin")
+        assert rows[2] == "Open"
+        assert rows[3].startswith("Undecided on purpose")
+
+
+async def test_under_a_horizon_nothing_of_later_is_asked(book: Path) -> None:
+    async with a_room(book, opening=Opening(as_of="ch1")) as room:
+        assert await open_gaps(room) == []
+        assert shown_lines(room) == ["No gap is open up to ch1."]
+
+
+async def test_a_gap_is_chosen_by_mouse(book: Path) -> None:
+    async with a_room(book) as room:
+        rows = await open_gaps(room)
+        await room.pilot.click(RowList, offset=(4, 2))
+        await room.settle()
+        assert highlighted(room) == rows[2]
+        await room.pilot.click(RowList, offset=(4, 2))
+        await room.settle()
+        await write_line(room, "tin")
+        assert "tin" in (book / CANON).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+@pytest.mark.parametrize(("width", "size"), SIZES)
+async def test_the_gaps_look_as_they_should(
+    book: Path, width: str, size: tuple[int, int], theme: str
+) -> None:
+    async with a_room(book, size=size, LRWR_SCREEN_THEME=theme) as room:
+        await room.press("f6", "d")
+        check_picture(room.app, f"gaps-{width}-{theme}")

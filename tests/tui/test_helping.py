@@ -1,0 +1,95 @@
+"""The help: everything that can be done."""
+
+from pathlib import Path
+
+import pytest
+from textual.widgets import Static
+
+from lrwr.tui.actions import FIXED, PLACES, PROMPT, ROOM
+from lrwr.tui.screens.help import NOTHING, HelpScreen
+from lrwr.tui.screens.room import RoomScreen
+from lrwr.tui.widgets.prompt import Prompt
+from tests.fakes.picture import check_picture
+from tests.fakes.room import NARROW, WIDE, Room, a_room
+
+
+async def open_help(room: Room) -> HelpScreen:
+    await room.pilot.press("f1")
+    await room.pilot.pause()
+    assert isinstance(room.app.screen, HelpScreen)
+    return room.app.screen
+
+
+def told(screen: HelpScreen) -> str:
+    return str(screen.query_one("VerticalScroll Static", Static).content)
+
+
+async def test_every_action_is_there_with_its_key_and_its_name(book: Path) -> None:
+    async with a_room(book, LRWR_SCREEN_KEYS="room.characters ctrl+o") as room:
+        shown = told(await open_help(room))
+        for action in (*ROOM, *PROMPT, *FIXED, *PLACES):
+            assert action.id in shown
+            assert action.help in shown
+        assert "Ctrl+O    /character [NAME]" in shown
+        assert "\nF2 " not in shown
+        await room.press("escape")
+
+
+async def test_what_is_typed_narrows_it(book: Path) -> None:
+    async with a_room(book) as room:
+        screen = await open_help(room)
+        await room.type("mark down")
+        await room.pilot.pause()
+        assert told(screen).splitlines()[0] == "The conversation"
+        assert "room.export" in told(screen)
+        assert "room.help" not in told(screen)
+        await room.type(" zzz")
+        await room.pilot.pause()
+        assert told(screen) == NOTHING
+        await room.press("escape")
+
+
+@pytest.mark.parametrize("key", ["escape", "f1"])
+async def test_it_closes_and_the_prompt_is_as_it_was(book: Path, key: str) -> None:
+    async with a_room(book) as room:
+        await room.type("half a question")
+        await open_help(room)
+        await room.press(key)
+        assert isinstance(room.app.screen, RoomScreen)
+        await room.type("!")
+        assert room.screen.query_one(Prompt).text == "half a question!"
+
+
+async def test_arrows_scroll_it(book: Path) -> None:
+    async with a_room(book, size=NARROW) as room:
+        screen = await open_help(room)
+        pane = screen.query_one("VerticalScroll")
+        await room.pilot.press("down", "down", "pagedown")
+        assert pane.scroll_y > 2
+        await room.pilot.press("up")
+        before = pane.scroll_y
+        await room.type("x")
+        await room.pilot.pause()
+        assert pane.scroll_y < before
+        await room.press("escape")
+
+
+async def test_words_after_the_command_are_looked_for(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.type("/help theme")
+        await room.pilot.press("enter")
+        await room.pilot.pause()
+        assert isinstance(room.app.screen, HelpScreen)
+        assert "room.palette" in told(room.app.screen)
+        await room.press("escape")
+
+
+@pytest.mark.parametrize(("size", "name"), [(WIDE, "wide"), (NARROW, "narrow")])
+@pytest.mark.parametrize("theme", ["dark", "light"])
+async def test_it_looks_so(
+    book: Path, size: tuple[int, int], name: str, theme: str
+) -> None:
+    async with a_room(book, size=size, LRWR_SCREEN_THEME=theme) as room:
+        await open_help(room)
+        check_picture(room.app, f"help-{name}-{theme}")
+        await room.press("escape")

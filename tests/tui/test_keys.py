@@ -1,0 +1,130 @@
+"""The writer's own keys."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual._xterm_parser import XTermParser
+from textual.binding import Binding
+from textual.events import Key
+
+from lrwr.tui.hearing import hear_alt_enter
+from lrwr.tui.keys import EVERY, keymap_of, keys_of, plain, shown
+from lrwr.tui.screens.help import HelpScreen
+from tests.fakes.room import a_room
+
+
+@pytest.mark.parametrize(
+    ("lines", "keymap"),
+    [
+        (["room.characters ctrl+o"], {"room.characters": "ctrl+o"}),
+        (["room.characters  Ctrl+O , f2"], {"room.characters": "ctrl+o,f2"}),
+        (["room.side shift+Alt+X"], {"room.side": "alt+shift+x"}),
+        (["room.side option+pgup"], {"room.side": "alt+pageup"}),
+        (["room.side alt+."], {"room.side": "alt+full_stop"}),
+        (["place.copy y"], {"place.copy": "y"}),
+        (
+            ["room.people f8", "room.world f7"],
+            {"room.people": "f8", "room.world": "f7"},
+        ),
+        (
+            ["room.characters ctrl+o", "room.side f2"],
+            {"room.characters": "ctrl+o", "room.side": "f2"},
+        ),
+    ],
+)
+def test_a_line_gives_an_action_other_keys(
+    lines: list[str], keymap: dict[str, str]
+) -> None:
+    assert keymap_of(lines) == (keymap, ())
+
+
+@pytest.mark.parametrize(
+    ("lines", "keymap", "told"),
+    [
+        (["room.charcters f2"], {}, "Did you mean room.characters?"),
+        (["room.side"], {}, "names no key"),
+        (["room.side ,"], {}, "names no key"),
+        (["room.side knob"], {}, "“knob” is no key"),
+        (["room.side ctrl+"], {}, "“ctrl+” is no key"),
+        (["room.side knob,f12"], {"room.side": "f12"}, "“knob” is no key"),
+        (["room.side x"], {}, "“X” is something that you type"),
+        (["room.side 7"], {}, "“7” is something that you type"),
+        (["room.side space"], {}, "something that you type"),
+        (["room.side shift+x"], {}, "something that you type"),
+        (["room.side f2"], {}, "F2 cannot be for room.side: it is for room.characters"),
+        (["room.side ctrl+m"], {}, "it is for prompt.ask"),
+        (["room.side alt+3"], {}, "That cannot be changed."),
+        (
+            ["room.side f12", "room.copy f12"],
+            {"room.side": "f12"},
+            "F12 cannot be for room.copy: it is for room.side",
+        ),
+    ],
+)
+def test_a_line_that_makes_no_sense_is_told(
+    lines: list[str], keymap: dict[str, str], told: str
+) -> None:
+    found, (problem,) = keymap_of(lines)
+    assert found == keymap
+    assert told in problem
+
+
+@given(st.lists(st.text() | st.sampled_from([f"{one.id} f2,x," for one in EVERY])))
+def test_no_line_takes_the_last_key_from_anything(lines: list[str]) -> None:
+    keymap, _ = keymap_of(lines)
+    pressed = [
+        (action.id.partition(".")[0], key)
+        for action in EVERY
+        for key in keys_of(action, keymap)
+    ]
+    assert len(pressed) == len(set(pressed))
+    for keys in keymap.values():
+        list(Binding.make_bindings([Binding(keys, "anything")]))
+
+
+@given(st.text())
+def test_a_key_has_one_name(key: str) -> None:
+    assert plain(plain(key)) == plain(key)
+
+
+@pytest.mark.parametrize(
+    ("key", "read"),
+    [("ctrl+o", "Ctrl+O"), ("f2", "F2"), ("alt+enter", "Alt+Enter"), ("?", "?")],
+)
+def test_a_key_is_shown_as_it_stands_on_the_board(key: str, read: str) -> None:
+    assert shown(key) == read
+
+
+async def test_own_keys_do_it_and_the_former_ones_do_not(book: Path) -> None:
+    async with a_room(book, LRWR_SCREEN_KEYS="room.help ctrl+o:room.side f1") as room:
+        await room.pilot.press("f1")
+        assert not isinstance(room.app.screen, HelpScreen)
+        await room.pilot.press("ctrl+o")
+        await room.pilot.pause()
+        assert isinstance(room.app.screen, HelpScreen)
+        await room.press("escape")
+
+
+async def test_a_bad_line_is_told_and_the_room_opens_all_the_same(book: Path) -> None:
+    (book / "lrwr.toml").write_text(
+        '[screen]\nkeys = ["room.help ctrl+", "room.help ,", "room.nothing f1"]\n',
+        encoding="utf-8",
+    )
+    async with a_room(book) as room:
+        told = [one.message for one in room.app._notifications]
+        assert len(told) == 3
+        await room.pilot.press("f1")
+        await room.pilot.pause()
+        assert isinstance(room.app.screen, HelpScreen)
+        await room.press("escape")
+
+
+@pytest.mark.parametrize("sent", ["\x1b\r", "\x1b\n", "\n", "\x1b[13;3u"])
+def test_alt_enter_is_heard_however_a_terminal_sends_it(sent: str) -> None:
+    hear_alt_enter()
+    (action,) = (one for one in EVERY if one.id == "prompt.newline")
+    (event,) = XTermParser().feed(sent)
+    assert isinstance(event, Key)
+    assert event.key in keys_of(action, {})

@@ -1,0 +1,216 @@
+"""Conversations are found, opened, renamed, written out, deleted and had back."""
+
+from pathlib import Path
+
+import pytest
+from textual.events import Paste
+
+from lrwr.core.model.turns import Mode
+from lrwr.tui.screens.line import LineScreen
+from lrwr.tui.screens.room import RoomScreen
+from lrwr.tui.sitting import Opening
+from lrwr.tui.widgets.listing import RowList
+from lrwr.tui.widgets.prompt import Prompt
+from lrwr.tui.widgets.sources import Sources
+from tests.fakes.model_server import Hang, ModelServer, Say
+from tests.fakes.paired import (
+    highlighted,
+    shown_lines,
+    shown_note,
+    shown_rows,
+    until,
+    write_line,
+)
+from tests.fakes.picture import check_picture
+from tests.fakes.room import NARROW, WIDE, Room, a_room
+
+LEDGER, FOG = "Who keeps the ledger?", "What does the fog do?"
+SIZES = [("wide", WIDE), ("narrow", NARROW)]
+ODD = "[bold]x[/] \x1b[31mred\x1b[0m שלום e\u0301 🪔"
+
+
+async def two_talks(room: Room) -> None:
+    """Leave two conversations behind, and begin a third."""
+    await room.ask(LEDGER)
+    await room.press("ctrl+n")
+    await room.ask(FOG)
+    await room.press("ctrl+n")
+
+
+def titles(room: Room) -> list[str]:
+    return [row.partition("  ")[0] for row in shown_rows(room)]
+
+
+async def test_a_conversation_is_opened_where_it_left_off(book: Path) -> None:
+    opening = Opening(character="Nell", mode=Mode.IN_CHARACTER, as_of="ch3")
+    async with a_room(book, opening=opening) as room:
+        await two_talks(room)
+        room.screen.action_do("mode", "analytical")
+        await room.press("f5")
+        assert titles(room) == [FOG, LEDGER]
+        assert "with Nell" in shown_rows(room)[0]
+        await room.press("down")
+        assert any(LEDGER in line for line in shown_lines(room)[1:])
+        await room.press("enter")
+        assert isinstance(room.app.screen, RoomScreen)
+        sitting = room.screen.sitting
+        assert (sitting.title, sitting.as_of) == (LEDGER, "ch3")
+        assert sitting.speaker == "Nell"
+        (view,) = room.transcript.views
+        assert view.question == LEDGER
+        await room.type("And then?")
+        await room.press("enter")
+        assert [one.question for one in room.transcript.views] == [LEDGER, "And then?"]
+
+
+async def test_titles_are_found_at_once_and_words_after_a_pause(book: Path) -> None:
+    async with a_room(book) as room:
+        await two_talks(room)
+        await room.press("f5", "slash")
+        await room.type("fog d")
+        await room.settle()
+        assert titles(room) == [FOG]
+        await room.press(*["backspace"] * 5)
+        await room.type("spectacles ledger")
+        await until(room, lambda: "said in" in shown_rows(room))
+        assert titles(room)[-1] == LEDGER
+        await room.press("enter")
+        assert room.screen.sitting.title == LEDGER
+        assert room.screen.query_one(Sources).views
+
+
+async def test_a_title_is_changed_in_place(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.ask(LEDGER)
+        await room.press("f5", "r")
+        assert isinstance(room.app.screen, LineScreen)
+        await write_line(room, ODD)
+        assert "is now called “[bold]x[/] red שלום e\u0301 🪔”" in shown_note(room)
+        assert titles(room) == ["[bold]x[/] red שלום e\u0301 🪔"]
+        await room.press("escape")
+        assert room.screen.sitting.title == "[bold]x[/] red שלום e\u0301 🪔"
+
+
+async def test_what_is_deleted_can_be_had_back(book: Path) -> None:
+    async with a_room(book) as room:
+        await two_talks(room)
+        await room.press("f5", "down", "d")
+        assert titles(room) == [FOG]
+        assert f"“{LEDGER}” is deleted: u brings it back" in shown_note(room)
+        assert "lrwr threads undo" in shown_note(room)
+        await room.press("u")
+        assert titles(room) == [FOG, LEDGER]
+        assert highlighted(room).startswith(LEDGER)
+        await room.press("u")
+        assert shown_note(room) == "There is no deleted conversation to bring back."
+
+
+async def test_the_talk_that_is_deleted_is_over(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.ask(LEDGER)
+        await room.press("f5", "d")
+        assert shown_rows(room) == []
+        assert "ask something first" in shown_lines(room)[0]
+        await room.press("escape")
+        assert room.screen.sitting.thread is None
+        assert room.transcript.views == []
+        await room.ask(FOG)
+        await room.press("f5")
+        assert titles(room) == [FOG]
+
+
+async def test_a_talk_is_written_out_beside_the_library(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.ask(LEDGER)
+        await room.press("f5", "e")
+        await room.press("enter")
+        file = book.parent / "who-keeps-the-ledger.md"
+        assert shown_note(room) == f"Written to {file}"
+        assert file.read_text(encoding="utf-8").startswith(f"# {LEDGER}")
+        await room.press("e")
+        assert isinstance(room.app.screen, LineScreen)
+        await write_line(room, str(file))
+        assert shown_note(room).endswith("is there already. Name another file.")
+        await room.press("e")
+        await write_line(room, str(book / "chapters" / "talk.md"))
+        assert "would be part of the manuscript" in shown_note(room)
+        assert not (book / "chapters" / "talk.md").exists()
+
+
+async def test_this_talk_is_renamed_and_written_out_by_words(book: Path) -> None:
+    async with a_room(book) as room:
+        for deed in ("rename", "export"):
+            room.screen.action_do(deed, "x")
+            await room.settle()
+        told = [str(one.message) for one in room.app._notifications]
+        assert all("has not begun" in one for one in told)
+        assert len(told) == 2
+        await room.ask(LEDGER)
+        room.screen.action_do("rename", "Tides")
+        await room.settle()
+        assert room.screen.sitting.title == "Tides"
+        file = book.parent / "tides.md"
+        room.screen.action_do("export", str(file))
+        await room.settle()
+        assert file.read_text(encoding="utf-8").startswith("# Tides")
+        await room.press("alt+r")
+        await write_line(room, "Ebb")
+        assert room.screen.sitting.title == "Ebb"
+
+
+async def test_a_new_talk_keeps_whom_and_where(book: Path) -> None:
+    opening = Opening(character="Nell", as_of="ch3")
+    async with a_room(book, opening=opening) as room:
+        await room.ask(LEDGER)
+        first = room.screen.sitting.thread
+        await room.press("ctrl+n")
+        assert room.screen.sitting.thread is None
+        assert room.screen.sitting.character == "Nell"
+        await room.ask(FOG)
+        assert room.screen.sitting.thread not in (None, first)
+
+
+async def test_an_answer_under_way_is_kept_where_it_was_asked(book: Path) -> None:
+    with ModelServer(key="") as server:
+        server.answering(
+            lambda asked: Hang() if FOG in "".join(asked.texts) else Say("Mags. [1]")
+        )
+        async with a_room(book, model=server) as room:
+            await room.ask(LEDGER)
+            first = room.screen.sitting.thread
+            await room.press("ctrl+n")
+            room.screen.query_one(Prompt).post_message(Paste(FOG))
+            await room.pilot.press("enter")
+            while not any(FOG in "".join(one.texts) for one in server.chats):
+                await room.pilot.pause(0.02)
+            await room.pilot.press("f5")
+            while room.on_top or not shown_rows(room):
+                await room.pilot.pause(0.02)
+            await room.pilot.press("enter")
+            await until(room, lambda: room.on_top and room.screen.sitting.title != "")
+            assert room.screen.sitting.thread == first
+            assert [one.question for one in room.transcript.views] == [LEDGER]
+            await room.press("f5")
+            assert sorted(titles(room)) == sorted([FOG, LEDGER])
+
+
+async def test_a_click_shows_a_talk_and_another_opens_it(book: Path) -> None:
+    async with a_room(book) as room:
+        await two_talks(room)
+        await room.press("f5")
+        await room.pilot.click(RowList, offset=(4, 1))
+        await room.settle()
+        assert highlighted(room).startswith(LEDGER)
+        await room.pilot.click(RowList, offset=(4, 1))
+        await room.settle()
+        assert room.screen.sitting.title == LEDGER
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+@pytest.mark.parametrize(("width", "size"), SIZES)
+async def test_the_list_looks_as_it_should(
+    book: Path, width: str, size: tuple[int, int], theme: str
+) -> None:
+    async with a_room(book, size=size, LRWR_SCREEN_THEME=theme) as room:
+        await room.press("f5")
+        check_picture(room.app, f"threads-{width}-{theme}")

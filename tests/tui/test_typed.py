@@ -1,0 +1,93 @@
+"""What is typed is a question or a command, and never both."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.tui.commands import Known, commands, offers
+from lrwr.tui.typed import Asked, Ordered, Unclear, as_typed, understood
+
+NAMES = frozenset({"character", "asof", "threads", "quit"})
+
+PEOPLE = Known(
+    ("Nell Tallow", "Nellie", "Mrs. Gannet"),
+    (("ch1", "The Fog"), ("ch2", "Low Tide"), ("ch10", "Third Bell")),
+)
+
+
+@given(st.text())
+def test_every_text_is_one_of_three_things(text: str) -> None:
+    assert isinstance(understood(text, NAMES), Asked | Ordered | Unclear)
+
+
+@given(st.text().map(str.strip).filter(bool))
+def test_every_question_can_be_asked_somehow(question: str) -> None:
+    assert understood(as_typed(question), NAMES) == Asked(question)
+
+
+@given(st.text().filter(lambda text: not text.startswith("/")))
+def test_what_begins_otherwise_is_a_question(text: str) -> None:
+    assert understood(text, NAMES) == Asked(text.strip())
+
+
+@given(st.text().map(str.strip).filter(lambda text: not text.startswith("/")))
+def test_a_second_slash_makes_a_question(text: str) -> None:
+    assert understood(f"//{text}", NAMES) == Asked(f"/{text}")
+
+
+@given(
+    st.sampled_from(sorted(NAMES)),
+    st.text().map(str.strip),
+    st.sampled_from([" ", "  ", "\n", " \t"]),
+)
+def test_a_command_is_told_from_its_words(name: str, words: str, gap: str) -> None:
+    assert understood(f"/{name}{gap}{words}", NAMES) == Ordered(name, words)
+    assert understood(f"/{name.upper()}{gap}{words}", NAMES) == Ordered(name, words)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("/charcter", "No command /charcter. Did you mean /character?"),
+        ("/etc/passwd", "No command /etc/passwd. A question may begin with a slash"),
+        ("/", "A command follows the slash: /help"),
+        ("/ quit", "A command follows the slash: /help"),
+    ],
+)
+def test_what_is_no_command_is_told_in_a_line(text: str, said: str) -> None:
+    found = understood(text, NAMES)
+    assert isinstance(found, Unclear)
+    assert found.why.startswith(said)
+    assert "\n" not in found.why
+
+
+@pytest.mark.parametrize(
+    ("text", "offered"),
+    [
+        ("/ch", ["/character "]),
+        ("/t", ["/threads", "/timeline"]),
+        ("/line", ["/timeline"]),
+        ("/character ", [f"/character {name}" for name in PEOPLE.names]),
+        ("/people gan", ["/people Mrs. Gannet"]),
+        ("/CHARACTER NELL", ["/character Nell Tallow", "/character Nellie"]),
+        ("/character Nell Tallow", []),
+        ("/asof ch1", ["/asof ch10"]),
+        ("/asof tide", ["/asof ch2"]),
+        ("/mode in", ["/mode in_character"]),
+        ("/copy ", ["/copy answer", "/copy quote"]),
+        ("/rename Ni", []),
+        ("/nothing x", []),
+        ("//ch", []),
+        (" /ch", []),
+        ("Who keeps the ledger?", []),
+        ("", []),
+    ],
+)
+def test_what_is_begun_is_offered_to_go_on(text: str, offered: list[str]) -> None:
+    assert [one.text for one in offers(text, PEOPLE)] == offered
+
+
+@given(st.text(), st.lists(st.text(), max_size=5))
+def test_an_offer_goes_on_as_a_command(text: str, names: list[str]) -> None:
+    for offer in offers(f"/{text}", Known(tuple(names))):
+        assert isinstance(understood(offer.text, commands()), Ordered)
