@@ -1,7 +1,7 @@
 """The writing room: one app, its colours and its keys."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
@@ -50,21 +50,26 @@ class WritingRoom(App[None], inherit_bindings=False):
         self.fault = fault
         self.keymap: Mapping[str, str] = {}
         self._opening = opening
+        self._problems = list(self._dress())
 
     def on_mount(self) -> None:
-        """Dress, and show the conversation."""
-        for theme in themes():
-            self.register_theme(theme)
-        wanted = theme_named(self.settings.screen.theme, os.environ)
+        """Show the conversation, and what is wrong with the room's settings."""
         self.keymap, problems = keymap_of(self.settings.screen.keys)
         self.set_keymap(self.keymap)
         self.push_screen(RoomScreen(self._opening))
+        for problem in (*problems, *self._problems):
+            self.notify(problem, severity="warning", markup=False)
+
+    def _dress(self) -> Iterator[str]:
+        """Put on the theme that is set, before anything is drawn in another."""
+        for theme in themes():
+            self.register_theme(theme)
+        wanted = theme_named(self.settings.screen.theme, os.environ)
         if wanted in self.available_themes:
             self.theme = wanted
-        else:
-            problems = (*problems, f"There is no theme “{wanted}”.")
-        for problem in problems:
-            self.notify(problem, severity="warning", markup=False)
+            return
+        self.theme = theme_named("auto", os.environ)
+        yield f"There is no theme “{wanted}”."
 
     def told(self, error: Exception) -> LrwrError:
         """Return what the writer is told of an error, foreseen or not."""

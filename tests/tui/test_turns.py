@@ -67,7 +67,10 @@ async def test_a_model_s_words_are_shown_as_they_come(
         await room.ask(LEDGER)
         assert room.transcript.last is not None
         assert room.transcript.last.output.response_text == "OchraMags does."
-        assert "tokens sent" in room.screen.query_one(StatusLine).standing.spent
+        spent = room.screen.query_one(StatusLine).standing.spent
+        assert "tokens, price unknown" in spent and "in all" not in spent
+        await room.ask("And who is Nell?")
+        assert "; in all" in room.screen.query_one(StatusLine).standing.spent
 
 
 async def test_an_answer_that_is_stopped_is_marked_and_kept(

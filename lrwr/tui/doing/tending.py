@@ -1,9 +1,20 @@
 """Tending the library: what was read, reading again, watching, and what is set."""
 
+from contextlib import aclosing
 from typing import TYPE_CHECKING
+
+from lrwr.tui.widgets.desk import Desk
+from lrwr.tui.widgets.status import StatusLine
+from lrwr.wording.cleaning import clean
 
 if TYPE_CHECKING:
     from lrwr.tui.screens.room import RoomScreen
+
+WATCH = "watch"
+"""The group of what reads saves: it goes on until it is stopped."""
+
+TOLD = 8.0
+"""Seconds for which a line stays that tells what a save brought."""
 
 
 async def library(screen: "RoomScreen", words: str) -> None:
@@ -21,7 +32,39 @@ async def library(screen: "RoomScreen", words: str) -> None:
 async def watch(screen: "RoomScreen", words: str) -> None:
     """Begin to read each save, or stop that; `on` and `off` say which."""
     wanted = {"on": True, "off": False}.get(words.strip().lower())
-    screen.watch_manuscript(on=wanted)
+    watching = any(w.group == WATCH and w.is_running for w in screen.workers)
+    if watching and not wanted:
+        screen.workers.cancel_group(screen, WATCH)
+        screen.query_one(StatusLine).say(index="")
+        screen.notify("Saves are not read any more.")
+    elif not watching and wanted is not False:
+        screen.run_worker(_saves(screen), group=WATCH, exit_on_error=False)
+
+
+async def _saves(screen: "RoomScreen") -> None:
+    """Show what each save brings, until it is stopped."""
+    from lrwr.tui.watched import seen
+
+    status = screen.query_one(StatusLine)
+    status.say(index="reading what changed …")
+    saves = screen.room.stage.follow(lambda lent: lent.watch())
+    try:
+        async with aclosing(saves) as events:
+            async for event in events:
+                _learn(screen, *seen(event))
+    except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
+        screen.tell(error)
+        status.say(index="")
+
+
+def _learn(screen: "RoomScreen", line: str, short: str) -> None:
+    """Say what a save brought: `line` in full, `short` in the status line."""
+    if line:
+        screen.learned.append(line)
+        screen.notify(clean(line), markup=False, timeout=TOLD)
+        screen.query_one(Desk).sources.look_again()
+    if short:
+        screen.query_one(StatusLine).fresh(short)
 
 
 async def settings(screen: "RoomScreen", words: str) -> None:

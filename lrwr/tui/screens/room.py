@@ -1,7 +1,6 @@
 """The conversation: ask, read, follow it to the text."""
 
 import asyncio
-import time
 from collections import deque
 from contextlib import aclosing
 from dataclasses import replace
@@ -38,15 +37,15 @@ from lrwr.tui.widgets.prompt import Prompt, PromptBox
 from lrwr.tui.widgets.status import StatusLine
 from lrwr.tui.widgets.transcript import Transcript
 from lrwr.tui.widgets.turn import TurnView
-from lrwr.wording.amounts import ago, count
-from lrwr.wording.answers import spent_on
+from lrwr.wording.amounts import count
+from lrwr.wording.answers import spent_in_short
 from lrwr.wording.cleaning import clean
 
 if TYPE_CHECKING:
     from lrwr.tui.app import WritingRoom
 
-FRESH = 5.0
-"""Seconds after which the status line tells anew how long ago something was."""
+BREATH = 0.05
+"""Seconds in which the first picture is drawn, before anything heavy is loaded."""
 
 LEARNED = 100
 """Lines of what saves brought that are kept to be looked at."""
@@ -67,7 +66,6 @@ class RoomScreen(Screen[None]):
         self._model = ""
         self._settled = self._stopping = False
         self._loaded = asyncio.Event()
-        self._read: tuple[str, float] | None = None
         self.learned: deque[str] = deque(maxlen=LEARNED)
 
     @property
@@ -89,13 +87,17 @@ class RoomScreen(Screen[None]):
     def on_mount(self) -> None:
         """Be ready to be asked, and load behind that."""
         self.query_one(Prompt).focus()
-        self.call_after_refresh(self.load)
-        self.set_interval(FRESH, self._tell_freshness)
+        self.call_after_refresh(self.set_timer, BREATH, self.load)
 
     def watch_sitting(self, sitting: Sitting) -> None:
         """Say with whom the writer talks, and how far the story has come."""
         if self.is_mounted:
             self.query_one("#placard", Static).update(clean(_told_of(sitting)))
+            self.call_after_refresh(self._tell_spent)
+
+    def _tell_spent(self) -> None:
+        turns = self.query_one(Transcript).turns
+        self.query_one(StatusLine).say(spent=spent_in_short(turns))
 
     @work(exclusive=True, group="load", exit_on_error=False)
     async def load(self) -> None:
@@ -130,7 +132,7 @@ class RoomScreen(Screen[None]):
         if found.counts is None:
             return
         if self._opening.watch:
-            self.watch_manuscript(on=True)
+            self.action_do("watch", "on")
         else:
             self._look()
 
@@ -200,50 +202,6 @@ class RoomScreen(Screen[None]):
         if found is not None:
             await self._done(*found, view)
 
-    @work(exclusive=True, group="watch", exit_on_error=False)
-    async def _watch(self) -> None:
-        """Show what each save brings, until it is stopped."""
-        from lrwr.tui.watched import seen
-
-        self.query_one(StatusLine).say(index="reading what changed …")
-        try:
-            async with aclosing(
-                self.room.stage.follow(lambda lent: lent.watch())
-            ) as events:
-                async for event in events:
-                    self._learn(*seen(event))
-        except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
-            self.tell(error)
-            self.query_one(StatusLine).say(index="")
-
-    def watch_manuscript(self, *, on: bool | None) -> None:
-        """Begin to read each save, or stop that; None does the other of the two."""
-        watching = any(w.group == "watch" and w.is_running for w in self.workers)
-        if watching and not on:
-            self.workers.cancel_group(self, "watch")
-            self._read = None
-            self.query_one(StatusLine).say(index="")
-            self.notify("Saves are not read any more.")
-        elif not watching and on is not False:
-            self._watch()
-
-    def _learn(self, line: str, short: str) -> None:
-        """Say what a save brought: `line` in full, `short` in the status line."""
-        if line:
-            self.learned.append(line)
-            self.notify(clean(line), markup=False, timeout=8)
-            self.query_one(Desk).sources.look_again()
-        if short:
-            self._read = short, time.monotonic()
-            self._tell_freshness()
-
-    def _tell_freshness(self) -> None:
-        if self._read is not None:
-            short, at = self._read
-            self.query_one(StatusLine).say(
-                index=f"{short} {ago(time.monotonic() - at)}"
-            )
-
     async def _show(self, event: TurnEvent, view: TurnView) -> None:
         desk = self.query_one(Desk)
         match event:
@@ -268,7 +226,7 @@ class RoomScreen(Screen[None]):
         await self.query_one(Desk).finish(view, turn)
         title = self.sitting.title or " ".join(turn.question.split())[:60]
         self.sitting = replace(self.sitting, thread=thread, title=title)
-        self.query_one(StatusLine).say(spent=spent_on(turn))
+        self._tell_spent()
 
     def tell(self, error: Exception) -> None:
         """Say what went wrong and what to try, in a line."""

@@ -1,5 +1,6 @@
 """One line that says how things stand."""
 
+import time
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -8,7 +9,11 @@ from textual.containers import Horizontal
 from textual.reactive import reactive
 from textual.widgets import Static
 
+from lrwr.wording.amounts import ago
 from lrwr.wording.cleaning import clean
+
+FRESH = 5.0
+"""Seconds after which it is told anew how long ago something was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,7 @@ class StatusLine(Horizontal):
 
     DEFAULT_CSS: ClassVar[str] = ""
     standing: reactive[Standing] = reactive(Standing)
+    _read: tuple[str, float] | None = None
 
     def compose(self) -> ComposeResult:
         """Lay out the parts, the one that may be cut first in the middle."""
@@ -38,9 +44,26 @@ class StatusLine(Horizontal):
         yield Static(id="status-leaving", markup=False)
         yield Static(id="status-spent", markup=False)
 
+    def on_mount(self) -> None:
+        """Go on telling how long ago something was read."""
+        self.set_interval(FRESH, self._tell_age)
+
     def say(self, **parts: str) -> None:
         """Change some parts of what is shown."""
+        if "index" in parts:
+            self._read = None
         self.standing = replace(self.standing, **parts)
+
+    def fresh(self, what: str) -> None:
+        """Say what was read just now, and from then on how long ago that was."""
+        self._read = what, time.monotonic()
+        self._tell_age()
+
+    def _tell_age(self) -> None:
+        if self._read is not None:
+            what, at = self._read
+            told = f"{what} {ago(time.monotonic() - at)}"
+            self.standing = replace(self.standing, index=told)
 
     def watch_standing(self, standing: Standing) -> None:
         """Show it."""

@@ -72,6 +72,11 @@ class Transcript(VerticalScroll):
         return list(self.query_children(TurnView))
 
     @property
+    def turns(self) -> list[Turn]:
+        """All turns of the conversation that are over, on the screen or not."""
+        return [*self._older, *self._told(), *self._newer]
+
+    @property
     def last(self) -> Turn | None:
         """The newest turn that is over."""
         if self._newer:
