@@ -150,11 +150,11 @@ class Conversation:
                 "/help shows what can be done; Ctrl-D or /quit ends the conversation."
             )
         for text in self._texts():
-            if text.strip() and not self._told(self._handle, text):
+            if not self._told(self._handle, text):
                 return
 
     def _texts(self) -> Iterator[str]:
-        """Yield what is typed; a second Ctrl-C in a row ends it."""
+        """Yield what is typed, empty lines left out; a second Ctrl-C in a row ends it."""
         while True:
             try:
                 text = self._lines.next()
@@ -167,8 +167,9 @@ class Conversation:
                 continue
             if text is None:
                 return
-            self._interrupted = False
-            yield text
+            if text.strip():
+                self._interrupted = False
+                yield text
 
     def _told(self, handle: Callable[[str], bool], text: str) -> bool:
         """Do what a text asks for; tell what goes wrong. Return whether to go on."""

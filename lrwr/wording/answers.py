@@ -1,10 +1,11 @@
 """What there is to say of an answer besides its words."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from lrwr.core.model.metering import Usage
 from lrwr.core.model.turns import Turn, TurnState
-from lrwr.wording.amounts import count, tokens_and_price
+from lrwr.wording.amounts import count, dollars, tokens_and_price
 from lrwr.wording.cleaning import one_line
 from lrwr.wording.excerpts import excerpt
 
@@ -46,6 +47,25 @@ def notes_on(turn: Turn) -> Iterator[str]:
         yield f"the web was asked{sent}"
     if turn.state is TurnState.STOPPED:
         yield "stopped before its end"
+
+
+def spent_in_short(turns: Sequence[Turn]) -> str:
+    """Return what the last turn took, and all of them; empty where no model was asked.
+
+    Tokens sent and answered are counted together; those of an answer are estimated.
+    """
+    if not any(turn.usage.calls for turn in turns):
+        return ""
+    last = _spent(turns[-1:])
+    return last if len(turns) == 1 else f"{last}; in all {_spent(turns)}"
+
+
+def _spent(turns: Sequence[Turn]) -> str:
+    usage = sum((turn.usage for turn in turns), Usage())
+    prices = [turn.price for turn in turns if turn.usage.calls]
+    known = [price for price in prices if price is not None]
+    cost = dollars(sum(known)) if len(known) == len(prices) else "price unknown"
+    return f"{usage.prompt_tokens + usage.completion_tokens:,} tokens, {cost}"
 
 
 def spent_on(turn: Turn) -> str:

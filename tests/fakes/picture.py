@@ -8,12 +8,18 @@ from itertools import groupby
 from pathlib import Path
 
 from textual.app import App
+from textual.widgets import Input, TextArea
 
 PICTURES = Path(__file__).parents[1] / "tui" / "pictures"
 
 
 def picture(app: App[None]) -> str:
-    """Return the screen's lines, and under them each line's stretches of one style."""
+    """Return the screen's lines, and under them each line's stretches of one style.
+
+    What blinks is there.
+    """
+    if isinstance(app.focused, Input | TextArea):
+        app.focused.cursor_blink = False
     lines: list[str] = []
     styles: list[str] = []
     width = app.size.width

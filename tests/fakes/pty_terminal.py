@@ -98,6 +98,10 @@ class PtyTerminal:
             os.write(self._own, KEYS.get(key, key).encode())
             self._read(0.05)
 
+    def tell(self, told: signal.Signals) -> None:
+        """Send the command a signal."""
+        self._process.send_signal(told)
+
     def leave(self) -> int:
         """Wait for the end, and return the exit code."""
         end = time.monotonic() + PATIENCE

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from textual.events import Paste
+from textual.events import Key, Paste
 from textual.pilot import Pilot
 
 from lrwr.cli.faults import fault_of
@@ -57,6 +57,12 @@ class Room:
     async def press(self, *keys: str) -> None:
         """Press keys, and wait until all that they began is done."""
         await self.pilot.press(*keys)
+        await self.settle()
+
+    async def hit(self, *keys: str) -> None:
+        """Press keys faster than any can be dealt with, then wait for what they do."""
+        for key in keys:
+            self.app.post_message(Key(key, key if len(key) == 1 else None))
         await self.settle()
 
     async def type(self, text: str) -> None:

@@ -199,3 +199,18 @@ async def test_both_lists_look_as_they_should(
         check_picture(room.app, f"characters-{width}-{theme}")
         await room.press("escape", "f3")
         check_picture(room.app, f"horizon-{width}-{theme}")
+
+
+async def test_keys_are_taken_in_the_order_in_which_they_are_pressed(
+    book: Path,
+) -> None:
+    async with a_room(book) as room:
+        await room.press("f3")
+        await room.hit("down", "down", "enter")
+        assert room.screen.sitting.as_of == "ch1:s1"
+        await room.press("f2")
+        await room.hit(*"ochra", "enter")
+        assert room.screen.sitting.character == "OchraMags"
+        await room.press("alt+r")
+        await room.hit(*"xyz", "enter")
+        assert room.on_top

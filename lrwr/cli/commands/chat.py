@@ -7,6 +7,7 @@ import typer
 from lrwr.cli.commands.ask import AsOf, Character, ModeName, ThreadName
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager
 
     from lrwr.cli.output import Output
@@ -90,4 +91,18 @@ async def _chat(settings: "Settings", opening: "Opening") -> None:
         return open_room(settings)
 
     async with Backstage(opening_room) as stage:
-        await WritingRoom(stage, settings, opening, fault_of).run_async()
+        room = WritingRoom(stage, settings, opening, fault_of)
+        _leave_when_told(room.exit)
+        await room.run_async()
+
+
+def _leave_when_told(leave: "Callable[[], None]") -> None:
+    """Leave in order, with what was said kept, when the terminal is closed."""
+    import asyncio
+    import signal
+    from contextlib import suppress
+
+    loop = asyncio.get_running_loop()
+    for name in ("SIGHUP", "SIGTERM"):
+        with suppress(AttributeError, NotImplementedError):  # Windows has neither
+            loop.add_signal_handler(getattr(signal, name), leave)

@@ -1,5 +1,6 @@
 """Going back to conversations, and keeping them."""
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -20,6 +21,9 @@ from lrwr.wording.conversations import title_of
 
 if TYPE_CHECKING:
     from lrwr.tui.screens.room import RoomScreen
+
+TURN = frozenset({"turn", "stopped"})
+"""Work on one turn: its answer, and what is kept of one that was stopped."""
 
 
 async def threads(screen: "RoomScreen", words: str) -> None:
@@ -128,9 +132,11 @@ async def _open(screen: "RoomScreen", thread: Thread, turns: Sequence[Turn]) -> 
 async def _stopped(screen: "RoomScreen") -> None:
     """Stop the answer that is under way, and wait until it is kept where it belongs."""
     await screen.action_stop()
-    for worker in [one for one in screen.workers if one.group in ("turn", "stopped")]:
-        with suppress(WorkerFailed, WorkerCancelled):
-            await worker.wait()
+    while under_way := [one for one in screen.workers if one.group in TURN]:
+        for worker in under_way:  # the last thing that one does is to begin the next
+            with suppress(WorkerFailed, WorkerCancelled):
+                await worker.wait()
+        await asyncio.sleep(0)
 
 
 async def _catch_up(screen: "RoomScreen") -> None:

@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+from textual import on
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -75,6 +77,11 @@ class LineScreen(ModalScreen[str | None]):
         self.query_one(Input).focus()
 
     def action_give(self) -> None:
+        """Let Enter take its turn behind the letters before it; see `_given`."""
+        raise SkipAction
+
+    @on(Input.Submitted)
+    def _given(self) -> None:
         """Take what is written; nothing written is nothing said."""
         self.dismiss(self.query_one(Input).value.strip() or None)
 

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 from textual import events, on, work
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
@@ -245,11 +246,13 @@ class Paired(ModalScreen[Result]):
             return
         self.query_one(LineList).read(lines)
 
-    @on(OptionList.OptionSelected)
-    def _selected(self) -> None:
-        self.action_enter()
-
     def action_enter(self) -> None:
+        """Let Enter take its turn behind the keys before it; see `_entered`."""
+        raise SkipAction
+
+    @on(OptionList.OptionSelected)
+    @on(Input.Submitted, "#paired-find")
+    def _entered(self) -> None:
         """Choose the row, or open the place of the line that is being read."""
         if self.focused is not self.query_one(LineList):
             if key := self.key:

@@ -1,0 +1,77 @@
+"""The writing room as it is installed, in a real terminal."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.model_server import ModelServer, Refuse, Say
+from tests.fakes.pty_terminal import PtyTerminal
+from tests.fakes.room import with_model
+from tests.fakes.terminal import LRWR, Terminal
+
+
+def open_room(book: Terminal, *words: str, **env: str) -> PtyTerminal:
+    return PtyTerminal(
+        [str(LRWR), "chat", *words], folder=book.folder, env={**book.env, **env}
+    )
+
+
+def read(sample: Terminal) -> Terminal:
+    assert sample.run("ingest", ".").code == 0
+    return sample
+
+
+def test_a_day_in_the_room(sample: Terminal, tmp_path: Path) -> None:
+    book = read(sample)
+    opened, editor = tmp_path / "opened", tmp_path / "vim"
+    editor.write_text(f'#!/bin/sh\necho "$@" > "{opened}"\n')
+    editor.chmod(0o755)
+    with open_room(book, EDITOR=str(editor)) as room:
+        room.expect("Ask something")
+        room.press(*"Who keeps the ledger?", "enter")
+        room.expect("the analyst")
+        room.expect("[1]")
+        room.press("alt+1")
+        room.expect("Enter opens it")
+        room.press("enter")
+        room.expect("[1]")
+        room.press("f2")
+        room.expect("type to find")
+        room.press(*"ochra")
+        room.expect("66 times")
+        room.press("enter")
+        room.expect("about OchraMags")
+        room.press("f3")
+        room.expect("the whole story")
+        room.press("down", "down", "enter")
+        room.expect("as of ch1")
+        room.press("ctrl+q")
+        assert room.leave() == 0
+    assert opened.read_text().startswith("+")
+    with open_room(book, "--thread", "1") as room:
+        room.expect("Who keeps the ledger?")
+        room.press("ctrl+q")
+        assert room.leave() == 0
+
+
+@pytest.mark.parametrize("told", [signal.SIGHUP, signal.SIGTERM])
+def test_a_terminal_that_is_closed_loses_nothing(
+    sample: Terminal, told: signal.Signals
+) -> None:
+    book = read(sample)
+    with ModelServer(key="") as server:
+        server.pause = 0.05
+        server.answering(
+            lambda asked: Refuse(500) if asked.shape else Say(*["word "] * 2_000)
+        )
+        with open_room(book, **with_model(server)) as room:
+            room.expect("Ask something")
+            room.press(*"Who keeps the ledger?", "enter")
+            room.expect("word word")
+            room.tell(told)
+            assert room.leave() == 0
+    (talk,) = book.run("threads", "--json").json
+    (turn,) = book.run("threads", "show", talk["id"], "--json").json["conversation"]
+    assert turn["state"] == "stopped"
+    assert turn["answer"].startswith("word word")

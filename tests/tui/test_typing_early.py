@@ -1,0 +1,114 @@
+"""What is typed before the room is ready is neither lost nor in the way."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from lrwr.cli.faults import fault_of
+from lrwr.core.settings.load import load_settings
+from lrwr.lending import RoomServices, open_room
+from lrwr.tui.app import WritingRoom
+from lrwr.tui.backstage import Backstage
+from lrwr.tui.sitting import Opening
+from lrwr.tui.widgets.prompt import Prompt
+from tests.fakes.room import WIDE, Room, a_room
+
+LEDGER = "Who keeps the ledger?"
+NELL = "And who is Nell?"
+
+
+@asynccontextmanager
+async def a_room_that_waits(folder: Path) -> AsyncIterator[tuple[Room, asyncio.Event]]:
+    """A room that can be typed in, and opens its library when it is told to."""
+    variables = {"LRWR_EMBEDDING_MODEL": "off"}
+    settings = load_settings(folder, variables, {}, user=folder / "nobody.toml")
+    may_open = asyncio.Event()
+    here = asyncio.get_running_loop()
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[RoomServices]:
+        told = asyncio.run_coroutine_threadsafe(may_open.wait(), here)
+        await asyncio.wrap_future(told)
+        async with open_room(settings) as lent:
+            yield lent
+
+    async with Backstage(opened) as stage:
+        app = WritingRoom(stage, settings, Opening(), fault_of)
+        async with app.run_test(size=WIDE) as pilot:
+            yield Room(pilot, app, stage), may_open
+
+
+def asked(room: Room) -> list[str]:
+    """The questions that are answered."""
+    views = room.transcript.views
+    return [view.turn.question for view in views if view.turn is not None]
+
+
+async def test_letters_and_enter_typed_at_once_ask_the_whole_question(
+    book: Path,
+) -> None:
+    async with a_room(book, settled=False) as room:
+        await room.type(LEDGER)
+        await room.press("enter")
+        assert asked(room) == [LEDGER]
+        assert len(room.transcript.views) == 1
+
+
+async def test_a_question_asked_early_stands_below_the_conversation_that_was(
+    book: Path,
+) -> None:
+    async with a_room(book) as room:
+        await room.ask(LEDGER)
+    async with a_room(book, opening=Opening(thread="1"), settled=False) as room:
+        await room.type(NELL)
+        await room.press("enter")
+        assert asked(room) == [LEDGER, NELL]
+
+
+async def test_what_is_written_early_is_still_there_when_all_is_loaded(
+    book: Path,
+) -> None:
+    async with a_room(book, settled=False) as room:
+        await room.type(LEDGER)
+        await room.settle()
+        assert room.screen.query_one(Prompt).text == LEDGER
+
+
+@pytest.mark.parametrize("keys", [("enter", "escape"), ("enter", "escape", "escape")])
+async def test_a_question_that_is_stopped_before_all_is_loaded_leaves_room_for_others(
+    book: Path, keys: tuple[str, ...]
+) -> None:
+    async with a_room_that_waits(book) as (room, may_open):
+        await room.type(LEDGER)
+        await room.pilot.press(*keys)
+        may_open.set()
+        await room.settle()
+        await room.ask(NELL)
+        assert NELL in asked(room)
+
+
+async def test_an_answer_under_way_outlives_a_second_look_at_the_library(
+    book: Path,
+) -> None:
+    async with a_room_that_waits(book) as (room, may_open):
+        await room.type(LEDGER)
+        await room.pilot.press("enter")
+        room.screen.load()
+        await room.pilot.pause()
+        may_open.set()
+        await room.settle()
+        assert asked(room) == [LEDGER]
+
+
+async def test_a_question_asked_before_anything_is_read_outlives_the_reading(
+    unread: Path,
+) -> None:
+    async with a_room(unread) as room:
+        await room.type(LEDGER)
+        await room.pilot.press("enter")
+        room.screen.load()
+        await room.settle()
+        assert [view.question for view in room.transcript.views] == [LEDGER]
