@@ -1,15 +1,20 @@
-"""kill -9 at random moments over ingests, searches and questions on one folder.
+"""kill -9 at random moments while a folder is edited, watched, ingested and searched.
 
 Run on its own: python -m bench.kills [FOLDER] [--kills 100] [--seed 1] [--pipeline b].
-A copy of the folder is edited while four processes work on it and are killed.
-Afterwards one quiet ingestion must leave exactly what a fresh library holds, no job may
-be stuck, and no process may have complained.
+A copy of the folder is edited while six processes work on it and are killed: two
+watches, two ingestions, a search and a question. Afterwards one quiet ingestion must
+leave exactly what a fresh library holds, no job may be stuck, none may have been done
+twice, and no process may have complained. `--words` leaves the embeddings out,
+`--ingested` begins with a whole library.
+
+Triggers in the library itself count what is done to jobs: see `AUDIT`.
 """
 
 import argparse
 import json
-import os
+import math
 import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -18,11 +23,21 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
+from bench.children import environment
+from bench.held import differences, holdings
+from bench.scripted import ScriptedWriter
+from lrwr.core.adapters.records.sqlite.migrating import SCHEMA
+
 SAMPLE = Path(__file__).parent.parent / "examples" / "marsh-lantern"
+NAMES = ("PurpleFrog", "OchraMags", "Nell Tallow", "Corin Vale", "Mrs. Gannet")
 ROLES = (
+    ("watch", "--json", "."),
+    ("watch", "--json", "."),
     ("ingest", "."),
     ("ingest", "--verify"),
     ("search", "lantern water", "--no-rerank"),
@@ -31,136 +46,231 @@ ROLES = (
 EXPECTED = {0, 3, -signal.SIGKILL}
 """Exit codes that are no complaint; 3 while nothing has been ingested yet."""
 
-SHOWN = 300
-"""Characters of a row that differs."""
+SUSPECT = re.compile(r"Traceback|locked|exception|internal|^lrwr: ", re.I | re.M)
+"""What no process may say on the side."""
 
-KEPT = {
-    "documents": "select id, type, title, words, text, chapters from document",
-    "read": "select document_id, pipeline, content, recipe from processed",
-    "chunks": "select id, document_id, ordinal, char_start, char_end, line_first,"
-    " line_last, chapter, scene, kind, tokens, space, text_hash, lead, heading, text"
-    " from chunk",
-    "vectors": "select c.id, hex(e.vector) from chunk c join embedding e"
-    " on e.space = c.space and e.text_hash = c.text_hash",
-    "words": "select c.id, f.term, f.col, f.offset from chunk c join temp.terms f"
-    " on f.doc = c.n",
-}
+EARLY = ("Nothing has been ingested", "It is not known yet where")
+"""What may be said while there is no library."""
 
-KEPT_OF_STORY = {
-    "names": "select id, names from chunk",
-    "distances": "select document_id, space, key, distance from seam",
-    "readings": "select document_id, evidence, noted from reading",
-    "facts": "select document_id, about, subject, field, value, keeper, certainty,"
-    " char_start, reach, spans, details from fact",
-    "words of facts": "select f.document_id, f.field, f.char_start, t.term, t.col"
-    " from fact f join temp.fact_terms t on t.doc = f.n",
-    "cast": 'select "cast" from story',
-    "woven": "select document_id, revision from woven",
-    "quotations": "select document_id, spans, speaker, certainty, cue, addressee,"
-    " addressee_certainty, mentions from quotation",
-    "appearances": "select chunk_id, character, role, count from appearance",
-    "first mentions": "select document_id, character, alias, char_start, char_end,"
-    " mentions from first_seen",
-}
-"""What pipeline b keeps besides."""
+DONE_TWICE, AT_ONCE = "done twice", "two at once"
+TAKEN, FROM_THE_LIVING = "taken over", "taken over from the living"
+PATIENCE = 20.0
+"""Seconds that a watch is given to say something before it is killed."""
+
+AUDIT = """
+create table if not exists audit (
+  what text not null, job integer not null, worker text, day real
+);
+create trigger if not exists audit_done after update of state on job
+when new.state = 'complete' begin
+  insert into audit values ('done', new.id, new.worker, julianday('now'));
+end;
+create trigger if not exists audit_both after update of state on job
+when new.state = 'running' and exists (
+  select 1 from job o where o.state = 'running' and o.id <> new.id
+    and o.document_id = new.document_id and o.pipeline = new.pipeline
+) begin
+  insert into audit values ('two at once', new.id, new.worker, julianday('now'));
+end;
+create trigger if not exists audit_taken after update of attempts on job
+when old.state = 'running' begin
+  insert into audit values ('taken over', new.id, old.worker, julianday('now'));
+end;
+create trigger if not exists audit_again before insert on processed
+when exists (
+  select 1 from processed p where p.document_id = new.document_id
+    and p.pipeline = new.pipeline and p.content = new.content and p.recipe = new.recipe
+) begin
+  insert into audit values ('read again for nothing', 0, '', julianday('now'));
+end;
+"""
+"""Counts a job that is completed, one begun while another on the same document runs,
+one that is taken over from another worker, and a document that is stored as it was
+stored before."""
+
+_UNIX_DAY = 2440587.5
+_SECONDS = 86400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How many kills, each after at most `pause` seconds, of how many of the roles.
+
+    `more` is for the processes' environment; `ingested` begins with a whole library.
+    """
+
+    kills: int
+    seed: int
+    more: Mapping[str, str]
+    pause: float = 5.0
+    roles: int = len(ROLES)
+    ingested: bool = False
 
 
 class Worker:
     """One role, started again whenever it ends or is killed."""
 
-    def __init__(self, folder: Path, number: int) -> None:
-        self.folder, self.role = folder, ROLES[number]
-        self.errors = folder.parent / f"stderr-{number}.txt"
+    def __init__(self, folder: Path, number: int, env: Mapping[str, str]) -> None:
+        self.folder, self.role, self.env = folder, ROLES[number], env
+        self.words = folder.parent / f"said-{number}.txt"
         self.complaints: list[str] = []
+        self.said: Counter[str] = Counter()
+        self.ended = 0
+        self.deaths: dict[int, float] = {}
         self.process = self._start()
 
     def _start(self) -> "subprocess.Popen[bytes]":
-        with self.errors.open("wb") as errors:
+        watches = self.role[0] == "watch"
+        with self.words.open("wb") as words:
             return subprocess.Popen(
                 [sys.executable, "-m", "lrwr", *self.role],
                 cwd=self.folder,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
+                env=self.env,
+                stdin=subprocess.DEVNULL,
+                stdout=words if watches else subprocess.DEVNULL,
+                stderr=words,
             )
 
     def tend(self) -> None:
+        """Start it again if it has ended."""
         code = self.process.poll()
         if code is None:
             return
+        self.ended += 1
+        self.deaths[self.process.pid] = time.time()
         self._look(code)
         self.process = self._start()
 
     def kill(self) -> None:
-        self.process.kill()
-        self._look(self.process.wait())
+        """Kill it, and start it again."""
+        self.stop()
         self.process = self._start()
 
+    @property
+    def has_spoken(self) -> bool:
+        """Say whether it has said anything."""
+        return self.words.stat().st_size > 0
+
     def stop(self) -> None:
+        """Kill it."""
         self.process.kill()
+        self.deaths[self.process.pid] = time.time()
         self._look(self.process.wait())
 
     def _look(self, code: int) -> None:
-        said = self.errors.read_text(encoding="utf-8", errors="replace")
-        if code not in EXPECTED or "Traceback" in said or "locked" in said:
-            self.complaints.append(f"{' '.join(self.role)}: {code}: {said.strip()}")
+        said = self.words.read_text(encoding="utf-8", errors="replace")
+        self.said.update(map(_kind_of, said.splitlines()))
+        events, aside = _parted(said)
+        early = code == 3 and any(words in aside for words in EARLY)
+        trouble = [event for event in events if event["event"] == "trouble"]
+        if code not in EXPECTED or trouble or (SUSPECT.search(aside) and not early):
+            told = f"{' '.join(self.role)}: {code}: {aside.strip()} {trouble or ''}"
+            self.complaints.append(told.strip())
 
 
-def edit(folder: Path, dice: random.Random) -> None:
-    """Change one Markdown file as a writer does: write anew, then swap."""
-    path = dice.choice(sorted(folder.rglob("*.md")))
-    lines = path.read_text(encoding="utf-8").split("\n")
-    at = dice.randrange(len(lines))
-    lines[at] += f" And the rain number {dice.randrange(10**6)} came down."
-    fresh = path.with_name(f".{path.name}.tmp")
-    fresh.write_text("\n".join(lines), encoding="utf-8")
-    fresh.replace(path)
+def _parted(said: str) -> tuple[list[dict[str, object]], str]:
+    """Return events, and what is said besides."""
+    lines = said.splitlines()
+    whole = [line for line in lines if line.startswith("{") and line.endswith("}")]
+    aside = [line for line in lines if not line.startswith("{")]
+    return [json.loads(line) for line in whole], "\n".join(aside)
 
 
-def harass(folder: Path, kills: int, dice: random.Random) -> list[str]:
-    """Kill `kills` times; return what the processes complained of."""
-    workers = [Worker(folder, number) for number in range(len(ROLES))]
-    for count in range(kills):
-        until = time.monotonic() + dice.uniform(0.1, 1.5)
-        while time.monotonic() < until:
+def _kind_of(line: str) -> str:
+    """Return what a line says, but for names and numbers."""
+    with suppress(ValueError):
+        event = json.loads(line)
+        return f"event {event['event']} {event.get('cause', '')}".strip()
+    return re.sub(r"[\w./ ü-]+\.(?:md|txt|docx)|\d+", "…", line)
+
+
+@dataclass(frozen=True, slots=True)
+class Harassed:
+    """What the processes said, and complained of; edits by kind; roles that ended.
+
+    `deaths` are the moments when processes died, by their ids.
+    """
+
+    complaints: tuple[str, ...]
+    said: Counter[str]
+    edits: Counter[str]
+    ended: Mapping[str, int]
+    deaths: Mapping[int, float]
+
+
+def harass(
+    folder: Path, asked: Asked, dice: random.Random, env: Mapping[str, str]
+) -> Harassed:
+    """Edit the folder and kill, time and again."""
+    workers = [Worker(folder, number, env) for number in range(asked.roles)]
+    writer = ScriptedWriter(folder, dice, NAMES)
+    for _ in range(asked.kills):
+        victim, now = dice.choice(workers), time.monotonic()
+        until, at_most = now + dice.uniform(0.1, asked.pause), now + PATIENCE
+        waits = victim.role[0] == "watch" and dice.random() < 0.7
+        while now < until or (waits and now < at_most and not victim.has_spoken):
             time.sleep(0.02)
+            audit(folder)
             for worker in workers:
                 worker.tend()
-        if count % 3 == 0:
-            edit(folder, dice)
-        dice.choice(workers).kill()
+            now = time.monotonic()
+        for _ in range(dice.choice((0, 1, 3))):
+            writer.edit()
+        time.sleep(dice.choice((0, 0, asked.pause / 3)))
+        victim.kill()
     for worker in workers:
         worker.stop()
-    return [line for worker in workers for line in worker.complaints]
+    return Harassed(
+        tuple(line for worker in workers for line in worker.complaints),
+        sum((worker.said for worker in workers), Counter()),
+        writer.made,
+        {f"{n} {w.role[0]}": w.ended for n, w in enumerate(workers)},
+        {pid: when for worker in workers for pid, when in worker.deaths.items()},
+    )
 
 
-def holdings(database: Path, pipeline: str) -> dict[str, list[tuple[object, ...]]]:
-    """Return all that a library knows, in an order of its own."""
-    wanted = KEPT if pipeline == "a" else {**KEPT, **KEPT_OF_STORY}
-    tables = {"terms": f"chunk_fts_{pipeline}", "fact_terms": "fact_fts"}
-    with sqlite3.connect(database) as connection:
-        for name, table in tables.items():
-            connection.execute(
-                f"create virtual table temp.{name} using"
-                f" fts5vocab('main', '{table}', 'instance')"
-            )
-        found = {name: sorted(connection.execute(sql)) for name, sql in wanted.items()}
-    connection.close()
-    return found
+def audit(folder: Path) -> None:
+    """Have the library count what is done to jobs, as soon as there is one."""
+    database = folder / ".lrwr" / "library.db"
+    if not database.exists():
+        return
+    with (
+        suppress(sqlite3.Error),  # it is being made: at the next look, then
+        closing(sqlite3.connect(database, timeout=0)) as connection,
+    ):
+        (schema,) = connection.execute("pragma user_version").fetchone()
+        there = "select count(*) from sqlite_master where name = 'audit'"
+        if schema == SCHEMA and connection.execute(there).fetchone() == (0,):
+            connection.executescript(f"begin immediate; {AUDIT} commit;")
 
 
-def differences(one: Sequence[object], other: Sequence[object]) -> list[str]:
-    """Return some of the rows that only one of two libraries has."""
-    left, right = Counter(map(repr, one)), Counter(map(repr, other))
-    only = [f"- {row[:SHOWN]}" for row in sorted((left - right).elements())[:3]]
-    return only + [f"+ {row[:SHOWN]}" for row in sorted((right - left).elements())[:3]]
+def audited(database: Path, deaths: Mapping[int, float]) -> Counter[str]:
+    """Return how often each thing was done to a job; `deaths` as in `Harassed`."""
+    with closing(sqlite3.connect(database)) as connection:
+        rows = connection.execute("select what, job, worker, day from audit").fetchall()
+        given_up = connection.execute(
+            "select count(*) from job where error like '%never finished%'"
+        ).fetchone()
+    counted: Counter[str] = Counter(what for what, *_ in rows)
+    done = Counter(job for what, job, *_ in rows if what == "done")
+    counted[DONE_TWICE] = sum(count > 1 for count in done.values())
+    counted[FROM_THE_LIVING] = sum(
+        (day - _UNIX_DAY) * _SECONDS < deaths.get(int(worker.split("/")[1]), math.inf)
+        for what, _, worker, day in rows
+        if what == TAKEN
+    )
+    counted["given up"] = given_up[0]
+    counted[AT_ONCE] += 0
+    return counted
 
 
-def ingest(folder: Path) -> float:
+def ingest(folder: Path, env: Mapping[str, str]) -> float:
     """Ingest quietly; return the seconds it took."""
     began = time.monotonic()
     subprocess.run(
         [sys.executable, "-m", "lrwr", "ingest", "."],
         cwd=folder,
+        env=env,
         check=True,
         capture_output=True,
     )
@@ -169,11 +279,64 @@ def ingest(folder: Path) -> float:
 
 def stuck(database: Path) -> int:
     """Count the jobs that wait or run although nobody works."""
-    with sqlite3.connect(database) as connection:
+    with closing(sqlite3.connect(database)) as connection:
         sql = "select count(*) from job where state in ('pending', 'running')"
         (count,) = connection.execute(sql).fetchone()
-    connection.close()
     return int(count)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What came of it."""
+
+    harassed: Harassed
+    jobs: Counter[str]
+    stuck: int
+    seconds: float
+    rows: Mapping[str, int]
+    differ: Mapping[str, list[str]]
+
+    @property
+    def held(self) -> bool:
+        """Say whether every promise held."""
+        broken = self.stuck or self.jobs[DONE_TWICE] or self.jobs[AT_ONCE]
+        return not (broken or self.differ or self.harassed.complaints)
+
+
+def killed(source: Path, place: Path, asked: Asked) -> Report:
+    """Harass a copy of `source` under `place`, and compare it with a fresh library."""
+    folder, fresh = place / "harassed", place / "fresh"
+    (place / "config").mkdir()
+    env, ignore = (
+        environment(place / "config", asked.more),
+        shutil.ignore_patterns(".lrwr"),
+    )
+    shutil.copytree(source, folder, ignore=ignore)
+    if asked.ingested:
+        ingest(folder, env)
+        audit(folder)
+    harassed = harass(folder, asked, random.Random(asked.seed), env)
+    seconds = ingest(folder, env)
+    audit(folder)
+    shutil.copytree(folder, fresh, ignore=ignore)
+    ingest(fresh, env)
+    database = folder / ".lrwr" / "library.db"
+    pipeline = asked.more.get("LRWR_PIPELINE", "b")
+    one, other = (
+        holdings(f / ".lrwr" / "library.db", pipeline) for f in (folder, fresh)
+    )
+    return Report(
+        harassed=harassed,
+        jobs=audited(database, harassed.deaths),
+        stuck=stuck(database),
+        seconds=round(seconds, 1),
+        rows={name: len(rows) for name, rows in other.items()},
+        differ={
+            name: differences(rows, other[name])
+            for name, rows in one.items()
+            if rows != other[name]
+        },
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -183,40 +346,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--pipeline", choices=("a", "b"), default="b")
-    asked = parser.parse_args(arguments)
-    os.environ["LRWR_PIPELINE"] = asked.pipeline
-    with tempfile.TemporaryDirectory() as place:
-        report = _report(asked, Path(place) / "harassed", Path(place) / "fresh")
-    print(json.dumps(report, indent=2, ensure_ascii=False))
-    held = not (report["differ"] or report["complaints"] or report["stuck_jobs"])
-    return 0 if held else 1
-
-
-def _report(asked: argparse.Namespace, folder: Path, fresh: Path) -> dict[str, object]:
-    ignore = shutil.ignore_patterns(".lrwr")
-    shutil.copytree(asked.folder, folder, ignore=ignore)
-    complaints = harass(folder, asked.kills, random.Random(asked.seed))
-    seconds = ingest(folder)
-    shutil.copytree(folder, fresh, ignore=ignore)
-    ingest(fresh)
-    one, other = (
-        holdings(f / ".lrwr" / "library.db", asked.pipeline) for f in (folder, fresh)
+    parser.add_argument("--words", action="store_true")
+    parser.add_argument("--ingested", action="store_true")
+    parser.add_argument("--pause", type=float, default=5.0)
+    given = parser.parse_args(arguments)
+    more = {"LRWR_PIPELINE": given.pipeline}
+    if given.words:
+        more["LRWR_EMBEDDING_MODEL"] = "off"
+    asked = Asked(
+        given.kills, given.seed, more, pause=given.pause, ingested=given.ingested
     )
-    return {
-        "kills": asked.kills,
-        "seed": asked.seed,
-        "pipeline": asked.pipeline,
-        "complaints": complaints,
-        "stuck_jobs": stuck(folder / ".lrwr" / "library.db"),
-        "seconds_of_the_last_ingestion": round(seconds, 1),
-        "equal": {name: rows == other[name] for name, rows in one.items()},
-        "rows": {name: len(rows) for name, rows in other.items()},
-        "differ": {
-            name: differences(rows, other[name])
-            for name, rows in one.items()
-            if rows != other[name]
-        },
-    }
+    with tempfile.TemporaryDirectory() as place:
+        done = killed(given.folder, Path(place), asked)
+    print(
+        json.dumps(
+            {
+                "kills": given.kills,
+                "seed": given.seed,
+                **more,
+                "edits": done.harassed.edits.total(),
+                "edits_by_kind": done.harassed.edits,
+                "ended_by_themselves": done.harassed.ended,
+                "jobs": done.jobs,
+                "stuck_jobs": done.stuck,
+                "seconds_of_the_last_ingestion": done.seconds,
+                "rows": done.rows,
+                "differ": done.differ,
+                "complaints": done.harassed.complaints,
+                "said": dict(done.harassed.said.most_common(40)),
+            },
+            indent=2,
+            ensure_ascii=False,
+        )
+    )
+    return 0 if done.held else 1
 
 
 if __name__ == "__main__":

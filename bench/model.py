@@ -17,7 +17,7 @@ from statistics import median, quantiles
 from typing import Any
 
 from bench.children import BenchFailed, environment, inside, lrwr, run
-from bench.kills import KEPT_OF_STORY
+from bench.held import KEPT_OF_STORY
 from bench.library import Bench, ingest, novel_of, prepare, reading
 from bench.reader import Reader
 from bench.report import Line, say

@@ -42,7 +42,7 @@ class Guard:
         if self._services.settings.pipeline is not Pipeline.AGENTIC:
             return ()
         try:
-            known = await self._services.bible().knowledge()
+            known = await self._known()
             ruled = await asyncio.to_thread(contradictions, known)
             found = [*ruled, *await self._judged(known, ruled, calls_made)]
         except LrwrError as error:
@@ -53,6 +53,16 @@ class Guard:
         self._told = frozenset(one.id for one in slips)
         return new
 
+    @property
+    def _asks(self) -> bool:
+        """Say whether a language model reads each save."""
+        settings = self._services.settings
+        return settings.model.use != "off" and settings.watch.model == "on-save"
+
+    async def _known(self) -> Knowledge:
+        bible = self._services.bible()
+        return await (bible.knowledge() if self._asks else bible.stated())
+
     async def _judged(
         self,
         known: Knowledge,
@@ -60,15 +70,15 @@ class Guard:
         calls_made: int | None,
     ) -> tuple[Contradiction, ...]:
         """Return what a model finds in pairs that are new, and found in all others."""
-        settings = self._services.settings
-        if settings.model.use == "off" or settings.watch.model != "on-save":
+        if not self._asks:
             return ()
         from lrwr.core.continuity.pairing import pairs
         from lrwr.core.continuity.verdicts import verdict
 
         every = await asyncio.to_thread(pairs, known)
         fresh = [one for one in every if one not in self._pairs]
-        left = 0 if calls_made is None else max(0, settings.watch.calls - calls_made)
+        calls = self._services.settings.watch.calls
+        left = 0 if calls_made is None else max(0, calls - calls_made)
         judge = self._services.judge(asking=left > 0, calls=left)
         if judge is None:
             return ()

@@ -11,18 +11,21 @@ from pathlib import Path
 from typing import BinaryIO
 
 from lrwr.core.model.errors import NotFound, StoreProblem, UnreadableDocument
+from lrwr.core.retrieval import calibrated
 from lrwr.core.settings.places import CANON_FILE
 
 FORMAT = 1
 MANIFEST = "manifest.json"
 DATABASE = "library.db"
 MEMORY = "library.json"
+FITTED = calibrated.NAME
 SETTINGS = "lrwr.toml"
 DECISIONS = CANON_FILE
 
 LONGEST: Mapping[str, int] = {
     DATABASE: 64 * 1024**3,
     MEMORY: 4 * 1024**2,
+    FITTED: 4 * 1024**2,
     SETTINGS: 4 * 1024**2,
     DECISIONS: 64 * 1024**2,
 }

@@ -7,9 +7,18 @@ from datetime import datetime
 from pathlib import Path
 
 from lrwr import __version__
-from lrwr.care.archive import DATABASE, DECISIONS, MEMORY, SETTINGS, Manifest, pack
+from lrwr.care.archive import (
+    DATABASE,
+    DECISIONS,
+    FITTED,
+    MEMORY,
+    SETTINGS,
+    Manifest,
+    pack,
+)
 from lrwr.core.adapters.records.sqlite.upkeep import copy, examine
 from lrwr.core.model.errors import NotFound, StoreProblem
+from lrwr.core.retrieval.calibrated import kept_file
 from lrwr.core.settings.library import Library
 
 
@@ -88,6 +97,7 @@ def _writers_files(library: Library) -> dict[str, Path]:
     root, state = library.root, library.state_dir
     places = {
         MEMORY: (library.memory, state),
+        FITTED: (kept_file(library), state),
         SETTINGS: (root / SETTINGS, root),
         DECISIONS: (root / DECISIONS, root),
     }

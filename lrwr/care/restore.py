@@ -9,6 +9,7 @@ from pathlib import Path
 from lrwr.care.archive import (
     DATABASE,
     DECISIONS,
+    FITTED,
     MEMORY,
     SETTINGS,
     Manifest,
@@ -19,6 +20,7 @@ from lrwr.care.repair import set_aside, stamp
 from lrwr.core.adapters.records.sqlite.upkeep import close_for_all, examine
 from lrwr.core.adapters.vectors.upkeep import clear_shards
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
+from lrwr.core.retrieval.calibrated import kept_file, read_kept
 from lrwr.core.settings.library import Library, prepare_state_dir
 from lrwr.core.settings.sources import from_file
 from lrwr.core.settings.values import Source
@@ -100,11 +102,25 @@ def _put_in_place(
         if library.memory.exists():
             set_aside(library.memory, ending)
         (folder / MEMORY).rename(library.memory)
+    if FITTED in manifest.files:
+        steps.append(_put_fitted(library, folder / FITTED, ending))
     named = [name for name in (SETTINGS, DECISIONS) if name in manifest.files]
     steps += [
         _put_beside(library, folder / name, ending, force=force) for name in named
     ]
     return steps
+
+
+def _put_fitted(library: Library, file: Path, ending: str) -> str:
+    """Put what was fitted to the writer's questions in place, if it can be used."""
+    _, problem = read_kept(file)
+    if problem:
+        return f"{file.name} is damaged or of another lrwr; it was left out."
+    target = kept_file(library)
+    if target.exists():
+        set_aside(target, ending)
+    file.rename(target)
+    return f"{file.name} was put back: {target}."
 
 
 def _put_beside(library: Library, file: Path, ending: str, *, force: bool) -> str:

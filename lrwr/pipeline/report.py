@@ -75,6 +75,12 @@ class Progress:
         self._report.remarks += [f"{document.id}: {w}" for w in document.warnings]
         self.emit(Finished(document.id))
 
+    def stood(self, document: DocumentId) -> None:
+        """Count a document that is known as it is."""
+        if self._is_first(document):
+            self._report.unchanged += 1
+            self.emit(Finished(document))
+
     def forgot(self, document: DocumentId) -> None:
         """Count a document that is gone."""
         if self._is_first(document):

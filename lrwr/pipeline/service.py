@@ -29,10 +29,11 @@ from lrwr.core.ports.manuscript_source import (
     ManuscriptSource,
 )
 from lrwr.core.ports.record_store import KnowledgeStore, Seen
-from lrwr.pipeline.changes import Changes, compare, renames
+from lrwr.pipeline.changes import Changes, compare
+from lrwr.pipeline.looking import Look, to_do
 from lrwr.pipeline.recipes import Recipe, Tools
 from lrwr.pipeline.report import Emit, IngestReport, Progress, add, problem_of
-from lrwr.pipeline.weaving import StoryWeaver
+from lrwr.pipeline.weaving import StoryWeaver, Weaving
 
 LEASE = 10.0
 """Seconds a worker may be silent before its job is given to another."""
@@ -53,10 +54,6 @@ MOST_OPEN = 100_000
 
 WORKERS = 3
 """Documents in work at once: one is read or stored while others are embedded."""
-
-
-_Look = tuple[Listing, list[Seen], Changes]
-"""What is there, what was read before, and what that means."""
 
 
 class DocumentProcessingService:
@@ -91,17 +88,31 @@ class DocumentProcessingService:
         self._weaver = weaver
         self._pause = pause or partial(asyncio.sleep, PAUSE)
         self._complete = complete
-        self._looked: _Look | None = None
+        self._looked: Look | None = None
 
     async def process(
         self, emit: Emit, *, dry_run: bool = False, verify: bool = False
     ) -> IngestReport:
-        """Read what is new or changed, forget what is gone, and say what was done.
+        """Bring the library up to date, and say what was done: see `read`, `weave`.
+
+        Raises:
+            NotFound: The manuscript is not where it was said to be.
+            StoreProblem: The library cannot be read or written.
+        """
+        report = await self.read(emit, dry_run=dry_run, verify=verify)
+        if not dry_run:
+            report.woven = await self.weave()
+        return report
+
+    async def read(
+        self, emit: Emit, *, dry_run: bool = False, verify: bool = False
+    ) -> IngestReport:
+        """Read what is new or changed, and forget what is gone: all can be searched.
 
         `dry_run` writes nothing. `verify` reads every file, even those that seem
         unchanged. A document that cannot be read is reported and left as it was. One
         that another process works on is waited for. What a `look` found is read once
-        without looking again.
+        without looking again. Nothing is woven yet.
 
         Raises:
             NotFound: The manuscript is not where it was said to be.
@@ -110,26 +121,38 @@ class DocumentProcessingService:
         looked, self._looked = self._looked, None
         if looked is None or verify:
             looked = await self._look(verify=verify)
-        listing, seen, changes = looked
+        todo = await to_do(looked, self._name(), self._source)
+        listing, gone = looked.listing, looked.changes.gone
         report = IngestReport(
             dry_run=dry_run,
             found=len(listing.found),
-            unchanged=len(changes.unchanged),
+            unchanged=len(looked.changes.unchanged) + todo.touched,
             model=self._recipe.model,
+            renamed=dict(todo.renamed),
             skipped=listing.skipped,
         )
-        todo = await self._really_changed(changes, seen, report)
-        emit(Planned(len(todo), len(changes.gone), report.unchanged))
+        if todo.moved and not dry_run:
+            await self._store.touch(self._recipe.pipeline, todo.moved)
+        emit(Planned(len(todo.documents), len(gone), report.unchanged))
         if dry_run:
-            await self._rehearse(todo, report)
-            report.forgotten = len(changes.gone)
+            await self._rehearse(todo.documents, report)
+            report.forgotten = len(gone)
         else:
-            await self._work(todo, changes.gone, listing, Progress(report, emit))
-            if self._weaver is not None:
-                report.woven = await self._weaver.weave()
+            await self._work(todo.documents, gone, listing, Progress(report, emit))
             report.remarks.sort()
             report.problems.sort(key=lambda problem: problem.document)
         return report
+
+    async def weave(self) -> Weaving | None:
+        """Weave the cast into all that was read; None where nothing is woven.
+
+        Whatever is read meanwhile is woven by the next call, in any process.
+
+        Raises:
+            SettingsProblem: The file of the writer's decisions is broken.
+            StoreProblem: The library cannot be read or written.
+        """
+        return None if self._weaver is None else await self._weaver.weave()
 
     async def look(self) -> Changes:
         """Compare the manuscript with the library, reading no file.
@@ -139,9 +162,9 @@ class DocumentProcessingService:
             StoreProblem: The library cannot be read.
         """
         self._looked = await self._look(verify=False)
-        return self._looked[2]
+        return self._looked.changes
 
-    async def _look(self, *, verify: bool) -> _Look:
+    async def _look(self, *, verify: bool) -> Look:
         listing = await self._source.list()
         seen = await self._store.seen(self._recipe.pipeline)
         changes = compare(
@@ -152,40 +175,10 @@ class DocumentProcessingService:
             verify=verify,
             content_with="" if self._complete else f"{self._name()}/{UNFINISHED}",
         )
-        return listing, seen, changes
+        return Look(listing, seen, changes)
 
     def _name(self) -> str:
         return f"{self._parse.revision()}/{self._recipe.name(self._tools.embedder)}"
-
-    async def _really_changed(
-        self, changes: Changes, seen: Sequence[Seen], report: IngestReport
-    ) -> list[DocumentId]:
-        """Drop documents whose file was touched but says what it said before."""
-        before = {known.id: known for known in seen}
-        todo, touched, arrived = list(changes.stale), {}, {}
-        for document in changes.changed:
-            known = before.get(document)
-            if known is None and not changes.gone:
-                todo.append(document)
-                continue
-            try:
-                content, revision = await self._source.read(document)
-            except LrwrError:
-                todo.append(document)  # its job will say what is wrong
-                continue
-            digest = sha256(content).hexdigest()
-            if known and (known.content, known.recipe) == (digest, self._name()):
-                touched[document] = revision
-                continue
-            todo.append(document)
-            if known is None:
-                arrived[document] = digest
-        report.renamed = renames(changes.gone, seen, arrived)
-        report.unchanged += len(touched)
-        moved = {d: r for d, r in touched.items() if before[d].revision != r}
-        if moved and not report.dry_run:
-            await self._store.touch(self._recipe.pipeline, moved)
-        return sorted(todo)
 
     async def _rehearse(self, todo: Sequence[DocumentId], report: IngestReport) -> None:
         for document in todo:
@@ -292,20 +285,23 @@ class DocumentProcessingService:
 
         await report(Working(document, Stage.READ))
         content, revision = await self._source.read(document)
+        seen = Seen(document, revision, sha256(content).hexdigest(), self._name())
+        if await self._store.touch(self._recipe.pipeline, [seen], claim):
+            progress.stood(document)  # another run has read it meanwhile
+            return
         parsed = await asyncio.to_thread(self._parse, document, content)
         await report(Working(document, Stage.SPLIT))
-        name, counted = self._name(), None
+        unfinished, counted = replace(seen, recipe=f"{seen.recipe}/{UNFINISHED}"), None
         try:
             knowledge = await self._recipe.learn(parsed, self._tools, report)
         except ServiceUnavailable as error:
             progress.words_only(error)
             knowledge = await self._recipe.draft(parsed, self._tools)
-            name, counted = f"{name}/{UNFINISHED}", replace(knowledge, space="")
+            seen, counted = unfinished, replace(knowledge, space="")
         if knowledge.unfinished:
             progress.unread(knowledge.unfinished)
-            name = f"{self._name()}/{UNFINISHED}"
+            seen = unfinished
         await report(Working(document, Stage.STORE))
-        seen = Seen(document, revision, sha256(content).hexdigest(), name)
         if await self._store.replace(knowledge, seen, claim):
             progress.learned(counted or knowledge)
 

@@ -1,12 +1,12 @@
 """Keeping the library true while the writer writes: sweep, watch, sweep again."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import aclosing, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.errors import LrwrError, NotFound, StoreProblem
+from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.events import IngestEvent
 from lrwr.core.ports.folder_events import FolderEvents, FolderNews, Lost, Polling
 from lrwr.core.ports.job_queue import JobQueue
@@ -18,13 +18,11 @@ from lrwr.pipeline.watch_events import (
     Cause,
     Polled,
     Returned,
-    Saved,
-    Troubled,
-    WatchEvent,
     Watching,
 )
 from lrwr.pipeline.watch_ledger import Ledger
 from lrwr.pipeline.watch_pace import Agenda, Due, Pace
+from lrwr.pipeline.watch_telling import Attempts, Reading, Telling, WatchEmit
 
 PATIENCE = 1.0
 """Seconds in which a file that is gone may come back and was never gone."""
@@ -36,7 +34,8 @@ EMPTY = "There is nothing left in the manuscript's folder"
 
 MOVED = "The manuscript is not where it was"
 
-WatchEmit = Callable[[WatchEvent], Awaitable[None]]
+AT_ONCE = frozenset({Cause.START, Cause.RETURN})
+"""Readings that nothing else is done before: they are told before they end."""
 
 _CAUSES = {Due.SAVE: Cause.SAVE, Due.SWEEP: Cause.SWEEP, Due.IDLE: Cause.IDLE}
 
@@ -50,8 +49,9 @@ class Readers:
     """Who reads in each round.
 
     `open` makes a service for a cause, over the queue that it is lent; it raises
-    `NotFound` where the library's folder is gone. `asks` says whether a language model may be asked then. `ledger` makes the queue, `same` says
-    whether the library is still the one that was opened.
+    `NotFound` where the library's folder is gone. `asks` says whether a language model
+    may be asked then. `ledger` makes the queue, once for a watch. `same` says whether
+    the library is still the one that was opened.
     """
 
     open: Callable[[Cause, JobQueue], DocumentProcessingService]
@@ -62,6 +62,9 @@ class Readers:
 
 class WatchService:
     """Watches a manuscript. All writing is done by the service that it is lent.
+
+    A save is read at once; what was read is woven and told beside that, so that a save
+    can be searched for while what came before it is still being woven.
 
     `rest` and `clock` are in seconds; `progress` sees the work on single documents.
     """
@@ -84,8 +87,10 @@ class WatchService:
         self._progress = progress or _unseen
         self._told: dict[DocumentId, str] = {}
         self._remarked: frozenset[str] = frozenset()
-        self._trouble = ""
         self._polled = ""
+        self._attempts = Attempts(readers.same)
+        self._ledger = readers.ledger()
+        self._telling = Telling(self._ledger, Attempts(readers.same), clock)
 
     async def run(self, emit: WatchEmit, *, once: bool = False) -> None:
         """Bring the library up to date, and keep it so until cancelled.
@@ -109,6 +114,11 @@ class WatchService:
         if once:
             return
         await emit(Watching(documents))
+        async with _alone(), asyncio.TaskGroup() as group:
+            group.create_task(self._telling.go_on(emit))
+            await self._go_on(emit)
+
+    async def _go_on(self, emit: WatchEmit) -> None:
         while True:
             try:
                 await self._watch(emit)
@@ -180,28 +190,9 @@ class WatchService:
 
     async def _act(self, due: Due, agenda: Agenda, emit: WatchEmit) -> Agenda:
         began, cause = self._clock(), _CAUSES[due]
-        read = await self._tried(cause, emit)
+        read = await self._attempts.make(self._round(cause, emit), emit)
         unread = bool(read) and not self._readers.asks(cause)
         return agenda.done(due, began).learned(unread=unread)
-
-    async def _tried(self, cause: Cause, emit: WatchEmit) -> int:
-        """Make a round; one that fails is told, and made good by a later one.
-
-        Raises:
-            Gone: The manuscript is not there any more.
-            StoreProblem: The library was replaced.
-        """
-        try:
-            read = await self._round(cause, emit)
-        except LrwrError as error:
-            if isinstance(error, StoreProblem) and not self._readers.same():
-                raise
-            if str(error) != self._trouble:
-                self._trouble = str(error)
-                await emit(Troubled(str(error), error.hint))
-            return 0
-        self._trouble = ""
-        return read
 
     async def _round(self, cause: Cause, emit: WatchEmit) -> int:
         """Read what changed; return how many documents there are, or were read.
@@ -210,32 +201,30 @@ class WatchService:
             Gone: The manuscript is not there any more.
         """
         began = self._clock()
-        ledger = self._readers.ledger()
         try:
-            service = self._readers.open(cause, ledger)
+            service = self._readers.open(cause, self._ledger)
         except NotFound as error:
             raise Gone(MOVED) from error
         changes = await self._look(service)
         if cause is Cause.SAVE and not _to_do(changes):
             return 0
-        report = await _processed(service, self._progress)
-        failed = {problem.document for problem in report.problems}
-        learned = await ledger.learned(report.renamed, failed)
-        problems = self._untold(report.problems)
-        asked = self._readers.asks(cause)
-        if report.processed or report.forgotten or problems:
-            await emit(
-                Saved(
+        async with self._telling.reading, _alone():
+            report = await service.read(self._progress)
+            asked = self._readers.asks(cause)
+            self._telling.add(
+                Reading(
                     cause=cause,
-                    learned=learned,
-                    seconds=self._clock() - began,
-                    model=report.model if asked else "",
-                    usage=report.usage,
-                    unread=_is_unread(report, asked=asked),
-                    problems=problems,
+                    weave=service.weave,
+                    page=self._ledger.turn(),
+                    report=report,
+                    began=began,
+                    asked=asked,
+                    problems=self._untold(report.problems),
                     remarks=self._unsaid(_remarks(report, asked=asked)),
                 )
             )
+        if cause in AT_ONCE:
+            await self._telling.tell(emit)
         return report.found if cause is Cause.START else report.processed
 
     async def _look(self, service: DocumentProcessingService) -> Changes:
@@ -264,7 +253,7 @@ class WatchService:
         while True:
             await self._rest(RETURN)
             try:
-                await self._tried(Cause.RETURN, emit)
+                await self._attempts.make(self._round(Cause.RETURN, emit), emit)
             except Gone:
                 continue
             await emit(Returned())
@@ -282,12 +271,11 @@ class WatchService:
         return tuple(remark for remark in remarks if remark not in said)
 
 
-async def _processed(
-    service: DocumentProcessingService, progress: Emit
-) -> IngestReport:
-    """Do what there is to do; a failure inside a group of tasks is raised alone."""
+@asynccontextmanager
+async def _alone() -> AsyncIterator[None]:
+    """Raise a failure inside a group of tasks alone."""
     try:
-        return await service.process(progress)
+        yield
     except BaseExceptionGroup as group:
         failure: BaseException = group
         while isinstance(failure, BaseExceptionGroup):
@@ -298,12 +286,6 @@ async def _processed(
 def _remarks(report: IngestReport, *, asked: bool) -> tuple[str, ...]:
     """Return the remarks; that a model was not asked is none where none was to be."""
     return tuple(r for r in report.remarks if asked or not r.startswith(UNREAD))
-
-
-def _is_unread(report: IngestReport, *, asked: bool) -> bool:
-    """Say whether a language model is set and has not read all that was read now."""
-    left = not asked or any(remark.startswith(UNREAD) for remark in report.remarks)
-    return bool(report.model and report.processed and left)
 
 
 def _to_do(changes: Changes) -> bool:

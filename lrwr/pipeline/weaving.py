@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from hashlib import sha256
 
 from lrwr.core.canon.model import Canon, Place, plain_path
 from lrwr.core.english.evidence import NameEvidence
@@ -24,14 +23,15 @@ from lrwr.core.english.narrators import (
 )
 from lrwr.core.english.people import DecidedNames, NotedPerson, make_cast
 from lrwr.core.english.sightings import CAPITALISED
-from lrwr.core.model.cast import Cast, Character, Gender
+from lrwr.core.model.cast import Cast, Gender
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.ports.cast_store import CastStore, Strand
+from lrwr.core.ports.cast_store import CastStore, Strand, Woven
 from lrwr.core.ports.record_store import PassageStore
 from lrwr.core.retrieval.story import StoryOrder, arrange
+from lrwr.pipeline.stages.roster import REMEMBERED, Roster
 from lrwr.pipeline.stages.weave import Scenes, Threads, weave
 
-REVISION = "weave-1"
+REVISION = "weave-2"
 """Changes whenever the rules do: then every document is woven again."""
 
 UNWOVEN = "unwoven"
@@ -39,10 +39,6 @@ UNWOVEN = "unwoven"
 
 OWN_VOICE = 0.005
 """Narration of which more than this share is the word "I" may be somebody's own."""
-
-REMEMBERED = 4_096
-"""Documents of which a process remembers what follows from their words: a watch weaves
-after each save, and then all documents but one say what they said before."""
 
 Forms = tuple[tuple[str, tuple[str, ...]], ...]
 """Forms of names, each with those who may bear it."""
@@ -57,6 +53,16 @@ class Weaving:
 
     characters: int
     documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What a document is woven from, and nothing else; `revision` names it."""
+
+    strand: Strand
+    narrator: str
+    own: Cast
+    revision: str
 
 
 class StoryWeaver:
@@ -87,22 +93,18 @@ class StoryWeaver:
             StoreProblem: The library cannot be read or written.
         """
         canon = await asyncio.to_thread(self._canon)
-        order = arrange(await self._passages.outlines(), self._patterns, canon)
         strands = await self._store.strands()
+        order = arrange(await self._passages.outlines(), self._patterns, canon)
         told = [strand for strand in strands if strand.document in order.numbers]
         cast = await asyncio.to_thread(_cast_of, strands, order, canon)
         await self._store.keep_cast(cast)
-        narrators = await self._narrators(told, order, cast, canon)
+        narrators = await self._narrators(told, cast, canon)
         await self._unweave(strands, order)
-        revisions = await asyncio.to_thread(_revisions, told, cast, narrators)
+        parts = await asyncio.to_thread(_parts, told, cast, narrators)
         count = 0
-        for strand, revision in zip(told, revisions, strict=True):
-            if strand.woven != revision:
-                narrator = narrators.get(strand.document, "")
-                made = await self._woven(strand, order, cast, narrator)
-                count += await self._store.keep_woven(
-                    made.woven(strand.document, strand.content, revision)
-                )
+        for part in parts:
+            if part.strand.woven != part.revision:
+                count += await self._store.keep_woven(await self._woven(part))
         return Weaving(len(cast.characters), count)
 
     async def _unweave(self, strands: Iterable[Strand], order: StoryOrder) -> None:
@@ -115,34 +117,32 @@ class StoryWeaver:
                 )
 
     async def _narrators(
-        self, told: Sequence[Strand], order: StoryOrder, cast: Cast, canon: Canon
+        self, told: Sequence[Strand], cast: Cast, canon: Canon
     ) -> dict[DocumentId, str]:
         """Return who tells each document: as the writer says, else as others say."""
         said = {one.document: _narrator(one, canon) for one in told}
         unsaid = [one for one in told if not said[one.document] and _says_i(one)]
         forms, signs = forms_of(cast), []
         for strand in unsaid:
-            text = (await self._passages.text(strand.document)).text
-            scenes = _scenes(strand.document, order)
-            signs.append(await asyncio.to_thread(signs_of, text, scenes, forms))
+            work = partial(signs_of, strand.text, _scenes(strand), forms)
+            signs.append(await asyncio.to_thread(work))
         for strand, name in zip(unsaid, name_narrators(signs), strict=True):
             said[strand.document] = name
         known = {name: resolve(name, cast) for name in set(said.values())}
         return {d: known[name][0] for d, name in said.items() if len(known[name]) == 1}
 
-    async def _woven(
-        self, strand: Strand, order: StoryOrder, cast: Cast, narrator: str
-    ) -> Threads:
-        text = (await self._passages.text(strand.document)).text
+    async def _woven(self, part: _Part) -> Woven:
+        strand, text = part.strand, part.strand.text
         places = await self._store.places(strand.document)
-        scenes = _scenes(strand.document, order)
-        work = partial(weave, text, scenes, places, cast, narrator=narrator)
-        return await asyncio.to_thread(work)
+        scenes, narrator = _scenes(strand), part.narrator
+        work = partial(weave, text, scenes, places, part.own, narrator=narrator)
+        made = await asyncio.to_thread(work)
+        return made.woven(strand.document, strand.content, part.revision)
 
 
-def _scenes(document: DocumentId, order: StoryOrder) -> Scenes:
-    chapters = order.outlines[document].chapters
-    return Scenes(tuple(scene.parts for told in chapters for scene in told.scenes))
+def _scenes(strand: Strand) -> Scenes:
+    told = (scene.parts for chapter in strand.chapters for scene in chapter.scenes)
+    return Scenes(tuple(told))
 
 
 def forms_of(cast: Cast) -> dict[str, Forms]:
@@ -251,48 +251,14 @@ def _narrator(strand: Strand, canon: Canon) -> str:
     return decided or told.get("pov", "")
 
 
-def _revisions(
+def _parts(
     told: Sequence[Strand], cast: Cast, narrators: Mapping[DocumentId, str]
-) -> list[str]:
-    """Name what each document is woven from: its text, and its own people."""
-    people = [(_told(one), _endings(one)) for one in cast.characters]
-    words = frozenset(word for _, endings in people for word in endings)
-    found = []
+) -> list[_Part]:
+    """Give each document its own people."""
+    roster, found = Roster(cast), []
     for strand in told:
-        held = _held(strand.evidence, words)
-        own = sorted(told for told, endings in people if not held.isdisjoint(endings))
-        shared = sorted(
-            (form, *names)
-            for form, names in cast.shared.items()
-            if form in strand.evidence
-        )
         narrator = narrators.get(strand.document, "")
-        found.append(_revision(strand.content, narrator, tuple(own), tuple(shared)))
+        own = roster.of(strand.text, narrator)
+        revision = roster.revision(REVISION, strand.content, narrator, own)
+        found.append(_Part(strand, narrator, own, revision))
     return found
-
-
-@lru_cache(maxsize=REMEMBERED)
-def _revision(
-    content: str,
-    narrator: str,
-    people: tuple[tuple[str, ...], ...],
-    shared: tuple[tuple[str, ...], ...],
-) -> str:
-    whole = [REVISION, content, narrator, people, shared]
-    return sha256(json.dumps(whole).encode()).hexdigest()
-
-
-def _told(character: Character) -> tuple[str, ...]:
-    aliases = sorted(alias.name for alias in character.aliases)
-    narrator = "I" if character.narrator else ""
-    return (character.name, character.gender.value, narrator, *aliases)
-
-
-def _endings(character: Character) -> frozenset[str]:
-    return frozenset(alias.name.rpartition(" ")[2] for alias in character.aliases)
-
-
-@lru_cache(maxsize=REMEMBERED)
-def _held(evidence: str, words: frozenset[str]) -> frozenset[str]:
-    """Return the words that a document may name; too many of them are fine."""
-    return frozenset(word for word in words if word in evidence)

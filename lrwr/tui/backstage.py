@@ -133,21 +133,20 @@ class Backstage(Generic[Lent]):
         try:
             task = await asyncio.shield(ended)
         except asyncio.CancelledError:
-            self._loop.call_soon_threadsafe(lambda: begun[0].cancel())
+            self._loop.call_soon_threadsafe(lambda: _stop(begun[0]))
             _heard(await ended)
             raise
         return task.result()
 
     async def _end(self) -> None:
         """Stop each task once: one that is stopping already has things to put away."""
-        ending = asyncio.all_tasks() - {asyncio.current_task()}
         for task in self._begun:
-            if not task.cancelling():
-                task.cancel()
-        if ending:
-            _, left = await asyncio.wait(ending, timeout=PATIENCE)
-            for task in left:
-                task.cancel()
+            _stop(task)
+        end = self._loop.time() + PATIENCE
+        while left := asyncio.all_tasks() - {asyncio.current_task()}:
+            await asyncio.wait(left, timeout=max(0.0, end - self._loop.time()))
+            if self._loop.time() >= end:
+                break
         await self._stack.aclose()
         await self._loop.shutdown_asyncgens()
         await self._loop.shutdown_default_executor()
@@ -162,6 +161,12 @@ class _Came(Generic[Result]):
 
     def __init__(self, event: list[Result]) -> None:
         self.event = event
+
+
+def _stop(task: "asyncio.Task[Any]") -> None:
+    """Stop a task, once: a second time would interrupt what it still has to do."""
+    if not task.cancelling():
+        task.cancel()
 
 
 def _heard(task: "asyncio.Task[Any]") -> None:

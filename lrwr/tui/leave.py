@@ -27,7 +27,7 @@ class LeaveScreen(ModalScreen[bool | None]):
         background: $surface; border: round $warning;
     }
     LeaveScreen .title { text-style: bold; color: $warning; height: 1; }
-    LeaveScreen .question { height: auto; margin: 1 0; }
+    LeaveScreen .leave-question { height: auto; margin: 1 0; }
     LeaveScreen Horizontal { height: 3; align: center middle; }
     LeaveScreen Button { margin: 0 1; }
     """
@@ -43,7 +43,7 @@ class LeaveScreen(ModalScreen[bool | None]):
         """Lay out the question; nothing is allowed unless it is chosen."""
         with Vertical():
             yield Static("May this leave your machine?", classes="title")
-            yield Static(clean(self._question), markup=False, classes="question")
+            yield Static(clean(self._question), markup=False, classes="leave-question")
             with Horizontal():
                 yield Button("No, never here", id="no", variant="primary")
                 yield Button("Allow it for this folder", id="yes")

@@ -98,6 +98,18 @@ async def test_a_chunk_that_moved_stays_and_knows_its_new_place(
     assert await library.passages.chunks([chunk.id for chunk in moved]) == list(moved)
 
 
+async def test_a_chunk_that_gives_words_to_its_lead_no_longer_has_them_itself(
+    library: Library,
+) -> None:
+    (before,) = some_chunks(("The frog is shy. The frog sang.",))
+    await library.keep(some_knowledge([before]))
+    after = replace(
+        before, lead="The frog is shy.", text="The frog sang.", span=Span(17, 31)
+    )
+    await library.keep(some_knowledge([after]), "r2")
+    assert await library.passages.chunks([before.id]) == [after]
+
+
 async def test_storing_the_same_again_changes_nothing_but_the_mark(
     library: Library,
 ) -> None:
@@ -257,9 +269,34 @@ async def test_touch_changes_revisions_of_known_documents_only(
     library: Library,
 ) -> None:
     await library.keep_texts(ONE, TEXTS)
-    await library.knowledge.touch(Pipeline.NAIVE, {ONE: "r9", TWO: "r9"})
+    touched = [Seen(one, "r9", "content-r1", "recipe") for one in (ONE, TWO)]
+    assert await library.knowledge.touch(Pipeline.NAIVE, touched) == 1
+    assert await library.knowledge.seen(Pipeline.NAIVE) == touched[:1]
+
+
+@pytest.mark.parametrize(
+    "taken_for",
+    [Seen(ONE, "r9", "what was", "recipe"), Seen(ONE, "r9", "content-r1", "what was")],
+)
+async def test_touch_leaves_what_is_known_otherwise_than_was_thought(
+    library: Library, taken_for: Seen
+) -> None:
+    await library.keep_texts(ONE, TEXTS)
+    claim = await a_claim(library.queue)
+    assert await library.knowledge.touch(Pipeline.NAIVE, [taken_for], claim) == 0
     marks = await library.knowledge.seen(Pipeline.NAIVE)
-    assert marks == [Seen(ONE, "r9", "content-r1", "recipe")]
+    assert marks == [Seen(ONE, "r1", "content-r1", "recipe")]
+    assert len(await library.queue.jobs(limit=9, state=JobState.RUNNING)) == 1
+
+
+async def test_touch_completes_the_job_of_what_is_known_already(
+    library: Library,
+) -> None:
+    await library.keep_texts(ONE, TEXTS)
+    known = Seen(ONE, "r9", "content-r1", "recipe")
+    claim = await a_claim(library.queue)
+    assert await library.knowledge.touch(Pipeline.NAIVE, [known], claim) == 1
+    assert await library.queue.jobs(limit=9, state=JobState.RUNNING) == []
 
 
 async def test_outlines_hold_chapters_and_scenes_as_they_were(

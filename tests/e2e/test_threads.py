@@ -161,7 +161,7 @@ def test_a_conversation_is_shown_with_the_places_that_it_rests_on(talks: Path) -
     assert shown[2].startswith("Who shut the sluice?  1, ")
     assert shown[3:9] == [
         "Nell did [1].",
-        "    [1] manuscript/01.md:3-4  “The sluice was shut.”",
+        "    [1] moved to book/1.md:3  “The sluice was shut.”",
         "    not defined: Nell, the colour of her eyes (They are light.)",
         "    a way to go: Say it once.",
         "    no passage bears out: “Nell”",
@@ -184,6 +184,13 @@ def test_a_script_gets_the_whole_conversation(talks: Path) -> None:
             "chars": [20, 41],
             "chapter": 2,
             "text": "The sluice was shut.",
+            "freshness": "current",
+            "now": {
+                "document": "book/1.md",
+                "lines": [3, 3],
+                "chars": [7, 27],
+                "text": "The sluice was shut.",
+            },
         }
     ]
     assert one["gaps"][0]["undefined_attribute"] == "the colour of her eyes"
@@ -263,7 +270,7 @@ def test_an_exported_conversation_reads_as_markdown(talks: Path) -> None:
     text = run("threads", "export", "2")
     assert text.startswith("# Tides and sluices\n\n## Who shut the sluice?\n\n")
     assert "\nNell did \\[1\\].\n" in text
-    assert "- **\\[1\\] manuscript/01.md:3-4**: “The sluice was shut.”\n" in text
+    assert "- **\\[1\\] moved to book/1.md:3**: “The sluice was shut.”\n" in text
     assert "- not defined: Nell, the colour of her eyes (They are light.)\n" in text
     assert "It burned.\n\n- low\n- long\n" in text
     frog = run("threads", "export", "1")

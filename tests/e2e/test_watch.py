@@ -1,68 +1,19 @@
 """`lrwr watch` as it is typed, beside other commands on one folder."""
 
-import json
-import queue
 import signal
-import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lrwr.core.model.errors import ExitCode
-from tests.fakes.terminal import LRWR, Terminal, check_refusal
+from tests.fakes.terminal import Terminal, check_refusal
+from tests.fakes.watch_process import Watch, swap
 
 GREY = "# One\n\nNell Tallow's eyes were grey. Nell Tallow sang.\n"
 BROWN = GREY.replace("grey", "brown")
 HOOK = "import os, sys; print('HOOK', sys.argv[1:], os.environ['LRWR_CHANGED'])"
-
-
-class Watch:
-    """A `lrwr watch --json` that runs, and what it says."""
-
-    def __init__(self, terminal: Terminal, *words: str) -> None:
-        self.errors = terminal.folder.parent / "watch-errors"
-        with self.errors.open("wb") as errors:
-            self.process = subprocess.Popen(
-                [str(LRWR), "watch", "--json", *words],
-                cwd=terminal.folder,
-                env=terminal.env,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-                encoding="utf-8",
-            )
-        self._lines: queue.Queue[str] = queue.Queue()
-        threading.Thread(target=self._listen, daemon=True).start()
-
-    def hear(self, event: str) -> dict[str, Any]:
-        """Return the next event, which must be this one."""
-        row: dict[str, Any] = json.loads(self._lines.get(timeout=50))
-        assert row["event"] == event, row
-        return row
-
-    def begun(self) -> "Watch":
-        """Wait for the first sweep."""
-        self.hear("saved")
-        self.hear("watching")
-        return self
-
-    def stop(self, how: int = signal.SIGINT) -> str:
-        """End it, which must be a good end, and return what it said on the side."""
-        self.process.send_signal(how)
-        assert self.process.wait(timeout=30) == 0
-        said = self.errors.read_text(encoding="utf-8")
-        assert "Traceback" not in said
-        return said
-
-    def _listen(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self._lines.put(line)
 
 
 @pytest.fixture
@@ -86,12 +37,6 @@ def started() -> Iterator[list[Watch]]:
 
 def names(saved: dict[str, Any]) -> list[str]:
     return [one["document"] for one in saved["documents"]]
-
-
-def swap(path: Path, text: str) -> None:
-    fresh = path.with_name(f"{path.name}.tmp")
-    fresh.write_text(text, encoding="utf-8")
-    fresh.replace(path)
 
 
 def test_saves_renames_and_deletions_are_followed(

@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from textual.events import Key
 from textual.widgets import Static
 
 from lrwr.core.model.turns import TurnState
 from lrwr.tui.sitting import Opening
+from lrwr.tui.widgets.prompt import Prompt
 from lrwr.tui.widgets.source import SourceView
 from lrwr.tui.widgets.sources import Sources
 from lrwr.tui.widgets.status import StatusLine
@@ -126,3 +128,26 @@ async def test_who_is_not_in_the_story_cannot_be_opened_with(book: Path) -> None
     async with a_room(book, opening=Opening(character="Nobody Known")) as room:
         (told,) = room.app._notifications
         assert "Nobody Known" in told.message
+
+
+async def test_no_key_is_lost_while_words_stream(
+    book: Path, server: ModelServer
+) -> None:
+    server.pause = 0.005
+    server.answering(lambda a: Refuse(500) if a.shape else Say(*["word "] * 1_000))
+    async with a_room(book, model=server) as room:
+        await room.type(LEDGER)
+        await room.pilot.press("enter")
+        while not room.transcript.query(".reply"):
+            await room.pilot.pause(0.01)
+        typed = "what the heron saw from the sluice " * 6
+        for letter in typed:
+            room.app.post_message(Key("space" if letter == " " else letter, letter))
+            await room.pilot.pause(0.001)
+        prompt = room.screen.query_one(Prompt)
+        while len(prompt.text) < len(typed):
+            await room.pilot.pause(0.01)
+        assert prompt.text == typed
+        await room.settle()
+        assert room.transcript.last is not None
+        assert room.transcript.last.output.response_text.count("word") == 1_000

@@ -36,6 +36,8 @@ PURE_CALLS = frozenset(
         "frozenset", "get", "getattr", "items", "join", "len", "list", "maketrans", "max", "min",
         "namedtuple", "range", "set", "setting", "sorted", "split", "str", "sum",
         "tuple", "update_wrapper", "uuid5", "zip",
+        # what Textual reads from a class: values, no more
+        "Binding", "reactive", "var",
     }
 )  # fmt: skip
 VALUE = "@dataclass(frozen=True)\nclass A:\n    b: int\n"

@@ -25,7 +25,7 @@ from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import About
 from lrwr.core.model.story import Horizon
 from lrwr.core.ports.record_store import DocumentText, PassageStore
-from lrwr.core.ports.story_store import StoryStore
+from lrwr.core.ports.story_store import Known, StoryStore
 from lrwr.core.ports.thread_store import AskedGap
 from lrwr.core.retrieval.story import StoryOrder, arrange, parse_horizon, stands_before
 
@@ -98,6 +98,28 @@ class BibleService:
                 for asked in await self._wondered()
                 if horizon is None or stands_before(asked.as_of, horizon, order)
             ),
+        )
+
+    async def stated(self) -> Knowledge:
+        """Return what is stated of people, by whom and where, and all texts.
+
+        It is what is held against confirmed canon: all that is known but other facts,
+        quotations, who is where, and what was wondered.
+
+        Raises:
+            SettingsProblem: The file of the writer's decisions is broken.
+            StoreProblem: The library cannot be read.
+        """
+        canon = await asyncio.to_thread(self._canon)
+        order = await self._order(canon)
+        texts, facts = await self._texts_with_facts(order)
+        return Knowledge(
+            order=order,
+            texts=texts,
+            cast=await self._stories.cast(),
+            first_seen=tuple(await self._stories.first_seen()),
+            facts=tuple(facts),
+            canon=canon,
         )
 
     async def characters(
@@ -191,6 +213,20 @@ class BibleService:
             except NotFound:  # taken away since the outlines were read
                 continue
         return texts
+
+    async def _texts_with_facts(
+        self, order: StoryOrder
+    ) -> tuple[dict[DocumentId, DocumentText], list[Known]]:
+        """Return texts and what is stated in them, though a save be stored meanwhile.
+
+        Facts that are the same before and after the texts were read stand in them.
+        """
+        facts = await self._stories.facts({About.CHARACTER})
+        while True:
+            texts = await self._texts(order)
+            before, facts = facts, await self._stories.facts({About.CHARACTER})
+            if facts == before:
+                return texts, facts
 
 
 def character_called(name: str, bible: Bible) -> CharacterProfile:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from lrwr.core.bible.sight import Sight
 from lrwr.core.continuity.meaning import number_of
@@ -17,6 +18,10 @@ from lrwr.core.model.text import Span
 from lrwr.core.model.words import light_stem
 
 NUMBER_OF = "number"
+
+REMEMBERED = 4_096
+"""Texts of which a process remembers the counts: a watch looks at all after each save,
+and all but one say what they said before."""
 
 _FIXED = (
     "rungs|steps|stairs|windows|doors|floors|storeys|stories|rooms|towers|gates|arches|"
@@ -49,18 +54,24 @@ def counted(sight: Sight) -> list[Statement]:
 
 def _in(document: DocumentId, sight: Sight) -> Iterator[Statement]:
     text = sight.texts[document].text
-    hits = [found for pattern in _COUNTS for found in pattern.finditer(text)]
+    hits = _hits(text)
     if not hits or not sight.opens(document):
         return
     told = sight.tells(document)
     quoted = list(quoted_stretches(text)) if told else []
-    for found in sorted(hits, key=lambda one: one.start()):
+    for found in hits:
         span = Span(*found.span())
         if any(q.start < span.end and span.start < q.end for q in quoted):
             continue
         if not stands(text, span) or tells_of_change(text, span):
             continue
         yield _statement(document, found, sight)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _hits(text: str) -> tuple[re.Match[str], ...]:
+    hits = (found for pattern in _COUNTS for found in pattern.finditer(text))
+    return tuple(sorted(hits, key=lambda one: one.start()))
 
 
 def _statement(document: DocumentId, found: re.Match[str], sight: Sight) -> Statement:

@@ -2,7 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from sys import intern
+from types import MappingProxyType
 
 from lrwr.core.bible.gathering import Material
 from lrwr.core.canon.model import Canon
@@ -16,6 +19,10 @@ from lrwr.core.model.facts import RULES
 from lrwr.core.model.text import Span
 
 NAME_OF = "name"
+
+REMEMBERED = 4_096
+"""Texts of which a process remembers the words: a watch looks at all after each save,
+and all but one say what they said before."""
 
 _WORD = re.compile(r"(?<![\w’'-])[^\W\d_a-z][\w]+")
 _SHORTEST = 5
@@ -33,11 +40,15 @@ def misspelt(material: Material, canon: Canon) -> Iterator[tuple[Statement, Stat
     """
     sight = material.sight
     texts = {d: sight.texts[d].text for d in sight.order.story if sight.opens(d)}
-    counts = Counter(w for text in texts.values() for w in _WORD.findall(text))
+    counts: Counter[str] = Counter()
+    for text in texts.values():
+        counts.update(_words(text))
     names = _confirmed(material, canon)
     known = {word for name in _all_names(material) for word in name.split()}
     odd = _odd(names, counts, known)
-    for document, text in texts.items() if odd else ():
+    for document, text in texts.items():
+        if odd.keys().isdisjoint(_words(text)):
+            continue
         quoted = list(quoted_stretches(text))
         for found in _WORD.finditer(text):
             name = odd.get(found[0])
@@ -55,6 +66,12 @@ def misspelt(material: Material, canon: Canon) -> Iterator[tuple[Statement, Stat
                         name, NAME_OF, wrong, Source.TEXT, True, rank, place, span
                     ),
                 )
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _words(text: str) -> Mapping[str, int]:
+    """Count the words of a text that begin with a capital, in order."""
+    return MappingProxyType(Counter(map(intern, _WORD.findall(text))))
 
 
 def _confirmed(material: Material, canon: Canon) -> list[str]:

@@ -6,14 +6,14 @@ from typing import Protocol
 
 from lrwr.core.model.cast import Cast, Mention, Quotation
 from lrwr.core.model.chunks import ChunkId
-from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.documents import Chapter, DocumentId
 from lrwr.core.model.text import Span
 from lrwr.core.ports.story_store import Role
 
 
 @dataclass(frozen=True, slots=True)
 class Strand:
-    """A document that pipeline b has read: what it says of names.
+    """A document that pipeline b has read at one moment: what it says, also of names.
 
     `content` is the SHA-256 of its file. `woven` names what its quotations and
     appearances were made from last, empty if never.
@@ -21,6 +21,8 @@ class Strand:
 
     document: DocumentId
     content: str
+    text: str
+    chapters: tuple[Chapter, ...]
     evidence: str
     noted: str
     woven: str

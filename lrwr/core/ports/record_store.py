@@ -1,6 +1,6 @@
 """The library's truth: what was read, and what was made of it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -74,9 +74,13 @@ class KnowledgeStore(Protocol):
         ...
 
     async def touch(
-        self, pipeline: Pipeline, revisions: Mapping[DocumentId, str]
-    ) -> None:
-        """Note new revisions of documents whose content is what it was."""
+        self, pipeline: Pipeline, seen: Sequence[Seen], claim: Claim | None = None
+    ) -> int:
+        """Note new revisions of documents whose content and recipe are those in `seen`.
+
+        What another run has made of a document meanwhile stays as it is. If all are
+        known so, the `claim` is complete. Returns how many are.
+        """
         ...
 
 

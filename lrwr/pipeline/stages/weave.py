@@ -112,7 +112,7 @@ def _roles(
 def _names(appearances: Counts, cast: Cast) -> dict[ChunkId, str]:
     """Write out who is in each chunk, by every form of their names, once each."""
     forms = {
-        one.name: dict.fromkeys([one.name, *(alias.name for alias in one.aliases)])
+        one.name: [one.name, *sorted(alias.name for alias in one.aliases)]
         for one in cast.characters
     }
     named = {}

@@ -200,16 +200,23 @@ def _named_in(root: Path, folder: str) -> list[Path]:
 
 
 def _counted(shelf: Shelf) -> str:
-    where = ", ".join(str(one) for one in shelf.folders)
+    where = ", ".join(_called(one, shelf.root) for one in shelf.folders)
     if shelf.counts is None:
-        return f"Nothing has been read in {shelf.root} yet." + (
-            f" r reads {where}." if where else " Where is your manuscript?"
-        )
+        begin = f"r reads {where}." if where else "Where is your manuscript?"
+        return f"Nothing has been read here yet. {begin}"
     counts = shelf.counts
     return (
         f"{count(counts.documents, 'document')}, {count(counts.words, 'word')},"
         f" {count(counts.chunks, 'passage')}\n{where}"
     )
+
+
+def _called(folder: Path, root: Path) -> str:
+    """Return a folder as the writer knows it, from where the library is."""
+    if not folder.is_relative_to(root):
+        return str(folder)
+    inside = folder.relative_to(root).as_posix()
+    return "all of this folder" if inside == "." else inside
 
 
 def _worked(jobs: Sequence[Job]) -> str:

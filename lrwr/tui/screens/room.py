@@ -107,13 +107,11 @@ class RoomScreen(Screen[None]):
         try:
             await ask_leave(self)
             found = await self.room.stage.do(lambda lent: welcome(lent, self._opening))
+            await self._settle(found)
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
             self.tell(error)
             status.say(model="")
-        else:
-            await self._settle(found)
-        finally:
-            self._loaded.set()
+        self._loaded.set()  # not if another look has taken this one's place
 
     async def _settle(self, found: Welcome) -> None:
         self._model = found.model
@@ -124,7 +122,7 @@ class RoomScreen(Screen[None]):
         )
         for told in found.first_use:
             self.notify(clean(told), timeout=20, markup=False)
-        if not self._settled:
+        if not self._settled and not self.query_one(Transcript).views:
             self.sitting = found.sitting
             await self._begin_with(found)
         self._settled = found.counts is not None
@@ -151,7 +149,7 @@ class RoomScreen(Screen[None]):
         except LrwrError:
             return  # what cannot be looked at is said where it is read
         told = (
-            f"{count(unread, 'file')} changed since: Ctrl+L" if unread else "up to date"
+            f"{count(unread, 'file')} touched since: Ctrl+L" if unread else "up to date"
         )
         self.query_one(StatusLine).say(index=told)
 
@@ -174,8 +172,19 @@ class RoomScreen(Screen[None]):
     @work(exclusive=True, group="turn", exit_on_error=False)
     async def _answer(self, text: str) -> None:
         """Show one turn; another question, or Escape, stops it."""
-        await self._loaded.wait()
-        view = await self.query_one(Desk).begin(text)
+        view: TurnView | None = None
+        try:
+            await self._loaded.wait()
+            view = await self.query_one(Desk).begin(text)
+            await self._follow(text, view)
+        finally:  # by now the answer is kept, whole or stopped
+            for prompt in self.query(Prompt):
+                prompt.busy = False
+            stopped, self._stopping = self._stopping, False
+            if stopped and view is not None:
+                self._take_up(text, view)
+
+    async def _follow(self, text: str, view: TurnView) -> None:
         sitting = self.sitting
         turn = self.room.stage.follow(lambda lent: asked(lent, sitting, text))
         try:
@@ -185,16 +194,10 @@ class RoomScreen(Screen[None]):
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
             told = self.room.told(error)
             await view.fail(str(told), told.hint)
-        finally:  # by now the answer is kept, whole or stopped
-            for prompt in self.query(Prompt):
-                prompt.busy = False
-            if self._stopping:
-                self._take_up(text, view)
 
     @work(exclusive=True, group="stopped", exit_on_error=False)
     async def _take_up(self, text: str, view: TurnView) -> None:
         """Show what was kept of an answer that was stopped."""
-        self._stopping = False
         sitting = self.sitting
         found = await self.room.stage.do(
             lambda lent: kept_of_stopped(lent, sitting, text)
@@ -296,7 +299,11 @@ def _told_of(sitting: Sitting) -> str:
 
 def _greeting(found: Welcome) -> list[str]:
     if found.counts is None:
-        return ["Nothing has been read here yet."]
+        return [
+            "Nothing has been read here yet.",
+            "Ctrl+L asks for the folder of your manuscript and reads it, on this"
+            " machine. lrwr never writes into it.",
+        ]
     lines = [
         f"{found.counts.documents:,} documents are read, {found.counts.words:,} words.",
         "Ask something: “Who is …?”, “What does … know of …?”, “Remind me of …”.",

@@ -3,11 +3,11 @@
 import os
 from typing import ClassVar
 
+from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import DataTable, Input, Static
 
@@ -70,7 +70,7 @@ class SettingsScreen(ModalScreen[None]):
         table.clear()
         for key, one in all_settings().items():
             if wanted in f"{key} {one.about.meaning}".lower():
-                table.add_row(*map(Content, self._row(key)), key=key)
+                table.add_row(*map(Text, self._row(key)), key=key)
         self._tell()
 
     @on(DataTable.RowHighlighted)

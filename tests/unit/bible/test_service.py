@@ -1,10 +1,15 @@
+from collections.abc import Mapping
+
 import pytest
 
 from lrwr.core.canon.model import Canon, Question
+from lrwr.core.continuity.guard import contradictions
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
+from lrwr.core.model.facts import About
 from lrwr.core.model.story import Horizon
 from lrwr.core.ports.record_store import DocumentText
+from lrwr.core.ports.story_store import Known
 from tests.fakes.stories import Book, Stories
 from tests.unit.bible.marsh import FILES, TWO, marsh
 
@@ -15,6 +20,22 @@ class Vanishing(Book):
     async def text(self, document: DocumentId) -> DocumentText:
         if document == TWO:
             raise NotFound("gone")
+        return await super().text(document)
+
+
+class Stored(Book):
+    """A book of which one document is stored, and with it facts, while it is read."""
+
+    def __init__(
+        self, files: Mapping[str, str], known: list[Known], after: list[Known]
+    ) -> None:
+        super().__init__(files)
+        self._known = known
+        self._after = after
+
+    async def text(self, document: DocumentId) -> DocumentText:
+        if document == TWO:
+            self._known[:] = self._after
         return await super().text(document)
 
 
@@ -72,3 +93,23 @@ async def test_a_name_that_may_be_several_people_is_asked_back() -> None:
     with pytest.raises(NotFound, match="may be several people") as caught:
         await stories.service().character("Tallow")
     assert caught.value.hint == "Say Nell Tallow or Corin Tallow."
+
+
+async def test_what_is_stated_is_what_contradictions_are_found_in() -> None:
+    service = marsh().service()
+    known, stated = await service.knowledge(), await service.stated()
+    facts = tuple(one for one in known.facts if one.fact.about is About.CHARACTER)
+    assert facts
+    assert stated.facts == facts
+    assert (stated.texts, stated.first_seen) == (known.texts, known.first_seen)
+    assert contradictions(stated) == contradictions(known)
+
+
+async def test_what_is_stated_stands_in_its_texts_though_one_is_stored_meanwhile() -> (
+    None
+):
+    stories = marsh()
+    stories.book = Stored(FILES, stories.known, list(stories.known))
+    stories.known.clear()
+    stated = await stories.service().stated()
+    assert stated.facts == (await marsh().service().stated()).facts

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.care.archive import DECISIONS, MANIFEST, SETTINGS, unpack
+from lrwr.care.archive import DECISIONS, FITTED, MANIFEST, SETTINGS, unpack
 from lrwr.care.backup import backup_library
 from lrwr.care.restore import restore_library
 from lrwr.core.adapters.records.sqlite.database import Database
@@ -19,6 +19,8 @@ from lrwr.core.model.errors import (
     StoreProblem,
     UnreadableDocument,
 )
+from lrwr.core.retrieval.calibrated import keep, kept_file, read_kept
+from lrwr.core.retrieval.confidence import SHIPPED
 from lrwr.core.settings.library import Library
 from tests.fakes.libraries import over
 from tests.fakes.records import ONE, Clock
@@ -37,6 +39,7 @@ async def library(tmp_path: Path) -> Library:
     made.memory.write_text('{"folders": ["manuscript"]}')
     (root / SETTINGS).write_text("[search]\nlimit = 3\n")
     (root / DECISIONS).write_text("# decided\n")
+    keep(made, list(SHIPPED.values()))
     return made
 
 
@@ -106,7 +109,7 @@ def test_a_backup_holds_the_library_the_settings_and_the_decisions(
     assert report.manifest.schema == SCHEMA
     with zipfile.ZipFile(report.file) as packed:
         assert set(packed.namelist()) == {
-            *("library.db", "library.json", SETTINGS, DECISIONS, MANIFEST)
+            *("library.db", "library.json", FITTED, SETTINGS, DECISIONS, MANIFEST)
         }
         for name, kept in report.manifest.files.items():
             assert sha256(packed.read(name)).hexdigest() == kept.sha256
@@ -123,9 +126,10 @@ def test_what_was_backed_up_comes_back_row_by_row(
             library.root / name
         ).read_bytes()
     assert elsewhere.memory.read_bytes() == library.memory.read_bytes()
-    assert len(report.steps) == 3
+    assert read_kept(kept_file(elsewhere)) == read_kept(kept_file(library))
+    assert len(report.steps) == 4
     names = {path.name for path in elsewhere.state_dir.iterdir()}
-    assert names == {".gitignore", "library.db", "library.json"}
+    assert names == {".gitignore", "library.db", "library.json", FITTED}
 
 
 def test_a_backup_without_a_name_gets_the_day_and_then_the_second(
@@ -218,6 +222,34 @@ def test_settings_that_would_hide_the_library_are_put_beside(
     restore_library(elsewhere, made, force=False, now=NOW)
     assert not (elsewhere.root / SETTINGS).exists()
     assert (elsewhere.root / f"{SETTINGS}.from-backup").read_bytes() == content
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]", b'{"format": 99}'])
+def test_a_fit_that_cannot_be_used_is_told_and_left_out(
+    elsewhere: Library, archive: Path, content: bytes
+) -> None:
+    made = changed(archive, put(FITTED, content), honest=True)
+    report = restore_library(elsewhere, made, force=False, now=NOW)
+    assert any(FITTED in step and "left out" in step for step in report.steps)
+    assert not kept_file(elsewhere).exists()
+    assert rows(elsewhere)
+
+
+def test_a_fit_that_is_there_is_kept_beside(library: Library, archive: Path) -> None:
+    kept_file(library).write_text("newer")
+    restore_library(library, archive, force=True, now=NOW)
+    assert read_kept(kept_file(library))[1] == ""
+    (old,) = library.state_dir.glob(f"{FITTED}.before-restore-*")
+    assert old.read_text() == "newer"
+
+
+def test_a_backup_from_before_there_was_a_fit_is_taken(
+    elsewhere: Library, archive: Path
+) -> None:
+    made = changed(archive, drop(FITTED), honest=True)
+    restore_library(elsewhere, made, force=False, now=NOW)
+    assert rows(elsewhere)
+    assert not kept_file(elsewhere).exists()
 
 
 def test_a_library_in_use_is_not_replaced(library: Library, archive: Path) -> None:

@@ -85,6 +85,40 @@ def test_a_shared_name_means_each_of_its_bearers() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who saw Nell. Tallow is a family.",
+        "Tell me about Nell; Tallow is gone.",
+        "Where is Nell? Tallow is a family.",
+        "Do ask Nell… Tallow is gone.",
+        "Was it Nell\n\nTallow is a family.",
+    ],
+)
+def test_a_name_ends_where_a_sentence_does(question: str) -> None:
+    assert asked(question) == [
+        ("Nell", ("Nell Tallow",)),
+        ("Tallow", ("Nell Tallow",)),
+    ]
+
+
+def test_words_of_two_sentences_are_no_longer_name() -> None:
+    assert asked("Did you see Orla? Gannet knew.") == [
+        ("Orla", ("Orla Gannet",)),
+        ("Gannet", ("Orla Gannet", "Isa Gannet")),
+    ]
+    assert asked("They asked Corin. Vale is empty.") == [
+        ("Corin", ("Corin Vale",)),
+        ("Vale", ("Corin Vale",)),
+    ]
+
+
+def test_a_title_and_an_initial_end_no_name() -> None:
+    assert asked("What did Mr. Vale say?") == [("Mr. Vale", ("Corin Vale",))]
+    assert asked("Where is Orla M. Gannet?") == [("Orla M. Gannet", ("Orla Gannet",))]
+    assert asked("Where is Nell\nTallow?") == [("Nell\nTallow", ("Nell Tallow",))]
+
+
 @given(st.text(max_size=60))
 def test_any_question_can_be_read(question: str) -> None:
     names = {one.name for one in CAST.characters}

@@ -1,6 +1,5 @@
 import asyncio
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ from tests.fakes.embedder import WordEmbedder
 from tests.unit.source.word_files import paragraphs
 
 if TYPE_CHECKING:
-    from lrwr.core.model.chunks import Vectors
+    pass
 
 ONE = "# Chapter 1\n\nThe frog sat by the lamp.\n\n* * *\n\nFog came in."
 TWO = "# Chapter 2\n\nMags opened the ledger."
@@ -357,34 +356,6 @@ async def test_what_another_run_is_at_is_waited_for(book: Desk) -> None:
     assert (report.processed, await seen(book)) == (2, ["01.md", "02.md"])
     assert began + LEASE < book.library.clock.time < began + LEASE + 5
     assert Waiting(1) in book.events
-
-
-async def test_a_run_that_is_stopped_holds_nothing_back(book: Desk) -> None:
-    book.embedder = Sleeper()
-    running = asyncio.create_task(book.ingest())
-    await book.embedder.asleep.wait()
-    running.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await running
-    assert await book.library.queue.jobs(limit=9, state=JobState.RUNNING) == []
-    book.embedder, began = WordEmbedder(), book.library.clock.time
-    await book.ingest()
-    assert await seen(book) == ["01.md", "02.md"]
-    assert book.library.clock.time == began
-
-
-class Sleeper(WordEmbedder):
-    """Falls asleep over the first text."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.asleep = asyncio.Event()
-
-    async def embed(self, texts: Sequence[str]) -> "Vectors":
-        """Never return."""
-        self.asleep.set()
-        await asyncio.Event().wait()
-        return await super().embed(texts)
 
 
 async def test_what_waits_elsewhere_is_not_forgotten_by_a_run_over_another_folder(

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from lrwr.core.adapters.records.sqlite.database import Database
@@ -41,7 +41,10 @@ select text_hash from embedding
 where space = :space and text_hash in (select value from json_each(:texts))
 """
 
-_TOUCH = "update processed set revision = ? where document_id = ? and pipeline = ?"
+_TOUCH = """
+update processed set revision = ?
+where document_id = ? and pipeline = ? and content = ? and recipe = ?
+"""
 
 _DOCUMENT = """
 insert into document (
@@ -61,7 +64,7 @@ _EMBEDDING = "insert or ignore into embedding (space, text_hash, vector) values 
 
 _STORED_CHUNKS = """
 select id, ordinal, char_start, char_end, line_first, line_last, chapter, scene, kind,
-  tokens, space, lead, heading, text_hash
+  tokens, space, lead, heading, text_hash, text
 from chunk where document_id = ? and pipeline = ?
 """
 
@@ -76,7 +79,7 @@ _MOVE_CHUNK = """
 update chunk set
   ordinal = ?2, char_start = ?3, char_end = ?4, line_first = ?5, line_last = ?6,
   chapter = ?7, scene = ?8, kind = ?9, tokens = ?10, space = ?11, lead = ?12,
-  heading = ?13
+  heading = ?13, text = ?14
 where id = ?1
 """
 
@@ -97,9 +100,9 @@ and not exists (select 1 from processed where document_id = ?1)
 """
 
 _Row = tuple[str | int, ...]
-"""A chunk from `id` to `text_hash`, in the order of `_STORED_CHUNKS`."""
+"""A chunk from `id` to `text`, in the order of `_STORED_CHUNKS`."""
 
-_SPACE, _TEXT_HASH = 10, 13
+_SPACE, _TEXT_HASH, _TEXT = 10, 13, 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,13 +173,29 @@ class SqliteKnowledgeStore:
         )
 
     async def touch(
-        self, pipeline: Pipeline, revisions: Mapping[DocumentId, str]
-    ) -> None:
-        """Note new revisions of documents whose content is what it was."""
-        rows = [(new, document, pipeline.value) for document, new in revisions.items()]
-        await self._database.write(
-            lambda connection: connection.executemany(_TOUCH, rows).rowcount
+        self, pipeline: Pipeline, seen: Sequence[Seen], claim: Claim | None = None
+    ) -> int:
+        """Note new revisions of documents that are known as `seen` says."""
+        rows = [
+            (one.revision, one.id, pipeline.value, one.content, one.recipe)
+            for one in seen
+        ]
+        now = self._now()
+        return await self._database.write(
+            lambda connection: _touch(connection, rows, claim, now)
         )
+
+
+def _touch(
+    connection: sqlite3.Connection,
+    rows: Sequence[tuple[str, ...]],
+    claim: Claim | None,
+    now: float,
+) -> int:
+    known = connection.executemany(_TOUCH, rows).rowcount
+    if claim is not None and known == len(rows):
+        complete(connection, claim, now)
+    return known
 
 
 def _draft(knowledge: Knowledge, seen: Seen, now: float) -> _Draft:
@@ -244,12 +263,12 @@ def _replace_chunks(connection: sqlite3.Connection, draft: _Draft) -> None:
         row = _row(chunk, draft.space if chunk.text_hash in embedded else "")
         old = stored.get(chunk.id)
         if old is None or old[_TEXT_HASH] != chunk.text_hash:
-            added.append((*row, chunk.text, document, pipeline))
+            added.append((*row, document, pipeline))
             continue
         if old[_SPACE] == row[_SPACE]:
             del stored[chunk.id]
         if old != row:
-            moved.append(row[:_TEXT_HASH])
+            moved.append((*row[:_TEXT_HASH], row[_TEXT]))
     _forsake(connection, stored.values(), draft.now)
     kept = {row[0] for row in moved}
     gone = [(chunk,) for chunk in stored if chunk not in kept]
@@ -274,6 +293,7 @@ def _row(chunk: Chunk, space: str) -> _Row:
         chunk.lead,
         chunk.heading,
         chunk.text_hash,
+        chunk.text,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from lrwr.core.adapters.records.sqlite.casts import cast_from_json, cast_to_json
 from lrwr.core.adapters.records.sqlite.database import Database
 from lrwr.core.adapters.records.sqlite.lexical import any_of
+from lrwr.core.adapters.records.sqlite.outline import chapters_from_json
 from lrwr.core.adapters.records.sqlite.readings import (
     fact_of,
     first_mentions,
@@ -75,8 +76,10 @@ order by c.document_id, c.char_start, a.character, a.role
 """
 
 _STRANDS = """
-select r.document_id, p.content, r.evidence, r.noted, coalesce(w.revision, '')
+select r.document_id, p.content, d.text, d.chapters, r.evidence, r.noted,
+  coalesce(w.revision, '')
 from reading r
+  join document d on d.id = r.document_id
   join processed p on p.document_id = r.document_id and p.pipeline = 'b'
   left join woven w on w.document_id = r.document_id
 order by r.document_id
@@ -232,8 +235,10 @@ class SqliteCastStore:
         """Return every document that pipeline b has read."""
         return await self._database.read(
             lambda connection: [
-                Strand(DocumentId(document), *rest)
-                for document, *rest in connection.execute(_STRANDS)
+                Strand(
+                    DocumentId(document), content, text, chapters_from_json(told), *rest
+                )
+                for document, content, text, told, *rest in connection.execute(_STRANDS)
             ]
         )
 

@@ -1,0 +1,84 @@
+"""How the room looks, at both sizes and in both themes."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.picture import check_picture
+from tests.fakes.room import NARROW, WIDE, Room, a_room
+
+SIZES = {"wide": WIDE, "narrow": NARROW}
+LEDGER = "Who keeps the ledger?"
+
+
+@pytest.fixture(params=SIZES)
+def size(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(params=["dark", "light"])
+def theme(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+async def test_the_room_before_anything_is_asked(
+    book: Path, size: str, theme: str
+) -> None:
+    async with a_room(book, size=SIZES[size], LRWR_SCREEN_THEME=theme) as room:
+        check_picture(room.app, f"room-greeting-{size}-{theme}")
+
+
+async def test_the_room_where_nothing_is_read(
+    unread: Path, size: str, theme: str
+) -> None:
+    async with a_room(unread, size=SIZES[size], LRWR_SCREEN_THEME=theme) as room:
+        check_picture(room.app, f"room-unread-{size}-{theme}")
+
+
+async def test_the_room_with_an_answer(book: Path, size: str, theme: str) -> None:
+    async with a_room(book, size=SIZES[size], LRWR_SCREEN_THEME=theme) as room:
+        await room.ask(LEDGER)
+        check_picture(room.app, f"room-answer-{size}-{theme}")
+
+
+async def test_the_library(book: Path, size: str, theme: str) -> None:
+    async with a_room(book, size=SIZES[size], LRWR_SCREEN_THEME=theme) as room:
+        await room.press("ctrl+l")
+        check_picture(room.app, f"library-{size}-{theme}")
+
+
+async def test_the_settings(book: Path, size: str, theme: str) -> None:
+    async with a_room(book, size=SIZES[size], LRWR_SCREEN_THEME=theme) as room:
+        await room.press("ctrl+t")
+        await room.type("watch.")
+        check_picture(room.app, f"settings-{size}-{theme}")
+
+
+async def test_the_writer_s_leave(book: Path, size: str, theme: str) -> None:
+    (book / "lrwr.toml").write_text('[web]\nuse = "tavily"\n')
+    async with a_room(book, size=SIZES[size], LRWR_SCREEN_THEME=theme) as room:
+        check_picture(room.app, f"leave-{size}-{theme}")
+
+
+async def test_without_colours_nothing_has_one(
+    book: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with a_room(book) as room:
+        await room.ask(LEDGER)
+        check_picture(room.app, "room-answer-no-color")
+
+
+def words(room: Room) -> str:
+    strips = room.app.screen._compositor.render_strips()
+    return "\n".join("".join(one.text for one in strip) for strip in strips)
+
+
+async def test_any_width_shows_what_was_asked_and_where_to_ask(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.ask(LEDGER)
+        for columns, rows in ((60, 24), (250, 60), (99, 24), (100, 24), (60, 15)):
+            await room.pilot.resize_terminal(columns, rows)
+            await room.settle()
+            assert LEDGER in words(room)
+            assert "Ask your manuscript" in words(room)
