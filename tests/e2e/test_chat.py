@@ -63,7 +63,7 @@ def test_a_terminal_that_is_closed_loses_nothing(
     with ModelServer(key="") as server:
         server.pause = 0.05
         server.answering(
-            lambda asked: Refuse(500) if asked.shape else Say(*["word "] * 2_000)
+            lambda asked: Refuse(400) if asked.shape else Say(*["word "] * 2_000)
         )
         with open_room(book, **with_model(server)) as room:
             room.expect("Ask something")

@@ -64,7 +64,7 @@ async def test_a_question_that_is_asked_before_all_is_loaded_is_answered(
 async def test_a_model_s_words_are_shown_as_they_come(
     book: Path, server: ModelServer
 ) -> None:
-    server.answering(lambda a: Refuse(500) if a.shape else Say("OchraMags ", "does."))
+    server.answering(lambda a: Refuse(400) if a.shape else Say("OchraMags ", "does."))
     async with a_room(book, model=server) as room:
         await room.ask(LEDGER)
         assert room.transcript.last is not None
@@ -79,7 +79,7 @@ async def test_an_answer_that_is_stopped_is_marked_and_kept(
     book: Path, server: ModelServer
 ) -> None:
     server.pause = 0.05
-    server.answering(lambda a: Refuse(500) if a.shape else Say(*["word "] * 2_000))
+    server.answering(lambda a: Refuse(400) if a.shape else Say(*["word "] * 2_000))
     async with a_room(book, model=server) as room:
         await room.type(LEDGER)
         await room.pilot.press("enter")
@@ -91,7 +91,7 @@ async def test_an_answer_that_is_stopped_is_marked_and_kept(
         assert any("stopped before its end" in note for note in notes(room))
         assert room.screen.sitting.thread is not None
         server.pause = 0.0
-        server.answering(lambda a: Refuse(500) if a.shape else Say("Yes."))
+        server.answering(lambda a: Refuse(400) if a.shape else Say("Yes."))
         await room.ask("Again?")
         assert [view.question for view in room.transcript.views] == [LEDGER, "Again?"]
     async with a_room(book, opening=Opening(thread="1")) as room:
@@ -103,7 +103,7 @@ async def test_leaving_while_an_answer_comes_keeps_what_was_said(
     book: Path, server: ModelServer
 ) -> None:
     server.pause = 0.05
-    server.answering(lambda a: Refuse(500) if a.shape else Say(*["word "] * 2_000))
+    server.answering(lambda a: Refuse(400) if a.shape else Say(*["word "] * 2_000))
     async with a_room(book, model=server) as room:
         await room.type(LEDGER)
         await room.pilot.press("enter")
@@ -134,7 +134,7 @@ async def test_no_key_is_lost_while_words_stream(
     book: Path, server: ModelServer
 ) -> None:
     server.pause = 0.005
-    server.answering(lambda a: Refuse(500) if a.shape else Say(*["word "] * 1_000))
+    server.answering(lambda a: Refuse(400) if a.shape else Say(*["word "] * 1_000))
     async with a_room(book, model=server) as room:
         await room.type(LEDGER)
         await room.pilot.press("enter")
