@@ -75,7 +75,9 @@ async def test_what_a_folder_turns_on_is_asked_about_once(
 ) -> None:
     (book / "lrwr.toml").write_text('[web]\nuse = "tavily"\n')
     async with a_room(book) as room:
-        assert "Tavily" in str(room.app.screen.query_one(".leave-question", Static).render())
+        assert "Tavily" in str(
+            room.app.screen.query_one(".leave-question", Static).render()
+        )
         await room.pilot.click(f"#{answer}")
         await room.settle()
         assert room.on_top
