@@ -3,12 +3,19 @@
 Set LRWR_PICTURES=write to make the pictures anew, and look at what changed.
 """
 
+import asyncio
 import os
 from itertools import groupby
 from pathlib import Path
 
 from textual.app import App
 from textual.widgets import Input, TextArea
+
+BETWEEN = 0.05
+"""Seconds between two looks at a screen that is still being drawn."""
+
+LOOKS, STAYS = 200, 10
+"""Looks until a picture is given up, and looks for which one at rest stays as it is."""
 
 PICTURES = Path(__file__).parents[1] / "tui" / "pictures"
 
@@ -34,15 +41,28 @@ def picture(app: App[None]) -> str:
     return "\n".join([*lines, "", *_folded(styles), ""])
 
 
-def check_picture(app: App[None], name: str) -> None:
-    """Compare the screen with the picture of that name."""
+async def check_picture(app: App[None], name: str) -> None:
+    """Wait until the screen is the picture of that name; say how it differs if never."""
     path = PICTURES / f"{name}.txt"
-    shown = picture(app)
     if os.environ.get("LRWR_PICTURES") == "write":
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(shown, encoding="utf-8")
+        path.write_text(await _at_rest(app), encoding="utf-8")
     assert path.exists(), f"there is no picture {path.name}: LRWR_PICTURES=write"
-    assert shown == path.read_text(encoding="utf-8")
+    wanted, looks = path.read_text(encoding="utf-8"), LOOKS
+    while picture(app) != wanted and looks:
+        await asyncio.sleep(BETWEEN)
+        looks -= 1
+    assert picture(app) == wanted
+
+
+async def _at_rest(app: App[None]) -> str:
+    """Return the picture once it has stayed the same for a while."""
+    shown, same = picture(app), 0
+    while same < STAYS:
+        await asyncio.sleep(BETWEEN)
+        now = picture(app)
+        shown, same = now, same + 1 if now == shown else 0
+    return shown
 
 
 def _folded(styles: list[str]) -> list[str]:

@@ -196,9 +196,9 @@ async def test_both_lists_look_as_they_should(
         book, size=size, opening=opening, LRWR_SCREEN_THEME=theme
     ) as room:
         await room.press("f2", "down")
-        check_picture(room.app, f"characters-{width}-{theme}")
+        await check_picture(room.app, f"characters-{width}-{theme}")
         await room.press("escape", "f3")
-        check_picture(room.app, f"horizon-{width}-{theme}")
+        await check_picture(room.app, f"horizon-{width}-{theme}")
 
 
 async def test_keys_are_taken_in_the_order_in_which_they_are_pressed(

@@ -140,4 +140,4 @@ async def test_the_gaps_look_as_they_should(
 ) -> None:
     async with a_room(book, size=size, LRWR_SCREEN_THEME=theme) as room:
         await room.press("f6", "d")
-        check_picture(room.app, f"gaps-{width}-{theme}")
+        await check_picture(room.app, f"gaps-{width}-{theme}")

@@ -91,5 +91,5 @@ async def test_it_looks_so(
 ) -> None:
     async with a_room(book, size=size, LRWR_SCREEN_THEME=theme) as room:
         await open_help(room)
-        check_picture(room.app, f"help-{name}-{theme}")
+        await check_picture(room.app, f"help-{name}-{theme}")
         await room.press("escape")

@@ -185,5 +185,5 @@ async def test_each_screen_looks_as_it_should(
     ) as room:
         for key, name in (("f7", "people"), ("f8", "world"), ("f9", "timeline")):
             await room.press(key, "down")
-            check_picture(room.app, f"{name}-{width}-{theme}")
+            await check_picture(room.app, f"{name}-{width}-{theme}")
             await room.press("escape")

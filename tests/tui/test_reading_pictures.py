@@ -41,10 +41,10 @@ async def test_an_answer_with_its_passages(size: str, theme: str) -> None:
     async with a_desk(SIZES[size], theme=THEMES[theme]) as (app, pilot):
         await app.desk.show([answered()])
         await settle(app, pilot)
-        check_picture(app, f"reading-answer-{size}-{theme}")
+        await check_picture(app, f"reading-answer-{size}-{theme}")
         app.desk.jump("1")
         await settle(app, pilot)
-        check_picture(app, f"reading-passage-{size}-{theme}")
+        await check_picture(app, f"reading-passage-{size}-{theme}")
 
 
 async def test_an_answer_that_was_stopped() -> None:
@@ -52,7 +52,7 @@ async def test_an_answer_that_was_stopped() -> None:
     async with a_desk(SIZES["wide"]) as (app, pilot):
         await app.desk.show([turn])
         await settle(app, pilot)
-        check_picture(app, "reading-stopped-wide-dark")
+        await check_picture(app, "reading-stopped-wide-dark")
 
 
 async def test_an_answer_under_way() -> None:
@@ -62,13 +62,13 @@ async def test_an_answer_under_way() -> None:
         view.step("Reading the question")
         view.step("Searching the manuscript")
         await settle(app, pilot)
-        check_picture(app, "reading-under-way-wide-dark")
+        await check_picture(app, "reading-under-way-wide-dark")
         await app.desk.found(view, QUOTED)
         called = "Nell Tallow"
         await view.write("Only I do [1].", Speaker.AVATAR, called=called, model="")
         await view.stop()
         await settle(app, pilot)
-        check_picture(app, "reading-just-stopped-wide-dark")
+        await check_picture(app, "reading-just-stopped-wide-dark")
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -79,7 +79,7 @@ async def test_an_answer_with_a_stretch_that_nothing_bears_out(theme: str) -> No
     async with a_desk(SIZES["wide"], theme=THEMES[theme]) as (app, pilot):
         await app.desk.show([replace(turn, output=said)])
         await settle(app, pilot)
-        check_picture(app, f"reading-unsupported-wide-{theme}")
+        await check_picture(app, f"reading-unsupported-wide-{theme}")
 
 
 async def test_an_answer_of_a_model_in_character_with_a_page_of_the_web() -> None:
@@ -97,4 +97,4 @@ async def test_an_answer_of_a_model_in_character_with_a_page_of_the_web() -> Non
     async with a_desk(SIZES["wide"]) as (app, pilot):
         await app.desk.show([replace(turn, output=said)])
         await settle(app, pilot)
-        check_picture(app, "reading-web-wide-dark")
+        await check_picture(app, "reading-web-wide-dark")

@@ -25,39 +25,39 @@ async def test_the_room_before_anything_is_asked(
     book: Path, size: str, theme: str
 ) -> None:
     async with a_room(book, size=SIZES[size], LRWR_SCREEN_THEME=theme) as room:
-        check_picture(room.app, f"room-greeting-{size}-{theme}")
+        await check_picture(room.app, f"room-greeting-{size}-{theme}")
 
 
 async def test_the_room_where_nothing_is_read(
     unread: Path, size: str, theme: str
 ) -> None:
     async with a_room(unread, size=SIZES[size], LRWR_SCREEN_THEME=theme) as room:
-        check_picture(room.app, f"room-unread-{size}-{theme}")
+        await check_picture(room.app, f"room-unread-{size}-{theme}")
 
 
 async def test_the_room_with_an_answer(book: Path, size: str, theme: str) -> None:
     async with a_room(book, size=SIZES[size], LRWR_SCREEN_THEME=theme) as room:
         await room.ask(LEDGER)
-        check_picture(room.app, f"room-answer-{size}-{theme}")
+        await check_picture(room.app, f"room-answer-{size}-{theme}")
 
 
 async def test_the_library(book: Path, size: str, theme: str) -> None:
     async with a_room(book, size=SIZES[size], LRWR_SCREEN_THEME=theme) as room:
         await room.press("ctrl+l")
-        check_picture(room.app, f"library-{size}-{theme}")
+        await check_picture(room.app, f"library-{size}-{theme}")
 
 
 async def test_the_settings(book: Path, size: str, theme: str) -> None:
     async with a_room(book, size=SIZES[size], LRWR_SCREEN_THEME=theme) as room:
         await room.press("ctrl+t")
         await room.type("watch.")
-        check_picture(room.app, f"settings-{size}-{theme}")
+        await check_picture(room.app, f"settings-{size}-{theme}")
 
 
 async def test_the_writer_s_leave(book: Path, size: str, theme: str) -> None:
     (book / "lrwr.toml").write_text('[web]\nuse = "tavily"\n')
     async with a_room(book, size=SIZES[size], LRWR_SCREEN_THEME=theme) as room:
-        check_picture(room.app, f"leave-{size}-{theme}")
+        await check_picture(room.app, f"leave-{size}-{theme}")
 
 
 async def test_without_colours_nothing_has_one(
@@ -66,7 +66,7 @@ async def test_without_colours_nothing_has_one(
     monkeypatch.setenv("NO_COLOR", "1")
     async with a_room(book) as room:
         await room.ask(LEDGER)
-        check_picture(room.app, "room-answer-no-color")
+        await check_picture(room.app, "room-answer-no-color")
 
 
 def words(room: Room) -> str:

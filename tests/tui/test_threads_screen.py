@@ -213,4 +213,4 @@ async def test_the_list_looks_as_it_should(
 ) -> None:
     async with a_room(book, size=size, LRWR_SCREEN_THEME=theme) as room:
         await room.press("f5")
-        check_picture(room.app, f"threads-{width}-{theme}")
+        await check_picture(room.app, f"threads-{width}-{theme}")
