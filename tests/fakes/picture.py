@@ -5,6 +5,7 @@ Set LRWR_PICTURES=write to make the pictures anew, and look at what changed.
 
 import asyncio
 import os
+from difflib import unified_diff
 from itertools import groupby
 from pathlib import Path
 
@@ -52,7 +53,9 @@ async def check_picture(app: App[None], name: str) -> None:
     while picture(app) != wanted and looks:
         await asyncio.sleep(BETWEEN)
         looks -= 1
-    assert picture(app) == wanted
+    shown = picture(app)
+    told = unified_diff(wanted.splitlines(), shown.splitlines(), lineterm="", n=0)
+    assert shown == wanted, "\n".join(told)
 
 
 async def _at_rest(app: App[None]) -> str:

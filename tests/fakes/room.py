@@ -23,7 +23,7 @@ WIDE, NARROW = (120, 36), (60, 24)
 """Columns and rows of the two screens that pictures are made of."""
 
 
-ENDING = frozenset({"turn", "stopped", "read"})
+ENDING = frozenset({"turn", "stopped", "read", "look", "past", "known", "context"})
 """Work that ends by itself: all other may wait for the writer, or go on for ever."""
 
 
@@ -84,7 +84,8 @@ class Room:
 
     @property
     def _is_busy(self) -> bool:
-        ending = (w for w in self.app.workers if w.group in ENDING)
+        groups = ENDING | {"load"} if self.on_top else ENDING  # it may ask for leave
+        ending = (w for w in self.app.workers if w.group in groups)
         return self.stage.waiting > 0 or any(not one.is_finished for one in ending)
 
 
@@ -117,6 +118,7 @@ async def a_room(
         app = WritingRoom(stage, settings, opening or Opening(), fault_of)
         async with app.run_test(size=size) as pilot:
             room = Room(pilot, app, stage)
+            room.screen.query_one(Prompt).cursor_blink = False  # for pictures
             if settled:
                 await room.settle()
             yield room
