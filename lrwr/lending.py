@@ -50,17 +50,14 @@ async def open_room(
 ) -> "AsyncIterator[RoomServices]":
     """Lend out what the writing room needs, and close it on the way out."""
     async with open_services(settings, say=say) as services:
-        yield RoomServices(services, say)
+        yield RoomServices(services)
 
 
 class RoomServices:
     """The services of a library, each the same one every time."""
 
-    def __init__(
-        self, services: Services, say: Callable[[str], None] | None = None
-    ) -> None:
+    def __init__(self, services: Services) -> None:
         self._services = services
-        self._say = say or _unheard
         self._session: AvatarSessionService | None = None
         self.settings = services.settings
         self.library = services.library
@@ -193,11 +190,14 @@ class RoomServices:
     ) -> "Callable[[WatchEvent], Awaitable[None]]":
         """Return what hands on an event, and then what it means for what was there."""
         from lrwr.core.continuity.values import Slips
-        from lrwr.pipeline.watch_events import Saved
+        from lrwr.pipeline.watch_events import Saved, Troubled
         from lrwr.saves import Guard, KeptAnswers
 
-        answers = KeptAnswers(self._services, self._say)
-        guard = Guard(self._services, self._say)
+        def complain(sentence: str) -> None:
+            came.put_nowait(Troubled(sentence, ""))
+
+        answers = KeptAnswers(self._services, complain)
+        guard = Guard(self._services, complain)
         await answers.begin()
         await guard.news()
 
@@ -252,7 +252,3 @@ class RoomServices:
             for name, _ in new:
                 outward.consents.tell(self.library, name)
         return tuple(will_leave(hosted, self.settings) for _, hosted in new)
-
-
-def _unheard(sentence: str) -> None:
-    del sentence
