@@ -335,6 +335,26 @@ async def test_a_place_is_free_again_when_a_stream_is_left(
         assert (await chat.fill(HELLO, SHAPE)).text
 
 
+async def test_a_stream_stops_at_once_however_fast_its_words_come(
+    server: ModelServer,
+) -> None:
+    async def listen(began: asyncio.Event) -> None:
+        async for _ in chat.stream(HELLO):
+            began.set()
+
+    async with chatting(server) as chat:
+        for steps in range(10):
+            server.will(Say(*["word "] * 300))
+            began = asyncio.Event()
+            listening = asyncio.create_task(listen(began))
+            await began.wait()
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            listening.cancel()
+            await asyncio.wait([listening])
+            assert listening.cancelled()
+
+
 async def test_a_call_that_is_cancelled_leaves_its_place(server: ModelServer) -> None:
     server.will(Hang())
     async with chatting(server, pace=Pace(1)) as chat:

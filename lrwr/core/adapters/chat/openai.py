@@ -282,11 +282,23 @@ async def _pieces(
     finished = False
     async with aclosing(_chunks(model, asked)) as chunks:
         async for chunk in chunks:
+            _stop_if_cancelled()
             finished = finished or "finish_reason" in chunk.response_metadata
             if chunk.text:
                 yield str(chunk.text)
     if not finished:
         raise broken_off(server)
+
+
+def _stop_if_cancelled() -> None:
+    """Stop where a stop was lost.
+
+    The client waits for each chunk with `asyncio.wait_for`, which before Python 3.12
+    drops a cancellation that arrives together with the chunk.
+    """
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
 
 
 def _chunks(
