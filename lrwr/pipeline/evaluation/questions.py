@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from unicodedata import normalize
 
 from lrwr.core.model.chunks import Chunk
@@ -11,13 +12,32 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.text import Span
 
-UNANSWERABLE = "unanswerable"
+
+class Kind(StrEnum):
+    """What kind of question it is, as reports group them."""
+
+    FACT = "fact"
+    SEVERAL = "several"
+    """The answer needs several passages."""
+
+    RELATIONSHIP = "relationship"
+    TIMELINE = "timeline"
+    AS_OF = "as-of"
+    """Asked at a point of the story, of what is told by then."""
+
+    UNANSWERABLE = "unanswerable"
+    OTHER = "other"
+
+
+UNANSWERABLE = Kind.UNANSWERABLE
 
 _EXAMPLE = (
     'Each line is JSON: {"id": "1", "question": "Who lit the lamp?", "kind": "fact",'
     ' "gold": [{"file": "chapters/01.md", "quote": "Nell lit the lamp."}]}; a question'
     ' that the text does not answer has "kind": "unanswerable" and no gold.'
 )
+
+WRITER = "the writer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +53,10 @@ class Question:
     """A question; `gold` is empty where the text does not answer it.
 
     `every` says that the answer needs all of `gold`, not any. `as_of` is a place of
-    the story, as a writer says it; empty for all of it.
+    the story, as a writer says it; empty for all of it. `answer` is what a good answer
+    says, empty where nobody wrote one. `spoilers` are what must not be shown at
+    `as_of`. `made` says who made the question: "the writer", or what it was made from.
+    `dropped` are questions that the writer does not want asked.
     """
 
     id: str
@@ -41,6 +64,11 @@ class Question:
     gold: tuple[Gold, ...]
     every: bool = False
     as_of: str = ""
+    kind: Kind = Kind.OTHER
+    answer: str = ""
+    spoilers: tuple[Gold, ...] = ()
+    made: str = WRITER
+    dropped: bool = False
 
     @property
     def answerable(self) -> bool:
@@ -77,6 +105,11 @@ def read_questions(text: str, name: str) -> list[Question]:
             said = f"{error} is missing" if isinstance(error, KeyError) else error
             raise SettingsProblem(f"{name}:{number}: {said}", hint=_EXAMPLE) from error
     return questions
+
+
+def written(questions: Sequence[Question]) -> str:
+    """Return questions as a file holds them; `read_questions` reads the same."""
+    return "".join(f"{_line(question)}\n" for question in questions)
 
 
 def places_of(quote: str, document: DocumentId, text: str) -> list[Place]:
@@ -118,14 +151,52 @@ def _question(told: Mapping[str, object], number: str) -> Question:
     text = told["question"]
     if not isinstance(text, str) or not text.strip():
         raise ValueError('"question" holds no words')
-    answerable = told.get("answerable", told.get("kind") != UNANSWERABLE)
+    answerable = told.get("answerable", told.get("kind") != Kind.UNANSWERABLE)
     gold = told.get("gold") if answerable else []
     if not isinstance(gold, list) or bool(gold) != bool(answerable):
         raise ValueError('an answerable question needs "gold"')
     return Question(
         id=str(told.get("id", number)),
         text=text.strip(),
-        gold=tuple(Gold(str(one["file"]), str(one["quote"])) for one in gold),
+        gold=_golds(gold),
         every=told.get("need") == "all",
         as_of=str(told.get("as_of") or ""),
+        kind=_kind(str(told.get("kind", "")), answerable=bool(answerable)),
+        answer=str(told.get("answer") or ""),
+        spoilers=_golds(told.get("spoilers") or told.get("spoiler") or []),
+        made=str(told.get("made") or WRITER),
+        dropped=told.get("dropped") is True,
     )
+
+
+def _golds(told: object) -> tuple[Gold, ...]:
+    if not isinstance(told, list):
+        raise TypeError("what answers is told in a list")
+    return tuple(Gold(str(one["file"]), str(one["quote"])) for one in told)
+
+
+def _kind(told: str, *, answerable: bool) -> Kind:
+    if told in set(Kind):
+        return Kind(told)
+    return Kind.OTHER if answerable else Kind.UNANSWERABLE
+
+
+def _line(question: Question) -> str:
+    told: dict[str, object] = {
+        "id": question.id,
+        "question": question.text,
+        "kind": question.kind.value,
+        "answer": question.answer,
+        "gold": [{"file": one.file, "quote": one.quote} for one in question.gold],
+        "need": "all" if question.every else "",
+        "as_of": question.as_of,
+        "spoilers": [
+            {"file": one.file, "quote": one.quote} for one in question.spoilers
+        ],
+        "made": "" if question.made == WRITER else question.made,
+        "dropped": question.dropped,
+    }
+    kept = {name: value for name, value in told.items() if value}
+    if not question.answerable and question.kind is not Kind.UNANSWERABLE:
+        kept["answerable"] = False
+    return json.dumps(kept, ensure_ascii=False)

@@ -12,11 +12,13 @@ from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.text import Lines, Span
 from lrwr.pipeline.evaluation.questions import (
     Gold,
+    Kind,
     Place,
     Question,
     holds,
     places_of,
     read_questions,
+    written,
 )
 
 ONE = DocumentId("1.md")
@@ -41,7 +43,14 @@ def place(start: int, end: int) -> list[Place]:
 
 def test_a_question_says_what_answers_it() -> None:
     (one,) = read(ASKED | {"kind": "fact", "answer": "Nell Tallow.", "as_of": "ch2"})
-    assert one == Question("a", "Who?", (Gold("1.md", "Nell."),), as_of="ch2")
+    assert one == Question(
+        "a",
+        "Who?",
+        (Gold("1.md", "Nell."),),
+        as_of="ch2",
+        kind=Kind.FACT,
+        answer="Nell Tallow.",
+    )
     assert one.answerable
     assert one.group == "1.md"
 
@@ -110,3 +119,30 @@ def test_half_of_the_shorter_is_enough_and_less_is_not() -> None:
     assert not holds([passage(11, 60)], [place(0, 20)], every=False)
     assert holds([passage(5, 15)], [place(0, 200)], every=False)
     assert not holds([passage(0, 20, DocumentId("2.md"))], [place(0, 20)], every=False)
+
+
+words = st.text(st.characters(blacklist_categories=("Cs",)), min_size=1, max_size=30)
+written_words = words.map(str.strip).filter(bool)
+golds = st.lists(st.builds(Gold, words, words), max_size=3).map(tuple)
+
+
+@given(
+    st.lists(
+        st.builds(
+            Question,
+            id=written_words,
+            text=written_words,
+            gold=golds,
+            every=st.booleans(),
+            as_of=st.just("") | written_words,
+            kind=st.sampled_from([kind for kind in Kind if kind != Kind.UNANSWERABLE]),
+            answer=st.just("") | written_words,
+            spoilers=golds,
+            made=written_words,
+            dropped=st.booleans(),
+        ),
+        max_size=4,
+    )
+)
+def test_what_is_written_is_read_again(questions: list[Question]) -> None:
+    assert read_questions(written(questions), "q.jsonl") == questions
