@@ -121,7 +121,7 @@ def test_half_of_the_shorter_is_enough_and_less_is_not() -> None:
     assert not holds([passage(0, 20, DocumentId("2.md"))], [place(0, 20)], every=False)
 
 
-words = st.text(st.characters(blacklist_categories=("Cs",)), min_size=1, max_size=30)
+words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
 written_words = words.map(str.strip).filter(bool)
 golds = st.lists(st.builds(Gold, words, words), max_size=3).map(tuple)
 
