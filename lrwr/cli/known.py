@@ -1,6 +1,6 @@
 """How a fact is told that a search found beside its passages."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lrwr.wording.cleaning import one_line
@@ -12,12 +12,10 @@ if TYPE_CHECKING:
     from lrwr.core.ports.record_store import DocumentText
     from lrwr.core.ports.story_store import Known
 
-    ReadText = Callable[[DocumentId], Awaitable[DocumentText]]
+    Texts = Mapping[DocumentId, DocumentText]
 
 
-async def show_facts(
-    facts: "Sequence[Known]", read: "ReadText", output: "Output"
-) -> None:
+def show_facts(facts: "Sequence[Known]", texts: "Texts", output: "Output") -> None:
     """Print what is known besides the passages, a line each; nothing for none."""
     from lrwr.cli.stream import Styled
     from lrwr.wording.places import place_of
@@ -26,7 +24,7 @@ async def show_facts(
         return
     output.answer("Known of it:")
     for known in facts:
-        text = await read(known.document)
+        text = texts[known.document]
         place = place_of(known.document, text.lines.lines_of(known.fact.spans[0]))
         output.answer(
             f"  {one_line(told(known.fact))}  ",
@@ -35,13 +33,11 @@ async def show_facts(
         )
 
 
-async def facts_as_json(
-    facts: "Sequence[Known]", read: "ReadText"
-) -> list[dict[str, object]]:
+def facts_as_json(facts: "Sequence[Known]", texts: "Texts") -> list[dict[str, object]]:
     """Return what a script may want to know of facts."""
     rows: list[dict[str, object]] = []
     for known in facts:
-        fact, text = known.fact, await read(known.document)
+        fact, text = known.fact, texts[known.document]
         lines = text.lines.lines_of(fact.spans[0])
         rows.append(
             {

@@ -9,11 +9,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from lrwr.cli.output import Output
+    from lrwr.core.model.documents import DocumentId
+    from lrwr.core.ports.record_store import DocumentText
     from lrwr.core.retrieval.search import PassageFinder, SearchRequest, SearchResult
     from lrwr.core.retrieval.story import StoryOrder
     from lrwr.core.retrieval.story_search import Filters
     from lrwr.core.settings.values import Settings
-    from lrwr.wiring import Services
 
 EPILOG = (
     'Examples: lrwr search "marsh lantern" · lrwr search belt --as-of ch3 ·'
@@ -232,13 +233,15 @@ async def _one(
     full: bool,
 ) -> None:
     from lrwr.cli.unread import require_passages
+    from lrwr.core.retrieval.standing import still_there
     from lrwr.wiring import open_services
 
     async with open_services(settings, say=output.story) as services:
         await require_passages(services)
         finder = services.finder()
         order = await finder.story_order()
-        result = await _find(finder, request, order, as_of)
+        found = await _find(finder, request, order, as_of)
+        result, texts = await still_there(services.passages, found)
         for remark in result.remarks:
             output.warn(remark)
         if as_json:
@@ -253,13 +256,13 @@ async def _one(
                     "confidence": result.confidence,
                     "low_confidence": result.low_confidence,
                     "unknown_words": list(result.unknown),
-                    "facts": await facts_as_json(result.facts, services.passages.text),
+                    "facts": facts_as_json(result.facts, texts),
                     "remarks": list(result.remarks),
                 }
             )
             return
         with output.paged():
-            await _show(services, output, request, result, as_of=as_of, full=full)
+            _show(output, request, result, texts, as_of=as_of, full=full)
 
 
 async def _find(
@@ -277,11 +280,11 @@ async def _find(
     return await finder.find(request, order)
 
 
-async def _show(
-    services: "Services",
+def _show(
     output: "Output",
     request: "SearchRequest",
     result: "SearchResult",
+    texts: "Mapping[DocumentId, DocumentText]",
     *,
     as_of: str | None,
     full: bool,
@@ -309,9 +312,8 @@ async def _show(
         start, end = 0, len(chunk.text)
         if not full:
             start, end = excerpt(chunk.text, weights, sentence_spans, limit=EXCERPT)
-        kept = await services.passages.text(chunk.document)
         shown = Span(chunk.span.start + start, chunk.span.start + end)
-        place = place_of(chunk.document, kept.lines.lines_of(shown))
+        place = place_of(chunk.document, texts[chunk.document].lines.lines_of(shown))
         note = "  author's note" if chunk.kind == "note" else ""
         output.answer(
             f"{number:>2}  ",
@@ -320,7 +322,7 @@ async def _show(
         )
         output.answer(*pieces_of(chunk.text[start:end], words), indent=4)
         output.answer()
-    await show_facts(result.facts, services.passages.text, output)
+    show_facts(result.facts, texts, output)
     say_how_sure(output, result)
 
 

@@ -27,6 +27,7 @@ from lrwr.core.model.story import Horizon
 from lrwr.core.ports.record_store import DocumentText, PassageStore
 from lrwr.core.ports.story_store import Known, StoryStore
 from lrwr.core.ports.thread_store import AskedGap
+from lrwr.core.retrieval.standing import texts_there
 from lrwr.core.retrieval.story import StoryOrder, arrange, parse_horizon, stands_before
 
 _TOLD = frozenset(About) - {About.PASSAGE}
@@ -206,13 +207,7 @@ class BibleService:
         return arrange(await self._passages.outlines(), self._patterns, canon)
 
     async def _texts(self, order: StoryOrder) -> dict[DocumentId, DocumentText]:
-        texts = {}
-        for document in order.outlines:
-            try:
-                texts[document] = await self._passages.text(document)
-            except NotFound:  # taken away since the outlines were read
-                continue
-        return texts
+        return await texts_there(self._passages, order.outlines)
 
     async def _texts_with_facts(
         self, order: StoryOrder

@@ -2,13 +2,12 @@
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.errors import NotFound, StoreProblem
+from lrwr.core.model.errors import StoreProblem
 from lrwr.core.model.turns import Citation, ThreadId, Turn, TurnId
-from lrwr.core.ports.record_store import DocumentText, PassageStore
+from lrwr.core.ports.record_store import PassageStore
 from lrwr.core.ports.thread_store import CitingTurn, ThreadStore
 from lrwr.core.retrieval.anchoring import (
     Anchored,
@@ -16,6 +15,7 @@ from lrwr.core.retrieval.anchoring import (
     in_place,
     not_evaluated,
 )
+from lrwr.core.retrieval.standing import texts_there
 
 
 class FreshnessService:
@@ -41,7 +41,9 @@ class FreshnessService:
         Raises:
             StoreProblem: The library cannot be read.
         """
-        texts = await self._texts({citation.document for citation in citations})
+        texts = await texts_there(
+            self._passages, sorted({citation.document for citation in citations})
+        )
         return [in_place(citation, texts) is not None for citation in citations]
 
     async def of_turns(
@@ -57,24 +59,17 @@ class FreshnessService:
         }
 
     async def _anchors(self, citations: Sequence[Citation]) -> list[Anchored]:
-        texts = await self._texts({citation.document for citation in citations})
+        texts = await texts_there(
+            self._passages, sorted({citation.document for citation in citations})
+        )
         kept = [in_place(citation, texts) for citation in citations]
         whole = [one for one in kept if one is not None]
         if len(whole) == len(citations):
             return whole
         outlines = await self._passages.outlines()
-        texts |= await self._texts({one.id for one in outlines} - texts.keys())
+        others = sorted({one.id for one in outlines} - texts.keys())
+        texts |= await texts_there(self._passages, others)
         return await asyncio.to_thread(anchored, citations, texts)
-
-    async def _texts(
-        self, documents: Collection[DocumentId]
-    ) -> dict[DocumentId, DocumentText]:
-        """Return the texts of those documents that there are."""
-        found = {}
-        for document in sorted(documents):
-            with suppress(NotFound):
-                found[document] = await self._passages.text(document)
-        return found
 
 
 @dataclass(frozen=True, slots=True)

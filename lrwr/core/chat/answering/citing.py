@@ -9,13 +9,13 @@ from lrwr.core.chat.finding.material import Facet, Piece, is_sure, pieces_of
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.english.quoting import find_quote
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.errors import NotFound
 from lrwr.core.model.search import Passage
 from lrwr.core.model.text import Lines, Span, SplitSentences
 from lrwr.core.model.turns import Citation
 from lrwr.core.model.words import WORD
 from lrwr.core.ports.record_store import DocumentText, PassageStore
 from lrwr.core.retrieval.evidence import WordWeights, excerpt
+from lrwr.core.retrieval.standing import texts_there
 
 BUDGET = 3_000
 """Tokens of material that an answer is made from, by default."""
@@ -121,13 +121,7 @@ async def texts_of(
     """
     of_pieces = (e.document for p in pieces_of(result) for e in p.evidence)
     of_passages = (passage.chunk.document for passage in result.ranked_chunks)
-    texts = {}
-    for document in dict.fromkeys((*of_pieces, *of_passages)):
-        try:
-            texts[document] = await store.text(document)
-        except NotFound:  # taken away since it was found
-            continue
-    return texts
+    return await texts_there(store, (*of_pieces, *of_passages))
 
 
 def numbered(
