@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 
@@ -11,7 +10,7 @@ from lrwr.core.model.errors import LrwrError
 from lrwr.core.settings.library import Library
 from lrwr.core.settings.places import CANON_FILE
 from lrwr.core.settings.values import Settings
-from lrwr.outward import Reach, priced, told
+from lrwr.outward import Outward, Reach, priced, told
 
 if TYPE_CHECKING:
     from lrwr.core.adapters.chat.choose import Role
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from lrwr.core.continuity.judge import PairJudge
     from lrwr.core.model.turns import Plan
     from lrwr.core.ports.chat_model import ChatModel
+    from lrwr.core.ports.embedder import Embedder
     from lrwr.core.ports.lexical_index import LexicalIndex
     from lrwr.core.ports.record_store import PassageStore
     from lrwr.core.ports.reranker import Reranker
@@ -227,11 +227,11 @@ def embedder(settings: Settings, library: Library) -> "LocalEmbedder":
     return LocalEmbedder(folder, threads=threads)
 
 
-def reranker(
-    settings: Settings, local: "LocalEmbedder | None", lexical: "LexicalIndex"
+def closer_look(
+    settings: Settings, local: "LocalEmbedder", lexical: "LexicalIndex"
 ) -> "Reranker | None":
-    """Return the second look at candidates; None when it is turned off or cannot be."""
-    if settings.rerank.model == "off" or local is None:
+    """Return what compares word by word on this machine; None when it is turned off."""
+    if settings.rerank.model == "off" or settings.embedding.model == "off":
         return None
     from lrwr.core.adapters.rerank.late_interaction import LateInteraction
     from lrwr.core.adapters.sentences import sentence_spans
@@ -259,22 +259,40 @@ def canon(
 
 async def open_vectors(
     settings: Settings,
-    folder: Path,
     passages: "PassageStore",
-    embedder: "LocalEmbedder",
-    database: "Database",
+    embedder: "Embedder",
+    outward: Outward,
 ) -> "VectorIndex | None":
-    """Open the index of the pipeline that is set; None when nothing is embedded."""
+    """Open the index of the pipeline that is set; None when nothing is embedded.
+
+    Raises:
+        SettingsProblem: The address of a server that is to keep it cannot be used.
+    """
     from lrwr.core.adapters.records.sqlite.feed import SqliteChangeFeed
     from lrwr.core.adapters.vectors import choose
 
-    pipeline = settings.pipeline
+    pipeline, library = settings.pipeline, outward.library
+    feed = SqliteChangeFeed(outward.database)
     counts = await passages.counts(pipeline)
     if not counts.embedded:
         return None
+    if settings.vectors.keeper == "qdrant":
+        from lrwr.core.adapters.vectors.qdrant_choice import open_qdrant, told_apart
+
+        return open_qdrant(
+            settings,
+            os.environ,
+            library.index_dir,
+            feed,
+            library=told_apart(library.root, await feed.library()),
+            space=embedder.space,
+            dimensions=embedder.dimensions,
+            refused=outward.refusal("qdrant"),
+            noting=outward.noting,
+        )
     return await choose.open_vectors(
-        folder,
-        SqliteChangeFeed(database),
+        library.index_dir,
+        feed,
         pipeline=pipeline,
         space=embedder.space,
         dimensions=embedder.dimensions,

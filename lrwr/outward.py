@@ -1,25 +1,37 @@
 """What may leave this machine from a library, what left it, and the way there."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from lrwr.core.model.errors import LrwrError
-from lrwr.core.settings.consent import Consents, Leave, leave_of, refusal_of
+from lrwr.core.model.errors import LrwrError, ServiceUnavailable
+from lrwr.core.settings.consent import (
+    HOSTED,
+    Consents,
+    Leave,
+    leave_of,
+    refusal_of,
+)
 from lrwr.core.settings.library import Library
 from lrwr.core.settings.places import consent_dir
 from lrwr.core.settings.values import Settings
 
 if TYPE_CHECKING:
     from lrwr.core.adapters.chat.line import Line
+    from lrwr.core.adapters.embed.openai import OpenAIEmbedder
     from lrwr.core.adapters.noting import Noting
     from lrwr.core.adapters.records.sqlite.database import Database
+    from lrwr.core.adapters.rerank.cohere import CohereReranker
     from lrwr.core.model.metering import Usage
     from lrwr.core.ports.send_log import SendLog
     from lrwr.core.ports.web_search import WebSearch
+
+
+CountTokens = Callable[[Sequence[str]], list[int]]
+"""Says how many tokens each text has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +45,46 @@ class Reach:
     line: "Line | None"
     asking: bool = True
     refused: LrwrError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Keyring:
+    """Gives the keys of services that may be asked from one library, and no others."""
+
+    settings: Settings
+    library: Library
+    consents: Consents
+    env: Mapping[str, str] = field(repr=False)
+
+    def leave(self, service: str) -> Leave:
+        """Say whether a hosted service may be asked."""
+        return leave_of(self.settings, self.library, service, self.consents)
+
+    def refusal(self, service: str) -> LrwrError | None:
+        """Return why a hosted service that is on may not be asked; None: it may."""
+        return refusal_of(self.settings, self.library, service, self.consents)
+
+    def key(self, service: str) -> str:
+        """Return the key of a hosted service, whenever something is to be sent.
+
+        Raises:
+            ServiceUnavailable: The writer has not allowed it, there is no key, or the
+                keyring is locked.
+        """
+        from lrwr.core.settings.keys import find_key
+
+        refused = self.refusal(service)
+        if refused is not None:
+            raise ServiceUnavailable(str(refused), hint=refused.hint)
+        hosted = HOSTED[service]
+        found = find_key(hosted.key, self.env)
+        if not found:
+            owner = hosted.key.partition("_")[0].lower()
+            raise ServiceUnavailable(
+                f"`{hosted.setting}` is {hosted.value}, and there is no key for it",
+                hint=f"Keep one with `lrwr config set-key {owner}`, or set {hosted.key}.",
+            )
+        return found
 
 
 class Outward:
@@ -50,26 +102,26 @@ class Outward:
         now: Callable[[], float],
     ) -> None:
         self._settings = settings
-        self._library = library
+        self.library = library
         self._stack = stack
-        self._database = database
+        self.database = database
         self._now = now
         self.consents = Consents(consent_dir())
 
     def leave(self, service: str) -> Leave:
         """Say whether a hosted service may be asked from here."""
-        return leave_of(self._settings, self._library, service, self.consents)
+        return self.keyring.leave(service)
 
     def refusal(self, service: str) -> LrwrError | None:
         """Return why a hosted service that is on may not be asked; None: it may."""
-        return refusal_of(self._settings, self._library, service, self.consents)
+        return self.keyring.refusal(service)
 
     @cached_property
     def log(self) -> "SendLog":
         """What left."""
         from lrwr.core.adapters.records.sqlite.sent import SqliteSendLog
 
-        return SqliteSendLog(self._database)
+        return SqliteSendLog(self.database)
 
     @cached_property
     def noting(self) -> "Noting":
@@ -81,6 +133,44 @@ class Outward:
         from lrwr.core.adapters.noting import Noting
 
         return Noting(self.log, self._now, priced(self._settings))
+
+    @cached_property
+    def keyring(self) -> Keyring:
+        """The keys of the services that may be asked."""
+        return Keyring(self._settings, self.library, self.consents, os.environ)
+
+    def embedder(self, count: "CountTokens") -> "OpenAIEmbedder | None":
+        """Return who embeds elsewhere; None where nobody elsewhere is set to.
+
+        Raises:
+            SettingsProblem: A setting is missing, or leads elsewhere.
+        """
+        if self._settings.embedding.model in ("local", "off"):
+            return None
+        from lrwr.core.adapters.embed.choose import connection_of, open_line
+        from lrwr.core.adapters.embed.openai import OpenAIEmbedder
+
+        connection = connection_of(self._settings)
+        if connection is None:
+            return None
+        line = open_line(self._settings, self.noting)
+        self._stack.push_async_callback(line.aclose)
+        key = str if connection.own else partial(self.keyring.key, "openai-embeddings")
+        return OpenAIEmbedder(connection, line, key, count)
+
+    def reranker(self) -> "CohereReranker | None":
+        """Return who looks again elsewhere; None where nobody elsewhere is set to.
+
+        Raises:
+            SettingsProblem: A setting leads elsewhere, or `model.prices` is no list.
+        """
+        if self._settings.rerank.model != "cohere":
+            return None
+        from lrwr.core.adapters.rerank.choose import choose_reranker
+
+        return choose_reranker(
+            self._settings, partial(self.keyring.key, "cohere"), self.noting
+        )
 
     def reach(self, *, asking: bool) -> Reach:
         """Return how language models are reached.

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lrwr.core.canon.model import Canon
     from lrwr.core.model.chunks import TextHash
     from lrwr.core.ports.analysis_store import AnalysisStore
+    from lrwr.core.ports.embedder import Embedder
     from lrwr.core.ports.job_queue import JobQueue
     from lrwr.core.ports.manuscript_source import ManuscriptSource
     from lrwr.pipeline.analysis import CloseReading
@@ -54,7 +55,7 @@ class Desk:
 
     database: "Database"
     local: "LocalEmbedder"
-    embedder: "LocalEmbedder | None"
+    embedder: "Embedder | None"
     now: Callable[[], float]
 
 

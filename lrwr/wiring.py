@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from lrwr.core.canon.service import CanonService
     from lrwr.core.chat.service import AvatarSessionService
     from lrwr.core.continuity.judge import PairJudge
+    from lrwr.core.ports.embedder import Embedder
     from lrwr.core.ports.holding_store import HoldingStore
     from lrwr.core.ports.job_queue import JobQueue
     from lrwr.core.ports.lexical_index import LexicalIndex
@@ -134,7 +135,7 @@ class Services:
             embedder=self._embedder,
             vectors=self._vectors,
             reranker=self.reranker,
-            candidates=self.settings.rerank.candidates,
+            candidates=self.settings.rerank.looked_at,
             order_patterns=self.settings.manuscript.order,
             canon=self._canon_file().load,
             story=StorySearch(self.stories),
@@ -203,7 +204,7 @@ class Services:
         from lrwr.core.chat.companion.picking import Shelf
 
         store, pipeline = self.passages, self.settings.pipeline
-        shelf = Shelf(store, self._lexical, self.reranker, sentence_spans, pipeline)
+        shelf = Shelf(store, self._lexical, self._closer_look, sentence_spans, pipeline)
         voices = fitting.voices(self.settings, shelf, self.outward.reach(asking=asking))
         web = self.outward.web(asking=asking)
         return fitting.sessions(self, voices, web, now=self._now)
@@ -252,7 +253,12 @@ class Services:
     @cached_property
     def reranker(self) -> "Reranker | None":
         """The second look at candidates; None when it is turned off or cannot be."""
-        return fitting.reranker(self.settings, self._embedder, self._lexical)
+        return self.outward.reranker() or self._closer_look
+
+    @cached_property
+    def _closer_look(self) -> "Reranker | None":
+        """What looks closely on this machine: no sentence is sent to be weighed."""
+        return fitting.closer_look(self.settings, self._local, self._lexical)
 
     def require_library(self) -> None:
         """Make sure that there is something to read.
@@ -288,18 +294,16 @@ class Services:
         return embedder
 
     @cached_property
-    def _embedder(self) -> "LocalEmbedder | None":
-        return None if self.settings.embedding.model == "off" else self._local
+    def _embedder(self) -> "Embedder | None":
+        if self.settings.embedding.model == "off":
+            return None
+        return self.outward.embedder(self._local.count_tokens) or self._local
 
     async def _vectors(self) -> "VectorIndex | None":
         async with self._opening:
             if self._index is None and self._embedder is not None:
                 opened = await fitting.open_vectors(
-                    self.settings,
-                    self.library.index_dir,
-                    self.passages,
-                    self._embedder,
-                    self._database,
+                    self.settings, self.passages, self._embedder, self.outward
                 )
                 if opened is not None:
                     self._stack.push_async_callback(opened.aclose)

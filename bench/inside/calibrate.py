@@ -103,6 +103,11 @@ class VeiledVectors:
     veil: Veil
     order: StoryOrder
 
+    @property
+    def remark(self) -> str:
+        """What the index says."""
+        return self.inner.remark
+
     async def catch_up(self) -> int:
         """Catch up."""
         return await self.inner.catch_up()
@@ -143,7 +148,7 @@ class Library:
             embedder=embedder,
             vectors=self._vectors,
             reranker=services.reranker if way == "again" else None,
-            candidates=services.settings.rerank.candidates,
+            candidates=services.settings.rerank.looked_at,
             order_patterns=services.settings.manuscript.order,
             story=StorySearch(services.stories),
         )

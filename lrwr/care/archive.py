@@ -13,12 +13,14 @@ from typing import BinaryIO
 from lrwr.core.model.errors import NotFound, StoreProblem, UnreadableDocument
 from lrwr.core.retrieval import calibrated
 from lrwr.core.settings.places import CANON_FILE
+from lrwr.pipeline.evaluation import kept as evaluation
 
 FORMAT = 1
 MANIFEST = "manifest.json"
 DATABASE = "library.db"
 MEMORY = "library.json"
 FITTED = calibrated.NAME
+QUESTIONS = evaluation.QUESTIONS
 SETTINGS = "lrwr.toml"
 DECISIONS = CANON_FILE
 
@@ -26,6 +28,7 @@ LONGEST: Mapping[str, int] = {
     DATABASE: 64 * 1024**3,
     MEMORY: 4 * 1024**2,
     FITTED: 4 * 1024**2,
+    QUESTIONS: 64 * 1024**2,
     SETTINGS: 4 * 1024**2,
     DECISIONS: 64 * 1024**2,
 }

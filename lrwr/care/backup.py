@@ -12,6 +12,7 @@ from lrwr.care.archive import (
     DECISIONS,
     FITTED,
     MEMORY,
+    QUESTIONS,
     SETTINGS,
     Manifest,
     pack,
@@ -20,6 +21,7 @@ from lrwr.core.adapters.records.sqlite.upkeep import copy, examine
 from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.retrieval.calibrated import kept_file
 from lrwr.core.settings.library import Library
+from lrwr.pipeline.evaluation.kept import questions_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,7 @@ def _writers_files(library: Library) -> dict[str, Path]:
     places = {
         MEMORY: (library.memory, state),
         FITTED: (kept_file(library), state),
+        QUESTIONS: (questions_file(library), state),
         SETTINGS: (root / SETTINGS, root),
         DECISIONS: (root / DECISIONS, root),
     }

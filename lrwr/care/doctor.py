@@ -8,6 +8,14 @@ from pathlib import Path
 
 from lrwr import __version__
 from lrwr.care.findings import Finding, State, broken
+from lrwr.care.hosted import (
+    ELSEWHERE,
+    Space,
+    check_cohere,
+    check_embeddings,
+    sent_elsewhere,
+    space_of,
+)
 from lrwr.care.manuscript import PART, check_changes, check_folders
 from lrwr.care.models import (
     AskedModel,
@@ -24,6 +32,7 @@ from lrwr.care.places import (
     check_state,
     look_at_folder,
 )
+from lrwr.care.qdrant import check_qdrant
 from lrwr.care.records import (
     check_bare,
     check_database,
@@ -40,11 +49,12 @@ from lrwr.core.adapters.vectors.choose import EDGE_FROM
 from lrwr.core.adapters.vectors.edge import shard_name
 from lrwr.core.adapters.vectors.upkeep import look_at_shard, shards_in
 from lrwr.core.model.errors import LrwrError, SettingsProblem, StoreProblem
-from lrwr.core.settings.consent import Consents, refusal_of
+from lrwr.core.settings.consent import Consents
 from lrwr.core.settings.library import Library, library_of
 from lrwr.core.settings.load import load_settings
 from lrwr.core.settings.places import FILE_NAME, consent_dir, user_file
 from lrwr.core.settings.values import Settings
+from lrwr.outward import Keyring
 from lrwr.wiring import open_services
 
 
@@ -66,7 +76,9 @@ async def visit(what: Visit) -> list[Finding]:
     """Look at every part and return what was found, always in the same order.
 
     Nothing is changed, and nothing outside this process is contacted but the loopback
-    ports of `what.servers`, and the writer's own model server where one is set.
+    ports of `what.servers`, the writer's own model server where one is set, and who
+    embeds, looks again or keeps vectors elsewhere, where that is turned on: they are
+    sent no text.
     """
     findings = [check_python(sys.version_info[:3], __version__)]
     try:
@@ -83,19 +95,31 @@ async def visit(what: Visit) -> list[Finding]:
     findings.append(check_settings(settings, files))
     findings.append(check_root(library, look_at_folder(library.root)))
     findings.append(check_state(look_at_folder(library.state_dir)))
+    keyring = Keyring(settings, library, Consents(consent_dir()), what.env)
     model, embedding = await _model(settings, library)
     findings += await asyncio.to_thread(_records, settings, library, model, what.now)
-    findings.append(embedding)
-    findings.append(check_reranker(settings, embeds=model is not None))
+    if settings.vectors.keeper == "qdrant":
+        in_order = _database_is_ok(findings)
+        found = await check_qdrant(settings, what.env, model, in_order=in_order)
+        findings = [*(one for one in findings if one.part != found.part), found]
+    elsewhere = await _elsewhere(settings, library, keyring, findings)
+    findings.append(embedding or elsewhere["embedding"])
+    embeds = model is not None or "embedding" in elsewhere
+    findings.append(
+        elsewhere.get("reranker") or check_reranker(settings, embeds=embeds)
+    )
     findings.append(await _manuscript(settings, findings))
-    findings += await _language_model(settings, library, what.env)
+    findings += await _language_model(settings, keyring)
     used = settings.model.base_url or OLLAMA if settings.model.use == "local" else ""
     return findings + await _servers(what.servers, used)
 
 
 async def _model(
     settings: Settings, library: Library
-) -> tuple[ModelFacts | None, Finding]:
+) -> tuple[ModelFacts | Space | None, Finding | None]:
+    """Return the space of the settings, and how its model is; None for one elsewhere."""
+    if settings.embedding.model in ELSEWHERE:
+        return space_of(settings), None
     if settings.embedding.model == "off":
         detail = "[embedding] model is off: search goes by words alone."
         return None, Finding("embedding", State.OFF, detail)
@@ -108,8 +132,38 @@ async def _model(
     return facts, check_model(facts)
 
 
+async def _elsewhere(
+    settings: Settings, library: Library, keyring: Keyring, findings: list[Finding]
+) -> dict[str, Finding]:
+    """Ask who embeds and who looks again, where that is not done on this machine.
+
+    A request is noted where there is a library to note it in.
+    """
+    asked = {
+        "embedding": check_embeddings
+        if settings.embedding.model in ELSEWHERE
+        else None,
+        "reranker": check_cohere if settings.rerank.model == "cohere" else None,
+    }
+    parts = {part: check for part, check in asked.items() if check is not None}
+    if not parts or not library.database.exists():
+        return {part: await ask(settings, keyring, None) for part, ask in parts.items()}
+    if not _database_is_ok(findings):
+        detail = "What leaves is noted first: asked once the database is in order."
+        return {part: Finding(part, State.NOT_CHECKED, detail) for part in parts}
+    try:
+        async with open_services(settings) as services:
+            noting = services.outward.noting
+            return {
+                part: await ask(settings, keyring, noting)
+                for part, ask in parts.items()
+            }
+    except LrwrError as error:
+        return {part: broken(part, error) for part in parts}
+
+
 def _records(
-    settings: Settings, library: Library, model: ModelFacts | None, now: float
+    settings: Settings, library: Library, model: ModelFacts | Space | None, now: float
 ) -> list[Finding]:
     if not library.database.exists():
         detail, remedy = "Nothing has been ingested here.", "Run `lrwr ingest FOLDER`."
@@ -132,7 +186,7 @@ def _records(
     return findings
 
 
-def _index(settings: Settings, library: Library, model: ModelFacts) -> Finding:
+def _index(settings: Settings, library: Library, model: ModelFacts | Space) -> Finding:
     name = shard_name(settings.pipeline, model.space)
     try:
         feed = feed_of(library.database, settings.pipeline, model.space)
@@ -167,24 +221,27 @@ def _database_is_ok(findings: list[Finding]) -> bool:
     )
 
 
-async def _language_model(
-    settings: Settings, library: Library, env: Mapping[str, str]
-) -> list[Finding]:
+async def _language_model(settings: Settings, keyring: Keyring) -> list[Finding]:
     """Ask the writer's own server what it offers; OpenAI is never asked."""
     try:
-        connection = connection_of(settings, env)
+        others = sent_elsewhere(settings, keyring.leave)
+    except SettingsProblem:
+        others = []  # told where the part itself is checked
+    try:
+        connection = connection_of(settings, keyring.env)
     except LrwrError as error:
-        return [broken("language model", error), check_services(None)]
+        return [broken("language model", error), check_services(None, others=others)]
     if connection is None:
-        return [check_language_model(None), check_services(None)]
+        return [check_language_model(None), check_services(None, others=others)]
     asked = AskedModel(connection)
     if connection.own:
         asked = await asyncio.to_thread(_asked, connection)
     asked = replace(asked, others=tuple(models_of(settings).values()))
-    refused = refusal_of(settings, library, "openai", Consents(consent_dir()))
+    refused = keyring.refusal("openai")
     services = check_services(
         connection,
         refused=f"{refused}. {refused.hint}" if refused else "",
+        others=others,
     )
     return [check_language_model(asked), services]
 

@@ -43,7 +43,7 @@ def check_reranker(settings: Settings, *, embeds: bool) -> Finding:
     if not embeds:
         detail = "It needs the embedding model, which is not at work."
         return Finding(part, State.OFF, detail)
-    candidates = counted(settings.rerank.candidates, "candidate")
+    candidates = counted(settings.rerank.looked_at, "candidate")
     detail = f"Late interaction over the embedding model, {candidates}."
     return Finding(part, State.OK, detail)
 
@@ -68,12 +68,19 @@ class AskedModel:
         return tuple(dict.fromkeys((self.connection.name, *self.others)))
 
 
-def check_services(connection: Connection | None, *, refused: str = "") -> Finding:
-    """Say who else gets to read the manuscript; None: nothing leaves this machine.
+def check_services(
+    connection: Connection | None, *, refused: str = "", others: Sequence[str] = ()
+) -> Finding:
+    """Say who else gets to read the manuscript; None: no language model elsewhere.
 
-    `refused` says why a service that is on is not asked.
+    `refused` says why a service that is on is not asked. `others` are sentences of what
+    leaves besides.
     """
     part = "hosted services"
+    if others:
+        alone = check_services(connection, refused=refused)
+        mine = refused if alone.state is State.OFF else alone.detail
+        return Finding(part, State.OK, " ".join((mine, *others)).strip())
     if refused:
         return Finding(part, State.OFF, f"Nothing leaves this machine. {refused}")
     if connection is None or (connection.own and is_here(connection.host)):

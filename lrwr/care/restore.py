@@ -11,6 +11,7 @@ from lrwr.care.archive import (
     DECISIONS,
     FITTED,
     MEMORY,
+    QUESTIONS,
     SETTINGS,
     Manifest,
     refused,
@@ -24,6 +25,8 @@ from lrwr.core.retrieval.calibrated import kept_file, read_kept
 from lrwr.core.settings.library import Library, prepare_state_dir
 from lrwr.core.settings.sources import from_file
 from lrwr.core.settings.values import Source
+from lrwr.pipeline.evaluation.kept import questions_file
+from lrwr.pipeline.evaluation.questions import read_questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,8 @@ def _put_in_place(
         (folder / MEMORY).rename(library.memory)
     if FITTED in manifest.files:
         steps.append(_put_fitted(library, folder / FITTED, ending))
+    if QUESTIONS in manifest.files:
+        steps.append(_put_questions(library, folder / QUESTIONS, ending))
     named = [name for name in (SETTINGS, DECISIONS) if name in manifest.files]
     steps += [
         _put_beside(library, folder / name, ending, force=force) for name in named
@@ -114,9 +119,21 @@ def _put_in_place(
 def _put_fitted(library: Library, file: Path, ending: str) -> str:
     """Put what was fitted to the writer's questions in place, if it can be used."""
     _, problem = read_kept(file)
-    if problem:
+    return _put(file, kept_file(library), ending, fit=not problem)
+
+
+def _put_questions(library: Library, file: Path, ending: str) -> str:
+    """Put the writer's questions in place, if they can be read."""
+    try:
+        read_questions(file.read_text(encoding="utf-8"), file.name)
+    except (SettingsProblem, UnicodeDecodeError):
+        return _put(file, questions_file(library), ending, fit=False)
+    return _put(file, questions_file(library), ending, fit=True)
+
+
+def _put(file: Path, target: Path, ending: str, *, fit: bool) -> str:
+    if not fit:
         return f"{file.name} is damaged or of another lrwr; it was left out."
-    target = kept_file(library)
     if target.exists():
         set_aside(target, ending)
     file.rename(target)

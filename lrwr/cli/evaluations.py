@@ -18,6 +18,7 @@ NOT_EVALUATED = "not evaluated"
 
 _RANKINGS = {
     "late-interaction": "looked at a second time",
+    "cohere": "looked at a second time by Cohere",
     "off": "not looked at a second time",
     "people": "about who says what",
 }

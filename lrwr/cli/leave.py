@@ -13,6 +13,15 @@ if TYPE_CHECKING:
     from lrwr.cli.output import Output
     from lrwr.wiring import Services
 
+SEARCHING = ("openai-embeddings", "qdrant", "cohere")
+"""What a search may be sent to."""
+
+READING = ("openai-embeddings",)
+"""What all that is read is sent to, whoever else reads it."""
+
+ANSWERING = ("openai", "tavily", *SEARCHING)
+"""What a question may be sent to."""
+
 _YES = frozenset({"y", "yes"})
 
 

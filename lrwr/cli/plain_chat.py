@@ -108,7 +108,7 @@ async def _begun(
     settings: "Settings", output: "Output", opening: "Opening", stack: AsyncExitStack
 ) -> Talk:
     """Open the library, ask for leave, and say who answers."""
-    from lrwr.cli.leave import ask_leave, tell_first_use
+    from lrwr.cli.leave import ANSWERING, ask_leave, tell_first_use
     from lrwr.cli.unread import require_passages
     from lrwr.lending import RoomServices
     from lrwr.wiring import open_services
@@ -119,9 +119,9 @@ async def _begun(
     await require_passages(services)
     lent = RoomServices(services)
     sitting = await sitting_of(lent, opening)
-    ask_leave(services, output, "openai", "tavily", as_json=False)
+    ask_leave(services, output, *ANSWERING, as_json=False)
     model = lent.sessions().model
-    tell_first_use(services, output, "openai", "tavily")
+    tell_first_use(services, output, *ANSWERING)
     output.story(who_answers(settings, model))
     return Talk(lent, output, sitting, model)
 

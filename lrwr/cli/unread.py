@@ -1,9 +1,32 @@
-"""Refusing to search what was never read."""
+"""Making ready to search, and refusing to search what was never read."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lrwr.cli.output import Output
+    from lrwr.core.settings.values import Settings
     from lrwr.wiring import Services
+
+
+@asynccontextmanager
+async def searching(
+    settings: "Settings", output: "Output", *, as_json: bool
+) -> "AsyncIterator[Services]":
+    """Lend out services, once the writer knows what a search sends elsewhere.
+
+    Raises:
+        NotFound: Nothing has been ingested here, or by another pipeline alone.
+    """
+    from lrwr.cli.leave import SEARCHING, ask_leave, tell_first_use
+    from lrwr.wiring import open_services
+
+    async with open_services(settings, say=output.story) as services:
+        await require_passages(services)
+        ask_leave(services, output, *SEARCHING, as_json=as_json)
+        tell_first_use(services, output, *SEARCHING)
+        yield services
 
 
 async def require_passages(services: "Services") -> None:

@@ -101,7 +101,7 @@ class Progress:
 
     def words_only(self, error: LrwrError) -> None:
         """Note that something could not be embedded, once for all documents."""
-        self._remark(f"Found by words alone until the next ingestion. {error}")
+        self._remark(f"Found by words alone until the next ingestion. {error.told}")
 
     def unread(self, reason: str) -> None:
         """Note that a language model was not asked everything, once for all."""

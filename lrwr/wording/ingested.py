@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from lrwr.wording.amounts import count, tokens_and_price
+from lrwr.wording.amounts import count, dollars, tokens_and_price
 
 if TYPE_CHECKING:
     from lrwr.core.model.metering import Usage
@@ -15,7 +15,8 @@ def in_words(
     report: "IngestReport", counts: "LibraryCounts | None", settings: "Settings"
 ) -> list[str]:
     """Return it in sentences, a line each; the time it took is not among them."""
-    return [*_lines(report, counts), *_of_model(report, settings)]
+    lines = [*_lines(report, counts), *_of_embedding(report, settings)]
+    return [*lines, *_of_model(report, settings)]
 
 
 def problem_in_words(problem: "Problem") -> str:
@@ -50,6 +51,22 @@ def _lines(report: "IngestReport", counts: "LibraryCounts | None") -> list[str]:
         known = count(report.woven.characters, "character")
         lines.append(f"{known} known; see them with `lrwr characters`.")
     return lines
+
+
+def _of_embedding(report: "IngestReport", settings: "Settings") -> list[str]:
+    """Say what embedding elsewhere costs, about: the server's own tokens are others."""
+    if settings.embedding.model != "openai" or not report.embedded:
+        return []
+    from lrwr.core.model.metering import Usage, price, read_prices
+    from lrwr.core.settings.finding import DEFAULT_EMBEDDING
+
+    # Where the meaning turns is found by sentences, each embedded as well.
+    tokens = report.tokens * (2 if settings.pipeline == "b" else 1)
+    name = settings.embedding.name or DEFAULT_EMBEDDING
+    prices = read_prices(settings.model.prices)
+    cost = dollars(price(Usage(1, tokens), name, prices))
+    sends = "would be sent" if report.dry_run else "was sent"
+    return [f"{name} {sends} about {tokens:,} tokens ({cost})."]
 
 
 def _of_model(report: "IngestReport", settings: "Settings") -> list[str]:

@@ -1,11 +1,15 @@
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 
 import numpy as np
 import pytest
 
+from lrwr.core.adapters.chat.line import Line
 from lrwr.core.adapters.embed.local import LocalEmbedder
+from lrwr.core.adapters.embed.openai import Connection, OpenAIEmbedder
+from lrwr.core.adapters.waiting import Pace
 from lrwr.core.ports.embedder import Embedder
 from tests.fakes.embedder import WordEmbedder
+from tests.fakes.embedding_server import KEY, MODEL, EmbeddingServer
 
 TEXTS = [
     "The frog lit the lamp.",
@@ -20,14 +24,26 @@ TEXTS = [
 ]
 
 
-@pytest.fixture(params=["local", "words"], scope="module")
-def embedder(request: pytest.FixtureRequest) -> Iterator[Embedder]:
-    if request.param == "words":
-        yield WordEmbedder()
+@pytest.fixture(scope="module")
+def local() -> Iterator[LocalEmbedder]:
+    opened = LocalEmbedder(None, threads=2)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(params=["local", "openai", "words"])
+async def embedder(
+    request: pytest.FixtureRequest, local: LocalEmbedder
+) -> AsyncIterator[Embedder]:
+    if request.param != "openai":
+        yield WordEmbedder() if request.param == "words" else local
         return
-    local = LocalEmbedder(None, threads=2)
-    yield local
-    local.close()
+    with EmbeddingServer() as server:
+        where = Connection(MODEL, 256, server.base_url, shorter=True)
+        line = Line(Pace(concurrency=2))
+        opened = OpenAIEmbedder(where, line, lambda: KEY, local.count_tokens)
+        yield opened
+        await opened.aclose()
 
 
 async def test_vectors_come_in_the_order_of_the_texts(embedder: Embedder) -> None:

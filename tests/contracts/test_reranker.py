@@ -3,9 +3,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import pytest
 
 from lrwr.core.adapters.embed.local import LocalEmbedder
+from lrwr.core.adapters.rerank.cohere import CohereReranker, Connection
 from lrwr.core.adapters.rerank.late_interaction import LateInteraction
 from lrwr.core.adapters.sentences import sentence_spans
 from lrwr.core.ports.reranker import Reranker
+from tests.fakes.cohere_server import KEY, CohereServer
 
 PASSAGES = [
     "Mags opened the ledger. The page was much too neat.",
@@ -18,9 +20,13 @@ PASSAGES = [
 ]
 
 
-@pytest.fixture(params=["late interaction"], scope="module")
+@pytest.fixture(params=["late interaction", "cohere"], scope="module")
 def reranker(request: pytest.FixtureRequest) -> Iterator[Reranker]:
-    assert request.param == "late interaction"
+    if request.param == "cohere":
+        with CohereServer() as server:
+            where = Connection("rerank-v5.0-fast", server.origin, own=True)
+            yield CohereReranker(where, lambda: KEY)
+        return
     local = LocalEmbedder(None, threads=2)
 
     async def frequencies(words: Sequence[str]) -> tuple[Mapping[str, int], int]:

@@ -1,5 +1,4 @@
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lrwr.core.adapters.vectors.edge import open_edge
-from lrwr.core.adapters.vectors.scan import VectorScan
-from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline
+from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.search import Scope, Scored
 from lrwr.core.ports.vector_index import VectorIndex
@@ -26,6 +23,7 @@ from tests.fakes.records import (
     some_chunks,
     some_knowledge,
 )
+from tests.fakes.vector_indexes import opened
 
 TEXTS = ("The frog is shy.", "The well is deep.", "Rain fell.")
 DOCUMENTS = tuple(DocumentId(f"{n}.md") for n in range(5))
@@ -34,36 +32,7 @@ EVERYTHING = Scope(kinds=frozenset(ChunkKind))
 Vector = NDArray[np.float32]
 
 
-@asynccontextmanager
-async def opened(
-    kind: str, library: Library, folder: Path
-) -> AsyncIterator[VectorIndex]:
-    index: VectorIndex | None
-    about = (Pipeline.NAIVE, SPACE, DIMENSIONS)
-    pipeline, space, dimensions = about
-    if kind == "edge":
-        edge = await open_edge(
-            folder / "index",
-            library.feed,
-            pipeline=pipeline,
-            space=space,
-            dimensions=dimensions,
-        )
-        assert edge is not None
-        index = edge
-    else:
-        edge = None
-        index = VectorScan(
-            library.feed, pipeline=pipeline, space=space, dimensions=dimensions
-        )
-    try:
-        yield index
-    finally:
-        await index.aclose()
-    assert edge is None or not edge.given_up
-
-
-@pytest.fixture(params=["scan", "edge"])
+@pytest.fixture(params=["scan", "edge", "qdrant", "server"])
 def kind(request: pytest.FixtureRequest) -> str:
     assert isinstance(request.param, str)
     return request.param

@@ -16,7 +16,7 @@ import pytest
 from lrwr.core.adapters.analyst.model import ModelAnalyst
 from lrwr.core.adapters.chat.line import Line
 from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
-from lrwr.core.adapters.chat.waiting import Pace
+from lrwr.core.adapters.waiting import Pace
 from lrwr.core.model.metering import Usage
 from lrwr.core.model.text import Span
 from lrwr.core.ports.analyst import Excerpt, Finding

@@ -141,16 +141,16 @@ async def _ask(
     as_json: bool,
 ) -> None:
     from lrwr.cli.answering import Live, told_as_json
-    from lrwr.cli.leave import ask_leave, tell_first_use
+    from lrwr.cli.leave import ANSWERING, ask_leave, tell_first_use
     from lrwr.wiring import open_services
     from lrwr.wording.leaving import who_answers
 
     live = Live(output, quiet=as_json)
     async with open_services(settings, say=output.story) as services:
         asking = await _ready(services, asking, thread)
-        ask_leave(services, output, "openai", "tavily", as_json=as_json)
+        ask_leave(services, output, *ANSWERING, as_json=as_json)
         sessions = services.sessions()
-        tell_first_use(services, output, "openai", "tavily")
+        tell_first_use(services, output, *ANSWERING)
         note = who_answers(settings, sessions.model)
         done = await live.watch(sessions.ask(asking), note)
     if as_json:

@@ -32,7 +32,8 @@ def doctor(
 ) -> None:
     """Say how every part of lrwr is, and what to do about it. Changes nothing.
 
-    Nothing is contacted but your own model server, if one is set; with --servers, this
+    Nothing is contacted but your own model server, and who embeds or looks again
+    elsewhere, where one is set: they are sent no text of yours. With --servers, this
     machine's usual ports too.
     """
     import os

@@ -103,7 +103,7 @@ async def _ingest(
 ) -> "IngestReport":
     import time
 
-    from lrwr.cli.leave import ask_leave, tell_first_use
+    from lrwr.cli.leave import READING, ask_leave, tell_first_use
     from lrwr.core.settings.library import remember
     from lrwr.core.settings.sync import sync_warning
     from lrwr.core.settings.targets import targets_of
@@ -115,7 +115,9 @@ async def _ingest(
         warning = sync_warning(services.library.state_dir)
         if warning and not services.library.database.exists():
             output.warn(warning)
-        asked = ["openai"] if settings.pipeline == "b" and not dry_run else []
+        asked = [] if dry_run else [*READING]
+        if settings.pipeline == "b" and not dry_run:
+            asked.append("openai")
         ask_leave(services, output, *asked, as_json=as_json)
         service = services.processing(targets, asking=not dry_run)
         tell_first_use(services, output, *asked)

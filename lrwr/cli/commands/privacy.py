@@ -27,7 +27,10 @@ CLEAR_EPILOG = "Example: lrwr privacy clear --force"
 _SECONDS = {"h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
 
 ServiceName = Annotated[
-    str, typer.Argument(metavar="SERVICE", help="openai or tavily.")
+    str,
+    typer.Argument(
+        metavar="SERVICE", help="openai, openai-embeddings, qdrant, cohere or tavily."
+    ),
 ]
 
 
@@ -86,11 +89,13 @@ def allow(context: typer.Context, service: ServiceName) -> None:
     output.answer(
         f"{hosted.title} is allowed in {library.root}, and in no other folder."
     )
-    if settings.value(hosted.setting) == hosted.name:
+    if hosted.on_in(settings):
         output.answer(will_leave(hosted, settings))
         consents.tell(library, hosted.name)
     else:
-        output.story(f'It is off: set `{hosted.setting}` to "{hosted.name}" to use it.')
+        output.story(
+            f'It is off: set `{hosted.setting}` to "{hosted.value}" to use it.'
+        )
 
 
 def deny(context: typer.Context, service: ServiceName) -> None:
@@ -161,22 +166,32 @@ def _services(
         )
         for hosted in HOSTED.values()
     ]
-    return [*found, *_own_server(settings)]
+    return [*found, *_own_servers(settings)]
 
 
-def _own_server(settings: "Settings") -> "list[Service]":
-    """Return the writer's own model server, where that is on another machine."""
-    from urllib.parse import urlsplit
-
+def _own_servers(settings: "Settings") -> "list[Service]":
+    """Return the writer's own model servers, where they are on another machine."""
     from lrwr.cli.sending import Service
-    from lrwr.core.adapters.chat.choose import leaves
+    from lrwr.core.adapters.chat import choose as chat
+    from lrwr.core.adapters.embed import choose as embedding
+    from lrwr.core.settings.addresses import host_of
     from lrwr.core.settings.consent import Leave
 
-    if settings.model.use != "local" or not leaves(settings):
-        return []
-    host = urlsplit(settings.model.base_url).hostname or ""
-    where = _where(settings, "model.base_url")
-    return [Service("local", Leave.GIVEN, host, where, "none needed")]
+    asked = {}
+    if settings.model.use == "local" and chat.leaves(settings):
+        asked["local"] = "model.base_url"
+    if settings.embedding.model == "server" and embedding.leaves(settings):
+        asked["server"] = "embedding.base_url"
+    return [
+        Service(
+            name,
+            Leave.GIVEN,
+            host_of(str(settings.value(key))),
+            _where(settings, key),
+            "none needed",
+        )
+        for name, key in asked.items()
+    ]
 
 
 def _key(variable: str, env: "Mapping[str, str]") -> str:

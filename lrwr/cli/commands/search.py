@@ -232,12 +232,10 @@ async def _one(
     as_json: bool,
     full: bool,
 ) -> None:
-    from lrwr.cli.unread import require_passages
+    from lrwr.cli.unread import searching
     from lrwr.core.retrieval.standing import still_there
-    from lrwr.wiring import open_services
 
-    async with open_services(settings, say=output.story) as services:
-        await require_passages(services)
+    async with searching(settings, output, as_json=as_json) as services:
         finder = services.finder()
         order = await finder.story_order()
         found = await _find(finder, request, order, as_of)
@@ -336,12 +334,10 @@ async def _batch(
     from dataclasses import replace
 
     from lrwr.cli.passages import as_json as told
-    from lrwr.cli.unread import require_passages
-    from lrwr.wiring import open_services
+    from lrwr.cli.unread import searching
 
     lines = list(_questions(batch))
-    async with open_services(settings, say=output.story) as services:
-        await require_passages(services)
+    async with searching(settings, output, as_json=True) as services:
         finder = services.finder()
         order = await finder.story_order()
         with output.progress("Searching", len(lines)) as advance:

@@ -88,7 +88,7 @@ async def _watch(
 ) -> bool:
     """Watch; return whether a first and only look met files that cannot be read."""
     from lrwr.cli.commands.ingest import watcher
-    from lrwr.cli.leave import ask_leave, tell_first_use
+    from lrwr.cli.leave import READING, ask_leave, tell_first_use
     from lrwr.core.settings.library import remember
     from lrwr.core.settings.targets import targets_of
     from lrwr.pipeline.watch_events import Saved
@@ -99,10 +99,10 @@ async def _watch(
         targets = targets_of(paths or services.manuscript())
         _warn_of_sync(services, output)
         asked = ["openai"] if settings.pipeline == "b" and asks_model(settings) else []
-        ask_leave(services, output, *asked, as_json=as_json)
+        ask_leave(services, output, *READING, *asked, as_json=as_json)
         kept = _kept(services, output)
         show = _shown(services, output, words, kept, as_json=as_json)
-        tell_first_use(services, output, *asked)
+        tell_first_use(services, output, *READING, *asked)
         if paths and not settings.manuscript.folders:
             remember(services.library, targets)
 

@@ -47,6 +47,13 @@ class LrwrError(Exception):
         super().__init__(message)
         self.hint = hint
 
+    @property
+    def told(self) -> str:
+        """Return it as sentences, for a remark: what happened, and what to try."""
+        what = str(self)
+        end = "" if what.endswith((".", "!", "?", "…")) else "."
+        return f"{what}{end} {self.hint}".rstrip()
+
 
 class SettingsProblem(LrwrError):
     """A flag, file or variable holds a value that cannot be used."""

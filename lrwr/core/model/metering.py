@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from lrwr.core.model.errors import SettingsProblem
 
 PRICES_OF = "November 2026"
-"""When the prices below were read in OpenAI's price list."""
+"""When the prices below were read in the services' price lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,10 @@ def known_prices() -> dict[str, Price]:
         "gpt-5.6-luna": Price(0.20, 1.20),
         "gpt-4o": Price(2.50, 10.00),
         "gpt-4o-mini": Price(0.15, 0.60),
+        "text-embedding-3-small": Price(0.02, 0.0),
+        "text-embedding-3-large": Price(0.13, 0.0),
+        "rerank-v5.0-fast": Price(0.02, 0.0),
+        "rerank-v5.0-pro": Price(0.05, 0.0),
     }
 
 

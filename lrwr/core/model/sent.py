@@ -13,7 +13,11 @@ class Purpose(StrEnum):
     READING = "reading"
     PLANNING = "planning"
     ANSWERING = "answering"
+    JUDGING = "judging"
     WEB_SEARCH = "web search"
+    EMBEDDING = "embedding"
+    RERANKING = "second look"
+    VECTORS = "vectors"
 
 
 class Outcome(StrEnum):

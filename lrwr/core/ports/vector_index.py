@@ -18,6 +18,11 @@ class VectorIndex(Protocol):
     A cache over the records: it can be thrown away and made again.
     """
 
+    @property
+    def remark(self) -> str:
+        """Return what the writer should know of how it answers now; empty: nothing."""
+        ...
+
     async def catch_up(self) -> int:
         """Apply what changed in the records since the last call; return how much.
 

@@ -212,10 +212,11 @@ def ahead(scores: Iterable[float]) -> float:
 def ranking_id(*, reranker: str, of_people: bool, space: str) -> str:
     """Name a ranking: who looked last, and in which space meaning was compared.
 
-    `reranker` is empty where nobody looked again, `space` where no meaning was.
+    `reranker` is empty where nobody looked again, `space` where no meaning was. One
+    that looks with the model of the space has it in its name.
     """
     if reranker:
-        return reranker
+        return reranker if space in reranker else f"{reranker}/{space}"
     return f"{PEOPLE if of_people else OFF}/{space or 'words'}"
 
 

@@ -297,12 +297,15 @@ class PassageFinder:
         self, quest: _Quest, others: Collection[ChunkId]
     ) -> dict[ChunkId, float]:
         try:
-            return await self._ways.by_meaning(
+            found = await self._ways.by_meaning(
                 quest.request.question, scope=quest.scope, others=others
             )
         except ServiceUnavailable as error:
-            quest.remarks.append(f"Searched by words alone. {error}")
+            quest.remarks.append(f"Searched by words alone. {error.told}")
             return {}
+        if remark := await self._ways.remark():
+            quest.remarks.append(remark)
+        return found
 
     async def _reranked(
         self,
@@ -318,7 +321,7 @@ class PassageFinder:
             texts = [chunk.text for chunk in candidates]
             closer = await self._reranker.rerank(quest.request.question, texts)
         except ServiceUnavailable as error:
-            quest.remarks.append(f"Not looked at a second time. {error}")
+            quest.remarks.append(f"Not looked at a second time. {error.told}")
             return dict(scores)
         ids = [chunk.id for chunk in candidates]
         quest.closer = dict(zip(ids, closer, strict=True))

@@ -85,6 +85,11 @@ class Ways:
         values = await vectors.similarities(query, rest)
         return scores | dict(zip(rest, values, strict=True))
 
+    async def remark(self) -> str:
+        """Return what the writer should know of the vector index; empty: nothing."""
+        vectors = await self.vectors() if self.embedder is not None else None
+        return vectors.remark if vectors is not None else ""
+
     async def unknown(
         self, counts: Mapping[str, int], *, pipeline: Pipeline, scope: Scope
     ) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
+from lrwr.core.settings.addresses import is_here
 from lrwr.core.settings.library import Library, identity, write_private
 from lrwr.core.settings.reading import nearest_name
 from lrwr.core.settings.values import Settings, Source
@@ -27,8 +28,9 @@ LONGEST = 10_000
 class Hosted:
     """A service elsewhere: what turns it on, and what it is then sent.
 
-    It is on where `setting` has `name` for its value. It is at `host` unless the
-    setting `address` names another place. Its key is in the variable `key`.
+    It is on where `setting` has `value` for its value. It is at `host` unless the
+    setting `address` names another place. Its key is in the variable `key`. Where it
+    `may_be_own`, one on this machine is the writer's own, and is no service elsewhere.
     """
 
     name: str
@@ -38,6 +40,13 @@ class Hosted:
     host: str
     key: str
     what: str
+    value: str
+    may_be_own: bool = False
+
+    def on_in(self, settings: Settings) -> bool:
+        """Say whether it is turned on, by whomever."""
+        own = self.may_be_own and is_here(self.host_in(settings))
+        return settings.value(self.setting) == self.value and not own
 
     def host_in(self, settings: Settings) -> str:
         """Return the machine that is asked."""
@@ -57,6 +66,40 @@ HOSTED: Mapping[str, Hosted] = {
         "the scenes of your manuscript when it is read, your questions with the passages"
         " found for them, and, where you have `lrwr check --model` judge, pairs of"
         " passages with what your notes say of them",
+        "openai",
+    ),
+    "openai-embeddings": Hosted(
+        "openai-embeddings",
+        "OpenAI (embeddings)",
+        "embedding.model",
+        "embedding.base_url",
+        "api.openai.com",
+        "OPENAI_API_KEY",
+        "the whole text of your manuscript and your notes when it is read, and what you"
+        " search for",
+        "openai",
+    ),
+    "cohere": Hosted(
+        "cohere",
+        "Cohere",
+        "rerank.model",
+        "rerank.base_url",
+        "api.cohere.com",
+        "COHERE_API_KEY",
+        "what you search for, with the passages found for it",
+        "cohere",
+    ),
+    "qdrant": Hosted(
+        "qdrant",
+        "Qdrant",
+        "vectors.keeper",
+        "vectors.url",
+        "127.0.0.1",
+        "QDRANT_API_KEY",
+        "the vectors of your passages and of what you search for, without their text and"
+        " without the names of your files",
+        "qdrant",
+        may_be_own=True,
     ),
     "tavily": Hosted(
         "tavily",
@@ -66,6 +109,7 @@ HOSTED: Mapping[str, Hosted] = {
         "api.tavily.com",
         "TAVILY_API_KEY",
         "short queries made from your questions, without the names of your book",
+        "tavily",
     ),
 }
 """The services that a setting can turn on."""
@@ -185,13 +229,13 @@ def leave_of(
 
     What the writer denied stays so, whoever turns it on.
     """
-    setting = HOSTED[service].setting
-    if settings.value(setting) != service:
+    hosted = HOSTED[service]
+    if not hosted.on_in(settings):
         return Leave.OFF
     answer = consents.answer(library, service)
     if answer is not None:
         return Leave.ALLOWED if answer else Leave.DENIED
-    theirs = settings.origin(setting).source is Source.LIBRARY
+    theirs = settings.origin(hosted.setting).source is Source.LIBRARY
     return Leave.UNASKED if theirs else Leave.GIVEN
 
 

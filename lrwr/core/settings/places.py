@@ -22,6 +22,13 @@ def consent_dir() -> Path:
     return user_state_path("lrwr", appauthor=False) / "consent"
 
 
+def session_file() -> Path:
+    """Return where a session is kept that no keyring keeps, whether it exists or not."""
+    from platformdirs import user_state_path
+
+    return user_state_path("lrwr", appauthor=False) / "session.json"
+
+
 def find_root(start: Path, *, user: Path, home: Path) -> Path:
     """Return the nearest folder upward from `start` that is a library, else `start`.
 

@@ -1,5 +1,5 @@
-"""The settings themselves. Everything else about settings is made from this file:
-what a file may say, `lrwr.toml.example`, and `lrwr config show`.
+"""The settings themselves, with `finding`. Everything else about settings is made from
+them: what a file may say, `lrwr.toml.example`, and `lrwr config show`.
 """
 
 from collections.abc import Mapping
@@ -11,6 +11,14 @@ from typing import Literal
 
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.settings.declaring import Setting, declared_in, setting
+from lrwr.core.settings.elsewhere import SupabaseSettings
+from lrwr.core.settings.finding import (
+    ChunkSettings,
+    EmbeddingSettings,
+    RerankSettings,
+    SearchSettings,
+    VectorSettings,
+)
 
 
 class Source(StrEnum):
@@ -62,87 +70,6 @@ class ManuscriptSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class EmbeddingSettings:
-    """How passages are compared by meaning."""
-
-    model: Literal["local", "off"] = setting(
-        "local",
-        "Who turns text into vectors: a small model on this machine, or nobody; then"
-        " a search goes by words alone.",
-    )
-    folder: str = setting(
-        "",
-        "A folder with another local model: `model.onnx` and `tokenizer.json`. Empty"
-        " means the model that comes with lrwr.",
-        example="~/models/my-embedder",
-    )
-    threads: int = setting(
-        0,
-        "Processor threads the model may use; 0 means every core, at most 8.",
-        low=0,
-        high=64,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class RerankSettings:
-    """How the best candidates of a search are put in their final order."""
-
-    model: Literal["late-interaction", "off"] = setting(
-        "late-interaction",
-        "Who looks at the best candidates once more, word by word: the local model,"
-        " or nobody.",
-    )
-    candidates: int = setting(
-        20,
-        "How many candidates are looked at once more; more is slower.",
-        low=1,
-        high=100,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class SearchSettings:
-    """What a search gives back."""
-
-    limit: int = setting(
-        8, "How many passages a search shows at most.", low=1, high=100
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkSettings:
-    """How the text is cut into passages."""
-
-    size: int = setting(
-        500,
-        "The longest passage of pipeline a, in tokens of the embedding model.",
-        low=64,
-        high=510,
-    )
-    overlap: int = setting(
-        50,
-        "How many tokens of a passage pipeline a repeats at the start of the next; at"
-        " most half of `size`.",
-        low=0,
-        high=255,
-    )
-    smallest: int = setting(
-        200,
-        "How many tokens a passage of pipeline b should have at least; at most half of"
-        " `largest`.",
-        low=20,
-        high=250,
-    )
-    largest: int = setting(
-        440,
-        "The longest passage of pipeline b, in tokens of the embedding model.",
-        low=64,
-        high=440,
-    )
-
-
-@dataclass(frozen=True, slots=True)
 class ModelSettings:
     """Which language model reads and answers, and what it may cost."""
 
@@ -171,6 +98,12 @@ class ModelSettings:
     avatar: str = setting(
         "",
         "Which model of that server answers, where it should be another one.",
+        example="gpt-6-sol",
+    )
+    judge: str = setting(
+        "",
+        "Which model of that server judges answers in `lrwr eval --model`, where it"
+        " should be another one.",
         example="gpt-6-sol",
     )
     base_url: str = setting(
@@ -346,11 +279,13 @@ class Settings:
     )
     manuscript: ManuscriptSettings = field(default_factory=ManuscriptSettings)
     embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+    vectors: VectorSettings = field(default_factory=VectorSettings)
     rerank: RerankSettings = field(default_factory=RerankSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
     chunk: ChunkSettings = field(default_factory=ChunkSettings)
     model: ModelSettings = field(default_factory=ModelSettings)
     web: WebSettings = field(default_factory=WebSettings)
+    supabase: SupabaseSettings = field(default_factory=SupabaseSettings)
     watch: WatchSettings = field(default_factory=WatchSettings)
     screen: ScreenSettings = field(default_factory=ScreenSettings)
     output: OutputSettings = field(default_factory=OutputSettings)

@@ -8,7 +8,7 @@ import pytest
 from lrwr.core.adapters.analyst.model import ModelAnalyst
 from lrwr.core.adapters.chat.line import Line
 from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
-from lrwr.core.adapters.chat.waiting import Pace
+from lrwr.core.adapters.waiting import Pace
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.facts import About, Fact

@@ -5,7 +5,7 @@ import pytest
 
 from lrwr.core.adapters.chat.line import Line
 from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
-from lrwr.core.adapters.chat.waiting import Pace
+from lrwr.core.adapters.waiting import Pace
 from lrwr.core.bible.values import (
     Bible,
     CharacterProfile,

@@ -8,7 +8,7 @@ import pytest
 
 from lrwr.core.adapters.chat.line import Line
 from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
-from lrwr.core.adapters.chat.waiting import Pace
+from lrwr.core.adapters.waiting import Pace
 from lrwr.core.chat.finding.seeking import Seeker
 from lrwr.core.chat.finding.wondering import GapFinder
 from lrwr.core.chat.service import Asking

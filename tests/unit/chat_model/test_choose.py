@@ -14,7 +14,7 @@ from lrwr.core.adapters.chat.choose import (
     models_of,
 )
 from lrwr.core.adapters.chat.line import Line
-from lrwr.core.adapters.chat.waiting import Pace
+from lrwr.core.adapters.waiting import Pace
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.sent import Purpose
 from lrwr.core.settings.addresses import is_here

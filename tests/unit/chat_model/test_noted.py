@@ -11,10 +11,10 @@ import pytest
 
 from lrwr.core.adapters.chat.line import Line
 from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
-from lrwr.core.adapters.chat.waiting import Pace
 from lrwr.core.adapters.noting import Note, Noting
 from lrwr.core.adapters.records.sqlite.database import Database
 from lrwr.core.adapters.records.sqlite.sent import SqliteSendLog
+from lrwr.core.adapters.waiting import Pace
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.metering import price, read_prices
 from lrwr.core.model.sent import Outcome, Purpose, Sent

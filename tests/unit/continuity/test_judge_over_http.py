@@ -10,9 +10,9 @@ import pytest
 
 from lrwr.core.adapters.chat.line import Line
 from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
-from lrwr.core.adapters.chat.waiting import Clock, Pace
 from lrwr.core.adapters.records.sqlite.database import Database
 from lrwr.core.adapters.records.sqlite.story import SqliteAnalysisStore
+from lrwr.core.adapters.waiting import Clock, Pace
 from lrwr.core.continuity.judge import PairJudge
 from lrwr.core.continuity.pairing import pairs
 from lrwr.pipeline.metering import Meter

@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.care.archive import DECISIONS, FITTED, MANIFEST, SETTINGS, unpack
+from lrwr.care.archive import (
+    DECISIONS,
+    FITTED,
+    MANIFEST,
+    QUESTIONS,
+    SETTINGS,
+    unpack,
+)
 from lrwr.care.backup import backup_library
 from lrwr.care.restore import restore_library
 from lrwr.core.adapters.records.sqlite.database import Database
@@ -22,10 +29,12 @@ from lrwr.core.model.errors import (
 from lrwr.core.retrieval.calibrated import keep, kept_file, read_kept
 from lrwr.core.retrieval.confidence import SHIPPED
 from lrwr.core.settings.library import Library
+from lrwr.pipeline.evaluation.kept import evaluations_folder, questions_file
 from tests.fakes.libraries import over
 from tests.fakes.records import ONE, Clock
 
 NOW = 1_000_000.0
+ASKED = '{"question": "Who sat?", "kind": "unanswerable"}\n'
 Change = Callable[[dict[str, bytes]], None]
 
 
@@ -40,6 +49,8 @@ async def library(tmp_path: Path) -> Library:
     (root / SETTINGS).write_text("[search]\nlimit = 3\n")
     (root / DECISIONS).write_text("# decided\n")
     keep(made, list(SHIPPED.values()))
+    questions_file(made).write_text(ASKED, encoding="utf-8")
+    evaluations_folder(made).mkdir()
     return made
 
 
@@ -109,7 +120,8 @@ def test_a_backup_holds_the_library_the_settings_and_the_decisions(
     assert report.manifest.schema == SCHEMA
     with zipfile.ZipFile(report.file) as packed:
         assert set(packed.namelist()) == {
-            *("library.db", "library.json", FITTED, SETTINGS, DECISIONS, MANIFEST)
+            *("library.db", "library.json", FITTED, QUESTIONS),
+            *(SETTINGS, DECISIONS, MANIFEST),
         }
         for name, kept in report.manifest.files.items():
             assert sha256(packed.read(name)).hexdigest() == kept.sha256
@@ -127,9 +139,10 @@ def test_what_was_backed_up_comes_back_row_by_row(
         ).read_bytes()
     assert elsewhere.memory.read_bytes() == library.memory.read_bytes()
     assert read_kept(kept_file(elsewhere)) == read_kept(kept_file(library))
-    assert len(report.steps) == 4
+    assert questions_file(elsewhere).read_text(encoding="utf-8") == ASKED
+    assert len(report.steps) == 5
     names = {path.name for path in elsewhere.state_dir.iterdir()}
-    assert names == {".gitignore", "library.db", "library.json", FITTED}
+    assert names == {".gitignore", "library.db", "library.json", FITTED, QUESTIONS}
 
 
 def test_a_backup_without_a_name_gets_the_day_and_then_the_second(
@@ -250,6 +263,26 @@ def test_a_backup_from_before_there_was_a_fit_is_taken(
     restore_library(elsewhere, made, force=False, now=NOW)
     assert rows(elsewhere)
     assert not kept_file(elsewhere).exists()
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]", b"\xff", b'{"question": ""}'])
+def test_questions_that_cannot_be_used_are_told_and_left_out(
+    elsewhere: Library, archive: Path, content: bytes
+) -> None:
+    made = changed(archive, put(QUESTIONS, content), honest=True)
+    report = restore_library(elsewhere, made, force=False, now=NOW)
+    assert any(QUESTIONS in step and "left out" in step for step in report.steps)
+    assert not questions_file(elsewhere).exists()
+
+
+def test_questions_that_are_there_are_kept_beside(
+    library: Library, archive: Path
+) -> None:
+    questions_file(library).write_text("newer")
+    restore_library(library, archive, force=True, now=NOW)
+    assert questions_file(library).read_text(encoding="utf-8") == ASKED
+    (old,) = library.state_dir.glob(f"{QUESTIONS}.before-restore-*")
+    assert old.read_text() == "newer"
 
 
 def test_a_library_in_use_is_not_replaced(library: Library, archive: Path) -> None:

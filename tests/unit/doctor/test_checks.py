@@ -34,7 +34,8 @@ from lrwr.core.adapters.servers.loopback import Answered, Server
 from lrwr.core.adapters.vectors.shard import Cursor
 from lrwr.core.adapters.vectors.upkeep import ShardFacts, ShardState
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.settings.values import RerankSettings, Settings
+from lrwr.core.settings.finding import RerankSettings
+from lrwr.core.settings.values import Settings
 from lrwr.pipeline.changes import Changes
 
 ROOT = Path("novel")
@@ -159,6 +160,7 @@ def test_the_reranker_is_off_by_setting_or_for_want_of_a_model() -> None:
     on = Settings(ROOT)
     off = Settings(ROOT, rerank=RerankSettings(model="off"))
     assert check_reranker(on, embeds=True).state is State.OK
+    assert "20 candidates" in check_reranker(on, embeds=True).detail
     assert check_reranker(on, embeds=False).state is State.OFF
     assert check_reranker(off, embeds=True).state is State.OFF
 

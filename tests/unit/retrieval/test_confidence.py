@@ -162,7 +162,7 @@ async def test_a_reranker_is_judged_by_its_own_scores(book: StoryDesk) -> None:
     finder = book.finder(reranker=Backwards(), candidates=3)
     judged = (await finder.find(request(book, "the lamp at night"))).judgement
     assert judged is not None and judged.signals is not None
-    assert judged.ranking == "backwards"
+    assert judged.ranking == "backwards/words-32"
     assert judged.signals.top == 2.0
 
 

@@ -92,7 +92,8 @@ async def test_when_the_embedder_is_away_words_are_searched_and_a_remark_says_so
     finder = book.finder(embedder=WordEmbedder(patience=0))
     result = await finder.find(request("ledger"))
     assert files(result) == ["chapters/2.md"]
-    assert result.remarks == ("Searched by words alone. The model is away.",)
+    told = "Searched by words alone. The model is away. Wake it up."
+    assert result.remarks == (told,)
 
 
 async def test_when_the_vectors_cannot_be_opened_words_are_searched(

@@ -36,4 +36,6 @@ async def test_nothing_is_said_where_all_is_still_there(desk: Desk) -> None:
 
 async def test_a_document_that_never_was_has_no_text(desk: Desk) -> None:
     await read(desk)
-    assert set(await texts_there(desk.library.passages, [LAMP, DocumentId("no.md")])) == {LAMP}
+    assert set(
+        await texts_there(desk.library.passages, [LAMP, DocumentId("no.md")])
+    ) == {LAMP}

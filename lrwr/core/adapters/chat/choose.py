@@ -5,8 +5,8 @@ from enum import StrEnum
 
 from lrwr.core.adapters.chat.line import Line
 from lrwr.core.adapters.chat.openai import OPENAI, Connection, OpenAIChat
-from lrwr.core.adapters.chat.waiting import Pace
 from lrwr.core.adapters.noting import Noting
+from lrwr.core.adapters.waiting import Pace
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.sent import Purpose
 from lrwr.core.settings.addresses import address_in, host_of, is_here
@@ -33,6 +33,7 @@ class Role(StrEnum):
     PLANNER = "planner"
     ANALYST = "analyst"
     AVATAR = "avatar"
+    JUDGE = "judge"
 
     @property
     def purpose(self) -> Purpose:
@@ -44,6 +45,8 @@ class Role(StrEnum):
                 return Purpose.READING
             case Role.AVATAR:
                 return Purpose.ANSWERING
+            case Role.JUDGE:
+                return Purpose.JUDGING
 
 
 def choose_chat(
@@ -105,6 +108,8 @@ def model_name(settings: Settings, role: Role) -> str:
             name = model.analyst
         case Role.AVATAR:
             name = model.avatar
+        case Role.JUDGE:
+            name = model.judge
     default = DEFAULT_MODEL if model.use == "openai" else ""
     return "" if model.use == "off" else name or model.name or default
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from lrwr.core.adapters.chat.waiting import Clock, Pace, Turnstile
 from lrwr.core.adapters.noting import Note, Noting
+from lrwr.core.adapters.waiting import Clock, Pace, Turnstile
 from lrwr.core.model.sent import Sent
 
 if TYPE_CHECKING:

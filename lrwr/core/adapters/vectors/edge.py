@@ -11,12 +11,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from lrwr.core.adapters.vectors.following import follow
 from lrwr.core.adapters.vectors.lock import FileLock
 from lrwr.core.adapters.vectors.scan import VectorScan
 from lrwr.core.adapters.vectors.shard import Shard, ShardBroken
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.search import Scope, Scored
-from lrwr.core.ports.record_store import ChangeFeed
+from lrwr.core.ports.record_store import Change, ChangeFeed
 from lrwr.core.ports.vector_index import VectorIndex
 
 if TYPE_CHECKING:
@@ -77,6 +78,11 @@ class EdgeIndex:
     def given_up(self) -> bool:
         """Say whether the shard could not be mended, and `instead` answers."""
         return self._index is self._instead
+
+    @property
+    def remark(self) -> str:
+        """Nothing: a shard that breaks changes no answer."""
+        return ""
 
     async def catch_up(self) -> int:
         """Apply what changed in the records since the last call; return how much.
@@ -149,18 +155,22 @@ class _FollowedShard:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="lrwr-vectors")
         self._closed = False
 
+    @property
+    def remark(self) -> str:
+        """Nothing."""
+        return ""
+
     async def catch_up(self) -> int:
         """Apply what changed since the last call; start anew for another epoch."""
         epoch = await self._feed.epoch()
         seq = await self._run(lambda: self._at(epoch))
-        applied = 0
-        while page := await self._feed.changes(
-            self._pipeline, self._space, after=seq, limit=PAGE
-        ):
+
+        async def apply(page: Sequence[Change]) -> None:
             await self._run(partial(self._opened().apply, page))
-            seq = page[-1].seq
-            applied += len(page)
-        return applied
+
+        return await follow(
+            self._feed, self._pipeline, self._space, apply, after=seq, limit=PAGE
+        )
 
     async def nearest(
         self, query: "NDArray[np.float32]", *, scope: Scope, limit: int

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from lrwr.core.adapters.vectors.cosine import SLACK, exact_cosines, unit
+from lrwr.core.adapters.vectors.following import follow, settled
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.search import Scope, Scored
@@ -38,6 +39,11 @@ class VectorScan:
         self._seq = 0
         self._busy = asyncio.Lock()
 
+    @property
+    def remark(self) -> str:
+        """Nothing: it always answers in full."""
+        return ""
+
     async def catch_up(self) -> int:
         """Apply what changed in the records since the last call; return how much.
 
@@ -49,14 +55,14 @@ class VectorScan:
             if epoch != self._epoch:
                 self._table.clear()
                 self._epoch, self._seq = epoch, 0
-            applied = 0
-            while page := await self._feed.changes(
-                self._pipeline, self._space, after=self._seq, limit=PAGE
-            ):
-                await asyncio.to_thread(self._table.apply, page)
-                self._seq = page[-1].seq
-                applied += len(page)
-            return applied
+            return await follow(
+                self._feed,
+                self._pipeline,
+                self._space,
+                self._apply,
+                after=self._seq,
+                limit=PAGE,
+            )
 
     async def nearest(
         self, query: "NDArray[np.float32]", *, scope: Scope, limit: int
@@ -76,6 +82,10 @@ class VectorScan:
         """Let go of the matrix."""
         self._table.clear()
         self._epoch = ""
+
+    async def _apply(self, page: Sequence[Change]) -> None:
+        await asyncio.to_thread(self._table.apply, page)
+        self._seq = page[-1].seq
 
 
 class _Table:
@@ -102,13 +112,11 @@ class _Table:
 
     def apply(self, changes: Sequence[Change]) -> None:
         """Keep the chunks that have a vector, forget the others."""
-        last = {change.chunk: change for change in changes}
-        for chunk, change in last.items():
-            if change.vector is None:
-                self._drop(chunk)
-        kept = [change for change in last.values() if change.vector is not None]
-        if kept:
-            self._keep(kept)
+        now = settled(changes)
+        for chunk in now.gone:
+            self._drop(chunk)
+        if now.kept:
+            self._keep(now.kept)
 
     def _keep(self, changes: Sequence[Change]) -> None:
         import numpy as np

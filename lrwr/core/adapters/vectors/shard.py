@@ -10,8 +10,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
+from uuid import UUID
 
 from lrwr.core.adapters.vectors.cosine import SLACK, exact_cosines, unit
+from lrwr.core.adapters.vectors.following import settled
+from lrwr.core.adapters.vectors.scoping import bounds_of
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.search import Scope, Scored
 from lrwr.core.ports.record_store import Change
@@ -94,24 +97,19 @@ class Shard:
 
     def apply(self, changes: Sequence[Change]) -> None:
         """Follow the feed: what is new, what is gone, and the cursor with them."""
-        last = {change.chunk: change for change in changes}
-        kept = [change for change in last.values() if change.vector is not None]
+        now = settled(changes)
         with _native():
             import qdrant_edge as engine
 
+            named: list[int | UUID | str] = [change.chunk for change in now.kept]
+            named += now.gone
             known = {
-                str(point.id)
-                for point in self._shard.retrieve(list(last), False, False)
+                str(point.id) for point in self._shard.retrieve(named, False, False)
             }
-            gone = [
-                chunk
-                for chunk, change in last.items()
-                if change.vector is None and chunk in known
-            ]
-            if gone:
-                self._shard.update(engine.UpdateOperation.delete_points(list(gone)))
-            points = self.cursor.points - len(known) + len(kept)
-            self._write(kept, Cursor(self.cursor.epoch, changes[-1].seq, points))
+            if gone := [chunk for chunk in now.gone if chunk in known]:
+                self._shard.update(engine.UpdateOperation.delete_points([*gone]))
+            points = self.cursor.points - len(known) + len(now.kept)
+            self._write(now.kept, Cursor(self.cursor.epoch, changes[-1].seq, points))
 
     def nearest(
         self, query: "NDArray[np.float32]", scope: Scope, limit: int
@@ -228,27 +226,20 @@ def _filter(scope: Scope) -> "qdrant_edge.Filter | None":
     """Return `scope` as the engine's filter; None when nothing can be in scope."""
     import qdrant_edge as engine
 
-    if not scope.kinds:
+    bounds = bounds_of(scope)
+    if bounds is None:
         return None
-    kinds = _among("kind", [kind.value for kind in scope.kinds])
-    if scope.documents is None and not scope.until:
+    kinds = _among("kind", bounds.kinds)
+    if bounds.everywhere:
         return engine.Filter(must=[kinds])
-    bounded = [
-        document
-        for document in scope.until
-        if scope.documents is None or document in scope.documents
-    ]
     anywhere: list[qdrant_edge.Filter] = []
-    if scope.documents is None:
-        anywhere.append(engine.Filter(must_not=[_among("document", bounded)]))
-    elif whole := scope.documents - scope.until.keys():
-        anywhere.append(engine.Filter(must=[_among("document", whole)]))
-    for document in bounded:
-        end = engine.RangeFloat(lte=float(scope.until[document]))
-        inside = engine.FieldCondition("end", range=end)
+    if bounds.others:
+        anywhere.append(engine.Filter(must_not=[_among("document", bounds.bounded)]))
+    if bounds.whole:
+        anywhere.append(engine.Filter(must=[_among("document", bounds.whole)]))
+    for document, until in bounds.bounded.items():
+        inside = engine.FieldCondition("end", range=engine.RangeFloat(lte=float(until)))
         anywhere.append(engine.Filter(must=[_among("document", [document]), inside]))
-    if not anywhere:
-        return None
     return engine.Filter(must=[kinds, engine.Filter(should=[*anywhere])])
 
 

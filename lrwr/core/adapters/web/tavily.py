@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from lrwr.core.adapters.chat.refusals import asked_to_wait
 from lrwr.core.adapters.noting import Note, Noting
+from lrwr.core.adapters.refusals import asked_to_wait
 from lrwr.core.adapters.web.pages import pages_of
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.sent import Purpose, Sent

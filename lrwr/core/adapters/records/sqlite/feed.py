@@ -63,6 +63,13 @@ class SqliteChangeFeed:
             lambda connection: str(connection.execute(sql).fetchone()[0])
         )
 
+    async def library(self) -> str:
+        """Name the library, which keeps its name whatever becomes of its feed."""
+        sql = "select id from library"
+        return await self._database.read(
+            lambda connection: str(connection.execute(sql).fetchone()[0])
+        )
+
 
 def shorten(connection: sqlite3.Connection) -> None:
     """Drop changes that say nothing any more, when the feed has become long.

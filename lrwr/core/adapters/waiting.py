@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
-from lrwr.core.adapters.chat.refusals import Refused
+from lrwr.core.adapters.refusals import Refused
 
 T = TypeVar("T")
 
@@ -56,14 +56,19 @@ class Turnstile:
         async with self._places:
             yield
 
-    async def trying(self, call: Callable[[], Awaitable[T]]) -> T:
+    async def trying(
+        self, call: Callable[[], Awaitable[T]], patience: float | None = None
+    ) -> T:
         """Return what `call` returns, after as many tries as it takes.
 
-        A server that asks one caller to wait is left alone by all.
+        A server that asks one caller to wait is left alone by all. `patience` shortens
+        that of the pace, for one whom somebody waits for.
 
         Raises:
             Refused: Waiting does not help, or would take longer than the patience.
         """
+        longest = self._pace.patience
+        patience = longest if patience is None else min(patience, longest)
         began, tries = self._clock.now(), 0
         while True:
             await self._may_start()
@@ -72,12 +77,16 @@ class Turnstile:
             except Refused as refused:
                 pause = self._pause(tries, refused.after)
                 elapsed = self._clock.now() - began
-                if not refused.retryable or elapsed + pause > self._pace.patience:
+                if not refused.retryable or elapsed + pause > patience:
                     raise
                 if refused.after is not None:
-                    self._next = max(self._next, self._clock.now() + pause)
+                    self.rest(pause)
                 tries += 1
                 await self._clock.sleep(pause)
+
+    def rest(self, seconds: float) -> None:
+        """Leave the server alone for so long: it said that it takes no more till then."""
+        self._next = max(self._next, self._clock.now() + seconds)
 
     def _pause(self, tries: int, after: float | None) -> float:
         """Return seconds to wait: twice as long each time, never the same for two."""

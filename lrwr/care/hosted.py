@@ -1,0 +1,145 @@
+"""The servers that embed and look again: whether they answer, and know their model.
+
+They are asked only where a setting turned them on, and the writer has allowed it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from lrwr.care.findings import Finding, State, broken, counted, sentence
+from lrwr.core.adapters.chat.line import Line
+from lrwr.core.adapters.embed import choose as embedding
+from lrwr.core.adapters.embed.openai import Connection, OpenAIEmbedder, WrongLength
+from lrwr.core.adapters.noting import Noting
+from lrwr.core.adapters.rerank import choose as reranking
+from lrwr.core.adapters.rerank.cohere import CohereReranker
+from lrwr.core.adapters.waiting import Pace
+from lrwr.core.model.errors import LrwrError, ServiceUnavailable, SettingsProblem
+from lrwr.core.settings.consent import HOSTED, Leave
+from lrwr.core.settings.values import Settings
+from lrwr.outward import Keyring
+
+ELSEWHERE = ("openai", "server")
+"""Values of `embedding.model` with which a server embeds."""
+
+WORD = "lrwr"
+"""What an embedding server is given to try it: nothing of the writer's."""
+
+_LONGEST = 10.0
+"""Seconds that a server is given to answer."""
+
+_UNKNOWN = 1
+"""Numbers of a vector, where the setting does not say how many: the server will."""
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """The embedding space that the settings name, and the length of its vectors."""
+
+    space: str
+    dimensions: int
+
+
+def space_of(settings: Settings) -> Space | None:
+    """Return the space of a server; None where none is set or it is not known."""
+    try:
+        connection = embedding.connection_of(settings)
+    except SettingsProblem:
+        return None
+    return Space(connection.space, connection.dimensions) if connection else None
+
+
+async def check_embeddings(
+    settings: Settings, keyring: Keyring, noting: Noting | None
+) -> Finding:
+    """Ask the server that embeds for the vector of one word.
+
+    Without `noting` nothing is noted: there is no library yet.
+    """
+    part = "embedding"
+    try:
+        connection = _embedding_of(settings)
+        leaving = noting if embedding.leaves(settings) else None
+        line = Line(_once(), noting=leaving)
+        key = str if connection.own else partial(keyring.key, "openai-embeddings")
+        asked = OpenAIEmbedder(connection, line, key, _counted)
+        try:
+            await asked.embed([WORD])
+        finally:
+            await asked.aclose()
+    except WrongLength as wrong:
+        told = settings.embedding.dimensions
+        says = f"says {told}" if told else "is not set"
+        detail = f"{wrong.server} gives vectors of {wrong.gives} numbers, and"
+        detail += f" `embedding.dimensions` {says}."
+        return Finding(part, State.BROKEN, detail, wrong.hint)
+    except LrwrError as error:
+        return _failed(part, error, keyring, "openai-embeddings")
+    detail = f"{connection.server} answers, and has {connection.name}:"
+    return Finding(part, State.OK, f"{detail} {connection.dimensions} numbers a text.")
+
+
+async def check_cohere(
+    settings: Settings, keyring: Keyring, noting: Noting | None
+) -> Finding:
+    """Ask Cohere whether it has the model. No text is sent."""
+    part = "reranker"
+    try:
+        connection = reranking.connection_of(settings)
+        if connection is None:
+            raise LookupError("Cohere is not turned on")
+        connection = replace(connection, timeout=min(connection.timeout, _LONGEST))
+        key = partial(keyring.key, "cohere")
+        asked = CohereReranker(connection, key, noting, pace=_once())
+        reranks = await asked.knows_its_model()
+    except LrwrError as error:
+        return _failed(part, error, keyring, "cohere")
+    if not reranks:
+        detail = f"Cohere has {connection.model}, and it does not rerank."
+        remedy = "Set `rerank.cohere_model` to a model that does."
+        return Finding(part, State.BROKEN, detail, remedy)
+    candidates = counted(settings.rerank.looked_at, "candidate")
+    detail = f"Cohere answers, and has {connection.model}; {candidates}."
+    return Finding(part, State.OK, detail)
+
+
+def sent_elsewhere(settings: Settings, leave: Callable[[str], Leave]) -> list[str]:
+    """Return, a sentence each, what leaves this machine besides a language model's."""
+    told = [
+        f"{hosted.title} is sent {hosted.what}."
+        for name, hosted in HOSTED.items()
+        if hosted.setting != "model.use" and leave(name).may
+    ]
+    if settings.embedding.model == "server" and embedding.leaves(settings):
+        connection = _embedding_of(settings)
+        told.append(f"Your whole text is sent to {connection.host}, to be embedded.")
+    return told
+
+
+def _embedding_of(settings: Settings) -> Connection:
+    """Return who embeds, asked quickly; with a guess where the length is not known."""
+    about = settings.embedding
+    if about.model == "server" and about.name and not about.dimensions:
+        about = replace(about, dimensions=_UNKNOWN)
+    connection = embedding.connection_of(replace(settings, embedding=about))
+    if connection is None:
+        raise LookupError("no server embeds")
+    return replace(connection, timeout=min(connection.timeout, _LONGEST))
+
+
+def _failed(part: str, error: LrwrError, keyring: Keyring, service: str) -> Finding:
+    if keyring.refusal(service) is not None:
+        return Finding(part, State.OFF, sentence(str(error)), error.hint)
+    if isinstance(error, ServiceUnavailable) and error.retryable:
+        return Finding(part, State.WARNING, sentence(str(error)), error.hint)
+    return broken(part, error)
+
+
+def _once() -> Pace:
+    """Return the pace of one who is asked once, and not waited for."""
+    return Pace(concurrency=1, patience=0.0)
+
+
+def _counted(texts: Sequence[str]) -> list[int]:
+    return [1] * len(texts)

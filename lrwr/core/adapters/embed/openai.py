@@ -1,0 +1,273 @@
+"""Embeddings behind OpenAI's API: OpenAI itself, or a server that speaks like it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from lrwr.core.adapters.chat.line import Line
+from lrwr.core.adapters.chat.refusals import refusal
+from lrwr.core.adapters.embed.batches import Budget, batches, blank, shortened
+from lrwr.core.adapters.embed.rows import Odd, rows_of
+from lrwr.core.adapters.refusals import Advice, Asked, Refused, no_answer, used_up
+from lrwr.core.model.sent import Purpose, Sent
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+    from lrwr.core.adapters.embed.rows import Rows
+    from lrwr.core.model.chunks import Vectors
+
+OPENAI = "https://api.openai.com/v1"
+
+WAITED_FOR = 10.0
+"""Seconds of patience with a server for one text: a question, for whose answer somebody
+waits."""
+
+_NO_KEY = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """Which model of which server, and how it is asked.
+
+    `dimensions` is the length of a vector; it is asked for where `shorter` says that it
+    is not what the model gives by itself. `timeout` is in seconds and bounds a request.
+    `own` says that the server is the writer's own: no proxy is used.
+    """
+
+    name: str
+    dimensions: int
+    base_url: str = OPENAI
+    shorter: bool = False
+    timeout: float = 60.0
+    own: bool = False
+    budget: Budget = field(default_factory=Budget)
+
+    @property
+    def server(self) -> str:
+        """Name the server, for the writer."""
+        if self.base_url == OPENAI:
+            return "OpenAI"
+        return f"The embedding server at {self.place}"
+
+    @property
+    def place(self) -> str:
+        """Name the machine that is asked, and its port where it is not the usual one."""
+        return urlsplit(self.base_url).netloc.rpartition("@")[2]
+
+    @property
+    def host(self) -> str:
+        """Name the machine that is asked."""
+        return urlsplit(self.base_url).hostname or ""
+
+    @property
+    def space(self) -> str:
+        """Name the embedding space: server, model, length of a vector."""
+        whose = "openai" if self.base_url == OPENAI else self.place
+        return f"{whose}/{self.name}/{self.dimensions}"
+
+
+class WrongLength(Refused):
+    """A server whose vectors are of another length. `gives` are their numbers."""
+
+    def __init__(self, server: str, gives: int, expected: int) -> None:
+        super().__init__(
+            f"{server} gives vectors of {gives} numbers instead of {expected}",
+            hint=f"Set `embedding.dimensions` to {gives}, and run `lrwr ingest`.",
+            retryable=False,
+        )
+        self.server = server
+        self.gives = gives
+
+
+class OpenAIEmbedder:
+    """Keeps the Embedder port over HTTP. Nothing is imported or opened before a call.
+
+    `key` gives the key, empty where none is told, at the first text: it raises
+    `ServiceUnavailable` where nothing may be sent. `count` counts tokens nearly: no
+    table of the server's own is there. Texts of white space alone are never sent.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        line: Line,
+        key: Callable[[], str],
+        count: Callable[[Sequence[str]], list[int]],
+    ) -> None:
+        self._connection = connection
+        self._line = line
+        self._key = key
+        self._count = count
+        self._opening = asyncio.Lock()
+        self._client: AsyncOpenAI | None = None
+        self._in_vain = False
+        service = "server" if connection.own else "openai"
+        self._about = Sent(service, connection.host, Purpose.EMBEDDING, connection.name)
+        self._asked = Asked(
+            server=connection.server,
+            model=connection.name,
+            timeout=connection.timeout,
+            here=connection.own,
+            key="",
+            advice=Advice(
+                section="embedding",
+                model="embedding.name",
+                key="openai",
+                slower="Try again later; what is embedded is kept.",
+                check="`embedding.name` and `embedding.base_url`",
+            ),
+        )
+
+    @property
+    def space(self) -> str:
+        """Name the embedding space."""
+        return self._connection.space
+
+    @property
+    def dimensions(self) -> int:
+        """Return the length of a vector."""
+        return self._connection.dimensions
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return how many tokens each text has, as the local tokenizer counts."""
+        return self._count(texts)
+
+    async def embed(self, texts: Sequence[str]) -> "Vectors":
+        """Embed texts, each once, in requests of like length; all of them or none."""
+        import numpy as np
+
+        nothing = blank(self.dimensions)
+        wanted = list(dict.fromkeys(shortened(text) for text in texts if text.strip()))
+        found = dict(zip(wanted, await self._embedded(wanted), strict=True))
+        rows = [found[shortened(t)] if t.strip() else nothing for t in texts]
+        return np.array(rows, dtype=np.float32).reshape(len(texts), self.dimensions)
+
+    async def aclose(self) -> None:
+        """Let go of connections. Safe to call twice."""
+        self._client = None
+        await self._line.aclose()
+
+    async def _embedded(self, texts: Sequence[str]) -> "Rows":
+        if not texts:
+            return []
+        client = await self._open()
+        counts = await asyncio.to_thread(self._count, texts)
+        parts = batches(counts, self._connection.budget)
+        asked = [[texts[place] for place in part] for part in parts]
+        rows: Rows = [blank(self.dimensions)] * len(texts)
+        for part, came in zip(parts, await self._together(client, asked), strict=True):
+            for place, row in zip(part, came, strict=True):
+                rows[place] = row
+        return rows
+
+    async def _together(
+        self, client: "AsyncOpenAI", asked: Sequence[Sequence[str]]
+    ) -> "list[Rows]":
+        """Ask for several batches at once; the first that fails stops the others."""
+        patience = WAITED_FOR if [len(one) for one in asked] == [1] else None
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [
+                    group.create_task(self._asked_for(client, texts, patience))
+                    for texts in asked
+                ]
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from failed
+        return [task.result() for task in tasks]
+
+    async def _asked_for(
+        self, client: "AsyncOpenAI", texts: Sequence[str], patience: float | None
+    ) -> "Rows":
+        """Return the vectors of one batch.
+
+        A server that was waited for in vain is asked, and not waited for, until it
+        answers: a manuscript has many files.
+        """
+
+        async def call() -> "Rows":
+            return await self._tried(client, texts)
+
+        turnstile = self._line.turnstile
+        async with turnstile.place():
+            try:
+                rows = await turnstile.trying(call, 0.0 if self._in_vain else patience)
+            except Refused as refused:
+                self._in_vain = refused.retryable
+                raise
+        self._in_vain = False
+        return rows
+
+    async def _tried(self, client: "AsyncOpenAI", texts: Sequence[str]) -> "Rows":
+        async with aclosing(self._line.note(self._about)) as note:
+            with self._line.errand(note):
+                headers, rows, tokens = await self._translated(
+                    lambda: self._answered(client, texts)
+                )
+            note.counted(sum(self._count(texts)) if tokens is None else tokens, 0)
+        wait = used_up(headers)
+        if wait is not None:
+            self._line.turnstile.rest(wait)
+        return rows
+
+    async def _answered(
+        self, client: "AsyncOpenAI", texts: Sequence[str]
+    ) -> "tuple[Mapping[str, str], Rows, int | None]":
+        import openai
+
+        about = self._connection
+        raw = await client.embeddings.with_raw_response.create(
+            model=about.name,
+            input=list(texts),
+            encoding_format="float",
+            dimensions=about.dimensions if about.shorter else openai.omit,
+        )
+        reply = raw.parse()
+        rows = await asyncio.to_thread(
+            rows_of, reply.data, len(texts), about.dimensions
+        )
+        told = reply.usage.prompt_tokens if reply.usage else None
+        return raw.headers, rows, told if isinstance(told, int) else None
+
+    async def _translated(
+        self,
+        call: "Callable[[], Awaitable[tuple[Mapping[str, str], Rows, int | None]]]",
+    ) -> "tuple[Mapping[str, str], Rows, int | None]":
+        try:
+            return await call()
+        except Odd as odd:
+            raise _odd(odd, self._asked) from odd
+        except Exception as error:  # three libraries deep, anything may be raised
+            today = self._line.clock.today()
+            raise refusal(error, self._asked, now=today) from error
+
+    async def _open(self) -> "AsyncOpenAI":
+        async with self._opening:
+            if self._client is None:
+                about = self._connection
+                key = await asyncio.to_thread(self._key)
+                self._asked = replace(self._asked, key=key)
+                http = await self._line.http(
+                    about.base_url, seconds=about.timeout, own=about.own
+                )
+                import openai  # the line has imported it
+
+                self._client = openai.AsyncOpenAI(
+                    api_key=key or _NO_KEY,
+                    base_url=about.base_url,
+                    http_client=http,
+                    timeout=about.timeout,
+                    max_retries=0,
+                )
+                if about.own:  # what a shell says of OpenAI is nobody else's business
+                    self._client.organization = self._client.project = None
+            return self._client
+
+
+def _odd(odd: Odd, asked: Asked) -> Refused:
+    if odd.dimensions is None:
+        return no_answer(asked)
+    return WrongLength(asked.server, odd.dimensions, odd.expected)

@@ -1,0 +1,56 @@
+"""The vectors of a server's reply, if they are what was asked for."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Row: TypeAlias = NDArray[np.float32]
+    Rows: TypeAlias = list[Row]
+
+
+class Odd(Exception):
+    """A reply that is none. `dimensions` is what it has where that alone is wrong."""
+
+    def __init__(self, dimensions: int | None = None, expected: int = 0) -> None:
+        super().__init__("an odd reply")
+        self.dimensions = dimensions
+        self.expected = expected
+
+
+def rows_of(told: object, texts: int, dimensions: int) -> "Rows":
+    """Return one vector of length 1.0 for each text, in order.
+
+    Raises:
+        Odd: A vector is missing, twice there, too long, too short, or no number.
+    """
+    if not isinstance(told, Sequence) or len(told) != texts:
+        raise Odd
+    rows: dict[int, Row] = {}
+    for one in told:
+        place = getattr(one, "index", None)
+        if not isinstance(place, int) or not 0 <= place < texts or place in rows:
+            raise Odd
+        rows[place] = _row(getattr(one, "embedding", None), dimensions)
+    return [rows[place] for place in range(texts)]
+
+
+def _row(told: object, dimensions: int) -> "Row":
+    import numpy as np
+
+    if not isinstance(told, list) or not all(_is_number(one) for one in told):
+        raise Odd
+    if len(told) != dimensions:
+        raise Odd(len(told), dimensions) if told else Odd
+    vector = np.array(told, dtype=np.float64)
+    largest = float(np.abs(vector).max())
+    if not np.isfinite(largest) or largest <= 0:
+        raise Odd
+    vector /= largest
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+def _is_number(one: object) -> bool:
+    return isinstance(one, float | int) and not isinstance(one, bool)

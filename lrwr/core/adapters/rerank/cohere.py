@@ -1,0 +1,276 @@
+"""Cohere: passages in the order of how well they answer, through `cohere`."""
+
+import asyncio
+import math
+import ssl
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urlsplit
+
+from lrwr.core.adapters.noting import Note, Noting
+from lrwr.core.adapters.refusals import (
+    Advice,
+    Asked,
+    Refusal,
+    Refused,
+    broken_off,
+    by_status,
+    no_answer,
+    ours,
+    timed_out,
+    unreachable,
+)
+from lrwr.core.adapters.waiting import Clock, Pace, Turnstile
+from lrwr.core.model.sent import Purpose, Sent
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from cohere import AsyncClientV2, V2RerankResponse
+    from httpx import AsyncClient
+
+T = TypeVar("T")
+
+COHERE = "https://api.cohere.com"
+
+_PATIENCE = 6.0
+"""Seconds. A search waits for the second look: not long."""
+
+_OFF = '[rerank] model = "late-interaction"'
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """Which model, where the service is, and how it is asked.
+
+    `timeout` is in seconds and bounds one request. `own` says that the server is on
+    this machine: no proxy is used.
+    """
+
+    model: str
+    base_url: str = COHERE
+    timeout: float = 15.0
+    own: bool = False
+
+    @property
+    def host(self) -> str:
+        """Name the machine that is asked."""
+        return urlsplit(self.base_url).hostname or ""
+
+
+class CohereReranker:
+    """Keeps the Reranker port over HTTP. Nothing is imported or opened before a call.
+
+    `key` gives the key at the first question: it raises `ServiceUnavailable` where
+    nothing may be sent. With `noting` each request is noted before it leaves. Passages
+    of white space alone are never sent, and score 0.0.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        key: Callable[[], str],
+        noting: Noting | None = None,
+        clock: Clock | None = None,
+        pace: Pace | None = None,
+    ) -> None:
+        self._connection = connection
+        self._key = key
+        self._noting = noting
+        self._clock = clock or Clock()
+        pace = pace or Pace(concurrency=2, patience=_PATIENCE)
+        self._turnstile = Turnstile(pace, self._clock)
+        self._about = Sent(
+            "cohere", connection.host, Purpose.RERANKING, connection.model
+        )
+        self._asked = Asked(
+            server="Cohere",
+            model=connection.model,
+            timeout=connection.timeout,
+            here=False,
+            key="",
+            advice=Advice(
+                section="rerank",
+                model="rerank.cohere_model",
+                key="cohere",
+                slower=f"Try again in a minute, or set {_OFF}.",
+                check="`rerank.cohere_model` and `rerank.base_url`",
+                ends=f", or set {_OFF}",
+            ),
+        )
+
+    @property
+    def name(self) -> str:
+        """Name the reranker."""
+        return f"cohere/{self._connection.model}"
+
+    async def rerank(self, question: str, passages: Sequence[str]) -> list[float]:
+        """Return how well each passage answers, from 0.0 to 1.0."""
+        told = [n for n, passage in enumerate(passages) if passage.strip()]
+        scores = [0.0] * len(passages)
+        if not told or not question.strip():
+            return scores
+        key = await asyncio.to_thread(self._key)
+        texts = [passages[n] for n in told]
+
+        async def call() -> list[float]:
+            return await self._scored(key, question, texts)
+
+        async with self._turnstile.place():
+            came = await self._turnstile.trying(call)
+        for n, score in zip(told, came, strict=True):
+            scores[n] = score
+        return scores
+
+    async def knows_its_model(self) -> bool:
+        """Say whether Cohere has the model, and it reranks. No text is sent.
+
+        Raises:
+            ServiceUnavailable: Cohere did not answer, or refused.
+        """
+        key = await asyncio.to_thread(self._key)
+
+        async def ask(client: "AsyncClientV2") -> bool:
+            found = await client.models.get(self._connection.model)
+            endpoints = found.endpoints
+            return not isinstance(endpoints, list) or "rerank" in endpoints
+
+        async with aclosing(Note(self._noting, self._about)) as note:
+            known = await self._said(key, note, ask)
+            note.whole()
+        return known
+
+    async def _scored(
+        self, key: str, question: str, texts: Sequence[str]
+    ) -> list[float]:
+        async def ask(client: "AsyncClientV2") -> "V2RerankResponse":
+            return await client.rerank(
+                model=self._connection.model, query=question, documents=texts
+            )
+
+        async with aclosing(Note(self._noting, self._about)) as note:
+            reply = await self._said(key, note, ask)
+            note.whole()
+            tokens = _tokens_of(reply)
+            if tokens is not None:
+                note.counted(tokens, 0)
+        scores = _scores_of(reply, len(texts))
+        if scores is None:
+            raise no_answer(self._asked)
+        return scores
+
+    async def _said(
+        self,
+        key: str,
+        note: Note,
+        ask: "Callable[[AsyncClientV2], Awaitable[T]]",
+    ) -> T:
+        """Return what the client returns, its errors in the writer's words."""
+        about = self._connection
+        http = await asyncio.to_thread(_open, about)
+        if self._noting is not None:
+            http.event_hooks["request"].append(note.on_request)
+            http.event_hooks["response"].append(note.on_response)
+        try:
+            async with http:
+                client = await asyncio.to_thread(_client, http, about, key)
+                async with asyncio.timeout(about.timeout):
+                    return await ask(client)
+        except Exception as error:  # the client lets anything of its libraries through
+            asked = replace(self._asked, key=key)
+            refused = _failed(error, asked, self._clock.today())
+            if _never_left(error):
+                note.unreached()
+            raise refused from error
+
+
+def _open(connection: Connection) -> "AsyncClient":
+    """Make the connection; it holds to no redirect and keeps no cookies."""
+    import httpx
+
+    # Reading the certificates takes a tenth of a second; what trusts nobody is free.
+    nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    encrypted = connection.base_url.startswith("https:")
+    return httpx.AsyncClient(
+        timeout=connection.timeout,
+        follow_redirects=False,
+        trust_env=not connection.own,
+        verify=True if encrypted else nobody,
+    )
+
+
+def _client(http: "AsyncClient", connection: Connection, key: str) -> "AsyncClientV2":
+    """Make Cohere's client; importing it takes a third of a second."""
+    from cohere import AsyncClientV2
+
+    return AsyncClientV2(
+        api_key=key,
+        base_url=connection.base_url,
+        timeout=connection.timeout,
+        max_retries=0,
+        httpx_client=http,
+        log_warning_experimental_features=False,
+    )
+
+
+def _failed(error: Exception, asked: Asked, now: float) -> Refused:
+    """Say what an error of the client means, or of the libraries below it."""
+    import httpx
+    from cohere.core.api_error import ApiError
+
+    own = ours(error)
+    if own is not None:
+        return own
+    if isinstance(error, ApiError) and error.status_code is not None:
+        if error.status_code < 300:
+            return no_answer(asked)
+        refusal = Refusal(error.status_code, _words_of(error.body), error.headers or {})
+        return by_status(refusal, asked, now)
+    if isinstance(error, TimeoutError | httpx.TimeoutException):
+        return timed_out(asked)
+    if isinstance(error, httpx.ConnectError | httpx.ProxyError):
+        return unreachable(asked)
+    if isinstance(error, httpx.TransportError):
+        return broken_off(asked)
+    return no_answer(asked)
+
+
+def _never_left(error: Exception) -> bool:
+    import httpx
+
+    return isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+
+
+def _words_of(body: object) -> str:
+    """Return what an error's body says, as Cohere writes it."""
+    said = body.get("message") if isinstance(body, Mapping) else body
+    return said if isinstance(said, str) else ""
+
+
+def _scores_of(reply: "V2RerankResponse", texts: int) -> list[float] | None:
+    """Return one score for each text, in order; None where the reply is none."""
+    results = getattr(reply, "results", None)
+    if not isinstance(results, list) or len(results) != texts:
+        return None
+    scores: dict[int, float] = {}
+    for one in results:
+        place = getattr(one, "index", None)
+        score = getattr(one, "relevance_score", None)
+        if not isinstance(place, int) or not isinstance(score, int | float):
+            return None
+        if not 0 <= place < texts or not math.isfinite(score):
+            return None
+        scores[place] = float(score)
+    return [scores[n] for n in range(texts)] if len(scores) == texts else None
+
+
+def _tokens_of(reply: "V2RerankResponse") -> int | None:
+    """Return the tokens that are to be paid; None where Cohere bills by the search."""
+    units = getattr(getattr(reply, "meta", None), "billed_units", None)
+    for name in ("input_tokens", "total_tokens"):
+        tokens = getattr(units, name, None)
+        if isinstance(tokens, int | float) and math.isfinite(tokens):
+            return int(tokens)
+    return None

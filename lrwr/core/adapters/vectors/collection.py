@@ -1,0 +1,305 @@
+"""A collection on a Qdrant server: what is kept in it, and how it is asked.
+
+Nothing of the manuscript is: no text, and of a document's name only a hash that nobody
+can guess without this library's `mark`. A point is a chunk's id, its vector, and three
+facts that a scope asks about.
+"""
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from lrwr.core.adapters.vectors.cosine import SLACK, exact_cosines, unit
+from lrwr.core.adapters.vectors.following import settled
+from lrwr.core.adapters.vectors.scoping import bounds_of
+from lrwr.core.adapters.vectors.wire import Wire
+from lrwr.core.adapters.vectors.wire_refusals import Missing, nonsense
+from lrwr.core.model.chunks import ChunkId
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.search import Scope, Scored
+from lrwr.core.ports.record_store import Change
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from qdrant_client import models
+
+LARGEST = 1_000_000
+"""Bytes of a request or an answer, about: a slow line takes some seconds for them."""
+
+_LAYOUT = 1
+_VECTOR = "text"
+_CURSOR = 0
+"""The point that says how far the feed was followed; a chunk's id is a UUID."""
+
+_NUMBER = 14
+"""Bytes of one number of a vector as JSON, at most: nine digits and what goes along."""
+
+_FACTS = 200
+"""Bytes of all else that is said of a point."""
+
+_MORE = 16
+"""Points asked for beyond the limit, to see whether others score as well."""
+
+_INDEXED = (("document", "keyword"), ("kind", "keyword"), ("end", "integer"))
+
+Point = TypeVar("Point", "models.Record", "models.ScoredPoint")
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far a collection has followed the feed `epoch` of the library `mark`."""
+
+    mark: str
+    epoch: str
+    seq: int
+
+
+class Collection:
+    """One collection. Every method may raise `ServiceUnavailable`.
+
+    Documents are named to it by hashes, made with the `mark` that each call is given.
+    """
+
+    def __init__(self, wire: Wire, name: str, dimensions: int) -> None:
+        self._wire = wire
+        self.name = name
+        self._dimensions = dimensions
+        self.page = max(1, LARGEST // (dimensions * _NUMBER + _FACTS))
+
+    async def cursor(self) -> Cursor | None:
+        """Return how far it has come; None where it is not there, or made otherwise."""
+        if not await self._wire.ask(lambda client: client.collection_exists(self.name)):
+            return None
+        points = await self._wire.ask(
+            lambda client: client.retrieve(
+                self.name, [_CURSOR], with_payload=True, with_vectors=False
+            )
+        )
+        said = (points[0].payload or {}) if points else {}
+        if (said.get("layout"), said.get("dimensions")) != (_LAYOUT, self._dimensions):
+            return None
+        match said.get("mark"), said.get("epoch"), said.get("seq"):
+            case str() as mark, str() as epoch, int() as seq:
+                return Cursor(mark, epoch, seq)
+        return None
+
+    async def make(self, cursor: Cursor) -> None:
+        """Make it anew and empty, whatever was there.
+
+        No graph is built: every search compares with all vectors in scope, so that it
+        finds what the records hold. Vectors are of length 1.0 and kept as they are.
+        """
+        from qdrant_client import models
+
+        await self.forget()
+        vector = models.VectorParams(
+            size=self._dimensions, distance=models.Distance.DOT
+        )
+        graph = models.HnswConfigDiff(m=0)
+        await self._wire.ask(
+            lambda client: client.create_collection(
+                self.name, vectors_config={_VECTOR: vector}, hnsw_config=graph
+            )
+        )
+        for key, kind in _INDEXED:
+            await self._index(key, models.PayloadSchemaType(kind))
+        await self._write((), cursor)
+
+    async def forget(self) -> None:
+        """Delete it, with all that is in it. Doing it twice is the same as once."""
+        with suppress(Missing):
+            await self._wire.ask(lambda client: client.delete_collection(self.name))
+
+    async def count(self) -> int:
+        """Return how many vectors it holds."""
+        from qdrant_client import models
+
+        vectors = models.Filter(must=[models.HasVectorCondition(has_vector=_VECTOR)])
+        counted = await self._wire.ask(
+            lambda client: client.count(self.name, count_filter=vectors, exact=True)
+        )
+        return counted.count
+
+    async def apply(self, changes: Sequence[Change], cursor: Cursor) -> None:
+        """Follow the feed: what is gone, then what is new, and `cursor` with that."""
+        now = settled(changes)
+        if now.gone:
+            await self._delete([str(chunk) for chunk in now.gone])
+        await self._write(now.kept, cursor)
+
+    async def nearest(
+        self, query: "NDArray[np.float32]", scope: Scope, limit: int, mark: str
+    ) -> list[Scored]:
+        """Return the best chunks in scope; exact cosines, ties by chunk id."""
+        query = unit(query)
+        bounds = _filter(scope, mark)
+        if bounds is None:
+            return []
+        points = await self._candidates(query, bounds, limit)
+        found = [
+            Scored(ChunkId(id_), score) for id_, score in self._scored(query, points)
+        ]
+        return sorted(found, key=lambda one: (-one.score, one.chunk))[:limit]
+
+    async def similarities(
+        self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
+    ) -> list[float]:
+        """Return the cosine of each chunk, in order; 0.0 where it has no vector."""
+        query = unit(query)
+        score_of: dict[str, float] = {}
+        named = list(dict.fromkeys(str(chunk) for chunk in chunks))
+        for start in range(0, len(named), self.page):
+            some = await self._retrieved(named[start : start + self.page])
+            score_of |= dict(self._scored(query, some))
+        return [score_of.get(chunk, 0.0) for chunk in chunks]
+
+    async def aclose(self) -> None:
+        """Let go of connections. Safe to call twice."""
+        await self._wire.aclose()
+
+    async def _candidates(
+        self, query: "NDArray[np.float32]", bounds: "models.Filter", limit: int
+    ) -> "list[models.ScoredPoint]":
+        """Return the best points, and all that score as well as the last of them."""
+        asked = limit + _MORE
+        while True:
+            found = await self._queried(query.tolist(), bounds, asked)
+            if len(found) < asked or found[-1].score < found[limit - 1].score - SLACK:
+                return found
+            asked *= 2
+
+    async def _queried(
+        self, query: list[float], bounds: "models.Filter", limit: int
+    ) -> "list[models.ScoredPoint]":
+        from qdrant_client import models
+
+        answer = await self._wire.ask(
+            lambda client: client.query_points(
+                self.name,
+                query=query,
+                using=_VECTOR,
+                query_filter=bounds,
+                search_params=models.SearchParams(exact=True),
+                limit=limit,
+                with_payload=False,
+                with_vectors=[_VECTOR],
+            )
+        )
+        return answer.points
+
+    async def _retrieved(self, named: list[str]) -> "list[models.Record]":
+        return await self._wire.ask(
+            lambda client: client.retrieve(
+                self.name, named, with_payload=False, with_vectors=[_VECTOR]
+            )
+        )
+
+    async def _index(self, key: str, kind: "models.PayloadSchemaType") -> None:
+        await self._wire.ask(
+            lambda client: client.create_payload_index(
+                self.name, field_name=key, field_schema=kind, wait=True
+            )
+        )
+
+    async def _delete(self, named: "list[models.ExtendedPointId]") -> None:
+        from qdrant_client import models
+
+        gone = models.PointIdsList(points=named)
+        await self._wire.ask(
+            lambda client: client.delete(self.name, points_selector=gone, wait=True)
+        )
+
+    async def _write(self, changes: Sequence[Change], cursor: Cursor) -> None:
+        from qdrant_client import models
+
+        said = {
+            "layout": _LAYOUT,
+            "dimensions": self._dimensions,
+            "mark": cursor.mark,
+            "epoch": cursor.epoch,
+            "seq": cursor.seq,
+        }
+        points = [models.PointStruct(id=_CURSOR, vector={}, payload=said)]
+        for change in changes:
+            facts = {
+                "document": hashed(change.document, cursor.mark),
+                "kind": change.kind,
+                "end": change.end,
+            }
+            points.append(
+                models.PointStruct(
+                    id=change.chunk, vector={_VECTOR: _numbers(change)}, payload=facts
+                )
+            )
+        await self._wire.ask(
+            lambda client: client.upsert(self.name, points=points, wait=True)
+        )
+
+    def _scored(
+        self, query: "NDArray[np.float32]", points: "Sequence[Point]"
+    ) -> list[tuple[str, float]]:
+        import numpy as np
+
+        if not points:
+            return []
+        vectors = [_vector_of(point) for point in points]
+        if any(len(vector) != self._dimensions for vector in vectors):
+            raise nonsense("Qdrant")
+        scores = exact_cosines(query, np.array(vectors, np.float32))
+        return [(str(p.id), score) for p, score in zip(points, scores, strict=True)]
+
+
+def hashed(document: DocumentId, mark: str) -> str:
+    """Return what a server is told instead of a document's name."""
+    return sha256(f"{mark}\0{document}".encode()).hexdigest()[:24]
+
+
+def _numbers(change: Change) -> list[float]:
+    """Return a vector in as few digits as give its very bits again."""
+    import numpy as np
+
+    if change.vector is None:
+        return []
+    numbers: list[float] = change.vector.astype(str).astype(np.float64).tolist()
+    return numbers
+
+
+def _vector_of(point: "models.Record | models.ScoredPoint") -> list[float]:
+    """Return the point's one vector; empty where it has none."""
+    vectors = point.vector
+    found = vectors.get(_VECTOR) if isinstance(vectors, dict) else None
+    return cast("list[float]", found) if isinstance(found, list) else []
+
+
+def _filter(scope: Scope, mark: str) -> "models.Filter | None":
+    """Return `scope` as the server's filter; None when nothing can be in scope."""
+    from qdrant_client import models
+
+    bounds = bounds_of(scope)
+    if bounds is None:
+        return None
+    kinds = _among("kind", bounds.kinds)
+    if bounds.everywhere:
+        return models.Filter(must=[kinds])
+
+    def named(documents: Iterable[DocumentId]) -> "models.FieldCondition":
+        return _among("document", [hashed(document, mark) for document in documents])
+
+    anywhere: list[models.Condition] = []
+    if bounds.others:
+        anywhere.append(models.Filter(must_not=[named(bounds.bounded)]))
+    if bounds.whole:
+        anywhere.append(named(bounds.whole))
+    for document, until in bounds.bounded.items():
+        inside = models.FieldCondition(key="end", range=models.Range(lte=float(until)))
+        anywhere.append(models.Filter(must=[named([document]), inside]))
+    return models.Filter(must=[kinds, models.Filter(should=anywhere)])
+
+
+def _among(key: str, values: Iterable[str]) -> "models.FieldCondition":
+    from qdrant_client import models
+
+    return models.FieldCondition(key=key, match=models.MatchAny(any=[*values]))

@@ -1,0 +1,325 @@
+"""Nearness of meaning with a Qdrant server, and without it where it does not answer."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from lrwr.core.adapters.vectors.collection import Collection, Cursor
+from lrwr.core.adapters.vectors.following import follow
+from lrwr.core.adapters.vectors.lock import FileLock
+from lrwr.core.adapters.vectors.wire_refusals import Missing
+from lrwr.core.model.chunks import ChunkId, Pipeline
+from lrwr.core.model.errors import LrwrError, ServiceUnavailable
+from lrwr.core.model.search import Scope, Scored
+from lrwr.core.ports.record_store import Change, ChangeFeed
+from lrwr.core.ports.vector_index import VectorIndex
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+REST = 60.0
+"""Seconds for which a server that did not answer is left alone."""
+
+_A_MOMENT = 5.0
+"""Seconds for which another process may go on sending."""
+
+_MARK = "mark"
+
+Result = TypeVar("Result")
+
+
+def collection_name(library: str, pipeline: Pipeline, space: str) -> str:
+    """Return the name of a collection: one for each library, pipeline and space.
+
+    `library` tells libraries apart. Nothing of it can be read from the name.
+    """
+    told = sha256(f"{library}\0{space}".encode()).hexdigest()[:24]
+    return f"lrwr-{pipeline.value}-{told}"
+
+
+def mark_of(index: Path, name: str) -> str:
+    """Return the mark that a collection must bear to be this library's; empty: none."""
+    try:
+        return (index / name / _MARK).read_text(encoding="ascii")[:64]
+    except (OSError, UnicodeError):
+        return ""
+
+
+class QdrantIndex:
+    """Keeps the `VectorIndex` port with a collection, and never fails because of it.
+
+    Where the server does not answer, `instead` does, and `remark` says so; the server
+    is asked again after a while. `now` tells seconds that only grow.
+    """
+
+    def __init__(
+        self,
+        collection: "FollowedCollection",
+        *,
+        instead: VectorIndex,
+        now: Callable[[], float],
+    ) -> None:
+        self._collection = collection
+        self._instead = instead
+        self._now = now
+        self._again = float("-inf")
+        self._remark = ""
+
+    @property
+    def remark(self) -> str:
+        """Why the server is not asked now, and what to do; empty while it is."""
+        return self._remark
+
+    async def catch_up(self) -> int:
+        """Apply what changed in the records since the last call; return how much.
+
+        Raises:
+            StoreProblem: The records cannot be read.
+        """
+        return await self._ask(lambda index: index.catch_up())
+
+    async def nearest(
+        self, query: "NDArray[np.float32]", *, scope: Scope, limit: int
+    ) -> list[Scored]:
+        """Return at most `limit` chunks, best first; cosine, from -1.0 to 1.0."""
+        return await self._ask(
+            lambda index: index.nearest(query, scope=scope, limit=limit)
+        )
+
+    async def similarities(
+        self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
+    ) -> list[float]:
+        """Return the cosine of each chunk, in order; 0.0 where it has no vector."""
+        return await self._ask(lambda index: index.similarities(query, chunks))
+
+    async def forget(self) -> None:
+        """Delete the collection from the server.
+
+        Raises:
+            ServiceUnavailable: The server did not do it.
+        """
+        await self._collection.forget()
+
+    async def aclose(self) -> None:
+        """Let go of connections. Safe to call twice."""
+        await self._collection.aclose()
+        await self._instead.aclose()
+
+    async def _ask(self, ask: Callable[[VectorIndex], Awaitable[Result]]) -> Result:
+        if self._now() >= self._again:
+            try:
+                answer = await ask(self._collection)
+            except ServiceUnavailable as error:
+                self._leave_alone(error)
+                await self._instead.catch_up()
+            else:
+                self._remark = ""
+                return answer
+        return await ask(self._instead)
+
+    def _leave_alone(self, error: ServiceUnavailable) -> None:
+        match error:
+            case Missing():
+                rest = 0.0  # it is made anew
+            case Elsewhere():
+                rest = _A_MOMENT
+            case _:
+                rest = REST
+        self._again = self._now() + rest
+        self._remark = compared_here(error)
+
+
+class UnaskedQdrant:
+    """The `VectorIndex` port where the server may not be asked, or cannot be."""
+
+    def __init__(self, why: LrwrError, instead: VectorIndex) -> None:
+        self._instead = instead
+        self.remark = compared_here(why)
+
+    async def catch_up(self) -> int:
+        """Apply what changed in the records since the last call; return how much."""
+        return await self._instead.catch_up()
+
+    async def nearest(
+        self, query: "NDArray[np.float32]", *, scope: Scope, limit: int
+    ) -> list[Scored]:
+        """Return at most `limit` chunks, best first; cosine, from -1.0 to 1.0."""
+        return await self._instead.nearest(query, scope=scope, limit=limit)
+
+    async def similarities(
+        self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
+    ) -> list[float]:
+        """Return the cosine of each chunk, in order; 0.0 where it has no vector."""
+        return await self._instead.similarities(query, chunks)
+
+    async def aclose(self) -> None:
+        """Let go of memory. Safe to call twice."""
+        await self._instead.aclose()
+
+
+class FollowedCollection:
+    """The `VectorIndex` port over a collection, which may not answer at any time.
+
+    What is kept of it under `index` is its mark: random, and gone when that folder is
+    cleared, so that the collection is made anew after a repair and a restored backup.
+    One process at a time sends changes; all others find what is there by then.
+    """
+
+    def __init__(
+        self,
+        collection: Collection,
+        index: Path,
+        feed: ChangeFeed,
+        *,
+        pipeline: Pipeline,
+        space: str,
+    ) -> None:
+        self._collection = collection
+        self._index = index
+        self._lock = FileLock(index / f"{collection.name}.lock")
+        self._feed = feed
+        self._pipeline = pipeline
+        self._space = space
+        self._at: Cursor | None = None
+        self._busy = asyncio.Lock()
+
+    @property
+    def remark(self) -> str:
+        """Nothing: it answers, or raises."""
+        return ""
+
+    async def catch_up(self) -> int:
+        """Send what changed since the last call; start anew for another epoch.
+
+        Raises:
+            ServiceUnavailable: The server or the disk fails, or another process is at it.
+            StoreProblem: The records cannot be read.
+        """
+        async with self._busy:
+            epoch = await self._feed.epoch()
+            if await self._is_level(epoch):
+                return 0
+            async with self._held():
+                return await self._followed(epoch)
+
+    async def nearest(
+        self, query: "NDArray[np.float32]", *, scope: Scope, limit: int
+    ) -> list[Scored]:
+        """Ask the server."""
+        if limit < 1:
+            return []
+        at = await self._somewhere()
+        found = self._collection.nearest(query, scope, limit, at.mark)
+        return await self._unless_missing(found)
+
+    async def similarities(
+        self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
+    ) -> list[float]:
+        """Ask the server for the vectors, and compare here."""
+        await self._somewhere()
+        return await self._unless_missing(self._collection.similarities(query, chunks))
+
+    async def forget(self) -> None:
+        """Delete the collection."""
+        async with self._busy:
+            self._at = None
+            await self._collection.forget()
+
+    async def aclose(self) -> None:
+        """Let go of connections. Safe to call twice."""
+        await self._collection.aclose()
+
+    async def _somewhere(self) -> Cursor:
+        """Return how far the collection has come; it is caught up where nobody knows."""
+        while self._at is None:
+            await self.catch_up()
+        return self._at
+
+    async def _is_level(self, epoch: str) -> bool:
+        """Say whether nothing is new since this process last looked."""
+        at = self._at
+        if at is None or (at.mark, at.epoch) != (self._marked(), epoch):
+            return False
+        return not await self._feed.changes(
+            self._pipeline, self._space, after=at.seq, limit=1
+        )
+
+    async def _followed(self, epoch: str) -> int:
+        mark = self._marked() or self._new_mark()
+        there = await self._collection.cursor()
+        if there is None or (there.mark, there.epoch) != (mark, epoch):
+            there = Cursor(mark, epoch, 0)
+            await self._collection.make(there)
+
+        async def apply(page: Sequence[Change]) -> None:
+            now = Cursor(mark, epoch, page[-1].seq)
+            await self._collection.apply(page, now)
+            self._at = now
+
+        self._at = there
+        try:
+            return await follow(
+                self._feed,
+                self._pipeline,
+                self._space,
+                apply,
+                after=there.seq,
+                limit=self._collection.page,
+            )
+        except BaseException:
+            self._at = None  # what the server took of the last page is not known
+            raise
+
+    async def _unless_missing(self, asked: Awaitable[Result]) -> Result:
+        try:
+            return await asked
+        except Missing:
+            self._at = None
+            raise
+
+    @asynccontextmanager
+    async def _held(self) -> AsyncIterator[None]:
+        try:
+            mine = await asyncio.to_thread(self._lock.acquire)
+        except OSError as error:
+            raise self._unkept(error) from error
+        if not mine:
+            raise Elsewhere("Another lrwr is sending vectors to Qdrant")
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def _marked(self) -> str:
+        return mark_of(self._index, self._collection.name)
+
+    def _new_mark(self) -> str:
+        mark = secrets.token_hex(16)
+        folder = self._index / self._collection.name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / _MARK).write_text(mark, encoding="ascii")
+        except OSError as error:
+            raise self._unkept(error) from error
+        return mark
+
+    def _unkept(self, error: OSError) -> ServiceUnavailable:
+        return ServiceUnavailable(
+            f"{self._index} cannot be written ({error.strerror}), so what"
+            " Qdrant holds cannot be told",
+            hint="Check the disk and your rights there.",
+        )
+
+
+class Elsewhere(ServiceUnavailable):
+    """Another process is at it."""
+
+
+def compared_here(why: LrwrError) -> str:
+    """Say that this machine compared vectors, and why."""
+    return f"Compared on this machine, without Qdrant. {why.told}"

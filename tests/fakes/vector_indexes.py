@@ -1,0 +1,68 @@
+"""Every keeper of the vector index port, opened over one library."""
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+from lrwr.core.adapters.vectors.collection import Collection
+from lrwr.core.adapters.vectors.edge import open_edge
+from lrwr.core.adapters.vectors.qdrant import FollowedCollection, QdrantIndex
+from lrwr.core.adapters.vectors.scan import VectorScan
+from lrwr.core.adapters.vectors.wire import Connection, Wire
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.ports.vector_index import VectorIndex
+from tests.fakes.libraries import Library
+from tests.fakes.qdrant_memory import lasting_client
+from tests.fakes.qdrant_server import lasting_server
+from tests.fakes.records import DIMENSIONS, SPACE
+
+ABOUT = (Pipeline.NAIVE, SPACE, DIMENSIONS)
+
+
+@asynccontextmanager
+async def opened(
+    kind: str, library: Library, folder: Path
+) -> AsyncIterator[VectorIndex]:
+    """Open an index that must answer by itself, without what stands in for it.
+
+    `kind` is scan, edge, qdrant (the client's own double) or server (over HTTP).
+    """
+    pipeline, space, dimensions = ABOUT
+    scan = VectorScan(
+        library.feed, pipeline=pipeline, space=space, dimensions=dimensions
+    )
+    if kind == "scan":
+        async with aclosing(scan):
+            yield scan
+    elif kind == "edge":
+        edge = await open_edge(
+            folder / "index",
+            library.feed,
+            pipeline=pipeline,
+            space=space,
+            dimensions=dimensions,
+        )
+        assert edge is not None
+        async with aclosing(edge):
+            yield edge
+        assert not edge.given_up
+    else:
+        wire = Wire(Connection(), connect=partial(lasting_client, folder))
+        if kind == "server":
+            wire = Wire(Connection(lasting_server(folder).url))
+        async with aclosing(over_qdrant(wire, folder, library, scan)) as qdrant:
+            yield qdrant
+            assert qdrant.remark == ""
+
+
+def over_qdrant(
+    wire: Wire, folder: Path, library: Library, scan: VectorScan
+) -> QdrantIndex:
+    """An index over what `wire` leads to, which outlives it."""
+    pipeline, space, dimensions = ABOUT
+    collection = Collection(wire, "lrwr-test", dimensions)
+    followed = FollowedCollection(
+        collection, folder / "index", library.feed, pipeline=pipeline, space=space
+    )
+    return QdrantIndex(followed, instead=scan, now=lambda: 0.0)

@@ -1,0 +1,191 @@
+"""Which server the settings ask for, when it may be asked, and what is noted of it."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
+from functools import partial
+from pathlib import Path
+
+import keyring
+import pytest
+
+from lrwr.core.adapters.noting import Noting
+from lrwr.core.adapters.vectors.collection import Collection, Cursor
+from lrwr.core.adapters.vectors.qdrant_choice import connection_of, open_qdrant
+from lrwr.core.adapters.vectors.wire import QDRANT, Connection, Wire
+from lrwr.core.adapters.waiting import Clock
+from lrwr.core.model.errors import LrwrError, SettingsProblem
+from lrwr.core.model.metering import price
+from lrwr.core.model.search import Scope
+from lrwr.core.model.sent import Outcome, Purpose
+from lrwr.core.settings.consent import HOSTED, Consents, Leave, leave_of
+from lrwr.core.settings.library import library_of, prepare_state_dir
+from lrwr.core.settings.load import load_settings
+from lrwr.core.settings.values import Settings
+from tests.fakes.keyrings import MemoryKeyring
+from tests.fakes.libraries import Library, sqlite_library
+from tests.fakes.qdrant_server import KEY, QdrantServer
+from tests.fakes.records import DIMENSIONS, ONE, SPACE, a_vector
+
+ENV = {"QDRANT_API_KEY": KEY}
+ON = 'keeper = "qdrant"\n'
+CLOUD = "https://abc.cloud.qdrant.example:6333"
+
+
+@pytest.fixture(autouse=True)
+def empty_keyring() -> Iterator[None]:
+    kept = keyring.get_keyring()
+    keyring.set_keyring(MemoryKeyring())
+    yield
+    keyring.set_keyring(kept)
+
+
+@pytest.fixture
+def server() -> Iterator[QdrantServer]:
+    with QdrantServer() as opened:
+        yield opened
+
+
+@pytest.fixture
+async def library(tmp_path: Path) -> AsyncIterator[Library]:
+    async with sqlite_library(tmp_path) as opened:
+        await opened.keep_texts(ONE, ["The heron waits.", "Rain fell."])
+        yield opened
+
+
+def settings(folder: Path, library: str, user: str = "") -> Settings:
+    own = folder / "user.toml"
+    own.write_text(f'pipeline = "a"\n[vectors]\n{user}', encoding="utf-8")
+    novel = folder / "novel"
+    novel.mkdir(exist_ok=True)
+    (novel / "lrwr.toml").write_text(f"[vectors]\n{library}", encoding="utf-8")
+    return load_settings(novel, {}, {}, user=own)
+
+
+def noting(library: Library) -> Noting:
+    return Noting(library.sent, lambda: 1.0, partial(price, table={}))
+
+
+def test_a_key_alone_turns_nothing_on(tmp_path: Path) -> None:
+    assert connection_of(settings(tmp_path, ""), ENV) is None
+
+
+def test_without_an_address_it_is_a_server_on_this_machine(tmp_path: Path) -> None:
+    found = connection_of(settings(tmp_path, ON), {})
+    assert found == Connection(QDRANT, "", 15.0, own=True)
+
+
+def test_the_key_comes_from_the_environment_or_the_keyring(tmp_path: Path) -> None:
+    keyring.set_password("lrwr", "QDRANT_API_KEY", "kept")
+    on = settings(tmp_path, "", f'{ON}url = "{CLOUD}"\ntimeout = 7')
+    found = connection_of(on, {})
+    assert found == Connection(CLOUD, "kept", 7.0, own=False)
+    found = connection_of(on, ENV)
+    assert found is not None
+    assert found.key == KEY
+    assert KEY not in repr(found)
+
+
+def test_a_downloaded_file_leads_nowhere_else(tmp_path: Path) -> None:
+    with pytest.raises(SettingsProblem, match="leads from this folder"):
+        connection_of(settings(tmp_path, f'{ON}url = "{CLOUD}"'), ENV)
+
+
+def test_a_key_is_not_sent_for_all_to_read(tmp_path: Path) -> None:
+    far = settings(tmp_path, "", f'{ON}url = "http://qdrant.example:6333"')
+    with pytest.raises(SettingsProblem, match="for all to read"):
+        connection_of(far, ENV)
+    assert connection_of(far, {}) is not None
+
+
+def test_a_server_on_this_machine_needs_no_leave_and_one_elsewhere_does(
+    tmp_path: Path,
+) -> None:
+    consents = Consents(tmp_path / "consent")
+    here = settings(tmp_path, ON)
+    assert leave_of(here, library_of(here), "qdrant", consents) is Leave.OFF
+    far = settings(tmp_path, ON, f'url = "{CLOUD}"')
+    library = library_of(far)
+    prepare_state_dir(library)
+    assert leave_of(far, library, "qdrant", consents) is Leave.UNASKED
+    assert HOSTED["qdrant"].host_in(far) == "abc.cloud.qdrant.example"
+    consents.keep(library, "qdrant", allowed=True)
+    assert leave_of(far, library, "qdrant", consents) is Leave.ALLOWED
+
+
+async def test_without_leave_this_machine_compares_and_nothing_is_sent(
+    tmp_path: Path, library: Library, server: QdrantServer
+) -> None:
+    on = settings(tmp_path, f'{ON}url = "{server.url}"')
+    index = open_qdrant(
+        on,
+        {},
+        tmp_path / "index",
+        library.feed,
+        library="here",
+        space=SPACE,
+        dimensions=DIMENSIONS,
+        refused=LrwrError("You denied Qdrant for this folder", hint="Allow it."),
+        noting=noting(library),
+    )
+    async with aclosing(index):
+        await index.catch_up()
+        found = await index.nearest(a_vector("q"), scope=Scope(), limit=9)
+    assert len(found) == 2
+    assert index.remark == (
+        "Compared on this machine, without Qdrant. You denied Qdrant for this folder."
+        " Allow it."
+    )
+    assert server.asked == []
+
+
+async def test_a_server_on_this_machine_is_asked_and_not_noted(
+    tmp_path: Path, library: Library, server: QdrantServer
+) -> None:
+    index = open_qdrant(
+        settings(tmp_path, f'{ON}url = "{server.url}"'),
+        {},
+        tmp_path / "index",
+        library.feed,
+        library="here",
+        space=SPACE,
+        dimensions=DIMENSIONS,
+        refused=None,
+        noting=noting(library),
+    )
+    async with aclosing(index):
+        assert await index.catch_up() == 2
+        assert index.remark == ""
+    assert (await library.sent.report()).totals == ()
+
+
+async def test_what_leaves_this_machine_is_noted_with_its_size(
+    library: Library, server: QdrantServer
+) -> None:
+    elsewhere = Wire(Connection(server.url, own=False), noting=noting(library))
+    async with aclosing(Collection(elsewhere, "lrwr-x", DIMENSIONS)) as collection:
+        await collection.make(Cursor("mark", "epoch", 0))
+    report = await library.sent.report()
+    assert {(one.service, one.purpose) for one in report.newest} == {
+        ("qdrant", Purpose.VECTORS)
+    }
+    assert [one.sent_bytes for one in reversed(report.newest)] == [
+        one.size for one in server.asked
+    ]
+    assert all(one.succeeded and one.received_bytes for one in report.newest)
+
+
+async def test_a_server_that_nobody_reached_was_sent_nothing(library: Library) -> None:
+    with QdrantServer() as gone:
+        url = gone.url
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    clock = Clock(now=lambda: 10.0 * len(slept), sleep=sleep)
+    wire = Wire(Connection(url), noting=noting(library), clock=clock)
+    async with aclosing(Collection(wire, "lrwr-x", DIMENSIONS)) as collection:
+        with pytest.raises(LrwrError, match="cannot be reached"):
+            await collection.count()
+    newest = (await library.sent.report()).newest
+    assert {one.outcome for one in newest} == {Outcome.UNREACHED}
