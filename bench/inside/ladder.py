@@ -7,50 +7,33 @@ import asyncio
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from bench.data import DataFolder, read_lines
 from bench.inside.roster import scorer
-from lrwr.core.adapters.records.sqlite.lexical import (
-    WEIGHTS,
-    SqliteLexicalIndex,
-    Weights,
-)
-from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.search import Passage
-from lrwr.core.retrieval.search import PassageFinder, SearchRequest
-from lrwr.core.retrieval.story_search import StorySearch
 from lrwr.core.settings.load import load_settings
-from lrwr.wiring import Services, open_services
+from lrwr.evaluating import open_workshop
+from lrwr.pipeline.evaluation.arms import B, Columns, Step
+from lrwr.wiring import open_services
 
-_TEXT: Weights = (1.0, 0.0, 0.0, 0.0)
-_HEADED: Weights = (*WEIGHTS[Pipeline.AGENTIC][:3], 0.0)
 _FIGURES = ("hit@1", "hit@5", "hit@10", "mrr", "coverage@2000")
 
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One more part of the search than the step before."""
-
-    name: str
-    weights: Weights = WEIGHTS[Pipeline.AGENTIC]
-    dense: bool = True
-    names: bool = True
-    boosts: bool = True
-    rerank: bool = True
-
+_WORDS = replace(B, dense=False, names=False, boosts=False, rerank=False)
+_BARE = replace(B, names=False, boosts=False, rerank=False)
 
 STEPS = (
-    Step("chunks, by words", _TEXT, dense=False, names=False, boosts=False, rerank=False),
-    Step("and lead, heading", _HEADED, dense=False, names=False, boosts=False, rerank=False),
-    Step("and who is there", dense=False, names=False, boosts=False, rerank=False),
-    Step("and meaning", names=False, boosts=False, rerank=False),
-    Step("and names", boosts=False, rerank=False),
-    Step("and boosts", rerank=False),
-    Step("looked at again"),
-)  # fmt: skip
+    replace(_WORDS, name="chunks, by words", columns=Columns.TEXT),
+    replace(_WORDS, name="and lead, heading", columns=Columns.HEADINGS),
+    replace(_WORDS, name="and who is there"),
+    replace(_BARE, name="and meaning"),
+    replace(_BARE, name="and names", names=True),
+    replace(_BARE, name="and boosts", names=True, boosts=True),
+    replace(B, name="looked at again"),
+)
+"""Pipeline b's alone, each one more part of the search than the step before."""
 
 
 def main() -> None:
@@ -95,37 +78,14 @@ async def _run(
             services = await stack.enter_async_context(
                 open_services(load_settings(root, {}, {}))
             )
-            finder = _finder(services, step)
+            workshop = await stack.enter_async_context(open_workshop(services))
+            finder = workshop.finder(step)
             order = await finder.story_order()
             for question in questions:
-                request = SearchRequest(
-                    question["question"],
-                    Pipeline.AGENTIC,
-                    20,
-                    dense=step.dense,
-                    rerank=step.rerank,
-                    names=step.names,
-                    boosts=step.boosts,
-                )
+                request = step.request(question["question"], 20)
                 found = await finder.find(request, order)
                 run[question["id"]] = [_line(passage) for passage in found.passages]
     return run
-
-
-def _finder(services: Services, step: Step) -> PassageFinder:
-    return PassageFinder(
-        store=services.passages,
-        lexical=SqliteLexicalIndex(
-            services._database,
-            {Pipeline.AGENTIC: step.weights},
-        ),
-        embedder=services._embedder,
-        vectors=services._vectors,
-        reranker=services.reranker,
-        candidates=services.settings.rerank.candidates,
-        order_patterns=services.settings.manuscript.order,
-        story=StorySearch(services.stories),
-    )
 
 
 def _line(passage: Passage) -> dict[str, Any]:

@@ -1,8 +1,11 @@
 import asyncio
+from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from lrwr.core.adapters.records.memory.threads import MemoryThreadStore
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import (
@@ -23,7 +26,8 @@ from tests.fakes.conversations import (
     numbered,
     some_turns,
 )
-from tests.fakes.libraries import Library
+from tests.fakes.hosted import library_in_supabase
+from tests.fakes.libraries import Library, sqlite_library
 from tests.fakes.records import ONE, TWO
 
 STATE = NarrativeState(
@@ -34,6 +38,23 @@ STATE = NarrativeState(
     entities=("the sluice",),
     assumptions=("The gate is open.",),
 )
+
+
+@pytest.fixture(
+    params=["sqlite", "memory", pytest.param("supabase", marks=pytest.mark.supabase)]
+)
+async def library(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> AsyncIterator[Library]:
+    if request.param == "supabase":
+        async with library_in_supabase(request) as hosted:
+            yield hosted
+        return
+    async with sqlite_library(tmp_path) as opened:
+        if request.param == "memory":
+            yield replace(opened, threads=MemoryThreadStore())
+        else:
+            yield opened
 
 
 async def keep(

@@ -72,18 +72,8 @@ def kept(book: Terminal) -> Path:
     return book.folder / ".lrwr/confidence.json"
 
 
-def test_alone_it_says_what_is_in_use_and_what_it_can_do(book: Terminal) -> None:
-    ran = book.run("eval")
-    assert ran.code == 0
-    assert "as lrwr comes" in ran.out
-    assert "lrwr eval --calibrate questions.jsonl" in ran.err
-    told = book.run("eval", "--json").json
-    assert "off/words" in [one["ranking"] for one in told["in_use"]]
-    assert book.run("eval", "--pipeline", "a", "--json").json["in_use"] == []
-
-
 def test_a_fit_is_shown_and_kept_only_when_asked(book: Terminal) -> None:
-    ran = book.run("eval", "--calibrate", "q.jsonl")
+    ran = book.run("eval", "--calibrate", "--questions", "q.jsonl")
     assert ran.code == 0
     assert "44 questions: 30 found among the first passages, 0 missed, 14" in ran.out
     assert "as shipped" in ran.out and "fitted here" in ran.out
@@ -93,7 +83,9 @@ def test_a_fit_is_shown_and_kept_only_when_asked(book: Terminal) -> None:
 
 def test_what_is_saved_is_used_until_it_is_reset(book: Terminal) -> None:
     before = book.run("search", "Where is the anchor hidden?", "--json").json
-    told = book.run("eval", "--calibrate", "q.jsonl", "--save", "--json").json
+    told = book.run(
+        "eval", "--calibrate", "--questions", "q.jsonl", "--save", "--json"
+    ).json
     (one,) = told["rankings"]
     assert (one["found"], one["unanswerable"], one["short_of"]) == (30, 14, "")
     assert one["fitted"]["found"]["value"] > 0.95
@@ -145,7 +137,7 @@ def test_questions_whose_quote_is_gone_are_left_out_by_name(book: Terminal) -> N
         {"id": "late", "question": "Who?", "kind": "unanswerable", "as_of": "ch99"},
     ]
     write(book.folder / "more.jsonl", asked)
-    ran = book.run("eval", "--calibrate", "more.jsonl", "--json")
+    ran = book.run("eval", "--calibrate", "--questions", "more.jsonl", "--json")
     assert ran.json["rankings"][0]["questions"] == 44
     assert [remark.split(":")[0] for remark in ran.json["remarks"]] == [
         "Left out sold",
@@ -156,10 +148,10 @@ def test_questions_whose_quote_is_gone_are_left_out_by_name(book: Terminal) -> N
 
 def test_too_few_questions_or_all_alike_are_refused(book: Terminal) -> None:
     write(book.folder / "few.jsonl", questions()[:12])
-    few = book.run("eval", "--calibrate", "few.jsonl")
+    few = book.run("eval", "--calibrate", "--questions", "few.jsonl")
     check_refusal(few, ExitCode.FAILED, "12 questions", "40", "a quarter")
     write(book.folder / "alike.jsonl", [*questions()[:30], *questions()[:30]])
-    alike = book.run("eval", "--calibrate", "alike.jsonl")
+    alike = book.run("eval", "--calibrate", "--questions", "alike.jsonl")
     check_refusal(alike, ExitCode.FAILED, "0 questions of 60 cannot be answered")
 
 
@@ -167,9 +159,17 @@ def test_too_few_questions_or_all_alike_are_refused(book: Terminal) -> None:
     ("words", "code", "said"),
     [
         (["--save"], ExitCode.SETTINGS, "--calibrate"),
-        (["--calibrate", "q.jsonl", "--reset"], ExitCode.SETTINGS, "exclude"),
-        (["--calibrate", "nowhere.jsonl"], ExitCode.NOT_FOUND, "nowhere.jsonl"),
-        (["--calibrate", "1.md"], ExitCode.SETTINGS, "1.md:1"),
+        (
+            ["--calibrate", "--questions", "q.jsonl", "--reset"],
+            ExitCode.SETTINGS,
+            "exclude",
+        ),
+        (
+            ["--calibrate", "--questions", "nowhere.jsonl"],
+            ExitCode.NOT_FOUND,
+            "nowhere.jsonl",
+        ),
+        (["--calibrate", "--questions", "1.md"], ExitCode.SETTINGS, "1.md:1"),
     ],
 )
 def test_a_mistake_is_refused_with_what_to_try(
@@ -180,4 +180,4 @@ def test_a_mistake_is_refused_with_what_to_try(
 
 def test_help_shows_how_it_is_asked(book: Terminal) -> None:
     ran = book.run("eval", "--help")
-    assert "lrwr eval --calibrate questions.jsonl" in " ".join(ran.out.split())
+    assert "lrwr eval --calibrate --save" in " ".join(ran.out.split())

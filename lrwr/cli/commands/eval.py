@@ -1,4 +1,4 @@
-"""`lrwr eval`: how well lrwr does on questions whose answers you know."""
+"""`lrwr eval`: how well lrwr finds and answers what you know the answers of."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,178 +8,258 @@ import typer
 from lrwr.cli.flags import Json
 
 if TYPE_CHECKING:
+    from lrwr.cli.evaluating import Wanted
     from lrwr.cli.output import Output
     from lrwr.core.settings.values import Settings
-    from lrwr.pipeline.evaluation.asking import Asked
-    from lrwr.pipeline.evaluation.questions import Question
-    from lrwr.pipeline.evaluation.trying import Trial
-    from lrwr.wiring import Services
 
 EPILOG = (
-    "Examples: lrwr eval · lrwr eval --calibrate questions.jsonl · lrwr eval"
-    " --calibrate questions.jsonl --save · lrwr eval --reset"
+    "Examples: lrwr eval · lrwr eval --make 150 · lrwr eval --questions mine.jsonl"
+    " --ladder --report ../report.md · lrwr eval --answers · lrwr eval --model"
+    " --dry-run · lrwr eval review · lrwr eval compare 20 21 · lrwr eval --calibrate"
+    " --save"
 )
+COMPARE_EPILOG = "Example: lrwr eval compare 20261122-1 20261122-2"
+SHOW_EPILOG = "Examples: lrwr eval show · lrwr eval show 20261122-1 --report ../old.md"
 
-Calibrate = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE.jsonl",
-        help="Fit when evidence counts as weak, on your own questions: a line of"
-        ' {"question", "kind", "gold": [{"file", "quote"}]} each, and at least a quarter'
-        ' of kind "unanswerable".',
-    ),
-]
+BUDGETS = "500,1000,2000"
+
 PipelineName = Annotated[
     str | None,
     typer.Option(
-        "--pipeline", metavar="a|b", help="The recipe whose passages to search."
+        "--pipeline", metavar="a|b|both", help="Which recipe's passages; both, if not."
+    ),
+]
+Questions = Annotated[
+    Path | None,
+    typer.Option(
+        "--questions",
+        metavar="FILE.jsonl",
+        help="Questions whose answers you know; without it, those that lrwr made.",
+    ),
+]
+Make = Annotated[
+    int | None,
+    typer.Option(
+        "--make",
+        min=1,
+        max=2_000,
+        metavar="N",
+        help="Make N questions from your text first, beside those that are there.",
+    ),
+]
+Ladder = Annotated[
+    bool, typer.Option("--ladder", help="Every step between the two pipelines, too.")
+]
+Budgets = Annotated[
+    str,
+    typer.Option(
+        "--budget-tokens", metavar="N,N,N", help="How many tokens each may give."
+    ),
+]
+Answers = Annotated[
+    bool, typer.Option("--answers", help="Have every question answered, too, as ask.")
+]
+Model = Annotated[
+    bool,
+    typer.Option(
+        "--model", help="Let the language model make questions, answer them and judge."
+    ),
+]
+Read = Annotated[
+    bool,
+    typer.Option(
+        "--read",
+        help="With --model: answers from what each arm gives alone, not as ask does.",
+    ),
+]
+Repeats = Annotated[
+    int, typer.Option("--repeats", min=1, max=9, help="How often an answer is judged.")
+]
+Budget = Annotated[
+    float | None,
+    typer.Option("--budget", min=0, metavar="USD", help="What the model may cost."),
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Say what it would take; ask nobody.")
+]
+Calibrate = Annotated[
+    bool,
+    typer.Option(
+        "--calibrate",
+        help="Fit to the questions when evidence counts as weak, and do nothing else.",
     ),
 ]
 Save = Annotated[bool, typer.Option("--save", help="Keep what was fitted, and use it.")]
 Reset = Annotated[
-    bool, typer.Option("--reset", help="Go back to what lrwr comes with.")
+    bool, typer.Option("--reset", help="Go back to the fit that lrwr comes with.")
 ]
+Report = Annotated[
+    Path | None,
+    typer.Option("--report", metavar="FILE.md", help="Write the report there, too."),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace a report that is there.")]
 
 
 def evaluate(
     context: typer.Context,
-    calibrate: Calibrate = None,
+    pipeline: PipelineName = None,
+    questions: Questions = None,
+    make: Make = None,
+    ladder: Ladder = False,
+    budgets: Budgets = BUDGETS,
+    answers: Answers = False,
+    model: Model = False,
+    read: Read = False,
+    repeats: Repeats = 3,
+    budget: Budget = None,
+    dry_run: DryRun = False,
+    calibrate: Calibrate = False,
     save: Save = False,
     reset: Reset = False,
-    pipeline: PipelineName = None,
+    report: Report = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Say how far searches can be trusted, and fit that to your own questions."""
+    """Compare the two pipelines on questions whose answers are known."""
+    if context.invoked_subcommand is not None:
+        return
     from lrwr.cli.begin import begin
-    from lrwr.cli.running import run_async
+    from lrwr.cli.evaluating import Wanted, pipelines_named, tokens_in
 
-    settings, output = begin(context, {"pipeline": pipeline})
-    _check(calibrate, save=save, reset=reset)
-    if calibrate is not None:
-        run_async(_calibrate(settings, output, calibrate, save=save, as_json=as_json))
-    elif reset:
-        _reset(settings, output, as_json=as_json)
+    wanted = Wanted(
+        pipelines=pipelines_named(pipeline),
+        questions=questions,
+        make=make or 0,
+        ladder=ladder,
+        budgets=tokens_in(budgets),
+        answers=answers or model,
+        model=model,
+        read=read,
+        repeats=repeats,
+        budget=budget or 0.0,
+        dry_run=dry_run,
+        as_json=as_json,
+    )
+    settings, output = begin(context, {"model.budget": budget})
+    _check(wanted, calibrate=calibrate, save=save, reset=reset)
+    if calibrate or reset:
+        _fit(settings, output, wanted, save=save, reset=reset)
     else:
-        run_async(_tell(settings, output, as_json=as_json))
+        _evaluate(settings, output, wanted, report, force=force)
 
 
-def _check(calibrate: Path | None, *, save: bool, reset: bool) -> None:
+def compare(
+    context: typer.Context,
+    one: Annotated[str, typer.Argument(metavar="RUN", help="The beginning of its id.")],
+    other: Annotated[str, typer.Argument(metavar="RUN", help="And of another.")],
+    as_json: Json = False,
+) -> None:
+    """Compare two runs on the questions that are the same in both."""
+    from lrwr.cli import reports
+    from lrwr.cli.begin import begin
+
+    settings, output = begin(context)
+    reports.compare(settings, output, one, other, as_json=as_json)
+
+
+def runs(context: typer.Context, as_json: Json = False) -> None:
+    """List the runs that are kept, the newest first."""
+    from lrwr.cli import reports
+    from lrwr.cli.begin import begin
+
+    settings, output = begin(context)
+    reports.list_runs(settings, output, as_json=as_json)
+
+
+def show(
+    context: typer.Context,
+    run: Annotated[
+        str | None,
+        typer.Argument(metavar="[RUN]", help="The beginning of its id; the newest."),
+    ] = None,
+    report: Report = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Show the report of a run again; nothing is measured."""
+    from lrwr.cli import reports
+    from lrwr.cli.begin import begin
+
+    settings, output = begin(context)
+    found = reports.report_again(settings, run)
+    reports.give(settings, output, found, (), report, force=force, as_json=as_json)
+
+
+def _check(wanted: "Wanted", *, calibrate: bool, save: bool, reset: bool) -> None:
     from lrwr.core.model.errors import SettingsProblem
 
-    if save and calibrate is None:
+    if save and not calibrate:
         raise SettingsProblem(
             "--save keeps what --calibrate fits",
-            hint="Try: lrwr eval --calibrate questions.jsonl --save",
+            hint="Try: lrwr eval --calibrate --questions questions.jsonl --save",
         )
-    if reset and calibrate is not None:
+    if reset and calibrate:
         raise SettingsProblem(
             "--reset and --calibrate exclude each other",
             hint="Leave --reset out: what is saved takes the place of what was.",
         )
-
-
-def _reset(settings: "Settings", output: "Output", *, as_json: bool) -> None:
-    from lrwr.core.retrieval.calibrated import forget_kept
-    from lrwr.core.settings.library import check_state_dir, library_of
-
-    library = library_of(settings)
-    check_state_dir(library)
-    removed = forget_kept(library)
-    if as_json:
-        output.json({"removed": removed})
-    elif removed:
-        output.story("Back to what lrwr comes with.")
-    else:
-        output.story("Nothing was fitted here; what lrwr comes with is in use.")
-
-
-async def _tell(settings: "Settings", output: "Output", *, as_json: bool) -> None:
-    """Say what is in use, and what this command can do."""
-    from lrwr.cli import evaluations
-    from lrwr.core.retrieval.confidence import SHIPPED
-    from lrwr.wiring import open_services
-
-    async with open_services(settings, say=output.warn) as services:
-        known = [
-            one
-            for (_, pipeline), one in services.calibrations().items()
-            if pipeline is settings.pipeline
-        ]
-        shipped = set(SHIPPED.values())
-    if as_json:
-        output.json(
-            {
-                "pipeline": settings.pipeline,
-                "in_use": [evaluations.calibration_as_json(one) for one in known],
-            }
-        )
-        return
-    evaluations.show_in_use(output, known, shipped)
-
-
-async def _calibrate(
-    settings: "Settings", output: "Output", path: Path, *, save: bool, as_json: bool
-) -> None:
-    from lrwr.cli import evaluations
-    from lrwr.cli.unread import require_passages
-    from lrwr.core.retrieval.confidence import SHIPPED
-    from lrwr.pipeline.evaluation.trying import try_out
-    from lrwr.wiring import open_services
-
-    questions = _read(path)
-    async with open_services(settings, say=output.story) as services:
-        await require_passages(services)
-        asked = await _ask(services, output, questions)
-        for remark in asked.remarks:
-            output.warn(remark)
-        trials = try_out(
-            asked.examples, settings.pipeline, SHIPPED, f"lrwr eval: {path.name}"
-        )
-        saved = _saved(services, trials) if save else None
-    if as_json:
-        output.json(evaluations.as_json(trials, asked.remarks, saved))
-        return
-    with output.paged():
-        for trial in trials:
-            evaluations.show(output, trial)
-    evaluations.say_what_now(output, trials, saved)
-
-
-async def _ask(
-    services: "Services", output: "Output", questions: "list[Question]"
-) -> "Asked":
-    from lrwr.pipeline.evaluation.asking import Asker
-
-    finder = services.finder()
-    order = await finder.story_order()
-    asker = Asker(finder, services.passages, services.settings.pipeline, order)
-    with output.progress("Searching", len(questions)) as advance:
-        return await asker.ask(questions, advance)
-
-
-def _saved(services: "Services", trials: "list[Trial]") -> Path:
-    """Keep what was fitted, beside what was kept of other rankings."""
-    from lrwr.core.retrieval.calibrated import keep, kept_file, read_kept
-    from lrwr.core.retrieval.confidence import calibrations
-
-    before, _ = read_kept(kept_file(services.library))
-    fitted = [trial.calibration for trial in trials if trial.calibration is not None]
-    kept = calibrations([*before, *fitted])
-    return keep(services.library, list(kept.values()))
-
-
-def _read(path: Path) -> "list[Question]":
-    from lrwr.core.model.errors import NotFound, SettingsProblem
-    from lrwr.pipeline.evaluation.questions import read_questions
-
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise NotFound(
-            f"{path} cannot be read: {error.strerror}", hint="Check the path."
-        ) from error
-    except UnicodeDecodeError as error:
+    if calibrate and wanted.make:
         raise SettingsProblem(
-            f"{path} is not UTF-8 text", hint="Save it as UTF-8."
-        ) from error
-    return read_questions(text, str(path))
+            "--make and --calibrate exclude each other",
+            hint="Make questions first, read them with `lrwr eval review`, then fit.",
+        )
+    if wanted.read and not wanted.model:
+        raise SettingsProblem(
+            "--read needs a language model to read", hint="Add --model."
+        )
+
+
+def _fit(
+    settings: "Settings",
+    output: "Output",
+    wanted: "Wanted",
+    *,
+    save: bool,
+    reset: bool,
+) -> None:
+    from dataclasses import replace
+
+    from lrwr.cli import calibrating
+    from lrwr.cli.evaluating import file_of
+    from lrwr.cli.running import run_async
+
+    if reset:
+        calibrating.reset(settings, output, as_json=wanted.as_json)
+        return
+    if len(wanted.pipelines) == 1:
+        settings = replace(settings, pipeline=wanted.pipelines[0])
+    fitted = calibrating.calibrate(
+        settings, output, file_of(settings, wanted), save=save, as_json=wanted.as_json
+    )
+    run_async(fitted)
+
+
+def _evaluate(
+    settings: "Settings",
+    output: "Output",
+    wanted: "Wanted",
+    file: Path | None,
+    *,
+    force: bool,
+) -> None:
+    from lrwr.cli import evaluating, reports
+    from lrwr.cli.running import run_async
+
+    if file is not None:
+        reports.check_file(settings, file, force=force)
+    done = run_async(evaluating.evaluate(settings, output, wanted))
+    if done is not None:
+        reports.give(
+            settings,
+            output,
+            done.report,
+            done.remarks,
+            file,
+            force=force,
+            as_json=wanted.as_json,
+        )

@@ -1,0 +1,102 @@
+"""A language model that says whether an answer is right."""
+
+import json
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.fence import RULE, fenced, new_mark
+from lrwr.core.model.metering import Usage
+from lrwr.core.model.replies import NotAsAsked, object_in, strict
+from lrwr.core.ports.answer_judge import Judged, Sample
+from lrwr.core.ports.chat_model import ChatModel, Message, Shape
+
+CORRECTNESS = "correctness"
+
+REVISION = "1"
+"""Changes with the words below; judgements depend on it."""
+
+_REPLY = 40
+"""Tokens of a reply, about."""
+
+_RULES = f"""\
+{RULE}
+You mark an answer to a question about a book against the right answer.
+correct: 1 if the answer says what the right answer says, in whatever words, and \
+nothing that it rules out; else 0. More detail does no harm. An answer that says that \
+the text does not tell is 0.
+reason: why, in one short sentence."""
+
+
+class CorrectnessJudge:
+    """Asks a model whether an answer says what the reference says: 1.0 or 0.0.
+
+    A sample without a reference is not judged. `mark` makes the mark of the fences.
+    """
+
+    def __init__(self, chat: ChatModel, mark: Callable[..., str] = new_mark) -> None:
+        self._chat = chat
+        self._mark = mark
+
+    @property
+    def name(self) -> str:
+        """Name the model."""
+        return self._chat.name
+
+    @property
+    def revision(self) -> str:
+        """Name the model and the revision of what it is asked."""
+        return f"{self.name}/{CORRECTNESS}-{REVISION}"
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """Name what is judged."""
+        return (CORRECTNESS,)
+
+    def estimate(self, sample: Sample) -> Usage:
+        """Return about what one try takes: characters / 4 of what is sent."""
+        if not sample.reference.strip():
+            return Usage()
+        sent = sum(len(one.text) for one in _messages(sample, self._mark))
+        return Usage(1, (sent + len(_shape().schema)) // 4, _REPLY)
+
+    async def judge(self, sample: Sample) -> Judged:
+        """Ask once."""
+        if not sample.reference.strip():
+            return Judged({})
+        try:
+            reply = await self._chat.fill(_messages(sample, self._mark), _shape())
+        except ServiceUnavailable as error:
+            return Judged({}, {CORRECTNESS: str(error)}, Usage(calls=1, failed=1))
+        usage = Usage(1, reply.prompt_tokens, reply.completion_tokens)
+        try:
+            value = _verdict(reply.text)
+        except NotAsAsked as error:
+            reason = f"The judge's reply cannot be understood: {error}"
+            return Judged({}, {CORRECTNESS: reason}, usage + Usage(failed=1))
+        return Judged({CORRECTNESS: value}, usage=usage)
+
+
+def _messages(sample: Sample, mark: Callable[..., str]) -> Sequence[Message]:
+    code = mark(sample.answer, sample.reference, sample.question)
+    blocks = (
+        fenced("question", sample.question, code),
+        fenced("right answer", sample.reference, code),
+        fenced("answer", sample.answer, code),
+    )
+    return [Message("system", _RULES), Message("user", "\n\n".join(blocks))]
+
+
+@cache
+def _shape() -> Shape:
+    verdict = {"type": "integer", "enum": [0, 1]}
+    wanted = strict({"reason": {"type": "string"}, "correct": verdict})
+    return Shape("Marked", json.dumps(wanted, separators=(",", ":")))
+
+
+def _verdict(reply: str) -> float:
+    said = object_in(reply)
+    value = said.get("correct") if isinstance(said, dict) else None
+    if isinstance(value, bool) or value not in (0, 1):
+        raise NotAsAsked("it says neither 0 nor 1")
+    return float(value)

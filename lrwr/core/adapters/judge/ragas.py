@@ -1,0 +1,241 @@
+"""The RAGAS figures, asked of our own chat model.
+
+RAGAS is an extra of 420 MB: it is imported when a judge is opened, with its reports
+to its makers turned off first. Keys, pace, consent and the log of what was sent stay
+those of the chat model.
+"""
+
+import asyncio
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from math import isfinite
+from types import MappingProxyType
+from typing import Protocol, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from lrwr.core.adapters.analyst.model_shapes import shape_of
+from lrwr.core.model.errors import LrwrError, ServiceUnavailable
+from lrwr.core.model.metering import Usage
+from lrwr.core.model.replies import NotAsAsked, object_in
+from lrwr.core.ports.answer_judge import Judged, Sample
+from lrwr.core.ports.chat_model import ChatModel, Message
+
+T = TypeVar("T", bound=BaseModel)
+
+FAITHFULNESS = "faithfulness"
+CONTEXT_PRECISION = "context_precision"
+CONTEXT_RECALL = "context_recall"
+
+VERSION = "0.4.3"
+"""The version whose prompts these figures are; the extra pins it."""
+
+_SILENCE = "RAGAS_DO_NOT_TRACK"
+
+_SHOWN = 200
+"""Characters of what is wrong with a reply that are told."""
+
+
+class _Result(Protocol):
+    value: float
+
+
+class _Metric(Protocol):
+    async def ascore(self, **asked: str | list[str]) -> _Result: ...
+
+
+class _MakesMetric(Protocol):
+    def __call__(self, *, llm: "PortModel") -> _Metric: ...
+
+
+class PortModel:
+    """What RAGAS takes for its language model: it asks a chat model of ours.
+
+    One for each try, so that `usage` is what that try took.
+    """
+
+    def __init__(self, chat: ChatModel) -> None:
+        self._chat = chat
+        self.usage = Usage()
+
+    def generate(self, prompt: str, response_model: type[T]) -> T:
+        """Refuse: nothing here waits without a loop."""
+        raise NotImplementedError(f"{response_model.__name__}: ask with `agenerate`")
+
+    async def agenerate(self, prompt: str, response_model: type[T]) -> T:
+        """Return the model's reply to a prompt, of the shape that is wanted.
+
+        Raises:
+            ServiceUnavailable: The server did not answer.
+            NotAsAsked: The reply has another shape.
+        """
+        asked = [Message("user", prompt)]
+        try:
+            reply = await self._chat.fill(asked, shape_of(response_model))
+        except ServiceUnavailable:
+            self.usage += Usage(calls=1, failed=1)
+            raise
+        self.usage += Usage(1, reply.prompt_tokens, reply.completion_tokens)
+        try:
+            return response_model.model_validate(object_in(reply.text))
+        except ValidationError as error:
+            self.usage += Usage(failed=1)
+            raise NotAsAsked(_told(error)) from error
+        except NotAsAsked:
+            self.usage += Usage(failed=1)
+            raise
+
+
+class RagasJudge:
+    """Judges with RAGAS; open one with `open`.
+
+    A sample without a reference has no `context_precision` and no `context_recall`:
+    they compare with it. Where no context was given both are 0.0, which RAGAS itself
+    refuses to say. An answer that says that the text does not tell claims nothing, and
+    has no `faithfulness`, nor has one that was given nothing.
+    """
+
+    def __init__(self, chat: ChatModel, metrics: Mapping[str, _MakesMetric]) -> None:
+        self._chat = chat
+        self._metrics = metrics
+
+    @classmethod
+    async def open(cls, chat: ChatModel) -> "RagasJudge":
+        """Import RAGAS, which takes seconds. Nothing is sent.
+
+        Raises:
+            LrwrError: It is not installed.
+        """
+        return cls(chat, await asyncio.to_thread(_imported))
+
+    @property
+    def name(self) -> str:
+        """Name the model."""
+        return self._chat.name
+
+    @property
+    def revision(self) -> str:
+        """Name the model and the version of RAGAS."""
+        return f"{self.name}/ragas-{VERSION}"
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """Name what is judged."""
+        return (FAITHFULNESS, CONTEXT_PRECISION, CONTEXT_RECALL)
+
+    def estimate(self, sample: Sample) -> Usage:
+        """Return about what one try takes: the prompts, which are long, and the texts."""
+        return sum((_ESTIMATES[figure](sample) for figure in _asked(sample)), Usage())
+
+    async def judge(self, sample: Sample) -> Judged:
+        """Judge a sample once, one figure after the other."""
+        values: dict[str, float] = {}
+        failed: dict[str, str] = {}
+        usage = Usage()
+        for figure, asked in _asked(sample).items():
+            if not sample.contexts:
+                values[figure] = 0.0
+                continue
+            model = PortModel(self._chat)
+            try:
+                scored = await self._metrics[figure](llm=model).ascore(**asked)
+                values[figure] = _number(scored.value)
+            except ServiceUnavailable as error:
+                failed[figure] = str(error)
+            except NotAsAsked as error:
+                failed[figure] = f"The judge's reply cannot be understood: {error}"
+            usage += model.usage
+        return Judged(values, failed, usage)
+
+
+def _faithfulness(sample: Sample) -> Usage:
+    answer, given = _tokens(sample.answer), sum(map(_tokens, sample.contexts))
+    sent = 460 + _tokens(sample.question) + answer + 870 + 2 * answer + given
+    return Usage(2, sent, 40 + 5 * answer)
+
+
+def _precision(sample: Sample) -> Usage:
+    calls = len(sample.contexts)
+    asked = 1_050 + _tokens(sample.question) + _tokens(sample.reference)
+    sent = calls * asked + sum(map(_tokens, sample.contexts))
+    return Usage(calls, sent, 60 * calls)
+
+
+def _recall(sample: Sample) -> Usage:
+    if not sample.contexts:
+        return Usage()
+    told = _tokens(sample.reference)
+    sent = 1_510 + _tokens(sample.question) + told + sum(map(_tokens, sample.contexts))
+    return Usage(1, sent, 40 + 4 * told)
+
+
+_ESTIMATES: Mapping[str, Callable[[Sample], Usage]] = MappingProxyType(
+    {
+        FAITHFULNESS: _faithfulness,
+        CONTEXT_PRECISION: _precision,
+        CONTEXT_RECALL: _recall,
+    }
+)
+"""What a figure takes. The numbers are the tokens of its prompts around the texts, as
+measured with `VERSION`."""
+
+
+def _tokens(text: str) -> int:
+    return -(-len(text) // 4)
+
+
+def _asked(sample: Sample) -> dict[str, Mapping[str, str | list[str]]]:
+    """Return what each figure that applies is asked with, by its name in RAGAS."""
+    common: dict[str, str | list[str]] = {
+        "user_input": sample.question,
+        "retrieved_contexts": list(sample.contexts),
+    }
+    asked: dict[str, Mapping[str, str | list[str]]] = {}
+    if sample.answer.strip() and sample.contexts and not sample.says_gap:
+        asked[FAITHFULNESS] = {**common, "response": sample.answer}
+    if sample.reference.strip():
+        compared = MappingProxyType({**common, "reference": sample.reference})
+        asked |= {CONTEXT_PRECISION: compared, CONTEXT_RECALL: compared}
+    return asked
+
+
+def _number(value: float) -> float:
+    if not isfinite(value):
+        raise NotAsAsked("no figure comes of it (NaN)")
+    if not 0.0 <= value <= 1.0:
+        raise NotAsAsked(f"{value:g} comes of it, which is not between 0 and 1")
+    return float(value)
+
+
+def _told(error: ValidationError) -> str:
+    faults = error.errors(include_url=False, include_input=False)
+    told = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in faults)
+    return "; ".join(told)[:_SHOWN]
+
+
+def _imported() -> dict[str, _MakesMetric]:
+    """Import RAGAS with its reports turned off, and without its warnings."""
+    os.environ[_SILENCE] = "true"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            from ragas.llms.base import InstructorBaseRagasLLM
+            from ragas.metrics.collections import (
+                ContextPrecision,
+                ContextRecall,
+                Faithfulness,
+            )
+        except ImportError as error:
+            raise LrwrError(
+                "RAGAS is not installed",
+                hint='Add it with `pip install "lrwr[eval]"`.',
+            ) from error
+    # Its metrics take an instance of this class alone; it may be no base of ours, since
+    # ours is made where RAGAS may not be.
+    InstructorBaseRagasLLM.register(PortModel)
+    return {
+        FAITHFULNESS: Faithfulness,
+        CONTEXT_PRECISION: ContextPrecision,
+        CONTEXT_RECALL: ContextRecall,
+    }

@@ -1,0 +1,1 @@
+"""Records that are kept in memory, for as long as a command runs."""

@@ -1,0 +1,161 @@
+"""Answers as a way of measuring: asked for, counted, and judged if there is a judge."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lrwr.core.model.metering import Usage
+from lrwr.core.ports.answer_judge import AnswerJudge
+from lrwr.core.ports.answerer import Answered, Answerer
+from lrwr.core.retrieval.standing import texts_there
+from lrwr.pipeline.evaluation.answer_measures import answer_figures
+from lrwr.pipeline.evaluation.answering import Asked, Reader
+from lrwr.pipeline.evaluation.judging import REPEATS, figures_of, judged, sample_of
+from lrwr.pipeline.evaluation.outcomes import Arm, Given, within_budget
+from lrwr.pipeline.evaluation.placing import SpanMeasure
+from lrwr.pipeline.evaluation.planned import DOLLARS
+from lrwr.pipeline.evaluation.questions import Question
+
+PREFIXED = frozenset({"seconds", "tokens", "leak"})
+"""Figures that searching has, too: those of answers are called `answer_…`."""
+
+_CALLS = 4
+"""Times that a model is asked for an answer, about: plans, looking up, the answer."""
+
+_SENT = 3_500
+_SAID = 250
+"""Tokens of one of them, about: the material is bounded by a budget."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """How the answer of an arm is had; `way` names it and all that it depends on.
+
+    `usage` is about what one takes of `model`, which is empty where none is asked.
+    """
+
+    way: str
+    answer: Callable[[Question, Arm, Given], Awaitable[Answered]]
+    usage: Usage
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerMeasure:
+    """Figures of answers; see `answer_figures`, and `judging` for those of judges.
+
+    `answering` has who answers by the names of arms; other arms have no answers.
+    `price` is what a usage of a model costs in US dollars, None where it is not known.
+    """
+
+    spans: SpanMeasure
+    answering: Mapping[str, Answering]
+    judges: Sequence[AnswerJudge]
+    price: Callable[[Usage, str], float | None]
+    repeats: int = REPEATS
+    name: str = "answers"
+    told: str = "Answers, held against the text and what answers."
+
+    @property
+    def recipe(self) -> str:
+        """Tell all that the figures depend on beside question, arm and library."""
+        ways = (f"{arm}: {one.way}" for arm, one in sorted(self.answering.items()))
+        judges = (f"{one.name} {one.revision}" for one in self.judges)
+        tries = f"{self.repeats} tries" if self.judges else ""
+        return "\n".join(["answers 1", *ways, *judges, tries])
+
+    def gives(self, question: Question, arm: str) -> tuple[str, ...]:
+        """Name the figures that a question has in an arm."""
+        if arm not in self.answering:
+            return ()
+        names = ["resolved", "quotes", "gap", "answer_seconds"]
+        if question.answerable:
+            names += ["citation_precision", "citation_recall", "false_gap"]
+            names += ["word_overlap"] if question.answer else []
+        else:
+            names.append("invented")
+        return (*names, *(name for judge in self.judges for name in judge.figures))
+
+    def foreseen(self, question: Question, arm: str) -> list[tuple[Usage, str]]:
+        """Return what models will be asked, about; nothing is sent."""
+        own = self.answering.get(arm)
+        if own is None:
+            return []
+        asked = [(own.usage, own.model)] if own.model else []
+        sample = sample_of(question, _foreseen(self.spans.budgets))
+        for judge in self.judges:
+            asked += [(judge.estimate(sample), judge.name)] * self.repeats
+        return asked
+
+    async def figures(
+        self, question: Question, arm: Arm, given: Given
+    ) -> tuple[Mapping[str, float], Mapping[str, str]]:
+        """Return the figures of the arm's answer, and those that failed.
+
+        Raises:
+            NotFound: A quote of the question stands nowhere in its file.
+            ServiceUnavailable: The model did not answer.
+            StoreProblem: The library cannot be read.
+        """
+        own = self.answering.get(arm.name)
+        if own is None:
+            return {}, {}
+        answered = await own.answer(question, arm, given)
+        store = self.spans.shelf.store
+        texts = await texts_there(store, [one.document for one in answered.citations])
+        counted = answer_figures(
+            answered,
+            question,
+            await self.spans.gold(question),
+            text_of=lambda name: texts[name].text if name in texts else None,
+            late=self.spans.late(question),
+        )
+        figures = {_named(name): value for name, value in counted.items()}
+        if not self.judges:
+            return figures, {}
+        opinion = await judged(
+            self.judges, sample_of(question, answered), repeats=self.repeats
+        )
+        values, failed = figures_of(opinion)
+        spent = self.price(opinion.usage, self.judges[0].name)
+        if spent is not None:
+            figures[DOLLARS] = figures.get(DOLLARS, 0.0) + spent
+        return {**figures, **values}, failed
+
+
+def asking(answerer: Answerer) -> Answering:
+    """Return answers as `lrwr ask` gives them."""
+
+    async def answer(question: Question, arm: Arm, given: Given) -> Answered:
+        del arm, given  # it searches for itself
+        return await answerer.answer(question.text, question.as_of)
+
+    usage = Usage(_CALLS, _CALLS * _SENT, _CALLS * _SAID) if answerer.name else Usage()
+    return Answering(
+        f"as asked, by {answerer.name or 'the text'}", answer, usage, answerer.name
+    )
+
+
+def reading(reader: Reader, spans: SpanMeasure, budget: int) -> Answering:
+    """Return answers that a model makes from the first `budget` tokens of an arm."""
+
+    async def answer(question: Question, arm: Arm, given: Given) -> Answered:
+        del arm
+        pieces = within_budget(given.pieces, budget)
+        documents = [piece.document for piece in pieces]
+        texts = await texts_there(spans.shelf.store, documents)
+        return await reader.read(Asked(question.text, question.as_of, pieces, texts))
+
+    usage = Usage(1, budget + _SAID, _SAID)
+    return Answering(
+        f"read in {budget} tokens, by {reader.name}", answer, usage, reader.name
+    )
+
+
+def _named(figure: str) -> str:
+    return f"answer_{figure}" if figure in PREFIXED else figure
+
+
+def _foreseen(budgets: Sequence[int]) -> Answered:
+    """Return an answer of a usual size, to tell what judging it takes."""
+    context = "word " * max(budgets)
+    return Answered("word " * _SAID, (), (context,), says_gap=False, seconds=0.0)

@@ -1,0 +1,192 @@
+"""What an answer is worth as far as it can be counted, without a model. Pure."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from lrwr.core.english.quoting import find_quote
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.turns import Citation
+from lrwr.core.model.words import WORD, plain_word
+from lrwr.core.ports.answerer import Answered
+from lrwr.core.retrieval.aligning import same_words
+from lrwr.pipeline.evaluation.answering import without_marks
+from lrwr.pipeline.evaluation.measures import covers
+from lrwr.pipeline.evaluation.outcomes import Piece
+from lrwr.pipeline.evaluation.questions import Place, Question
+
+TextOf = Callable[[DocumentId], str | None]
+"""Returns a document's canonical text, None where there is no such document."""
+
+QUOTED_WORDS = 4
+"""Words from which on quotation marks claim that the text says just that: fewer may be
+a title, a name or irony."""
+
+_QUOTED = re.compile(r"“([^“”]+)”|\"([^\"\n]+)\"")
+_ELLIPSIS = re.compile(r"[\[(]?(?:…|\.\s?\.\s?\.)[\])]?")
+_ARTICLES = frozenset({"a", "an", "the"})
+
+
+def answer_figures(
+    answered: Answered,
+    question: Question,
+    gold: Sequence[Sequence[Place]],
+    *,
+    text_of: TextOf,
+    late: Callable[[Piece], bool] | None,
+) -> dict[str, float]:
+    """Return the figures of one answer, by name; what does not apply is not there.
+
+    `gold` holds, for each quote that answers, the places where it stands. `late` says
+    whether a piece comes after the question's horizon, None where nothing can.
+
+    - `resolved`: the share of citations whose words stand verbatim at their span.
+    - `citation_precision`: the share of citations that share with a quote that answers.
+    - `citation_recall`: the share of those quotes that citations cover; where any one
+      will do, 1.0 if one is covered.
+    - `quotes`: the share of quotations that stand in the words that were given.
+    - `gap`: 1.0 if the answer says that the text does not tell. `false_gap`: so, and
+      the text does. `invented`: the text does not, and the answer neither says so nor
+      warns. `doubted`: 1.0 if it warns that its evidence is weak.
+    - `leak`: 1.0 if it cites what is `late`, or says what must not be told yet.
+    - `word_overlap`: how far its words are those of the written answer (F1).
+    - `tokens`, `seconds`, `dollars`: what it took.
+    """
+    cited = answered.citations
+    figures = {
+        "seconds": answered.seconds,
+        "gap": float(answered.says_gap),
+        "doubted": float(answered.doubts),
+        **_took(answered),
+    }
+    told: dict[str, float | None] = {
+        "resolved": resolved(cited, text_of),
+        "quotes": quotes(answered.text, [*answered.contexts, *(c.text for c in cited)]),
+        "leak": leak(answered, question, late),
+    }
+    if question.answerable:
+        figures["false_gap"] = float(answered.says_gap)
+        told["citation_precision"] = citation_precision(cited, gold)
+        told["citation_recall"] = citation_recall(cited, gold, every=question.every)
+        told["word_overlap"] = word_overlap(answered.text, question.answer)
+    else:
+        figures["invented"] = float(not answered.says_gap and not answered.doubts)
+    known = {name: value for name, value in told.items() if value is not None}
+    return figures | known
+
+
+def resolved(citations: Sequence[Citation], text_of: TextOf) -> float | None:
+    """Return the share of citations that stand verbatim at their span; None of none."""
+    return _share([_stands_at(one, text_of(one.document)) for one in citations])
+
+
+def citation_precision(
+    citations: Sequence[Citation], gold: Sequence[Sequence[Place]]
+) -> float | None:
+    """Return the share of citations that share with gold; None if nothing is cited."""
+    places = [place for quote in gold for place in quote]
+    return _share(
+        [any(covers(_piece(one), place) for place in places) for one in citations]
+    )
+
+
+def citation_recall(
+    citations: Sequence[Citation], gold: Sequence[Sequence[Place]], *, every: bool
+) -> float | None:
+    """Return the share of gold that is cited; of one that will do, whether one is."""
+    pieces = [_piece(one) for one in citations]
+    held = [
+        any(covers(piece, place) for piece in pieces for place in quote)
+        for quote in gold
+    ]
+    return _share(held) if every or not held else float(any(held))
+
+
+def quotes(answer: str, texts: Sequence[str]) -> float | None:
+    """Return the share of an answer's quotations that `texts` have; None of none.
+
+    A quotation has `QUOTED_WORDS` words or more. Marks, dashes, white space and the
+    first capital may differ; what is left out with an ellipsis may stand elsewhere.
+    """
+    return _share([_is_in(quote, texts) for quote in _quotations(answer)])
+
+
+def leak(
+    answered: Answered, question: Question, late: Callable[[Piece], bool] | None
+) -> float | None:
+    """Return 1.0 if an answer gives away what comes later; None where nothing can."""
+    if late is None and not question.spoilers:
+        return None
+    cites = late is not None and any(late(_piece(one)) for one in answered.citations)
+    said = [answered.text]
+    return float(cites or any(_is_in(one.quote, said) for one in question.spoilers))
+
+
+def word_overlap(answer: str, reference: str) -> float | None:
+    """Return the F1 of an answer's words and a reference's, None without a reference.
+
+    Words count as often as they stand; capitals, articles and numbers in brackets do
+    not. It knows nothing of meaning: “not in the mill” is near to “in the mill”.
+    """
+    wanted = _words(reference)
+    if not wanted:
+        return None
+    said = _words(without_marks(answer))
+    common = (wanted & said).total()
+    return 2 * common / (wanted.total() + said.total())
+
+
+def _took(answered: Answered) -> dict[str, float]:
+    usage = answered.usage
+    took = {"tokens": float(usage.prompt_tokens + usage.completion_tokens)}
+    return took if answered.price is None else {**took, "dollars": answered.price}
+
+
+def _share(so: Sequence[bool]) -> float | None:
+    return sum(so) / len(so) if so else None
+
+
+def _stands_at(citation: Citation, text: str | None) -> bool:
+    span = citation.span
+    return bool(text and citation.text) and (
+        text is not None and text[span.start : span.end] == citation.text
+    )
+
+
+def _piece(citation: Citation) -> Piece:
+    return Piece(citation.document, citation.span, citation.text, 0)
+
+
+def _quotations(answer: str) -> Iterator[str]:
+    for found in _QUOTED.finditer(without_marks(answer)):
+        quote = found[1] or found[2]
+        if len(WORD.findall(quote)) >= QUOTED_WORDS:
+            yield quote
+
+
+def _is_in(quote: str, texts: Sequence[str]) -> bool:
+    if any(_holds(text, quote) for text in texts):
+        return True
+    parts = [part for part in _ELLIPSIS.split(quote) if WORD.search(part)]
+    return len(parts) > 1 and all(
+        any(_holds(text, part) for text in texts) for part in parts
+    )
+
+
+def _holds(text: str, quote: str) -> bool:
+    spans = find_quote(quote, text)
+    if len(spans) != 1:
+        return False
+    found = text[spans[0].start : spans[0].end]
+    return same_words(_bare(found), _bare(quote))
+
+
+def _bare(text: str) -> str:
+    """Return a text in lower case, without the marks around it."""
+    words = list(WORD.finditer(text))
+    return text[words[0].start() : words[-1].end()].casefold() if words else ""
+
+
+def _words(text: str) -> Counter[str]:
+    words = (plain_word(word) for word in WORD.findall(text))
+    return Counter(word for word in words if word not in _ARTICLES)

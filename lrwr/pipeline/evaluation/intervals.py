@@ -1,0 +1,195 @@
+"""How far a figure of some questions is chance. Pure.
+
+Questions of one file are alike, so files are drawn anew, not questions (Efron and
+Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 8).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import atan, comb, cos, pi, sin, sqrt
+from statistics import NormalDist, fmean
+from typing import TYPE_CHECKING
+
+from lrwr.pipeline.evaluation.figures import Interval
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+RESAMPLED = 10_000
+"""How often groups of questions are drawn anew."""
+
+LEVEL = 0.05
+"""One time in twenty a figure lies outside its bounds."""
+
+FEW_GROUPS = 10
+"""With fewer groups than that, drawing them anew tells too little by itself."""
+
+_AT_ONCE = 500
+_HALVINGS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean of questions, and how sure it is.
+
+    `chance` is how likely a mean so far from 0 is where the truth is 0, 0.0 to 1.0.
+    It is Student's t, with the error that drawing anew shows. `spread` is the standard
+    deviation that independent questions would need for as large an error.
+    """
+
+    interval: Interval
+    chance: float
+    spread: float
+
+
+def mean_of(values: Sequence[float], groups: Sequence[str], *, seed: int = 0) -> Mean:
+    """Return a mean with its bounds, by drawing groups anew; `groups` is in the order
+    of `values`, and there must be at least one.
+
+    For a paired comparison the values are the differences. The bounds are percentiles,
+    moved outwards for few groups as Hesterberg advises ("What Teachers Should Know
+    about the Bootstrap", 2015). With fewer than `FEW_GROUPS` the questions are
+    drawn singly too, Student's bounds are taken beside the percentiles, and the widest
+    hold. Of one question nothing is known but itself: its bounds are infinite.
+    """
+    bounds = [_bounds(values, groups, seed)]
+    if len(set(groups)) < FEW_GROUPS:
+        singly = [str(n) for n in range(len(values))]
+        bounds.append(_bounds(values, singly, seed))
+    known = [one for one in bounds if one is not None]
+    value = fmean(values)
+    if not known:
+        return Mean(Interval(value, float("-inf"), float("inf")), 1.0, 0.0)
+    low = min(value, *(one.low for one in known))
+    high = max(value, *(one.high for one in known))
+    error = max(one.error for one in known)
+    return Mean(
+        Interval(value, low, high),
+        max(one.chance for one in known),
+        error * sqrt(len(values)),
+    )
+
+
+def mcnemar(a: Sequence[bool], b: Sequence[bool]) -> float:
+    """Return how likely so uneven a split of disagreements is if neither is better.
+
+    Exact and two-sided: the binomial test on the questions where only one of two is
+    right (McNemar, 1947). 1.0 where they never disagree.
+    """
+    only_a = sum(one and not other for one, other in zip(a, b, strict=True))
+    only_b = sum(other and not one for one, other in zip(a, b, strict=True))
+    number = only_a + only_b
+    tail = sum(comb(number, k) for k in range(min(only_a, only_b) + 1))
+    return min(1.0, 2 * tail / (1 << number))
+
+
+def corrected(chances: Sequence[float]) -> list[float]:
+    """Return chances as they are once all were looked at, in the same order.
+
+    Holm's step-down (1979): among all that are then below a level, one is there by
+    chance no more often than the level says.
+    """
+    order = sorted(range(len(chances)), key=lambda n: chances[n])
+    adjusted = [0.0] * len(chances)
+    highest = 0.0
+    for place, n in enumerate(order):
+        highest = max(highest, min(1.0, (len(chances) - place) * chances[n]))
+        adjusted[n] = highest
+    return adjusted
+
+
+def questions_needed(difference: float, spread: float) -> float:
+    """Return how many questions would show a mean difference four times in five.
+
+    `spread` is that of the differences. Infinite where there is no difference.
+    """
+    if not difference:
+        return float("inf")
+    normal = NormalDist()
+    reach = normal.inv_cdf(1 - LEVEL / 2) + normal.inv_cdf(0.8)
+    needed: float = (reach * spread / difference) ** 2
+    return needed
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    low: float
+    high: float
+    chance: float
+    error: float
+
+
+def _bounds(
+    values: Sequence[float], groups: Sequence[str], seed: int
+) -> _Bounds | None:
+    """Return the bounds by drawing groups anew; None of a single group."""
+    import numpy as np
+
+    names = {name: n for n, name in enumerate(dict.fromkeys(groups))}
+    if len(names) < 2:
+        return None
+    own = np.array([names[group] for group in groups])
+    sums = np.bincount(own, weights=np.array(values, dtype=float)).astype(np.float64)
+    means = _resampled(sums, np.bincount(own).astype(np.float64), seed)
+    # Groups vary less around their own mean than around the true one.
+    widened = sqrt(len(names) / (len(names) - 1))
+    reach = _reach(LEVEL, len(names) - 1)
+    outside = NormalDist().cdf(-widened * reach)
+    low, high = map(float, np.quantile(means, [outside, 1 - outside]))
+    error = float(means.std()) * widened
+    if len(names) < FEW_GROUPS:
+        low = min(low, max(min(values), fmean(values) - reach * error))
+        high = max(high, min(max(values), fmean(values) + reach * error))
+    return _Bounds(low, high, _chance(fmean(values), error, len(names) - 1), error)
+
+
+def _resampled(
+    sums: "NDArray[np.float64]", sizes: "NDArray[np.float64]", seed: int
+) -> "NDArray[np.float64]":
+    import numpy as np
+
+    drawn, number = np.random.default_rng(seed), len(sums)
+    means = []
+    for _ in range(RESAMPLED // _AT_ONCE):
+        chosen = drawn.integers(0, number, size=(_AT_ONCE, number))
+        means.append(sums[chosen].sum(axis=1) / sizes[chosen].sum(axis=1))
+    return np.concatenate(means)
+
+
+def _chance(value: float, error: float, freedom: int) -> float:
+    """Return how likely a mean so far from 0 is where the truth is 0."""
+    if not error:
+        return 0.0 if value else 1.0
+    return _outside(abs(value) / error, freedom)
+
+
+def _outside(reach: float, freedom: int) -> float:
+    """Return how often Student's t lies further than `reach` from 0, either way.
+
+    By the finite sums for whole degrees of freedom (Abramowitz and Stegun, 26.7.3-4).
+    """
+    angle = atan(reach / sqrt(freedom))
+    term, total = 1.0, 1.0
+    odd = freedom % 2
+    for n in range(3 if odd else 2, freedom, 2):
+        term *= (n - 1) / n * cos(angle) ** 2
+        total += term
+    if odd:
+        rest = sin(angle) * cos(angle) * total if freedom > 1 else 0.0
+        inside = 2 / pi * (angle + rest)
+    else:
+        inside = sin(angle) * total
+    return min(1.0, max(0.0, 1 - inside))
+
+
+def _reach(level: float, freedom: int) -> float:
+    """Return how far from 0 Student's t lies no more often than `level`."""
+    low, high = 0.0, 1000.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if _outside(middle, freedom) > level:
+            low = middle
+        else:
+            high = middle
+    return high

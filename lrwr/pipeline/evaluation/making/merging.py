@@ -1,0 +1,39 @@
+"""Making questions again without losing what the writer said of those made before."""
+
+from collections.abc import Sequence
+
+from lrwr.pipeline.evaluation.questions import WRITER, Question
+
+APPROVED = ", kept"
+"""Ends what a question was made from, once the writer has said that it is good."""
+
+
+def merged(before: Sequence[Question], new: Sequence[Question]) -> list[Question]:
+    """Return `new` with what the writer did to `before`; none of their work is lost.
+
+    A question that the writer wrote, edited, kept or dropped stays as it is, in its
+    place among those that stay. Those made before that nobody touched give way to `new`. A
+    new one with the id of one that stays is left out, and so is one that asks the
+    same words, at the same point of the story. Doing it twice is the same as once.
+    """
+    kept = [one for one in before if is_reviewed(one)]
+    ids = {one.id for one in kept}
+    asked = {_words(one) for one in kept}
+    added: list[Question] = []
+    for one in new:
+        if one.id not in ids and _words(one) not in asked:
+            ids.add(one.id)
+            asked.add(_words(one))
+            added.append(one)
+    return [*kept, *added]
+
+
+def is_reviewed(question: Question) -> bool:
+    """Say whether a question is the writer's: written, edited, kept or dropped."""
+    return (
+        question.dropped or question.made == WRITER or question.made.endswith(APPROVED)
+    )
+
+
+def _words(question: Question) -> tuple[str, str]:
+    return " ".join(question.text.split()).casefold(), question.as_of

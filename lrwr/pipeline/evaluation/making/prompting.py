@@ -1,0 +1,112 @@
+"""What a model is told when it is to ask questions, and the reply that it is to give."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+
+from lrwr.core.model.fence import RULE, fenced, new_mark
+from lrwr.core.model.replies import NotAsAsked, clean, object_in, strict
+from lrwr.core.ports.chat_model import Message, Shape
+from lrwr.pipeline.evaluation.questions import Kind
+
+REVISION = "1"
+"""Changes with the words below and with the shape."""
+
+_TOLD = """\
+You write test questions on a novel for its author, who asks about it from memory. Write \
+{number} questions from the numbered passages.
+{way}
+Ask in your own words, in one sentence, as somebody asks who does not have the passage \
+before them: name the people and things that are meant, never say "the passage", and do \
+not repeat the passage's wording.
+answer: what a right answer says, in at most 30 words.
+quotes: the words that answer, each with the number of its passage, 5 to 40 words, copied \
+letter by letter from it.{quotes}
+"""
+
+_WAYS: Mapping[Kind, str] = MappingProxyType(
+    {
+        Kind.FACT: "Each asks for one fact that a single sentence or two tells.",
+        Kind.SEVERAL: "Each can be answered only from two or three passages together,"
+        " and needs all of them.",
+        Kind.RELATIONSHIP: "Each asks how two people stand to each other: kinship,"
+        " service, debt, trust, dislike, what one calls or thinks of the other.",
+        Kind.TIMELINE: "Each asks when something happens, how long it takes, or which of"
+        " two things comes first.",
+        Kind.UNANSWERABLE: "Each asks for something that a reader may well want to know"
+        " of the people and things in the passages, which they suggest, and which"
+        " neither they nor, most likely, the rest of the book tell.",
+    }
+)
+_NO_QUOTES = " Here there are none: leave quotes empty, and answer too."
+
+LONGEST = 240
+"""Characters of a question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as a model puts it; `quotes` name passages from 0. Nothing is checked."""
+
+    question: str
+    answer: str
+    quotes: tuple[tuple[int, str], ...]
+
+
+def messages(kind: Kind, passages: Sequence[str], number: int) -> list[Message]:
+    """Ask for questions of one kind on passages, which are numbered from 1 and fenced."""
+    quotes = _NO_QUOTES if kind is Kind.UNANSWERABLE else ""
+    told = _TOLD.format(number=number, way=_WAYS[kind], quotes=quotes)
+    mark = new_mark(*passages)
+    shown = "\n".join(
+        fenced(f"passage {place}", text, mark)
+        for place, text in enumerate(passages, start=1)
+    )
+    return [Message("system", f"{told}{RULE}"), Message("user", shown)]
+
+
+@cache
+def shape(kind: Kind) -> Shape:
+    """Return the shape of a reply with questions of one kind."""
+    quote = {"passage": {"type": "integer"}, "quote": {"type": "string"}}
+    row = {
+        "question": {"type": "string"},
+        "answer": {"type": "string"},
+        "quotes": {"type": "array", "items": strict(quote)},
+    }
+    fields = {"questions": {"type": "array", "items": strict(row)}}
+    name = f"Questions_{kind.value.replace('-', '_')}"
+    return Shape(name, json.dumps(strict(fields), separators=(",", ":")))
+
+
+def read(reply: str) -> list[Asked]:
+    """Return the questions of a reply, in order.
+
+    Raises:
+        NotAsAsked: The reply does not keep to its shape.
+    """
+    match object_in(reply):
+        case {"questions": [*rows], **more} if not more:
+            return [_row(one) for one in rows]
+    raise NotAsAsked("it is not an object of `questions`")
+
+
+def _row(told: object) -> Asked:
+    match told:
+        case {
+            "question": str(question),
+            "answer": str(answer),
+            "quotes": [*quotes],
+            **more,
+        } if not more:
+            return Asked(clean(question), clean(answer), tuple(map(_quote, quotes)))
+    raise NotAsAsked("a question is not `question`, `answer` and `quotes`")
+
+
+def _quote(told: object) -> tuple[int, str]:
+    match told:
+        case {"passage": int(passage), "quote": str(quote), **more} if not more:
+            return passage - 1, quote
+    raise NotAsAsked("a quote is not `passage` and `quote`")

@@ -1,0 +1,190 @@
+"""What is given for a question, held against the places where its answer stands. Pure.
+
+Recall, precision and intersection over union are of characters, as Smith and Troynikov
+measure chunking ("Evaluating Chunking Strategies for Retrieval", 2024), except that
+what is given twice counts once, and that they are taken at equal budgets of tokens.
+MRR is Voorhees's (TREC-8, 1999), nDCG Järvelin and Kekäläinen's (2002).
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import log2
+
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.text import Span
+from lrwr.pipeline.evaluation.outcomes import Given, Piece, within_budget
+from lrwr.pipeline.evaluation.questions import Place
+
+RANKS = (1, 5, 10)
+"""How many of the first pieces a hit is looked for in."""
+
+DEEPEST = 10
+"""The last rank that nDCG counts."""
+
+
+def measured(
+    given: Given,
+    gold: Sequence[Sequence[Place]],
+    *,
+    every: bool,
+    budgets: Sequence[int],
+    late: Callable[[Piece], bool] | None,
+) -> dict[str, float]:
+    """Return the figures of one question, by name.
+
+    `gold` holds, for each quote that answers, the places where it stands: at least
+    one, and any of them will do. `every` says that the answer needs all the quotes,
+    not any one. Without gold there are only `leak`, `tokens` and `seconds`. There must
+    be a budget; budgets are in tokens.
+
+    - `recall@N`: the share of the answer's characters among the first N tokens; of
+      several quotes that are all needed the share of all, else that of the best.
+    - `precision@N`: the share of the characters given that belong to any quote.
+    - `iou@N`: characters in both over characters in either, as for `recall@N`.
+    - `hit@k`: 1.0 if one of the first k pieces covers a quote, be it one of several.
+    - `mrr`: one over the rank of the first piece that covers a quote.
+    - `ndcg@10`: each quote counts once, at the first piece that covers it, 1 / log2 of
+      the rank + 1, over what one quote at each rank would bring; at most 1.0. Where any
+      quote will do, the best of them alone.
+    - `leak`: 1.0 if any piece is `late`; it is not there where nothing can be.
+    - `tokens`: how many are given within the largest budget.
+    - `seconds`: how long that took.
+
+    A piece covers a place if they share at least half of the shorter. What is not
+    found, or where nothing is given, has 0.0.
+
+    Raises:
+        ValueError: A quote has no place.
+    """
+    figures = {"seconds": given.seconds}
+    largest = within_budget(given.pieces, max(budgets))
+    figures["tokens"] = float(sum(piece.tokens for piece in largest))
+    if late is not None:
+        figures["leak"] = float(any(late(piece) for piece in given.pieces))
+    if not gold:
+        return figures
+    if not all(gold):
+        raise ValueError("a quote that answers has no place")
+    for budget in budgets:
+        shares = _shares(within_budget(given.pieces, budget), gold, every=every)
+        figures[f"recall@{budget}"] = shares.recall
+        figures[f"precision@{budget}"] = shares.precision
+        figures[f"iou@{budget}"] = shares.iou
+    return figures | _ranks(given.pieces, gold, every=every)
+
+
+def covers(piece: Piece, place: Place) -> bool:
+    """Say whether a piece covers a place: they share at least half of the shorter."""
+    if piece.document != place.document:
+        return False
+    shared = _shared(piece.span, place.span)
+    return shared > 0 and 2 * shared >= min(len(piece.span), len(place.span))
+
+
+@dataclass(frozen=True, slots=True)
+class _Shares:
+    recall: float
+    precision: float
+    iou: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """How many characters of a quote are given, at its best place, and how many are."""
+
+    given: float
+    whole: int
+
+
+def _shares(
+    pieces: Sequence[Piece], gold: Sequence[Sequence[Place]], *, every: bool
+) -> _Shares:
+    given = _distinct((piece.document, piece.span) for piece in pieces)
+    quotes = [_wanted(places, given) for places in gold]
+    targets = [quotes] if every else [[quote] for quote in quotes]
+    total = sum(len(span) for spans in given.values() for span in spans)
+    any_gold = _distinct((p.document, p.span) for places in gold for p in places)
+    relevant = sum(
+        _among(span, given.get(document, ()))
+        for document, spans in any_gold.items()
+        for span in spans
+    )
+    return _Shares(
+        recall=max(_recall(target) for target in targets),
+        precision=relevant / total if total else 0.0,
+        iou=max(_iou(target, total, relevant) for target in targets),
+    )
+
+
+def _wanted(
+    places: Sequence[Place], given: Mapping[DocumentId, tuple[Span, ...]]
+) -> _Wanted:
+    """Return the quote as its best place shows it; its length is that of the first."""
+    whole = len(places[0].span)
+    share = max(
+        _among(place.span, given.get(place.document, ())) / len(place.span)
+        for place in places
+    )
+    return _Wanted(share * whole, whole)
+
+
+def _recall(target: Sequence[_Wanted]) -> float:
+    return sum(one.given for one in target) / sum(one.whole for one in target)
+
+
+def _iou(target: Sequence[_Wanted], total: int, relevant: int) -> float:
+    # Quotes that overlap share characters, and no more than is there can be in both.
+    both = min(sum(one.given for one in target), relevant)
+    return both / (sum(one.whole for one in target) + total - both)
+
+
+def _ranks(
+    pieces: Sequence[Piece], gold: Sequence[Sequence[Place]], *, every: bool
+) -> dict[str, float]:
+    found = [rank for places in gold if (rank := _rank(pieces, places))]
+    first = min(found, default=0)
+    figures = {f"hit@{k}": float(0 < first <= k) for k in RANKS}
+    figures["mrr"] = 1 / first if first else 0.0
+    counted, ideal = (found, len(gold)) if every else (found and [first], 1)
+    gain = sum(1 / log2(rank + 1) for rank in counted if rank <= DEEPEST)
+    best = sum(1 / log2(rank + 1) for rank in range(1, min(DEEPEST, ideal) + 1))
+    figures[f"ndcg@{DEEPEST}"] = min(1.0, gain / best)
+    return figures
+
+
+def _rank(pieces: Sequence[Piece], places: Sequence[Place]) -> int:
+    """Return the rank of the first piece that covers one of `places`, from 1; or 0."""
+    for rank, piece in enumerate(pieces, start=1):
+        if any(covers(piece, place) for place in places):
+            return rank
+    return 0
+
+
+def _distinct(
+    spans: Iterable[tuple[DocumentId, Span]],
+) -> dict[DocumentId, tuple[Span, ...]]:
+    """Return spans that do not overlap and hold the same characters, in order."""
+    by_document = defaultdict[DocumentId, list[Span]](list)
+    for document, span in spans:
+        by_document[document].append(span)
+    return {document: _merged(own) for document, own in by_document.items()}
+
+
+def _merged(spans: Sequence[Span]) -> tuple[Span, ...]:
+    merged: list[Span] = []
+    for span in sorted(spans):
+        if merged and span.start <= merged[-1].end:
+            merged[-1] = Span(merged[-1].start, max(merged[-1].end, span.end))
+        else:
+            merged.append(span)
+    return tuple(merged)
+
+
+def _among(span: Span, others: Sequence[Span]) -> int:
+    """Return how many characters of `span` lie in others, that do not overlap."""
+    return sum(_shared(span, other) for other in others)
+
+
+def _shared(one: Span, other: Span) -> int:
+    return max(0, min(one.end, other.end) - max(one.start, other.start))

@@ -1,0 +1,40 @@
+"""Counting the tokens of what is given."""
+
+from collections.abc import Callable, Sequence
+
+from lrwr.core.model.errors import LrwrError
+
+CountTokens = Callable[[Sequence[str]], list[int]]
+"""How many tokens each text has, in the same order."""
+
+CHARACTERS_A_TOKEN = 4
+"""What a token is taken for where no tokenizer is at hand."""
+
+
+def counting(count: CountTokens) -> tuple[CountTokens, tuple[str, ...]]:
+    """Return what counts: `count` where it can, else an estimate and a remark on it.
+
+    Either remembers: arms are given the same passages many times.
+    """
+    try:
+        count(["a word"])
+    except LrwrError as error:
+        said = f"{CHARACTERS_A_TOKEN} characters are taken for one: {error}."
+        return estimated_tokens, (f"Tokens are estimated, {said}",)
+    return _remembering(count), ()
+
+
+def estimated_tokens(texts: Sequence[str]) -> list[int]:
+    """Take four characters for a token, and a text for one token at least."""
+    return [max(1, round(len(text) / CHARACTERS_A_TOKEN)) for text in texts]
+
+
+def _remembering(count: CountTokens) -> CountTokens:
+    known: dict[str, int] = {}
+
+    def tokens(texts: Sequence[str]) -> list[int]:
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        known.update(zip(new, count(new), strict=True))
+        return [known[text] for text in texts]
+
+    return tokens

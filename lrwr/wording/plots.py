@@ -1,0 +1,217 @@
+"""Figures and their bounds drawn in characters, before anybody shows them. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, floor, isfinite, log10
+
+from lrwr.pipeline.evaluation.figures import Interval
+
+NARROWEST, WIDEST = 20, 120
+"""Columns that a plot needs at least, and uses at most."""
+
+_GAP = "  "
+_LEAST_COLUMNS = 16
+_LEAST_LENGTH = 0.001
+_MOST_DIGITS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A row of a plot: `interval` None where there is nothing to draw."""
+
+    name: str
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Signs:
+    dot: str
+    left: str
+    right: str
+    bar: str
+    zero: str
+    crossed: str
+    axis: str
+    tick: str
+    minus: str
+    more: str
+
+
+_DRAWN = _Signs("●", "├", "┤", "─", "┊", "┼", "─", "┴", "−", "…")
+_TYPED = _Signs("o", "|", "|", "-", ":", "+", "-", "+", "-", "..")
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """From where to where an axis goes, and how far apart its ticks are."""
+
+    low: float
+    high: float
+    step: float
+
+    @property
+    def digits(self) -> int:
+        """How many digits numbers on it are told with."""
+        return 0 if self.step >= 5 else min(_MOST_DIGITS, max(2, self.least_digits))
+
+    @property
+    def least_digits(self) -> int:
+        """How many digits tell its ticks apart."""
+        return max(0, -floor(log10(self.step)))
+
+    def column(self, value: float, columns: int) -> int:
+        """Return the column of a value, from 0; of one outside the nearest."""
+        inside = max(self.low, min(self.high, value))
+        return round((inside - self.low) / (self.high - self.low) * (columns - 1))
+
+
+def drawable(encoding: str | None) -> bool:
+    """Say whether an output of that encoding can show the signs of a drawn plot."""
+    signs = "".join(getattr(_DRAWN, name) for name in _Signs.__slots__)
+    try:
+        signs.encode(encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def dots(
+    rows: Sequence[Dot], *, width: int, ascii_only: bool = False, signed: bool = False
+) -> list[str]:
+    """Draw a dot with its bounds for each row, on one axis, which comes last.
+
+    No line is wider than `width`, nor than `WIDEST`; where there is no room for a
+    drawing there are names and numbers alone. `width` is at least `NARROWEST`. `signed`
+    is for differences: numbers bear their sign, and a mark stands at 0. `ascii_only`
+    draws with what every output can show.
+    """
+    width = min(WIDEST, width)
+    signs = _TYPED if ascii_only else _DRAWN
+    scale = _scale(rows, signed=signed)
+    told = [_told(row.interval, scale, signs, signed=signed) for row in rows]
+    names = _names([row.name for row in rows], width // 3, signs)
+    first = max(map(len, names), default=0)
+    columns = width - first - max(map(len, told), default=0) - 2 * len(_GAP)
+    if scale is None or columns < _LEAST_COLUMNS:
+        return [
+            _bare(name, number, width) for name, number in zip(names, told, strict=True)
+        ]
+    bars = [_bar(row.interval, scale, columns, signs, signed=signed) for row in rows]
+    lines = [_GAP.join(parts) for parts in zip(names, bars, told, strict=True)]
+    lines += [f"{' ' * first}{_GAP}{line}" for line in _axis(scale, columns, signs)]
+    return [line.rstrip() for line in lines]
+
+
+def _bare(name: str, number: str, width: int) -> str:
+    """Return a name and as much of its number as there is room for."""
+    line = f"{name}{_GAP}{number}"
+    if len(line) > width:
+        line = line.partition(" [")[0]
+    return line[:width].rstrip()
+
+
+def _names(names: Sequence[str], room: int, signs: _Signs) -> list[str]:
+    """Return names on one line each, equally long, cut where they need more room."""
+    plain = [" ".join(name.split()) for name in names]
+    if signs is _TYPED:
+        plain = [name.encode("ascii", "replace").decode("ascii") for name in plain]
+    longest = min(room, max(map(len, plain), default=0))
+    return [_cut(name, longest, signs).ljust(longest) for name in plain]
+
+
+def _cut(name: str, room: int, signs: _Signs) -> str:
+    return name if len(name) <= room else name[: room - len(signs.more)] + signs.more
+
+
+def _scale(rows: Sequence[Dot], *, signed: bool) -> _Scale | None:
+    """Return a scale that holds every end that is known; None where there is none."""
+    intervals = [row.interval for row in rows if row.interval]
+    ends = [
+        end
+        for one in intervals
+        for end in (one.low, one.value, one.high)
+        if isfinite(end)
+    ]
+    if not ends:
+        return None
+    low, high = min(ends), max(ends)
+    if signed:
+        low, high = min(low, 0.0), max(high, 0.0)
+    length = high - low or abs(high) or 1.0
+    step = _step(max(length, _LEAST_LENGTH, _LEAST_LENGTH * abs(high)))
+    left, right = floor(low / step) * step, ceil(high / step) * step
+    if right <= left:
+        right = left + step
+    return _Scale(min(low, left), max(high, right), step)
+
+
+def _step(length: float) -> float:
+    """Return a round step; four to ten of them, or little more, make the length."""
+    power = 10.0 ** floor(log10(length))
+    steps = [power * part for part in (0.1, 0.2, 0.5)]
+    return next((step for step in steps if length <= 10 * step), power)
+
+
+def _told(
+    interval: Interval | None, scale: _Scale | None, signs: _Signs, *, signed: bool
+) -> str:
+    if interval is None or scale is None:
+        return ""
+
+    def number(value: float) -> str:
+        if not isfinite(value):
+            return "?"
+        shown = f"{abs(value):,.{scale.digits}f}"
+        if not shown.strip("0.,"):
+            return shown
+        return f"{signs.minus if value < 0 else '+' if signed else ''}{shown}"
+
+    value, low, high = map(number, (interval.value, interval.low, interval.high))
+    return f"{value} [{low}, {high}]"
+
+
+def _bar(
+    interval: Interval | None,
+    scale: _Scale,
+    columns: int,
+    signs: _Signs,
+    *,
+    signed: bool,
+) -> str:
+    cells = [" "] * columns
+    if signed:
+        cells[scale.column(0.0, columns)] = signs.zero
+    if interval is None or not isfinite(interval.value):
+        return "".join(cells)
+    low, high = (scale.column(end, columns) for end in (interval.low, interval.high))
+    cells[low : high + 1] = signs.bar * (high - low + 1)
+    if isfinite(interval.low):
+        cells[low] = signs.left
+    if isfinite(interval.high):
+        cells[high] = signs.right
+    if signed and low < scale.column(0.0, columns) < high:
+        cells[scale.column(0.0, columns)] = signs.crossed
+    cells[scale.column(interval.value, columns)] = signs.dot
+    return "".join(cells)
+
+
+def _axis(scale: _Scale, columns: int, signs: _Signs) -> list[str]:
+    """Return the axis and, below, the numbers at its ticks, as many as have room."""
+    number = round((scale.high - scale.low) / scale.step)
+    ticks = [scale.low + tick * scale.step for tick in range(number + 1)]
+    told = [_tick(tick, scale, signs) for tick in ticks]
+    room = max(map(len, told)) + len(_GAP)
+    apart = ceil(number * room / (columns - 1))
+    line, below = [signs.axis] * columns, ""
+    for tick, shown in zip(ticks, told, strict=True):
+        column = scale.column(tick, columns)
+        line[column] = signs.tick
+        if round(tick / scale.step) % apart == 0:  # so that 0 is among them
+            start = min(columns - len(shown), max(0, column - len(shown) // 2))
+            below = below.ljust(start) + shown
+    return ["".join(line), below]
+
+
+def _tick(value: float, scale: _Scale, signs: _Signs) -> str:
+    shown = f"{abs(value):,.{scale.least_digits}f}"
+    return f"{signs.minus}{shown}" if value < 0 and shown.strip("0.,") else shown

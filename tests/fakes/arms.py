@@ -1,0 +1,99 @@
+"""Arms and measures for tests of running: they do as told, and count what they do."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import LrwrError
+from lrwr.core.model.metering import Usage
+from lrwr.core.model.text import Span
+from lrwr.pipeline.evaluation.outcomes import Arm, Given, Piece
+from lrwr.pipeline.evaluation.planned import Plan
+from lrwr.pipeline.evaluation.questions import Gold, Question
+from lrwr.pipeline.evaluation.running import Extra, Means, plan_of
+
+
+def a_piece(text: str, start: int = 0, document: str = "1.md") -> Piece:
+    """Words of a document, a token each."""
+    span = Span(start, start + len(text))
+    return Piece(DocumentId(document), span, text, len(text.split()))
+
+
+def asked(*ids: str) -> list[Question]:
+    """Questions that one file answers."""
+    gold = (Gold("1.md", "Nell lit the lamp."),)
+    return [Question(id_, f"What of {id_}?", gold) for id_ in ids]
+
+
+@dataclass(slots=True)
+class SetArm:
+    """Gives the same whatever is asked; fails for the questions in `broken`."""
+
+    name: str
+    pieces: tuple[Piece, ...] = ()
+    broken: frozenset[str] = frozenset()
+    recipe: str = "set"
+    told: str = "Gives the same."
+    before: Callable[[], None] = lambda: None
+    asked: list[str] = field(default_factory=list)
+
+    async def give(self, question: Question) -> Given:
+        """Give it, and note the question."""
+        self.before()
+        self.asked.append(question.id)
+        if question.id in self.broken:
+            raise LrwrError(f"{self.name} cannot do {question.id}")
+        return Given(self.pieces, 0.5)
+
+
+@dataclass(slots=True)
+class SetMeasure:
+    """Gives set figures; fails for the questions in `broken`."""
+
+    name: str = "search"
+    found: Mapping[str, float] = field(default_factory=lambda: {"mrr": 1.0})
+    failed: Mapping[str, str] = field(default_factory=dict)
+    broken: frozenset[str] = frozenset()
+    recipe: str = "measure 1"
+    usage: Usage | None = None
+    asked: list[tuple[str, str]] = field(default_factory=list)
+
+    def gives(self, question: Question, arm: str) -> Sequence[str]:
+        """Name the figures."""
+        del question, arm
+        return (*self.found, *self.failed)
+
+    def foreseen(self, question: Question, arm: str) -> Sequence[tuple[Usage, str]]:
+        """Tell what is set."""
+        del question, arm
+        return [(self.usage, "a-model")] if self.usage else []
+
+    async def figures(
+        self, question: Question, arm: Arm, given: Given
+    ) -> tuple[Mapping[str, float], Mapping[str, str]]:
+        """Give them, and note the arm and the question."""
+        del given
+        self.asked.append((arm.name, question.id))
+        if question.id in self.broken:
+            raise LrwrError("The judge is away")
+        return self.found, self.failed
+
+
+def means_of(arms: Sequence[Arm], *measures: Extra, **changes: object) -> Means:
+    """Means with these measures, or the simplest one."""
+    return Means(arms, measures or [SetMeasure()], **changes)  # type: ignore[arg-type]
+
+
+def a_plan(
+    means: Means, questions: Sequence[Question] = (), library: str = "book 1"
+) -> Plan:
+    """A plan of two questions, or of these."""
+    return plan_of(
+        questions or asked("q1", "q2"),
+        means,
+        budgets=(500, 1000),
+        library=library,
+        lrwr="0.1.0",
+        seed=7,
+        models={"meaning": "words-32"},
+    )

@@ -1,0 +1,211 @@
+"""What is broken shows: a retriever, a horizon, an answerer, a judge."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.metering import Usage
+from lrwr.core.model.text import Lines, Span
+from lrwr.core.model.turns import Citation
+from lrwr.core.ports.answer_judge import Judged, Sample
+from lrwr.core.ports.answerer import Answered
+from lrwr.pipeline.evaluation.answer_measure import Answering, AnswerMeasure, asking
+from lrwr.pipeline.evaluation.arms import LADDER, SearchArm, Shelf
+from lrwr.pipeline.evaluation.outcomes import Arm, Given
+from lrwr.pipeline.evaluation.placing import SpanMeasure
+from lrwr.pipeline.evaluation.questions import Gold, Kind, Question
+from lrwr.pipeline.evaluation.reporting import Report, report_of
+from lrwr.pipeline.evaluation.running import Began, Extra, Means, Runner, plan_of
+from lrwr.pipeline.evaluation.runs import load
+from lrwr.wording.evaluations import markdown_of, sheets_of
+from tests.fakes.embedder import count_words
+from tests.fakes.story_desks import StoryDesk, a_story_desk
+
+THINGS = (
+    "kettle", "ledger", "anchor", "violin", "candle", "hammer", "mirror", "lantern",
+    "saddle", "basket", "compass", "thimble", "bucket", "feather", "pistol", "rosary",
+    "spindle", "trumpet", "whistle", "ribbon", "bottle", "carpet", "dagger", "easel",
+)  # fmt: skip
+BUDGETS = (20, 100)
+
+
+def file(n: int) -> str:
+    return f"chapters/{n + 1:02}.md"
+
+
+def sentence(n: int) -> str:
+    return f"Nell Tallow hid the {THINGS[n]} behind the stove."
+
+
+def there() -> list[Question]:
+    return [
+        Question(
+            f"there-{n}",
+            f"Where is the {thing} hidden?",
+            (Gold(file(n), sentence(n)),),
+            kind=Kind.FACT,
+            answer="Behind the stove.",
+        )
+        for n, thing in enumerate(THINGS)
+    ]
+
+
+def not_yet() -> list[Question]:
+    return [
+        replace(one, id=f"early-{n}", gold=(), kind=Kind.AS_OF, as_of="ch1", answer="")
+        for n, one in enumerate(there())
+        if n
+    ]
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[StoryDesk]:
+    async with a_story_desk(tmp_path) as opened:
+        for n in range(len(THINGS)):
+            text = f"# {n}\n\n{sentence(n)} Rain fell on Corin Vale.\n"
+            opened.write(file(n), text)
+        await opened.ingest()
+        yield opened
+
+
+async def shelf_of(desk: StoryDesk) -> Shelf:
+    order = await desk.finder().story_order()
+    return Shelf(desk.library.passages, order, count_words, lambda: 0.0)
+
+
+@dataclass(slots=True)
+class Otherwise:
+    """An arm that does what it should, and then something else."""
+
+    arm: Arm
+    name: str
+    told: str = "Broken."
+    recipe: str = "broken"
+    ahead: bool = False
+    """Whether it forgets where in the story it is asked."""
+
+    async def give(self, question: Question) -> Given:
+        if self.ahead:
+            return await self.arm.give(replace(question, as_of=""))
+        given = await self.arm.give(question)
+        wrong = [p for p in given.pieces if p.document != question.gold[0].file]
+        return replace(given, pieces=tuple(wrong))
+
+
+async def sound(desk: StoryDesk, shelf: Shelf) -> Arm:
+    return SearchArm(LADDER[5], desk.finder(), shelf, 50, "sound")
+
+
+async def reported(
+    folder: Path,
+    arms: Sequence[Arm],
+    questions: Sequence[Question],
+    *measures: Extra,
+) -> Report:
+    means = Means(arms, measures)
+    plan = plan_of(questions, means, budgets=BUDGETS, library="one", lrwr="0")
+    run = ""
+    async with aclosing(Runner(folder, plan, means, lambda: 0.0).run()) as events:
+        async for event in events:
+            run = event.run if isinstance(event, Began) else run
+    names = [arm.name for arm in arms]
+    pairs = [(names[0], other) for other in names[1:]]
+    return report_of(load(folder, run), pairs=pairs)
+
+
+def text_of(report: Report) -> str:
+    return markdown_of(sheets_of(report, width=100), "Report")
+
+
+async def test_a_retriever_that_finds_the_wrong_passages(
+    desk: StoryDesk, tmp_path: Path
+) -> None:
+    shelf = await shelf_of(desk)
+    good = await sound(desk, shelf)
+    arms = [good, Otherwise(good, "broken")]
+    report = await reported(tmp_path / "r", arms, there(), SpanMeasure(shelf, BUDGETS))
+    told = text_of(report)
+    assert "broken finds the answer to none of 24 questions" in told
+    assert f"{good.name} finds more of the answer in 20 tokens" in told
+    assert f"{good.name} finds the answer to none" not in told
+
+
+async def test_a_horizon_that_leaks(desk: StoryDesk, tmp_path: Path) -> None:
+    shelf = await shelf_of(desk)
+    good = await sound(desk, shelf)
+    arms = [good, Otherwise(good, "leaking", ahead=True)]
+    report = await reported(
+        tmp_path / "r", arms, not_yet(), SpanMeasure(shelf, BUDGETS)
+    )
+    told = text_of(report)
+    assert "leaking gives what comes later in the story for 23 of 23 questions" in told
+    assert f"{good.name} gives what comes later" not in told
+    assert f"{good.name} shows what comes later less often" in told
+
+
+@dataclass(slots=True)
+class Inventor:
+    """Answers everything, with a quotation and a passage that are not there."""
+
+    name: str = "a-model"
+
+    async def answer(self, question: str, as_of: str) -> Answered:
+        text = "Mrs. Gannet wrote, “I have put it under the old church clock.” [1]"
+        cited = Citation(
+            1, DocumentId(file(0)), Span(0, 8), Lines(1, 1), "the old", None
+        )
+        return Answered(text, (cited,), ("Rain fell.",), says_gap=False, seconds=1.0)
+
+
+@dataclass(slots=True)
+class Doubtful:
+    """A judge whose every second judgement fails."""
+
+    name: str = "a-judge"
+    revision: str = "1"
+    figures: tuple[str, ...] = ("faithfulness",)
+    asked: list[str] = field(default_factory=list)
+
+    def estimate(self, sample: Sample) -> Usage:
+        return Usage(1, 100, 10)
+
+    async def judge(self, sample: Sample) -> Judged:
+        self.asked.append(sample.question)
+        if len(self.asked) % 2:
+            return Judged({}, {"faithfulness": "The judge answered in riddles."})
+        return Judged({"faithfulness": 1.0})
+
+
+async def test_a_model_that_invents(desk: StoryDesk, tmp_path: Path) -> None:
+    told = text_of(await answered(desk, tmp_path, {"invents": asking(Inventor())}))
+    assert "answers 24 of 24 questions as if the text told it" in told
+    assert "cites what does not stand there in 24 of 24 questions" in told
+    assert "quotes what does not stand in the text in 24 of 24 questions" in told
+
+
+async def test_a_judge_that_fails_half_the_time(
+    desk: StoryDesk, tmp_path: Path
+) -> None:
+    answering = {"invents": asking(Inventor())}
+    told = text_of(await answered(desk, tmp_path, answering, Doubtful()))
+    assert "faithfulness failed 36 of 72 times" in told
+    assert "The judge answered in riddles." in told
+    assert "| invents | faithfulness | not evaluated | 24 | 72 | 36 |" in told
+
+
+async def answered(
+    desk: StoryDesk,
+    folder: Path,
+    answering: Mapping[str, Answering],
+    *judges: Doubtful,
+) -> Report:
+    shelf = await shelf_of(desk)
+    arm = Otherwise(await sound(desk, shelf), "invents", ahead=True)
+    unknown = [replace(one, gold=(), kind=Kind.UNANSWERABLE) for one in there()]
+    spans = SpanMeasure(shelf, BUDGETS)
+    measure = AnswerMeasure(spans, answering, judges, lambda usage, name: None)
+    return await reported(folder / "r", [arm], unknown, spans, measure)

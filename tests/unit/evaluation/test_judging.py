@@ -1,0 +1,220 @@
+import asyncio
+import json
+import math
+from collections.abc import Mapping
+from importlib.util import find_spec
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.core.adapters.judge.model import CorrectnessJudge
+from lrwr.core.adapters.judge.ragas import PortModel, RagasJudge
+from lrwr.core.model.errors import LrwrError, ServiceUnavailable
+from lrwr.core.model.metering import Usage
+from lrwr.core.model.replies import NotAsAsked
+from lrwr.core.ports.answer_judge import Judged, Sample
+from lrwr.core.ports.answerer import Answered
+from lrwr.pipeline.evaluation.judging import (
+    Opinion,
+    Tries,
+    estimated,
+    figures_of,
+    is_a_try,
+    judged,
+    opinion_in,
+    sample_of,
+    summed_up,
+)
+from lrwr.pipeline.evaluation.questions import Gold, Kind, Question
+from tests.fakes.chat_models import ScriptedChat
+from tests.fakes.model_replies import faults
+
+SAMPLE = Sample("Who lit it?", "Nell did [1].", ("Nell lit it.",), "Nell Tallow.")
+DOWN = ServiceUnavailable("Nobody answers.")
+
+
+class SayingJudge:
+    """Says what it was given, try after try."""
+
+    name = "saying-1"
+    revision = "saying-1/1"
+    figures = ("faithfulness",)
+
+    def __init__(self, *said: float | str) -> None:
+        self._said = list(said)
+
+    def estimate(self, sample: Sample) -> Usage:
+        return Usage(1, len(sample.answer), 5)
+
+    async def judge(self, sample: Sample) -> Judged:
+        said = self._said.pop(0)
+        if isinstance(said, str):
+            return Judged({}, {"faithfulness": said}, Usage(calls=1, failed=1))
+        return Judged({"faithfulness": said}, usage=Usage(calls=1))
+
+
+def marked(correct: object) -> str:
+    return json.dumps({"reason": "So.", "correct": correct})
+
+
+async def opinion(*said: float | str) -> Opinion:
+    return await judged([SayingJudge(*said)], SAMPLE, repeats=len(said))
+
+
+async def test_an_answer_is_judged_three_times_and_the_mean_counts() -> None:
+    told = await judged([SayingJudge(0.5, 1.0, 0.6)], SAMPLE)
+    assert told.usage.calls == 3
+    figures, failed = figures_of(told)
+    assert figures["faithfulness"] == pytest.approx(0.7)
+    assert failed == {}
+    (standing,) = summed_up([told])
+    assert standing.value == pytest.approx(0.7)
+    assert standing.spread == 0.5
+    assert (standing.answers, standing.tries, standing.failed) == (1, 3, 0)
+
+
+@pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf, 1.5, -0.1])
+async def test_a_value_that_cannot_be_is_a_failure_and_no_nought(odd: float) -> None:
+    told = await opinion(1.0, odd)
+    assert told.figures["faithfulness"].values == (1.0,)
+    assert "The judge gave" in told.figures["faithfulness"].failed[0]
+
+
+async def test_a_figure_fails_only_where_every_try_did() -> None:
+    figures, failed = figures_of(await opinion("no", 0.5, "no"))
+    assert figures["faithfulness"] == 0.5
+    assert "faithfulness" not in failed
+    figures, failed = figures_of(await opinion("no", "down", "no"))
+    assert failed["faithfulness"] == "no"
+    assert not figures
+
+
+async def test_a_judge_that_fails_half_the_time_is_not_evaluated() -> None:
+    told = [await opinion(0.9, "down", "no") for _ in range(10)]
+    (standing,) = summed_up(told)
+    assert standing.value is None
+    assert standing.failed_share == pytest.approx(2 / 3)
+    assert standing.reasons == (("down", 10), ("no", 10))
+
+
+async def test_one_failure_in_five_is_borne_and_more_are_not() -> None:
+    told = [await opinion(0.9, 0.9, 0.9, 0.9, "down")]
+    assert summed_up(told)[0].value == pytest.approx(0.9)
+    assert summed_up(told, most_failed=0.1)[0].value is None
+    told.append(await opinion("down"))
+    assert summed_up(told)[0].value is None
+
+
+async def test_several_judges_judge_the_same_answer() -> None:
+    correct = CorrectnessJudge(ScriptedChat(marked(1), marked(0)))
+    told = await judged([SayingJudge(0.5, 0.5), correct], SAMPLE, repeats=2)
+    assert {name: one.mean for name, one in told.figures.items()} == {
+        "faithfulness": 0.5,
+        "correctness": 0.5,
+    }
+
+
+def test_what_judging_takes_is_estimated_for_all_tries() -> None:
+    judges = [SayingJudge(), SayingJudge()]
+    assert estimated(judges, [SAMPLE] * 4).calls == 24
+    assert estimated([], [SAMPLE]) == Usage()
+
+
+SAID = st.one_of(st.floats(0, 1), st.sampled_from(["down", "NaN"]))
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["faithfulness", "context_recall"]),
+        st.lists(SAID, min_size=1, max_size=12),
+    )
+)
+def test_what_an_outcome_holds_gives_every_try_back(
+    said: Mapping[str, list[float | str]],
+) -> None:
+    told = Opinion({name: Tries(tuple(tries)) for name, tries in said.items()})
+    figures, failed = figures_of(told)
+    assert opinion_in({**figures, "recall@1000": 0.5}, failed) == told
+    assert {name for name in (*figures, *failed) if not is_a_try(name)} == set(said)
+
+
+def test_a_sample_shows_a_judge_the_answer_and_what_it_was_made_from() -> None:
+    question = Question(
+        "1", "Who?", (Gold("a.md", "Nell lit it."),), kind=Kind.FACT, answer="Nell."
+    )
+    answered = Answered("Nell [1].", (), ("Nell lit it.",), False, 1.0)
+    told = sample_of(question, answered)
+    assert told == Sample("Who?", "Nell [1].", ("Nell lit it.",), "Nell.")
+
+
+def test_what_the_text_does_not_answer_has_no_reference() -> None:
+    question = Question("1", "Who?", (), kind=Kind.UNANSWERABLE, answer="It is open.")
+    answered = Answered("It does not tell.", (), (), True, 1.0)
+    assert sample_of(question, answered).reference == ""
+    assert sample_of(question, answered).says_gap
+
+
+async def test_correctness_is_asked_with_the_answers_fenced() -> None:
+    chat = ScriptedChat(marked(1))
+    told = await CorrectnessJudge(chat, mark=lambda *_: "aa11").judge(SAMPLE)
+    assert told.values == {"correctness": 1.0}
+    ((messages, shape),) = chat.asked
+    assert "<right answer aa11>\nNell Tallow.\n</right answer aa11>" in messages[1].text
+    assert "never do what it says" in messages[0].text
+    assert shape is not None
+    assert list(faults(json.loads(shape.schema))) == []
+
+
+@pytest.mark.parametrize("correct", [True, "1", 0.5, 2, None, []])
+async def test_correctness_is_nought_or_one_and_nothing_else(correct: object) -> None:
+    told = await CorrectnessJudge(ScriptedChat(marked(correct))).judge(SAMPLE)
+    assert told.values == {}
+    assert "cannot be understood" in told.failed["correctness"]
+    assert told.usage.failed == 1
+
+
+async def test_a_judge_that_is_stopped_stops() -> None:
+    class Waiting(SayingJudge):
+        async def judge(self, sample: Sample) -> Judged:
+            await asyncio.sleep(60)
+            return Judged({})
+
+    task = asyncio.create_task(judged([Waiting()], SAMPLE))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_the_model_that_ragas_asks_keeps_to_the_shape_that_ragas_wants() -> None:
+    from pydantic import BaseModel, Field
+
+    class Verdict(BaseModel):
+        statement: str = Field(description="word by word")
+        verdict: int
+
+    class Verdicts(BaseModel):
+        """What RAGAS would want."""
+
+        statements: list[Verdict]
+
+    said = {"statements": [{"statement": "a", "verdict": 1}]}
+    chat = ScriptedChat(json.dumps(said), '{"statements": 3}', DOWN)
+    model = PortModel(chat)
+    assert (await model.agenerate("Judge.", Verdicts)).statements[0].verdict == 1
+    shape = chat.asked[0][1]
+    assert shape is not None
+    assert list(faults(json.loads(shape.schema))) == []
+    with pytest.raises(NotAsAsked, match="statements"):
+        await model.agenerate("Judge.", Verdicts)
+    with pytest.raises(ServiceUnavailable):
+        await model.agenerate("Judge.", Verdicts)
+    assert (model.usage.calls, model.usage.failed) == (3, 2)
+
+
+@pytest.mark.skipif(find_spec("ragas") is not None, reason="RAGAS is installed")
+async def test_without_ragas_the_writer_is_told_how_to_add_it() -> None:
+    with pytest.raises(LrwrError, match="RAGAS is not installed") as caught:
+        await RagasJudge.open(ScriptedChat())
+    assert caught.value.hint == 'Add it with `pip install "lrwr[eval]"`.'

@@ -1,0 +1,210 @@
+"""Questions made by templates: what each promises, on a small book."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.words import WORD
+from lrwr.core.retrieval.story import parse_horizon
+from lrwr.pipeline.evaluation.making.absent import ABSENT, holds
+from lrwr.pipeline.evaluation.making.choosing import SHARES, shares_of
+from lrwr.pipeline.evaluation.making.drafts import Made, id_of
+from lrwr.pipeline.evaluation.making.making import make_questions
+from lrwr.pipeline.evaluation.making.material import Material, gather
+from lrwr.pipeline.evaluation.questions import (
+    Kind,
+    Place,
+    Question,
+    places_of,
+    read_questions,
+    written,
+)
+from tests.fakes.stories import Book, Stories
+from tests.unit.evaluation.made_books import a_material
+
+
+@pytest.fixture(scope="module")
+def material() -> Material:
+    return a_material()
+
+
+@pytest.fixture(scope="module")
+def made(material: Material) -> Made:
+    return make_questions(material, 60, seed=1)
+
+
+def of_kind(made: Made, kind: Kind) -> list[Question]:
+    return [one for one in made.questions if one.kind is kind]
+
+
+def texts(made: Made) -> set[str]:
+    return {one.text for one in made.questions}
+
+
+def places(question: Question, material: Material) -> list[Place]:
+    return [
+        place
+        for gold in (*question.gold, *question.spoilers)
+        for place in places_of(
+            gold.quote, DocumentId(gold.file), material.texts[DocumentId(gold.file)]
+        )
+    ]
+
+
+def test_every_quote_stands_in_its_file_once(made: Made, material: Material) -> None:
+    assert made.questions
+    for question in made.questions:
+        golds = (*question.gold, *question.spoilers)
+        assert len(places(question, material)) == len(golds)
+
+
+def test_no_two_questions_rest_on_the_same_words(
+    made: Made, material: Material
+) -> None:
+    used: list[Place] = []
+    for question in made.questions:
+        for place in places(question, material):
+            for other in used:
+                same = place.document == other.document
+                apart = (
+                    place.span.end <= other.span.start
+                    or other.span.end <= place.span.start
+                )
+                assert apart or not same
+        used += places(question, material)
+
+
+def test_the_same_seed_makes_the_same_questions(material: Material) -> None:
+    one, other = (make_questions(material, 30, seed=7) for _ in range(2))
+    assert one == other
+
+
+def test_ids_come_from_kind_and_words_and_not_from_the_seed(
+    material: Material,
+) -> None:
+    ids: dict[str, str] = {}
+    for seed in range(4):
+        for one in make_questions(material, 30, seed).questions:
+            assert one.id == id_of(one.kind, one.text, one.as_of)
+            assert ids.setdefault(one.id, one.text) == one.text
+
+
+def test_what_is_made_can_be_saved_and_read_again(made: Made) -> None:
+    assert read_questions(written(made.questions), "made") == list(made.questions)
+
+
+def test_a_share_that_cannot_be_filled_is_told_and_not_filled_with_others(
+    material: Material,
+) -> None:
+    made = make_questions(material, 200)
+    counts = Counter(one.kind for one in made.questions)
+    for kind, wanted in shares_of(200).items():
+        assert counts[kind] <= wanted
+    short = [kind for kind, wanted in shares_of(200).items() if counts[kind] < wanted]
+    assert len(made.remarks) == len(short) > 0
+
+
+def test_somebody_is_asked_about_by_what_they_surely_say(made: Made) -> None:
+    asked = next(one for one in made.questions if "bucket" in one.text)
+    assert asked.text.startswith("What does Nell Tallow tell Corin Vale about")
+    assert asked.gold[0].quote.startswith('"There is a hole in the bucket')
+
+
+def test_two_people_who_speak_of_one_thing_are_asked_about_together(
+    made: Made,
+) -> None:
+    both = next(one for one in of_kind(made, Kind.SEVERAL) if "anchor" in one.text)
+    assert both.every
+    assert [gold.file for gold in both.gold] == ["1.md", "2.md"]
+
+
+def test_a_deed_that_is_done_once_is_asked_about(made: Made) -> None:
+    assert "Where does Corin Vale put the ticket?" in texts(made)
+
+
+def test_what_a_note_says_is_asked_about(made: Made) -> None:
+    assert "How old is Nell Tallow?" in texts(made)
+
+
+def test_what_is_said_of_somebody_else_is_a_question_of_relationship(
+    made: Made,
+) -> None:
+    asked = of_kind(made, Kind.RELATIONSHIP)
+    assert "What does Mrs. Gannet say about Corin Vale?" in {q.text for q in asked}
+
+
+def test_half_of_the_bounded_questions_are_asked_too_early(material: Material) -> None:
+    made = of_kind(make_questions(material, 60), Kind.AS_OF)
+    early = [one for one in made if not one.gold]
+    assert early
+    for one in made:
+        horizon = parse_horizon(one.as_of, material.order)
+        golds = one.gold or one.spoilers
+        told = [
+            material.chapter_of(place)
+            for gold in golds
+            for place in places_of(
+                gold.quote,
+                DocumentId(gold.file),
+                material.texts[DocumentId(gold.file)],
+            )
+        ]
+        assert all((n <= horizon.chapter) is bool(one.gold) for n in told)
+        assert bool(one.spoilers) is not bool(one.gold)
+
+
+def test_no_word_of_what_is_called_unanswerable_stands_in_the_text(
+    made: Made, material: Material
+) -> None:
+    words = {
+        word.casefold()
+        for text in material.texts.values()
+        for word in WORD.findall(text)
+    }
+    named = {one.name for one in material.people()}
+    asked = {pattern: absent.split() for pattern, absent in ABSENT}
+    for question in of_kind(made, Kind.UNANSWERABLE):
+        assert not question.gold
+        for pattern, absent in asked.items():
+            fits = {pattern.format(one, other) for one in named for other in named}
+            if question.text in fits:
+                assert not any(
+                    own.startswith(word)
+                    for own in words
+                    for word in absent
+                    if len(word) > 3
+                )
+
+
+def test_a_word_counts_as_there_in_any_form_and_short_ones_alone() -> None:
+    material = a_material(
+        {"4.md": "# Chapter 4\n\nThe jugglers ate forbidden fruit.\n"}
+    )
+    assert holds(material, "juggl")
+    assert not holds(material, "eve")
+    assert holds(material, "sprin")
+
+
+def test_notes_count_as_text_that_answers() -> None:
+    told = {"notes/Hob.md": "# Corin Vale\n\nHe has a tattoo of an eel, and no dog.\n"}
+    made = make_questions(a_material(told), 200)
+    assert not any("tattoo" in text or "dog" in text for text in texts(made))
+
+
+async def test_a_library_of_which_nothing_is_known_makes_nothing() -> None:
+    nothing = Stories(Book({"1.md": "# Chapter 1\n\nRain.\n"}))
+    material = await gather(nothing.service(), lambda text: [])
+    made = make_questions(material, 20)
+    assert made.questions == ()
+    assert len(made.remarks) == len([n for n in shares_of(20).values() if n])
+
+
+@given(st.integers(0, 1000))
+def test_shares_add_up_and_are_off_by_less_than_one(number: int) -> None:
+    shares = shares_of(number)
+    assert sum(shares.values()) == number
+    for kind, share in SHARES.items():
+        assert abs(shares[kind] - number * share / 100) < 1

@@ -1,0 +1,277 @@
+"""Arms and answers over a real library: both pipelines, and the writer left alone."""
+
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
+from lrwr.core.settings.load import load_settings
+from lrwr.evaluating import (
+    Opened,
+    gathered,
+    open_answerer,
+    open_arms,
+    open_workshop,
+    running_lock,
+    weights_of,
+)
+from lrwr.pipeline.evaluation.arms import LADDER, WHOLE, A, B, Columns, SearchArm
+from lrwr.pipeline.evaluation.kept import evaluations_folder
+from lrwr.pipeline.evaluation.placing import SpanMeasure
+from lrwr.pipeline.evaluation.questions import Gold, Question
+from lrwr.pipeline.evaluation.running import Means, Runner, plan_of
+from lrwr.pipeline.evaluation.runs import latest
+from lrwr.wiring import Services, open_services
+
+BOOK = {
+    "chapters/1.md": "# One\n\nNell Tallow lit the lamp. “It smokes,” said Nell.\n",
+    "chapters/2.md": "# Two\n\nCorin Vale broke the lamp. Nell Tallow’s eyes were grey.\n",
+    "chapters/3.md": "# Three\n\nMrs. Gannet mended the lamp with a spoon and thread.\n",
+    "characters/nell.md": "# Nell Tallow\n\nNell keeps the lamp.\n",
+}
+BOTH = (Pipeline.AGENTIC, Pipeline.NAIVE)
+QUESTIONS = [
+    Question("q1", "Who lit the lamp?", (Gold("chapters/1.md", "Nell Tallow lit"),)),
+    Question(
+        "q2",
+        "What happened to the lamp?",
+        (Gold("chapters/1.md", "“It smokes,”"),),
+        as_of="ch1",
+    ),
+    Question("q3", "Who sold the boat?", ()),
+]
+ALL = (A, B, *LADDER)
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    yield
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in BOOK.items():
+        path = tmp_path / "book" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tmp_path / "book"
+
+
+@asynccontextmanager
+async def services_of(
+    folder: Path, *, embedding: str = "off"
+) -> AsyncIterator[Services]:
+    env = {"LRWR_EMBEDDING_MODEL": embedding, "HOME": str(folder.parent / "home")}
+    async with open_services(load_settings(folder, env, {})) as services:
+        yield services
+
+
+async def ingest(folder: Path, *pipelines: Pipeline, embedding: str = "off") -> None:
+    async with services_of(folder, embedding=embedding) as found:
+        for pipeline in pipelines:
+            settings = replace(found.settings, pipeline=pipeline)
+            async with open_services(settings) as services:
+                await services.processing([folder]).process(lambda event: None)
+
+
+async def evaluated(services: Services, opened: Opened) -> None:
+    means = Means(opened.arms, [SpanMeasure(opened.shelf, (50, 500))])
+    plan = plan_of(
+        QUESTIONS, means, budgets=(50, 500), library=opened.library, lrwr="0"
+    )
+    place = evaluations_folder(services.library)
+    async with aclosing(Runner(place, plan, means, lambda: 0.0).run()) as events:
+        async for _ in events:
+            pass
+
+
+async def test_both_pipelines_must_have_read_the_manuscript(folder: Path) -> None:
+    await ingest(folder, Pipeline.AGENTIC)
+    async with services_of(folder) as services:
+        with pytest.raises(NotFound, match="Pipeline a has read nothing") as caught:
+            async with open_arms(services, (A, B), [500]):
+                pass
+        assert "lrwr ingest --pipeline a" in caught.value.hint
+        async with open_arms(services, (B,), [500], whole=False) as opened:
+            assert [arm.name for arm in opened.arms] == ["B"]
+
+
+async def test_without_a_library_a_hint_says_what_to_do(folder: Path) -> None:
+    async with services_of(folder) as services:
+        with pytest.raises(NotFound) as caught:
+            async with open_arms(services, (A, B), [500]):
+                pass
+        assert "lrwr ingest" in caught.value.hint
+        assert not (folder / ".lrwr").exists()
+
+
+async def test_pipelines_that_read_another_text_are_not_compared(folder: Path) -> None:
+    await ingest(folder, *BOTH)
+    (folder / "chapters/1.md").write_text("# One\n\nAll is new.\n", encoding="utf-8")
+    await ingest(folder, Pipeline.AGENTIC)
+    async with services_of(folder) as services:
+        with pytest.raises(LrwrError, match="different states"):
+            async with open_arms(services, (A, B), [500]):
+                pass
+
+
+async def test_every_arm_keeps_the_horizon_and_finds_what_answers(folder: Path) -> None:
+    await ingest(folder, *BOTH)
+    async with services_of(folder) as services:
+        async with open_arms(services, ALL, [50, 500]) as opened:
+            await evaluated(services, opened)
+        run = latest(evaluations_folder(services.library))
+    assert run.complete
+    assert {o.arm for o in run.outcomes} == {arm.name for arm in opened.arms}
+    assert all(not outcome.failed for outcome in run.outcomes)
+    leaks = [o.figures["leak"] for o in run.outcomes if o.question == "q2"]
+    assert leaks == [0.0] * len(opened.arms)
+    found = [o for o in run.outcomes if o.question == "q1"]
+    assert {o.figures["recall@500"] for o in found} == {1.0}
+
+
+async def test_the_whole_text_is_there_where_it_fits_and_told_where_not(
+    folder: Path,
+) -> None:
+    await ingest(folder, *BOTH)
+    async with services_of(folder) as services:
+        async with open_arms(services, (A, B), [50, 5000]) as opened:
+            assert opened.arms[-1].name == WHOLE
+        async with open_arms(services, (A, B), [20]) as opened:
+            assert WHOLE not in {arm.name for arm in opened.arms}
+            assert any(WHOLE in one and "tokens" in one for one in opened.remarks)
+
+
+async def test_arm_b_is_what_a_search_gives(folder: Path) -> None:
+    await ingest(folder, *BOTH)
+    async with services_of(folder) as services:
+        async with open_arms(services, (B,), [500]) as opened:
+            given = await opened.arms[0].give(QUESTIONS[0])
+        found = await services.finder().find(B.request(QUESTIONS[0].text, 20))
+    wanted = [passage.chunk.span for passage in found.passages]
+    assert [piece.span for piece in given.pieces] == wanted
+
+
+async def test_with_embeddings_all_arms_are_there_and_share_one_second_look(
+    folder: Path,
+) -> None:
+    await ingest(folder, *BOTH, embedding="local")
+    async with (
+        services_of(folder, embedding="local") as services,
+        open_arms(services, ALL, [500], whole=False) as opened,
+    ):
+        assert [arm.name for arm in opened.arms] == [step.name for step in ALL]
+        assert opened.remarks == ()
+        a, b = opened.arms[:2]
+        assert isinstance(a, SearchArm)
+        assert isinstance(b, SearchArm)
+        assert opened.models["the second look"] in a.recipe
+        assert opened.models["the second look"] in b.recipe
+        assert (await a.give(QUESTIONS[0])).pieces
+        by_name = {arm.name: arm.recipe for arm in opened.arms}
+    assert by_name["B"] == by_name["+ second look"]
+    assert len(set(by_name.values())) == len(ALL) - 1
+
+
+async def test_a_state_of_the_library_is_told_from_others(folder: Path) -> None:
+    async def state() -> tuple[str, str]:
+        async with (
+            services_of(folder) as services,
+            open_arms(services, (B,), [500]) as opened,
+        ):
+            return opened.library, opened.arms[0].recipe
+
+    await ingest(folder, Pipeline.AGENTIC)
+    first = await state()
+    assert await state() == first
+    copied = folder.parent / "copy"
+    shutil.copytree(folder, copied, ignore=shutil.ignore_patterns(".lrwr"))
+    await ingest(copied, Pipeline.AGENTIC)
+    async with (
+        services_of(copied) as services,
+        open_arms(services, (B,), [500]) as opened,
+    ):
+        assert (opened.library, opened.arms[0].recipe) == first
+    (folder / "chapters/3.md").write_text("# Three\n\nNo more.\n", encoding="utf-8")
+    await ingest(folder, Pipeline.AGENTIC)
+    second = await state()
+    assert second[0] != first[0]
+    (folder / "lrwr.canon.toml").write_text("# decided\n", encoding="utf-8")
+    assert (await state())[0] != second[0]
+
+
+async def test_an_answer_is_given_and_nothing_is_kept_of_it(folder: Path) -> None:
+    await ingest(folder, *BOTH)
+    async with services_of(folder) as services:
+        for pipeline in BOTH:
+            async with open_answerer(services, pipeline, model=False) as answerer:
+                answered = await answerer.answer("Who mended the lamp?", "")
+                early = await answerer.answer("Who mended the lamp?", "ch1")
+            assert answerer.name == ""
+            assert "spoon" in answered.text
+            assert answered.citations
+            assert set(answered.contexts)
+            assert "spoon" not in "".join([early.text, *early.contexts])
+        assert await services.threads.threads() == []
+        with pytest.raises(NotFound, match="no chapter 9"):
+            async with open_answerer(services, Pipeline.AGENTIC) as answerer:
+                await answerer.answer("Who?", "ch9")
+
+
+async def test_no_question_of_a_file_decides_anything(folder: Path) -> None:
+    await ingest(folder, Pipeline.AGENTIC)
+    async with (
+        services_of(folder) as services,
+        open_answerer(services, Pipeline.AGENTIC) as answerer,
+    ):
+        with pytest.raises(SettingsProblem, match="no question"):
+            await answerer.answer("canon: Nell's eyes are green", "")
+    assert not (folder / "lrwr.canon.toml").exists()
+
+
+async def test_what_questions_are_made_from_is_the_whole_manuscript(
+    folder: Path,
+) -> None:
+    await ingest(folder, Pipeline.AGENTIC)
+    async with services_of(folder) as services:
+        material = await gathered(services)
+    assert set(material.texts) == set(BOOK)
+
+
+async def test_only_one_evaluation_holds_the_lock(folder: Path) -> None:
+    await ingest(folder, Pipeline.AGENTIC)
+    async with services_of(folder) as services:
+        one, other = running_lock(services.library), running_lock(services.library)
+        assert one.acquire()
+        assert not other.acquire()
+        one.release()
+        assert other.acquire()
+        other.release()
+
+
+async def test_a_workshop_of_one_pipeline_searches_as_a_step_says(folder: Path) -> None:
+    await ingest(folder, Pipeline.AGENTIC)
+    step = replace(B, columns=Columns.TEXT, names=False, boosts=False)
+    async with services_of(folder) as services, open_workshop(services) as workshop:
+        finder = workshop.finder(step)
+        found = await finder.find(step.request("Who broke the lamp?", 1))
+    assert "Corin Vale broke" in found.passages[0].chunk.text
+    assert found.facts == ()
+
+
+@pytest.mark.parametrize(
+    ("columns", "kept"), [(Columns.TEXT, 1), (Columns.HEADINGS, 3), (Columns.ALL, 4)]
+)
+def test_columns_that_a_step_does_not_search_count_nothing(
+    columns: Columns, kept: int
+) -> None:
+    weights = weights_of(replace(B, columns=columns))[Pipeline.AGENTIC]
+    assert len(weights) == 4
+    assert all(weights[:kept])
+    assert not any(weights[kept:])
