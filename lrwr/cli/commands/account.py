@@ -1,0 +1,133 @@
+"""`lrwr login`, `logout` and `whoami`: an account in a Supabase project of yours."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lrwr.cli.flags import Json
+
+if TYPE_CHECKING:
+    from lrwr.cli.output import Output
+    from lrwr.core.adapters.auth.choose import SigningIn
+
+LOGIN_EPILOG = (
+    "Examples: lrwr login nell@example.org · pass show lrwr | lrwr login"
+    " nell@example.org"
+)
+LOGOUT_EPILOG = "Example: lrwr logout"
+WHOAMI_EPILOG = "Examples: lrwr whoami · lrwr whoami --json"
+
+NOT_YET = (
+    "What lrwr knows and your conversations stay on this machine: keeping them in the"
+    " project cannot be turned on yet."
+)
+
+_LONGEST = 10_000
+"""Characters of a line that is read."""
+
+
+def login(
+    context: typer.Context,
+    email: Annotated[
+        str | None, typer.Argument(metavar="EMAIL", help="Asked for where not given.")
+    ] = None,
+) -> None:
+    """Sign in to your Supabase project. The password is asked for, or read from stdin.
+
+    Nothing of your book goes there: records are still kept on this machine.
+    """
+    from lrwr.cli.running import run_async
+
+    way, output = _begin(context)
+    address = email or _asked_address()
+    password = _asked_password(address)
+    output.story(f"Your email address and password go to {way.project.host}.")
+    account = run_async(way.auth.sign_in(address, password))
+    output.answer(f"Signed in as {account.email} at {way.project.host}.")
+    output.story(_kept(way))
+    output.story(NOT_YET)
+
+
+def logout(context: typer.Context) -> None:
+    """Sign out of your Supabase project, and forget the session here."""
+    from lrwr.cli.running import run_async
+    from lrwr.core.model.errors import ServiceUnavailable
+
+    way, output = _begin(context)
+    try:
+        was = run_async(way.auth.sign_out())
+    except ServiceUnavailable as error:
+        if way.place() != "nowhere":
+            raise
+        output.answer("The session is forgotten here.")
+        output.warn(f"{error}: there it ends by itself, later.")
+        return
+    done = "Signed out of" if was else "Nobody was signed in at"
+    output.answer(f"{done} {way.project.host}.")
+
+
+def whoami(context: typer.Context, as_json: Json = False) -> None:
+    """Say who is signed in to your Supabase project, as it says. 1: nobody is."""
+    from lrwr.cli.running import run_async
+    from lrwr.core.model.errors import ExitCode
+
+    way, output = _begin(context)
+    account = run_async(way.auth.account())
+    if as_json:
+        output.json(
+            {
+                "signed_in": account is not None,
+                "email": account.email if account else None,
+                "account": account.id if account else None,
+                "project": way.project.url,
+                "kept_in": way.place(),
+            }
+        )
+    elif account is None:
+        output.answer(f"Nobody is signed in at {way.project.host}.")
+        output.story("To sign in: lrwr login")
+    else:
+        output.answer(f"{account.email} at {way.project.host}")
+        output.story(_kept(way))
+    if account is None:
+        raise typer.Exit(int(ExitCode.FAILED))
+
+
+def _begin(context: typer.Context) -> "tuple[SigningIn, Output]":
+    import os
+
+    from lrwr.cli.begin import begin
+    from lrwr.core.adapters.auth.choose import choose_auth
+
+    settings, output = begin(context)
+    return choose_auth(settings, os.environ), output
+
+
+def _kept(way: "SigningIn") -> str:
+    place = way.place()
+    where = str(way.file) if place == "file" else f"the system's {place}"
+    return f"The session is kept in {where}; the password nowhere."
+
+
+def _asked_address() -> str:
+    import sys
+
+    from lrwr.core.model.errors import SettingsProblem
+
+    if not sys.stdin.isatty():
+        raise SettingsProblem(
+            "It is not said who signs in",
+            hint="Name the address: lrwr login EMAIL, and the password on stdin.",
+        )
+    typer.echo("Email address: ", nl=False, err=True)
+    return sys.stdin.readline(_LONGEST).strip()
+
+
+def _asked_password(address: str) -> str:
+    import sys
+
+    if not sys.stdin.isatty():
+        return sys.stdin.readline(_LONGEST).rstrip("\r\n")
+    from getpass import getpass
+
+    return getpass(f"Password of {address} (not shown): ", stream=sys.stderr)

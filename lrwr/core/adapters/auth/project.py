@@ -1,0 +1,103 @@
+"""A Supabase project: where it is, with which key it is asked, and the way there."""
+
+import base64
+import json
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.settings.addresses import address_in, host_of, is_here
+from lrwr.core.settings.keys import find_key
+from lrwr.core.settings.values import Settings
+
+if TYPE_CHECKING:
+    from httpx import AsyncClient
+
+EXAMPLE = "https://abcdefghijkl.supabase.co"
+
+_KEY = "SUPABASE_KEY"
+_SECRET = "sb_secret_"
+_WHICH = "Copy the publishable key (in older projects: anon) from its API settings."
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """One project. `key` is the publishable one, which says nothing of who asks.
+
+    `timeout` is in seconds and bounds each wait of a request. `own` says that the
+    server is on this machine: no proxy is used.
+    """
+
+    url: str
+    key: str = field(repr=False)
+    timeout: float = 20.0
+    own: bool = False
+
+    @property
+    def host(self) -> str:
+        """The machine that is asked."""
+        return host_of(self.url)
+
+
+def project_of(settings: Settings, env: Mapping[str, str]) -> Project:
+    """Return the project that the settings name.
+
+    Raises:
+        SettingsProblem: There is none or no key for it, the key is a secret one, or a
+            downloaded setting leads elsewhere.
+        ServiceUnavailable: The keyring is locked.
+    """
+    if not settings.supabase.url.strip():
+        raise SettingsProblem(
+            "No Supabase project is set",
+            hint=f'Set [supabase] url = "{EXAMPLE}" in your own file (`lrwr config'
+            " path`), or LRWR_SUPABASE_URL.",
+        )
+    url = address_in(settings, "supabase.url", EXAMPLE, secret=True)
+    key = (find_key(_KEY, env) or "").strip()
+    if not key:
+        raise SettingsProblem(
+            "There is no key for the Supabase project",
+            hint=f"{_WHICH} Keep it with `lrwr config set-key supabase`, or set {_KEY}.",
+        )
+    if _opens_everything(key):
+        raise SettingsProblem(
+            "The key of the Supabase project is a secret one, which opens every"
+            " account: lrwr does not use it",
+            hint=f"{_WHICH} Then: lrwr config set-key supabase",
+        )
+    timeout = float(settings.supabase.timeout)
+    return Project(url, key, timeout, is_here(host_of(url)))
+
+
+def open_http(project: Project) -> "AsyncClient":
+    """Make a connection, which follows no redirect: what is sent is for one server."""
+    import httpx
+
+    # Reading the certificates takes a tenth of a second; what trusts nobody is free.
+    nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    return httpx.AsyncClient(
+        timeout=project.timeout,
+        follow_redirects=False,
+        trust_env=not project.own,
+        verify=True if project.url.startswith("https:") else nobody,
+    )
+
+
+def headers_of(project: Project) -> dict[str, str]:
+    """Return what every request says; the clients would name this machine's system."""
+    return {"apikey": project.key, "X-Client-Info": "lrwr"}
+
+
+def _opens_everything(key: str) -> bool:
+    """Say whether a key passes every policy; older ones say so in their middle."""
+    if key.startswith(_SECRET):
+        return True
+    middle = key.split(".")[1] if key.count(".") == 2 else ""
+    try:
+        told = json.loads(base64.urlsafe_b64decode(middle + "=" * (-len(middle) % 4)))
+    except ValueError:
+        return False
+    return isinstance(told, dict) and told.get("role") == "service_role"

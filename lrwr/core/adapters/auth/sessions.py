@@ -1,0 +1,167 @@
+"""Where a session is kept: in the system's keyring, else in a file of the owner's.
+
+Whoever has a session is signed in. It is kept for one project, and never sent to
+another.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from enum import StrEnum
+from pathlib import Path
+
+from lrwr.core.model.errors import LrwrError, ServiceUnavailable, StoreProblem
+from lrwr.core.settings.keys import LONGEST, SERVICE
+from lrwr.core.settings.library import write_private
+
+ENTRY = "SUPABASE_SESSION"
+"""Under this name the keyring keeps the session."""
+
+_MOST = 100_000
+"""Bytes of a file that are read: ours are shorter."""
+
+
+class Keeping(StrEnum):
+    """Where a session is."""
+
+    KEYRING = "keyring"
+    FILE = "file"
+    NOWHERE = "nowhere"
+
+
+class _NoKeyring(Exception):
+    """The machine has none, or it does not take this."""
+
+
+class SessionKeeper:
+    """Keeps one session. `path` is the file for a machine without a keyring."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self, project: str) -> str | None:
+        """Return the session of a project, None where there is none.
+
+        Raises:
+            ServiceUnavailable: The keyring is locked.
+        """
+        text, _ = self._found()
+        return _session_in(text, project)
+
+    def place(self, project: str) -> Keeping:
+        """Return where the session of a project is.
+
+        Raises:
+            ServiceUnavailable: The keyring is locked.
+        """
+        text, place = self._found()
+        return place if _session_in(text, project) is not None else Keeping.NOWHERE
+
+    def write(self, project: str, session: str) -> None:
+        """Keep a session in place of the one that is there, whosever it is.
+
+        Raises:
+            ServiceUnavailable: The keyring is locked.
+            StoreProblem: It cannot be kept.
+        """
+        text = json.dumps({"project": project, "session": session})
+        try:
+            _into_keyring(text)
+        except _NoKeyring:
+            self._into_file(text)
+        else:
+            self._path.unlink(missing_ok=True)
+
+    def clear(self, project: str) -> bool:
+        """Forget the session of a project; False when there was none.
+
+        Raises:
+            ServiceUnavailable: The keyring is locked.
+            StoreProblem: The file cannot be removed.
+        """
+        place = self.place(project)
+        if place is Keeping.KEYRING:
+            _out_of_keyring()
+        elif place is Keeping.FILE:
+            with _as_store_problem(self._path):
+                self._path.unlink(missing_ok=True)
+        return place is not Keeping.NOWHERE
+
+    def _found(self) -> tuple[str | None, Keeping]:
+        with suppress(_NoKeyring):
+            text = _from_keyring()
+            if text is not None:
+                return text, Keeping.KEYRING
+        with suppress(OSError, UnicodeDecodeError), self._path.open("rb") as file:
+            return file.read(_MOST).decode("utf-8"), Keeping.FILE
+        return None, Keeping.NOWHERE
+
+    def _into_file(self, text: str) -> None:
+        with suppress(_NoKeyring):
+            _out_of_keyring()  # an older one, which would be found first
+        with _as_store_problem(self._path):
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_private(self._path, f"{text}\n")
+
+
+def _session_in(text: str | None, project: str) -> str | None:
+    kept: object = None
+    with suppress(ValueError, RecursionError):
+        kept = json.loads(text or "null")
+    if not isinstance(kept, dict) or kept.get("project") != project:
+        return None
+    session = kept.get("session")
+    return session if isinstance(session, str) else None
+
+
+def _from_keyring() -> str | None:
+    with _asking_keyring():
+        import keyring
+
+        return keyring.get_password(SERVICE, ENTRY)
+
+
+def _into_keyring(text: str) -> None:
+    if os.name == "nt" and len(text) > LONGEST:
+        raise _NoKeyring
+    with _asking_keyring():
+        import keyring
+
+        keyring.set_password(SERVICE, ENTRY, text)
+
+
+def _out_of_keyring() -> None:
+    with _asking_keyring():
+        import keyring
+
+        if keyring.get_password(SERVICE, ENTRY) is not None:
+            keyring.delete_password(SERVICE, ENTRY)
+
+
+@contextmanager
+def _asking_keyring() -> Iterator[None]:
+    from keyring.errors import InitError, KeyringError, KeyringLocked, NoKeyringError
+
+    try:
+        yield
+    except KeyringLocked as error:
+        raise ServiceUnavailable(
+            "The keyring is locked, and your session is kept there",
+            hint="Unlock it and try again.",
+        ) from error
+    except (NoKeyringError, InitError, KeyringError) as error:
+        raise _NoKeyring from error
+
+
+@contextmanager
+def _as_store_problem(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except LrwrError:
+        raise
+    except OSError as error:
+        raise StoreProblem(
+            f"{path.parent} cannot be used, and your session is kept there",
+            hint="Check the disk and your rights there.",
+        ) from error

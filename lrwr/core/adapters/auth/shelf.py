@@ -1,0 +1,49 @@
+"""Where Supabase's own client puts its session."""
+
+import asyncio
+import json
+
+from supabase_auth import AsyncSupportedStorage
+
+from lrwr.core.adapters.auth.supabase import Sessions
+
+_OF_SESSION = (
+    "access_token",
+    "refresh_token",
+    "expires_in",
+    "expires_at",
+    "token_type",
+)
+_OF_USER = ("id", "aud", "email", "created_at")
+
+
+class Shelf(AsyncSupportedStorage):
+    """The client's storage over ours: one session, and nothing else of what it keeps.
+
+    Of an account only what tells whose session it is stays: a keyring takes little.
+    """
+
+    def __init__(self, project: str, sessions: Sessions) -> None:
+        self._project = project
+        self._sessions = sessions
+
+    async def get_item(self, key: str) -> str | None:  # noqa: ARG002 - inherited
+        """Return the session, whatever it is called."""
+        return await asyncio.to_thread(self._sessions.read, self._project)
+
+    async def set_item(self, key: str, value: str) -> None:  # noqa: ARG002 - inherited
+        """Keep the session."""
+        whole = json.loads(value)
+        user = whole.get("user", {})
+        kept = {name: whole.get(name) for name in _OF_SESSION}
+        kept["user"] = {
+            **{name: user.get(name) for name in _OF_USER},
+            "app_metadata": {},
+            "user_metadata": {},
+        }
+        text = json.dumps(kept, separators=(",", ":"))
+        await asyncio.to_thread(self._sessions.write, self._project, text)
+
+    async def remove_item(self, key: str) -> None:  # noqa: ARG002 - inherited
+        """Forget the session."""
+        await asyncio.to_thread(self._sessions.clear, self._project)

@@ -1,0 +1,211 @@
+"""Signing in to Supabase Auth with an email address and a password."""
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from lrwr.core.adapters.auth.project import Project, headers_of, open_http
+from lrwr.core.adapters.auth.refusals import SessionOver, incomplete, refusal
+from lrwr.core.model.errors import LrwrError, ServiceUnavailable
+from lrwr.core.ports.auth import Account, AccountId
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from httpx import AsyncClient
+    from supabase_auth import AsyncGoTrueClient
+    from supabase_auth.types import Session, User
+
+SOON = 60.0
+"""Seconds before its end in which a token is not handed out any more."""
+
+
+class Sessions(Protocol):
+    """Keeps the session of one project at a time, as text."""
+
+    def read(self, project: str) -> str | None:
+        """Return the session of a project, None where there is none."""
+        ...
+
+    def write(self, project: str, session: str) -> None:
+        """Keep a session in place of the one that is there."""
+        ...
+
+    def clear(self, project: str) -> bool:
+        """Forget the session of a project; False when there was none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    token: str
+    until: float
+
+
+class SupabaseAuth:
+    """Keeps the `Auth` port. `now` returns seconds since 1970.
+
+    Nothing is imported, read or sent before it is needed. A session that another
+    process has renewed meanwhile is taken from where it is kept.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        sessions: Sessions,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._project = project
+        self._sessions = sessions
+        self._now = now
+        self._held: _Held | None = None
+        self._one_at_a_time = asyncio.Lock()
+
+    async def sign_in(self, email: str, password: str) -> Account:
+        """Sign in; the password is kept nowhere."""
+        if not (_is_said(email) and _is_said(password)):
+            raise incomplete()
+        async with self._client() as client:
+            came = await client.sign_in_with_password(
+                {"email": email, "password": password}
+            )
+        if came.session is None:
+            raise ServiceUnavailable("Supabase signed nobody in", hint="Try again.")
+        self._hold(came.session)
+        return _account(came.session.user)
+
+    async def sign_out(self) -> bool:
+        """Tell the service, and sign out here whatever it says."""
+        kept = await asyncio.to_thread(self._sessions.read, self._project.url)
+        if kept is None:
+            return False
+        try:
+            await self._tell_of_the_end()
+        finally:
+            self._held = None
+            await asyncio.to_thread(self._sessions.clear, self._project.url)
+        return True
+
+    async def account(self) -> Account | None:
+        """Return who is signed in, as the service has it."""
+        held = await self._fresh()
+        if held is None:
+            return None
+        async with self._client() as client:
+            found = await client.get_user(held.token)
+        return _account(found.user) if found is not None else None
+
+    async def token(self) -> str:
+        """Return what proves who asks, renewed where it ends soon."""
+        held = await self._fresh()
+        if held is None:
+            raise LrwrError(
+                "Nobody is signed in to Supabase", hint="To sign in: lrwr login"
+            )
+        return held.token
+
+    async def _tell_of_the_end(self) -> None:
+        try:
+            held = await self._fresh()
+            if held is not None:
+                async with self._client() as client:
+                    await client.admin.sign_out(held.token, "local")
+        except ServiceUnavailable:
+            raise
+        except LrwrError:
+            pass  # there it was over already
+
+    async def _fresh(self) -> _Held | None:
+        async with self._one_at_a_time:
+            if self._held is None or self._held.until <= self._now() + SOON:
+                self._held = await self._kept()
+            return self._held
+
+    async def _kept(self) -> _Held | None:
+        """Read the session and renew it where it ends soon; once more if it is stale."""
+        read = self._sessions.read
+        before = await asyncio.to_thread(read, self._project.url)
+        try:
+            return await self._renewed(before)
+        except SessionOver:
+            meanwhile = await asyncio.to_thread(read, self._project.url)
+            if meanwhile != before:
+                return await self._renewed(meanwhile)
+            await asyncio.to_thread(self._sessions.clear, self._project.url)
+            return None
+
+    async def _renewed(self, kept: str | None) -> _Held | None:
+        told = _parsed(kept)
+        if told is None:
+            return None
+        held, refresh = told
+        if held.until > self._now() + SOON:
+            return held
+        async with self._client() as client:
+            came = await client.refresh_session(refresh)
+        return self._hold(came.session) if came.session is not None else None
+
+    def _hold(self, session: "Session") -> _Held:
+        until = float(session.expires_at or self._now() + session.expires_in)
+        self._held = _Held(session.access_token, until)
+        return self._held
+
+    def _client(self) -> "AbstractAsyncContextManager[AsyncGoTrueClient]":
+        return _open(self._project, self._sessions)
+
+
+@asynccontextmanager
+async def _open(
+    project: Project, sessions: Sessions
+) -> "AsyncIterator[AsyncGoTrueClient]":
+    """Lend out Supabase's client; what it raises is said in the writer's words."""
+    http = await asyncio.to_thread(_imported, project)
+    async with http:
+        from supabase_auth import AsyncGoTrueClient
+
+        from lrwr.core.adapters.auth.shelf import Shelf
+
+        try:
+            async with asyncio.timeout(project.timeout):
+                yield AsyncGoTrueClient(
+                    url=f"{project.url}/auth/v1",
+                    headers=headers_of(project),
+                    storage=Shelf(project.url, sessions),
+                    auto_refresh_token=False,
+                    http_client=http,
+                )
+        except LrwrError:
+            raise
+        except Exception as error:  # the client lets anything of its libraries through
+            raise refusal(error, project) from error
+
+
+def _imported(project: Project) -> "AsyncClient":
+    import supabase_auth  # noqa: F401 - it takes half a second, and not the loop's
+
+    return open_http(project)
+
+
+def _is_said(text: str) -> bool:
+    """Say whether there is anything, and it can be sent."""
+    try:
+        return bool(text.strip().encode("utf-8"))
+    except UnicodeEncodeError:
+        return False
+
+
+def _parsed(kept: str | None) -> tuple[_Held, str] | None:
+    try:
+        told = json.loads(kept or "null")
+        held = _Held(str(told["access_token"]), float(told["expires_at"]))
+        return held, str(told["refresh_token"])
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _account(user: "User") -> Account:
+    return Account(AccountId(user.id), user.email or "")

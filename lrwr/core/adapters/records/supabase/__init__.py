@@ -1,0 +1,1 @@
+"""Records in a Supabase project: PostgreSQL behind row-level security."""

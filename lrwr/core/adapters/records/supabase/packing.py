@@ -1,0 +1,57 @@
+"""Texts as PostgreSQL takes them: Unicode, and without the one sign that it refuses.
+
+PostgreSQL keeps no character of number 0, neither in text nor in JSON. Pasted text may
+hold one, and what is kept is kept as it is: it travels as two others.
+"""
+
+import json
+from typing import Any
+
+Json = Any
+"""What JSON can say."""
+
+_MARK = "\x10"
+_AWAY = (("\x10", "\x101"), ("\x00", "\x100"))
+_BACK = {"\x101": "\x10", "\x100": "\x00"}
+
+
+def packed(value: Json) -> Json:
+    """Return a value whose texts PostgreSQL keeps; what is not Unicode becomes `?`."""
+    return _each(value, _pack)
+
+
+def packed_json(value: Json) -> str:
+    """Return a value as JSON text, for an argument that is a whole document."""
+    return json.dumps(packed(value), ensure_ascii=False, separators=(",", ":"))
+
+
+def unpacked(value: Json) -> Json:
+    """Return the value that was packed."""
+    return _each(value, _unpack)
+
+
+def _each(value: Json, change: Any) -> Json:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {name: _each(one, change) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_each(one, change) for one in value]
+    return value
+
+
+def _pack(text: str) -> str:
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    for plain, away in _AWAY:
+        text = text.replace(plain, away)
+    return text
+
+
+def _unpack(text: str) -> str:
+    if _MARK not in text:
+        return text
+    first, *rest = text.split(_MARK)
+    found = [first]
+    for piece in rest:
+        found += (_BACK.get(f"{_MARK}{piece[:1]}", _MARK + piece[:1]), piece[1:])
+    return "".join(found)

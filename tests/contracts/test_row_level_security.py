@@ -1,0 +1,396 @@
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+from uuid import uuid4
+
+import pytest
+
+from lrwr.core.adapters.records.supabase.jobs import SupabaseJobQueue
+from lrwr.core.adapters.records.supabase.migrating import migrations
+from lrwr.core.adapters.records.supabase.threads import (
+    SupabaseThreadStore,
+    open_library,
+)
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.errors import LrwrError, NotFound, StoreProblem
+from lrwr.core.model.jobs import JobKind, JobOrder, Stage
+from lrwr.core.model.turns import NarrativeState
+from tests.fakes.conversations import THREAD, a_turn
+from tests.fakes.hosted import Writer, asking, sign_up
+from tests.fakes.records import ONE
+from tests.fakes.supabase_server import SupabaseServer
+
+pytestmark = pytest.mark.supabase
+
+Json: TypeAlias = Any
+
+OWNED = {
+    "lrwr_library": "name",
+    "lrwr_thread": "title",
+    "lrwr_turn": "question",
+    "lrwr_job": "error",
+}
+"""The tables of writers' rows, each with a column that may say anything."""
+
+NO_REPLY = {"Prefer": "return=minimal"}
+"""Then rows need not be seen to be changed."""
+
+VERBS = ("SELECT", "INSERT", "UPDATE", "DELETE")
+LEASE = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    body: Json
+
+    @property
+    def refused(self) -> bool:
+        return 400 <= self.status < 500
+
+    @property
+    def gave_nothing(self) -> bool:
+        return self.refused or self.body == []
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """What one writer keeps, and another who would like to have it."""
+
+    server: SupabaseServer
+    owner: Writer
+    other: Writer
+    library: str
+    file: str
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        who: Writer | None,
+        body: Json = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """Ask the project itself, past lrwr; nobody is the one without an account."""
+        raw = isinstance(body, bytes)
+        told = body if raw or body is None else json.dumps(body).encode()
+        token = {} if who is None else {"Authorization": f"Bearer {who.token}"}
+        kind = "text/markdown" if raw else "application/json"
+        request = urllib.request.Request(
+            f"{self.server.url}{path}",
+            data=told,
+            method=method,
+            headers={
+                "apikey": self.server.key,
+                "Content-Type": kind,
+                "Prefer": "return=representation",
+                **token,
+                **(headers or {}),
+            },
+        )
+        try:
+            with urllib.request.urlopen(request) as came:
+                return Answer(came.status, _read(came.read()))
+        except urllib.error.HTTPError as error:
+            with error:
+                return Answer(error.code, _read(error.read()))
+
+    def rows(self, table: str) -> str:
+        """All that the owner has in a table, whoever asks."""
+        return self.server.postgres.run(
+            f"select coalesce(jsonb_agg(to_jsonb(one) order by id), '[]')"
+            f" from {table} one where owner = '{self.owner.id}'"
+        )
+
+
+def _read(body: bytes) -> Json:
+    try:
+        return json.loads(body)
+    except ValueError:
+        return body
+
+
+@pytest.fixture
+async def project(supabase: SupabaseServer) -> Project:
+    owner, other = sign_up(supabase), sign_up(supabase)
+    async with asking(supabase, owner) as hosted:
+        library = await open_library(hosted, "The marsh")
+        threads = SupabaseThreadStore(hosted, library)
+        await threads.keep_turn(THREAD, "Tides", a_turn(), NarrativeState())
+        order = JobOrder(JobKind.PROCESS, ONE, Pipeline.NAIVE)
+        await SupabaseJobQueue(hosted, library).enqueue([order])
+    file = f"{owner.id}/{library}/{uuid4().hex}"
+    made = Project(supabase, owner, other, library, file)
+    path = f"/storage/v1/object/lrwr/{file}"
+    assert made.ask("POST", path, owner, b"The sluice was shut.").status == 200
+    return made
+
+
+def test_every_table_is_guarded_for_every_verb_even_from_its_own_role(
+    supabase: SupabaseServer,
+) -> None:
+    tables = supabase.postgres.run(
+        "select relname from pg_class where relkind in ('r', 'p', 'v', 'm')"
+        " and relnamespace = 'public'::regnamespace and relname like 'lrwr%'"
+        " order by 1"
+    )
+    assert tables.split() == sorted([*OWNED, "lrwr_migration"])
+    open_ones = supabase.postgres.run(
+        "select relname from pg_class where relkind = 'r' and relname like 'lrwr%'"
+        " and not (relrowsecurity and relforcerowsecurity)"
+    )
+    assert open_ones == ""
+    guards = supabase.postgres.run(
+        "select tablename || ' ' || cmd || ' ' || roles::text from pg_policies"
+        " where schemaname = 'public'"
+    )
+    owned = {f"{table} {verb} {{authenticated}}" for table in OWNED for verb in VERBS}
+    assert set(guards.splitlines()) == {
+        *owned,
+        "lrwr_migration SELECT {authenticated}",
+    }
+
+
+def as_the_scripts_leave_it(server: SupabaseServer, query: str) -> str:
+    """What a project answers to a query when lrwr's scripts were just run.
+
+    `@supabase/lite` grants everything to everybody at the first request, so that row
+    by row the policies alone stand against the other tests of this file.
+    """
+    scripts = "".join(migration.sql for migration in migrations())
+    return server.postgres.run(f"{scripts}\n{query};\nrollback;")
+
+
+def test_nobody_without_an_account_may_call_a_function_or_touch_a_table(
+    supabase: SupabaseServer,
+) -> None:
+    free = as_the_scripts_leave_it(
+        supabase,
+        "select oid::regprocedure from pg_proc where proname like 'lrwr\\_%'"
+        " and has_function_privilege('anon', oid, 'execute')",
+    )
+    assert free == ""
+    granted = as_the_scripts_leave_it(
+        supabase,
+        "select table_name from information_schema.role_table_grants"
+        " where grantee in ('anon', 'PUBLIC') and table_name like 'lrwr\\_%'",
+    )
+    assert granted == ""
+
+
+def test_functions_do_no_more_than_who_calls_them_may(
+    supabase: SupabaseServer,
+) -> None:
+    daring = as_the_scripts_leave_it(
+        supabase,
+        "select oid::regprocedure from pg_proc where proname like 'lrwr\\_%'"
+        " and (prosecdef or proconfig is null)",
+    )
+    assert daring == ""
+
+
+@pytest.mark.parametrize("table", OWNED)
+def test_the_owner_sees_what_is_theirs(project: Project, table: str) -> None:
+    seen = project.ask("GET", f"/rest/v1/{table}", project.owner)
+    assert len(seen.body) == 1
+
+
+@pytest.mark.parametrize("table", OWNED)
+def test_another_account_sees_and_changes_nothing(project: Project, table: str) -> None:
+    before = project.rows(table)
+    path, whose = f"/rest/v1/{table}", f"owner=eq.{project.owner.id}"
+    for query in ("", f"?{whose}"):
+        assert project.ask("GET", f"{path}{query}", project.other) == Answer(200, [])
+    change = {"owner": project.other.id}
+    assert project.ask("PATCH", f"{path}?{whose}", project.other, change).body == []
+    assert project.ask("DELETE", f"{path}?{whose}", project.other).body == []
+    blind = {OWNED[table]: "Mine."}
+    project.ask("PATCH", path, project.other, blind, NO_REPLY)
+    project.ask("DELETE", path, project.other, None, NO_REPLY)
+    assert project.rows(table) == before != "[]"
+
+
+@pytest.mark.parametrize("table", OWNED)
+def test_no_account_foists_a_row_on_another(project: Project, table: str) -> None:
+    before = project.rows(table)
+    whose = f"owner=eq.{project.owner.id}"
+    change = {"owner": project.other.id}
+    given = project.ask("PATCH", f"/rest/v1/{table}?{whose}", project.owner, change)
+    assert given.refused
+    assert project.rows(table) == before
+
+
+@pytest.mark.parametrize("table", OWNED)
+def test_the_owner_changes_and_takes_away_what_is_theirs(
+    project: Project, table: str
+) -> None:
+    path = f"/rest/v1/{table}"
+    others = project.server.postgres.run(
+        f"select count(*) from {table} where owner <> '{project.owner.id}'"
+    )
+    changed = project.ask("PATCH", path, project.owner, {OWNED[table]: "Mine."})
+    assert [row[OWNED[table]] for row in changed.body] == ["Mine."]
+    assert len(project.ask("DELETE", path, project.owner).body) == 1
+    assert project.rows(table) == "[]"
+    assert others == project.server.postgres.run(f"select count(*) from {table}")
+
+
+@pytest.mark.parametrize("table", OWNED)
+def test_another_account_puts_nothing_among_what_is_not_its_own(
+    project: Project, table: str
+) -> None:
+    before = project.rows(table)
+    (row,) = json.loads(before)
+    for name in ("words", "kept"):  # what the database makes itself
+        row.pop(name, None)
+    if table == "lrwr_job":
+        del row["id"]
+    path = f"/rest/v1/{table}"
+    assert project.ask("POST", path, project.other, row).refused
+    theirs = {**row, "owner": project.other.id}
+    if table != "lrwr_library":  # their row, in a library that is not
+        assert project.ask("POST", path, project.other, theirs).refused
+    upsert = {"Prefer": "resolution=merge-duplicates"}
+    assert project.ask("POST", path, project.other, row, upsert).refused
+    assert project.rows(table) == before
+    everybody = project.server.postgres.run(
+        f"select count(*) from {table} where owner = '{project.other.id}'"
+    )
+    assert everybody == "0"
+
+
+@pytest.mark.parametrize("table", [*OWNED, "lrwr_migration"])
+def test_somebody_without_an_account_sees_and_changes_nothing(
+    project: Project, table: str
+) -> None:
+    before = project.server.postgres.run(f"select * from {table} order by 1")
+    path = f"/rest/v1/{table}"
+    where = "number=gt.0" if table == "lrwr_migration" else "owner=not.is.null"
+    assert project.ask("GET", path, None).gave_nothing
+    assert project.ask("POST", path, None, {}).refused
+    assert project.ask("DELETE", f"{path}?{where}", None).gave_nothing
+    column = "number" if table == "lrwr_migration" else "owner"
+    change = {column: 99 if column == "number" else project.other.id}
+    assert project.ask("PATCH", f"{path}?{where}", None, change).gave_nothing
+    if table in OWNED:
+        project.ask("PATCH", path, None, {OWNED[table]: "Mine."}, NO_REPLY)
+    project.ask("DELETE", path, None, None, NO_REPLY)
+    assert project.server.postgres.run(f"select * from {table} order by 1") == before
+
+
+def test_no_account_changes_which_scripts_were_run(project: Project) -> None:
+    path = "/rest/v1/lrwr_migration"
+    assert project.ask("POST", path, project.owner, {"number": 99}).refused
+    change = {"number": 99}
+    one = f"{path}?number=eq.1"
+    assert project.ask("PATCH", one, project.owner, change).gave_nothing
+    assert project.ask("DELETE", one, project.owner).gave_nothing
+    seen = project.ask("GET", f"{path}?select=number&order=number", project.owner)
+    assert [one["number"] for one in seen.body] == [1, 2, 3, 4]
+
+
+async def test_functions_give_another_account_nothing_of_a_library(
+    project: Project,
+) -> None:
+    async with asking(project.server, project.other) as hosted:
+        threads = SupabaseThreadStore(hosted, project.library)
+        queue = SupabaseJobQueue(hosted, project.library)
+        assert await threads.threads() == []
+        assert await threads.turns(THREAD) == []
+        assert await threads.search(["sluice"], limit=9) == []
+        assert await threads.citing() == []
+        assert await threads.gaps() == []
+        assert await threads.purge(1e12) == 0
+        assert await threads.restore() is None
+        assert await queue.jobs(limit=9) == []
+        assert await queue.claim("thief", lease=LEASE) is None
+        with pytest.raises(NotFound):
+            await threads.delete(THREAD, 1.0)
+        with pytest.raises(NotFound):
+            await threads.rename(THREAD, "Mine")
+
+
+async def test_functions_put_nothing_into_a_library_of_another_account(
+    project: Project,
+) -> None:
+    before = [project.rows(table) for table in OWNED]
+    async with asking(project.server, project.other) as hosted:
+        threads = SupabaseThreadStore(hosted, project.library)
+        queue = SupabaseJobQueue(hosted, project.library)
+        with pytest.raises(LrwrError):
+            await threads.keep_turn(THREAD, "Mine", a_turn(), NarrativeState())
+        with pytest.raises(LrwrError):
+            await queue.enqueue([JobOrder(JobKind.FORGET, ONE, Pipeline.AGENTIC)])
+    assert [project.rows(table) for table in OWNED] == before
+
+
+async def test_a_claim_is_of_no_use_to_another_account(project: Project) -> None:
+    async with asking(project.server, project.owner) as hosted:
+        claim = await SupabaseJobQueue(hosted, project.library).claim("w", lease=LEASE)
+    assert claim is not None
+    before = project.rows("lrwr_job")
+    async with asking(project.server, project.other) as hosted:
+        queue = SupabaseJobQueue(hosted, project.library)
+        assert not await queue.renew(claim, Stage.STORE, lease=LEASE)
+        assert not await queue.complete(claim)
+        await queue.fail(claim, "Mine.", "")
+    assert project.rows("lrwr_job") == before
+
+
+async def test_two_accounts_have_libraries_of_the_same_name(project: Project) -> None:
+    async with asking(project.server, project.other) as hosted:
+        theirs = await open_library(hosted, "The marsh")
+        assert theirs == await open_library(hosted, "The marsh")
+    async with asking(project.server, project.owner) as hosted:
+        assert await open_library(hosted, "The marsh") == project.library
+    assert theirs != project.library
+
+
+async def test_functions_answer_nobody_without_an_account(project: Project) -> None:
+    nobody = Writer("", "", project.server.key)
+    for call in ("lrwr_threads", "lrwr_gaps", "lrwr_restore_thread"):
+        asked = {"p_library": project.library}
+        assert project.ask("POST", f"/rest/v1/rpc/{call}", None, asked).refused
+    async with asking(project.server, nobody) as hosted:
+        with pytest.raises(LrwrError) as caught:
+            await open_library(hosted, "Nobody's")
+    assert not isinstance(caught.value, StoreProblem)
+    assert "lrwr login" in caught.value.hint
+
+
+@pytest.mark.parametrize("who", ["another", "nobody"])
+def test_files_are_seen_and_changed_by_their_owner_alone(
+    project: Project, who: str
+) -> None:
+    asker = project.other if who == "another" else None
+    folder, path = "/storage/v1/object", f"lrwr/{project.file}"
+    assert project.ask("GET", f"{folder}/{path}", asker).refused
+    assert project.ask("GET", f"{folder}/public/{path}", asker).refused
+    assert project.ask("POST", f"{folder}/{path}", asker, b"Mine.").refused
+    assert project.ask("PUT", f"{folder}/{path}", asker, b"Mine.").refused
+    upsert = {"x-upsert": "true"}
+    assert project.ask("POST", f"{folder}/{path}", asker, b"Mine.", upsert).refused
+    project.ask("DELETE", f"{folder}/lrwr", asker, {"prefixes": [project.file]})
+    listed = project.ask(
+        "POST", f"{folder}/list/lrwr", asker, {"prefix": project.owner.id}
+    )
+    assert listed.refused or listed.body == []
+    signed = project.ask("POST", f"{folder}/sign/{path}", asker, {"expiresIn": 60})
+    assert signed.refused
+    kept = project.ask("GET", f"{folder}/{path}", project.owner)
+    assert kept == Answer(200, b"The sluice was shut.")
+
+
+def test_the_bucket_takes_only_what_lies_in_a_folder_of_the_account(
+    project: Project,
+) -> None:
+    for name in ("loose", f"x{project.owner.id}/a", f"{project.other.id}/a"):
+        path = f"/storage/v1/object/lrwr/{name}"
+        assert project.ask("POST", path, project.owner, b"Text.").refused
+    public = project.server.postgres.run(
+        "select public from storage.buckets where id = 'lrwr'"
+    )
+    assert public == "f"
