@@ -118,16 +118,27 @@ async def evaluate(
         )
         services.require_library()
         _ask_leave(services, output, wanted)
-        questions, remarks = await _questions(services, output, wanted)
         opened = await stack.enter_async_context(
             open_arms(services, _steps(wanted), wanted.budgets)
         )
+        questions, remarks = await _questions(services, output, wanted)
         runner = await _runner(services, output, wanted, opened, questions, stack)
         if wanted.dry_run:
             _show_estimate(services, output, runner, as_json=wanted.as_json)
             return None
         report = await _run(services, output, runner)
-        return Done(report, (*remarks, *opened.remarks))
+        known = _calibrations(services)
+        return Done(report, (*remarks, *opened.remarks, *known))
+
+
+def _calibrations(services: "Services") -> list[str]:
+    """Say how it is told here, for the pipeline that is set, how sure a search is."""
+    from lrwr.cli.evaluations import in_use_in_words
+    from lrwr.core.retrieval.confidence import SHIPPED
+
+    pipeline = services.settings.pipeline
+    known = [one for (_, p), one in services.calibrations().items() if p is pipeline]
+    return in_use_in_words(known, set(SHIPPED.values()))
 
 
 def _ask_leave(services: "Services", output: "Output", wanted: Wanted) -> None:

@@ -45,23 +45,17 @@ def ranking_in_words(ranking: str) -> str:
     return f"{known} ({ranking})" if known else ranking
 
 
-def show_in_use(
-    output: "Output", known: Sequence["Calibration"], shipped: Collection["Calibration"]
-) -> None:
-    """Say what is in use, and what can be done."""
-    for one in known:
-        made = "as lrwr comes" if one in shipped else "fitted on your questions"
-        output.answer(
-            Styled(ranking_in_words(one.ranking), "strong"),
-            f": {made}; {one.questions} questions, AUROC {_two(one.auroc)}; weak below"
-            f" {_two(one.threshold)}",
-        )
-    if not known:
-        output.answer(f"Confidence of searches: {NOT_EVALUATED} in this pipeline.")
-    output.story(
-        "`lrwr eval` can do one thing today: `lrwr eval --calibrate questions.jsonl`"
-        " fits to your own questions when evidence counts as weak."
-    )
+def in_use_in_words(
+    known: Sequence["Calibration"], shipped: Collection["Calibration"]
+) -> list[str]:
+    """Say what tells weak evidence from strong here, a sentence for each ranking."""
+    return [
+        f"How sure a search is, {ranking_in_words(one.ranking)}:"
+        f" {'as lrwr comes' if one in shipped else 'fitted on your questions'};"
+        f" {one.questions} questions, AUROC {_two(one.auroc)}; weak below"
+        f" {_two(one.threshold)}."
+        for one in known
+    ]
 
 
 def show(output: "Output", trial: "Trial") -> None:

@@ -97,7 +97,8 @@ def test_what_is_saved_is_used_until_it_is_reset(book: Terminal) -> None:
     assert after["low_confidence"] is False
     gone = book.run("search", "Who took the umbrella home in the rain?", "--json").json
     assert gone["low_confidence"] is True
-    assert "fitted on your questions" in book.run("eval").out
+    asked = ["--pipeline", "b", "--questions", "q.jsonl", "--budget-tokens", "50"]
+    assert "fitted on your questions" in book.run("eval", *asked).err
 
     assert book.run("eval", "--reset").code == 0
     assert not kept(book).exists()

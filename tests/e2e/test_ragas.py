@@ -24,6 +24,8 @@ from lrwr.core.adapters.waiting import Pace
 from lrwr.core.ports.answer_judge import Sample
 from lrwr.pipeline.evaluation.judging import judged, summed_up
 from tests.fakes.model_server import KEY, MODEL, Asked, ModelServer, Refuse
+from tests.fakes.room import with_model
+from tests.fakes.terminal import Terminal
 
 pytestmark = [
     pytest.mark.eval_extra,
@@ -247,3 +249,36 @@ async def test_several_are_judged_at_once_and_each_is_told_its_own(
         alone = [await judge.judge(sample) for sample in SAMPLES]
         together = await asyncio.gather(*(judge.judge(sample) for sample in SAMPLES))
     assert [one.values for one in together] == [one.values for one in alone]
+
+
+def test_an_evaluation_has_answers_judged_by_ragas(tmp_path: Path) -> None:
+    def reply(asked: Asked) -> str:
+        match asked.shape:
+            case "Answer":
+                return json.dumps({"answer": f"{LAMP} [1]", "told": True})
+            case "Marked":
+                return json.dumps({"reason": "-", "correct": 1})
+            case _:
+                return by_words(asked)
+
+    book = Terminal(tmp_path / "book", home=tmp_path / "home")
+    book.folder.mkdir()
+    (book.folder / "1.md").write_text(f"# One\n\n{LAMP} {EELS}\n", encoding="utf-8")
+    asked = {
+        "question": SAMPLES[0].question,
+        "kind": "fact",
+        "answer": SAMPLES[0].answer,
+        "gold": [{"file": "1.md", "quote": LAMP}],
+    }
+    (tmp_path / "q.jsonl").write_text(json.dumps(asked), encoding="utf-8")
+    assert book.run("ingest", ".").code == 0
+    with ModelServer(key="") as server:
+        server.answering(reply)
+        words = ["--pipeline", "b", "--model", "--read", "--questions", "../q.jsonl"]
+        ran = book.run("eval", *words, "--json", **with_model(server))
+    assert ran.code == 0, ran.err
+    figures = ran.json["arms"][0]["figures"]
+    judged_by_ragas = ("faithfulness", "context_precision", "context_recall")
+    found = {name: figures[name]["value"] for name in judged_by_ragas}
+    assert found == pytest.approx(dict.fromkeys(judged_by_ragas, 1.0))
+    assert "lrwr[eval]" not in ran.err
