@@ -1,12 +1,15 @@
 """The command line: every command by name. Nothing heavy is imported here."""
 
+import os
 import sys
+from copy import copy
 from typing import Annotated
 
 import typer
 
 from lrwr import __version__
 from lrwr.cli.commands import (
+    account,
     ask,
     backup,
     canon,
@@ -16,6 +19,7 @@ from lrwr.cli.commands import (
     config,
     diff,
     doctor,
+    eval_review,
     export,
     gaps,
     home,
@@ -40,6 +44,9 @@ from lrwr.cli.commands import (
 from lrwr.cli.groups import NamedGroup
 from lrwr.core.model.errors import ExitCode, LrwrError
 
+COMPLETING = "_LRWR_COMPLETE"
+"""The variable by which a shell says that it completes a command."""
+
 app = typer.Typer(
     name="lrwr",
     help="The Little Red Writing Room: reads your manuscript, and answers from it.",
@@ -55,6 +62,7 @@ characters_app = typer.Typer(
 check_app = typer.Typer(
     cls=NamedGroup, invoke_without_command=True, epilog=check.EPILOG
 )
+eval_app = typer.Typer(invoke_without_command=True, epilog=evaluation.EPILOG)
 gaps_app = typer.Typer(cls=NamedGroup, invoke_without_command=True, epilog=gaps.EPILOG)
 threads_app = typer.Typer(invoke_without_command=True, epilog=threads.EPILOG)
 privacy_app = typer.Typer(invoke_without_command=True, epilog=privacy.EPILOG)
@@ -101,7 +109,12 @@ app.command("diff", epilog=diff.EPILOG)(diff.diff)
 app.command("search", epilog=search.EPILOG)(search.search)
 app.command("ask", epilog=ask.EPILOG)(ask.ask)
 app.command("chat", epilog=chat.EPILOG)(chat.chat)
-app.command("eval", epilog=evaluation.EPILOG)(evaluation.evaluate)
+eval_app.callback()(evaluation.evaluate)
+eval_app.command("compare", epilog=evaluation.COMPARE_EPILOG)(evaluation.compare)
+eval_app.command("review", epilog=eval_review.EPILOG)(eval_review.review)
+eval_app.command("runs")(evaluation.runs)
+eval_app.command("show", epilog=evaluation.SHOW_EPILOG)(evaluation.show)
+app.add_typer(eval_app, name="eval")
 app.command("status")(status.status)
 app.command("jobs")(jobs.jobs)
 app.command("init")(init.init)
@@ -165,12 +178,15 @@ privacy_app.command("allow", epilog=privacy.ALLOW_EPILOG)(privacy.allow)
 privacy_app.command("deny", epilog=privacy.DENY_EPILOG)(privacy.deny)
 privacy_app.command("clear", epilog=privacy.CLEAR_EPILOG)(privacy.clear)
 app.add_typer(privacy_app, name="privacy")
+app.command("login", epilog=account.LOGIN_EPILOG)(account.login)
+app.command("logout", epilog=account.LOGOUT_EPILOG)(account.logout)
+app.command("whoami", epilog=account.WHOAMI_EPILOG)(account.whoami)
 
 
 def run() -> None:
     """Run the command; turn every failure into a message and an exit code."""
     try:
-        app()
+        _app_for(sys.argv[1:2])()
     except LrwrError as error:
         _say(error)
         sys.exit(int(error.exit_code))
@@ -187,6 +203,21 @@ def run() -> None:
         fault = fault_of(error)
         _say(fault)
         sys.exit(int(fault.exit_code))
+
+
+def _app_for(first: list[str]) -> typer.Typer:
+    """Return what has the command that is named first, and no other.
+
+    To lay out what each can be told takes its time. All are there where none is named
+    by its whole name, and where a shell completes one.
+    """
+    commands = [one for one in app.registered_commands if [one.name] == first]
+    groups = [one for one in app.registered_groups if [one.name] == first]
+    if COMPLETING in os.environ or not (commands or groups):
+        return app
+    chosen = copy(app)
+    chosen.registered_commands, chosen.registered_groups = commands, groups
+    return chosen
 
 
 def _say_stopped() -> None:

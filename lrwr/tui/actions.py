@@ -23,7 +23,7 @@ class Action:
     `id` is what the keys in the settings are told for. `does` is the screen's own
     action. `slash` is what may be typed instead, empty where nothing can; `takes` names
     what follows it, in brackets where it may be left out. `part` is where it stands in
-    the help.
+    the help. What is `eager` is heard before what has the focus, and before it is typed.
     """
 
     id: str
@@ -35,6 +35,7 @@ class Action:
     takes: str = ""
     shown: bool = False
     part: str = ""
+    eager: bool = True
 
     @property
     def deed(self) -> str:
@@ -44,7 +45,7 @@ class Action:
 
     @property
     def binding(self) -> Binding:
-        """The keys, as a screen or the prompt binds them: before they can be typed."""
+        """The keys, as a screen or a part of it binds them."""
         return Binding(
             self.keys,
             self.does,
@@ -52,8 +53,7 @@ class Action:
             show=self.shown,
             tooltip=self.help,
             id=self.id,
-            priority=self.id.startswith("prompt.")
-            or self.keys not in ("escape", "enter"),
+            priority=self.eager,
         )
 
 
@@ -151,7 +151,7 @@ ROOM: tuple[Action, ...] = (
     Action(
         "room.stop", "escape", "Stop", "Stop the answer, or leave what is open",
         "stop", "stop",
-        part=ASKING,
+        part=ASKING, eager=False,
     ),
     Action(
         "room.quit", "ctrl+q", "Quit", "Leave the writing room", "quit", "quit",
@@ -187,18 +187,178 @@ PROMPT: tuple[Action, ...] = (
 """What the prompt can do while it is written in."""
 
 PLACES: tuple[Action, ...] = (
-    Action("place.open", "enter", "Open", "Open the passage in your editor", "open"),
+    Action(
+        "place.open", "enter", "Open", "Open the passage in your editor", "open",
+        eager=False,
+    ),
     Action("place.copy", "c", "Copy", "Copy the passage", "copy_quote"),
-)
+    Action(
+        "place.next", "down,j", "Next passage", "Go to the next passage", "move(1)",
+        eager=False,
+    ),
+    Action(
+        "place.before", "up,k", "Passage before", "Go to the passage before",
+        "move(-1)", eager=False,
+    ),
+    Action(
+        "place.first", "home", "First passage", "Go to the first passage",
+        "move(-999)", eager=False,
+    ),
+    Action(
+        "place.last", "end", "Last passage", "Go to the last passage", "move(999)",
+        eager=False,
+    ),
+    Action(
+        "place.leave", "escape", "Back", "Go back to the prompt", "leave", eager=False
+    ),
+)  # fmt: skip
 """What can be done with a passage that is shown."""
+
+TURNS: tuple[Action, ...] = (
+    Action(
+        "turn.before", "up", "Turn before", "Go to the turn before", "choose(-1)",
+        eager=False,
+    ),
+    Action(
+        "turn.next", "down", "Next turn", "Go to the next turn", "choose(1)",
+        eager=False,
+    ),
+    Action("turn.end", "end", "To the end", "Go to its end", "to_end", eager=False),
+)  # fmt: skip
+"""What can be done in the conversation, once it is chosen."""
 
 JUMP = "alt+1,alt+2,alt+3,alt+4,alt+5,alt+6,alt+7,alt+8,alt+9"
 """Keys that show the passage of that number."""
+
+DIGITS: tuple[Action, ...] = (
+    Action(
+        "turn.jump", "1,2,3,4,5,6,7,8,9", "Passage", "Show the passage of that number",
+        "jump", eager=False,
+    ),
+    Action(
+        "place.jump", "1,2,3,4,5,6,7,8,9", "Passage", "Go to the passage of that number",
+        "jump", eager=False,
+    ),
+)  # fmt: skip
+"""Keys of the conversation, and of its passages, that show the one of that number."""
 
 FIXED: tuple[Action, ...] = (
     Action(
         "room.jump", JUMP, "Passage", "Show the passage of that number", "jump",
         part=TALK,
     ),
+    *DIGITS,
 )  # fmt: skip
 """What has keys that cannot be changed."""
+
+CLOSE = Action("list.close", "escape", "Close", "Go back", "leave", shown=True)
+"""What all that lies on the conversation can do."""
+
+LISTS: tuple[Action, ...] = (
+    Action(
+        "list.choose", "enter", "Choose",
+        "Choose the row, or open the place of the line", "enter", shown=True,
+    ),
+    Action("list.up", "up", "Up", "Go to the one before", "step(-1)"),
+    Action("list.down", "down", "Down", "Go to the next one", "step(1)"),
+    Action("list.back", "pageup", "Back", "Go back a page", "page(-1)"),
+    Action("list.on", "pagedown", "On", "Go on a page", "page(1)"),
+    Action(
+        "list.rows", "left", "To the list", "Go back from what is read to the list",
+        "back", eager=False,
+    ),
+    CLOSE,
+)  # fmt: skip
+"""What every list can do."""
+
+ANSWER = Action(
+    "list.choose", "enter", "Answer",
+    "Answer the gap, or open the place of the line", "enter", shown=True,
+)  # fmt: skip
+"""What Enter does among gaps."""
+
+GO_ON = Action(
+    "list.choose", "enter", "Open", "Go on with this conversation", "enter", shown=True
+)
+"""What Enter does among conversations."""
+
+GO_TO = Action(
+    "list.choose", "enter", "Open",
+    "Go to what is said of it, or open the place of the line", "enter", shown=True,
+)  # fmt: skip
+"""What Enter does among what is known of the story."""
+
+FIND = Action(
+    "list.find", "slash", "Find", "Look for words, where letters are keys", "find",
+    shown=True, eager=False,
+)  # fmt: skip
+"""Of lists in which letters are keys."""
+
+GAPS: tuple[Action, ...] = (
+    Action("gaps.answer", "a", "Answer", "Answer the gap", "answer", eager=False),
+    Action(
+        "gaps.dismiss", "d", "Leave open", "Leave it open on purpose", "decline",
+        shown=True, eager=False,
+    ),
+    Action(
+        "gaps.postpone", "p", "Later", "Put it off: nothing is decided", "postpone",
+        shown=True, eager=False,
+    ),
+    Action(
+        "gaps.undo", "u", "Undo", "Take the last decision back", "undo",
+        shown=True, eager=False,
+    ),
+)  # fmt: skip
+"""What can be done with what is left open."""
+
+THREADS: tuple[Action, ...] = (
+    Action(
+        "threads.rename", "r", "Rename", "Give it another title", "rename",
+        shown=True, eager=False,
+    ),
+    Action(
+        "threads.export", "e", "Export", "Write it out as Markdown", "export",
+        shown=True, eager=False,
+    ),
+    Action(
+        "threads.delete", "d", "Delete", "Put it away: that can be undone", "delete",
+        shown=True, eager=False,
+    ),
+    Action(
+        "threads.undo", "u", "Undo", "Bring the last deleted one back", "undo",
+        shown=True, eager=False,
+    ),
+)  # fmt: skip
+"""What can be done with conversations."""
+
+CHARACTERS: tuple[Action, ...] = (
+    Action(
+        "characters.talk", "f4,ctrl+enter", "Talk with them",
+        "Choose, and have them answer themselves", "talk", shown=True,
+    ),
+)  # fmt: skip
+"""What can be done with those whom one may talk about."""
+
+LIBRARY: tuple[Action, ...] = (
+    Action(
+        "library.read", "r", "Read", "Read what changed in the manuscript", "read",
+        shown=True, eager=False,
+    ),
+)  # fmt: skip
+"""What can be done with the library."""
+
+LINE: tuple[Action, ...] = (
+    Action("line.done", "enter", "Done", "Take what is written", "give", shown=True),
+    Action("line.leave", "escape", "Leave it", "Change nothing", "leave", shown=True),
+)
+"""What can be done where one line is asked for."""
+
+ELSEWHERE: tuple[tuple[str, tuple[Action, ...]], ...] = (
+    ("In lists", (*LISTS, FIND)),
+    ("In what is left open", GAPS),
+    ("In the list of conversations", THREADS),
+    ("In the list of characters", CHARACTERS),
+    ("In the library", LIBRARY),
+    ("Where one line is asked for", LINE),
+)
+"""All of it, by where it is done."""

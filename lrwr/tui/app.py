@@ -11,7 +11,6 @@ from lrwr.core.model.errors import LrwrError
 from lrwr.core.settings.values import Settings
 from lrwr.tui.actions import ROOM
 from lrwr.tui.hearing import hear_alt_enter, hear_alt_with_numbers
-from lrwr.tui.keys import keymap_of
 from lrwr.tui.screens.room import RoomScreen
 from lrwr.tui.sitting import Opening
 from lrwr.tui.themes import theme_named, themes
@@ -51,14 +50,35 @@ class WritingRoom(App[None], inherit_bindings=False):
         self.keymap: Mapping[str, str] = {}
         self._opening = opening
         self._problems = list(self._dress())
+        self._read_so = self._colours()
+        self.stylesheet.set_variables(self._read_so)
 
     def on_mount(self) -> None:
         """Show the conversation, and what is wrong with the room's settings."""
+        if self.settings.screen.keys:
+            self._take_keys()
+        self.push_screen(RoomScreen(self._opening))
+        for problem in self._problems:
+            self.notify(problem, severity="warning", markup=False)
+
+    def refresh_css(self, animate: bool = True) -> None:
+        """Read the styles anew, unless they were read in these colours."""
+        if self._read_so == self._colours():
+            self.stylesheet.update(self, animate=animate)
+        else:
+            self._read_so = self._colours()
+            super().refresh_css(animate)
+
+    def _colours(self) -> dict[str, str]:
+        return self.get_css_variables()
+
+    def _take_keys(self) -> None:
+        """Do what is done with the writer's own keys."""
+        from lrwr.tui.keys import keymap_of
+
         self.keymap, problems = keymap_of(self.settings.screen.keys)
         self.set_keymap(self.keymap)
-        self.push_screen(RoomScreen(self._opening))
-        for problem in (*problems, *self._problems):
-            self.notify(problem, severity="warning", markup=False)
+        self._problems = [*problems, *self._problems]
 
     def _dress(self) -> Iterator[str]:
         """Put on the theme that is set, before anything is drawn in another."""

@@ -4,14 +4,26 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 PATIENCE = 10.0
 """Seconds that work may take to end, once it was told to."""
 
+LAST = 1.0
+"""Seconds that are left to work that is cut off."""
+
 Lent = TypeVar("Lent", covariant=True)
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Something that could not be put away, and why: `error` None for want of time."""
+
+    what: str
+    error: Exception | None
 
 
 class Backstage(Generic[Lent]):
@@ -22,10 +34,17 @@ class Backstage(Generic[Lent]):
     """
 
     def __init__(
-        self, opening: Callable[[], AbstractAsyncContextManager[Lent]]
+        self,
+        opening: Callable[[], AbstractAsyncContextManager[Lent]],
+        *,
+        patience: float = PATIENCE,
     ) -> None:
         self.waiting = 0
         """How many wait for what they had done."""
+        self.lost: list[Lost] = []
+        """What was stopped and could not be put away; whole once all is over."""
+        self._patience = patience
+        self._keeping: dict[asyncio.Task[Any], str] = {}
         self._opening = opening
         self._opened: asyncio.Task[Lent] | None = None
         self._loop = asyncio.new_event_loop()
@@ -70,11 +89,12 @@ class Backstage(Generic[Lent]):
             self.waiting -= 1
 
     async def follow(
-        self, work: Callable[[Lent], AsyncGenerator[Result, None]]
+        self, work: Callable[[Lent], AsyncGenerator[Result, None]], *, keeps: str = ""
     ) -> AsyncGenerator[Result, None]:
         """Yield what `work` yields, in order and as it comes.
 
-        Closed early, it closes the work and waits until that has ended.
+        Closed early, it closes the work and waits until that has ended. `keeps` names
+        what the work puts away as it ends, for `lost` if it cannot.
         """
         here = asyncio.get_running_loop()
         came: asyncio.Queue[_Came[Result]] = asyncio.Queue()
@@ -86,7 +106,7 @@ class Backstage(Generic[Lent]):
 
         async def watched() -> None:
             try:
-                await self._there(pass_on())
+                await self._there(pass_on(), keeps)
             finally:
                 came.put_nowait(_Came([]))
 
@@ -110,7 +130,9 @@ class Backstage(Generic[Lent]):
             if opened.done() and (opened.cancelled() or opened.exception()):
                 self._opened = None  # what could not be opened is tried again
 
-    async def _there(self, work: Coroutine[Any, Any, Result]) -> Result:
+    async def _there(
+        self, work: Coroutine[Any, Any, Result], keeps: str = ""
+    ) -> Result:
         here = asyncio.get_running_loop()
         ended: asyncio.Future[asyncio.Task[Result]] = here.create_future()
         begun: list[asyncio.Task[Result]] = []
@@ -119,10 +141,13 @@ class Backstage(Generic[Lent]):
             task = self._loop.create_task(work)
             begun.append(task)
             self._begun.add(task)
+            if keeps:
+                self._keeping[task] = keeps
             task.add_done_callback(end)
 
         def end(task: asyncio.Task[Result]) -> None:
             self._begun.discard(task)
+            self._note(task)
             here.call_soon_threadsafe(settle, task)
 
         def settle(task: asyncio.Task[Result]) -> None:
@@ -142,14 +167,31 @@ class Backstage(Generic[Lent]):
         """Stop each task once: one that is stopping already has things to put away."""
         for task in self._begun:
             _stop(task)
-        end = self._loop.time() + PATIENCE
+        end = self._loop.time() + self._patience
         while left := asyncio.all_tasks() - {asyncio.current_task()}:
             await asyncio.wait(left, timeout=max(0.0, end - self._loop.time()))
             if self._loop.time() >= end:
+                await self._cut_off()
                 break
         await self._stack.aclose()
         await self._loop.shutdown_asyncgens()
         await self._loop.shutdown_default_executor()
+
+    async def _cut_off(self) -> None:
+        """End what would not end, and note what it leaves undone."""
+        self.lost += [Lost(what, None) for what in self._keeping.values()]
+        self._keeping.clear()
+        if left := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in left:
+                task.cancel()
+            await asyncio.wait(left, timeout=LAST)
+
+    def _note(self, task: asyncio.Task[Any]) -> None:
+        """Note what a task had to put away when it was stopped, and could not."""
+        what = self._keeping.pop(task, "")
+        if what and task.cancelling() and not task.cancelled():
+            error = task.exception()
+            self.lost += [Lost(what, error)] if isinstance(error, Exception) else []
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)

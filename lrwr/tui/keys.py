@@ -7,10 +7,28 @@ from itertools import product
 
 from textual.keys import KEY_ALIASES, KEY_NAME_REPLACEMENTS, Keys, key_to_character
 
-from lrwr.tui.actions import FIXED, PLACES, PROMPT, ROOM, Action
+from lrwr.tui.actions import ELSEWHERE, FIXED, PLACES, PROMPT, ROOM, TURNS, Action
 
-EVERY = (*ROOM, *PROMPT, *PLACES)
+EVERY = (
+    *ROOM,
+    *PROMPT,
+    *PLACES,
+    *TURNS,
+    *(one for _, actions in ELSEWHERE for one in actions),
+)
 """All that keys can be set for."""
+
+LETTERS = ("place.", "gaps.", "threads.", "library.", "list.find")
+"""How that begins for which letters may be keys, for nobody writes there."""
+
+TOGETHER = (
+    *(frozenset({"room", one}) for one in ("prompt", "place", "turn")),
+    *(frozenset({"list", one}) for one in ("gaps", "threads", "characters", "library")),
+)
+"""Whose actions listen at the same time."""
+
+EVERYWHERE = frozenset({"room.quit", "room.help"})
+"""What listens even where something lies on the conversation."""
 
 MODIFIERS = frozenset({"alt", "ctrl", "hyper", "meta", "shift", "super"})
 
@@ -128,7 +146,7 @@ def _is_key(key: str) -> bool:
 
 def _is_typed(name: str, key: str) -> bool:
     """Say whether a key writes something where one writes."""
-    if name.startswith("place."):
+    if name.startswith(LETTERS):
         return False
     *modifiers, last = key.split("+")
     return set(modifiers) <= {"shift"} and key_to_character(last) is not None
@@ -147,6 +165,7 @@ def _clashes(
 
 
 def _same_place(one: str, other: str) -> bool:
-    """Say whether two actions listen at the same time; those of the room always do."""
-    places = {one.partition(".")[0], other.partition(".")[0]}
-    return len(places) == 1 or "room" in places
+    """Say whether two actions listen at the same time."""
+    places = frozenset({one.partition(".")[0], other.partition(".")[0]})
+    at_once = len(places) == 1 or places in TOGETHER
+    return at_once or not EVERYWHERE.isdisjoint({one, other})

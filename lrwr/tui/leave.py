@@ -7,9 +7,9 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
-from textual.widgets import Button, Static
+from textual.widgets import Button, Footer, Static
 
+from lrwr.tui.screens.sheet import Sheet
 from lrwr.wording.cleaning import clean
 
 if TYPE_CHECKING:
@@ -17,22 +17,26 @@ if TYPE_CHECKING:
     from lrwr.tui.screens.room import RoomScreen
 
 
-class LeaveScreen(ModalScreen[bool | None]):
+class LeaveScreen(Sheet[bool | None]):
     """A question that is answered with yes, no, or not now (None)."""
 
     DEFAULT_CSS: ClassVar[str] = """
-    LeaveScreen { align: center middle; }
-    LeaveScreen > Vertical {
-        width: 72; max-width: 90%; height: auto; padding: 1 2;
-        background: $surface; border: round $warning;
+    LeaveScreen {
+        & > Vertical { width: 72; max-width: 90%; height: auto; border: round $warning; }
+        .title { color: $warning; }
+        .leave-question { height: auto; margin: 1 0; }
+        Horizontal { height: 3; align: center middle; }
+        Button { margin: 0 1; }
     }
-    LeaveScreen .title { text-style: bold; color: $warning; height: 1; }
-    LeaveScreen .leave-question { height: auto; margin: 1 0; }
-    LeaveScreen Horizontal { height: 3; align: center middle; }
-    LeaveScreen Button { margin: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "later", "Not now", tooltip="Nothing is sent; ask again"),
+        Binding(
+            "escape",
+            "later",
+            "Not now",
+            id="list.close",
+            tooltip="Nothing is sent; ask again",
+        ),
     ]
 
     def __init__(self, question: str) -> None:
@@ -47,6 +51,7 @@ class LeaveScreen(ModalScreen[bool | None]):
             with Horizontal():
                 yield Button("No, never here", id="no", variant="primary")
                 yield Button("Allow it for this folder", id="yes")
+            yield Footer(show_command_palette=False, compact=True)
 
     @on(Button.Pressed)
     def _answered(self, event: Button.Pressed) -> None:

@@ -23,6 +23,7 @@ def themes() -> tuple[Theme, ...]:
             success="#8fb573",
             warning="#e0a44f",
             error="#ee6a5f",
+            variables=_bars("#231e1a", "#51443a", "#6b5a4d", "#e0675c"),
         ),
         Theme(
             name=LIGHT,
@@ -37,8 +38,22 @@ def themes() -> tuple[Theme, ...]:
             success="#4b7a34",
             warning="#92600f",
             error="#b3261e",
+            variables=_bars("#f3ecdf", "#cfc1aa", "#b9a88c", "#a8322a"),
         ),
     )
+
+
+def _bars(ground: str, bar: str, touched: str, held: str) -> dict[str, str]:
+    """Return the colours of scroll bars: quiet until they are taken hold of."""
+    return {
+        "scrollbar": bar,
+        "scrollbar-hover": touched,
+        "scrollbar-active": held,
+        "scrollbar-background": ground,
+        "scrollbar-background-hover": ground,
+        "scrollbar-background-active": ground,
+        "scrollbar-corner-color": ground,
+    }
 
 
 def theme_named(name: str, env: Mapping[str, str]) -> str:

@@ -1,6 +1,8 @@
 """The writing room as it is installed, in a real terminal."""
 
 import signal
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -75,3 +77,24 @@ def test_a_terminal_that_is_closed_loses_nothing(
     (turn,) = book.run("threads", "show", talk["id"], "--json").json["conversation"]
     assert turn["state"] == "stopped"
     assert turn["answer"].startswith("word word")
+
+
+def test_an_answer_that_could_not_be_kept_is_told_of_once_the_screen_is_gone(
+    sample: Terminal,
+) -> None:
+    book = read(sample)
+    database = next((book.folder / ".lrwr").glob("*.db"))
+    with ModelServer(key="") as server:
+        server.pause = 0.05
+        server.answering(
+            lambda asked: Refuse(400) if asked.shape else Say(*["word "] * 2_000)
+        )
+        with open_room(book, **with_model(server)) as room:
+            room.expect("Ask something")
+            room.press(*"Who keeps the ledger?", "enter")
+            room.expect("word word")
+            with closing(sqlite3.connect(database)) as other:
+                other.execute("begin exclusive")
+                room.press("ctrl+q")
+                room.expect("the last answer could not be kept:")
+            assert room.leave() == 0

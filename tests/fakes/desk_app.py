@@ -40,7 +40,7 @@ class DeskApp(App[None]):
 
     def compose(self) -> ComposeResult:
         """Lay out the desk, and something else that can be looked at."""
-        yield Desk(42, look_up)
+        yield Desk(42, look_up, {})
         yield Static("the end", markup=False)
 
     def on_mount(self) -> None:

@@ -7,8 +7,8 @@ from contextlib import aclosing, asynccontextmanager
 
 import pytest
 
-from lrwr.core.model.errors import NotFound
-from lrwr.tui.backstage import Backstage
+from lrwr.core.model.errors import NotFound, StoreProblem
+from lrwr.tui.backstage import Backstage, Lost
 
 
 class Props:
@@ -163,3 +163,55 @@ async def test_a_failure_half_way_comes_after_what_came_before_it() -> None:
         assert await anext(came) == 1
         with pytest.raises(NotFound, match="It is gone"):
             await anext(came)
+
+
+class Shelf:
+    """Work that puts away what there is when it is stopped, and may fail at that."""
+
+    def __init__(self, error: Exception | None) -> None:
+        self.begun = threading.Event()
+        self.error = error
+
+    async def talk(self) -> AsyncGenerator[int, None]:
+        """Talk for ever."""
+        try:
+            self.begun.set()
+            await asyncio.Event().wait()
+            yield 1
+        finally:
+            await self._put_away()
+
+    async def _put_away(self) -> None:
+        if self.error is None:
+            await asyncio.Event().wait()
+        else:
+            raise self.error
+
+
+async def left_while_talking(error: Exception | None, keeps: str) -> list[Lost]:
+    shelf = Shelf(error)
+
+    @asynccontextmanager
+    async def open_shelf() -> AsyncIterator[Shelf]:
+        yield shelf
+
+    async def listen() -> None:
+        async for _ in stage.follow(lambda lent: lent.talk(), keeps=keeps):
+            pass
+
+    async with Backstage(open_shelf, patience=0.05) as stage:
+        listening = asyncio.create_task(listen())
+        await asyncio.to_thread(shelf.begun.wait)
+    listening.cancel()
+    await asyncio.wait([listening])
+    return stage.lost
+
+
+async def test_what_could_not_be_put_away_is_told_with_its_reason() -> None:
+    full = StoreProblem("The disk is full")
+    assert await left_while_talking(full, "the answer") == [Lost("the answer", full)]
+    assert await left_while_talking(full, "") == []
+
+
+async def test_what_is_cut_off_for_want_of_time_is_told() -> None:
+    assert await left_while_talking(None, "the answer") == [Lost("the answer", None)]

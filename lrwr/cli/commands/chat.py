@@ -7,11 +7,13 @@ import typer
 from lrwr.cli.commands.ask import AsOf, Character, ModeName, ThreadName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractAsyncContextManager
 
     from lrwr.cli.output import Output
+    from lrwr.core.model.turns import Mode
     from lrwr.core.settings.values import Settings
+    from lrwr.tui.backstage import Lost
     from lrwr.tui.lending import Lends
     from lrwr.tui.sitting import Opening
 
@@ -41,23 +43,33 @@ def chat(
 ) -> None:
     """Open the writing room: ask, read, follow each answer to the text."""
     import asyncio
+    import gc
 
+    gc.disable()  # until the first picture: all that is loaded for it stays
     from lrwr.cli.begin import begin
-    from lrwr.cli.choices import mode_named
     from lrwr.tui.sitting import Opening
 
     settings, output = begin(context)
     opening = Opening(
         character=character or "",
         as_of=as_of or "",
-        mode=mode_named(mode),
+        mode=_mode_named(mode),
         thread=thread or "",
         watch=watch,
     )
     if plain or _is_piped(output):
+        gc.enable()
         _converse(settings, output, opening)
     else:
-        asyncio.run(_chat(settings, opening))
+        _tell_lost(output, asyncio.run(_chat(settings, opening)))
+
+
+def _mode_named(name: str | None) -> "Mode | None":
+    if name is None:
+        return None
+    from lrwr.cli.choices import mode_named
+
+    return mode_named(name)
 
 
 def _is_piped(output: "Output") -> bool:
@@ -80,7 +92,8 @@ def _converse(settings: "Settings", output: "Output", opening: "Opening") -> Non
     converse(settings, output, opening)
 
 
-async def _chat(settings: "Settings", opening: "Opening") -> None:
+async def _chat(settings: "Settings", opening: "Opening") -> "Sequence[Lost]":
+    """Open the room, and return what could not be kept as it was left."""
     from lrwr.cli.faults import fault_of
     from lrwr.tui.app import WritingRoom
     from lrwr.tui.backstage import Backstage
@@ -94,6 +107,22 @@ async def _chat(settings: "Settings", opening: "Opening") -> None:
         room = WritingRoom(stage, settings, opening, fault_of)
         _leave_when_told(room.exit)
         await room.run_async()
+    return stage.lost
+
+
+def _tell_lost(output: "Output", lost: "Sequence[Lost]") -> None:
+    from lrwr.cli.faults import fault_of
+    from lrwr.core.model.errors import LrwrError
+
+    for one in lost:
+        match one.error:
+            case None:
+                why = "it took too long; what was being done was cut off"
+            case LrwrError() as error:
+                why = f"{error}. {error.hint}"
+            case error:
+                why = str(fault_of(error))
+        output.warn(f"{one.what} could not be kept: {why}".rstrip())
 
 
 def _leave_when_told(leave: "Callable[[], None]") -> None:

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
+from lrwr.tui.actions import CHARACTERS
 from lrwr.tui.rows import Row
 from lrwr.tui.screens.paired import Paired
 from lrwr.tui.story import story_as_of
@@ -33,13 +34,7 @@ class CharactersScreen(Paired[Chosen | None]):
 
     RANKED: ClassVar[bool] = True
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "f4,ctrl+enter",
-            "talk",
-            "Talk with them",
-            id="characters.talk",
-            tooltip="Choose, and have them answer themselves",
-        ),
+        *(action.binding for action in CHARACTERS),
     ]
 
     def __init__(self, room: "RoomScreen", title: str) -> None:

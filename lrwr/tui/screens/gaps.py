@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
+from lrwr.tui.actions import ANSWER, FIND, GAPS
 from lrwr.tui.gaps import Left, decide, left_open, take_back
 from lrwr.tui.rows import Row
 from lrwr.tui.screens.line import LineScreen
@@ -33,21 +34,8 @@ class GapsScreen(Paired[None]):
     """
     WORDS_FIRST: ClassVar[bool] = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "enter",
-            "enter",
-            "Answer",
-            id="gaps.enter",
-            tooltip="Answer the gap, or open the place of the line",
-            priority=True,
-        ),
-        Binding("a", "answer", "Answer", show=False, id="gaps.answer"),
-        Binding("d", "decline", "Leave open", id="gaps.dismiss", tooltip="On purpose"),
-        Binding(
-            "p", "postpone", "Later", id="gaps.postpone", tooltip="Nothing is decided"
-        ),
-        Binding("u", "undo", "Undo", id="gaps.undo", tooltip="Take the last one back"),
-        Binding("slash", "find", "Find", id="gaps.find", tooltip="Look for words"),
+        ANSWER.binding,
+        *(action.binding for action in (*GAPS, FIND)),
     ]
 
     def __init__(self, room: "RoomScreen") -> None:

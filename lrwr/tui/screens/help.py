@@ -12,10 +12,23 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from lrwr.tui.actions import FIXED, ORDER, PLACES, PROMPT, ROOM, Action
+from lrwr.tui.actions import (
+    CLOSE,
+    DIGITS,
+    ELSEWHERE,
+    FIXED,
+    ORDER,
+    PLACES,
+    PROMPT,
+    ROOM,
+    TURNS,
+    Action,
+)
 from lrwr.tui.keys import keys_of, shown
 
 PASSAGES = "Passages, once the pane beside the conversation is chosen with Tab"
+
+TALK_ITSELF = "The conversation, once it is chosen with Tab"
 
 OWN_KEYS = (
     "Keys of your own go into lrwr.toml, under [screen], by the names in grey:"
@@ -60,12 +73,16 @@ class HelpScreen(ModalScreen[None]):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,f1", "close", "Close", priority=True),
-        Binding("up", "scroll('up')", "Up", show=False, priority=True),
-        Binding("down", "scroll('down')", "Down", show=False, priority=True),
-        Binding("pageup", "scroll('page_up')", "Page up", show=False, priority=True),
-        Binding(
-            "pagedown", "scroll('page_down')", "Page down", show=False, priority=True
+        Binding("escape", "leave", "Close", id="list.close", priority=True),
+        Binding("f1", "leave", "Close", show=False, id="room.help", priority=True),
+        *(
+            Binding(key, f"scroll('{how}')", show=False, id=name, priority=True)
+            for key, how, name in (
+                ("up", "up", "list.up"),
+                ("down", "down", "list.down"),
+                ("pageup", "page_up", "list.back"),
+                ("pagedown", "page_down", "list.on"),
+            )
         ),
     ]
 
@@ -78,7 +95,8 @@ class HelpScreen(ModalScreen[None]):
         """Lay out the list."""
         with Vertical() as box:
             box.border_title = "What you can do"
-            box.border_subtitle = "↑ ↓ scroll · type to find · Esc closes"
+            close = in_words(keys_of(CLOSE, self._keymap))
+            box.border_subtitle = f"↑ ↓ scroll · type to find · {close} closes"
             yield Input(
                 self._words, placeholder="Find a key or a command", compact=True
             )
@@ -90,7 +108,7 @@ class HelpScreen(ModalScreen[None]):
         self.query_one(Static).update(self._told(event.value))
         self.query_one(VerticalScroll).scroll_home(animate=False)
 
-    def action_close(self) -> None:
+    def action_leave(self) -> None:
         """Go back to the conversation."""
         self.dismiss()
 
@@ -146,7 +164,10 @@ def in_words(keys: tuple[str, ...]) -> str:
 
 def parts() -> Iterator[tuple[str, tuple[Action, ...]]]:
     """Yield the parts of the table, each with its title and its actions."""
-    every = sorted((*PROMPT, *ROOM, *FIXED), key=lambda one: ORDER.index(one.part))
+    everywhere = (*PROMPT, *ROOM, *(one for one in FIXED if one.part))
+    every = sorted(everywhere, key=lambda one: ORDER.index(one.part))
     for part, actions in groupby(every, lambda one: one.part):
         yield part, tuple(actions)
-    yield PASSAGES, PLACES
+    yield PASSAGES, (*PLACES, *DIGITS[1:])
+    yield TALK_ITSELF, (*TURNS, *DIGITS[:1])
+    yield from ELSEWHERE

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.message import Message
-from textual.screen import ModalScreen
-from textual.widgets import Input, ProgressBar, Static
+from textual.widgets import Footer, Input, ProgressBar, Static
 
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.events import Finished, IngestEvent, Planned
 from lrwr.core.model.jobs import Job, JobState
+from lrwr.tui.actions import CLOSE, LIBRARY
+from lrwr.tui.screens.sheet import Sheet
 from lrwr.wording.amounts import count
 from lrwr.wording.cleaning import clean, one_line
 
@@ -51,27 +52,23 @@ async def shelf_of(lent: "Lends") -> Shelf:
     return Shelf(counts, folders, tuple(jobs), root)
 
 
-class LibraryScreen(ModalScreen[bool]):
+class LibraryScreen(Sheet[bool]):
     """Shows the library; comes to whether anything was read from here."""
 
     DEFAULT_CSS: ClassVar[str] = """
-    LibraryScreen { align: center middle; }
-    LibraryScreen > Vertical {
-        width: 90%; height: 90%; max-width: 110; padding: 1 2;
-        background: $surface; border: round $primary;
+    LibraryScreen {
+        & > Vertical { max-width: 110; }
+        .told { height: auto; margin-top: 1; }
+        .head { text-style: bold; color: $secondary; margin-top: 1; }
+        #jobs, #learned { margin-top: 0; }
+        .bad { color: $text-warning; }
+        Input { height: 3; margin-top: 1; }
+        ProgressBar { margin-top: 1; height: 1; }
+        VerticalScroll { height: 1fr; margin-bottom: 1; scrollbar-size-vertical: 1; }
     }
-    LibraryScreen .title { text-style: bold; color: $primary; height: 1; }
-    LibraryScreen .told { height: auto; margin-top: 1; }
-    LibraryScreen .head { text-style: bold; color: $secondary; margin-top: 1; }
-    LibraryScreen .bad { color: $text-warning; }
-    LibraryScreen Input { height: 3; margin-top: 1; }
-    LibraryScreen ProgressBar { margin-top: 1; height: 1; }
-    LibraryScreen .hint { height: 1; color: $text-muted; }
-    LibraryScreen VerticalScroll { height: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Close", tooltip="Stop reading, or go back"),
-        Binding("r", "read", "Read", tooltip="Read what changed in the manuscript"),
+        *(action.binding for action in (*LIBRARY, CLOSE)),
     ]
 
     class Seen(Message):
@@ -101,11 +98,12 @@ class LibraryScreen(ModalScreen[bool]):
                 yield Static(markup=False, classes="told", id="jobs")
                 yield Static("What saves brought", classes="head")
                 yield Static(markup=False, classes="told", id="learned")
-            yield Static("r reads what changed · Esc closes", classes="hint")
+            yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         """Look, and go on looking."""
         self.query_one(ProgressBar).display = False
+        self._say()
         self.query_one("#folder").display = False
         self._show_learned()
         self._look()
@@ -166,8 +164,10 @@ class LibraryScreen(ModalScreen[bool]):
 
     def _say(self, *lines: str, bad: bool = False) -> None:
         text = clean("\n".join(lines))
-        self.query_one("#trouble", Static).update(text if bad else "")
-        self.query_one("#report", Static).update("" if bad else text)
+        for part, told in (("#trouble", bad), ("#report", not bad)):
+            shown = self.query_one(part, Static)
+            shown.update(text if told else "")
+            shown.display = told and bool(text)
 
     @on(Seen)
     def _advance(self, seen: Seen) -> None:

@@ -3,13 +3,13 @@
 from typing import ClassVar
 
 from textual import on
-from textual.actions import SkipAction
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Input, Static
 
+from lrwr.tui.actions import LINE
 from lrwr.wording.cleaning import clean
 
 
@@ -39,17 +39,7 @@ class LineScreen(ModalScreen[str | None]):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "enter",
-            "give",
-            "Done",
-            id="line.give",
-            tooltip="Take what is written",
-            priority=True,
-        ),
-        Binding(
-            "escape", "leave", "Leave it", id="line.leave", tooltip="Change nothing"
-        ),
+        *(action.binding for action in LINE),
     ]
 
     def __init__(self, asked: str, *, value: str = "", besides: str = "") -> None:
@@ -77,8 +67,9 @@ class LineScreen(ModalScreen[str | None]):
         self.query_one(Input).focus()
 
     def action_give(self) -> None:
-        """Let Enter take its turn behind the letters before it; see `_given`."""
-        raise SkipAction
+        """Take it, once the letters before that are written."""
+        line = self.query_one(Input)
+        line.call_later(line.action_submit)
 
     @on(Input.Submitted)
     def _given(self) -> None:

@@ -5,14 +5,15 @@ from collections.abc import Awaitable, Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 from textual import events, on, work
-from textual.actions import SkipAction
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Input, OptionList, Static
 
+from lrwr.tui.actions import LISTS
 from lrwr.tui.rows import Row, Rows
+from lrwr.tui.screens.sheet import SIDE_BY_SIDE
 from lrwr.tui.widgets.listing import LineList, RowList
 from lrwr.wording.cleaning import clean
 from lrwr.wording.lines import Line, Styled
@@ -29,10 +30,6 @@ PAUSE = 0.3
 
 _SETTLED = 0.04
 """Seconds that a row is highlighted before it is read: keys repeat faster."""
-
-SIDE_BY_SIDE = 90
-"""Columns from which the list stands beside what is read, and not above it."""
-
 
 _LOOK = """
 Paired {
@@ -88,20 +85,7 @@ class Paired(ModalScreen[Result]):
 
     DEFAULT_CSS: ClassVar[str] = _LOOK
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "enter",
-            "enter",
-            "Choose",
-            id="paired.enter",
-            tooltip="Choose the row, or open the place of the line",
-            priority=True,
-        ),
-        Binding("up", "step(-1)", "Up", show=False, id="paired.up"),
-        Binding("down", "step(1)", "Down", show=False, id="paired.down"),
-        Binding("pageup", "page(-1)", "Back", show=False, id="paired.back"),
-        Binding("pagedown", "page(1)", "On", show=False, id="paired.on"),
-        Binding("left", "back", "To the list", show=False, id="paired.list"),
-        Binding("escape", "leave", "Close", id="paired.leave", tooltip="Go back"),
+        *(action.binding for action in LISTS),
     ]
     WORDS_FIRST: ClassVar[bool] = True
     """Whether what is typed goes into the line above the list; else letters are keys."""
@@ -247,8 +231,12 @@ class Paired(ModalScreen[Result]):
         self.query_one(LineList).read(lines)
 
     def action_enter(self) -> None:
-        """Let Enter take its turn behind the keys before it; see `_entered`."""
-        raise SkipAction
+        """Do what Enter does there, once the keys before it are dealt with."""
+        match self.focused:
+            case Input() as find:
+                find.call_later(find.action_submit)
+            case OptionList() as found:
+                found.call_later(found.action_select)
 
     @on(OptionList.OptionSelected)
     @on(Input.Submitted, "#paired-find")
@@ -281,13 +269,19 @@ class Paired(ModalScreen[Result]):
             self.room.tell(error)
 
     def action_step(self, by: int) -> None:
-        """Go to the row before or after, while something is typed above."""
-        rows = self.query_one(RowList)
-        (rows.action_cursor_down if by > 0 else rows.action_cursor_up)()
+        """Go to the row before or after; where lines are read, to the line."""
+        at = self._read_in
+        (at.action_cursor_down if by > 0 else at.action_cursor_up)()
 
     def action_page(self, by: int) -> None:
-        """Go a page of rows back or on, while something is typed above."""
-        self.query_one(RowList).turn(by)
+        """Go a page of rows back or on; where lines are read, of lines."""
+        self._read_in.turn(by)
+
+    @property
+    def _read_in(self) -> RowList | LineList:
+        """Where the keys go up and down."""
+        lines = self.query_one(LineList)
+        return lines if self.focused is lines else self.query_one(RowList)
 
     def action_find(self) -> None:
         """Type what to look for."""

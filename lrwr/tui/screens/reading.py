@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
+from lrwr.tui.actions import GO_TO
 from lrwr.tui.rows import Row
 from lrwr.tui.screens.paired import Paired
 from lrwr.tui.story import story_as_of
@@ -23,14 +24,7 @@ class StoryScreen(Paired[None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "enter",
-            "enter",
-            "Open",
-            id="reading.enter",
-            tooltip="Go to what is said of it, or open the place of the line",
-            priority=True,
-        ),
+        GO_TO.binding,
     ]
     NOTHING: ClassVar[str] = ""
     """What is said where there is no row at all."""

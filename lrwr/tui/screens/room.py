@@ -1,6 +1,7 @@
 """The conversation: ask, read, follow it to the text."""
 
 import asyncio
+import gc
 from collections import deque
 from contextlib import aclosing
 from dataclasses import replace
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING, ClassVar, assert_never, cast
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Vertical
 from textual.reactive import reactive
 from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Footer
 
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.turns import (
@@ -29,10 +31,10 @@ from lrwr.tui.actions import ROOM
 from lrwr.tui.commands import commands
 from lrwr.tui.context import in_context
 from lrwr.tui.knowing import give_known, give_past
-from lrwr.tui.leave import ask_leave
 from lrwr.tui.sitting import Opening, Sitting
 from lrwr.tui.turns import Welcome, asked, kept_of_stopped, welcome
 from lrwr.tui.widgets.desk import JUMPS, Desk
+from lrwr.tui.widgets.placard import Placard
 from lrwr.tui.widgets.prompt import Prompt, PromptBox
 from lrwr.tui.widgets.status import StatusLine
 from lrwr.tui.widgets.transcript import Transcript
@@ -46,6 +48,9 @@ if TYPE_CHECKING:
 
 BREATH = 0.05
 """Seconds in which the first picture is drawn, before anything heavy is loaded."""
+
+ANSWER = "the last answer"
+"""What a turn that is stopped puts away."""
 
 LEARNED = 100
 """Lines of what saves brought that are kept to be looked at."""
@@ -75,24 +80,33 @@ class RoomScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Lay out the room."""
-        yield Static(_told_of(self.sitting), id="placard", markup=False)
+        yield Placard(self.sitting)
         yield Desk(
             self.room.settings.screen.side,
             lambda cited: self.room.stage.do(lambda lent: in_context(lent, cited)),
+            self.room.keymap,
         )
         yield PromptBox()
-        yield StatusLine(id="status")
-        yield Footer(show_command_palette=False)
+        yield Vertical(id="foot")  # for what is told once there is something to tell
 
     def on_mount(self) -> None:
         """Be ready to be asked, and load behind that."""
         self.query_one(Prompt).focus()
-        self.call_after_refresh(self.set_timer, BREATH, self.load)
+        self.call_after_refresh(self._drawn)
+
+    async def _drawn(self) -> None:
+        """Go on once the first picture is drawn: what follows may take its time."""
+        if not gc.isenabled():
+            gc.freeze()  # none of what is there by now goes away before the room does
+            gc.enable()
+        footer = Footer(show_command_palette=False, compact=True)
+        await self.query_one("#foot").mount(StatusLine(id="status"), footer)
+        self.set_timer(BREATH, self.load)
 
     def watch_sitting(self, sitting: Sitting) -> None:
         """Say with whom the writer talks, and how far the story has come."""
         if self.is_mounted:
-            self.query_one("#placard", Static).update(clean(_told_of(sitting)))
+            self.query_one(Placard).say(sitting)
             self.call_after_refresh(self._tell_spent)
 
     def _tell_spent(self) -> None:
@@ -102,6 +116,8 @@ class RoomScreen(Screen[None]):
     @work(exclusive=True, group="load", exit_on_error=False)
     async def load(self) -> None:
         """Open the library, behind the first picture, or look at it anew."""
+        from lrwr.tui.leave import ask_leave
+
         status = self.query_one(StatusLine)
         status.say(model="opening the library …")
         try:
@@ -186,7 +202,9 @@ class RoomScreen(Screen[None]):
 
     async def _follow(self, text: str, view: TurnView) -> None:
         sitting = self.sitting
-        turn = self.room.stage.follow(lambda lent: asked(lent, sitting, text))
+        turn = self.room.stage.follow(
+            lambda lent: asked(lent, sitting, text), keeps=ANSWER
+        )
         try:
             async with aclosing(turn) as events:
                 async for event in events:
@@ -283,18 +301,6 @@ class RoomScreen(Screen[None]):
     async def action_quit(self) -> None:
         """Leave."""
         self.app.exit()
-
-
-def _told_of(sitting: Sitting) -> str:
-    told = [sitting.title or "A new conversation"]
-    told.append(f"{sitting.speaker or 'the analyst'} answers")
-    if sitting.character and not sitting.speaker:
-        told.append(f"about {sitting.character}")
-    if sitting.as_of:
-        told.append(f"as of {sitting.as_of}")
-    if sitting.witnessed:
-        told.append("witnessed only")
-    return "  ·  ".join(told)
 
 
 def _greeting(found: Welcome) -> list[str]:

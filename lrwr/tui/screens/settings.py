@@ -8,36 +8,43 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
-from textual.widgets import DataTable, Input, Static
+from textual.widgets import DataTable, Footer, Input, Static
 
 from lrwr.core.settings.example import toml_value
-from lrwr.core.settings.values import Settings, all_settings
+from lrwr.core.settings.values import Settings, Source, all_settings
+from lrwr.tui.actions import CLOSE
+from lrwr.tui.screens.sheet import SIDE_BY_SIDE, Sheet
 from lrwr.wording.cleaning import clean
 
 
-class SettingsScreen(ModalScreen[None]):
+class SettingsScreen(Sheet[None]):
     """Every setting, to be looked at: the files are the writer's to change."""
 
     DEFAULT_CSS: ClassVar[str] = """
-    SettingsScreen { align: center middle; }
-    SettingsScreen > Vertical {
-        width: 90%; height: 90%; max-width: 120; padding: 1 2;
-        background: $surface; border: round $primary;
+    SettingsScreen {
+        & > Vertical { max-width: 120; }
+        Input { margin: 1 0 0 0; border: none; height: 1; padding: 0 1; }
+        DataTable {
+            height: 1fr;
+            margin: 1 0 0 0;
+            background: $surface;
+            scrollbar-size: 1 1;
+        }
+        .meaning { height: 4; color: $text-muted; margin: 1 0 0 0; }
+        &.-narrow {
+            & > Vertical { width: 100%; height: 100%; padding: 0 1; }
+            Input, DataTable, .meaning { margin: 0; }
+        }
     }
-    SettingsScreen .title { text-style: bold; color: $primary; height: 1; }
-    SettingsScreen Input { margin: 1 0 0 0; border: none; height: 1; padding: 0 1; }
-    SettingsScreen DataTable { height: 1fr; margin: 1 0 0 0; background: $surface; }
-    SettingsScreen .meaning { height: 4; color: $text-muted; margin: 1 0 0 0; }
-    SettingsScreen .hint { height: 1; color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "Close", tooltip="Back to the conversation"),
-        Binding("down", "into_table", show=False),
+        CLOSE.binding,
+        Binding("down", "into_table", show=False, id="list.down"),
     ]
 
     def __init__(self, settings: Settings, wanted: str = "") -> None:
         super().__init__()
+        self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (SIDE_BY_SIDE, "-wide")]
         self._settings = settings
         self._wanted = wanted
 
@@ -51,10 +58,10 @@ class SettingsScreen(ModalScreen[None]):
             yield DataTable(cursor_type="row", zebra_stripes=True)
             yield Static(markup=False, classes="meaning")
             yield Static(
-                "lrwr.toml is yours to change; what it says holds from the next start."
-                " Esc closes.",
+                "lrwr.toml is yours to change; what it says holds from the next start.",
                 classes="hint",
             )
+            yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         """Fill the table."""
@@ -82,7 +89,13 @@ class SettingsScreen(ModalScreen[None]):
             row = table.coordinate_to_cell_key(table.cursor_coordinate).row_key
             one = all_settings()[str(row.value)]
             meaning = f"{one.about.meaning} Default: {toml_value(one.default)}."
+            _, _, where = self._row(str(row.value))
+            meaning += f" Set by {where}." if where != Source.DEFAULT else ""
         self.query_one(".meaning", Static).update(meaning)
+
+    def action_leave(self) -> None:
+        """Go back to the conversation."""
+        self.dismiss(None)
 
     def action_into_table(self) -> None:
         """Go from the filter into the table."""

@@ -5,9 +5,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from lrwr.core.model.turns import Thread, ThreadId, Turn
+from lrwr.tui.actions import FIND, GO_ON, THREADS
 from lrwr.tui.rows import Row
 from lrwr.tui.screens.line import LineScreen
 from lrwr.tui.screens.paired import Paired
@@ -29,31 +30,13 @@ _READ = 6
 class ThreadsScreen(Paired[ThreadId | None]):
     """Conversations, newest first; what comes back is the one to open."""
 
+    DEFAULT_CSS: ClassVar[str] = """
+    ThreadsScreen.-beside #paired-rows { width: 50%; }
+    """
     WORDS_FIRST: ClassVar[bool] = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "enter",
-            "enter",
-            "Open",
-            id="threads.enter",
-            tooltip="Go on with this conversation",
-            priority=True,
-        ),
-        Binding(
-            "r", "rename", "Rename", id="threads.rename", tooltip="Give it a new title"
-        ),
-        Binding("e", "export", "Export", id="threads.export", tooltip="As Markdown"),
-        Binding(
-            "d",
-            "delete",
-            "Delete",
-            id="threads.delete",
-            tooltip="Put it away; u undoes",
-        ),
-        Binding(
-            "u", "undo", "Undo", id="threads.undo", tooltip="Bring the last one back"
-        ),
-        Binding("slash", "find", "Find", id="threads.find", tooltip="Look for words"),
+        GO_ON.binding,
+        *(action.binding for action in (*THREADS, FIND)),
     ]
 
     def __init__(self, room: "RoomScreen", words: str = "") -> None:
@@ -152,7 +135,7 @@ class ThreadsScreen(Paired[ThreadId | None]):
 
 def _row(thread: Thread) -> Row:
     speaker = who_speaks(thread.state)
-    told = (count(thread.turns, "turn"), moment(thread.updated_at), f"with {speaker}")
+    told = (moment(thread.updated_at), f"with {speaker}", count(thread.turns, "turn"))
     return Row(str(thread.id), title_of(thread), ", ".join(told))
 
 

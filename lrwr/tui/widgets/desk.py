@@ -1,6 +1,6 @@
 """The conversation, and beside it what its answers rest on."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from textual import events, on, work
@@ -42,14 +42,16 @@ class Desk(Horizontal):
 
     DEFAULT_CSS: ClassVar[str] = ""
 
-    def __init__(self, side: int, look_up: "LooksUp") -> None:
+    def __init__(
+        self, side: int, look_up: "LooksUp", keymap: Mapping[str, str]
+    ) -> None:
         super().__init__(id="desk")
         self._look_up = look_up
         self._share = side
         self._beside = True
         self._over = False
         self.transcript = Transcript()
-        self.sources = Sources()
+        self.sources = Sources(keymap)
 
     def compose(self) -> ComposeResult:
         """Lay out both."""

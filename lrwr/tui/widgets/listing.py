@@ -40,7 +40,6 @@ class Listing(OptionList):
         background: transparent;
         scrollbar-size-vertical: 1;
         scrollbar-size-horizontal: 0;
-        scrollbar-background: $surface;
         &:focus { border: none; }
         & > .option-list--option { padding: 0 1; }
         & > .option-list--option-disabled { color: $text-muted; text-style: italic; }
@@ -48,10 +47,10 @@ class Listing(OptionList):
         & > .option-list--option-highlighted,
         &:focus > .option-list--option-highlighted {
             color: $foreground;
-            background: $panel;
+            background: $primary 18%;
             text-style: none;
         }
-        &:focus > .option-list--option-highlighted { background: $primary 30%; }
+        &:focus > .option-list--option-highlighted { background: $primary 35%; }
     }
     """
 
@@ -67,6 +66,15 @@ class Listing(OptionList):
         if clicked == self.highlighted:
             self.action_select()
         self.highlighted = clicked
+
+    def turn(self, by: int) -> None:
+        """Go a page back or on."""
+        page = max(1, self.size.height - 1) * by
+        last = len(self.options) - 1
+        at = min(max(0, (self.highlighted or 0) + page), last)
+        ways = (range(at, last + 1), range(at, -1, -1))
+        free = [n for way in ways for n in way if not self.options[n].disabled]
+        self.highlighted = free[0] if free else None
 
 
 class RowList(Listing):
@@ -112,15 +120,6 @@ class RowList(Listing):
             return ""
         at = keys.index(key)
         return next(iter(keys[at + 1 :] or keys[max(0, at - 1) : at]), "")
-
-    def turn(self, by: int) -> None:
-        """Go a page back or on."""
-        page = max(1, self.size.height - 1) * by
-        last = len(self.options) - 1
-        at = min(max(0, (self.highlighted or 0) + page), last)
-        ways = (range(at, last + 1), range(at, -1, -1))
-        free = [n for way in ways for n in way if not self.options[n].disabled]
-        self.highlighted = free[0] if free else None
 
 
 class LineList(Listing):

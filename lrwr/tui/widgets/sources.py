@@ -1,12 +1,13 @@
 """The passages that an answer rests on, each in its context."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
@@ -25,7 +26,7 @@ BEGINNING = (
 SEEKING = "Passages stand here as they are found."
 NONE = "No passages: this answer rests on none. Nothing in it is borne out by the text."
 APART = "From the web, not from your book"
-HINT = "Enter opens it · c copies it · Esc goes back"
+HINT = "{} opens it · {} copies it · {} goes back"
 
 Shown = SourceView | PageView
 
@@ -35,11 +36,6 @@ class Sources(VerticalScroll):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *(action.binding for action in PLACES),
-        Binding("down,j", "move(1)", "Next passage", show=False, id="place.next"),
-        Binding("up,k", "move(-1)", "Passage before", show=False, id="place.before"),
-        Binding("home", "move(-999)", "First passage", show=False, id="place.first"),
-        Binding("end", "move(999)", "Last passage", show=False, id="place.last"),
-        Binding("escape", "leave", "Back to the prompt", show=False, id="place.leave"),
         *(
             Binding(f"{n}", f"jump('{n}')", f"Passage {n}", show=False, id=f"place.{n}")
             for n in range(1, 10)
@@ -53,14 +49,11 @@ class Sources(VerticalScroll):
             super().__init__()
             self.citations = tuple(citations)
 
-    def __init__(self) -> None:
+    def __init__(self, keymap: Mapping[str, str]) -> None:
         super().__init__(id="sources")
+        self._keymap = keymap
         self._changing = asyncio.Lock()
         self._chosen = ""
-
-    async def on_mount(self) -> None:
-        """Say what the pane is for."""
-        await self.introduce()
 
     @property
     def views(self) -> list[Shown]:
@@ -189,7 +182,8 @@ class Sources(VerticalScroll):
         async with self._changing:
             with self.app.batch_update():
                 await self.remove_children()
-                await self.mount_all([*views, Static(HINT, classes="source-hint")])
+                hint = Static(_hint(self._keymap), classes="source-hint")
+                await self.mount_all([*views, hint])
         self._settle()
 
     def _numbered(self, number: str) -> Shown | None:
@@ -205,6 +199,17 @@ class Sources(VerticalScroll):
         if view := self.chosen or next(iter(self.views), None):
             self._choose(view)
         self.look_again()
+
+
+def _hint(keymap: Mapping[str, str]) -> Content:
+    """Return what keys do here, the writer's own where they have set some."""
+    if not keymap:
+        return Content(HINT.format("Enter", "c", "Esc"))
+    from lrwr.tui.keys import keys_of, shown
+
+    keys = {one.id: shown(keys_of(one, keymap)[0]) for one in PLACES}
+    told = (keys[f"place.{name}"] for name in ("open", "copy", "leave"))
+    return Content(HINT.format(*told))
 
 
 def _told(text: str) -> Static:

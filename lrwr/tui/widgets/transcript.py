@@ -14,6 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from lrwr.core.model.turns import Turn
+from lrwr.tui.actions import TURNS
 from lrwr.tui.widgets.turn import TurnView
 
 SHOWN = 20
@@ -38,9 +39,7 @@ class Transcript(VerticalScroll):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "choose(-1)", "Turn before", show=False, id="turn.before"),
-        Binding("down", "choose(1)", "Next turn", show=False, id="turn.next"),
-        Binding("end", "to_end", "To the end", show=False, id="turn.end"),
+        *(action.binding for action in TURNS),
         *(
             Binding(f"{n}", f"jump('{n}')", f"Passage {n}", show=False, id=f"turn.{n}")
             for n in range(1, 10)

@@ -221,7 +221,7 @@ async def test_an_embedder_that_goes_away_leaves_words_and_is_made_up_for(
     book.embedder = WordEmbedder(patience=1)
     report = await book.ingest()
     assert report.remarks == [
-        "Found by words alone until the next ingestion. The model is away."
+        "Found by words alone until the next ingestion. The model is away. Wake it up."
     ]
     assert len(await book.chunks()) > 4
     assert "Nell" in await book.people()

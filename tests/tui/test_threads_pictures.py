@@ -1,0 +1,65 @@
+"""How the list of conversations looks once there are some, long titles among them."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lrwr.core.model.turns import Mode, NarrativeState, ThreadId
+from lrwr.tui.lending import Lends
+from tests.fakes.conversations import a_turn
+from tests.fakes.picture import check_picture
+from tests.fakes.room import NARROW, WIDE, Room, a_room
+
+SIZES = {"wide": WIDE, "narrow": NARROW}
+HOUR = 3_600.0
+LONG = "What does everybody on the causeway say of the night of Day 720, and who lies?"
+WIDE_LETTERS = "灯台守は誰ですか、そして何を知っていますか"
+NELL = NarrativeState("Nell Tallow", Mode.IN_CHARACTER, as_of="ch3")
+
+
+@pytest.fixture(autouse=True)
+def somewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A place with one time of day, wherever the test runs."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+async def three_talks(lent: Lends) -> None:
+    """Keep three conversations, the one of the longest title last."""
+    told = [
+        ("Tides", NELL, ["Who rang third bell?", "And who heard it?"]),
+        (WIDE_LETTERS, NarrativeState(), [WIDE_LETTERS]),
+        (LONG, NarrativeState(), [LONG, *(f"And on Day 72{n}?" for n in range(8))]),
+    ]
+    for number, (title, state, questions) in enumerate(told):
+        for later, question in enumerate(questions):
+            turn = a_turn(question, asked_at=HOUR * (24 * number + later), state=state)
+            thread = ThreadId(f"7f3a{number:028}")
+            await lent.threads.keep_turn(thread, title, turn, state)
+
+
+async def opened(room: Room) -> None:
+    await room.stage.do(three_talks)
+    await room.press("f5")
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_filled_list(book: Path, size: str, theme: str) -> None:
+    async with a_room(book, size=SIZES[size], LRWR_SCREEN_THEME=theme) as room:
+        await opened(room)
+        await check_picture(room.app, f"threads-filled-{size}-{theme}")
+
+
+async def test_one_that_is_looked_for_and_one_that_is_gone(book: Path) -> None:
+    async with a_room(book) as room:
+        await opened(room)
+        await room.press("d", "slash")
+        await room.type("tid")
+        await room.settle()
+        await check_picture(room.app, "threads-looked-for-wide-dark")
