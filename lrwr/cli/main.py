@@ -186,7 +186,7 @@ app.command("whoami", epilog=account.WHOAMI_EPILOG)(account.whoami)
 def run() -> None:
     """Run the command; turn every failure into a message and an exit code."""
     try:
-        _app_for(sys.argv[1:2])()
+        app_for(sys.argv[1:2])()
     except LrwrError as error:
         _say(error)
         sys.exit(int(error.exit_code))
@@ -205,7 +205,7 @@ def run() -> None:
         sys.exit(int(fault.exit_code))
 
 
-def _app_for(first: list[str]) -> typer.Typer:
+def app_for(first: list[str]) -> typer.Typer:
     """Return what has the command that is named first, and no other.
 
     To lay out what each can be told takes its time. All are there where none is named
