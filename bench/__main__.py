@@ -26,6 +26,7 @@ PARTS = (
     "watch",
     "search",
     "retrieval",
+    "evaluation",
     "characters",
     "story",
     "model",

@@ -304,6 +304,15 @@ def _say_known(output: "Output", began: "Began") -> None:
         )
 
 
+def _where(settings: "Settings") -> str:
+    hosted = (
+        settings.rerank.model == "cohere"
+        or settings.embedding.model in ("openai", "server")
+        or settings.vectors.keeper == "qdrant"
+    )
+    return "(hosted services are not priced here)" if hosted else "on this machine"
+
+
 def _show_estimate(
     services: "Services", output: "Output", runner: "Runner", *, as_json: bool
 ) -> None:
@@ -325,7 +334,7 @@ def _show_estimate(
         )
         return
     output.answer(
-        f"{count(told.searches, 'search')} on this machine;"
+        f"{told.searches:,} searches {_where(services.settings)};"
         f" {told.taken:,} of {told.total:,} parts are known already."
     )
     if told.usage.calls:

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 SEARCHING = ("openai-embeddings", "qdrant", "cohere")
 """What a search may be sent to."""
 
-READING = ("openai-embeddings",)
+READING = ("openai-embeddings", "langsmith")
 """What all that is read is sent to, whoever else reads it."""
 
-ANSWERING = ("openai", "tavily", *SEARCHING)
+ANSWERING = ("openai", "tavily", *SEARCHING, "langsmith")
 """What a question may be sent to."""
 
 _YES = frozenset({"y", "yes"})

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -29,6 +30,11 @@ class Ran:
     def json(self) -> Any:
         """What it printed, read as JSON."""
         return json.loads(self.out)
+
+
+def _hear_ctrl_c() -> None:
+    """Listen to SIGINT, though tests run in the background, where nobody does."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class Terminal:
@@ -60,6 +66,7 @@ class Terminal:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            preexec_fn=_hear_ctrl_c,
         )
 
     def command(self, words: list[str], *, given: str = "", **env: str) -> Ran:

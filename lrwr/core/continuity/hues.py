@@ -1,6 +1,7 @@
 """Colours as classes: two that share a hue may be the same to two pairs of eyes."""
 
 import re
+from functools import lru_cache
 from types import MappingProxyType
 
 _ANY_DARK = "black brown"
@@ -35,6 +36,7 @@ _UNSURE = re.compile(
 )
 
 
+@lru_cache(maxsize=10_000)
 def hues(attribute: str, value: str) -> frozenset[str]:
     """Return every hue that `value` may be said of; none where it names no colour."""
     words = _TAIL.sub("", value.casefold())

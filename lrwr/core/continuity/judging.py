@@ -1,5 +1,6 @@
 """Which statements surely cannot both be true. What may have changed, may."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -74,10 +75,12 @@ class Judge:
             return
         told = [one for one in before if one.source is Source.TEXT and one.certain]
         told = [one for one in told if one.rank[:2] != found.rank[:2]]
+        if attribute in ("eyes", "life", "age", "born"):
+            yield from told
+            return
+        said = Counter(meaning_key(attribute, one.value) for one in told)
         for one in told:
-            key = meaning_key(attribute, one.value)
-            same = [o for o in told if meaning_key(attribute, o.value) == key]
-            if len(same) >= ENOUGH or attribute in ("eyes", "life", "age", "born"):
+            if said[meaning_key(attribute, one.value)] >= ENOUGH:
                 yield one
 
     def _differ(self, attribute: str, canon: Statement, found: Statement) -> bool:

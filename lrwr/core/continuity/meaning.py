@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 
 from lrwr.core.bible.gathering import value_key
@@ -9,6 +10,9 @@ from lrwr.core.continuity.hues import hues
 from lrwr.core.english.looks import TEENS, TENS, UNITS
 
 LOOKS = frozenset({"eyes", "hair"})
+
+REMEMBERED = 10_000
+"""Values whose meaning is remembered: each is compared with many others."""
 
 _ONES: Mapping[str, int] = MappingProxyType(
     dict(
@@ -94,6 +98,7 @@ def differ(attribute: str, one: str, other: str) -> bool:
     return value_key(one) != value_key(other)
 
 
+@lru_cache(maxsize=REMEMBERED)
 def meaning_key(attribute: str, value: str) -> str:
     """Return what all wordings of one meaning share."""
     if attribute in LOOKS:
