@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.model.errors import ExitCode
+from lrwr.core.settings.consent import HOSTED
 from tests.fakes import guarded
 from tests.fakes.terminal import Ran, Terminal
 
@@ -52,8 +53,7 @@ class Stranger:
             self.book,
             home=place / "home",
             LRWR_EMBEDDING_MODEL="off",
-            OPENAI_API_KEY=KEY,
-            TAVILY_API_KEY=KEY,
+            **{hosted.key: KEY for hosted in HOSTED.values()},
         )
 
     def run(self, *words: str, forbidden: str = "") -> Ran:

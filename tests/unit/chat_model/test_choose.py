@@ -169,17 +169,20 @@ def test_what_leaves_this_machine_is_known(
 
 def test_each_role_may_have_a_model_of_its_own(tmp_path: Path) -> None:
     lines = 'use = "openai"\nanalyst = "gpt-4o-mini"\navatar = "gpt-6-sol"'
+    lines += '\njudge = "gpt-6-terra"'
     chosen = settings(tmp_path, lines)
     assert models_of(chosen) == {
         Purpose.PLANNING: "gpt-6-luna",
         Purpose.READING: "gpt-4o-mini",
         Purpose.ANSWERING: "gpt-6-sol",
+        Purpose.JUDGING: "gpt-6-terra",
     }
     asked = [connection_of(chosen, ENV, role) for role in Role]
     assert [(one.name, one.effort) for one in asked if one] == [
         ("gpt-6-luna", "none"),
         ("gpt-4o-mini", ""),
         ("gpt-6-sol", "none"),
+        ("gpt-6-terra", "none"),
     ]
 
 
