@@ -5,6 +5,7 @@ Every figure of one set is of one run: the same questions, the same machine.
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -42,17 +43,27 @@ def _of_dialogue(bench: Bench) -> Iterator[Line]:
         own = [one for one in asked if one["novel"] == name]
         library = of_novel(bench, by_name[name])
         file = library.root / "dialogue.jsonl"
-        file.write_text("\n".join(map(_as_lrwr_has_it, own)), encoding="utf-8")
+        written = [_as_lrwr_has_it(one, by_name[name] / "chapters") for one in own]
+        file.write_text("\n".join(written), encoding="utf-8")
         yield from _told(f"{name}, dialogue", _evaluated(library.root, file))
 
 
-def _as_lrwr_has_it(question: dict[str, Any]) -> str:
+def _as_lrwr_has_it(question: dict[str, Any], chapters: Path) -> str:
     gold = [
-        {"file": one["file"], "quote": one["quote"]}
+        {"file": one["file"], "quote": _text(chapters / one["file"])[_at(one)]}
         for one in question["gold_passages"]
     ]
     told = {"id": question["id"], "question": question["question"], "kind": "several"}
     return json.dumps({**told, "gold": gold, "need": "all"}, ensure_ascii=False)
+
+
+def _at(place: dict[str, Any]) -> slice:
+    return slice(place["start"], place["end"])
+
+
+@cache
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 def _evaluated(root: Path, questions: Path) -> dict[str, Any]:
