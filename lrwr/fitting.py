@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from lrwr.core.ports.record_store import PassageStore
     from lrwr.core.ports.reranker import Reranker
     from lrwr.core.ports.thread_store import ThreadStore
+    from lrwr.core.ports.tracer import Tracer
     from lrwr.core.ports.vector_index import VectorIndex
     from lrwr.core.ports.web_search import WebSearch
     from lrwr.core.retrieval.search import PassageFinder
@@ -158,18 +159,21 @@ def sessions(
     web: "WebSearch | None",
     *,
     now: Callable[[], float],
+    tracer: "Tracer | None" = None,
 ) -> "AvatarSessionService":
     """Return the service that answers questions and keeps conversations.
+
+    `tracer` keeps a trace of each turn.
 
     Raises:
         SettingsProblem: A language model is set, and `model.prices` cannot be read.
     """
-    from lrwr.core.chat.service import AvatarSessionService
     from lrwr.core.model.metering import price, read_prices
+    from lrwr.tracing.turns import TracedSessions
 
     model = lender.settings.model
     prices = read_prices(model.prices) if model.use != "off" else {}
-    return AvatarSessionService(
+    made = TracedSessions(
         bible=lender.bible(),
         finder=lender.finder(),
         passages=lender.passages,
@@ -183,6 +187,7 @@ def sessions(
         now=now,
         new_id=lambda: uuid4().hex,
     )
+    return made.traced(tracer)
 
 
 def judge(

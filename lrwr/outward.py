@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from lrwr.core.adapters.rerank.cohere import CohereReranker
     from lrwr.core.model.metering import Usage
     from lrwr.core.ports.send_log import SendLog
+    from lrwr.core.ports.tracer import Tracer
     from lrwr.core.ports.web_search import WebSearch
 
 
@@ -90,7 +91,8 @@ class Keyring:
 class Outward:
     """What may leave this machine from one library, what left it, and the way there.
 
-    Nothing is opened before it is needed; `stack` closes it.
+    Nothing is opened before it is needed; `stack` closes it. `say` is told what could
+    not be done unasked.
     """
 
     def __init__(
@@ -100,12 +102,14 @@ class Outward:
         stack: AsyncExitStack,
         database: "Database",
         now: Callable[[], float],
+        say: Callable[[str], None] | None = None,
     ) -> None:
         self._settings = settings
         self.library = library
         self._stack = stack
         self.database = database
         self._now = now
+        self._say = say
         self.consents = Consents(consent_dir())
 
     def leave(self, service: str) -> Leave:
@@ -195,6 +199,33 @@ class Outward:
         if refused is not None:
             return MuteWeb(refused)
         return choose_web(self._settings, os.environ, self.noting)
+
+    def tracer(self, *, asking: bool) -> "Tracer":
+        """Return who keeps traces: nobody where that is off, or nothing is to be sent.
+
+        Raises:
+            SettingsProblem: A setting leads elsewhere, or `model.prices` is no list.
+        """
+        if asking:
+            return self._tracer
+        from lrwr.core.adapters.traces.off import NoTracer
+
+        return NoTracer()
+
+    @cached_property
+    def _tracer(self) -> "Tracer":
+        from lrwr.core.adapters.traces.off import NoTracer
+
+        if self._settings.traces.keeper == "off":
+            return NoTracer()
+        from lrwr.core.adapters.traces.choose import choose_tracer
+
+        key = partial(self.keyring.key, "langsmith")
+        tracer = choose_tracer(self._settings, key, self.noting, self._say)
+        if tracer is None:
+            return NoTracer()
+        self._stack.push_async_callback(tracer.aclose)
+        return tracer
 
     @cached_property
     def _line(self) -> "Line | None":

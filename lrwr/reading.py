@@ -12,7 +12,7 @@ from lrwr import fitting
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.settings.library import Library
 from lrwr.core.settings.values import Settings
-from lrwr.outward import Reach, priced, told
+from lrwr.outward import Outward, Reach, priced, told
 
 if TYPE_CHECKING:
     from lrwr.core.adapters.embed.local import LocalEmbedder
@@ -77,6 +77,11 @@ class Reads(Protocol):
         """The work that waits, runs and is done."""
         ...
 
+    @property
+    def outward(self) -> Outward:
+        """What may leave this machine."""
+        ...
+
 
 def processing(
     lender: Reads,
@@ -96,13 +101,13 @@ def processing(
     from lrwr.core.adapters.source.folder import FolderSource
     from lrwr.core.adapters.source.parser import Parser
     from lrwr.pipeline.recipes import Tools
-    from lrwr.pipeline.service import DocumentProcessingService
+    from lrwr.tracing.readings import TracedProcessing
 
     settings, now = lender.settings, desk.now
     store = SqliteKnowledgeStore(desk.database, now=now)
     known = store.known_vectors if bounds.vectors else _all_known
     folders = FolderSource(lender.library.root, targets, settings.manuscript.exclude)
-    return DocumentProcessingService(
+    made = TracedProcessing(
         source=bounds.source or folders,
         parse=Parser(),
         recipe=recipe(settings, desk.database, now, reach, calls=bounds.calls),
@@ -113,6 +118,7 @@ def processing(
         weaver=weaver(settings, desk.database, canon),
         complete=bounds.complete,
     )
+    return made.traced(lender.outward.tracer(asking=reach.asking), now)
 
 
 async def _all_known(space: str, texts: "set[TextHash]") -> "set[TextHash]":

@@ -207,14 +207,14 @@ class Services:
         shelf = Shelf(store, self._lexical, self._closer_look, sentence_spans, pipeline)
         voices = fitting.voices(self.settings, shelf, self.outward.reach(asking=asking))
         web = self.outward.web(asking=asking)
-        return fitting.sessions(self, voices, web, now=self._now)
+        tracer = self.outward.tracer(asking=asking)
+        return fitting.sessions(self, voices, web, now=self._now, tracer=tracer)
 
     @cached_property
     def outward(self) -> Outward:
         """What may leave this machine, what left it, and the way there."""
-        return Outward(
-            self.settings, self.library, self._stack, self._database, self._now
-        )
+        given = self.settings, self.library, self._stack, self._database, self._now
+        return Outward(*given, say=self._say)
 
     @cached_property
     def passages(self) -> "PassageStore":

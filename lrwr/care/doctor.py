@@ -13,6 +13,7 @@ from lrwr.care.hosted import (
     Space,
     check_cohere,
     check_embeddings,
+    check_langsmith,
     sent_elsewhere,
     space_of,
 )
@@ -77,8 +78,8 @@ async def visit(what: Visit) -> list[Finding]:
 
     Nothing is changed, and nothing outside this process is contacted but the loopback
     ports of `what.servers`, the writer's own model server where one is set, and who
-    embeds, looks again or keeps vectors elsewhere, where that is turned on: they are
-    sent no text.
+    embeds, looks again or keeps vectors or traces elsewhere, where that is turned on:
+    they are sent no text.
     """
     findings = [check_python(sys.version_info[:3], __version__)]
     try:
@@ -108,6 +109,7 @@ async def visit(what: Visit) -> list[Finding]:
     findings.append(
         elsewhere.get("reranker") or check_reranker(settings, embeds=embeds)
     )
+    findings += [elsewhere["traces"]] if "traces" in elsewhere else []
     findings.append(await _manuscript(settings, findings))
     findings += await _language_model(settings, keyring)
     used = settings.model.base_url or OLLAMA if settings.model.use == "local" else ""
@@ -135,7 +137,7 @@ async def _model(
 async def _elsewhere(
     settings: Settings, library: Library, keyring: Keyring, findings: list[Finding]
 ) -> dict[str, Finding]:
-    """Ask who embeds and who looks again, where that is not done on this machine.
+    """Ask who embeds, looks again and keeps traces, where that is done elsewhere.
 
     A request is noted where there is a library to note it in.
     """
@@ -144,6 +146,7 @@ async def _elsewhere(
         if settings.embedding.model in ELSEWHERE
         else None,
         "reranker": check_cohere if settings.rerank.model == "cohere" else None,
+        "traces": check_langsmith if settings.traces.keeper != "off" else None,
     }
     parts = {part: check for part, check in asked.items() if check is not None}
     if not parts or not library.database.exists():

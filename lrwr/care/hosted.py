@@ -1,4 +1,4 @@
-"""The servers that embed and look again: whether they answer, and know their model.
+"""The servers that embed, look again and keep traces: whether they answer.
 
 They are asked only where a setting turned them on, and the writer has allowed it.
 """
@@ -14,6 +14,8 @@ from lrwr.core.adapters.embed.openai import Connection, OpenAIEmbedder, WrongLen
 from lrwr.core.adapters.noting import Noting
 from lrwr.core.adapters.rerank import choose as reranking
 from lrwr.core.adapters.rerank.cohere import CohereReranker
+from lrwr.core.adapters.traces import choose as tracing
+from lrwr.core.adapters.traces.langsmith import LangSmithTracer
 from lrwr.core.adapters.waiting import Pace
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, SettingsProblem
 from lrwr.core.settings.consent import HOSTED, Leave
@@ -104,10 +106,31 @@ async def check_cohere(
     return Finding(part, State.OK, detail)
 
 
+async def check_langsmith(
+    settings: Settings, keyring: Keyring, noting: Noting | None
+) -> Finding:
+    """Ask LangSmith whether it takes the key. Nothing of a trace is sent."""
+    part = "traces"
+    try:
+        connection = tracing.connection_of(settings)
+        if connection is None:
+            raise LookupError("LangSmith is not turned on")
+        connection = replace(connection, timeout=min(connection.timeout, _LONGEST))
+        key = partial(keyring.key, "langsmith")
+        await LangSmithTracer(connection, key, noting).knows_the_key()
+    except LrwrError as error:
+        return _failed(part, error, keyring, "langsmith")
+    detail = f"LangSmith answers; project {connection.project},"
+    texts = "with your texts." if connection.texts else "without your texts."
+    if settings.traces.texts and not connection.texts:
+        texts = "without your texts: `traces.texts` does not count in a folder's file."
+    return Finding(part, State.OK, f"{detail} {texts}")
+
+
 def sent_elsewhere(settings: Settings, leave: Callable[[str], Leave]) -> list[str]:
     """Return, a sentence each, what leaves this machine besides a language model's."""
     told = [
-        f"{hosted.title} is sent {hosted.what}."
+        f"{hosted.title} is sent {hosted.what_in(settings)}."
         for name, hosted in HOSTED.items()
         if hosted.setting != "model.use" and leave(name).may
     ]

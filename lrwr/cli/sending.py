@@ -31,7 +31,7 @@ _TONES: "dict[Leave, Tone]" = {
 class Service:
     """What a service may get now: whether it may, who says so, whether there is a key.
 
-    `key` says where it is, never what it is.
+    `key` says where it is, never what it is; `what` is what the service is sent.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Service:
     host: str
     where: str
     key: str
+    what: str = ""
 
 
 def show_services(services: "Sequence[Service]", output: "Output") -> None:
@@ -57,7 +58,7 @@ def show_services(services: "Sequence[Service]", output: "Output") -> None:
     for one in services:
         hosted = HOSTED.get(one.name)
         if hosted is not None and one.leave is not Leave.OFF:
-            output.answer(_in_words(hosted, one.leave))
+            output.answer(_in_words(hosted, one))
 
 
 def show_report(report: "SentReport", output: "Output", *, since: float | None) -> None:
@@ -102,9 +103,9 @@ def report_as_json(report: "SentReport") -> dict[str, object]:
     }
 
 
-def _in_words(hosted: Hosted, leave: Leave) -> str:
-    if leave.may:
-        return f"{hosted.title} is sent {hosted.what}."
+def _in_words(hosted: Hosted, one: Service) -> str:
+    if one.leave.may:
+        return f"{hosted.title} is sent {one.what}."
     change = f"To allow it: lrwr privacy allow {hosted.name}"
     return f"{hosted.title} is sent nothing from here. {change}"
 

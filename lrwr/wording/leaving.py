@@ -11,7 +11,7 @@ def asks_for(hosted: Hosted, settings: Settings) -> str:
     where = _where(hosted, settings)
     return (
         f"{where}, which may have come with this folder, turns {hosted.title} on."
-        f" It would be sent {hosted.what}, to {hosted.host_in(settings)}, paid with your"
+        f" It would be sent {hosted.what_in(settings)}, to {hosted.host_in(settings)}, paid with your"
         " key."
     )
 
@@ -21,7 +21,7 @@ def will_leave(hosted: Hosted, settings: Settings) -> str:
     where = _where(hosted, settings)
     return (
         f"{hosted.title} is used here for the first time ({where}). It is sent"
-        f" {hosted.what}, to {hosted.host_in(settings)}. `lrwr privacy` lists what left."
+        f" {hosted.what_in(settings)}, to {hosted.host_in(settings)}. `lrwr privacy` lists what left."
     )
 
 

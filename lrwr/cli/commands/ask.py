@@ -153,10 +153,10 @@ async def _ask(
         tell_first_use(services, output, *ANSWERING)
         note = who_answers(settings, sessions.model)
         done = await live.watch(sessions.ask(asking), note)
-    if as_json:
-        output.json(told_as_json(done))
-    else:
-        live.end(done.turn)
+        if as_json:
+            output.json(told_as_json(done))
+        else:
+            live.end(done.turn)
 
 
 async def _ready(

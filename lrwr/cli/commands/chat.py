@@ -61,7 +61,11 @@ def chat(
         gc.enable()
         _converse(settings, output, opening)
     else:
-        _tell_lost(output, asyncio.run(_chat(settings, opening)))
+        said: list[str] = []
+        lost = asyncio.run(_chat(settings, opening, said.append))
+        for sentence in dict.fromkeys(said):
+            output.story(sentence)
+        _tell_lost(output, lost)
 
 
 def _mode_named(name: str | None) -> "Mode | None":
@@ -92,7 +96,9 @@ def _converse(settings: "Settings", output: "Output", opening: "Opening") -> Non
     converse(settings, output, opening)
 
 
-async def _chat(settings: "Settings", opening: "Opening") -> "Sequence[Lost]":
+async def _chat(
+    settings: "Settings", opening: "Opening", say: "Callable[[str], None]"
+) -> "Sequence[Lost]":
     """Open the room, and return what could not be kept as it was left."""
     from lrwr.cli.faults import fault_of
     from lrwr.tui.app import WritingRoom
@@ -101,7 +107,7 @@ async def _chat(settings: "Settings", opening: "Opening") -> "Sequence[Lost]":
     def opening_room() -> "AbstractAsyncContextManager[Lends]":
         from lrwr.lending import open_room
 
-        return open_room(settings)
+        return open_room(settings, say=say)
 
     async with Backstage(opening_room) as stage:
         room = WritingRoom(stage, settings, opening, fault_of)

@@ -163,6 +163,7 @@ def _services(
             host=hosted.host_in(settings),
             where=_where(settings, hosted.setting),
             key=_key(hosted.key, env),
+            what=hosted.what_in(settings),
         )
         for hosted in HOSTED.values()
     ]

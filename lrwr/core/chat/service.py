@@ -153,9 +153,10 @@ class AvatarSessionService:
     async def ask(self, asking: Asking) -> AsyncGenerator[TurnEvent]:
         """Yield what happens while a question is answered, and last `TurnDone`.
 
-        Closing the generator stops the turn; what was said by then is kept. An answer
-        that cannot be kept is given all the same, with a remark. What begins with
-        `canon:` is a decision of the writer's, and is written down as one.
+        Closing the generator stops the turn; what was said by then is kept, and
+        `StoreProblem` is raised if it cannot be. A whole answer that cannot be kept is
+        given all the same, with a remark. What begins with `canon:` is a decision of
+        the writer's, and is written down as one.
 
         Raises:
             NotFound: There is no such conversation, character or place in the story;
@@ -174,7 +175,8 @@ class AvatarSessionService:
                 async for event in events:
                     yield event
         except (GeneratorExit, asyncio.CancelledError):
-            await asyncio.shield(self._keep(thread, said, asked_at))
+            stopped = self._taken(said, asked_at)
+            await asyncio.shield(self._put_away(thread, stopped))
             raise
         await self._check(begun, said)
         await self._look_back(begun, said)
@@ -303,10 +305,22 @@ class AvatarSessionService:
         return await self._finder.find(request, order)
 
     async def _keep(self, thread: ThreadId, said: Said, asked_at: float) -> Turn:
+        turn = self._taken(said, asked_at)
+        try:
+            return await self._put_away(thread, turn)
+        except StoreProblem as error:
+            return _unkept(turn, error)
+
+    async def _put_away(self, thread: ThreadId, turn: Turn) -> Turn:
+        state = turn.output.narrative_state_delta
+        kept = await self._threads.keep_turn(thread, _title(turn), turn, state)
+        return replace(turn, number=kept.turns)
+
+    def _taken(self, said: Said, asked_at: float) -> Turn:
         model, cost = said.voices.avatar.model, said.voices.cost
         paid = cost() if cost else None
         usage = said.voices.taken()
-        turn = Turn(
+        return Turn(
             id=TurnId(self._new_id()),
             number=0,
             asked_at=asked_at,
@@ -316,12 +330,6 @@ class AvatarSessionService:
             usage=usage,
             price=paid if cost else self._price(usage, model),
         )
-        state = turn.output.narrative_state_delta
-        try:
-            kept = await self._threads.keep_turn(thread, _title(turn), turn, state)
-        except StoreProblem as error:
-            return _unkept(turn, error)
-        return replace(turn, number=kept.turns)
 
 
 async def _sought(

@@ -18,6 +18,7 @@ class Purpose(StrEnum):
     EMBEDDING = "embedding"
     RERANKING = "second look"
     VECTORS = "vectors"
+    TRACES = "traces"
 
 
 class Outcome(StrEnum):

@@ -31,6 +31,7 @@ class Hosted:
     It is on where `setting` has `value` for its value. It is at `host` unless the
     setting `address` names another place. Its key is in the variable `key`. Where it
     `may_be_own`, one on this machine is the writer's own, and is no service elsewhere.
+    `whole` is what it is sent where traces hold texts; empty: that changes nothing.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Hosted:
     what: str
     value: str
     may_be_own: bool = False
+    whole: str = ""
 
     def on_in(self, settings: Settings) -> bool:
         """Say whether it is turned on, by whomever."""
@@ -53,6 +55,10 @@ class Hosted:
         with suppress(ValueError):  # what is no address is refused where it is used
             return urlsplit(str(settings.value(self.address))).hostname or self.host
         return self.host
+
+    def what_in(self, settings: Settings) -> str:
+        """Return what it is sent, as the settings are."""
+        return self.whole if self.whole and traces_texts(settings) else self.what
 
 
 HOSTED: Mapping[str, Hosted] = {
@@ -110,6 +116,20 @@ HOSTED: Mapping[str, Hosted] = {
         "TAVILY_API_KEY",
         "short queries made from your questions, without the names of your book",
         "tavily",
+    ),
+    "langsmith": Hosted(
+        "langsmith",
+        "LangSmith",
+        "traces.keeper",
+        "traces.base_url",
+        "api.smith.langchain.com",
+        "LANGSMITH_API_KEY",
+        "the steps of your questions and of the reading of your manuscript: their times,"
+        " counts and models, without your text",
+        "langsmith",
+        whole="the steps of your questions and of the reading of your manuscript, with"
+        " your questions, the answers, the passages they cite and the names of your"
+        " files",
     ),
 }
 """The services that a setting can turn on."""
@@ -203,6 +223,12 @@ class Consents:
                 f"{path.parent} cannot be used, so your answer cannot be kept",
                 hint="Check the disk and your rights there.",
             ) from error
+
+
+def traces_texts(settings: Settings) -> bool:
+    """Say whether traces hold texts: a folder's own settings cannot make them."""
+    theirs = settings.origin("traces.texts").source is Source.LIBRARY
+    return settings.traces.texts and not theirs
 
 
 def hosted_called(name: str) -> Hosted:

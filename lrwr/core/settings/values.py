@@ -11,7 +11,7 @@ from typing import Literal
 
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.settings.declaring import Setting, declared_in, setting
-from lrwr.core.settings.elsewhere import SupabaseSettings
+from lrwr.core.settings.elsewhere import SupabaseSettings, TracesSettings
 from lrwr.core.settings.finding import (
     ChunkSettings,
     EmbeddingSettings,
@@ -286,6 +286,7 @@ class Settings:
     model: ModelSettings = field(default_factory=ModelSettings)
     web: WebSettings = field(default_factory=WebSettings)
     supabase: SupabaseSettings = field(default_factory=SupabaseSettings)
+    traces: TracesSettings = field(default_factory=TracesSettings)
     watch: WatchSettings = field(default_factory=WatchSettings)
     screen: ScreenSettings = field(default_factory=ScreenSettings)
     output: OutputSettings = field(default_factory=OutputSettings)

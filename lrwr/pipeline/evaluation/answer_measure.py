@@ -99,13 +99,14 @@ class AnswerMeasure:
         own = self.answering.get(arm.name)
         if own is None:
             return {}, {}
+        gold = await self.spans.gold(question)  # before anything is paid for
         answered = await own.answer(question, arm, given)
         store = self.spans.shelf.store
         texts = await texts_there(store, [one.document for one in answered.citations])
         counted = answer_figures(
             answered,
             question,
-            await self.spans.gold(question),
+            gold,
             text_of=lambda name: texts[name].text if name in texts else None,
             late=self.spans.late(question),
         )

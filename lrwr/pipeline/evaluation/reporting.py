@@ -53,7 +53,8 @@ class ArmReport:
 class Alarm:
     """Something that is not as it must be: in an arm, so many of so many questions.
 
-    `reason` is one that was given, empty where none was.
+    `reason` is one that was given, empty where none was. Of failures `figure` names
+    all that failed alike, and they are counted in tries.
     """
 
     arm: str
@@ -230,11 +231,15 @@ def _alarms(arm: str, outcomes: Sequence[Outcome]) -> Iterator[Alarm]:
 
 
 def _failures(arm: str, outcomes: Sequence[Outcome]) -> Iterator[Alarm]:
+    """Yield what failed; figures that failed alike, and for one reason, are one."""
+    alike: dict[tuple[int, int, str], list[str]] = {}
     for figure in _figures(outcomes, ""):
-        tried = [n for one in outcomes for n in _tried(one, figure)]
-        bad = [why for why in tried if why]
-        if bad:
-            yield Alarm(arm, figure, len(bad), len(tried), max(set(bad), key=bad.count))
+        tried = [why for one in outcomes for why in _tried(one, figure)]
+        if bad := [why for why in tried if why]:
+            key = (len(bad), len(tried), max(set(bad), key=bad.count))
+            alike.setdefault(key, []).append(figure)
+    for (number, of, reason), figures in alike.items():
+        yield Alarm(arm, ", ".join(figures), number, of, reason)
 
 
 def _tried(outcome: Outcome, figure: str) -> list[str]:

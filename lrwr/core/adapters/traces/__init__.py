@@ -1,0 +1,1 @@
+"""Where traces are kept: nowhere, or at LangSmith."""

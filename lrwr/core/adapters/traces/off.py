@@ -1,0 +1,14 @@
+"""No traces, as it comes."""
+
+from lrwr.core.ports.tracer import Span
+
+
+class NoTracer:
+    """Keeps the Tracer port by keeping nothing."""
+
+    def keep(self, trace: Span) -> None:
+        """Let it go."""
+        del trace
+
+    async def aclose(self) -> None:
+        """Nothing is held open."""

@@ -1,0 +1,77 @@
+"""A trace as LangSmith's API takes it: runs, each knowing the runs that it is within."""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import TypeAlias
+from uuid import uuid4
+
+from lrwr.core.ports.tracer import Kind, Span, Texts
+
+Run: TypeAlias = dict[str, object]
+
+THREAD = "thread_id"
+"""By this LangSmith puts the turns of a conversation together."""
+
+
+def runs_of(trace: Span, project: str, *, texts: bool) -> list[Run]:
+    """Return the runs of a trace, each after the one that it is within.
+
+    Unless `texts`, nothing goes in but names, kinds, times, facts and kinds of errors.
+    """
+    thread = {THREAD: trace.facts[THREAD]} if THREAD in trace.facts else {}
+    return list(_runs(trace, project, thread, texts=texts))
+
+
+def _runs(
+    span: Span,
+    project: str,
+    thread: Mapping[str, object],
+    *,
+    texts: bool,
+    within: Run | None = None,
+) -> Iterator[Run]:
+    own = str(uuid4())
+    began = datetime.fromtimestamp(span.started, UTC)
+    order = f"{began:%Y%m%dT%H%M%S%f}Z{own}"
+    run: Run = {
+        "id": own,
+        "trace_id": within["trace_id"] if within else own,
+        "dotted_order": f"{within['dotted_order']}.{order}" if within else order,
+        "session_name": project,
+        "name": span.name,
+        "run_type": span.kind.value,
+        "start_time": began.isoformat(),
+        "end_time": datetime.fromtimestamp(span.ended, UTC).isoformat(),
+        "inputs": _shown(span.inputs, texts=texts),
+        "outputs": _shown(span.outputs, texts=texts),
+        "extra": {"metadata": {**_told(span), **thread}},
+    }
+    if within is not None:
+        run["parent_run_id"] = within["id"]
+    if span.error is not None:
+        told = f": {_sendable(span.error.told)}" if texts and span.error.told else ""
+        run["error"] = f"{span.error.kind}{told}"
+    yield run
+    for step in span.steps:
+        yield from _runs(step, project, thread, texts=texts, within=run)
+
+
+def _shown(said: Texts, *, texts: bool) -> dict[str, object]:
+    if not texts:
+        return {}
+    return {
+        name: _sendable(text) if isinstance(text, str) else [*map(_sendable, text)]
+        for name, text in said.items()
+    }
+
+
+def _sendable(text: str) -> str:
+    """Return text without the halves of characters that a terminal may hand us."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _told(span: Span) -> dict[str, object]:
+    facts: dict[str, object] = dict(span.facts)
+    if span.kind is Kind.LLM and "model" in facts:
+        facts["ls_model_name"] = facts["model"]
+    return facts

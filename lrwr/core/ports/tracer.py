@@ -1,0 +1,66 @@
+"""Traces: what the steps of a turn or an ingestion were, and how long each took."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol, TypeAlias
+
+Fact: TypeAlias = str | int | float | bool
+"""What is told of a step: a count, a time, a model's name, an id."""
+
+Facts: TypeAlias = Mapping[str, Fact]
+
+Texts: TypeAlias = Mapping[str, str | tuple[str, ...]]
+"""Words of the writer's, of the manuscript, or of an answer."""
+
+
+class Kind(StrEnum):
+    """What a step is."""
+
+    CHAIN = "chain"
+    RETRIEVER = "retriever"
+    TOOL = "tool"
+    LLM = "llm"
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Why a step has no end of its own: `kind` is a class of error, `told` its words."""
+
+    kind: str
+    told: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A step that is over, with the steps in it; the outermost is a whole trace.
+
+    Times are in seconds since 1970. `name`, `facts` and the error's `kind` hold no word
+    of the writer's; `inputs`, `outputs` and what is `told` may.
+    """
+
+    name: str
+    kind: Kind
+    started: float
+    ended: float
+    facts: Facts = field(default_factory=dict)
+    inputs: Texts = field(default_factory=dict)
+    outputs: Texts = field(default_factory=dict)
+    error: Failed | None = None
+    steps: tuple["Span", ...] = ()
+
+
+class Tracer(Protocol):
+    """Where traces are kept."""
+
+    def keep(self, trace: Span) -> None:
+        """Take a trace, and keep it beside whatever goes on.
+
+        It never waits and never raises: a trace that cannot be kept disturbs nothing.
+        Each is kept once, whole. After `aclose` nothing is taken.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Wait, not for long, for what is under way, and let go. Safe to call twice."""
+        ...

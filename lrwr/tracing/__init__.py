@@ -1,0 +1,1 @@
+"""Turns and readings that leave a trace, heard from outside: no room knows of it."""

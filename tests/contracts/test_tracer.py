@@ -1,0 +1,80 @@
+"""What every keeper of traces promises."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from lrwr.core.adapters.traces.langsmith import Connection, LangSmithTracer
+from lrwr.core.adapters.traces.off import NoTracer
+from lrwr.core.ports.tracer import Kind, Span, Tracer
+from tests.fakes.langsmith_server import KEY, LangSmithServer
+from tests.fakes.tracers import MemoryTracer
+
+SEARCH = Span("search", Kind.RETRIEVER, 100.0, 101.0, inputs={"step": "Nell Tallow"})
+READ = Span("read", Kind.TOOL, 101.0, 101.5)
+ANSWER = Span("answer", Kind.LLM, 101.5, 103.0, facts={"model": "m"}, steps=(READ,))
+TURN = Span(
+    "turn",
+    Kind.CHAIN,
+    100.0,
+    103.0,
+    facts={"thread_id": "t1", "calls": 2},
+    inputs={"question": "Where is Nell?"},
+    steps=(SEARCH, ANSWER),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """A tracer, and what it has kept: names of traces, with the steps in each."""
+
+    tracer: Tracer
+    kept: Callable[[], list[list[str]]]
+
+
+@pytest.fixture(params=["off", "memory", "langsmith"])
+def desk(request: pytest.FixtureRequest) -> Iterator[Desk]:
+    if request.param == "off":
+        yield Desk(NoTracer(), list)
+    elif request.param == "memory":
+        memory = MemoryTracer()
+        yield Desk(memory, lambda: [names(one) for one in memory.traces])
+    else:
+        with LangSmithServer() as server:
+            about = Connection("book", server.origin, timeout=10.0, own=True)
+            tracer = LangSmithTracer(about, lambda: KEY)
+            yield Desk(tracer, lambda: kept_by(server))
+
+
+def names(span: Span) -> list[str]:
+    return [span.name, *(name for step in span.steps for name in names(step))]
+
+
+def kept_by(server: LangSmithServer) -> list[list[str]]:
+    runs = server.runs.values()
+    return [
+        [run["name"] for run in runs if run["trace_id"] == root["id"]]
+        for root in server.traces
+    ]
+
+
+def keeps(desk: Desk) -> bool:
+    return not isinstance(desk.tracer, NoTracer)
+
+
+async def test_each_trace_is_kept_once_and_whole(desk: Desk) -> None:
+    desk.tracer.keep(TURN)
+    desk.tracer.keep(SEARCH)
+    await desk.tracer.aclose()
+    whole = [["turn", "search", "answer", "read"], ["search"]]
+    assert desk.kept() == (whole if keeps(desk) else [])
+
+
+async def test_after_its_end_nothing_is_taken_and_closing_twice_is_safe(
+    desk: Desk,
+) -> None:
+    await desk.tracer.aclose()
+    desk.tracer.keep(TURN)
+    await desk.tracer.aclose()
+    assert desk.kept() == []

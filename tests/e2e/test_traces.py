@@ -1,0 +1,274 @@
+"""Traces at LangSmith: what a writer sees, and what leaves the machine."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.hosted_server import Hang, Nonsense, Refuse, Turn
+from tests.fakes.langsmith_server import KEY, LangSmithServer
+from tests.fakes.model_server import MODEL, ModelServer, Say
+from tests.fakes.planning import saying
+from tests.fakes.pty_terminal import PtyTerminal
+from tests.fakes.terminal import LRWR, Ran, Terminal
+
+SENTENCES = (
+    "Nell Tallow climbed the ladder, and the lamp burned low.",
+    "Corin Vale came over the marsh with a letter for the Reeve.",
+    "OchraMags lit the lamp again, long after dusk, and said nothing.",
+)
+QUESTION = "Who lit the lamp again for OchraMags?"
+PLANTED = (*SENTENCES, QUESTION, "OchraMags", "Tallow", "Corin", "marsh", "weir")
+
+
+@pytest.fixture
+def server() -> Iterator[LangSmithServer]:
+    with LangSmithServer() as opened:
+        yield opened
+
+
+class Desk:
+    """A book, its writer's own settings, and a terminal."""
+
+    def __init__(self, place: Path, server: LangSmithServer) -> None:
+        self.server = server
+        self.book = place / "book"
+        self.book.mkdir()
+        for number, sentence in enumerate(SENTENCES, 1):
+            text = f"# Part {number}\n\n{sentence}\n"
+            (self.book / f"weir-{number}.md").write_text(text, encoding="utf-8")
+        self.own = place / "home/config/lrwr/lrwr.toml"
+        self.own.parent.mkdir(parents=True)
+        home = place / "home"
+        self.terminal = Terminal(self.book, home=home, LANGSMITH_API_KEY=KEY)
+
+    def set(self, keeper: str = "langsmith", own: str = "", library: str = "") -> None:
+        """Write the writer's own file, and the folder's."""
+        kept = f'keeper = "{keeper}"\nbase_url = "{self.server.origin}"\ntimeout = 2\n'
+        text = f'[embedding]\nmodel = "off"\n[traces]\n{kept}{own}'
+        self.own.write_text(text, encoding="utf-8")
+        (self.book / "lrwr.toml").write_text(library, encoding="utf-8")
+
+    def run(self, *words: str, **env: str) -> Ran:
+        """Run a command; no key may be in what it says or keeps."""
+        ran = self.terminal.run(*words, **env)
+        kept = [one.read_bytes() for one in self.book.rglob("*") if one.is_file()]
+        assert KEY not in ran.out + ran.err
+        assert not any(KEY.encode() in content for content in kept)
+        return ran
+
+
+@pytest.fixture
+def desk(tmp_path: Path, server: LangSmithServer) -> Desk:
+    """A desk at which traces are kept, and nothing is read yet."""
+    opened = Desk(tmp_path, server)
+    opened.set()
+    return opened
+
+
+@pytest.fixture
+def read(desk: Desk) -> Desk:
+    """A desk whose book is read, and traces are kept from now on."""
+    desk.set("off")
+    assert desk.run("ingest", ".").code == 0
+    desk.set()
+    return desk
+
+
+def bodies(server: LangSmithServer) -> str:
+    return repr([(one.path, one.headers, one.body) for one in server.asked])
+
+
+def told(ran: Ran) -> str:
+    return " ".join(ran.err.split())
+
+
+def test_reading_and_asking_leave_a_trace_each_without_a_word_of_the_text(
+    desk: Desk, server: LangSmithServer
+) -> None:
+    first = desk.run("ingest", ".")
+    assert first.code == 0
+    assert "LangSmith is used here for the first time" in told(first)
+    assert "their times, counts and models, without your text" in told(first)
+    answered = desk.run("ask", QUESTION)
+    assert answered.code == 0
+    assert SENTENCES[2] in answered.out
+    assert "trace" not in answered.err
+
+    ingest, turn = server.traces
+    assert ingest["name"] == "ingest"
+    assert ingest["extra"]["metadata"]["processed"] == 3
+    documents = server.within(ingest)
+    assert [one["name"] for one in documents] == ["document"] * 3 + ["weaving"]
+    stages = [one["name"] for one in server.within(documents[0])]
+    assert stages[:2] == ["reading", "splitting"]
+    assert stages[-1] == "storing"
+
+    facts = turn["extra"]["metadata"]
+    (thread,) = desk.run("threads", "--json").json
+    assert facts["thread_id"] == thread["id"]
+    assert (facts["state"], facts["number"]) == ("complete", 1)
+    assert facts["citations"] > 0
+    kinds = {one["name"]: one["run_type"] for one in server.within(turn)}
+    assert kinds == {"plan": "chain", "search": "retriever", "answer": "chain"}
+
+    sent = bodies(server).replace(repr(KEY), "")
+    for planted in (*PLANTED, KEY):
+        assert planted not in sent
+    (total,) = desk.run("privacy", "--json").json["totals"]
+    assert (total["service"], total["purpose"]) == ("langsmith", "traces")
+    assert total["requests"] == len(server.asked) == 2
+
+
+def test_a_question_that_fails_is_traced_by_the_kind_of_its_error(
+    read: Desk, server: LangSmithServer
+) -> None:
+    assert read.run("ask", QUESTION, "--character", "Purple Weir").code != 0
+    (turn,) = server.traces
+    assert turn["error"] == "NotFound"
+    assert "Weir" not in bodies(server)
+
+
+def test_with_texts_the_writer_is_told_so_and_the_text_goes_along(
+    read: Desk, server: LangSmithServer
+) -> None:
+    read.set(own="texts = true\n")
+    asked = read.run("ask", QUESTION)
+    assert "with your questions, the answers, the passages they cite" in told(asked)
+    (turn,) = server.traces
+    assert turn["inputs"]["question"] == QUESTION
+    assert any(SENTENCES[2] in one for one in turn["outputs"]["citations"])
+
+
+def test_a_folder_can_turn_on_neither_traces_nor_their_texts(
+    read: Desk, server: LangSmithServer
+) -> None:
+    read.set(library="[traces]\ntexts = true\n")
+    assert read.run("ask", QUESTION).code == 0
+    assert len(server.traces) == 1
+    assert QUESTION not in bodies(server)
+
+    mine = f'[embedding]\nmodel = "off"\n[traces]\nbase_url = "{server.origin}"\n'
+    read.set(library='[traces]\nkeeper = "langsmith"\ntexts = true\n')
+    read.own.write_text(mine, encoding="utf-8")
+    asked = read.run("ask", QUESTION)
+    assert asked.code == 0
+    assert "you have not allowed it: nothing was sent" in told(asked)
+    assert "lrwr privacy allow langsmith" in told(asked)
+    assert len(server.traces) == 1
+    assert read.run("privacy", "allow", "langsmith").code == 0
+    assert read.run("ask", QUESTION).code == 0
+    assert len(server.traces) == 2
+    assert QUESTION not in bodies(server)
+
+
+def test_neither_a_key_nor_the_variables_of_langsmith_turn_anything_on(
+    read: Desk, server: LangSmithServer
+) -> None:
+    read.set("off")
+    shell = {
+        "LANGSMITH_TRACING": "true",
+        "LANGCHAIN_TRACING_V2": "true",
+        "LANGSMITH_ENDPOINT": server.origin,
+    }
+    assert read.run("ask", QUESTION, **shell).code == 0
+    assert server.asked == []
+    assert "trace" not in read.run("doctor").out
+
+
+def test_what_a_model_is_sent_and_says_is_in_no_trace(
+    read: Desk, server: LangSmithServer
+) -> None:
+    shell = {"LANGSMITH_TRACING": "true", "LANGSMITH_ENDPOINT": server.origin}
+    with ModelServer(key="") as models:
+        models.answering(saying(Say("OchraMags lit the lamp", " at the weir [1].")))
+        local = {
+            "LRWR_MODEL_USE": "local",
+            "LRWR_MODEL_NAME": MODEL,
+            "LRWR_MODEL_BASE_URL": models.base_url,
+        }
+        asked = read.run("ask", QUESTION, **local, **shell)
+        assert asked.code == 0
+        assert len(models.asked) > 2
+    (turn,) = server.traces
+    assert {one.path for one in server.asked} == {"/runs/batch"}
+    facts = turn["extra"]["metadata"]
+    assert (facts["model"], facts["calls"]) == (MODEL, len(models.asked))
+    answer = next(one for one in server.within(turn) if one["name"] == "answer")
+    assert answer["run_type"] == "llm"
+    assert answer["extra"]["metadata"]["ls_model_name"] == MODEL
+    sent = bodies(server)
+    for planted in (*PLANTED, "lit the lamp"):
+        assert planted not in sent
+
+
+@pytest.mark.parametrize(
+    ("turn", "says"),
+    [
+        (Refuse(401, QUESTION), "LangSmith does not accept the key (401)."),
+        (Refuse(404, QUESTION), "LangSmith's API is not at that address (404)."),
+        (Refuse(429, QUESTION, {"retry-after": "60"}), "more traces than it takes"),
+        (Refuse(500, QUESTION), "LangSmith failed (500)."),
+        (Hang(), "LangSmith did not answer within 2 seconds."),
+        (Nonsense("<html>"), "something that is no answer of its API."),
+    ],
+)
+def test_an_answer_is_given_whole_whatever_becomes_of_its_trace(
+    read: Desk, server: LangSmithServer, turn: Turn, says: str
+) -> None:
+    server.will(*[turn] * 20)
+    asked = read.run("ask", QUESTION, "--json")
+    assert asked.code == 0
+    assert asked.json["citations"]
+    assert told(asked).count("A trace was not sent.") == 1
+    assert says in told(asked)
+    assert QUESTION not in asked.err
+
+
+def test_the_writing_room_says_it_once_when_it_is_left(
+    read: Desk, server: LangSmithServer
+) -> None:
+    server.takes = "another"
+    words = [str(LRWR), "chat"]
+    env = dict(read.terminal.env)
+    with PtyTerminal(words, folder=read.book, env=env) as room:
+        room.expect("Ask something")
+        room.press(*QUESTION, "enter")
+        room.expect("[1]")
+        room.press("ctrl+q")
+        room.expect("A trace was not sent.")
+        assert room.leave() == 0
+    assert len(server.asked) == 1
+
+
+def test_a_setting_without_a_key_says_so_and_nothing_is_sent(
+    read: Desk, server: LangSmithServer
+) -> None:
+    asked = read.run("ask", QUESTION, LANGSMITH_API_KEY="")
+    assert asked.code == 0
+    assert "`traces.keeper` is langsmith, and there is no key for it" in told(asked)
+    assert "lrwr config set-key langsmith" in told(asked)
+    assert server.asked == []
+
+
+def finding(ran: Ran, part: str) -> tuple[str, str]:
+    for one in ran.json["findings"]:
+        if one["part"] == part:
+            return one["state"], f"{one['detail']} {one['remedy']}".strip()
+    raise LookupError(part)
+
+
+def test_the_doctor_tries_the_key_and_sends_no_trace(
+    read: Desk, server: LangSmithServer
+) -> None:
+    looked = read.run("doctor", "--json")
+    state, says = finding(looked, "traces")
+    assert state == "ok"
+    assert says == "LangSmith answers; project lrwr, without your texts."
+    assert "LangSmith is sent the steps" in finding(looked, "hosted services")[1]
+    assert [one.method for one in server.asked] == ["GET"]
+    server.takes = "another"
+    state, says = finding(read.run("doctor", "--json"), "traces")
+    assert state == "broken"
+    assert "lrwr config set-key langsmith" in says
+    assert server.runs == {}

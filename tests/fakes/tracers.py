@@ -1,0 +1,20 @@
+"""A tracer that keeps traces in memory."""
+
+from lrwr.core.ports.tracer import Span
+
+
+class MemoryTracer:
+    """Keeps the Tracer port; `traces` are what was kept, in order."""
+
+    def __init__(self) -> None:
+        self.traces: list[Span] = []
+        self._ended = False
+
+    def keep(self, trace: Span) -> None:
+        """Take a trace."""
+        if not self._ended:
+            self.traces.append(trace)
+
+    async def aclose(self) -> None:
+        """Take no more."""
+        self._ended = True

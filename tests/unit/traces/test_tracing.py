@@ -1,0 +1,176 @@
+"""What is heard of turns and ingestions, and becomes their traces."""
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from lrwr import wiring
+from lrwr.core.chat.service import Asking
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import NotFound
+from lrwr.core.model.events import Embedded, Finished, IngestEvent, Working
+from lrwr.core.model.jobs import Stage
+from lrwr.core.model.turns import Speaker, Staged, ThreadId, Token, TurnEvent
+from lrwr.core.ports.tracer import Failed, Kind, Span
+from lrwr.core.settings.load import load_settings
+from lrwr.tracing.readings import MOST_DOCUMENTS, HeardIngestion, TracedProcessing
+from lrwr.tracing.turns import HeardTurn, TracedSessions
+from lrwr.wiring import Services
+from tests.fakes.tracers import MemoryTracer
+
+ONE, TWO = DocumentId("1.md"), DocumentId("2.md")
+
+
+class Clock:
+    """Time that goes on when a test says so."""
+
+    def __init__(self) -> None:
+        self.time = 100.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+def turn_of(*events: TurnEvent, asking: Asking | None = None) -> Span:
+    """Return what is heard of events that come a second apart."""
+    clock = Clock()
+    heard = HeardTurn(asking or Asking("Where is Nell?"), clock)
+    for event in events:
+        clock.time += 1
+        heard.hear(event)
+    clock.time += 1
+    return heard.trace()
+
+
+def shape(span: Span) -> tuple[str, Kind, float, float]:
+    return span.name, span.kind, span.started, span.ended
+
+
+def test_a_step_ends_where_the_next_begins_but_for_plan_and_first_search() -> None:
+    trace = turn_of(
+        Staged("plan", "Reading the question"),
+        Staged("search", "Searching the manuscript"),
+        Staged("search", "Searching the manuscript for “weir”"),
+        Staged("read", "Reading chapter 2"),
+        Staged("web", "Asking the web: “weirs”"),
+        Staged("answer", "Answering"),
+        Token("At the weir.", Speaker.AVATAR),
+    )
+    assert [shape(step) for step in trace.steps] == [
+        ("plan", Kind.CHAIN, 101.0, 103.0),
+        ("search", Kind.RETRIEVER, 102.0, 103.0),
+        ("search", Kind.RETRIEVER, 103.0, 104.0),
+        ("read", Kind.TOOL, 104.0, 105.0),
+        ("web", Kind.TOOL, 105.0, 106.0),
+        ("answer", Kind.CHAIN, 106.0, 108.0),
+    ]
+    assert shape(trace) == ("turn", Kind.CHAIN, 100.0, 108.0)
+    assert trace.facts["seconds_to_first_word"] == 7.0
+    assert trace.facts["state"] == "stopped"
+
+
+def test_what_a_step_says_is_text_and_never_its_name_or_a_fact() -> None:
+    asking = Asking("Where is Nell?", ThreadId("t1"), character="Mags", as_of="weir.md")
+    trace = turn_of(Staged("search", "Searching for “weir”"), asking=asking)
+    assert trace.facts["thread_id"] == "t1"
+    assert trace.inputs == {
+        "question": "Where is Nell?",
+        "character": "Mags",
+        "as_of": "weir.md",
+    }
+    (step,) = trace.steps
+    assert step.inputs == {"step": "Searching for “weir”"}
+    assert step.facts == {}
+
+
+def ingestion(*events: IngestEvent) -> Span:
+    """Return what is heard of events that come a second apart."""
+    clock, handed = Clock(), list[IngestEvent]()
+    heard = HeardIngestion(clock, handed.append)
+    for event in events:
+        clock.time += 1
+        heard.hear(event)
+    assert handed == [*events]
+    return heard.trace()
+
+
+def test_documents_in_work_at_once_have_their_own_stages() -> None:
+    trace = ingestion(
+        Working(ONE, Stage.READ),
+        Working(TWO, Stage.READ),
+        Working(ONE, Stage.EMBED),
+        Working(ONE, Stage.EMBED),
+        Embedded(3),
+        Working(ONE, Stage.STORE),
+        Finished(TWO, "2.md is no text."),
+        Finished(ONE),
+    )
+    two, one = trace.steps
+    assert [shape(step) for step in one.steps] == [
+        ("reading", Kind.TOOL, 101.0, 103.0),
+        ("embedding", Kind.CHAIN, 103.0, 106.0),
+        ("storing", Kind.TOOL, 106.0, 108.0),
+    ]
+    assert one.inputs == {"file": "1.md"}
+    assert shape(two) == ("document", Kind.CHAIN, 102.0, 107.0)
+    assert two.error == Failed("UnreadableDocument", "2.md is no text.")
+
+
+def test_of_a_large_library_only_the_first_documents_are_told() -> None:
+    names = [DocumentId(f"{n}.md") for n in range(MOST_DOCUMENTS + 5)]
+    events: list[IngestEvent] = []
+    for name in names:
+        events += [Working(name, Stage.READ), Finished(name)]
+    assert len(ingestion(*events).steps) == MOST_DOCUMENTS
+
+
+@pytest.fixture
+async def services(tmp_path: Path) -> AsyncIterator[Services]:
+    """The services of a book of one page, before it is read."""
+    (tmp_path / "1.md").write_text("# One\n\nNell Tallow lit the lamp.\n")
+    env = {"LRWR_EMBEDDING_MODEL": "off"}
+    settings = load_settings(tmp_path, env, {}, user=tmp_path / "none.toml")
+    async with wiring.open_services(settings) as opened:
+        yield opened
+
+
+async def read(services: Services, tracer: MemoryTracer, *, dry_run: bool) -> None:
+    service = services.processing([services.library.root])
+    assert isinstance(service, TracedProcessing)
+    service.traced(tracer, lambda: 100.0)
+    await service.process(lambda _: None, dry_run=dry_run)
+
+
+async def test_a_reading_is_traced_and_a_dry_run_is_not(services: Services) -> None:
+    tracer = MemoryTracer()
+    await read(services, tracer, dry_run=True)
+    assert tracer.traces == []
+    await read(services, tracer, dry_run=False)
+    (trace,) = tracer.traces
+    assert trace.facts["processed"] == 1
+    assert [step.name for step in trace.steps] == ["document", "weaving"]
+
+
+async def test_a_turn_that_is_stopped_or_fails_is_traced_as_such(
+    services: Services,
+) -> None:
+    tracer = MemoryTracer()
+    await read(services, MemoryTracer(), dry_run=False)
+    sessions = services.sessions()
+    assert isinstance(sessions, TracedSessions)
+    sessions.traced(tracer)
+    async with aclosing(sessions.ask(Asking("Who lit the lamp?"))) as events:
+        await anext(events)
+        assert tracer.traces == []
+    with pytest.raises(NotFound):
+        async with aclosing(
+            sessions.ask(Asking("Who?", character="Mags Weir"))
+        ) as asked:
+            await anext(asked)
+    stopped, failed = tracer.traces
+    assert (stopped.facts["state"], stopped.error) == ("stopped", None)
+    assert failed.facts["state"] == "failed"
+    assert failed.error is not None
+    assert failed.error.kind == "NotFound"
