@@ -23,9 +23,9 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Span
 from lrwr.core.retrieval.search import SearchRequest
 from lrwr.core.settings.load import load_settings
-from lrwr.pipeline.evaluation.measures import covers, measured
+from lrwr.pipeline.evaluation.measures import measured
 from lrwr.pipeline.evaluation.outcomes import Given, Piece
-from lrwr.pipeline.evaluation.questions import Place
+from lrwr.pipeline.evaluation.questions import Place, covers
 from lrwr.wiring import open_services
 
 BUDGETS = (2000, 4000, 8000)

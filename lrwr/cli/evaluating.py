@@ -132,13 +132,14 @@ async def evaluate(
 
 
 def _calibrations(services: "Services") -> list[str]:
-    """Say how it is told here, for the pipeline that is set, how sure a search is."""
-    from lrwr.cli.evaluations import in_use_in_words
+    """Say what was fitted here to tell, for the pipeline that is set, sure from weak."""
+    from lrwr.cli.evaluations import fitted_in_words
     from lrwr.core.retrieval.confidence import SHIPPED
 
     pipeline = services.settings.pipeline
     known = [one for (_, p), one in services.calibrations().items() if p is pipeline]
-    return in_use_in_words(known, set(SHIPPED.values()))
+    shipped = set(SHIPPED.values())
+    return fitted_in_words([one for one in known if one not in shipped])
 
 
 def _ask_leave(services: "Services", output: "Output", wanted: Wanted) -> None:

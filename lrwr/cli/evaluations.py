@@ -1,6 +1,6 @@
 """How it is shown what searches are worth on questions whose answers are known."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from lrwr.cli.stream import Styled
@@ -45,14 +45,11 @@ def ranking_in_words(ranking: str) -> str:
     return f"{known} ({ranking})" if known else ranking
 
 
-def in_use_in_words(
-    known: Sequence["Calibration"], shipped: Collection["Calibration"]
-) -> list[str]:
-    """Say what tells weak evidence from strong here, a sentence for each ranking."""
+def fitted_in_words(known: Sequence["Calibration"]) -> list[str]:
+    """Say what was fitted on the writer's questions, a sentence for each ranking."""
     return [
-        f"How sure a search is, {ranking_in_words(one.ranking)}:"
-        f" {'as lrwr comes' if one in shipped else 'fitted on your questions'};"
-        f" {one.questions} questions, AUROC {_two(one.auroc)}; weak below"
+        f"How sure a search is, {ranking_in_words(one.ranking)}: fitted on your"
+        f" questions; {one.questions} of them, AUROC {_two(one.auroc)}; weak below"
         f" {_two(one.threshold)}."
         for one in known
     ]

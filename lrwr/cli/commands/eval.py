@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 EPILOG = (
     "Examples: lrwr eval · lrwr eval --make 150 · lrwr eval --questions mine.jsonl"
     " --ladder --report ../report.md · lrwr eval --answers · lrwr eval --model"
-    " --dry-run · lrwr eval review · lrwr eval compare 20 21 · lrwr eval --calibrate"
+    " --dry-run · lrwr eval review · lrwr eval compare 20261122-1 20261122-2 · lrwr eval --calibrate"
     " --save"
 )
 COMPARE_EPILOG = "Example: lrwr eval compare 20261122-1 20261122-2"

@@ -11,9 +11,8 @@ from lrwr.core.model.words import WORD, plain_word
 from lrwr.core.ports.answerer import Answered
 from lrwr.core.retrieval.aligning import same_words
 from lrwr.pipeline.evaluation.answering import without_marks
-from lrwr.pipeline.evaluation.measures import covers
 from lrwr.pipeline.evaluation.outcomes import Piece
-from lrwr.pipeline.evaluation.questions import Place, Question
+from lrwr.pipeline.evaluation.questions import Place, Question, covers
 
 TextOf = Callable[[DocumentId], str | None]
 """Returns a document's canonical text, None where there is no such document."""

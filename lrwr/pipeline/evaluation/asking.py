@@ -5,19 +5,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.ports.record_store import PassageStore
 from lrwr.core.retrieval.confidence import FIRST
 from lrwr.core.retrieval.search import PassageFinder, SearchRequest
 from lrwr.core.retrieval.story import StoryOrder, parse_horizon
 from lrwr.pipeline.evaluation.calibrating import Example
+from lrwr.pipeline.evaluation.placing import places_in
 from lrwr.pipeline.evaluation.questions import (
-    Gold,
-    Place,
     Question,
     holds,
-    places_of,
 )
 
 
@@ -64,7 +61,7 @@ class Asker:
         return asked
 
     async def _one(self, question: Question, asked: Asked) -> None:
-        gold = [await self._places(one) for one in question.gold]
+        gold = [await places_in(self.store, self.order, o) for o in question.gold]
         request = SearchRequest(question.text, self.pipeline, FIRST)
         if question.as_of:
             horizon = parse_horizon(question.as_of, self.order)
@@ -78,20 +75,3 @@ class Asker:
         asked.examples[judged.ranking].append(
             Example(question.group, judged.signals, found, question.answerable)
         )
-
-    async def _places(self, gold: Gold) -> list[Place]:
-        document = self._document(gold.file)
-        kept = await self.store.text(document)
-        places = places_of(gold.quote, document, kept.text)
-        if not places:
-            raise NotFound(f"its quote does not stand in {gold.file}")
-        return places
-
-    def _document(self, file: str) -> DocumentId:
-        """Return the document that a file's path means, or the end of its path."""
-        path = file.removeprefix("./")
-        fits = [d for d in self.order.outlines if d == path or d.endswith(f"/{path}")]
-        if len(fits) != 1:
-            which = "no document" if not fits else "more than one document"
-            raise NotFound(f"{which} of the library is called {file}")
-        return fits[0]

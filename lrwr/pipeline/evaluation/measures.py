@@ -14,7 +14,7 @@ from math import log2
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Span
 from lrwr.pipeline.evaluation.outcomes import Given, Piece, within_budget
-from lrwr.pipeline.evaluation.questions import Place
+from lrwr.pipeline.evaluation.questions import Place, covers
 
 RANKS = (1, 5, 10)
 """How many of the first pieces a hit is looked for in."""
@@ -72,14 +72,6 @@ def measured(
         figures[f"precision@{budget}"] = shares.precision
         figures[f"iou@{budget}"] = shares.iou
     return figures | _ranks(given.pieces, gold, every=every)
-
-
-def covers(piece: Piece, place: Place) -> bool:
-    """Say whether a piece covers a place: they share at least half of the shorter."""
-    if piece.document != place.document:
-        return False
-    shared = _shared(piece.span, place.span)
-    return shared > 0 and 2 * shared >= min(len(piece.span), len(place.span))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.metering import Usage
+from lrwr.core.ports.record_store import PassageStore
 from lrwr.core.retrieval.people import within
+from lrwr.core.retrieval.story import StoryOrder
 from lrwr.pipeline.evaluation.arms import WHOLE, Shelf, WholeText
 from lrwr.pipeline.evaluation.measures import DEEPEST, RANKS, measured
 from lrwr.pipeline.evaluation.outcomes import Arm, Given, Piece
@@ -76,7 +78,8 @@ class SpanMeasure:
             NotFound: One stands nowhere in its file.
             StoreProblem: The library cannot be read.
         """
-        return [await self._places(one) for one in question.gold]
+        store, order = self.shelf.store, self.shelf.order
+        return [await places_in(store, order, one) for one in question.gold]
 
     def late(self, question: Question) -> Callable[[Piece], bool] | None:
         """Return what says if a piece is from after the question; None where none is.
@@ -95,22 +98,29 @@ class SpanMeasure:
         whole = sum(piece.tokens for piece in given.pieces)
         return [n for n in self.budgets if n >= whole] or [max(self.budgets)]
 
-    async def _places(self, gold: Gold) -> list[Place]:
-        document = self._document(gold.file)
-        kept = await self.shelf.store.text(document)
-        places = places_of(gold.quote, document, kept.text)
-        if not places:
-            raise NotFound(f"A quote of it does not stand in {gold.file}")
-        return places
 
-    def _document(self, file: str) -> DocumentId:
-        """Return the document that a file's path means, or the end of its path."""
-        path = file.removeprefix("./")
-        known = self.shelf.order.outlines
-        fits = [d for d in known if d == path or d.endswith(f"/{path}")]
-        if path in known:
-            return DocumentId(path)
-        if len(fits) != 1:
-            which = "No document" if not fits else "More than one document"
-            raise NotFound(f"{which} of the library is called {file}")
-        return fits[0]
+async def places_in(store: PassageStore, order: StoryOrder, gold: Gold) -> list[Place]:
+    """Return where a quote stands in the document that is meant: once, or more often.
+
+    Raises:
+        NotFound: No document is called so, or more than one; or it stands nowhere there.
+        StoreProblem: The library cannot be read.
+    """
+    document = _document(order, gold.file)
+    kept = await store.text(document)
+    places = places_of(gold.quote, document, kept.text)
+    if not places:
+        raise NotFound(f"A quote of it does not stand in {gold.file}")
+    return places
+
+
+def _document(order: StoryOrder, file: str) -> DocumentId:
+    """Return the document that a file's path means, or the end of its path."""
+    path = file.removeprefix("./")
+    if path in order.outlines:
+        return DocumentId(path)
+    fits = [known for known in order.outlines if known.endswith(f"/{path}")]
+    if len(fits) != 1:
+        which = "No document" if not fits else "More than one document"
+        raise NotFound(f"{which} of the library is called {file}")
+    return fits[0]

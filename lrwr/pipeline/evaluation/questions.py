@@ -5,9 +5,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 from unicodedata import normalize
 
-from lrwr.core.model.chunks import Chunk
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.text import Span
@@ -89,6 +89,20 @@ class Place:
     span: Span
 
 
+class Stretch(Protocol):
+    """Words of a document, wherever they were found."""
+
+    @property
+    def document(self) -> DocumentId:
+        """Name the document."""
+        ...
+
+    @property
+    def span(self) -> Span:
+        """Tell where they stand."""
+        ...
+
+
 def read_questions(text: str, name: str) -> list[Question]:
     """Read a file of questions, one line of JSON each; `name` is what it is called.
 
@@ -122,7 +136,7 @@ def places_of(quote: str, document: DocumentId, text: str) -> list[Place]:
 
 
 def holds(
-    passages: Sequence[Chunk], gold: Sequence[Sequence[Place]], *, every: bool
+    passages: Sequence[Stretch], gold: Sequence[Sequence[Place]], *, every: bool
 ) -> bool:
     """Say whether passages hold the answer: any of `gold`, or every one.
 
@@ -130,21 +144,19 @@ def holds(
     place is held by a passage that shares at least half of the shorter of the two.
     """
     held = [
-        any(_shares(passage, place) for place in places for passage in passages)
+        any(covers(passage, place) for place in places for passage in passages)
         for places in gold
     ]
     return bool(held) and (all(held) if every else any(held))
 
 
-def _shares(passage: Chunk, place: Place) -> bool:
-    if passage.document != place.document:
+def covers(given: Stretch, place: Place) -> bool:
+    """Say whether words of a document cover a place: half of the shorter is shared."""
+    if given.document != place.document:
         return False
-    start = max(passage.span.start, place.span.start)
-    end = min(passage.span.end, place.span.end)
-    shorter = min(
-        passage.span.end - passage.span.start, place.span.end - place.span.start
-    )
-    return end > start and 2 * (end - start) >= shorter
+    start = max(given.span.start, place.span.start)
+    end = min(given.span.end, place.span.end)
+    return end > start and 2 * (end - start) >= min(len(given.span), len(place.span))
 
 
 def _question(told: Mapping[str, object], number: str) -> Question:

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, TextHash
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Lines, Span
-from lrwr.pipeline.evaluation.measures import covers, measured
+from lrwr.pipeline.evaluation.measures import measured
 from lrwr.pipeline.evaluation.outcomes import Given, Piece
-from lrwr.pipeline.evaluation.questions import Place, holds
+from lrwr.pipeline.evaluation.questions import Place, covers, holds
 
 FOG, LAMP = DocumentId("chapters/fog.md"), DocumentId("chapters/lamp.md")
 BUDGETS = (5, 20, 60)
