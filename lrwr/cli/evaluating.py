@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lrwr import __version__
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import NotFound, SettingsProblem
-from lrwr.pipeline.evaluation.kept import evaluations_folder, questions_file
+from lrwr.pipeline.evaluation.kept import evaluations_folder
 
 if TYPE_CHECKING:
     from lrwr.cli.output import Output
@@ -90,13 +90,6 @@ def tokens_in(text: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-def file_of(settings: "Settings", wanted: Wanted) -> Path:
-    """Return the file of questions that is meant."""
-    from lrwr.core.settings.library import library_of
-
-    return wanted.questions or questions_file(library_of(settings))
-
-
 async def evaluate(
     settings: "Settings", output: "Output", wanted: Wanted
 ) -> Done | None:
@@ -163,8 +156,9 @@ async def _questions(
 ) -> "tuple[list[Question], tuple[str, ...]]":
     """Return the questions to ask; they are made first, where that is wanted."""
     from lrwr.cli.calibrating import read_file
+    from lrwr.cli.reviewing import file_of
 
-    file = file_of(services.settings, wanted)
+    file = file_of(services.settings, wanted.questions)
     there = file.exists()
     if wanted.questions is not None and not there and not wanted.make:
         raise NotFound(f"{file} is not there", hint="Check the path.")

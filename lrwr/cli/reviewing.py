@@ -44,6 +44,7 @@ PROMPT = "[k]eep  [d]rop  [e]dit  [n]ext  [u]ndo  [q]uit > "
 
 async def book_of(settings: "Settings", output: "Output") -> Texts:
     """Return the manuscript's texts; none where nothing has been ingested."""
+    from lrwr.core.retrieval.standing import texts_there
     from lrwr.wiring import open_services
 
     async with open_services(settings, say=output.warn) as services:
@@ -52,7 +53,7 @@ async def book_of(settings: "Settings", output: "Output") -> Texts:
         except NotFound:
             return {}
         outlines = await passages.outlines()
-        return {one.id: await passages.text(one.id) for one in outlines}
+        return await texts_there(passages, [one.id for one in outlines])
 
 
 def file_of(settings: "Settings", named: Path | None) -> Path:

@@ -225,7 +225,7 @@ def _fit(
     from dataclasses import replace
 
     from lrwr.cli import calibrating
-    from lrwr.cli.evaluating import file_of
+    from lrwr.cli.reviewing import file_of
     from lrwr.cli.running import run_async
 
     if reset:
@@ -233,8 +233,9 @@ def _fit(
         return
     if len(wanted.pipelines) == 1:
         settings = replace(settings, pipeline=wanted.pipelines[0])
+    file = file_of(settings, wanted.questions)
     fitted = calibrating.calibrate(
-        settings, output, file_of(settings, wanted), save=save, as_json=wanted.as_json
+        settings, output, file, save=save, as_json=wanted.as_json
     )
     run_async(fitted)
 
