@@ -1,9 +1,9 @@
 """How English words people's looks, ages, trades, births and deaths: a rule each."""
 
-import re
 from types import MappingProxyType
 from typing import TypeAlias
 
+from lrwr.core.english.expression import Expression
 from lrwr.core.english.looks import (
     AGE,
     AGE_END,
@@ -35,33 +35,33 @@ _DEATH_END = (
 
 _ADVERB = r"(?:then |now |already |still |at that time |at this time |just )?"
 
-THE_TRADE = re.compile(rf"\b[Tt]he (?P<value>{OCCUPATION}), (?P<who>{NAME}){_CLOSED}")
+THE_TRADE = Expression(rf"\b[Tt]he (?P<value>{OCCUPATION}), (?P<who>{NAME}){_CLOSED}")
 """In speech the name after it may be the one who is spoken to."""
 
-THE_LATE = re.compile(rf"\b[Tt]he late (?P<who>{NAME})")
+THE_LATE = Expression(rf"\b[Tt]he late (?P<who>{NAME})")
 """A father and a son may be called the same: whose death it is, is only probable."""
 
-Rule: TypeAlias = tuple[str, re.Pattern[str], str, bool]
+Rule: TypeAlias = tuple[str, Expression, str, bool]
 """Attribute, pattern, value where the pattern holds none, "named only in passing".
 
 What is named in passing ("if Nell's grey eyes …") stands, whatever is said of it.
 """
 
 RULES_BY_NAME: tuple[Rule, ...] = (
-    ("eyes", re.compile(rf"{WHO}'s (?P<value>{EYE}) eyes\b"), "", True),
+    ("eyes", Expression(rf"{WHO}'s (?P<value>{EYE}) eyes\b"), "", True),
     (
         "eyes",
-        re.compile(
+        Expression(
             rf"{WHO}'s eyes(?:,? which)? (?:were|are) (?P<value>{EYE})"
             r"(?= (?:and|but)\b|[.,;:!—])"
         ),
         "",
         False,
     ),
-    ("hair", re.compile(rf"{WHO}'s (?P<value>{HAIR}) {HAIR_END}"), "", True),
+    ("hair", Expression(rf"{WHO}'s (?P<value>{HAIR}) {HAIR_END}"), "", True),
     (
         "hair",
-        re.compile(
+        Expression(
             rf"{WHO}'s hair(?:,? which)? {_IS} (?P<value>{HAIR})"
             r"(?= (?:and|but)\b|[.,;:!—])"
         ),
@@ -70,13 +70,13 @@ RULES_BY_NAME: tuple[Rule, ...] = (
     ),
     (
         "eyes",
-        re.compile(rf"{WHO} (?:had|has) (?:\w+ hair and )?(?P<value>{EYE}) eyes\b"),
+        Expression(rf"{WHO} (?:had|has) (?:\w+ hair and )?(?P<value>{EYE}) eyes\b"),
         "",
         False,
     ),
     (
         "hair",
-        re.compile(
+        Expression(
             rf"{WHO} (?:had|has) (?:\w+ eyes and )?(?P<value>{HAIR}) {HAIR_END}"
         ),
         "",
@@ -84,13 +84,13 @@ RULES_BY_NAME: tuple[Rule, ...] = (
     ),
     (
         "eyes",
-        re.compile(rf"{WHO}'s eyes, (?P<value>{EYE})(?=,| as\b| and\b)"),
+        Expression(rf"{WHO}'s eyes, (?P<value>{EYE})(?=,| as\b| and\b)"),
         "",
         True,
     ),
     (
         "eyes",
-        re.compile(
+        Expression(
             rf"{WHO}'s eyes (?:were|are) (?:of )?(?:an?|the) (?:\w+ )?(?P<value>{EYE})"
             r"(?= (?:and|but|that|as|of)\b|[.,;:!—])"
         ),
@@ -99,7 +99,7 @@ RULES_BY_NAME: tuple[Rule, ...] = (
     ),
     (
         "eyes",
-        re.compile(
+        Expression(
             rf"^[ \x01]*(?P<who>{NAME}), with (?:his |her |their )?(?P<value>{EYE}) eyes\b"
         ),
         "",
@@ -107,7 +107,7 @@ RULES_BY_NAME: tuple[Rule, ...] = (
     ),
     (
         "eyes",
-        re.compile(
+        Expression(
             rf"{WHO}, whose eyes (?:were|are) (?P<value>{EYE})(?= (?:and|but|as)\b|[.,;:!—])"
         ),
         "",
@@ -115,20 +115,20 @@ RULES_BY_NAME: tuple[Rule, ...] = (
     ),
     (
         "eyes",
-        re.compile(rf"\bthe (?P<value>{EYE}) eyes of (?P<who>{NAME})(?!['-])"),
+        Expression(rf"\bthe (?P<value>{EYE}) eyes of (?P<who>{NAME})(?!['-])"),
         "",
         True,
     ),
     (
         "hair",
-        re.compile(rf"{WHO}'s hair, (?P<value>{HAIR})(?=,| as\b| and\b)"),
+        Expression(rf"{WHO}'s hair, (?P<value>{HAIR})(?=,| as\b| and\b)"),
         "",
         True,
     ),
-    ("hair", re.compile(rf"{WHO}'s (?P<value>{HAIR}) (?:{LOCKS})\b"), "", True),
+    ("hair", Expression(rf"{WHO}'s (?P<value>{HAIR}) (?:{LOCKS})\b"), "", True),
     (
         "hair",
-        re.compile(
+        Expression(
             rf"^[ \x01]*(?P<who>{NAME}), with (?:his |her |their )?(?P<value>{HAIR}) {HAIR_END}"
         ),
         "",
@@ -136,7 +136,7 @@ RULES_BY_NAME: tuple[Rule, ...] = (
     ),
     (
         "hair",
-        re.compile(
+        Expression(
             rf"{WHO}, whose hair (?:was|is) (?P<value>{HAIR})(?= (?:and|but|as)\b|[.,;:!—])"
         ),
         "",
@@ -144,7 +144,7 @@ RULES_BY_NAME: tuple[Rule, ...] = (
     ),
     (
         "hair",
-        re.compile(
+        Expression(
             rf"{WHO} (?:had|has) (?:a (?:head|shock|mop|mass) of )(?P<value>{HAIR}) {HAIR_END}"
         ),
         "",
@@ -152,13 +152,13 @@ RULES_BY_NAME: tuple[Rule, ...] = (
     ),
     (
         "hair",
-        re.compile(rf"\bthe (?P<value>{HAIR}) hair of (?P<who>{NAME})(?!['-])"),
+        Expression(rf"\bthe (?P<value>{HAIR}) hair of (?P<who>{NAME})(?!['-])"),
         "",
         True,
     ),
     (
         "life",
-        re.compile(
+        Expression(
             rf"{WHO} (?:is|was) (?:still |yet |very much )?alive(?=[.,;:!]| and\b)"
         ),
         "alive",
@@ -166,25 +166,25 @@ RULES_BY_NAME: tuple[Rule, ...] = (
     ),
     (
         "born",
-        re.compile(rf"{WHO} (?:was|had been) born (?:on |in )?(?P<value>{BIRTH})"),
+        Expression(rf"{WHO} (?:was|had been) born (?:on |in )?(?P<value>{BIRTH})"),
         "",
         False,
     ),
     (
         "age",
-        re.compile(rf"{WHO}(?:, who)? (?:is|was) {_ADVERB}(?P<value>{AGE}){AGE_END}"),
+        Expression(rf"{WHO}(?:, who)? (?:is|was) {_ADVERB}(?P<value>{AGE}){AGE_END}"),
         "",
         False,
     ),
     (
         "age",
-        re.compile(rf"{WHO},? (?:who was )?aged (?P<value>{NUMBER})\b"),
+        Expression(rf"{WHO},? (?:who was )?aged (?P<value>{NUMBER})\b"),
         "",
         False,
     ),
     (
         "age",
-        re.compile(
+        Expression(
             rf"{WHO}(?: {_IS}|,) an? (?:[\w-]+,? )*?(?:{PERSON}) of "
             rf"(?P<value>{AGE})\b{AGE_END}"
         ),
@@ -193,13 +193,13 @@ RULES_BY_NAME: tuple[Rule, ...] = (
     ),
     (
         "age",
-        re.compile(rf"\b(?P<value>{NUMBER}-year-old) (?P<who>{NAME})(?!['-])"),
+        Expression(rf"\b(?P<value>{NUMBER}-year-old) (?P<who>{NAME})(?!['-])"),
         "",
         True,
     ),
     (
         "occupation",
-        re.compile(rf"{WHO}, (?:the|an?) (?P<value>{OCCUPATION}){_CLOSED}"),
+        Expression(rf"{WHO}, (?:the|an?) (?P<value>{OCCUPATION}){_CLOSED}"),
         "",
         True,
     ),
@@ -211,14 +211,14 @@ RULES_BY_NAME: tuple[Rule, ...] = (
     ),
     (
         "occupation",
-        re.compile(rf"{WHO}(?:, who)? {_IS} an? (?P<value>{OCCUPATION}){_STOP}"),
+        Expression(rf"{WHO}(?:, who)? {_IS} an? (?P<value>{OCCUPATION}){_STOP}"),
         "",
         False,
     ),
     ("life", THE_LATE, "dead", True),
     (
         "life",
-        re.compile(
+        Expression(
             rf"{WHO} (?:(?:had |has )?(?:died|drowned)|(?:is|was|had been) (?:now )?"
             rf"dead(?! (?:tired|set|drunk|asleep|beat|sure|silent|certain|on))){_DEATH_END}"
         ),
@@ -227,7 +227,7 @@ RULES_BY_NAME: tuple[Rule, ...] = (
     ),
     (
         "build",
-        re.compile(
+        Expression(
             rf"{WHO}(?:, who)? {_IS} {_ADVERB}(?P<value>{BUILD})"
             r"(?= (?:and|but)\b|[.,;:!—])"
         ),
@@ -236,7 +236,7 @@ RULES_BY_NAME: tuple[Rule, ...] = (
     ),
     (
         "build",
-        re.compile(
+        Expression(
             rf"{WHO}(?: {_IS}|,) an? (?P<value>{BUILD})(?:,? [\w-]+){{0,3}}? "
             rf"(?:{PERSON})\b"
         ),
@@ -247,25 +247,25 @@ RULES_BY_NAME: tuple[Rule, ...] = (
 BY_PRONOUN: tuple[Rule, ...] = (
     (
         "eyes",
-        re.compile(rf"\bwith (?P<who>those) (?P<value>{EYE}) eyes\b"),
+        Expression(rf"\bwith (?P<who>those) (?P<value>{EYE}) eyes\b"),
         "",
         True,
     ),
     (
         "eyes",
-        re.compile(rf"\b(?P<who>[Hh]is|[Hh]er) (?P<value>{EYE}) eyes\b"),
+        Expression(rf"\b(?P<who>[Hh]is|[Hh]er) (?P<value>{EYE}) eyes\b"),
         "",
         True,
     ),
     (
         "hair",
-        re.compile(rf"\b(?P<who>[Hh]is|[Hh]er) (?P<value>{HAIR}) {HAIR_END}"),
+        Expression(rf"\b(?P<who>[Hh]is|[Hh]er) (?P<value>{HAIR}) {HAIR_END}"),
         "",
         True,
     ),
     (
         "age",
-        re.compile(
+        Expression(
             rf"^[ \x01]*(?P<who>He|She) (?:is|was) {_ADVERB}(?P<value>{AGE}){AGE_END}"
         ),
         "",
@@ -273,7 +273,7 @@ BY_PRONOUN: tuple[Rule, ...] = (
     ),
     (
         "build",
-        re.compile(
+        Expression(
             rf"^[ \x01]*(?P<who>He|She) was (?:an? )?(?P<value>{BUILD})"
             rf"(?:(?:,? [\w-]+){{0,3}}? (?:{PERSON})\b|(?= (?:and|but)\b|[.,;:!—]))"
         ),
@@ -282,7 +282,7 @@ BY_PRONOUN: tuple[Rule, ...] = (
     ),
     (
         "occupation",
-        re.compile(rf"^[ \x01]*(?P<who>He|She) was an? (?P<value>{OCCUPATION}){_STOP}"),
+        Expression(rf"^[ \x01]*(?P<who>He|She) was an? (?P<value>{OCCUPATION}){_STOP}"),
         "",
         False,
     ),

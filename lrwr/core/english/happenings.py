@@ -11,6 +11,7 @@ from lrwr.core.english.claims import (
     span_in,
     verbatim,
 )
+from lrwr.core.english.expression import Expression
 from lrwr.core.english.owners import people_in
 from lrwr.core.english.proper import (
     NAME,
@@ -57,7 +58,7 @@ _ADVERB = (
     r"(?:(?:then|now|suddenly|at last|at once|also|again|once more|\w+ly|just|"
     r"both|all|himself|herself) )?"
 )
-_DOES = re.compile(
+_DOES = Expression(
     rf"(?<![\w'])(?<!\w-)(?P<who>{NAME})(?P<with>(?:, {NAME})*,? and {NAME})? {_ADVERB}"
     rf"(?:(?:was|were) {_ADVERB}(?P<suffered>{'|'.join(_SUFFERED.split())})"
     r"|(?P<deed>[a-z]+))\b"

@@ -16,6 +16,7 @@ from lrwr.core.english.claims import (
     voices,
     without_twins,
 )
+from lrwr.core.english.expression import Expression
 from lrwr.core.english.owners import owner_of
 from lrwr.core.english.proper import (
     NAME,
@@ -58,51 +59,57 @@ _WHOLE = r"(?![\w'-]| [A-Z]| of [A-Z])"
 _END = r"(?=[.,;:!?)—–]| --|$| (?:was|is|had|and|who|said|came|of)\b)"
 _CLOSED = r"(?=[.;:!?)—–]|$|,(?! (?:and|or)\b)(?! [A-Z]))"
 
-_POSSESSED = re.compile(
+_POSSESSED = Expression(
     rf"(?<![\w'])(?<!\w-)(?P<one>{NAME})(?:'s|(?<=s)') {_MORE}(?P<kin>{_KIN})(?P<comma>,?) "
     rf"(?P<two>{NAME}){_WHOLE}(?P<list>,? (?:and|or) (?:[A-Z]|the |his |her ))?"
 )
-_BESIDE = re.compile(
+_BESIDE = Expression(
     rf"(?<![\w'])(?<!\w-)(?P<two>{NAME}), (?P<one>{NAME})(?:'s|"
     rf"(?<=s)') {_MORE}(?P<kin>{_KIN}){_CLOSED}"
 )
-_WHO_IS = re.compile(
+_WHO_IS = Expression(
     rf"(?<![\w'])(?<!\w-)(?P<two>{NAME}),? (?:who )?{_IS} (?P<one>{NAME})(?:'s|"
     rf"(?<=s)') {_MORE}(?P<kin>{_KIN}){_END}"
 )
-_OF = re.compile(
+_OF = Expression(
     rf"(?<![\w'])(?<!\w-)(?P<two>{NAME})(?:,| {_IS}|, who {_IS}) (?:the|a|an|"
     rf"now|only)? ?{_MORE}"
     rf"(?P<kin>{_KIN}) (?:of|to) (?P<one>{NAME}){_WHOLE}"
     r"(?! (?:and|or) [A-Z])"
 )
-_CALLED = re.compile(
+_CALLED = Expression(
     rf"(?<![\w'])(?<!\w-)(?P<one>{NAME})(?:'s|"
     rf"(?<=s)') {_MORE}(?P<kin>{_KIN}),? (?:(?:was|is) )?"
     rf"(?:named|called) (?P<two>{NAME}){_WHOLE}"
 )
-_PRONOUN = re.compile(
+_PRONOUN = Expression(
     rf"\b(?P<whose>his|her|His|Her) {_MORE}(?P<kin>{_KIN})(?P<comma>,?) (?P<two>{NAME})"
     rf"{_WHOLE}(?P<list>,? (?:and|or) (?:[A-Z]|the |his |her ))?"
 )
-_PRONOUN_BESIDE = re.compile(
+_PRONOUN_BESIDE = Expression(
     rf"(?<![\w'])(?<!\w-)(?P<two>{NAME}), (?P<whose>his|her) {_MORE}(?P<kin>{_KIN}){_CLOSED}"
 )
-_NARRATORS = re.compile(
+_NARRATORS = Expression(
     rf"\b[Mm]y {_MORE}(?P<kin>{_KIN})(?P<comma>,?) (?P<two>{NAME})(?![\w-]|')"
     r"(?P<list>,? (?:and|or) (?:[A-Z]|the |his |her ))?"
 )
-_COUPLE = re.compile(
+_COUPLE = Expression(
     r"\bMr\.? and Mrs\.? (?P<name>(?:[A-Z]\. )*[A-Z][\w-]+(?: [A-Z][\w-]+)*)"
 )
-_MARRIED = re.compile(
+_MARRIED = Expression(
     rf"(?<![\w'])(?<!\w-)(?P<one>{NAME}) (?:had |has )?(?:married|wed) (?P<two>{NAME}){_WHOLE}"
 )
-_EACH_OTHER = re.compile(
+_EACH_OTHER = Expression(
     rf"(?<![\w'])(?<!\w-)(?P<one>{NAME}) and (?P<two>{NAME}) (?:were|are|had been) "
     r"(?:twin )?(?P<kin>sister|brother|cousin|twin|friend|partner|neighbour|rival)s\b"
 )
-_HERS = re.compile(rf"\b(?:[Hh]is|[Hh]er|[Mm]y) {_MORE}(?:{_KIN})\b")
+_HERS = Expression(rf"\b(?:[Hh]is|[Hh]er|[Mm]y) {_MORE}(?:{_KIN})\b")
+_IN_PASSING = frozenset(
+    one.pattern
+    for one in (_POSSESSED, _BESIDE, _PRONOUN, _PRONOUN_BESIDE, _NARRATORS, _COUPLE)
+)
+"""What only names a tie, and asserts nothing."""
+
 _SIGNS = (
     ("' ", (_POSSESSED, _BESIDE, _WHO_IS, _CALLED)),
     ("'s ", (_POSSESSED, _BESIDE, _WHO_IS, _CALLED)),
@@ -113,7 +120,6 @@ _SIGNS = (
 """Patterns, and what a sentence must hold for them to be tried."""
 
 _TRIGGERS = KIN | {"married", "wed", "mrs"} | {f"{word}s" for word in KIN}
-_DIRECT = re.compile(r"[.:!?;]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,15 +215,7 @@ def _stands(tie: _Tie, words: str) -> bool:
     A tie that is only named in passing ("if Nell's sister Mags came") stands whatever
     is said of it; one that is asserted must not be doubted.
     """
-    passing = tie.found.re in (
-        _POSSESSED,
-        _BESIDE,
-        _PRONOUN,
-        _PRONOUN_BESIDE,
-        _NARRATORS,
-        _COUPLE,
-    )
-    if passing:
+    if tie.found.re.pattern in _IN_PASSING:
         return True
     if is_placed(words, tie.found.start()):
         return False

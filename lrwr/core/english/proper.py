@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from lrwr.core.english.expression import Expression
 from lrwr.core.english.prose import Prose
 
 TITLES = (
@@ -102,7 +103,7 @@ def clean_name(found: str, prose: Prose) -> str:
 
 
 def matches(
-    pattern: re.Pattern[str], words: str, starts: Sequence[int]
+    pattern: Expression, words: str, starts: Sequence[int]
 ) -> Iterator[re.Match[str]]:
     """Yield what a pattern that begins with a name matches, at `starts` only.
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from lrwr.core.english.claims import make_fact, voices
+from lrwr.core.english.expression import Expression
 from lrwr.core.english.proper import NAME, clean_name, is_person, matches
 from lrwr.core.english.prose import Prose, Sentence, capitals
 from lrwr.core.model.certainty import Certainty
@@ -34,8 +35,8 @@ _NEAR_BY_TWO_TEXT = (
     "county of|isle of"
 )
 _NEAR_BY_TWO = frozenset(_NEAR_BY_TWO_TEXT.split("|"))
-_AFTER = re.compile(rf"(?P<name>{NAME})(?!'s?\b|[\w-])")
-_NAMED = re.compile(
+_AFTER = Expression(rf"(?P<name>{NAME})(?!'s?\b|[\w-])")
+_NAMED = Expression(
     rf"(?<![\w'])(?<!\w-)(?P<name>(?:[Tt]he )?(?:[A-Z][\w-]+(?:'s)? ){{1,3}}"
     rf"(?:{'|'.join(sorted(_NOUNS))}))\b(?!-)"
 )

@@ -11,6 +11,7 @@ from lrwr.core.english.claims import (
     span_in,
     verbatim,
 )
+from lrwr.core.english.expression import Expression
 from lrwr.core.english.proper import (
     NAME,
     clean_name,
@@ -30,7 +31,7 @@ _WHEN = (
     r"(?:then |also |once |had |has |had once |had already |afterwards |"
     r"later |at last |now |again |frankly |quietly |solemnly )*"
 )
-_TELLS = re.compile(
+_TELLS = Expression(
     rf"(?<![\w'])(?<!\w-)(?P<teller>{NAME}) {_WHEN}(?:(?:{'|'.join(_VERBS.split())}) "
     rf"|(?:{'|'.join(_TO_VERBS.split())}) to )(?P<hearer>{NAME})(?!['\w-]),? "
     r"(?P<what>(?:that|about|of|how|why|what|where|who|all about) [^;:!?\x01]{8,})"

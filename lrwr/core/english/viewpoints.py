@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from lrwr.core.english.claims import span_in
+from lrwr.core.english.expression import Expression
 from lrwr.core.english.owners import subject_of
 from lrwr.core.english.proper import (
     NAME,
@@ -40,7 +41,7 @@ _BETWEEN = (
     r"\w+ly |only |still |now |suddenly |had never |had always |always )*"
 )
 _VERBS = "|".join([*_INNER, "feel", "think", "know", "see", "hear", "remember"])
-_NAMED = re.compile(rf"(?P<who>{NAME}) {_BETWEEN}(?:{_VERBS})\b")
+_NAMED = Expression(rf"(?P<who>{NAME}) {_BETWEEN}(?:{_VERBS})\b")
 _PRONOUN = re.compile(
     rf"\b(?P<who>[Ss]he|[Hh]e) {_BETWEEN}(?:{_VERBS})\b"
     rf"|\b[Ii]t (?:seemed|occurred|appeared|came|struck) (?:to )?(?P<whom>{NAME}|her|him)\b"
