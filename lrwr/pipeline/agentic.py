@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from uuid import UUID, uuid5
@@ -106,20 +106,35 @@ class AgenticRecipe:
         distances = await self._distances(document, plan, tools, report)
         drafted = await self._knowledge(document, plan, distances, tools)
         await report(Working(document.id, Stage.ANALYSE))
-        facts, usage, unfinished = await self._facts(drafted)
+        ruled = replace(drafted, facts=await self._by_rules(drafted))
+        read = await self.read_closely(ruled)
         vectors = await embedded(document, drafted.chunks, tools, report)
-        return Knowledge(
-            document=document,
-            pipeline=self.pipeline,
-            chunks=drafted.chunks,
-            space=drafted.space,
-            vectors=vectors,
-            facts=facts,
-            seams=drafted.seams,
-            evidence=drafted.evidence,
-            noted=drafted.noted,
-            usage=usage,
-            unfinished=unfinished,
+        return replace(read, vectors=vectors)
+
+    async def kept(self, knowledge: Knowledge) -> frozenset[str]:
+        """Return the keys of what a language model said of it before."""
+        document = knowledge.document
+        if self.reading is None or document.type is not DocumentType.SCENE:
+            return frozenset()
+        names, _ = await asyncio.to_thread(_names_in, knowledge.evidence)
+        return await self.reading.kept(document, knowledge.chunks, names)
+
+    async def read_closely(self, knowledge: Knowledge) -> Knowledge:
+        """Return the knowledge with what the language model says, where there is one.
+
+        Raises:
+            StoreProblem: What was said cannot be kept.
+        """
+        document = knowledge.document
+        if self.reading is None or document.type is not DocumentType.SCENE:
+            return knowledge
+        names, _ = await asyncio.to_thread(_names_in, knowledge.evidence)
+        analysis = await self.reading.read(document, knowledge.chunks, names)
+        return replace(
+            knowledge,
+            facts=(*knowledge.facts, *analysis.facts),
+            usage=analysis.usage,
+            unfinished=analysis.unfinished,
         )
 
     async def _plan(self, document: Document, tools: Tools) -> CutPlan:
@@ -179,25 +194,12 @@ class AgenticRecipe:
             noted=noted,
         )
 
-    async def _facts(self, drafted: Knowledge) -> tuple[tuple[Fact, ...], Usage, str]:
-        """Return what rules and model say, what it took, and why it is not all."""
+    async def _by_rules(self, drafted: Knowledge) -> tuple[Fact, ...]:
+        """Return what the rules say, or what the writer noted."""
         document, chunks = drafted.document, drafted.chunks
         if document.type is not DocumentType.SCENE:
-            return (
-                tuple(await asyncio.to_thread(read_notes, document, self.split)),
-                Usage(),
-                "",
-            )
-        names, forms = await asyncio.to_thread(_names_in, drafted.evidence)
-        facts = await self._by_rules(document, chunks, forms)
-        if self.reading is None:
-            return tuple(facts), Usage(), ""
-        analysis = await self.reading.read(document, chunks, names)
-        return (*facts, *analysis.facts), analysis.usage, analysis.unfinished
-
-    async def _by_rules(
-        self, document: Document, chunks: Sequence[Chunk], names: NamesIn
-    ) -> list[Fact]:
+            return tuple(await asyncio.to_thread(read_notes, document, self.split))
+        _, names = await asyncio.to_thread(_names_in, drafted.evidence)
         facts = [*_declared(document), *noted_gaps(document)]
         for batch in batches(excerpts_to_classify(document, chunks, names)):
             findings, _ = await self.rules.classify(batch)
@@ -205,7 +207,7 @@ class AgenticRecipe:
         for window in excerpts_to_extract(document, chunks, names):
             finding, _ = await self.rules.extract(window)
             facts += finding.facts
-        return facts
+        return tuple(facts)
 
 
 def _chunks(document: Document, cuts: Sequence[Cut]) -> tuple[Chunk, ...]:

@@ -81,6 +81,17 @@ class CloseReading:
             whole += self._estimated(order)
         return whole
 
+    async def kept(
+        self, document: Document, chunks: Sequence[Chunk], names: NamesIn
+    ) -> frozenset[str]:
+        """Return the keys of what was said of the document before, and is kept."""
+        keys = [
+            self._key(kind, excerpt)
+            for kind, excerpts in _excerpts(document, chunks, names).items()
+            for excerpt in excerpts
+        ]
+        return frozenset(await self._store.replies(keys))
+
     async def read(
         self, document: Document, chunks: Sequence[Chunk], names: NamesIn
     ) -> Analysis:
@@ -105,10 +116,7 @@ class CloseReading:
         self, document: Document, chunks: Sequence[Chunk], names: NamesIn
     ) -> tuple[list[Finding], list[_Order], int]:
         """Return what is known already, the calls to be made, and how many are not."""
-        wanted: dict[str, Sequence[Excerpt]] = {
-            CLASSIFY: excerpts_to_classify(document, chunks, names),
-            EXTRACT: excerpts_to_extract(document, chunks, names),
-        }
+        wanted = _excerpts(document, chunks, names)
         keys = {
             kind: [self._key(kind, excerpt) for excerpt in excerpts]
             for kind, excerpts in wanted.items()
@@ -197,6 +205,15 @@ class CloseReading:
         }
         if replies:
             await self._store.keep_replies(replies, usage)
+
+
+def _excerpts(
+    document: Document, chunks: Sequence[Chunk], names: NamesIn
+) -> dict[str, Sequence[Excerpt]]:
+    return {
+        CLASSIFY: excerpts_to_classify(document, chunks, names),
+        EXTRACT: excerpts_to_extract(document, chunks, names),
+    }
 
 
 def _bounded(finding: Finding, excerpt: Excerpt) -> Finding:

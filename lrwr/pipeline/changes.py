@@ -14,13 +14,15 @@ class Changes:
 
     `changed` have a new revision and must be read to know whether their content is
     new; `stale` have the old one but were made by another recipe; `gone` were seen
-    before and are no longer there.
+    before and are no longer there. `never_here` were read on another machine, and
+    their files have never been on this one.
     """
 
     changed: tuple[DocumentId, ...]
     stale: tuple[DocumentId, ...]
     gone: tuple[DocumentId, ...]
     unchanged: tuple[DocumentId, ...]
+    never_here: tuple[DocumentId, ...] = ()
 
 
 def compare(
@@ -31,12 +33,14 @@ def compare(
     covers: Callable[[DocumentId], bool],
     verify: bool = False,
     content_with: str = "",
+    missing_too: bool = False,
 ) -> Changes:
     """Compare what was read with what is there.
 
     `covers` says which documents the look could have found. `verify` distrusts
     revisions: every document counts as changed. What was made by the recipe
-    `content_with` may stay as it is, too.
+    `content_with` may stay as it is, too. With `missing_too` what was never here is
+    gone like all else that is not there.
     """
     before = {known.id: known for known in seen}
     changed, stale, unchanged = [], [], []
@@ -48,12 +52,14 @@ def compare(
             stale.append(now.id)
         else:
             unchanged.append(now.id)
-    gone = [document for document in before if covers(document)]
+    missed = {known for known in before.values() if covers(known.id)}
+    gone = {known for known in missed if known.revision or missing_too}
     return Changes(
         tuple(sorted(changed)),
         tuple(sorted(stale)),
-        tuple(sorted(gone)),
+        tuple(sorted(known.id for known in gone)),
         tuple(sorted(unchanged)),
+        tuple(sorted(known.id for known in missed - gone)),
     )
 
 

@@ -1,11 +1,11 @@
 """What an ingestion did, counted as it goes."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.model.chunks import Chunk, Knowledge, TextHash
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.errors import LrwrError
+from lrwr.core.model.errors import LrwrError, UnreadableDocument
 from lrwr.core.model.events import Finished, IngestEvent
 from lrwr.core.model.metering import Usage
 from lrwr.core.ports.manuscript_source import Skipped
@@ -35,7 +35,8 @@ class IngestReport:
     run of the model and `reused` did not. `words` are those of the processed
     documents. `usage` is what the language model `model` was asked, or would be. `woven` says
     what became of the cast. `renamed` maps new ids to old ones. `remarks` are sentences for the
-    writer.
+    writer. `away` says why those who read elsewhere could not be asked: the `waiting`
+    documents are as they were.
     """
 
     dry_run: bool = False
@@ -55,6 +56,8 @@ class IngestReport:
     skipped: tuple[Skipped, ...] = ()
     problems: list[Problem] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    away: LrwrError | None = None
+    waiting: int = 0
 
 
 class Progress:
@@ -94,6 +97,13 @@ class Progress:
             self._report.problems.append(problem)
             self.emit(Finished(document, problem.message, problem.hint))
 
+    def away(self, document: DocumentId, error: LrwrError) -> None:
+        """Note a document that waits for whoever reads elsewhere; why, once for all."""
+        if self._is_first(document):
+            self._report.away = self._report.away or error
+            self._report.waiting += 1
+            self.emit(Finished(document))
+
     def _is_first(self, document: DocumentId) -> bool:
         new = document not in self._done
         self._done.add(document)
@@ -112,9 +122,32 @@ class Progress:
             self._report.remarks.append(remark)
 
 
+def never_here(documents: Sequence[DocumentId]) -> str:
+    """Tell of documents that are let be, since only another machine had their files."""
+    others = len(documents) - 1
+    more = f" and {others:,} more" if others else ""
+    return (
+        f"{documents[0]}{more}: read on another machine, and never a file of this one;"
+        " kept as it is. `lrwr pull --into FOLDER` brings the files, `lrwr ingest"
+        " --forget-missing` forgets what has none here."
+    )
+
+
 def problem_of(document: DocumentId, error: LrwrError) -> Problem:
     """Tell an error as the problem of a document."""
     return Problem(document, str(error), error.hint, int(error.exit_code))
+
+
+def fault_in(document: DocumentId, error: Exception) -> UnreadableDocument:
+    """Return what the writer is told of an error in one file that nobody foresaw.
+
+    What the error itself says may quote the text, and is left out.
+    """
+    return UnreadableDocument(
+        f"{document} cannot be read: an internal problem, {type(error).__name__}.",
+        hint="All other files are read. Please tell lrwr's makers what is special"
+        " about this one.",
+    )
 
 
 def add(

@@ -7,14 +7,8 @@ from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 
-from lrwr.core.model.chunks import Knowledge
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.errors import (
-    LrwrError,
-    NotFound,
-    ServiceUnavailable,
-    UnreadableDocument,
-)
+from lrwr.core.model.errors import LrwrError, NotFound, ServiceUnavailable
 from lrwr.core.model.events import (
     Embedded,
     Planned,
@@ -23,6 +17,7 @@ from lrwr.core.model.events import (
 )
 from lrwr.core.model.jobs import Claim, JobKind, JobOrder, JobState, Stage
 from lrwr.core.ports.job_queue import JobQueue
+from lrwr.core.ports.job_runner import JobRunner, RunnerAway
 from lrwr.core.ports.manuscript_source import (
     DocumentParser,
     Listing,
@@ -30,9 +25,17 @@ from lrwr.core.ports.manuscript_source import (
 )
 from lrwr.core.ports.record_store import KnowledgeStore, Seen
 from lrwr.pipeline.changes import Changes, compare
+from lrwr.pipeline.learning import ReadHere, recipe_name
 from lrwr.pipeline.looking import Look, to_do
 from lrwr.pipeline.recipes import Recipe, Tools
-from lrwr.pipeline.report import Emit, IngestReport, Progress, add, problem_of
+from lrwr.pipeline.rehearsing import rehearse
+from lrwr.pipeline.report import (
+    Emit,
+    IngestReport,
+    Progress,
+    fault_in,
+    never_here,
+)
 from lrwr.pipeline.weaving import StoryWeaver, Weaving
 
 LEASE = 10.0
@@ -52,9 +55,6 @@ AGAIN = "Run `lrwr ingest` again."
 MOST_OPEN = 100_000
 """Jobs that are looked at when asking what is not done yet."""
 
-WORKERS = 3
-"""Documents in work at once: one is read or stored while others are embedded."""
-
 
 class DocumentProcessingService:
     """Brings the library up to date with the manuscript.
@@ -62,6 +62,8 @@ class DocumentProcessingService:
     Work is queued as jobs, and any process over the same files may take a job up: what
     one that died had queued is done by the next. `pause` waits between two looks at
     others' jobs. Unless `complete`, what is unfinished stays so until its file changes.
+    Unless `missing_too`, what was never a file of this machine is not forgotten by it.
+    `runner` reads documents; by default this process does.
     """
 
     def __init__(
@@ -77,6 +79,8 @@ class DocumentProcessingService:
         weaver: StoryWeaver | None = None,
         pause: Callable[[], Awaitable[None]] | None = None,
         complete: bool = True,
+        missing_too: bool = False,
+        runner: JobRunner | None = None,
     ) -> None:
         self._source = source
         self._parse = parse
@@ -88,6 +92,8 @@ class DocumentProcessingService:
         self._weaver = weaver
         self._pause = pause or partial(asyncio.sleep, PAUSE)
         self._complete = complete
+        self._missing_too = missing_too
+        self._runner = runner or ReadHere(parse, recipe, tools)
         self._looked: Look | None = None
 
     async def process(
@@ -131,11 +137,15 @@ class DocumentProcessingService:
             renamed=dict(todo.renamed),
             skipped=listing.skipped,
         )
+        if looked.changes.never_here:
+            report.remarks.append(never_here(looked.changes.never_here))
         if todo.moved and not dry_run:
             await self._store.touch(self._recipe.pipeline, todo.moved)
         emit(Planned(len(todo.documents), len(gone), report.unchanged))
         if dry_run:
-            await self._rehearse(todo.documents, report)
+            source, parse, tools = self._source, self._parse, self._tools
+            documents, recipe = todo.documents, self._recipe
+            await rehearse(documents, source, parse, recipe, tools, report)
             report.forgotten = len(gone)
         else:
             await self._work(todo.documents, gone, listing, Progress(report, emit))
@@ -173,24 +183,13 @@ class DocumentProcessingService:
             recipe=self._name(),
             covers=self._source.covers,
             verify=verify,
+            missing_too=self._missing_too,
             content_with="" if self._complete else f"{self._name()}/{UNFINISHED}",
         )
         return Look(listing, seen, changes)
 
     def _name(self) -> str:
-        return f"{self._parse.revision()}/{self._recipe.name(self._tools.embedder)}"
-
-    async def _rehearse(self, todo: Sequence[DocumentId], report: IngestReport) -> None:
-        for document in todo:
-            try:
-                content, _ = await self._source.read(document)
-                parsed = await asyncio.to_thread(self._parse, document, content)
-            except LrwrError as error:
-                report.problems.append(problem_of(document, error))
-                continue
-            knowledge = await self._recipe.draft(parsed, self._tools)
-            report.usage += await self._recipe.estimate(knowledge)
-            await _count(knowledge, self._tools, report)
+        return recipe_name(self._parse, self._recipe, self._tools)
 
     async def _work(
         self,
@@ -207,7 +206,7 @@ class DocumentProcessingService:
         there = frozenset(found.id for found in listing.found)
         while documents := await self._open({*todo, *gone}):
             async with asyncio.TaskGroup() as group:
-                for number in range(WORKERS):
+                for number in range(self._runner.places):
                     name = f"{self._worker}/{number}"
                     group.create_task(self._work_jobs(name, documents, there, progress))
             if held := await self._open(documents):
@@ -245,7 +244,9 @@ class DocumentProcessingService:
                 await self._do(claim, there, progress)
             except ServiceUnavailable as error:
                 await self._jobs.fail(claim, str(error), error.hint)
-                raise
+                if not isinstance(error, RunnerAway):
+                    raise
+                progress.away(claim.order.document, error)
             except LrwrError as error:
                 await self._jobs.fail(claim, str(error), error.hint)
                 progress.failed(claim.order.document, error)
@@ -253,7 +254,7 @@ class DocumentProcessingService:
                 await self._jobs.fail(claim, "It was stopped.", AGAIN)
                 raise
             except Exception as error:  # noqa: BLE001 - the other files count
-                fault = _fault_in(claim.order.document, error)
+                fault = fault_in(claim.order.document, error)
                 await self._jobs.fail(claim, str(fault), fault.hint)
                 progress.failed(claim.order.document, fault)
 
@@ -289,41 +290,18 @@ class DocumentProcessingService:
         if await self._store.touch(self._recipe.pipeline, [seen], claim):
             progress.stood(document)  # another run has read it meanwhile
             return
-        parsed = await asyncio.to_thread(self._parse, document, content)
-        await report(Working(document, Stage.SPLIT))
-        unfinished, counted = replace(seen, recipe=f"{seen.recipe}/{UNFINISHED}"), None
-        try:
-            knowledge = await self._recipe.learn(parsed, self._tools, report)
-        except ServiceUnavailable as error:
-            progress.words_only(error)
-            knowledge = await self._recipe.draft(parsed, self._tools)
-            seen, counted = unfinished, replace(knowledge, space="")
+        read = await self._runner.run(document, content, report)
+        knowledge = read.knowledge
+        if read.words_only is not None:
+            progress.words_only(read.words_only)
         if knowledge.unfinished:
             progress.unread(knowledge.unfinished)
-            seen = unfinished
+        if knowledge.unfinished or read.words_only is not None:
+            seen = replace(seen, recipe=f"{seen.recipe}/{UNFINISHED}")
         await report(Working(document, Stage.STORE))
         if await self._store.replace(knowledge, seen, claim):
-            progress.learned(counted or knowledge)
-
-
-async def _count(knowledge: Knowledge, tools: Tools, report: IngestReport) -> None:
-    texts = {chunk.text_hash for chunk in knowledge.chunks}
-    known = texts
-    if tools.embedder is not None:
-        known = await tools.known(knowledge.space, texts)
-    add(report, knowledge, known)
-
-
-def _fault_in(document: DocumentId, error: Exception) -> UnreadableDocument:
-    """Return what the writer is told of an error in one file that nobody foresaw.
-
-    What the error itself says may quote the text, and is left out.
-    """
-    return UnreadableDocument(
-        f"{document} cannot be read: an internal problem, {type(error).__name__}.",
-        hint="All other files are read. Please tell lrwr's makers what is special"
-        " about this one.",
-    )
+            progress.learned(read.counted)
+        await self._runner.stored(document)
 
 
 class _Hold:

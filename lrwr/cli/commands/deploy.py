@@ -1,0 +1,87 @@
+"""`lrwr deploy modal`: put what reads documents at Modal."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lrwr.cli.output import Output
+    from lrwr.core.adapters.runner.calls import Connection
+    from lrwr.remote import Plan
+
+MODAL_EPILOG = "Examples: lrwr deploy modal --dry-run · lrwr deploy modal"
+
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Say what would be put there; send nothing.")
+]
+
+
+def modal(context: typer.Context, dry_run: DryRun = False) -> None:
+    """Put lrwr's own code at Modal, for `lrwr ingest --remote`. None of your text goes."""
+    import os
+    from functools import partial
+
+    from lrwr.cli.begin import begin
+    from lrwr.cli.running import run_async
+    from lrwr.core.adapters.runner.choose import carried, modal_of, token_of
+    from lrwr.remote import deploy, plan_of
+
+    settings, output = begin(context)
+    carried(
+        settings
+    )  # what could not be read there is told before anything is put there
+    connection = modal_of(settings)
+    plan = plan_of(settings, connection)
+    _tell(plan, connection, output)
+    if dry_run:
+        output.answer("Nothing was sent.")
+        return
+    token = token_of(partial(_first_part, os.environ), os.environ)
+    output.story("The first time takes some minutes: Modal installs the packages.")
+    page = run_async(deploy(plan, connection, token))
+    output.answer(f"Deployed as {plan.app}. {page}".rstrip())
+    output.answer("Now: lrwr ingest --remote")
+
+
+def _first_part(env: "Mapping[str, str]") -> str:
+    from lrwr.core.model.errors import ServiceUnavailable
+    from lrwr.core.settings.keys import find_key
+
+    found = find_key("MODAL_TOKEN_ID", env)
+    if not found:
+        raise ServiceUnavailable(
+            "There is no token for Modal",
+            hint="Keep one with `lrwr config set-key modal`: make it at modal.com.",
+        )
+    return found
+
+
+def _tell(plan: "Plan", connection: "Connection", output: "Output") -> None:
+    output.answer(f"At {connection.host}, the app {plan.app} with one function:")
+    for line in _lines(plan):
+        output.answer(line, indent=2)
+
+
+def _lines(plan: "Plan") -> list[str]:
+    from lrwr import __version__
+    from lrwr.wording.amounts import count
+
+    packages = count(len(plan.packages), "package")
+    secret = (
+        f"the key in your secret {plan.secret} at Modal; no key is sent from here"
+        if plan.secret
+        else "no key: no language model and no embedding service is asked from there"
+    )
+    return [
+        f"{plan.function}: a file goes in, what is known of it comes out; it keeps nothing",
+        f"lrwr {__version__} as it is on this machine, on Python {plan.python}, with"
+        f" {packages}",
+        f"{plan.cores:g} core and {plan.memory:,} MB for each container, at most"
+        f" {count(plan.containers, 'container')} at once, at most {plan.longest // 60}"
+        " minutes a document",
+        f"with {secret}",
+        f"Cost: about ${plan.price:.3f} for an hour of a container at work; nothing while"
+        " nobody reads. To take it away: `modal app stop`.",
+    ]

@@ -1,0 +1,1 @@
+"""Who reads documents elsewhere: containers at Modal."""

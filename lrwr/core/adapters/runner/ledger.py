@@ -1,0 +1,98 @@
+"""Calls that were made and not yet used: a run that is killed pays for none twice."""
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from lrwr.core.model.errors import StoreProblem
+from lrwr.core.settings.library import write_private
+
+LONGEST = 10_000
+"""Bytes of an entry that is read: ours are shorter."""
+
+MOST = 10_000
+"""Characters of an id that is believed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """What a call is for. Another `content`, `recipe` or `place` is another errand.
+
+    `part` tells apart what is asked of one document. `place` names the server and the
+    app: an id means something there alone.
+    """
+
+    document: str
+    part: str
+    content: str
+    recipe: str
+    place: str
+
+
+class CallLedger:
+    """Keeps the ids of calls, a file each, in a folder of the library's own.
+
+    One call is kept for each part of each document, by its newest errand. No word of
+    the manuscript is in it, and no name of a file.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def find(self, errand: Errand) -> str | None:
+        """Return the call that is under way, or was made, for just this errand."""
+        call, mark = self._kept(errand)
+        return call if mark == _mark(errand) else None
+
+    def outdated(self, errand: Errand) -> str | None:
+        """Return the call for what the document was before, if any."""
+        call, mark = self._kept(errand)
+        return call if mark and mark != _mark(errand) else None
+
+    def keep(self, errand: Errand, call: str) -> None:
+        """Note a call, in place of the one that is noted.
+
+        Raises:
+            StoreProblem: It cannot be noted.
+        """
+        told = json.dumps({"errand": _mark(errand), "call": call})
+        try:
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            write_private(self._path(errand.document, errand.part), f"{told}\n")
+        except OSError as error:
+            raise StoreProblem(
+                f"{self._folder} cannot be used: {error.strerror}",
+                hint="Check the disk and your rights there.",
+            ) from error
+
+    def drop(self, document: str, part: str) -> None:
+        """Forget the call of a part of a document.
+
+        The folder stays, also when it is empty: another task may be about to write.
+        """
+        with suppress(OSError):
+            self._path(document, part).unlink(missing_ok=True)
+
+    def _kept(self, errand: Errand) -> tuple[str, str]:
+        path = self._path(errand.document, errand.part)
+        told: object = None
+        with suppress(OSError, ValueError, RecursionError), path.open("rb") as file:
+            told = json.loads(file.read(LONGEST))
+        if not isinstance(told, dict):
+            return "", ""
+        call, mark = told.get("call"), told.get("errand")
+        if not isinstance(call, str) or not isinstance(mark, str):
+            return "", ""
+        believed = 0 < len(call) <= MOST and call.isascii() and call.isprintable()
+        return (call, mark) if believed else ("", "")
+
+    def _path(self, document: str, part: str) -> Path:
+        name = sha256(f"{part}\n{document}".encode(errors="surrogatepass")).hexdigest()
+        return self._folder / f"{name[:32]}.json"
+
+
+def _mark(errand: Errand) -> str:
+    told = [errand.content, errand.recipe, errand.place]
+    return sha256(json.dumps(told).encode()).hexdigest()

@@ -1,0 +1,136 @@
+"""Who reads a document: this process, or machines elsewhere."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeAlias
+
+from lrwr.core.model.chunks import Knowledge, TextHash
+from lrwr.core.model.documents import Document, DocumentId
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.events import Embedded, Working
+from lrwr.core.model.metering import Usage
+
+Report: TypeAlias = Callable[[Working | Embedded], Awaitable[None]]
+"""Called when a stage begins and when chunks were embedded."""
+
+
+class RunnerAway(ServiceUnavailable):
+    """Who reads elsewhere cannot be asked now: for no document, not for this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What became known of a document.
+
+    `words_only` says why it was not embedded, where an embedder did not answer: then
+    the document is found by its words, and must be read again.
+    """
+
+    knowledge: Knowledge
+    words_only: ServiceUnavailable | None = None
+
+    @property
+    def counted(self) -> Knowledge:
+        """The knowledge as far as it is embedded."""
+        is_whole = self.words_only is None
+        return self.knowledge if is_whole else replace(self.knowledge, space="")
+
+
+class JobRunner(Protocol):
+    """Makes knowledge of documents. Writes none of it."""
+
+    @property
+    def places(self) -> int:
+        """Return how many documents may be in work at once."""
+        ...
+
+    async def run(self, document: DocumentId, content: bytes, report: Report) -> Read:
+        """Return the knowledge of a file's bytes, whoever worked it out.
+
+        The same bytes make the same knowledge in every runner.
+
+        Raises:
+            UnreadableDocument: The bytes are not what the ending says, or this document
+                could not be read elsewhere.
+            RunnerAway: No document can be read there now; nothing is known of this one.
+            StoreProblem: The library cannot be read, or cannot keep what was paid for.
+        """
+        ...
+
+    async def stored(self, document: DocumentId) -> None:
+        """Say that what was returned of a document is kept. Harmless when done twice."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of connections. Safe to call twice."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a library knows of a document before it is read: it is not done again.
+
+    `seams` are distances between sentences, `texts` the words that are embedded.
+    """
+
+    seams: Mapping[str, float] = field(default_factory=dict)
+    texts: frozenset[TextHash] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a language model is to be asked of a document.
+
+    `kept` are the keys of what it said before, and is not asked again. `cached` counts
+    them, `reserved` is what was set aside for the rest, in US dollars.
+    """
+
+    kept: frozenset[str]
+    cached: int
+    reserved: float
+
+
+@dataclass(frozen=True, slots=True)
+class Replies:
+    """What a language model said in one call, by key, and what that took."""
+
+    said: Mapping[str, str]
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What a language model said, call by call, what all took, and why it is not all."""
+
+    replies: tuple[Replies, ...]
+    usage: Usage
+    unfinished: str = ""
+
+
+class Share(Protocol):
+    """What this machine knows, and keeps, of documents that are read elsewhere."""
+
+    async def known(self, document: Document) -> Known:
+        """Return what need not be worked out again."""
+        ...
+
+    async def embedded(self, space: str, texts: set[TextHash]) -> set[TextHash]:
+        """Return which of `texts` are embedded in `space` already."""
+        ...
+
+    async def wanted(self, knowledge: Knowledge) -> Wanted | None:
+        """Return what a language model must be asked; None where it is nothing.
+
+        Give what it took back to `completed`: it is set aside until then.
+        """
+        ...
+
+    async def completed(
+        self, knowledge: Knowledge, wanted: Wanted | None, answers: Answers | None
+    ) -> Knowledge:
+        """Keep what a language model said, and return the knowledge with it.
+
+        Raises:
+            StoreProblem: What was said cannot be kept.
+        """
+        ...

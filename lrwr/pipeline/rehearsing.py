@@ -1,0 +1,35 @@
+"""What reading documents would come to, worked out without writing anything."""
+
+import asyncio
+from collections.abc import Sequence
+
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import LrwrError
+from lrwr.core.ports.manuscript_source import DocumentParser, ManuscriptSource
+from lrwr.pipeline.recipes import Recipe, Tools
+from lrwr.pipeline.report import IngestReport, add, problem_of
+
+
+async def rehearse(
+    documents: Sequence[DocumentId],
+    source: ManuscriptSource,
+    parse: DocumentParser,
+    recipe: Recipe,
+    tools: Tools,
+    report: IngestReport,
+) -> None:
+    """Count in `report` what reading `documents` would take, and what cannot be read."""
+    for document in documents:
+        try:
+            content, _ = await source.read(document)
+            parsed = await asyncio.to_thread(parse, document, content)
+        except LrwrError as error:
+            report.problems.append(problem_of(document, error))
+            continue
+        knowledge = await recipe.draft(parsed, tools)
+        report.usage += await recipe.estimate(knowledge)
+        texts = {chunk.text_hash for chunk in knowledge.chunks}
+        known = texts
+        if tools.embedder is not None:
+            known = await tools.known(knowledge.space, texts)
+        add(report, knowledge, known)
