@@ -3,10 +3,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.hosted import library_in_supabase
+from lrwr.core.adapters.records.supabase.threads import HostedThreads
+from tests.fakes.followed import Desks, desks_of
+from tests.fakes.hosted import Machine, Writer, library_in_supabase
 from tests.fakes.libraries import Library, sqlite_library
+from tests.fakes.supabase_gate import SupabaseGate
+from tests.fakes.supabase_server import SupabaseServer
 
-HOSTED = ("test_job_queue", "test_job_queue_for_documents")
+HOSTED = (
+    "test_change_feed",
+    "test_job_queue",
+    "test_job_queue_for_documents",
+    "test_record_store",
+    "test_story_store",
+)
 """The contracts that Supabase keeps as well, beside those that name it themselves."""
 
 
@@ -30,3 +40,32 @@ async def library(
         return
     async with sqlite_library(tmp_path) as opened:
         yield opened
+
+
+@pytest.fixture
+def gate(supabase: SupabaseServer) -> SupabaseGate:
+    return supabase.gate
+
+
+@pytest.fixture
+async def desks(
+    supabase: SupabaseServer, writer: Writer, tmp_path: Path
+) -> AsyncIterator[Desks]:
+    """Machines by name, on which one writer is signed in."""
+    async with desks_of(supabase, writer, tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def there(desks: Desks) -> HostedThreads:
+    return desks.there
+
+
+@pytest.fixture
+async def desk(desks: Desks) -> Machine:
+    return await desks("desk")
+
+
+@pytest.fixture
+async def train(desks: Desks) -> Machine:
+    return await desks("train")

@@ -9,7 +9,7 @@ from lrwr.core.adapters.auth.project import Project
 from lrwr.core.adapters.auth.sessions import SessionKeeper
 from lrwr.core.adapters.auth.supabase import SupabaseAuth
 from lrwr.core.adapters.records.supabase.calling import Hosted
-from lrwr.core.adapters.records.supabase.threads import open_library
+from lrwr.core.adapters.records.supabase.records import new_library
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.ports.auth import Account, AccountId
 from tests.fakes.hosted import PASSWORD, Writer, sign_up
@@ -73,7 +73,8 @@ async def test_what_is_handed_out_opens_the_library(
 ) -> None:
     await auth.sign_in(nell.email, PASSWORD)
     hosted = Hosted(project, auth.token)
-    assert await open_library(hosted, "Tides") == await open_library(hosted, "Tides")
+    assert await new_library(hosted, "Tides") is not None
+    assert await new_library(hosted, "Tides") is None  # there is one now
     await hosted.aclose()
 
 

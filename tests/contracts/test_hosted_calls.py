@@ -38,7 +38,7 @@ async def test_a_project_that_lacks_a_script_says_what_to_do(
     async with asking(server, writer) as hosted:
         with pytest.raises(StoreProblem) as caught:
             await hosted.call("no_such_function")
-    assert "SQL scripts" in caught.value.hint
+    assert "lrwr doctor --sql" in caught.value.hint
 
 
 async def test_a_library_that_is_nobodys_is_not_there(
@@ -71,7 +71,7 @@ async def test_a_session_that_is_none_is_told_how_to_be_one(
 ) -> None:
     async with asking(server, replace(writer, token="no.such.token")) as hosted:
         with pytest.raises(LrwrError) as caught:
-            await hosted.call("open_library", name="Tides")
+            await hosted.call("new_library", name="Tides")
     assert "lrwr login" in caught.value.hint
 
 

@@ -1,4 +1,4 @@
-import platform
+import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -8,11 +8,11 @@ import pytest
 
 from lrwr.core.adapters.records.supabase.calling import Hosted
 from lrwr.core.adapters.records.supabase.jobs import SupabaseJobQueue
-from lrwr.core.adapters.records.supabase.threads import open_library
+from lrwr.core.adapters.records.workers import worker_named
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobKind, JobOrder, JobState
-from tests.fakes.hosted import Writer, asking
+from tests.fakes.hosted import Writer, asking, open_library
 from tests.fakes.hosted_workers import Place, claiming
 from tests.fakes.supabase_server import SupabaseServer
 
@@ -73,7 +73,8 @@ async def test_a_worker_that_died_on_this_machine_keeps_nobody_waiting(
     queue = SupabaseJobQueue(hosted, library)
     await queue.enqueue(some_orders(1))
     gone = a_process_that_is_over()
-    dead, elsewhere = f"{platform.node()}/{gone}/a", f"elsewhere/{gone}/a"
+    dead = worker_named("a").replace(f"/{os.getpid()}/", f"/{gone}/")
+    elsewhere = f"elsewhere/{gone}/a"
     first = await queue.claim(elsewhere, lease=60.0)
     assert first is not None
     assert await queue.claim("w", lease=60.0) is None

@@ -1,39 +1,22 @@
 import json
-import urllib.error
-import urllib.request
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias
-from uuid import uuid4
 
 import pytest
 
 from lrwr.core.adapters.records.supabase.jobs import SupabaseJobQueue
 from lrwr.core.adapters.records.supabase.migrating import migrations
-from lrwr.core.adapters.records.supabase.threads import (
-    SupabaseThreadStore,
-    open_library,
-)
+from lrwr.core.adapters.records.supabase.records import libraries, new_library
+from lrwr.core.adapters.records.supabase.threads import HostedThreads
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.model.errors import LrwrError, NotFound, StoreProblem
+from lrwr.core.model.errors import LrwrError, StoreProblem
 from lrwr.core.model.jobs import JobKind, JobOrder, Stage
-from lrwr.core.model.turns import NarrativeState
-from tests.fakes.conversations import THREAD, a_turn
-from tests.fakes.hosted import Writer, asking, sign_up
+from tests.fakes.conversations import THREAD
+from tests.fakes.hosted import Writer, asking
+from tests.fakes.hosted_project import OWNED, Answer, GuardedProject, guarded_project
+from tests.fakes.hosted_records import speak
 from tests.fakes.records import ONE
 from tests.fakes.supabase_server import SupabaseServer
 
 pytestmark = pytest.mark.supabase
-
-Json: TypeAlias = Any
-
-OWNED = {
-    "lrwr_library": "name",
-    "lrwr_thread": "title",
-    "lrwr_turn": "question",
-    "lrwr_job": "error",
-}
-"""The tables of writers' rows, each with a column that may say anything."""
 
 NO_REPLY = {"Prefer": "return=minimal"}
 """Then rows need not be seen to be changed."""
@@ -42,90 +25,11 @@ VERBS = ("SELECT", "INSERT", "UPDATE", "DELETE")
 LEASE = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    status: int
-    body: Json
-
-    @property
-    def refused(self) -> bool:
-        return 400 <= self.status < 500
-
-    @property
-    def gave_nothing(self) -> bool:
-        return self.refused or self.body == []
-
-
-@dataclass(frozen=True, slots=True)
-class Project:
-    """What one writer keeps, and another who would like to have it."""
-
-    server: SupabaseServer
-    owner: Writer
-    other: Writer
-    library: str
-    file: str
-
-    def ask(
-        self,
-        method: str,
-        path: str,
-        who: Writer | None,
-        body: Json = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> Answer:
-        """Ask the project itself, past lrwr; nobody is the one without an account."""
-        raw = isinstance(body, bytes)
-        told = body if raw or body is None else json.dumps(body).encode()
-        token = {} if who is None else {"Authorization": f"Bearer {who.token}"}
-        kind = "text/markdown" if raw else "application/json"
-        request = urllib.request.Request(
-            f"{self.server.url}{path}",
-            data=told,
-            method=method,
-            headers={
-                "apikey": self.server.key,
-                "Content-Type": kind,
-                "Prefer": "return=representation",
-                **token,
-                **(headers or {}),
-            },
-        )
-        try:
-            with urllib.request.urlopen(request) as came:
-                return Answer(came.status, _read(came.read()))
-        except urllib.error.HTTPError as error:
-            with error:
-                return Answer(error.code, _read(error.read()))
-
-    def rows(self, table: str) -> str:
-        """All that the owner has in a table, whoever asks."""
-        return self.server.postgres.run(
-            f"select coalesce(jsonb_agg(to_jsonb(one) order by id), '[]')"
-            f" from {table} one where owner = '{self.owner.id}'"
-        )
-
-
-def _read(body: bytes) -> Json:
-    try:
-        return json.loads(body)
-    except ValueError:
-        return body
-
-
 @pytest.fixture
-async def project(supabase: SupabaseServer) -> Project:
-    owner, other = sign_up(supabase), sign_up(supabase)
-    async with asking(supabase, owner) as hosted:
-        library = await open_library(hosted, "The marsh")
-        threads = SupabaseThreadStore(hosted, library)
-        await threads.keep_turn(THREAD, "Tides", a_turn(), NarrativeState())
-        order = JobOrder(JobKind.PROCESS, ONE, Pipeline.NAIVE)
-        await SupabaseJobQueue(hosted, library).enqueue([order])
-    file = f"{owner.id}/{library}/{uuid4().hex}"
-    made = Project(supabase, owner, other, library, file)
-    path = f"/storage/v1/object/lrwr/{file}"
-    assert made.ask("POST", path, owner, b"The sluice was shut.").status == 200
+async def project(supabase: SupabaseServer) -> GuardedProject:
+    made = await guarded_project(supabase)
+    path = f"/storage/v1/object/lrwr/{made.file}"
+    assert made.ask("POST", path, made.owner, b"The sluice was shut.").status == 200
     return made
 
 
@@ -193,13 +97,15 @@ def test_functions_do_no_more_than_who_calls_them_may(
 
 
 @pytest.mark.parametrize("table", OWNED)
-def test_the_owner_sees_what_is_theirs(project: Project, table: str) -> None:
+def test_the_owner_sees_what_is_theirs(project: GuardedProject, table: str) -> None:
     seen = project.ask("GET", f"/rest/v1/{table}", project.owner)
     assert len(seen.body) == 1
 
 
 @pytest.mark.parametrize("table", OWNED)
-def test_another_account_sees_and_changes_nothing(project: Project, table: str) -> None:
+def test_another_account_sees_and_changes_nothing(
+    project: GuardedProject, table: str
+) -> None:
     before = project.rows(table)
     path, whose = f"/rest/v1/{table}", f"owner=eq.{project.owner.id}"
     for query in ("", f"?{whose}"):
@@ -214,7 +120,9 @@ def test_another_account_sees_and_changes_nothing(project: Project, table: str) 
 
 
 @pytest.mark.parametrize("table", OWNED)
-def test_no_account_foists_a_row_on_another(project: Project, table: str) -> None:
+def test_no_account_foists_a_row_on_another(
+    project: GuardedProject, table: str
+) -> None:
     before = project.rows(table)
     whose = f"owner=eq.{project.owner.id}"
     change = {"owner": project.other.id}
@@ -225,7 +133,7 @@ def test_no_account_foists_a_row_on_another(project: Project, table: str) -> Non
 
 @pytest.mark.parametrize("table", OWNED)
 def test_the_owner_changes_and_takes_away_what_is_theirs(
-    project: Project, table: str
+    project: GuardedProject, table: str
 ) -> None:
     path = f"/rest/v1/{table}"
     others = project.server.postgres.run(
@@ -240,7 +148,7 @@ def test_the_owner_changes_and_takes_away_what_is_theirs(
 
 @pytest.mark.parametrize("table", OWNED)
 def test_another_account_puts_nothing_among_what_is_not_its_own(
-    project: Project, table: str
+    project: GuardedProject, table: str
 ) -> None:
     before = project.rows(table)
     (row,) = json.loads(before)
@@ -264,7 +172,7 @@ def test_another_account_puts_nothing_among_what_is_not_its_own(
 
 @pytest.mark.parametrize("table", [*OWNED, "lrwr_migration"])
 def test_somebody_without_an_account_sees_and_changes_nothing(
-    project: Project, table: str
+    project: GuardedProject, table: str
 ) -> None:
     before = project.server.postgres.run(f"select * from {table} order by 1")
     path = f"/rest/v1/{table}"
@@ -281,7 +189,7 @@ def test_somebody_without_an_account_sees_and_changes_nothing(
     assert project.server.postgres.run(f"select * from {table} order by 1") == before
 
 
-def test_no_account_changes_which_scripts_were_run(project: Project) -> None:
+def test_no_account_changes_which_scripts_were_run(project: GuardedProject) -> None:
     path = "/rest/v1/lrwr_migration"
     assert project.ask("POST", path, project.owner, {"number": 99}).refused
     change = {"number": 99}
@@ -289,45 +197,42 @@ def test_no_account_changes_which_scripts_were_run(project: Project) -> None:
     assert project.ask("PATCH", one, project.owner, change).gave_nothing
     assert project.ask("DELETE", one, project.owner).gave_nothing
     seen = project.ask("GET", f"{path}?select=number&order=number", project.owner)
-    assert [one["number"] for one in seen.body] == [1, 2, 3, 4]
+    assert [one["number"] for one in seen.body] == [
+        migration.number for migration in migrations()
+    ]
 
 
 async def test_functions_give_another_account_nothing_of_a_library(
-    project: Project,
+    project: GuardedProject,
 ) -> None:
     async with asking(project.server, project.other) as hosted:
-        threads = SupabaseThreadStore(hosted, project.library)
+        threads = HostedThreads(hosted, project.library)
         queue = SupabaseJobQueue(hosted, project.library)
-        assert await threads.threads() == []
-        assert await threads.turns(THREAD) == []
-        assert await threads.search(["sluice"], limit=9) == []
-        assert await threads.citing() == []
-        assert await threads.gaps() == []
+        assert await threads.marks() == {}
+        assert await threads.whole(THREAD) is None
         assert await threads.purge(1e12) == 0
         assert await threads.restore() is None
+        assert not await threads.delete(THREAD, 1.0)
+        assert not await threads.rename(THREAD, "Mine")
         assert await queue.jobs(limit=9) == []
         assert await queue.claim("thief", lease=LEASE) is None
-        with pytest.raises(NotFound):
-            await threads.delete(THREAD, 1.0)
-        with pytest.raises(NotFound):
-            await threads.rename(THREAD, "Mine")
 
 
 async def test_functions_put_nothing_into_a_library_of_another_account(
-    project: Project,
+    project: GuardedProject,
 ) -> None:
     before = [project.rows(table) for table in OWNED]
     async with asking(project.server, project.other) as hosted:
-        threads = SupabaseThreadStore(hosted, project.library)
+        threads = HostedThreads(hosted, project.library)
         queue = SupabaseJobQueue(hosted, project.library)
         with pytest.raises(LrwrError):
-            await threads.keep_turn(THREAD, "Mine", a_turn(), NarrativeState())
+            await speak(threads)
         with pytest.raises(LrwrError):
             await queue.enqueue([JobOrder(JobKind.FORGET, ONE, Pipeline.AGENTIC)])
     assert [project.rows(table) for table in OWNED] == before
 
 
-async def test_a_claim_is_of_no_use_to_another_account(project: Project) -> None:
+async def test_a_claim_is_of_no_use_to_another_account(project: GuardedProject) -> None:
     async with asking(project.server, project.owner) as hosted:
         claim = await SupabaseJobQueue(hosted, project.library).claim("w", lease=LEASE)
     assert claim is not None
@@ -340,30 +245,35 @@ async def test_a_claim_is_of_no_use_to_another_account(project: Project) -> None
     assert project.rows("lrwr_job") == before
 
 
-async def test_two_accounts_have_libraries_of_the_same_name(project: Project) -> None:
+async def test_two_accounts_have_libraries_of_the_same_name(
+    project: GuardedProject,
+) -> None:
     async with asking(project.server, project.other) as hosted:
-        theirs = await open_library(hosted, "The marsh")
-        assert theirs == await open_library(hosted, "The marsh")
+        theirs = await new_library(hosted, "The marsh")
+        assert [one.id for one in await libraries(hosted)] == [theirs]
     async with asking(project.server, project.owner) as hosted:
-        assert await open_library(hosted, "The marsh") == project.library
+        assert await new_library(hosted, "The marsh") is None
+        assert [one.id for one in await libraries(hosted)] == [project.library]
     assert theirs != project.library
 
 
-async def test_functions_answer_nobody_without_an_account(project: Project) -> None:
+async def test_functions_answer_nobody_without_an_account(
+    project: GuardedProject,
+) -> None:
     nobody = Writer("", "", project.server.key)
-    for call in ("lrwr_threads", "lrwr_gaps", "lrwr_restore_thread"):
+    for call in ("lrwr_thread_marks", "lrwr_speak", "lrwr_restore_thread"):
         asked = {"p_library": project.library}
         assert project.ask("POST", f"/rest/v1/rpc/{call}", None, asked).refused
     async with asking(project.server, nobody) as hosted:
         with pytest.raises(LrwrError) as caught:
-            await open_library(hosted, "Nobody's")
+            await new_library(hosted, "Nobody's")
     assert not isinstance(caught.value, StoreProblem)
     assert "lrwr login" in caught.value.hint
 
 
 @pytest.mark.parametrize("who", ["another", "nobody"])
 def test_files_are_seen_and_changed_by_their_owner_alone(
-    project: Project, who: str
+    project: GuardedProject, who: str
 ) -> None:
     asker = project.other if who == "another" else None
     folder, path = "/storage/v1/object", f"lrwr/{project.file}"
@@ -385,7 +295,7 @@ def test_files_are_seen_and_changed_by_their_owner_alone(
 
 
 def test_the_bucket_takes_only_what_lies_in_a_folder_of_the_account(
-    project: Project,
+    project: GuardedProject,
 ) -> None:
     for name in ("loose", f"x{project.owner.id}/a", f"{project.other.id}/a"):
         path = f"/storage/v1/object/lrwr/{name}"

@@ -12,8 +12,9 @@ from lrwr.core.adapters.sentences import sentence_spans
 from lrwr.core.adapters.web.tavily import Connection, TavilySearch
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.ports.web_search import MOST_TEXT, WebPage, WebSearch
+from tests.fakes.hosted_server import Refuse
 from tests.fakes.web_search import ScriptedWeb
-from tests.fakes.web_server import KEY, Refuse, WebServer, a_result
+from tests.fakes.web_server import KEY, WebServer, a_result
 
 HAMLET = ("Hamlet", "https://example.org/hamlet", "A prince sees a ghost.")
 LEAR = ("King Lear", "http://example.org/lear", "A king gives his land away.")

@@ -27,10 +27,6 @@ class CohereServer(HostedServer):
     key: str = KEY
     tokens: bool = True
 
-    def __enter__(self) -> "CohereServer":
-        super().__enter__()
-        return self
-
     def answer(self, asked: Asked) -> Turn:
         """Rerank, or tell of a model."""
         if asked.method == "GET" and asked.path.startswith("/v1/models/"):

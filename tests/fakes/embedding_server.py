@@ -36,10 +36,6 @@ class EmbeddingServer(HostedServer):
     headers: dict[str, str] = field(default_factory=dict)
     changing: Callable[[Json], Json] | None = None
 
-    def __enter__(self) -> "EmbeddingServer":
-        super().__enter__()
-        return self
-
     @property
     def base_url(self) -> str:
         """Where the API is."""

@@ -1,25 +1,44 @@
 """Libraries and accounts in a Supabase project of the tests' own."""
 
+import asyncio
 import json
 import urllib.request
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+)
 from dataclasses import dataclass
-from typing import Any, NoReturn, cast
+from functools import partial
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
 from lrwr.core.adapters.auth.project import Project
+from lrwr.core.adapters.records.sqlite.database import Database
+from lrwr.core.adapters.records.sqlite.feed import SqliteChangeFeed
+from lrwr.core.adapters.records.sqlite.lexical import SqliteLexicalIndex
+from lrwr.core.adapters.records.sqlite.passages import SqlitePassageStore
+from lrwr.core.adapters.records.sqlite.sent import SqliteSendLog
+from lrwr.core.adapters.records.sqlite.story import SqliteStoryStore
+from lrwr.core.adapters.records.supabase.binding import bind, binding_of, new_binding
 from lrwr.core.adapters.records.supabase.calling import Hosted
+from lrwr.core.adapters.records.supabase.followed_threads import FollowedThreadStore
+from lrwr.core.adapters.records.supabase.following import WorkingCopy
 from lrwr.core.adapters.records.supabase.jobs import SupabaseJobQueue
-from lrwr.core.adapters.records.supabase.threads import (
-    SupabaseThreadStore,
-    open_library,
+from lrwr.core.adapters.records.supabase.knowledge import SupabaseKnowledgeStore
+from lrwr.core.adapters.records.supabase.records import (
+    SupabaseRecords,
+    libraries,
+    new_library,
 )
-from lrwr.core.model.chunks import Knowledge
-from lrwr.core.model.jobs import Claim
-from lrwr.core.ports.record_store import KnowledgeStore, Seen
+from lrwr.core.adapters.records.supabase.story import (
+    SupabaseAnalysisStore,
+    SupabaseCastStore,
+)
+from lrwr.core.adapters.records.supabase.threads_copy import ThreadsCopy
 from tests.fakes.libraries import Library
 from tests.fakes.postgres_server import Postgres
 from tests.fakes.records import Clock
@@ -66,26 +85,84 @@ async def asking(server: SupabaseServer, writer: Writer) -> AsyncIterator[Hosted
 
 @asynccontextmanager
 async def hosted_library(
-    server: SupabaseServer, writer: Writer
+    server: SupabaseServer, writer: Writer, folder: Path
 ) -> AsyncIterator[Library]:
-    """A new library of `writer`'s, as far as its ports are kept there."""
-    async with asking(server, writer) as hosted:
-        library = await open_library(hosted, uuid4().hex)
-        queue = SupabaseJobQueue(hosted, library)
-        nobody: Any = Nobody()
-        yield Library(
-            knowledge=cast("KnowledgeStore", Completing(queue)),
-            passages=nobody,
-            words=nobody,
-            feed=nobody,
-            queue=queue,
-            story=nobody,
-            casts=nobody,
-            analysis=nobody,
-            threads=SupabaseThreadStore(hosted, library),
-            sent=nobody,
-            clock=ServerClock(server.postgres),
+    """A new library of `writer`'s, written on one machine and read on another."""
+    clock = ServerClock(server.postgres)
+    async with AsyncExitStack() as stack:
+        hosted = await stack.enter_async_context(asking(server, writer))
+        name = uuid4().hex
+        library = await new_library(hosted, name)
+        assert library is not None
+        desk = await stack.enter_async_context(
+            machine(folder / "desk.db", hosted, library, clock)
         )
+        other = await stack.enter_async_context(
+            machine(folder / "other.db", hosted, library, clock)
+        )
+        queue = SupabaseJobQueue(hosted, library)
+        yield Library(
+            knowledge=SupabaseKnowledgeStore(
+                desk.database, desk.copy, desk.records, queue, now=clock
+            ),
+            passages=SqlitePassageStore(other.database),
+            words=SqliteLexicalIndex(other.database),
+            feed=SqliteChangeFeed(other.database),
+            queue=queue,
+            story=SqliteStoryStore(other.database),
+            casts=SupabaseCastStore(desk.database, desk.copy, desk.records),
+            analysis=SupabaseAnalysisStore(desk.database, desk.records, now=clock),
+            threads=desk.threads,
+            sent=SqliteSendLog(desk.database),
+            clock=clock,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A working copy, which catches up whenever it is read, unless `away` is set.
+
+    `plain` is its file, asked as it is; `said` is what the writer was told.
+    """
+
+    plain: Database
+    database: Database
+    copy: WorkingCopy
+    records: SupabaseRecords
+    threads: FollowedThreadStore
+    said: list[str]
+    away: asyncio.Event
+
+
+@asynccontextmanager
+async def machine(
+    file: Path, hosted: Hosted, library: str, now: Callable[[], float]
+) -> AsyncIterator[Machine]:
+    """A working copy of a library, a new one if there is no file."""
+    plain = Database(file)
+    bound = await plain.read(binding_of)
+    if bound is None:
+        bound = new_binding("", "", library, "")
+        await plain.write(partial(bind, binding=bound))
+    records = SupabaseRecords(hosted, library, bound.writer)
+    spoken = ThreadsCopy(plain, records.threads)
+    copy = WorkingCopy(plain, records, now, spoken)
+    said: list[str] = []
+    away = asyncio.Event()
+
+    async def first() -> None:
+        if not away.is_set():
+            await copy.catch_up()
+
+    database = Database(file, first=first)
+    threads = FollowedThreadStore(
+        database, spoken, records.threads, said.append, away.is_set
+    )
+    try:
+        yield Machine(plain, database, copy, records, threads, said, away)
+    finally:
+        await database.aclose()
+        await plain.aclose()
 
 
 def library_in_supabase(
@@ -93,7 +170,8 @@ def library_in_supabase(
 ) -> AbstractAsyncContextManager[Library]:
     """A new library in the project that all tests share."""
     server = request.getfixturevalue("supabase")
-    return hosted_library(server, request.getfixturevalue("writer"))
+    writer = request.getfixturevalue("writer")
+    return hosted_library(server, writer, request.getfixturevalue("tmp_path"))
 
 
 class ServerClock(Clock):
@@ -113,18 +191,10 @@ class ServerClock(Clock):
         self._postgres.run(f"update test_clock set time = {time}")
 
 
-class Completing:
-    """What a job has made is not kept; that it is complete is, if it is held still."""
-
-    def __init__(self, queue: SupabaseJobQueue) -> None:
-        self._queue = queue
-
-    async def replace(self, knowledge: Knowledge, seen: Seen, claim: Claim) -> bool:
-        return await self._queue.complete(claim)
-
-
-class Nobody:
-    """Stands where no adapter is yet; a test that needs one fails."""
-
-    def __getattr__(self, name: str) -> NoReturn:
-        raise AssertionError(f"nobody keeps {name} in Supabase yet")
+async def open_library(hosted: Hosted, name: str) -> str:
+    """Return the id of the account's library of that name, made if there is none."""
+    made = await new_library(hosted, name)
+    if made is not None:
+        return made
+    (found,) = (one.id for one in await libraries(hosted) if one.name == name)
+    return found

@@ -1,14 +1,22 @@
-"""A loopback server of a paid service: what `will` queued comes first, then answers."""
+"""A loopback server of an API: what `will` queued comes first, then answers.
+
+A server of a service stands on `HostedServer`, or on `QueuedServer` if its requests are
+read in a way of their own.
+"""
 
 import json
 import threading
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from tests.fakes.loopback import Line, Loopback
 
 Json: TypeAlias = Any
+
+JSON: Mapping[str, str] = {"content-type": "application/json"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,18 +29,43 @@ class Asked:
     body: Mapping[str, Json]
     size: int
 
+    @property
+    def place(self) -> str:
+        """The path without what is asked of it."""
+        return self.path.partition("?")[0]
+
+    @property
+    def query(self) -> str:
+        """What is asked of the path, empty for nothing."""
+        return self.path.partition("?")[2]
+
+
+class Turn:
+    """What a request gets."""
+
+    __slots__ = ()
+
 
 @dataclass(frozen=True, slots=True)
-class Refuse:
+class Refuse(Turn):
     """An error of the API, or a redirect if `location` is given."""
 
     status: int
     message: str = "no"
     headers: Mapping[str, str] = field(default_factory=dict)
+    retry_after: str = ""
+    location: str = ""
+    code: str = ""
+
+    @property
+    def told(self) -> Mapping[str, str]:
+        """All headers."""
+        own = {"retry-after": self.retry_after, "location": self.location}
+        return {**own, **self.headers}
 
 
 @dataclass(frozen=True, slots=True)
-class Say:
+class Say(Turn):
     """A success with this body, and these headers."""
 
     body: Json
@@ -40,57 +73,43 @@ class Say:
 
 
 @dataclass(frozen=True, slots=True)
-class Nonsense:
+class Nonsense(Turn):
     """A success whose body is no answer."""
 
-    body: str
+    body: str = "<html>"
+    kind: str = "application/json"
 
 
 @dataclass(frozen=True, slots=True)
-class CutShort:
+class CutShort(Turn):
     """An answer that promises more than comes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Hang:
+class Hang(Turn):
     """No answer until the server is closed."""
 
 
-Turn: TypeAlias = Refuse | Say | Nonsense | CutShort | Hang
+Request = TypeVar("Request", bound=Asked)
 
 
 @dataclass
-class HostedServer:
-    """The server. `key` is asked for; `asked` are the requests so far."""
+class QueuedServer(Loopback, Generic[Request]):
+    """A server of an API of JSON: what `will` queued comes first, then answers.
+
+    `key` is asked for unless it is empty; `asked` are the requests so far;
+    `most_at_once` counts those that overlapped, `abandoned` those whose asker went
+    away.
+    """
 
     key: str = ""
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[Request] = field(default_factory=list)
     most_at_once: int = 0
-    _turns: deque[Turn] = field(default_factory=deque)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    _closing: threading.Event = field(default_factory=threading.Event)
-    _was_asked: threading.Event = field(default_factory=threading.Event)
-    _at_once: int = 0
-    _http: "_Server | None" = None
-
-    def __enter__(self) -> "HostedServer":
-        self._http = _Server(self)
-        threading.Thread(
-            target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
-        ).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._closing.set()
-        if self._http is not None:
-            self._http.shutdown()
-            self._http.server_close()
-
-    @property
-    def origin(self) -> str:
-        """Where the server is."""
-        assert self._http is not None
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
+    abandoned: int = 0
+    _turns: deque[Turn] = field(default_factory=deque, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _was_asked: threading.Event = field(default_factory=threading.Event, init=False)
+    _at_once: int = field(default=0, init=False)
 
     def will(self, *turns: Turn) -> None:
         """Queue what the next requests get, one each."""
@@ -100,100 +119,90 @@ class HostedServer:
         """Wait for the first request, at most so long; say whether it came."""
         return self._was_asked.wait(seconds)
 
-    def turn(self, asked: Asked) -> Turn:
-        """Choose what a request gets."""
-        with self._lock:
-            self.asked.append(asked)
-            self._was_asked.set()
-            if self._turns:
-                return self._turns.popleft()
-        if self.key and asked.headers.get("authorization") != f"Bearer {self.key}":
-            return Refuse(401, f"invalid api token {asked.headers['authorization']}")
-        return self.answer(asked)
+    def serve(self, line: Line) -> None:
+        """Note a request, and do what it gets."""
+        body = line.received()
+        headers = {name.lower(): value for name, value in line.headers.items()}
+        told = json.loads(body or b"{}")
+        asked = self.request(Asked(line.command, line.path, headers, told, len(body)))
+        self._began(asked)
+        abandoned = False
+        try:
+            self.take(line, asked, self.turn(asked))
+        except ConnectionError:
+            line.close_connection = abandoned = True
+        finally:
+            self._ended(abandoned=abandoned)
 
-    def answer(self, asked: Asked) -> Turn:
+    @abstractmethod
+    def request(self, asked: Asked) -> Request:
+        """Return a request as the tests of this API read it."""
+
+    @abstractmethod
+    def answer(self, asked: Request) -> Turn:
         """Answer as the service does."""
-        raise NotImplementedError
 
+    @abstractmethod
     def error(self, refuse: Refuse) -> Json:
         """Return the body of an error, as the service writes it."""
-        raise NotImplementedError
 
-    def handled(self, by: int) -> None:
-        """Count what is under way."""
+    def turn(self, asked: Request) -> Turn:
+        """Choose what a request gets."""
         with self._lock:
-            self._at_once += by
-            self.most_at_once = max(self.most_at_once, self._at_once)
+            if self._turns:
+                return self._turns.popleft()
+        return self.forbidden(asked) or self.reply(asked)
 
-    def until_closed(self) -> None:
-        """Wait for the end."""
-        self._closing.wait(60)
+    def forbidden(self, asked: Request) -> Refuse | None:
+        """Refuse who has not the key."""
+        given = asked.headers.get("authorization", "")
+        if not self.key or given == f"Bearer {self.key}":
+            return None
+        return Refuse(401, f"invalid api token {given}")
 
+    def reply(self, asked: Request) -> Turn:
+        """Answer who is let in."""
+        return self.answer(asked)
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 64
-
-    def __init__(self, hosted: HostedServer) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.hosted = hosted
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-
-    def handle(self) -> None:
-        try:
-            super().handle()
-        except (ConnectionError, ValueError):
-            self.close_connection = True
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - inherited
-        """Say nothing."""
-
-    def do_GET(self) -> None:
-        """Answer, or do what was queued."""
-        self._handle()
-
-    def do_POST(self) -> None:
-        """Answer, or do what was queued."""
-        self._handle()
-
-    def _handle(self) -> None:
-        length = int(self.headers.get("content-length", 0))
-        body = json.loads(self.rfile.read(length) or b"{}")
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        hosted = self.server.hosted
-        hosted.handled(1)
-        try:
-            self._take(
-                hosted.turn(Asked(self.command, self.path, headers, body, length))
-            )
-        finally:
-            hosted.handled(-1)
-
-    def _take(self, turn: Turn) -> None:
+    def take(self, line: Line, asked: Request, turn: Turn) -> None:
+        """Let a request have its turn."""
         match turn:
             case Refuse():
-                body = json.dumps(self.server.hosted.error(turn))
-                self._send(turn.status, body, turn.headers)
+                send_json(line, turn.status, self.error(turn), turn.told)
             case Say():
-                self._send(200, json.dumps(turn.body), turn.headers)
+                send_json(line, 200, turn.body, turn.headers)
             case Nonsense():
-                self._send(200, turn.body, {})
+                line.send(200, turn.body.encode(), {"content-type": turn.kind})
             case CutShort():
-                self._send(200, '{"results": [', {}, promised=4_000)
+                line.close_connection = True
+                line.send(200, b'{"results": [', JSON, promised=4_000)
             case Hang():
-                self.server.hosted.until_closed()
+                self.until_closed()
+                line.close_connection = True
 
-    def _send(
-        self, status: int, text: str, extra: Mapping[str, str], promised: int = 0
-    ) -> None:
-        body = text.encode()
-        self.send_response(status)
-        self.send_header("content-type", "application/json")
-        for name, value in extra.items():
-            self.send_header(name, value)
-        self.send_header("content-length", str(promised or len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+    def _began(self, asked: Request) -> None:
+        with self._lock:
+            self.asked.append(asked)
+            self._at_once += 1
+            self.most_at_once = max(self.most_at_once, self._at_once)
+        self._was_asked.set()
+
+    def _ended(self, *, abandoned: bool) -> None:
+        with self._lock:
+            self._at_once -= 1
+            self.abandoned += abandoned
+
+
+class HostedServer(QueuedServer[Asked]):
+    """A server of a paid service."""
+
+    def request(self, asked: Asked) -> Asked:
+        """Return it as it is."""
+        return asked
+
+
+def send_json(
+    line: Line, status: int, body: Json, headers: Mapping[str, str] | None = None
+) -> None:
+    """Answer with JSON."""
+    line.send(status, json.dumps(body).encode(), {**JSON, **(headers or {})})

@@ -5,16 +5,19 @@
 
 Runs come by `POST /runs/batch`, and are refused unless they fit together as documented:
 each names its trace, and stands below the run that it is within. A run that is there
-already is a conflict. Errors have the body `{"detail": "..."}`.
+already is a conflict. Datasets, examples, sessions and feedback are kept in `desk`.
+Errors have the body `{"detail": "..."}`.
 """
 
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from tests.fakes.hosted_server import Asked, HostedServer, Json, Refuse, Say, Turn
+from tests.fakes.langsmith_desk import LangSmithDesk
 
 KEY = "lsv2-test-0123456789"
 MOST_RUNS = 100
+MOST_BYTES = 20_971_520
 KINDS = {"chain", "retriever", "tool", "llm"}
 
 
@@ -24,10 +27,7 @@ class LangSmithServer(HostedServer):
 
     takes: str = KEY
     runs: dict[str, Json] = field(default_factory=dict)
-
-    def __enter__(self) -> "LangSmithServer":
-        super().__enter__()
-        return self
+    desk: LangSmithDesk = field(default_factory=LangSmithDesk)
 
     @property
     def traces(self) -> list[Json]:
@@ -39,14 +39,16 @@ class LangSmithServer(HostedServer):
         return [one for one in self.runs.values() if parent(one) == run["id"]]
 
     def answer(self, asked: Asked) -> Turn:
-        """Take runs, or list projects."""
+        """Take runs and what belongs to experiments, or list projects."""
         if asked.headers.get("x-api-key") != self.takes:
             return Refuse(401, f"Invalid token {asked.headers.get('x-api-key')}")
-        if asked.method == "GET" and asked.path.startswith("/sessions"):
+        if asked.size > MOST_BYTES:
+            return Refuse(413, "Payload too large")
+        if (asked.method, asked.place) == ("GET", "/sessions"):
             return Say([])
-        if (asked.method, asked.path) != ("POST", "/runs/batch"):
-            return Refuse(404, "Not Found")
-        return self._take(asked.body)
+        if (asked.method, asked.place) == ("POST", "/runs/batch"):
+            return self._take(asked.body)
+        return self.desk.answer(asked, self.runs) or Refuse(404, "Not Found")
 
     def error(self, refuse: Refuse) -> Json:
         """Return an error as LangSmith writes it."""
@@ -56,17 +58,18 @@ class LangSmithServer(HostedServer):
         runs = body["post"]
         if not runs or len(runs) > MOST_RUNS:
             return Refuse(422, f"{len(runs)} runs")
+        if there := [run["id"] for run in runs if run["id"] in self.runs]:
+            return Refuse(409, f"payloads already received: {there}")
         for run in runs:
-            if run["id"] in self.runs:
-                return Refuse(409, f"run {run['id']} exists")
-            if wrong := self._fault(run):
+            if wrong := self._fault(run) or self.desk.fault_of_run(run):
                 return Refuse(422, f"{wrong}: {run}")
             self.runs[run["id"]] = run
         return Say({"message": "Runs batch ingested"})
 
     def _fault(self, run: Json) -> str:
         UUID(run["id"])
-        if run["run_type"] not in KINDS or not run["name"] or not run["session_name"]:
+        project = run.get("session_name") or run.get("session_id")
+        if run["run_type"] not in KINDS or not run["name"] or not project:
             return "a run without a name, a kind or a project"
         if run["end_time"] < run["start_time"]:
             return "a run that ended before it began"

@@ -3,104 +3,73 @@
     with QdrantServer(key="k") as server:
         server.will(Refuse(429, retry_after="2"))
 
-What `will` queued comes first; else a request is checked against the documented shape
-of its body and answered by the client's own engine in memory. The real server cannot
-be had from a registry.
+A request is checked against the documented shape of its body, and answered by the
+client's own engine in memory. The real server cannot be had from a registry.
 """
 
-import json
-import threading
-from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, TypeAlias
-from urllib.parse import urlsplit
+from threading import Lock
 
 from pydantic import ValidationError
 from qdrant_client import QdrantClient, models
 
+from tests.fakes.hosted_server import Asked as Asked
+from tests.fakes.hosted_server import HostedServer, Refuse, Say, Turn
+from tests.fakes.hosted_server import Json as Json
 from tests.fakes.qdrant_memory import known_differences
-from tests.fakes.web_server import CutShort, Hang, Nonsense, Refuse, Turn
-
-Json: TypeAlias = Any
 
 KEY = "qdr-test-0123456789"
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """One request. Names of headers are in lower case."""
-
-    method: str
-    path: str
-    query: str
-    headers: Mapping[str, str]
-    body: Json
-    size: int
-
-
 @dataclass
-class QdrantServer:
-    """The server. `key` is asked for, empty for none; `asked` are the requests so far."""
+class QdrantServer(HostedServer):
+    """The server. `engine` is what answers, one request after another."""
 
-    key: str = ""
-    asked: list[Asked] = field(default_factory=list)
-    _turns: deque[Turn] = field(default_factory=deque)
+    engine: QdrantClient = field(
+        default_factory=lambda: QdrantClient(
+            ":memory:", force_disable_check_same_thread=True
+        )
+    )
     _always: Turn | None = None
-    _closing: threading.Event = field(default_factory=threading.Event)
-    _http: "_Server | None" = None
-
-    def __post_init__(self) -> None:
-        self.engine = QdrantClient(":memory:", force_disable_check_same_thread=True)
-        self.busy = threading.Lock()
-
-    def __enter__(self) -> "QdrantServer":
-        self._http = _Server(self)
-        threading.Thread(
-            target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
-        ).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._closing.set()
-        if self._http is not None:
-            self._http.shutdown()
-            self._http.server_close()
+    _busy: Lock = field(default_factory=Lock)
 
     @property
     def url(self) -> str:
         """Where the API is."""
-        assert self._http is not None
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
+        return self.origin
 
     @property
     def paths(self) -> list[str]:
-        """What was asked for: method and path."""
-        return [f"{one.method} {one.path}" for one in self.asked]
-
-    def will(self, *turns: Turn) -> None:
-        """Queue what the next requests get, one each."""
-        self._turns.extend(turns)
+        """What was asked for: method and place."""
+        return [f"{one.method} {one.place}" for one in self.asked]
 
     def always(self, turn: Turn | None) -> None:
         """Say what every request gets from now on; None: an answer."""
         self._always = turn
 
-    def turn(self, asked: Asked) -> Turn | None:
-        """Choose what a request gets; None for an answer."""
-        self.asked.append(asked)
-        if self._turns:
-            return self._turns.popleft()
-        if self._always is None and self.key != asked.headers.get("api-key", ""):
-            return Refuse(401)
-        return self._always
+    def turn(self, asked: Asked) -> Turn:
+        """Choose what a request gets."""
+        if self._always and not self._turns:
+            return self._always
+        return super().turn(asked)
 
-    def until_closed(self) -> None:
-        """Wait for the end."""
-        self._closing.wait(60)
+    def forbidden(self, asked: Asked) -> Refuse | None:
+        """Refuse who has not the key, or has one where none is asked for."""
+        given = asked.headers.get("api-key", "")
+        return None if given == self.key else Refuse(401)
+
+    def reply(self, asked: Asked) -> Turn:
+        """Answer, or say why not."""
+        try:
+            result = self.answer(asked)
+        except LookupError as error:
+            return Refuse(404, str(error))
+        except ValidationError as error:
+            return Refuse(400, f"Format error in JSON body: {error}")
+        return Say({"result": result, "status": "ok", "time": 0.001})
 
     def answer(self, asked: Asked) -> Json:
         """Return the result of a request.
@@ -109,14 +78,18 @@ class QdrantServer:
             LookupError: The API has no such place, or no such collection.
             ValidationError: The body is not as documented.
         """
-        name, _, rest = asked.path.removeprefix("/collections/").partition("/")
+        name, _, rest = asked.place.removeprefix("/collections/").partition("/")
         route = _ROUTES[asked.method, rest]
         if rest not in ("", "exists") and not self.engine.collection_exists(name):
             raise LookupError(f"Collection `{name}` doesn't exist!")
         if asked.method == "PUT" and rest and "wait=true" not in asked.query:
             raise LookupError("nobody waits for this")
-        with self.busy, known_differences():
+        with self._busy, known_differences():
             return route(self.engine, name, asked.body)
+
+    def error(self, refuse: Refuse) -> Json:
+        """Return an error as Qdrant writes it."""
+        return {"status": {"error": refuse.message}, "time": 0.001}
 
 
 @cache
@@ -203,73 +176,3 @@ _ROUTES: Mapping[tuple[str, str], Callable[[QdrantClient, str, Json], Json]] = {
     ("POST", "points/count"): _count,
     ("POST", "points/query"): _query,
 }
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def __init__(self, qdrant: QdrantServer) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.qdrant = qdrant
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-
-    def handle(self) -> None:
-        try:
-            super().handle()
-        except (ConnectionError, ValueError):
-            self.close_connection = True
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - inherited
-        """Say nothing."""
-
-    def do_GET(self) -> None:
-        """Answer, or do what was queued."""
-        length = int(self.headers.get("content-length", 0))
-        body = json.loads(self.rfile.read(length) or b"{}")
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        place = urlsplit(self.path)
-        asked = Asked(self.command, place.path, place.query, headers, body, length)
-        match self.server.qdrant.turn(asked):
-            case Refuse(status, retry_after, location):
-                extra = {"retry-after": retry_after, "location": location}
-                self._send(status, _failed(f"refused with {status}"), extra)
-            case Nonsense(text):
-                self._send(200, text.encode(), {})
-            case CutShort():
-                self._send(200, b'{"result": {', {}, promised=4_000)
-            case Hang():
-                self.server.qdrant.until_closed()
-            case None:
-                self._answer(asked)
-
-    do_POST = do_PUT = do_DELETE = do_GET  # noqa: N815 - inherited
-
-    def _answer(self, asked: Asked) -> None:
-        try:
-            result = self.server.qdrant.answer(asked)
-        except LookupError as error:
-            self._send(404, _failed(str(error)), {})
-        except ValidationError as error:
-            self._send(400, _failed(f"Format error in JSON body: {error}"), {})
-        else:
-            told = {"result": result, "status": "ok", "time": 0.001}
-            self._send(200, json.dumps(told).encode(), {})
-
-    def _send(
-        self, status: int, body: bytes, extra: Mapping[str, str], promised: int = 0
-    ) -> None:
-        self.send_response(status)
-        self.send_header("content-type", "application/json")
-        for name, value in extra.items():
-            if value:
-                self.send_header(name, value)
-        self.send_header("content-length", str(promised or len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-
-def _failed(why: str) -> bytes:
-    return json.dumps({"status": {"error": why}, "time": 0.001}).encode()

@@ -9,7 +9,11 @@ import http.client
 import re
 import threading
 from collections import deque
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from tests.fakes.loopback import Line, Loopback
 
 _PRINTED_TIME = re.compile(rb'"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)\+00"')
 _OF_ONE_LINK = frozenset(
@@ -18,104 +22,116 @@ _OF_ONE_LINK = frozenset(
 """Headers that speak of one connection, not of what is asked."""
 
 
-class SupabaseGate:
-    """A loopback server in front of another.
+@dataclass
+class _Stop:
+    """Where a test has the server answer no more."""
+
+    words: str
+    times: int
+    done: bool
+    reached: threading.Event = field(default_factory=threading.Event)
+    over: threading.Event = field(default_factory=threading.Event)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def at(self, path: str) -> bool:
+        """Count a request; say whether it is not to be answered."""
+        with self._lock:
+            if self.words in path:
+                self.times -= 1
+            return self.times <= 0
+
+
+@dataclass
+class SupabaseGate(Loopback):
+    """A loopback server in front of another, which listens on port `behind`.
 
     `asked` are the requests so far, as method and path; `refusals` are states that the
     next requests are answered with; while `held` is set no request gets an answer.
     """
 
-    def __init__(self, behind: int) -> None:
-        self.behind = behind
-        self.asked: list[str] = []
-        self.refusals: deque[int] = deque()
-        self.held = threading.Event()
-        self._closing = threading.Event()
-        self._http = _Server(self)
-        self._thread = threading.Thread(
-            target=self._http.serve_forever, kwargs={"poll_interval": 0.02}
-        )
+    behind: int
+    asked: list[str] = field(default_factory=list)
+    refusals: deque[int] = field(default_factory=deque)
+    held: threading.Event = field(default_factory=threading.Event)
+    _stop: "_Stop | None" = None
 
-    def __enter__(self) -> "SupabaseGate":
-        self._thread.start()
-        return self
+    @contextmanager
+    def stopping(
+        self, words: str, *, times: int = 1, done: bool = False
+    ) -> Iterator[threading.Event]:
+        """Answer no more from the so-manieth request on whose path holds `words`.
 
-    def __exit__(self, *_: object) -> None:
-        self._closing.set()
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
+        Lends out what is set then. With `done` the request is passed on first, and its
+        answer is lost.
+        """
+        stop = self._stop = _Stop(words, times, done)
+        try:
+            yield stop.reached
+        finally:
+            self._stop = None
+            stop.over.set()
 
     @property
     def url(self) -> str:
         """Return the address that a client is given."""
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
+        return self.origin
 
-    def wait_while_held(self) -> bool:
+    def serve(self, line: Line) -> None:
+        """Refuse a request, keep it waiting, or pass it on."""
+        body = line.received()
+        self.asked.append(f"{line.command} {line.path}")
+        if self._stops(line, body) or self._waits():
+            line.close_connection = True
+        elif self.refusals:
+            line.send(self.refusals.popleft(), b'{"message": "not now"}', {})
+        else:
+            self._pass_on(line, body)
+
+    def _waits(self) -> bool:
         """Wait as long as nothing is to be answered; say whether there was a wait."""
         held = self.held.is_set()
         while self.held.is_set() and not self._closing.wait(0.02):
             pass
         return held
 
+    def _stops(self, line: Line, body: bytes) -> bool:
+        """Wait where a test stops the server; say whether it does."""
+        stop = self._stop
+        if stop is None or not stop.at(line.path):
+            return False
+        if stop.done and not stop.reached.is_set():
+            self._ask(line, body)
+        stop.reached.set()
+        stop.over.wait()
+        return True
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 64
+    def _pass_on(self, line: Line, body: bytes) -> None:
+        status, headers, came = self._ask(line, body)
+        told = {
+            name: value for name, value in headers if name.lower() not in _OF_ONE_LINK
+        }
+        line.send(status, _as_supabase(line.path, came), told)
 
-    def __init__(self, gate: SupabaseGate) -> None:
-        super().__init__(("127.0.0.1", 0), _Passing)
-        self.gate = gate
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing: a client that went away is no failure of a test."""
-
-
-class _Passing(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    server: _Server
-
-    def _pass_on(self) -> None:
-        gate = self.server.gate
-        body = self.rfile.read(int(self.headers.get("content-length") or 0))
-        gate.asked.append(f"{self.command} {self.path}")
-        if gate.wait_while_held():
-            self.close_connection = True
-            return
-        if gate.refusals:
-            self._answer(gate.refusals.popleft(), [], b'{"message": "not now"}')
-            return
-        link = http.client.HTTPConnection("127.0.0.1", gate.behind, timeout=30)
+    def _ask(self, line: Line, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
+        link = http.client.HTTPConnection("127.0.0.1", self.behind, timeout=30)
         try:
-            link.request(self.command, self.path, body, self._headers_on(gate))
+            link.request(line.command, line.path, body, self._headers(line))
             came = link.getresponse()
-            self._answer(came.status, came.getheaders(), came.read())
+            return came.status, came.getheaders(), came.read()
         finally:
             link.close()
 
-    def _headers_on(self, gate: SupabaseGate) -> dict[str, str]:
+    def _headers(self, line: Line) -> dict[str, str]:
         passed = {
             name: value
-            for name, value in self.headers.items()
+            for name, value in line.headers.items()
             if name.lower() not in {*_OF_ONE_LINK, "accept-encoding"}
         }
-        return {**passed, "host": gate.url.removeprefix("http://")}
+        return {**passed, "host": self.url.removeprefix("http://")}
 
-    def _answer(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
-        if self.path.startswith(("/auth/", "/storage/")):
-            body = _PRINTED_TIME.sub(rb'"\1T\2Z"', body)
-            body = body.replace(b'"signedUrl":"/storage/v1/', b'"signedURL":"/')
-        self.send_response(status)
-        for name, value in headers:
-            if name.lower() not in _OF_ONE_LINK:
-                self.send_header(name, value)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
 
-    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = _pass_on  # noqa: N815
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - inherited
-        """Say nothing: what went wrong is the test's to tell."""
+def _as_supabase(path: str, body: bytes) -> bytes:
+    if not path.startswith(("/auth/", "/storage/")):
+        return body
+    body = _PRINTED_TIME.sub(rb'"\1T\2Z"', body)
+    return body.replace(b'"signedUrl":"/storage/v1/', b'"signedURL":"/')

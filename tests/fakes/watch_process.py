@@ -1,4 +1,4 @@
-"""`lrwr watch` as it is typed, running beside a test."""
+"""`lrwr watch` as it is typed, running beside a test, and a book of two chapters."""
 
 import json
 import os
@@ -9,9 +9,21 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from tests.fakes.terminal import LRWR, Terminal
+
+GREY = "# One\n\nNell Tallow's eyes were grey. Nell Tallow sang.\n"
+BROWN = GREY.replace("grey", "brown")
+FROG = "# Two\n\nThe frog sat still.\n"
+
+
+def write_book(terminal: Terminal) -> None:
+    """Write two chapters into the folder `book`."""
+    folder = terminal.folder / "book"
+    folder.mkdir()
+    (folder / "1.md").write_text(GREY, encoding="utf-8")
+    (folder / "2.md").write_text(FROG, encoding="utf-8")
 
 
 def swap(path: Path, text: str) -> None:
@@ -49,7 +61,7 @@ class Watch:
 
     def hear(self, event: str) -> dict[str, Any]:
         """Return the next event, which must be this one."""
-        row: dict[str, Any] = json.loads(self._lines.get(timeout=50))
+        row = self._next()
         assert row["event"] == event, row
         return row
 
@@ -63,7 +75,7 @@ class Watch:
         """Return all events up to the first of this kind, and that one."""
         heard: list[dict[str, Any]] = []
         while not heard or heard[-1]["event"] != event:
-            heard.append(json.loads(self._lines.get(timeout=50)))
+            heard.append(self._next())
         return heard
 
     def end(self) -> tuple[int, str]:
@@ -79,7 +91,37 @@ class Watch:
         assert "Traceback" not in said
         return said
 
+    def _next(self) -> dict[str, Any]:
+        line = self._lines.get(timeout=50)
+        assert line, self.errors.read_text(encoding="utf-8")
+        row: dict[str, Any] = json.loads(line)
+        return row
+
     def _listen(self) -> None:
         assert self.process.stdout is not None
         for line in self.process.stdout:
             self._lines.put(line)
+        self._lines.put("")  # it has ended
+
+
+class Watches:
+    """The watches that a test starts; those that still run at its end are ended."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+        self.started: list[Watch] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for watch in self.started:
+            if watch.process.poll() is None:
+                watch.process.kill()
+            watch.process.communicate()
+
+    def start(self, *words: str, before: Sequence[str] = ()) -> Watch:
+        """Start one."""
+        watch = Watch(self._terminal, *words, before=before)
+        self.started.append(watch)
+        return watch

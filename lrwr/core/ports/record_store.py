@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class Seen:
     """What was read of a document, by one pipeline.
 
-    `content` is the SHA-256 of the file's bytes. `recipe` names everything else that
+    `revision` is empty where this machine has never had the file. `content` is the
+    SHA-256 of the file's bytes. `recipe` names everything else that
     the chunks depend on: parser, splitter, embedding space.
     """
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.records.sqlite.workers import is_dead
+from lrwr.core.adapters.records.workers import is_dead, worker_named
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobKind, JobOrder
 from tests.fakes.libraries import sqlite_library
 
-HERE = platform.node()
+HERE = worker_named("").partition("/")[0]
 
 
 def a_dead_process() -> int:
@@ -35,6 +35,12 @@ def test_a_worker_whose_process_ended_is_dead() -> None:
 )
 def test_in_doubt_a_worker_lives(name: str) -> None:
     assert not is_dead(name)
+
+
+def test_another_machine_of_the_same_name_is_not_asked() -> None:
+    name, _, _ = HERE.rpartition(".")
+    assert name == platform.node().replace("/", "-")
+    assert not is_dead(f"{name}.00000000/{a_dead_process()}/1")
 
 
 async def test_the_job_of_a_dead_worker_is_handed_out_at_once(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import base64
 import json
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,13 @@ from lrwr.core.settings.keys import find_key
 from lrwr.core.settings.values import Settings
 
 if TYPE_CHECKING:
-    from httpx import AsyncClient
+    from httpx import AsyncClient, Response
+
+MOST = 300 * 1024 * 1024
+"""Bytes of an answer that are read: no file is larger that lrwr reads, and so sends.
+
+A record is smaller: it holds what is known of a text, of which 50 MB are read at most.
+"""
 
 EXAMPLE = "https://abcdefghijkl.supabase.co"
 
@@ -26,14 +32,15 @@ _WHICH = "Copy the publishable key (in older projects: anon) from its API settin
 class Project:
     """One project. `key` is the publishable one, which says nothing of who asks.
 
-    `timeout` is in seconds and bounds each wait of a request. `own` says that the
-    server is on this machine: no proxy is used.
+    `timeout` is in seconds, for which it may be silent. `own` says that the server is
+    on this machine: no proxy is used. `most` is in bytes, of an answer.
     """
 
     url: str
     key: str = field(repr=False)
     timeout: float = 20.0
     own: bool = False
+    most: int = MOST
 
     @property
     def host(self) -> str:
@@ -72,14 +79,22 @@ def project_of(settings: Settings, env: Mapping[str, str]) -> Project:
     return Project(url, key, timeout, is_here(host_of(url)))
 
 
-def open_http(project: Project) -> "AsyncClient":
-    """Make a connection, which follows no redirect: what is sent is for one server."""
-    import httpx
+def open_http(
+    project: Project, came: "Callable[[Response], None] | None" = None
+) -> "AsyncClient":
+    """Make a connection, which follows no redirect: what is sent is for one server.
+
+    `came` is called with each answer that came whole. `TooLong` and `TooMuch` are
+    raised as `PatientClient` tells.
+    """
+    from lrwr.core.adapters.auth.patience import PatientClient
 
     # Reading the certificates takes a tenth of a second; what trusts nobody is free.
     nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    return httpx.AsyncClient(
-        timeout=project.timeout,
+    return PatientClient(
+        project.timeout,
+        project.most,
+        came,
         follow_redirects=False,
         trust_env=not project.own,
         verify=True if project.url.startswith("https:") else nobody,

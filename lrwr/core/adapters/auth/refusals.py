@@ -4,6 +4,7 @@ from lrwr.core.adapters.auth.project import Project
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 
 AGAIN = "Try again in a minute."
+_MB = 1024 * 1024
 _NO_PROJECT = "Check `supabase.url`: it is the project's address and nothing behind it."
 
 
@@ -15,10 +16,16 @@ def refusal(error: Exception, project: Project) -> LrwrError:
     """Say what an error of Supabase's clients means, or of the libraries below."""
     import httpx
 
+    from lrwr.core.adapters.auth.patience import TooLong, TooMuch
+
     met = [error, *_causes(error)]
+    if any(isinstance(one, TooMuch) for one in met):
+        return _endless(project)
     if any(isinstance(one, TimeoutError | httpx.TimeoutException) for one in met):
+        waited = [one.seconds for one in met if isinstance(one, TooLong)]
+        seconds = min(waited, default=project.timeout)
         return ServiceUnavailable(
-            f"{project.host} did not answer within {project.timeout:g} seconds",
+            f"{project.host} did not answer within {seconds:g} seconds",
             hint="Try again, or raise `supabase.timeout`.",
             retryable=True,
         )
@@ -38,6 +45,14 @@ def refusal(error: Exception, project: Project) -> LrwrError:
         )
     status, code = _told(error)
     return _by_code(code) or by_status(status, project)
+
+
+def _endless(project: Project) -> ServiceUnavailable:
+    return ServiceUnavailable(
+        f"The answer of {project.host} is larger than {project.most / _MB:.3g} MB:"
+        " nothing that lrwr keeps is",
+        hint=_NO_PROJECT,
+    )
 
 
 def by_status(status: int, project: Project) -> LrwrError:

@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -27,7 +27,8 @@ class Database:
     stays free. Any number of processes may use one file at once; one that waits for
     the lock for more than `patience` seconds gives up. Where nothing can be written,
     reading goes on. `say` is told, from that thread, when the schema is changed;
-    `migrations` is a folder of scripts instead of those of lrwr.
+    `migrations` is a folder of scripts instead of those of lrwr. `first` is awaited
+    before each reading.
     """
 
     def __init__(
@@ -37,11 +38,13 @@ class Database:
         patience: float = 10.0,
         say: Say | None = None,
         migrations: "Traversable | None" = None,
+        first: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._path = path
         self._patience = patience
         self._say = say or _nobody_asks
         self._migrations = migrations
+        self._first = first
         self._library: Opened | None = None
         self._closed = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="lrwr-records")
@@ -52,6 +55,8 @@ class Database:
         Raises:
             StoreProblem: The library cannot be opened or read.
         """
+        if self._first is not None:
+            await self._first()
         return await self._run("BEGIN", work)
 
     async def write(self, work: Callable[[sqlite3.Connection], Result]) -> Result:

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from lrwr.core.adapters.records.sqlite.database import Database
-from lrwr.core.adapters.records.sqlite.workers import is_dead
+from lrwr.core.adapters.records.workers import is_dead
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import (

@@ -9,7 +9,7 @@ from lrwr.core.model.errors import StoreProblem
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-SCHEMA = 4
+SCHEMA = 5
 """The newest migration: `migrations/` holds the numbers from 1 to this."""
 
 Say = Callable[[str], None]

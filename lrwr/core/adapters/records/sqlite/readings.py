@@ -2,7 +2,9 @@
 
 import json
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from lrwr.core.model.cast import Mention
 from lrwr.core.model.certainty import Certainty
@@ -36,6 +38,21 @@ _SEAM = "insert into seam (document_id, space, key, distance) values (?, ?, ?, ?
 
 _READING = "insert into reading (document_id, evidence, noted) values (?, ?, ?)"
 
+_STORED_FACTS = """
+select document_id, about, subject, field, attribute, value, keeper, certainty,
+  char_start, reach, spans, details
+from fact where document_id = ? order by n
+"""
+
+_STORED_SEAMS = """
+select document_id, space, key, distance from seam where document_id = ?
+order by space, key
+"""
+
+_STORED_READING = """
+select document_id, evidence, noted from reading where document_id = ?
+"""
+
 FactRow = tuple[str, str, str, str, str, str, int, str, str]
 """A fact from `about` to `details` without `attribute` and `char_start`."""
 
@@ -52,6 +69,32 @@ class Read:
     seams: list[tuple[str, str, str, float]]
     reading: tuple[str, str, str]
 
+    @property
+    def space(self) -> str:
+        """Name the space in which sentences were compared; empty where none were."""
+        return self.seams[0][1] if self.seams else ""
+
+    def told(self) -> dict[str, object]:
+        """Return the rows as JSON has them, without the document's name in each."""
+        return {
+            "document": self.document,
+            "facts": [row[1:] for row in self.facts],
+            "seams": [row[1:] for row in self.seams],
+            "reading": self.reading[1:],
+        }
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> "Read":
+        """Return what `told` wrote."""
+        document = DocumentId(told["document"])
+        evidence, noted = told["reading"]
+        return cls(
+            document,
+            [(document, *row) for row in told["facts"]],
+            [(document, space, key, far) for space, key, far in told["seams"]],
+            (document, evidence, noted),
+        )
+
 
 def read_of(knowledge: Knowledge) -> Read:
     """Make the rows of a document ready."""
@@ -61,9 +104,22 @@ def read_of(knowledge: Knowledge) -> Read:
         facts=[_row(document, fact) for fact in knowledge.facts],
         seams=[
             (document, knowledge.space, key, distance)
-            for key, distance in knowledge.seams.items()
+            for key, distance in sorted(knowledge.seams.items())
         ],
         reading=(document, knowledge.evidence, knowledge.noted),
+    )
+
+
+def stored_read(connection: sqlite3.Connection, document: DocumentId) -> Read | None:
+    """Return the rows that are stored of a document; None where there are none."""
+    reading = connection.execute(_STORED_READING, (document,)).fetchone()
+    if reading is None:
+        return None
+    return Read(
+        document,
+        connection.execute(_STORED_FACTS, (document,)).fetchall(),
+        connection.execute(_STORED_SEAMS, (document,)).fetchall(),
+        reading,
     )
 
 

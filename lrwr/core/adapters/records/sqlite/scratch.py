@@ -7,8 +7,8 @@ from pathlib import Path
 from lrwr.core.adapters.records.sqlite.problems import told
 from lrwr.core.adapters.records.sqlite.upkeep import PATIENCE, copy
 
-_LEFT_OUT = ("job", "turn", "thread")
-"""Work that others have under way, and conversations."""
+_LEFT_OUT = ("job", "turn", "thread", "hosted")
+"""Work that others have under way, conversations, and whose copy it is."""
 
 
 def copy_to_try_on(source: Path, target: Path) -> None:

@@ -2,18 +2,14 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from lrwr.core.adapters.records.sqlite.casts import cast_from_json, cast_to_json
 from lrwr.core.adapters.records.sqlite.database import Database
 from lrwr.core.adapters.records.sqlite.lexical import any_of
 from lrwr.core.adapters.records.sqlite.outline import chapters_from_json
-from lrwr.core.adapters.records.sqlite.readings import (
-    fact_of,
-    first_mentions,
-    spans_of,
-    spans_to_json,
-)
+from lrwr.core.adapters.records.sqlite.readings import fact_of, spans_of
+from lrwr.core.adapters.records.sqlite.weavings import PLACES, keep_weave, weave_of
 from lrwr.core.model.cast import Cast, Cue, Quotation
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.chunks import ChunkId
@@ -85,36 +81,6 @@ from reading r
 order by r.document_id
 """
 
-_PLACES = """
-select id, char_start, char_end from chunk
-where document_id = ? and pipeline = 'b' and kind = 'prose' order by ordinal
-"""
-
-_STILL = """
-select 1 from processed where document_id = ? and pipeline = 'b' and content = ?
-"""
-
-_UNWEAVE = (
-    "delete from quotation where document_id = ?",
-    "delete from first_seen where document_id = ?",
-    """delete from appearance where chunk_id in
-       (select id from chunk where document_id = ? and pipeline = 'b')""",
-)
-
-_QUOTATION = """
-insert into quotation (
-  document_id, char_start, speaker, certainty, cue, addressee, addressee_certainty,
-  spans, mentions
-) values (?, ?, ?, ?, ?, ?, ?, ?, ?)
-"""
-
-_APPEARANCE = """
-insert or ignore into appearance (chunk_id, character, role, count)
-select ?, ?, ?, ? where exists (select 1 from chunk where id = ?1)
-"""
-
-_NAMES = "update chunk set names = ?2 where id = ?1 and names <> ?2"
-
 _SEAMS = "select key, distance from seam where document_id = ? and space = ?"
 
 _REPLIES = """
@@ -136,10 +102,7 @@ class SqliteStoryStore:
 
     async def cast(self) -> Cast:
         """Return everyone in the story."""
-        row: tuple[str] | None = await self._database.read(
-            lambda connection: connection.execute(_CAST).fetchone()
-        )
-        kept = row[0] if row else ""
+        kept = await self._database.read(stored_cast)
         if kept != self._cast[0]:
             self._cast = kept, cast_from_json(kept) if kept else Cast()
         return self._cast[1]
@@ -247,20 +210,23 @@ class SqliteCastStore:
         return await self._database.read(
             lambda connection: [
                 Place(ChunkId(chunk), Span(start, end))
-                for chunk, start, end in connection.execute(_PLACES, (document,))
+                for chunk, start, end in connection.execute(PLACES, (document,))
             ]
         )
 
     async def keep_cast(self, cast: Cast) -> None:
         """Make `cast` the cast of the library."""
         kept = cast_to_json(cast)
-        await self._database.write(
-            lambda connection: connection.execute(_KEEP_CAST, (kept,)).rowcount
-        )
+        await self._database.write(lambda connection: keep_cast(connection, kept))
 
     async def keep_woven(self, woven: Woven) -> bool:
         """Replace what was woven of a document; False if it changed meanwhile."""
-        return await self._database.write(lambda connection: _weave(connection, woven))
+
+        def work(connection: sqlite3.Connection) -> bool:
+            weave = weave_of(connection, woven)
+            return weave is not None and keep_weave(connection, weave)
+
+        return await self._database.write(work)
 
 
 class SqliteAnalysisStore:
@@ -296,6 +262,17 @@ class SqliteAnalysisStore:
         )
 
 
+def stored_cast(connection: sqlite3.Connection) -> str:
+    """Return the cast as JSON; empty where none was made yet."""
+    row = connection.execute(_CAST).fetchone()
+    return str(row[0]) if row else ""
+
+
+def keep_cast(connection: sqlite3.Connection, cast: str) -> None:
+    """Make the cast that JSON tells the cast of the library."""
+    connection.execute(_KEEP_CAST, (cast,))
+
+
 def _listed(values: Collection[str] | None) -> str | None:
     return None if values is None else json.dumps(sorted(values))
 
@@ -310,63 +287,4 @@ def _quotation(row: tuple[str, ...]) -> Quotation:
         addressee=addressee,
         addressee_certainty=Certainty(addressee_certainty),
         mentions=tuple(json.loads(mentions)),
-    )
-
-
-def _weave(connection: sqlite3.Connection, woven: Woven) -> bool:
-    document = woven.document
-    if not connection.execute(_STILL, (document, woven.content)).fetchone():
-        return False
-    for statement in _UNWEAVE:
-        connection.execute(statement, (document,))
-    connection.executemany(_QUOTATION, _quotation_rows(woven))
-    connection.executemany(_APPEARANCE, _appearance_rows(woven))
-    _name_chunks(connection, woven)
-    _note_first_seen(connection, woven)
-    connection.execute(
-        "insert or replace into woven (document_id, revision) values (?, ?)",
-        (document, woven.revision),
-    )
-    return True
-
-
-def _quotation_rows(woven: Woven) -> Iterator[tuple[object, ...]]:
-    for quotation in woven.quotations:
-        yield (
-            woven.document,
-            quotation.spans[0].start,
-            quotation.speaker,
-            quotation.certainty.value,
-            quotation.cue.value,
-            quotation.addressee,
-            quotation.addressee_certainty.value,
-            spans_to_json(quotation.spans),
-            json.dumps(quotation.mentions, ensure_ascii=False),
-        )
-
-
-def _appearance_rows(woven: Woven) -> Iterator[tuple[object, ...]]:
-    for chunk, counts in woven.appearances.items():
-        for (who, role), count in counts.items():
-            yield chunk, who, role.value, count
-
-
-def _name_chunks(connection: sqlite3.Connection, woven: Woven) -> None:
-    chunks = connection.execute(_PLACES, (woven.document,)).fetchall()
-    rows = [(chunk, woven.names.get(ChunkId(chunk), "")) for chunk, *_ in chunks]
-    connection.executemany(_NAMES, rows)
-
-
-def _note_first_seen(connection: sqlite3.Connection, woven: Woven) -> None:
-    text = connection.execute(
-        "select text from document where id = ?", (woven.document,)
-    ).fetchone()[0]
-    rows = [
-        (woven.document, who, form, *place)
-        for (who, form), place in first_mentions(list(woven.mentions), text).items()
-    ]
-    connection.executemany(
-        "insert or replace into first_seen (document_id, character, alias, char_start,"
-        " char_end, mentions) values (?, ?, ?, ?, ?, ?)",
-        rows,
     )

@@ -6,9 +6,9 @@ The project's own clock says when a lease ends: machines need not agree on the t
 from collections.abc import Collection, Sequence
 
 from lrwr.core.adapters.records.sqlite.jobs import KEPT_JOBS, MOST_ATTEMPTS
-from lrwr.core.adapters.records.sqlite.workers import is_dead
 from lrwr.core.adapters.records.supabase.calling import Hosted, Json
 from lrwr.core.adapters.records.supabase.packing import packed_json
+from lrwr.core.adapters.records.workers import is_dead
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import (
@@ -23,7 +23,7 @@ from lrwr.core.model.jobs import (
 
 
 class SupabaseJobQueue:
-    """Keeps the `JobQueue` port for one library, which `open_library` names."""
+    """Keeps the `JobQueue` port for one library, given by its id."""
 
     def __init__(self, hosted: Hosted, library: str) -> None:
         self._hosted = hosted
@@ -44,7 +44,8 @@ class SupabaseJobQueue:
         added = await self._hosted.call(
             "enqueue", library=self._library, orders=packed_json(told), kept=KEPT_JOBS
         )
-        return int(added)
+        with self._hosted.reading():
+            return int(added)
 
     async def claim(
         self,
@@ -71,7 +72,8 @@ class SupabaseJobQueue:
         gone = [other for other in working if is_dead(other)]
         if claimed is None and gone:
             claimed, _ = await self._claim({**asked, "gone": gone})
-        return None if claimed is None else _claimed(claimed, worker)
+        with self._hosted.reading():
+            return None if claimed is None else _claimed(claimed, worker)
 
     async def renew(self, claim: Claim, stage: Stage, *, lease: float) -> bool:
         """Hold on to a job for `lease` more seconds; False when it was lost."""
@@ -91,11 +93,13 @@ class SupabaseJobQueue:
         found = await self._hosted.call(
             "jobs", library=self._library, limit=limit, state=wanted
         )
-        return [_job(one) for one in found]
+        with self._hosted.reading():
+            return [_job(one) for one in found]
 
     async def _claim(self, asked: dict[str, Json]) -> tuple[Json, list[str]]:
         told = await self._hosted.call("claim_job", library=self._library, **asked)
-        return told["claim"], told["working"]
+        with self._hosted.reading():
+            return told["claim"], [str(one) for one in told["working"]]
 
     async def _held(self, function: str, claim: Claim, **arguments: Json) -> bool:
         done = await self._hosted.call(

@@ -59,20 +59,6 @@ language sql volatile security invoker set search_path = '' as $$
   select extract(epoch from clock_timestamp())::double precision
 $$;
 
--- The caller's library of that name, made where there is none yet.
-create or replace function public.lrwr_open_library(p_name text) returns uuid
-language plpgsql volatile security invoker set search_path = '' as $$
-declare
-  found uuid;
-begin
-  insert into public.lrwr_library (name) values (p_name)
-  on conflict (owner, name) do nothing;
-  select id into found from public.lrwr_library
-  where owner = (select auth.uid()) and name = p_name;
-  return found;
-end
-$$;
-
 -- The numbers of the scripts that were run, as a JSON array.
 create or replace function public.lrwr_migrations() returns jsonb
 language sql stable security invoker set search_path = '' as $$
@@ -80,10 +66,10 @@ language sql stable security invoker set search_path = '' as $$
 $$;
 
 revoke execute on function
-  public.lrwr_now(), public.lrwr_open_library(text), public.lrwr_migrations()
+  public.lrwr_now(), public.lrwr_migrations()
 from public, anon;
 grant execute on function
-  public.lrwr_now(), public.lrwr_open_library(text), public.lrwr_migrations()
+  public.lrwr_now(), public.lrwr_migrations()
 to authenticated;
 
 insert into public.lrwr_migration (number) values (1) on conflict do nothing;

@@ -1,42 +1,13 @@
 -- Conversations. They are the writer's: nothing else can make them again.
 --
+-- Each change of one counts up how often the library was spoken in, under a lock of its
+-- row. Whoever has read all conversations at one such number has missed none before it.
+--
 -- What is read comes as one JSON value, never as rows: Supabase cuts rows off after a
 -- number that the project sets, and says nothing.
 
--- English word stems without a list of words to leave out: "who" is a word to look for.
-do $words$
-begin
-  if not exists (
-    select from pg_catalog.pg_ts_dict
-    where dictname = 'lrwr_stem' and dictnamespace = 'public'::regnamespace
-  ) then
-    create text search dictionary public.lrwr_stem (
-      template = pg_catalog.snowball, language = english
-    );
-  end if;
-  if not exists (
-    select from pg_catalog.pg_ts_config
-    where cfgname = 'lrwr_english' and cfgnamespace = 'public'::regnamespace
-  ) then
-    create text search configuration public.lrwr_english (copy = pg_catalog.simple);
-    alter text search configuration public.lrwr_english
-      alter mapping for asciiword, asciihword, hword_asciipart, word, hword, hword_part
-      with public.lrwr_stem;
-  end if;
-end
-$words$;
-
--- Letters without their accents, as they are compared.
-create or replace function public.lrwr_plain(p_text text) returns text
-language sql immutable security invoker set search_path = '' as $$
-  select regexp_replace(normalize(p_text, NFD), U&'[\0300-\036F]', '', 'g')
-$$;
-
--- The words of a text; of a very long one the first part, since an index takes no more.
-create or replace function public.lrwr_words(p_text text) returns tsvector
-language sql immutable security invoker set search_path = '' as $$
-  select to_tsvector('public.lrwr_english', public.lrwr_plain(left(p_text, 200000)))
-$$;
+alter table public.lrwr_library
+  add column if not exists spoken bigint not null default 0;
 
 create table if not exists public.lrwr_thread (
   library uuid not null,
@@ -61,8 +32,6 @@ create table if not exists public.lrwr_turn (
   id text not null,
   thread text not null,
   number integer not null check (number > 0),
-  -- The order in which turns were kept, whatever the clock said.
-  kept bigint generated always as identity,
   asked_at double precision not null,
   state text not null check (state in ('complete', 'stopped')),
   price double precision,
@@ -71,9 +40,6 @@ create table if not exists public.lrwr_turn (
   answer text not null,
   -- The rest of the answer: what it cites, leaves open and remarks.
   output jsonb not null,
-  words tsvector generated always as (
-    public.lrwr_words(question) || public.lrwr_words(answer)
-  ) stored,
   primary key (library, id),
   unique (library, thread, number),
   foreign key (library, owner)
@@ -81,8 +47,6 @@ create table if not exists public.lrwr_turn (
   foreign key (library, thread)
     references public.lrwr_thread (library, id) on delete cascade
 );
-
-create index if not exists lrwr_turn_words on public.lrwr_turn using gin (words);
 
 do $guard$
 declare
@@ -120,89 +84,70 @@ begin
 end
 $guard$;
 
--- A conversation as lrwr reads it.
-create or replace function public.lrwr_thread_json(p_thread public.lrwr_thread)
-returns jsonb language sql stable security invoker set search_path = '' as $$
-  select jsonb_build_object(
-    'id', p_thread.id, 'title', p_thread.title, 'created_at', p_thread.created_at,
-    'updated_at', p_thread.updated_at, 'state', p_thread.state,
-    'turns', (
-      select count(*) from public.lrwr_turn
-      where library = p_thread.library and thread = p_thread.id
-    )
+-- Counts up how often a library was spoken in and returns it; the number is the caller's
+-- alone until the transaction ends. Null where the caller has no such library.
+create or replace function public.lrwr_speak(p_library uuid) returns bigint
+language sql volatile security invoker set search_path = '' as $$
+  update public.lrwr_library set spoken = spoken + 1 where id = p_library
+  returning spoken
+$$;
+
+-- What changes whenever anything in a conversation does.
+create or replace function public.lrwr_thread_digest(p_thread public.lrwr_thread)
+returns text language sql stable security invoker set search_path = '' as $$
+  select md5(
+    jsonb_build_array(
+      p_thread.title, p_thread.state, p_thread.updated_at, p_thread.deleted_at, (
+        select coalesce(jsonb_agg(jsonb_build_array(number, id) order by number), '[]')
+        from public.lrwr_turn
+        where library = p_thread.library and thread = p_thread.id
+      )
+    )::text
   )
 $$;
 
--- A turn as lrwr reads it.
-create or replace function public.lrwr_turn_json(p_turn public.lrwr_turn)
-returns jsonb language sql stable security invoker set search_path = '' as $$
-  select jsonb_build_object(
-    'id', p_turn.id, 'number', p_turn.number, 'asked_at', p_turn.asked_at,
-    'state', p_turn.state, 'price', p_turn.price, 'usage', p_turn.usage,
-    'question', p_turn.question, 'answer', p_turn.answer, 'output', p_turn.output
-  )
-$$;
-
--- The conversations, the one that was spoken in last first.
-create or replace function public.lrwr_threads(p_library uuid) returns jsonb
-language sql stable security invoker set search_path = '' as $$
-  select coalesce(
-    jsonb_agg(
-      public.lrwr_thread_json(one) order by updated_at desc, created_at desc, id
-    ),
-    '[]'
-  )
-  from public.lrwr_thread one where library = p_library and deleted_at is null
-$$;
-
--- One conversation; null where there is none, or it is deleted.
-create or replace function public.lrwr_thread_called(p_library uuid, p_thread text)
-returns jsonb language sql stable security invoker set search_path = '' as $$
-  select public.lrwr_thread_json(one) from public.lrwr_thread one
-  where library = p_library and id = p_thread and deleted_at is null
-$$;
-
--- The turns of a conversation in order, or the last so many; null means all.
-create or replace function public.lrwr_turns(
-  p_library uuid, p_thread text, p_last integer default null
-) returns jsonb language sql stable security invoker set search_path = '' as $$
-  select coalesce(jsonb_agg(told order by number), '[]') from (
-    select turn.number, public.lrwr_turn_json(turn) as told
-    from public.lrwr_turn turn join public.lrwr_thread thread
-      on thread.library = turn.library and thread.id = turn.thread
-    where turn.library = p_library and turn.thread = p_thread
-      and thread.deleted_at is null
-    order by turn.number desc limit p_last
-  ) last
-$$;
-
--- Keeps a turn and the state after it, both told as JSON; returns the conversation. Who
--- keeps a turn holds its conversation till the end, so that the next number is nobody
--- else's.
+-- Keeps a turn and the state after it, both told as JSON: `{"spoken": how often the
+-- library was spoken in since, "digest": the conversation's}`. Here and wherever both
+-- are locked, the library comes first; nobody else has the next number meanwhile.
+--
+-- A deleted conversation is back. With `p_late` what was asked is told later than it was
+-- asked: then it is not, if it was deleted after that, and the state after a newer turn
+-- stays.
 create or replace function public.lrwr_keep_turn(
-  p_library uuid, p_thread text, p_title text, p_state text, p_turn text
+  p_library uuid, p_thread text, p_title text, p_state text, p_turn text,
+  p_late boolean default false
 ) returns jsonb
 language plpgsql volatile security invoker set search_path = '' as $$
 declare
   told jsonb := p_turn;
-  at double precision := (told ->> 'asked_at')::double precision;
+  asked double precision := (told ->> 'asked_at')::double precision;
+  stood bigint := public.lrwr_speak(p_library);
 begin
   insert into public.lrwr_thread as kept (
     library, id, title, created_at, updated_at, state
   )
-  values (p_library, p_thread, p_title, at, at, p_state::jsonb)
+  values (p_library, p_thread, p_title, asked, asked, p_state::jsonb)
   on conflict (library, id) do update set
     updated_at = greatest(kept.updated_at, excluded.updated_at),
-    state = excluded.state, deleted_at = null, deletion = null;
+    state = case
+      when p_late and asked < kept.updated_at then kept.state else excluded.state
+    end,
+    deleted_at = case when p_late and kept.deleted_at >= asked then kept.deleted_at end,
+    deletion = case when p_late and kept.deleted_at >= asked then kept.deletion end;
   insert into public.lrwr_turn (
     library, id, thread, number, asked_at, state, price, usage, question, answer, output
   )
-  select p_library, told ->> 'id', p_thread, coalesce(max(number), 0) + 1, at,
+  select p_library, told ->> 'id', p_thread, coalesce(max(number), 0) + 1, asked,
     told ->> 'state', (told ->> 'price')::double precision, told -> 'usage',
     told ->> 'question', told ->> 'answer', told -> 'output'
   from public.lrwr_turn where library = p_library and thread = p_thread
   on conflict (library, id) do nothing;
-  return public.lrwr_thread_called(p_library, p_thread);
+  return (
+    select jsonb_build_object(
+      'spoken', stood, 'digest', public.lrwr_thread_digest(thread)
+    )
+    from public.lrwr_thread thread where library = p_library and id = p_thread
+  );
 end
 $$;
 
@@ -212,6 +157,7 @@ create or replace function public.lrwr_rename_thread(
 ) returns boolean
 language plpgsql volatile security invoker set search_path = '' as $$
 begin
+  perform public.lrwr_speak(p_library);
   update public.lrwr_thread set title = p_title
   where library = p_library and id = p_thread and deleted_at is null;
   return found;
@@ -225,7 +171,7 @@ create or replace function public.lrwr_delete_thread(
 language plpgsql volatile security invoker set search_path = '' as $$
 begin
   -- One deletion at a time, so that each has a number of its own.
-  perform from public.lrwr_library where id = p_library for update;
+  perform public.lrwr_speak(p_library);
   update public.lrwr_thread set deleted_at = p_at, deletion = (
     select coalesce(max(deletion), 0) + 1 from public.lrwr_thread
     where library = p_library
@@ -235,19 +181,19 @@ begin
 end
 $$;
 
--- Brings back what was deleted last; null where there is nothing.
+-- Brings back what was deleted last; returns its id, null where there is nothing.
 create or replace function public.lrwr_restore_thread(p_library uuid) returns jsonb
 language plpgsql volatile security invoker set search_path = '' as $$
 declare
   back text;
 begin
-  perform from public.lrwr_library where id = p_library for update;
+  perform public.lrwr_speak(p_library);
   update public.lrwr_thread set deleted_at = null, deletion = null
   where library = p_library and deletion = (
     select max(deletion) from public.lrwr_thread where library = p_library
   )
   returning id into back;
-  return public.lrwr_thread_called(p_library, back);
+  return to_jsonb(back);
 end
 $$;
 
@@ -259,82 +205,10 @@ language plpgsql volatile security invoker set search_path = '' as $$
 declare
   gone integer;
 begin
+  perform public.lrwr_speak(p_library);
   delete from public.lrwr_thread where library = p_library and deleted_at < p_before;
   get diagnostics gone = row_count;
   return gone;
-end
-$$;
-
--- What whole answers of kept conversations left open, oldest first.
-create or replace function public.lrwr_gaps(p_library uuid) returns jsonb
-language sql stable security invoker set search_path = '' as $$
-  select coalesce(
-    jsonb_agg(
-      jsonb_build_object(
-        'gaps', turn.output -> 'gap_flags',
-        'as_of', turn.output -> 'narrative_state_delta' -> 'as_of'
-      )
-      order by turn.asked_at, turn.kept
-    ),
-    '[]'
-  )
-  from public.lrwr_turn turn join public.lrwr_thread thread
-    on thread.library = turn.library and thread.id = turn.thread
-  where turn.library = p_library and thread.deleted_at is null
-    and turn.state = 'complete' and jsonb_array_length(turn.output -> 'gap_flags') > 0
-$$;
-
--- What answers of kept conversations cite, of some documents or, with null, of all.
-create or replace function public.lrwr_citing(
-  p_library uuid, p_documents text[] default null
-) returns jsonb language sql stable security invoker set search_path = '' as $$
-  select coalesce(
-    jsonb_agg(
-      jsonb_build_object(
-        'thread', turn.thread, 'turn', turn.id, 'citations', cited.found
-      )
-      order by turn.asked_at, turn.kept
-    ),
-    '[]'
-  )
-  from public.lrwr_turn turn join public.lrwr_thread thread
-    on thread.library = turn.library and thread.id = turn.thread
-  cross join lateral (
-    select jsonb_agg(one) as found
-    from jsonb_array_elements(turn.output -> 'citations') one
-    where p_documents is null or one ->> 'document' = any (p_documents)
-  ) cited
-  where turn.library = p_library and thread.deleted_at is null
-    and cited.found is not null
-$$;
-
--- Turns whose question or answer holds any of the words, best first, with their
--- conversations. A word that the parser takes apart is a phrase.
-create or replace function public.lrwr_search_turns(
-  p_library uuid, p_words text[], p_limit integer
-) returns jsonb
-language plpgsql stable security invoker set search_path = '' as $$
-declare
-  asked tsquery := '';
-  word text;
-begin
-  foreach word in array p_words loop
-    asked := asked || phraseto_tsquery(
-      'public.lrwr_english', public.lrwr_plain(left(word, 500))
-    );
-  end loop;
-  return (
-    select coalesce(jsonb_agg(told order by rank desc, kept desc), '[]') from (
-      select ts_rank(turn.words, asked) as rank, turn.kept, jsonb_build_object(
-        'thread', public.lrwr_thread_json(spoken), 'turn', public.lrwr_turn_json(turn)
-      ) as told
-      from public.lrwr_turn turn join public.lrwr_thread spoken
-        on spoken.library = turn.library and spoken.id = turn.thread
-      where turn.library = p_library and spoken.deleted_at is null
-        and turn.words @@ asked
-      order by rank desc, turn.kept desc limit p_limit
-    ) best
-  );
 end
 $$;
 

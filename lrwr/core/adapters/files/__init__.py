@@ -1,0 +1,1 @@
+"""Keepers of the manuscript's files: a folder here, and Supabase Storage."""

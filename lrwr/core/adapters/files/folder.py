@@ -1,0 +1,230 @@
+"""The manuscript's files in a folder of lrwr's own on this machine."""
+
+import asyncio
+import errno
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from lrwr.core.adapters.files.naming import is_name, name_of
+from lrwr.core.model.errors import LrwrError, NotFound, StoreProblem
+
+_PART = "part-"
+_LOCK = "lock"
+_PRIVATE = 0o700
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _NO_LINK
+_FULL = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)})
+_FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+
+
+class FolderFileStore:
+    """Keeps the `FileStore` port, in sub-folders named after a name's first two signs.
+
+    `folder` is made by the first `put`. Nobody but its owner may read what is in it.
+    Several processes may use it at once.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    async def put(self, content: bytes) -> str:
+        """Write `content` to disk, whole or not at all, unless it is there."""
+        return await asyncio.to_thread(self._put, content)
+
+    async def get(self, sha256: str) -> bytes:
+        """Read a file, and compare it with its name."""
+        return await asyncio.to_thread(self._get, sha256)
+
+    async def held(self) -> set[str]:
+        """Return the names of the files that are there."""
+        return await asyncio.to_thread(self._held)
+
+    async def remove(self, names: Collection[str]) -> int:
+        """Delete files, and what a process that was ended has left of any."""
+        return await asyncio.to_thread(self._remove, names)
+
+    def _put(self, content: bytes) -> str:
+        name = name_of(content)
+        with _told(self._folder):
+            if not self._keeps(name, content):
+                self._folder.mkdir(_PRIVATE, parents=True, exist_ok=True)
+                with _writing(self._folder):
+                    _write(self._folder, self._path(name), content)
+        return name
+
+    def _get(self, name: str) -> bytes:
+        if not is_name(name):
+            raise _missing(self._folder)
+        with _told(self._folder):
+            try:
+                content = _read(self._path(name))
+            except (FileNotFoundError, NotADirectoryError):
+                raise _missing(self._folder) from None
+        if name_of(content) != name:
+            raise StoreProblem(
+                f"The file {name[:12]}… in {self._folder} is damaged",
+                hint="Run `lrwr ingest`: it is kept anew from your manuscript.",
+            )
+        return content
+
+    def _held(self) -> set[str]:
+        with _told(self._folder):
+            return set(_names_in(self._folder))
+
+    def _remove(self, names: Collection[str]) -> int:
+        with _told(self._folder):
+            if not self._folder.is_dir():
+                return 0
+            with _writing(self._folder):
+                paths = [self._path(name) for name in set(names) if is_name(name)]
+                return sum(map(_delete, paths))
+
+    def _keeps(self, name: str, content: bytes) -> bool:
+        try:
+            return _read(self._path(name)) == content
+        except OSError:
+            return False
+
+    def _path(self, name: str) -> Path:
+        shelf = self._folder / name[:2]
+        if shelf.is_symlink():
+            raise StoreProblem(
+                f"{shelf} is a link, and lrwr makes none there", hint="Delete the link."
+            )
+        return shelf / name
+
+
+def _names_in(folder: Path) -> Iterator[str]:
+    for shelf in _entries(folder):
+        if len(shelf.name) == 2 and shelf.is_dir(follow_symlinks=False):
+            yield from _names_on(Path(shelf))
+
+
+def _names_on(shelf: Path) -> Iterator[str]:
+    for file in _entries(shelf):
+        right = is_name(file.name) and file.name.startswith(shelf.name)
+        if right and file.is_file(follow_symlinks=False):
+            yield file.name
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except FileNotFoundError:
+        return []
+
+
+def _delete(path: Path) -> bool:
+    """Delete a file; say whether it was there."""
+    try:
+        path.unlink()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
+def _read(path: Path) -> bytes:
+    with os.fdopen(os.open(path, _READ), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "something there is no file")
+        return file.read()
+
+
+def _write(folder: Path, path: Path, content: bytes) -> None:
+    shelf = path.parent
+    if not shelf.is_dir():
+        shelf.mkdir(_PRIVATE, exist_ok=True)
+        _settle(folder)
+    handle, part = tempfile.mkstemp(dir=folder, prefix=_PART)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(part).replace(path)
+    except BaseException:
+        Path(part).unlink(missing_ok=True)
+        raise
+    _settle(shelf)
+
+
+def _settle(folder: Path) -> None:
+    """Have a folder's list of files outlive a power cut, where the system can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Say that this process writes; first sweep what was left, if it is alone."""
+    handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o600)
+    try:
+        _sweep_and_share(handle, folder)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _sweep_and_share(handle: int, folder: Path) -> None:
+    # Windows lets nobody delete what another process writes: there is no need to ask.
+    if sys.platform == "win32":
+        _sweep(folder)
+        return
+    import fcntl
+
+    # A file system without locks cannot tell what was left: then it stays.
+    with suppress(OSError):
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _sweep(folder)
+    with suppress(OSError):
+        fcntl.flock(handle, fcntl.LOCK_SH)
+
+
+def _sweep(folder: Path) -> None:
+    for part in folder.glob(f"{_PART}*"):
+        with suppress(OSError):
+            part.unlink()
+
+
+def _missing(folder: Path) -> NotFound:
+    return NotFound(
+        f"There is no such file in {folder}",
+        hint="Run `lrwr ingest`: it keeps the files of your manuscript.",
+    )
+
+
+@contextmanager
+def _told(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except LrwrError:
+        raise
+    except OSError as error:
+        raise _problem(error, folder) from error
+
+
+def _problem(error: OSError, folder: Path) -> StoreProblem:
+    if error.errno in _FULL:
+        return StoreProblem(
+            f"The disk is full: nothing more can be kept in {folder}",
+            hint="Free some space and run the command again; what was kept is safe.",
+        )
+    if error.errno in _FORBIDDEN:
+        return StoreProblem(
+            f"{folder} may not be read or written",
+            hint="Allow it for the folder and all in it, or set `state_dir` elsewhere.",
+        )
+    return StoreProblem(
+        f"{folder} cannot be used: {error.strerror}",
+        hint="Check the disk, or set `state_dir` to another folder.",
+    )

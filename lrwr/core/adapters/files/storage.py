@@ -1,0 +1,177 @@
+"""Asking a project's Storage for files, in the name of who is signed in."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from lrwr.core.adapters.auth.project import Project, headers_of, open_http
+from lrwr.core.adapters.auth.refusals import AGAIN, by_status, refusal
+from lrwr.core.adapters.noting import Note, Noting
+from lrwr.core.adapters.records.supabase.calling import Token
+from lrwr.core.model.errors import (
+    LrwrError,
+    NotFound,
+    ServiceUnavailable,
+    StoreProblem,
+)
+from lrwr.core.model.sent import Purpose, Sent
+
+if TYPE_CHECKING:
+    from httpx import AsyncClient, Request
+
+Json = Any
+"""What JSON can say."""
+
+_MB = 1_000_000
+
+# Storage says most of its refusals under 400, and in the body what they are.
+_NO_FILE = frozenset({"NoSuchKey", "not_found"})
+_NO_BUCKET = frozenset({"NoSuchBucket", "Bucket not found"})
+_NO_SESSION = frozenset(
+    {"InvalidJWT", "InvalidSignature", "ExpiredToken", "SignatureDoesNotMatch"}
+)
+_CROSSED = frozenset({409, 423})
+"""States that say that another request is at the same file."""
+
+
+class Storage:
+    """The Storage of a project. Nothing is tried twice here.
+
+    Each request is noted before it leaves, unless there is no `noting`.
+    """
+
+    def __init__(
+        self, project: Project, token: Token, noting: Noting | None = None
+    ) -> None:
+        self._project = project
+        self._token = token
+        self._noting = noting
+        self._client: AsyncClient | None = None
+        self._opening = asyncio.Lock()
+        self._stack = AsyncExitStack()
+
+    async def ask(
+        self, method: str, path: str, body: bytes, headers: Mapping[str, str]
+    ) -> bytes:
+        """Ask for an object and return the body of a good answer.
+
+        Raises:
+            NotFound: There is no such file, or it is another account's.
+            LrwrError: Nobody is signed in, or may not do that.
+            StoreProblem: The project lacks lrwr's bucket, or takes no file so large.
+            ServiceUnavailable: The project did not answer, or not in time.
+        """
+        token = await self._token()
+        client = await self._opened()
+        request = _request(client, self._project, method, path, body)
+        request.headers.update({**headers, "Authorization": f"Bearer {token}"})
+        about = Sent("supabase", self._project.host, Purpose.FILES)
+        async with aclosing(Note(self._noting, about)) as note:
+            if self._noting is not None:
+                await note.leaving(len(body))
+            status, came = await self._answered(client, request)
+            note.came(ok=status == 200, whole=True, received=lambda: len(came))
+        if status != 200:
+            raise _refused(status, came, self._project, len(body))
+        return came
+
+    async def _answered(
+        self, client: "AsyncClient", request: "Request"
+    ) -> tuple[int, bytes]:
+        """Return state and body of the answer."""
+        try:
+            response = await client.send(request)
+        except Exception as error:  # the client lets anything of its libraries through
+            raise refusal(error, self._project) from error
+        return response.status_code, response.content
+
+    async def aclose(self) -> None:
+        """Let go of connections. Safe to call twice."""
+        await self._stack.aclose()
+        self._client = None
+
+    def nonsense(self) -> LrwrError:
+        """Say that what answers is not what was asked."""
+        return by_status(0, self._project)
+
+    async def _opened(self) -> "AsyncClient":
+        async with self._opening:
+            if self._client is None:
+                self._client = await asyncio.to_thread(open_http, self._project)
+                self._stack.push_async_callback(self._client.aclose)
+            return self._client
+
+
+def parsed(body: bytes) -> Json:
+    """Return what a body says in JSON, None where it is none."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def no_file(project: Project) -> NotFound:
+    """Say that a file is not there."""
+    return NotFound(
+        f"There is no such file of your library at {project.host}",
+        hint="Run `lrwr push` where your manuscript is: it sends the files there.",
+    )
+
+
+def _request(
+    client: "AsyncClient", project: Project, method: str, path: str, body: bytes
+) -> "Request":
+    return client.build_request(
+        method,
+        f"{project.url}/storage/v1/object/{quote(path)}",
+        content=body,
+        headers={**headers_of(project), "Accept-Encoding": "identity"},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A refusal as Storage words it: a state of HTTP, and what it calls itself."""
+
+    status: int
+    kinds: frozenset[str]
+
+
+def _said(status: int, body: bytes) -> _Said:
+    told = parsed(body)
+    if not isinstance(told, dict):
+        return _Said(status, frozenset())
+    own = str(told.get("statusCode", ""))
+    if status == 400 and len(own) == 3 and own.isdecimal():
+        status = int(own)
+    return _Said(status, frozenset({str(told.get("code")), str(told.get("error"))}))
+
+
+def _refused(status: int, body: bytes, project: Project, size: int) -> LrwrError:
+    said = _said(status, body)
+    if said.kinds & _NO_FILE:
+        return no_file(project)
+    if said.kinds & _NO_BUCKET:
+        return StoreProblem(
+            f"The project at {project.host} has no place for lrwr's files",
+            hint="Run in its SQL editor what `lrwr doctor --sql` prints.",
+        )
+    if said.kinds & _NO_SESSION:
+        return by_status(401, project)
+    if said.status == 413:
+        return StoreProblem(
+            f"A file of {size / _MB:.1f} MB is larger than {project.host} takes",
+            hint="Raise the file size limit in the project's Storage settings (50 MB"
+            " in Supabase's free plan, at most), or split the file.",
+        )
+    if said.status in _CROSSED:
+        return ServiceUnavailable(
+            f"{project.host} is busy with the same file ({said.status})",
+            hint=AGAIN,
+            retryable=True,
+        )
+    return by_status(said.status, project)

@@ -1,0 +1,115 @@
+"""The manuscript's files in a Supabase project, where nobody else reads them."""
+
+import asyncio
+import json
+from collections.abc import Collection, Mapping
+
+from lrwr.core.adapters.auth.project import Project
+from lrwr.core.adapters.files.naming import is_name, name_of
+from lrwr.core.adapters.files.storage import Storage, no_file, parsed
+from lrwr.core.adapters.noting import Noting
+from lrwr.core.adapters.records.supabase.calling import Token
+from lrwr.core.model.errors import StoreProblem
+
+BUCKET = "lrwr"
+
+PAGE = 1000
+"""Names that are asked for at once; a project may send fewer."""
+
+TOGETHER = 100
+"""Files that are removed at once; Supabase takes a thousand."""
+
+_FILE = {"Content-Type": "application/octet-stream", "x-upsert": "true"}
+_JSON = {"Content-Type": "application/json"}
+
+
+class SupabaseFileStore:
+    """Keeps the `FileStore` port, as `<account>/<library>/<sha256>` in one bucket.
+
+    The project lets an account into no folder but its own. Nothing is tried twice here:
+    who calls knows whether it may be.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        token: Token,
+        account: str,
+        library: str,
+        noting: Noting | None = None,
+    ) -> None:
+        self._project = project
+        self._storage = Storage(project, token, noting)
+        self._folder = f"{account}/{library}/"
+
+    async def put(self, content: bytes) -> str:
+        """Send a file; what was there under its name is replaced by the same."""
+        name = await asyncio.to_thread(name_of, content)
+        path = f"{BUCKET}/{self._folder}{name}"
+        told = parsed(await self._storage.ask("POST", path, content, _FILE))
+        if not (isinstance(told, dict) and told.get("Key") == path):
+            raise self._storage.nonsense()
+        return name
+
+    async def get(self, sha256: str) -> bytes:
+        """Fetch a file, and compare it with its name."""
+        if not is_name(sha256):
+            raise no_file(self._project)
+        path = f"{BUCKET}/{self._folder}{sha256}"
+        content = await self._storage.ask("GET", path, b"", {})
+        if await asyncio.to_thread(name_of, content) != sha256:
+            raise StoreProblem(
+                f"The file {sha256[:12]}… at {self._project.host} is damaged",
+                hint="Run `lrwr push` where your manuscript is: it is sent anew.",
+            )
+        return content
+
+    async def held(self) -> set[str]:
+        """Return the names that the project lists, page by page.
+
+        A file that comes or goes meanwhile may be missed.
+        """
+        listed: list[str] = []
+        while page := await self._page(len(listed)):
+            if set(page) <= set(listed):
+                raise self._storage.nonsense()  # it would send one page for ever
+            listed += page
+        names = {name.removeprefix(self._folder) for name in listed}
+        return set(filter(is_name, names))
+
+    async def remove(self, names: Collection[str]) -> int:
+        """Have the project delete files, some at a time."""
+        paths = [
+            f"{self._folder}{name}" for name in sorted(filter(is_name, set(names)))
+        ]
+        gone = 0
+        for first in range(0, len(paths), TOGETHER):
+            asked = {"prefixes": paths[first : first + TOGETHER]}
+            gone += len(await self._listed("DELETE", BUCKET, asked))
+        return gone
+
+    async def aclose(self) -> None:
+        """Let go of connections. Safe to call twice."""
+        await self._storage.aclose()
+
+    async def _page(self, offset: int) -> list[str]:
+        asked = {
+            "prefix": self._folder,
+            "limit": PAGE,
+            "offset": offset,
+            "sortBy": {"column": "name", "order": "asc"},
+        }
+        return await self._listed("POST", f"list/{BUCKET}", asked)
+
+    async def _listed(
+        self, method: str, path: str, asked: Mapping[str, object]
+    ) -> list[str]:
+        """Ask for something that is answered with files, and return their names."""
+        body = json.dumps(asked).encode()
+        told = parsed(await self._storage.ask(method, path, body, _JSON))
+        if not isinstance(told, list):
+            raise self._storage.nonsense()
+        names = [one.get("name") for one in told if isinstance(one, dict)]
+        if len(names) != len(told) or not all(isinstance(n, str) for n in names):
+            raise self._storage.nonsense()
+        return [str(name) for name in names]

@@ -1,0 +1,88 @@
+"""Results of evaluations, kept where runs can be looked at and held together."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from lrwr.core.ports.tracer import Facts, Texts
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question whose answer is known; `number` is its place in its set, from 1.
+
+    `facts` hold no word of the writer's; `inputs` and `outputs` may.
+    """
+
+    number: int
+    facts: Facts
+    inputs: Texts = field(default_factory=dict)
+    outputs: Texts = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenSet:
+    """The questions of an evaluation.
+
+    `key` tells it from every other set, of any library; it is never sent. `title` may
+    hold words of the writer's.
+    """
+
+    key: str
+    title: str
+    examples: tuple[Example, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What a measure says of a question: 0.0 to 1.0, None where that failed."""
+
+    measure: str
+    value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a question, by its number. `seconds` is how long that took."""
+
+    number: int
+    seconds: float
+    facts: Facts
+    scores: tuple[Score, ...]
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """One way of answering, tried on a golden set.
+
+    `key` tells it from the others on its set, and is never sent. `name`, `told` and
+    `facts` hold no word of the writer's.
+    """
+
+    key: str
+    name: str
+    told: str
+    facts: Facts
+    results: tuple[Result, ...]
+
+
+class ExperimentLog(Protocol):
+    """Where results of evaluations are kept."""
+
+    async def keep(
+        self,
+        golden: GoldenSet,
+        experiments: Sequence[Experiment],
+        kept: Callable[[], None] | None = None,
+    ) -> str:
+        """Keep a set and experiments on it, in order, and return what the set is called
+        there; `kept` is called after each experiment.
+
+        What is there already is not kept twice: what changed of it is brought up to
+        date, what is missing is added, whatever came of an earlier try.
+
+        Raises:
+            ServiceUnavailable: Not all could be kept; try again later.
+        """
+        ...

@@ -1,0 +1,69 @@
+from pathlib import Path
+
+import pytest
+
+from lrwr.core.adapters.files.folder import FolderFileStore
+from lrwr.core.adapters.files.naming import name_of
+from lrwr.core.adapters.records.sqlite.drafts import Draft
+from lrwr.core.adapters.records.supabase.bodies import DOCUMENT, gone, record_of
+from lrwr.core.model.chunks import Pipeline
+from lrwr.moving.files import Filed, take_files
+from tests.fakes.hosted import Machine
+
+pytestmark = pytest.mark.supabase
+
+OURS, THEIRS, OLD = b"# The stones\n", b"# The lantern\n", b"# An old lantern\n"
+
+
+def a_draft(name: str, content: bytes) -> Draft:
+    document = (name, "md", "scene", name, None, 3, 1.0, "[]", "[]", "", "x")
+    return Draft(document, Pipeline.NAIVE, name_of(content), "r", "", (), None)
+
+
+async def took(one: Machine, folder: Path, away: FolderFileStore) -> Filed:
+    """Take the files of a folder there."""
+    (folder / "one.md").write_bytes(OURS)
+    return await take_files(one.plain, folder, [], away, one.records, untold)
+
+
+def untold(what: str, done: int, of: int) -> None:
+    del what, done, of
+
+
+class Meanwhile(FolderFileStore):
+    """Lets another machine write its record once files were listed."""
+
+    def __init__(self, folder: Path, other: Machine) -> None:
+        super().__init__(folder)
+        self._other = other
+
+    async def held(self) -> set[str]:
+        found = await super().held()
+        await self._other.records.put(record_of(a_draft("two.md", THEIRS)))
+        return found
+
+
+async def test_a_file_of_a_document_that_another_machine_has_read_stays(
+    desk: Machine, train: Machine, tmp_path: Path
+) -> None:
+    away = FolderFileStore(tmp_path / "away")
+    await desk.records.put(record_of(a_draft("one.md", OURS)))
+    await desk.copy.catch_up()
+    await train.records.put(record_of(a_draft("two.md", THEIRS)))
+    for content in (THEIRS, OLD):
+        await away.put(content)
+    filed = await took(desk, tmp_path, away)
+    assert (filed.moved, filed.changed) == (1, ())
+    assert await away.held() == {name_of(OURS), name_of(THEIRS)}
+    await train.records.put(gone(DOCUMENT, "a/two.md"))
+    await took(desk, tmp_path, away)
+    assert await away.held() == {name_of(OURS)}
+
+
+async def test_a_file_whose_record_comes_while_files_are_taken_stays(
+    desk: Machine, train: Machine, tmp_path: Path
+) -> None:
+    away = Meanwhile(tmp_path / "away", train)
+    await away.put(THEIRS)
+    await took(desk, tmp_path, away)
+    assert name_of(THEIRS) in await FolderFileStore(tmp_path / "away").held()

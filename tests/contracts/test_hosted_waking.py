@@ -1,0 +1,226 @@
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import keyring
+import pytest
+from keyring.backends import fail
+
+from lrwr.core.adapters.auth.project import Project
+from lrwr.core.adapters.auth.sessions import SessionKeeper
+from lrwr.core.adapters.auth.supabase import SupabaseAuth
+from lrwr.core.adapters.records.sqlite.database import Database
+from lrwr.core.adapters.records.supabase.binding import bind, new_binding
+from lrwr.core.adapters.records.supabase.calling import Hosted
+from lrwr.core.adapters.records.supabase.migrating import migrations
+from lrwr.core.adapters.records.supabase.records import new_library
+from lrwr.core.adapters.records.supabase.story import SupabaseCastStore
+from lrwr.core.adapters.records.supabase.threads import HostedThreads
+from lrwr.core.model.cast import Alias, Cast, Character, Gender
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.settings.library import library_of, prepare_state_dir
+from lrwr.core.settings.load import load_settings
+from lrwr.core.settings.places import session_file
+from lrwr.wiring import Services, open_services
+from tests.fakes.conversations import THREAD
+from tests.fakes.hosted import PASSWORD, Writer, asking, machine, sign_up
+from tests.fakes.hosted_records import speak
+from tests.fakes.realtime_server import RealtimeServer, one_project, realtime_server
+from tests.fakes.records import Clock
+from tests.fakes.supabase_server import SupabaseServer
+
+pytestmark = pytest.mark.supabase
+
+PUBLICATION = """
+select string_agg(tablename, ',' order by tablename) from pg_publication_tables
+where pubname = 'supabase_realtime'
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_keyring() -> Iterator[None]:
+    before = keyring.get_keyring()
+    keyring.set_keyring(fail.Keyring())  # type: ignore[no-untyped-call]
+    yield
+    keyring.set_keyring(before)
+
+
+@pytest.fixture
+def nell(supabase: SupabaseServer) -> Writer:
+    return sign_up(supabase)
+
+
+@pytest.fixture
+async def hosted(supabase: SupabaseServer, nell: Writer) -> AsyncIterator[Hosted]:
+    async with asking(supabase, nell) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def library(hosted: Hosted) -> str:
+    made = await new_library(hosted, uuid4().hex)
+    assert made is not None
+    return made
+
+
+@pytest.fixture
+async def elsewhere(
+    hosted: Hosted, library: str, tmp_path: Path
+) -> AsyncIterator[SupabaseCastStore]:
+    """Another machine of the writer's, which writes the same library."""
+    async with machine(tmp_path / "other.db", hosted, library, Clock()) as other:
+        yield SupabaseCastStore(other.database, other.copy, other.records)
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """A writer at a machine, on which a library of a project is copied."""
+
+    folder: Path
+    writer: Writer
+    library: str
+
+    @asynccontextmanager
+    async def at(self, url: str, key: str, *, brief: bool) -> AsyncIterator[Services]:
+        settings = load_settings(
+            self.folder,
+            {"LRWR_SUPABASE_URL": url, "LRWR_RECORDS_KEEPER": "supabase"},
+            {},
+            user=self.folder / "none.toml",
+        )
+        auth = SupabaseAuth(Project(url, key, own=True), SessionKeeper(session_file()))
+        await auth.sign_in(self.writer.email, PASSWORD)
+        prepare_state_dir(library_of(settings))
+        plain = Database(library_of(settings).database)
+        bound = new_binding(url, self.writer.id, self.library, "book")
+        await plain.write(lambda connection: bind(connection, bound))
+        await plain.aclose()
+        async with open_services(settings, brief=brief) as services:
+            yield services
+
+
+@pytest.fixture
+def desk(
+    nell: Writer, library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Desk:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    folder = tmp_path / "book"
+    folder.mkdir()
+    return Desk(folder, nell, library)
+
+
+def a_cast(name: str) -> Cast:
+    sure = Certainty.VERIFIED
+    alias = Alias(name, 3, sure)
+    return Cast((Character(name, (alias,), Gender.UNKNOWN, sure, sure),))
+
+
+async def seen(services: Services, cast: Cast) -> None:
+    """Read until another machine's cast is here."""
+    pause = services.stores.pause
+    assert pause is not None
+    while await services.stories.cast() != cast:
+        await pause()
+
+
+async def test_what_goes_on_for_long_hears_of_a_change_that_was_made_elsewhere(
+    supabase: SupabaseServer,
+    desk: Desk,
+    elsewhere: SupabaseCastStore,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SUPABASE_KEY", supabase.key)
+    async with (
+        realtime_server(supabase.key) as realtime,
+        one_project(supabase.url, realtime) as url,
+        desk.at(url, supabase.key, brief=False) as services,
+    ):
+        await services.stories.cast()
+        join = await realtime.asked("phx_join")
+        (wanted,) = join["payload"]["config"]["postgres_changes"]
+        assert wanted["filter"] == f"id=eq.{desk.library}"
+        asked = await SupabaseAuth(
+            Project(url, supabase.key, own=True), SessionKeeper(session_file())
+        ).token()
+        assert join["payload"]["access_token"] == asked
+        await elsewhere.keep_cast(a_cast("Corin Vale"))
+        await realtime.changed(desk.library)
+        await seen(services, a_cast("Corin Vale"))
+
+
+async def test_a_command_that_is_soon_over_does_not_listen(
+    supabase: SupabaseServer, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SUPABASE_KEY", supabase.key)
+    realtime = RealtimeServer()
+    async with (
+        one_project(supabase.url, realtime) as url,
+        desk.at(url, supabase.key, brief=True) as services,
+    ):
+        for _ in range(3):
+            await services.stories.cast()
+    assert realtime.paths == []
+
+
+async def test_a_project_without_realtime_is_followed_all_the_same(
+    supabase: SupabaseServer,
+    desk: Desk,
+    elsewhere: SupabaseCastStore,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("SUPABASE_KEY", supabase.key)
+    before = len(supabase.gate.asked)
+    async with desk.at(supabase.url, supabase.key, brief=False) as services:
+        await services.stories.cast()
+        await elsewhere.keep_cast(a_cast("Mrs. Gannet"))
+        await seen(services, a_cast("Mrs. Gannet"))
+    assert any("/realtime/" in one for one in supabase.gate.asked[before:])
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_script_does_nothing_where_nothing_is_published(
+    supabase: SupabaseServer,
+) -> None:
+    (script,) = [one for one in migrations() if one.number == 6]
+    supabase.postgres.run(script.sql * 2)
+    assert supabase.postgres.run("select count(*) from pg_publication") == "0"
+    told = "select count(*) from lrwr_migration where number = 6"
+    assert supabase.postgres.run(told) == "1"
+
+
+@pytest.mark.parametrize("what", ["", "for table lrwr_turn", "for all tables"])
+def test_the_script_publishes_the_libraries_once_and_nothing_else(
+    supabase: SupabaseServer, what: str
+) -> None:
+    (script,) = [one for one in migrations() if one.number == 6]
+    make = f"create publication supabase_realtime {what};\n"
+    forget = "\ndrop publication supabase_realtime;"
+    before = supabase.postgres.run(make + PUBLICATION + ";" + forget).split(",")
+    after = supabase.postgres.run(make + script.sql * 2 + PUBLICATION + ";" + forget)
+    assert set(after.split(",")) == {*filter(None, before), "lrwr_library"}
+
+
+async def test_keeping_and_deleting_one_conversation_at_once_never_lock_each_other_out(
+    hosted: Hosted, library: str
+) -> None:
+    threads = HostedThreads(hosted, library)
+
+    async def keep() -> None:
+        for _ in range(15):
+            await speak(threads)
+
+    async def delete() -> None:
+        for number in range(15):
+            await threads.delete(THREAD, float(number))
+            await threads.restore()
+
+    await asyncio.gather(keep(), keep(), keep(), delete(), delete(), delete())
+    await speak(threads)
+    whole = await threads.whole(THREAD)
+    assert whole is not None
+    assert [turn.number for turn in whole.turns] == list(range(1, 47))

@@ -1,0 +1,126 @@
+"""A desk whose every word and file is searched for what is planted."""
+
+import sqlite3
+import stat
+from contextlib import closing
+from pathlib import Path
+
+from tests.fakes.hostile_gate import Came
+from tests.fakes.inside import Inside
+from tests.fakes.planted import MANUSCRIPT, SESSION, TEXTS, leaking_files, leaks
+from tests.fakes.terminal import Ran, Terminal
+
+PAGES = {
+    "1.md": "# One\n\n“Is it late?” said Nell Tallow. She hid the quillfeather below the"
+    " sluice, and the lamp burned low.\n",
+    "notes/characters/Nell-Tallow.md": "# Nell Tallow\n\nNell Tallow fears marmoleum.\n",
+}
+ASKED = "Which zymurgist did Nell Tallow wait for below the sluice?"
+PROSE = {name: TEXTS[name] for name in ("manuscript", "notes")}
+
+NOSY = {
+    "HTTPX_LOG_LEVEL": "debug",
+    "MODAL_LOGLEVEL": "DEBUG",
+    "MODAL_TRACEBACK": "1",
+    "LANGSMITH_TRACING": "true",
+    "PYTHONASYNCIODEBUG": "1",
+    "GRPC_VERBOSITY": "debug",
+}
+"""Variables by which the libraries below lrwr are made to tell more."""
+
+PAIR = ("password", "renewing")
+"""What may be in the body of a request to sign in, and nowhere else."""
+
+
+_HELD = frozenset(SESSION)
+
+
+class Desk:
+    """A book on a machine of its own, and what must not be told of it.
+
+    `secrets` are the planted ones, by name; those of a session have a file of their own.
+    """
+
+    def __init__(self, place: Path, secrets: dict[str, str], **env: str) -> None:
+        self.place, self.book = place, place / "book"
+        self.secrets = secrets
+        for folder in (self.book, place / "home", place / "tmp"):
+            folder.mkdir(parents=True)
+        self.env = {
+            "XDG_STATE_HOME": str(place / "home/state"),
+            "TMPDIR": str(place / "tmp"),
+            "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
+            "LRWR_EMBEDDING_MODEL": "off",
+            **env,
+        }
+        self.inside = Inside(self.book, home=place / "home", **self.env)
+
+    def write(self) -> None:
+        """Write the book's pages."""
+        for name, text in PAGES.items():
+            (self.book / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.book / name).write_text(text, encoding="utf-8")
+
+    def add(self, words: str) -> None:
+        """Write a sentence of the manuscript's below the first page."""
+        with (self.book / "1.md").open("a", encoding="utf-8") as page:
+            page.write(f"\nNell Tallow sold the {MANUSCRIPT}: {words}.\n")
+
+    def keep_there(self) -> None:
+        """Have the library kept in the project from now on."""
+        text = '[records]\nkeeper = "supabase"\n'
+        (self.book / "lrwr.toml").write_text(text, encoding="utf-8")
+
+    def run(self, *words: str, given: str = "", **env: str) -> Ran:
+        """Run a command; no secret may be in what it says, no text in its story."""
+        return self.judged(words, self.inside.run(*words, given=given, **env))
+
+    def start(self, *words: str, **env: str) -> Ran:
+        """Run a command in a process of its own."""
+        terminal = Terminal(self.book, home=self.place / "home", **self.env)
+        return self.judged(words, terminal.run(*words, **env))
+
+    def judged(self, words: tuple[str, ...], ran: Ran) -> Ran:
+        """Search what a command said."""
+        assert leaks(ran.out, self.secrets) == [], words
+        assert leaks(ran.err, {**self.secrets, **PROSE}) == [], (words, ran.err)
+        return ran
+
+    def hunt(self) -> None:
+        """Search every file, and the log of what was sent."""
+        assert leaking_files(self.book, self.secrets) == []
+        for folder in ("home", "tmp"):
+            found = {**self.secrets, **TEXTS}
+            assert leaking_files(self.place / folder, found, but=_HELD) == []
+        holding = leaking_files(
+            self.place,
+            {name: self.secrets[name] for name in _HELD if name in self.secrets},
+        )
+        assert [one.partition(":")[0] for one in holding] in ([], ["session.json"])
+        for file in self.place.rglob("session.json"):
+            assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert leaks(self.sent(), {**self.secrets, **TEXTS, "a file": "1.md"}) == []
+
+    def sent(self) -> str:
+        """What the log says of what left this machine."""
+        file = self.book / ".lrwr/library.db"
+        if not file.exists():
+            return ""
+        with closing(sqlite3.connect(file)) as connection:
+            return repr(connection.execute("select * from sent").fetchall())
+
+
+def wrongly_sent(came: Came, secrets: dict[str, str]) -> list[str]:
+    """Return what a project was sent in a place where it must not be."""
+    wrong = leaks(came.place, {**secrets, **TEXTS})
+    for header in came.headers.splitlines():
+        name = header.partition(":")[0].lower()
+        own = {"apikey": {"key"}, "authorization": {"token"}}.get(name, set())
+        wrong += sorted({*leaks(header, {**secrets, **TEXTS})} - own)
+    signing_in = came.place.startswith("/auth/v1/token")
+    wrong += leaks(came.body, {n: s for n, s in secrets.items() if n not in PAIR})
+    if not signing_in:
+        wrong += leaks(came.body, {name: secrets[name] for name in PAIR})
+    if came.place.startswith("/auth/"):
+        wrong += leaks(came.body, TEXTS)
+    return wrong
