@@ -33,7 +33,7 @@ def asked(messages: list[Message], shape: Shape) -> Asked:
         "messages": [{"role": one.role, "content": one.text} for one in messages],
         "response_format": {"json_schema": wanted},
     }
-    return Asked("/v1/chat/completions", {}, body)
+    return Asked("POST", "/v1/chat/completions", {}, body, 0)
 
 
 def test_every_numbered_passage_is_answered_and_what_comes_before_is_not() -> None:

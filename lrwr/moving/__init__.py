@@ -1,0 +1,1 @@
+"""Moving a library between this machine and a Supabase project, either way."""
