@@ -1,1 +1,1 @@
-"""Turns and readings that leave a trace, heard from outside: no room knows of it."""
+"""Turns, readings and evaluations that leave a trace: no room knows of it."""

@@ -89,7 +89,7 @@ def test_reading_and_asking_leave_a_trace_each_without_a_word_of_the_text(
     first = desk.run("ingest", ".")
     assert first.code == 0
     assert "LangSmith is used here for the first time" in told(first)
-    assert "their times, counts and models, without your text" in told(first)
+    assert "counts, models and scores, without your text" in told(first)
     answered = desk.run("ask", QUESTION)
     assert answered.code == 0
     assert SENTENCES[2] in answered.out

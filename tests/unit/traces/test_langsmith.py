@@ -7,7 +7,8 @@ from uuid import UUID
 
 import pytest
 
-from lrwr.core.adapters.traces.langsmith import Connection, LangSmithTracer
+from lrwr.core.adapters.traces.langsmith import LangSmithTracer
+from lrwr.core.adapters.traces.wire import Connection
 from lrwr.core.adapters.waiting import Clock
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.ports.tracer import Failed, Kind, Span

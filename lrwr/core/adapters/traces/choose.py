@@ -3,7 +3,9 @@
 from collections.abc import Callable
 
 from lrwr.core.adapters.noting import Noting
-from lrwr.core.adapters.traces.langsmith import LANGSMITH, Connection, LangSmithTracer
+from lrwr.core.adapters.traces.experiments import LangSmithExperiments
+from lrwr.core.adapters.traces.langsmith import LangSmithTracer
+from lrwr.core.adapters.traces.wire import LANGSMITH, Connection
 from lrwr.core.settings.addresses import address_in, host_of, is_here
 from lrwr.core.settings.consent import traces_texts
 from lrwr.core.settings.values import Settings
@@ -43,3 +45,15 @@ def choose_tracer(
     """
     connection = connection_of(settings)
     return LangSmithTracer(connection, key, noting, say) if connection else None
+
+
+def choose_experiments(
+    settings: Settings, key: Callable[[], str], noting: Noting
+) -> LangSmithExperiments | None:
+    """Return who keeps results of evaluations, None where nobody does.
+
+    Raises:
+        SettingsProblem: The address is none, or a downloaded one leads elsewhere.
+    """
+    connection = connection_of(settings)
+    return LangSmithExperiments(connection, key, noting) if connection else None

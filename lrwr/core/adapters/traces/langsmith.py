@@ -1,62 +1,20 @@
-"""LangSmith: traces through its documented HTTP API.
-
-Its own client is not used: it reads a dozen variables of the shell (which project, how
-much, to whom else, a folder for what could not be sent), tells of the machine unasked,
-and sends from threads that nobody can wait for.
-"""
+"""LangSmith: traces through its documented HTTP API."""
 
 import asyncio
-import json
-import ssl
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
-from lrwr.core.adapters.noting import Note, Noting
+from lrwr.core.adapters.noting import Noting
 from lrwr.core.adapters.refusals import Refused
-from lrwr.core.adapters.traces.refusals import by_status, failed, no_answer, timed_out
+from lrwr.core.adapters.traces.refusals import timed_out
 from lrwr.core.adapters.traces.runs import Run, runs_of
+from lrwr.core.adapters.traces.wire import MOST_RUNS, Call, Connection, Wire
 from lrwr.core.adapters.waiting import Clock, Pace, Turnstile
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.sent import Purpose, Sent
 from lrwr.core.ports.tracer import Span
-
-if TYPE_CHECKING:
-    from httpx import AsyncClient, Response
-
-LANGSMITH = "https://api.smith.langchain.com"
-
-MOST_RUNS = 100
-"""Runs in one request: the service takes no more."""
 
 _PATIENCE = 3.0
 """Seconds. Nobody waits for a trace but the end of a command."""
-
-_EXISTS = 409
-"""The status of what came before, on a try whose answer was lost."""
-
-
-@dataclass(frozen=True, slots=True)
-class Connection:
-    """Which project, where the service is, and how it is asked.
-
-    Unless `texts`, no word of the writer's is sent. `timeout` is in seconds and bounds
-    one request. `own` says that the server is on this machine: no proxy is used.
-    """
-
-    project: str
-    base_url: str = LANGSMITH
-    texts: bool = False
-    timeout: float = 10.0
-    own: bool = False
-
-    @property
-    def host(self) -> str:
-        """Name the machine that is asked."""
-        return urlsplit(self.base_url).hostname or ""
 
 
 class LangSmithTracer:
@@ -77,12 +35,11 @@ class LangSmithTracer:
     ) -> None:
         self._connection = connection
         self._key = key
-        self._noting = noting
         self._say = say
-        self._clock = clock or Clock()
+        clock = clock or Clock()
         pace = Pace(concurrency=1, patience=_PATIENCE)
-        self._turnstile = Turnstile(pace, self._clock)
-        self._about = Sent("langsmith", connection.host, Purpose.TRACES)
+        self._turnstile = Turnstile(pace, clock)
+        self._wire = Wire(connection, noting, clock)
         self._under_way: set[asyncio.Task[None]] = set()
         self._ended = False
         self._refused: Refused | None = None
@@ -114,17 +71,10 @@ class LangSmithTracer:
             ServiceUnavailable: LangSmith did not answer, or refused.
         """
         key = await asyncio.to_thread(self._key)
-
-        async def ask(http: "AsyncClient") -> "Response":
-            return await http.get(
-                f"{self._connection.base_url}/sessions", params={"limit": 1}
+        async with self._wire.opened() as http:
+            await self._wire.ask(
+                http, key, Call("GET", "/sessions", {"limit": 1}), list
             )
-
-        async with aclosing(Note(self._noting, self._about)) as note:
-            listed = await self._said(key, note, ask)
-            if not isinstance(listed, list):
-                raise no_answer()
-            note.whole()
 
     async def _keep(self, trace: Span) -> None:
         try:
@@ -158,67 +108,6 @@ class LangSmithTracer:
             raise
 
     async def _post(self, key: str, runs: Sequence[Run]) -> None:
-        async def ask(http: "AsyncClient") -> "Response":
-            return await http.post(
-                f"{self._connection.base_url}/runs/batch",
-                json={"post": runs, "patch": []},
-            )
-
-        async with aclosing(Note(self._noting, self._about)) as note:
-            taken = await self._said(key, note, ask)
-            if not isinstance(taken, dict):
-                raise no_answer()
-            note.whole()
-
-    async def _said(
-        self, key: str, note: Note, ask: "Callable[[AsyncClient], Awaitable[Response]]"
-    ) -> object:
-        """Return the JSON that the service returns, errors in the writer's words."""
-        about = self._connection
-        http = await asyncio.to_thread(_open, about)
-        if self._noting is not None:
-            http.event_hooks["request"].append(note.on_request)
-            http.event_hooks["response"].append(note.on_response)
-        try:
-            async with http, asyncio.timeout(about.timeout):
-                http.headers["x-api-key"] = key
-                response = await ask(http)
-        except Exception as error:  # the client lets anything of its libraries through
-            if _never_left(error):
-                note.unreached()
-            raise failed(error, about.timeout, own=about.own) from error
-        if response.status_code == _EXISTS:
-            return {}
-        if not response.is_success:
-            now = self._clock.today()
-            raise by_status(response.status_code, response.headers, now)
-        return _read(response.content)
-
-
-def _open(connection: Connection) -> "AsyncClient":
-    """Make the connection; it holds to no redirect and keeps no cookies."""
-    import httpx
-
-    # Reading the certificates takes a tenth of a second; what trusts nobody is free.
-    nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    encrypted = connection.base_url.startswith("https:")
-    return httpx.AsyncClient(
-        timeout=connection.timeout,
-        follow_redirects=False,
-        trust_env=not connection.own,
-        verify=True if encrypted else nobody,
-    )
-
-
-def _never_left(error: Exception) -> bool:
-    import httpx
-
-    return isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
-
-
-def _read(body: bytes) -> object:
-    """Return what a reply says, None where it is no JSON."""
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        return None
+        call = Call("POST", "/runs/batch", body={"post": runs, "patch": []})
+        async with self._wire.opened() as http:
+            await self._wire.ask(http, key, call, dict)

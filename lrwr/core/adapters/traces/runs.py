@@ -42,30 +42,31 @@ def _runs(
         "run_type": span.kind.value,
         "start_time": began.isoformat(),
         "end_time": datetime.fromtimestamp(span.ended, UTC).isoformat(),
-        "inputs": _shown(span.inputs, texts=texts),
-        "outputs": _shown(span.outputs, texts=texts),
+        "inputs": shown(span.inputs, texts=texts),
+        "outputs": shown(span.outputs, texts=texts),
         "extra": {"metadata": {**_told(span), **thread}},
     }
     if within is not None:
         run["parent_run_id"] = within["id"]
     if span.error is not None:
-        told = f": {_sendable(span.error.told)}" if texts and span.error.told else ""
+        told = f": {sendable(span.error.told)}" if texts and span.error.told else ""
         run["error"] = f"{span.error.kind}{told}"
     yield run
     for step in span.steps:
         yield from _runs(step, project, thread, texts=texts, within=run)
 
 
-def _shown(said: Texts, *, texts: bool) -> dict[str, object]:
+def shown(said: Texts, *, texts: bool) -> dict[str, object]:
+    """Return words as they are sent: none at all unless `texts`."""
     if not texts:
         return {}
     return {
-        name: _sendable(text) if isinstance(text, str) else [*map(_sendable, text)]
+        name: sendable(text) if isinstance(text, str) else [*map(sendable, text)]
         for name, text in said.items()
     }
 
 
-def _sendable(text: str) -> str:
+def sendable(text: str) -> str:
     """Return text without the halves of characters that a terminal may hand us."""
     return text.encode("utf-8", "replace").decode("utf-8")
 

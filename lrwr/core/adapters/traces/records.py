@@ -1,0 +1,198 @@
+"""An evaluation as LangSmith's API takes it: a dataset, sessions, runs and feedback.
+
+Every id follows from what it is the id of, and from a key that is not sent: the same
+thing has the same id whenever it is sent, and nobody can try out what it is made of.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import TypeAlias
+from uuid import UUID, uuid5
+
+from lrwr.core.adapters.traces.runs import Run, sendable, shown
+from lrwr.core.ports.experiment_log import Experiment, GoldenSet, Result, Score
+
+Row: TypeAlias = dict[str, object]
+
+_OURS = UUID("5f1c3c5e-8d1e-4a57-9b5c-0f2b9a6d7e31")
+"""The name space of ids that lrwr makes."""
+
+_SHOWN = 8
+"""Characters of an id that a name ends with, so that no two are alike."""
+
+FAILED = "Tried, and not got: it counts as failed, not as 0. `lrwr eval show` says why."
+
+DIGEST = "results"
+"""The fact of a session that says of which results all is there."""
+
+
+def dataset_id(golden: GoldenSet, *, texts: bool) -> UUID:
+    """Return the id of a golden set; with texts it is another than without."""
+    return uuid5(_OURS, f"{'texts' if texts else 'numbers'}\n{golden.key}")
+
+
+def dataset_of(golden: GoldenSet, project: str, *, texts: bool) -> Row:
+    """Return a golden set without its examples."""
+    own = dataset_id(golden, texts=texts)
+    title = sendable(golden.title) if texts and golden.title else "questions"
+    return {
+        "id": str(own),
+        "name": f"{sendable(project)}: {title} {str(own)[:_SHOWN]}",
+        "description": f"{len(golden.examples)} questions of `lrwr eval`.",
+        "data_type": "kv",
+    }
+
+
+def examples_of(golden: GoldenSet, *, texts: bool) -> dict[str, Row]:
+    """Return the examples of a golden set by id; without texts numbers and kinds."""
+    dataset = dataset_id(golden, texts=texts)
+    rows: list[Row] = [
+        {
+            "id": str(_example_id(dataset, one.number)),
+            "dataset_id": str(dataset),
+            "inputs": {"number": one.number, **shown(one.inputs, texts=texts)},
+            "outputs": shown(one.outputs, texts=texts),
+            "metadata": dict(one.facts),
+        }
+        for one in golden.examples
+    ]
+    return {str(row["id"]): row for row in rows}
+
+
+def session_of(
+    experiment: Experiment, dataset: UUID, project: str, started: float
+) -> Row:
+    """Return an experiment without its runs; it begins at `started`."""
+    own = session_id(experiment, dataset)
+    return {
+        "id": str(own),
+        "name": f"{sendable(project)}: {experiment.name} {str(own)[:_SHOWN]}",
+        "description": experiment.told,
+        "reference_dataset_id": str(dataset),
+        "start_time": _moment(started),
+        "extra": {"metadata": _facts(experiment)},
+    }
+
+
+def session_id(experiment: Experiment, dataset: UUID) -> UUID:
+    """Return the id of an experiment on a dataset."""
+    return uuid5(dataset, f"experiment\n{experiment.key}")
+
+
+def end_of(experiment: Experiment, ended: float) -> Row:
+    """Return what an experiment becomes once all of it is there."""
+    facts = {**_facts(experiment), DIGEST: digest(experiment)}
+    return {"end_time": _moment(ended), "extra": {"metadata": facts}}
+
+
+def digest(experiment: Experiment) -> str:
+    """Tell the results of an experiment from any others; they hold no words."""
+    told = json.dumps(asdict(experiment)["results"], sort_keys=True)
+    return sha256(f"{experiment.key}\n{told}".encode()).hexdigest()[:16]
+
+
+def runs_of_experiment(
+    experiment: Experiment, golden: GoldenSet, *, texts: bool, now: float
+) -> dict[str, Run]:
+    """Return a run for each result by id, each ending `now`.
+
+    LangSmith takes no run that began more than a day ago, so that a run says how long
+    something took, and not when.
+    """
+    dataset = dataset_id(golden, texts=texts)
+    session = session_id(experiment, dataset)
+    asked = {one.number: one for one in golden.examples}
+    runs: list[Run] = []
+    for result in experiment.results:
+        own = str(_run_id(session, result))
+        began = datetime.fromtimestamp(now - max(0.0, result.seconds), UTC)
+        example = asked[result.number]
+        run: Run = {
+            "id": own,
+            "trace_id": own,
+            "dotted_order": f"{began:%Y%m%dT%H%M%S%f}Z{own}",
+            "session_id": str(session),
+            "reference_example_id": str(_example_id(dataset, result.number)),
+            "name": "question",
+            "run_type": "chain",
+            "start_time": began.isoformat(),
+            "end_time": _moment(now),
+            "inputs": {"number": result.number, **shown(example.inputs, texts=texts)},
+            "outputs": dict(result.facts),
+            "extra": {"metadata": dict(example.facts)},
+        }
+        if result.failed:
+            run["error"] = FAILED
+        runs.append(run)
+    return {str(run["id"]): run for run in runs}
+
+
+def feedback_of(experiment: Experiment, dataset: UUID) -> dict[str, Row]:
+    """Return a judgement for each measure of each result by id."""
+    session = session_id(experiment, dataset)
+    rows = (
+        _judged(score, _run_id(session, result), session)
+        for result in experiment.results
+        for score in result.scores
+    )
+    return {str(row["id"]): row for row in rows}
+
+
+def said_of(row: Mapping[str, object]) -> tuple[object, str]:
+    """Return what a judgement says: its score and its comment."""
+    return row.get("score"), str(row.get("comment") or "")
+
+
+def batches(rows: Sequence[Row], most: int, most_bytes: int) -> Iterator[list[Row]]:
+    """Yield rows in order, at most `most` and so many bytes of JSON at a time.
+
+    A row that is larger than that stands alone.
+    """
+    batch: list[Row] = []
+    size = 0
+    for row in rows:
+        own = len(json.dumps(row, ensure_ascii=False).encode()) + 1
+        if batch and (len(batch) >= most or size + own > most_bytes):
+            yield batch
+            batch, size = [], 0
+        batch.append(row)
+        size += own
+    if batch:
+        yield batch
+
+
+def _judged(score: Score, run: UUID, session: UUID) -> Row:
+    row: Row = {
+        "id": str(uuid5(run, f"measure\n{score.measure}")),
+        "run_id": str(run),
+        "trace_id": str(run),
+        "session_id": str(session),
+        "key": score.measure,
+        "score": score.value,
+        "feedback_source": {"type": "api"},
+    }
+    if score.value is None:
+        row["comment"] = FAILED
+    return row
+
+
+def _facts(experiment: Experiment) -> Row:
+    return {
+        name: sendable(told) if isinstance(told, str) else told
+        for name, told in experiment.facts.items()
+    }
+
+
+def _example_id(dataset: UUID, number: int) -> UUID:
+    return uuid5(dataset, f"question\n{number}")
+
+
+def _run_id(session: UUID, result: Result) -> UUID:
+    return uuid5(session, f"question\n{result.number}")
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()
