@@ -14,10 +14,14 @@ from lrwr.care.hosted import (
     check_cohere,
     check_embeddings,
     check_langsmith,
+    check_openai,
+    check_web,
     sent_elsewhere,
     space_of,
 )
 from lrwr.care.manuscript import PART, check_changes, check_folders
+from lrwr.care.modal import PART as INGESTION
+from lrwr.care.modal import check_modal
 from lrwr.care.models import (
     AskedModel,
     check_language_model,
@@ -41,6 +45,8 @@ from lrwr.care.records import (
     check_jobs,
     check_words,
 )
+from lrwr.care.supabase import PART as RECORDS
+from lrwr.care.supabase import check_supabase, is_set
 from lrwr.core.adapters.chat.choose import OLLAMA, connection_of, models_of
 from lrwr.core.adapters.chat.openai import Connection
 from lrwr.core.adapters.embed.upkeep import ModelFacts, look_at_model
@@ -57,6 +63,8 @@ from lrwr.core.settings.places import FILE_NAME, consent_dir, user_file
 from lrwr.core.settings.values import Settings
 from lrwr.outward import Keyring
 from lrwr.wiring import open_services
+
+_MODEL, _WEB = "language model", "web search"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +86,8 @@ async def visit(what: Visit) -> list[Finding]:
 
     Nothing is changed, and nothing outside this process is contacted but the loopback
     ports of `what.servers`, the writer's own model server where one is set, and who
-    embeds, looks again or keeps vectors or traces elsewhere, where that is turned on:
-    they are sent no text.
+    answers, embeds, looks again, searches the web, reads documents or keeps records,
+    vectors or traces elsewhere, where that is set: they are sent no text.
     """
     findings = [check_python(sys.version_info[:3], __version__)]
     try:
@@ -109,9 +117,10 @@ async def visit(what: Visit) -> list[Finding]:
     findings.append(
         elsewhere.get("reranker") or check_reranker(settings, embeds=embeds)
     )
-    findings += [elsewhere["traces"]] if "traces" in elsewhere else []
+    also = (one for one in (RECORDS, "traces", INGESTION, _WEB) if one in elsewhere)
+    findings += [elsewhere[part] for part in also]
     findings.append(await _manuscript(settings, findings))
-    findings += await _language_model(settings, keyring)
+    findings += await _language_model(settings, keyring, elsewhere.get(_MODEL))
     used = settings.model.base_url or OLLAMA if settings.model.use == "local" else ""
     return findings + await _servers(what.servers, used)
 
@@ -137,7 +146,7 @@ async def _model(
 async def _elsewhere(
     settings: Settings, library: Library, keyring: Keyring, findings: list[Finding]
 ) -> dict[str, Finding]:
-    """Ask who embeds, looks again and keeps traces, where that is done elsewhere.
+    """Ask who answers, embeds, looks again, reads, keeps and searches elsewhere.
 
     A request is noted where there is a library to note it in.
     """
@@ -147,6 +156,10 @@ async def _elsewhere(
         else None,
         "reranker": check_cohere if settings.rerank.model == "cohere" else None,
         "traces": check_langsmith if settings.traces.keeper != "off" else None,
+        RECORDS: check_supabase if is_set(settings) else None,
+        INGESTION: check_modal if settings.ingest.runner == "modal" else None,
+        _WEB: check_web if settings.web.use != "off" else None,
+        _MODEL: check_openai if settings.model.use == "openai" else None,
     }
     parts = {part: check for part, check in asked.items() if check is not None}
     if not parts or not library.database.exists():
@@ -212,7 +225,7 @@ async def _manuscript(settings: Settings, findings: list[Finding]) -> Finding:
                 where = ", ".join(str(folder) for folder in folders)
                 detail = f"{where}: compared once the database is in order."
                 return Finding(PART, State.NOT_CHECKED, detail)
-            changes = await services.processing(folders).look()
+            changes = await services.processing(folders, asking=False).look()
             return check_changes(folders, changes)
     except LrwrError as error:
         return broken(PART, error)
@@ -224,8 +237,10 @@ def _database_is_ok(findings: list[Finding]) -> bool:
     )
 
 
-async def _language_model(settings: Settings, keyring: Keyring) -> list[Finding]:
-    """Ask the writer's own server what it offers; OpenAI is never asked."""
+async def _language_model(
+    settings: Settings, keyring: Keyring, hosted: Finding | None
+) -> list[Finding]:
+    """Ask the writer's own server what it offers; `hosted` is what OpenAI said of it."""
     try:
         others = sent_elsewhere(settings, keyring.leave)
     except SettingsProblem:
@@ -233,7 +248,8 @@ async def _language_model(settings: Settings, keyring: Keyring) -> list[Finding]
     try:
         connection = connection_of(settings, keyring.env)
     except LrwrError as error:
-        return [broken("language model", error), check_services(None, others=others)]
+        model = hosted or broken(_MODEL, error)
+        return [model, check_services(None, others=others)]
     if connection is None:
         return [check_language_model(None), check_services(None, others=others)]
     asked = AskedModel(connection)
@@ -246,7 +262,7 @@ async def _language_model(settings: Settings, keyring: Keyring) -> list[Finding]
         refused=f"{refused}. {refused.hint}" if refused else "",
         others=others,
     )
-    return [check_language_model(asked), services]
+    return [hosted or check_language_model(asked), services]
 
 
 def _asked(connection: Connection) -> AskedModel:

@@ -1,22 +1,29 @@
-"""The servers that embed, look again and keep traces: whether they answer.
+"""The servers that answer, embed, look again, search and keep traces: whether they do.
 
 They are asked only where a setting turned them on, and the writer has allowed it.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
 
 from lrwr.care.findings import Finding, State, broken, counted, sentence
+from lrwr.care.models import AskedModel, check_language_model
+from lrwr.core.adapters.chat import choose as chatting
 from lrwr.core.adapters.chat.line import Line
+from lrwr.core.adapters.chat.offered import offered_by
 from lrwr.core.adapters.embed import choose as embedding
 from lrwr.core.adapters.embed.openai import Connection, OpenAIEmbedder, WrongLength
 from lrwr.core.adapters.noting import Noting
 from lrwr.core.adapters.rerank import choose as reranking
 from lrwr.core.adapters.rerank.cohere import CohereReranker
+from lrwr.core.adapters.sentences import sentence_spans
 from lrwr.core.adapters.traces import choose as tracing
 from lrwr.core.adapters.traces.langsmith import LangSmithTracer
 from lrwr.core.adapters.waiting import Pace
+from lrwr.core.adapters.web import choose as searching
+from lrwr.core.adapters.web.tavily import TavilySearch, Unsaid
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, SettingsProblem
 from lrwr.core.settings.consent import HOSTED, Leave
 from lrwr.core.settings.values import Settings
@@ -125,6 +132,52 @@ async def check_langsmith(
     if settings.traces.texts and not connection.texts:
         texts = "without your texts: `traces.texts` does not count in a folder's file."
     return Finding(part, State.OK, f"{detail} {texts}")
+
+
+async def check_openai(
+    settings: Settings, keyring: Keyring, noting: Noting | None
+) -> Finding:
+    """Ask OpenAI which models it has for the key. No model is asked: nothing is paid."""
+    part = "language model"
+    refused = keyring.refusal("openai")
+    if refused is not None:
+        return Finding(part, State.OFF, sentence(str(refused)), refused.hint)
+    try:
+        connection = chatting.connection_of(settings, keyring.env)
+        if connection is None:
+            raise LookupError("OpenAI is not turned on")
+        connection = replace(connection, timeout=min(connection.timeout, _LONGEST))
+        async with aclosing(Line(_once(), noting=noting)) as line:
+            offered = await offered_by(connection, line)
+    except LrwrError as error:
+        return _failed(part, error, keyring, "openai")
+    names = tuple(chatting.models_of(settings).values())
+    return check_language_model(AskedModel(connection, True, offered, names))
+
+
+async def check_web(
+    settings: Settings, keyring: Keyring, noting: Noting | None
+) -> Finding:
+    """Ask Tavily what the account has used. Nothing is searched for: nothing is paid."""
+    part = "web search"
+    refused = keyring.refusal("tavily")
+    if refused is not None:
+        return Finding(part, State.OFF, sentence(str(refused)), refused.hint)
+    try:
+        connection = searching.connection_of(settings, keyring.env)
+        if connection is None:
+            raise LookupError("Tavily is not turned on")
+        connection = replace(connection, timeout=min(connection.timeout, _LONGEST))
+        asked = TavilySearch(connection, sentence_spans, noting=noting)
+        found = await asked.takes_the_key()
+    except Unsaid as error:
+        return Finding(part, State.NOT_CHECKED, sentence(str(error)), error.hint)
+    except LrwrError as error:
+        return _failed(part, error, keyring, "tavily")
+    if found is None:
+        return Finding(part, State.OK, "Tavily takes the key.")
+    used = f"{found.used:,} of the plan's {found.of:,} credits are used"
+    return Finding(part, State.OK, f"Tavily takes the key; {used}.")
 
 
 def sent_elsewhere(settings: Settings, leave: Callable[[str], Leave]) -> list[str]:

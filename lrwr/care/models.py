@@ -8,6 +8,7 @@ from lrwr.core.adapters.chat.openai import OPENAI, Connection
 from lrwr.core.adapters.embed.upkeep import ModelFacts
 from lrwr.core.adapters.servers.loopback import Answered, Server
 from lrwr.core.settings.addresses import is_here
+from lrwr.core.settings.reading import nearest_name
 from lrwr.core.settings.values import Settings
 
 _SHOWN_NAMES = 6
@@ -16,6 +17,7 @@ _REINSTALL = 'Reinstall lrwr, or set [embedding] model = "off".'
 
 _START = "Start the model server, or set [model] base_url to where it is."
 _NAME = "Load it there, or set [model] name to one that is."
+_ANOTHER = "Set it, in [model], to one that this key may use."
 
 
 def check_model(facts: ModelFacts) -> Finding:
@@ -101,11 +103,7 @@ def check_language_model(asked: AskedModel | None) -> Finding:
         return Finding(part, State.OFF, detail)
     connection, names = asked.connection, " and ".join(asked.names)
     if not connection.own:
-        detail = (
-            f"{names}, and there is a key for it. It is not asked here: the"
-            " first reading shows whether it answers."
-        )
-        return Finding(part, State.NOT_CHECKED, detail)
+        return _of_hosted(asked)
     where = connection.base_url
     if not asked.answers:
         detail = f"{names} is set, and nothing answers at {where}."
@@ -113,15 +111,40 @@ def check_language_model(asked: AskedModel | None) -> Finding:
     if asked.offered is None:
         detail = f"{names} is set, and {where} lists no models."
         return Finding(part, State.WARNING, detail, _START)
-    offered = {name.removesuffix(":latest") for name in asked.offered}
-    missing = [n for n in asked.names if n.removesuffix(":latest") not in offered]
-    if missing:
+    if missing := _missing(asked, asked.offered):
         detail = f"{where} answers, and has no model {' and '.join(missing)}."
         has = f"It has {_some(asked.offered)}. " if asked.offered else ""
         return Finding(part, State.WARNING, detail, f"{has}{_NAME}")
     has = "has it" if len(asked.names) == 1 else "has them"
     detail = f"{names}: the server at {where} answers, and {has}."
     return Finding(part, State.OK, detail)
+
+
+def _of_hosted(asked: AskedModel) -> Finding:
+    """Say whether a hosted server has the models; one that lists none may have them."""
+    part, names = "language model", " and ".join(asked.names)
+    server = asked.connection.server
+    if asked.offered is None:
+        detail = (
+            f"{names}, and there is a key for it. {server} does not say which models it"
+            " has for this key: the first reading shows whether it answers."
+        )
+        return Finding(part, State.NOT_CHECKED, detail)
+    if missing := _missing(asked, asked.offered):
+        # Whoever stands in for OpenAI may list other names than it answers to.
+        sure = asked.connection.base_url == OPENAI
+        detail = f"{server} takes the key, and has no model {' and '.join(missing)}."
+        near = nearest_name(missing[0], asked.offered)
+        remedy = f"Did you mean {near}? {_ANOTHER}" if near else _ANOTHER
+        return Finding(part, State.BROKEN if sure else State.WARNING, detail, remedy)
+    has = "has it" if len(asked.names) == 1 else "has them"
+    return Finding(part, State.OK, f"{names}: {server} takes the key, and {has}.")
+
+
+def _missing(asked: AskedModel, offered: Sequence[str]) -> list[str]:
+    """Return the models that are asked and not offered."""
+    there = {name.removesuffix(":latest") for name in offered}
+    return [name for name in asked.names if name.removesuffix(":latest") not in there]
 
 
 def check_server(

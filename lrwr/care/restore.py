@@ -19,6 +19,7 @@ from lrwr.care.archive import (
 )
 from lrwr.care.repair import set_aside, stamp
 from lrwr.core.adapters.records.sqlite.upkeep import close_for_all, examine
+from lrwr.core.adapters.records.supabase.binding import renew_writer
 from lrwr.core.adapters.vectors.upkeep import clear_shards
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
 from lrwr.core.retrieval.calibrated import kept_file, read_kept
@@ -64,6 +65,7 @@ def restore_library(
             folder = Path(name)
             manifest = unpack(source, folder)
             _check_database(folder / DATABASE, source, now)
+            renew_writer(folder / DATABASE)
             steps = _put_in_place(library, folder, manifest, force=force, now=now)
     except OSError as error:
         raise StoreProblem(

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lrwr.cli.flags import Json
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -12,23 +14,36 @@ if TYPE_CHECKING:
     from lrwr.cli.stream import Piece, Tone
 
 DOCTOR_EXAMPLES = (
-    "Examples: lrwr doctor · lrwr doctor --servers · lrwr doctor --json. Exit code 0:"
+    "Examples: lrwr doctor · lrwr doctor --servers · lrwr doctor --json · lrwr doctor"
+    " --sql > lrwr.sql. Exit code 0:"
     " nothing is broken; 1: something is."
 )
 REPAIR_EXAMPLES = "Examples: lrwr repair · lrwr repair && lrwr ingest"
 
 
+Servers = Annotated[
+    bool,
+    typer.Option(
+        "--servers",
+        help="Ask this machine's usual ports for model servers: Ollama, LM Studio,"
+        " llama-server.",
+    ),
+]
+
+Sql = Annotated[
+    bool,
+    typer.Option(
+        "--sql",
+        help="Print the SQL that a Supabase project must run, and nothing else.",
+    ),
+]
+
+
 def doctor(
     context: typer.Context,
-    servers: Annotated[
-        bool,
-        typer.Option(
-            "--servers",
-            help="Ask this machine's usual ports for model servers: Ollama, LM Studio,"
-            " llama-server.",
-        ),
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    servers: Servers = False,
+    sql: Sql = False,
+    as_json: Json = False,
 ) -> None:
     """Say how every part of lrwr is, and what to do about it. Changes nothing.
 
@@ -47,6 +62,9 @@ def doctor(
     from lrwr.core.adapters.servers.loopback import known_servers
     from lrwr.core.model.errors import ExitCode
 
+    if sql:
+        _print_sql()
+        return
     flags = context.find_object(dict) or {}
     what = Visit(
         start=Path.cwd(),
@@ -65,9 +83,17 @@ def doctor(
         raise typer.Exit(int(ExitCode.FAILED))
 
 
+def _print_sql() -> None:
+    """Print all scripts as one: each may be run again."""
+    from lrwr.core.adapters.records.supabase.migrating import migrations
+
+    for script in migrations():
+        typer.echo(f"-- {script.name}\n{script.sql}")
+
+
 def repair(
     context: typer.Context,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Make anew what can be made anew. Your manuscript is never touched."""
     import time

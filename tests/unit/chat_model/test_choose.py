@@ -14,15 +14,22 @@ from lrwr.core.adapters.chat.choose import (
     models_of,
 )
 from lrwr.core.adapters.chat.line import Line
-from lrwr.core.adapters.waiting import Pace
-from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.adapters.waiting import Clock, Pace
+from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem
 from lrwr.core.model.sent import Purpose
+from lrwr.core.ports.chat_model import Message, Shape
 from lrwr.core.settings.addresses import is_here
 from lrwr.core.settings.load import load_settings
 from lrwr.core.settings.values import Settings
 from tests.fakes.keyrings import MemoryKeyring
+from tests.fakes.model_server import ModelServer, Refuse
 
 ENV = {"OPENAI_API_KEY": "sk-1"}
+SHAPE = Shape(
+    "Who",
+    '{"type": "object", "properties": {"who": {"type": "string"}},'
+    ' "required": ["who"], "additionalProperties": false}',
+)
 
 
 @pytest.fixture(autouse=True)
@@ -87,6 +94,35 @@ def test_choosing_opens_a_model_of_that_name(tmp_path: Path) -> None:
     chat = choose_chat(chosen, {}, Role.ANALYST, Line(Pace(1)))
     assert chat is not None
     assert chat.name == "llama3"
+
+
+async def test_whoever_waits_for_an_answer_hears_within_half_a_minute(
+    tmp_path: Path,
+) -> None:
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    clock = Clock(now=lambda: sum(slept), sleep=sleep, chance=lambda: 1.0)
+    with ModelServer(key="sk-1") as server:
+        server.answering(lambda asked: Refuse(500))
+        chosen = settings(
+            tmp_path, "", f'use = "openai"\nbase_url = "{server.base_url}"'
+        )
+        line = Line(Pace(4, patience=120.0), clock)
+        for role in (Role.PLANNER, Role.AVATAR):
+            chat = choose_chat(chosen, ENV, role, line, waited=True)
+            assert chat is not None
+            with pytest.raises(ServiceUnavailable, match="500"):
+                await chat.fill([Message("user", "Who lit the lamp?")], SHAPE)
+        assert 0 < sum(slept) <= 30
+        patient = choose_chat(chosen, ENV, Role.ANALYST, line)
+        assert patient is not None
+        with pytest.raises(ServiceUnavailable):
+            await patient.fill([Message("user", "Who lit the lamp?")], SHAPE)
+        assert sum(slept) > 60
+        await line.aclose()
 
 
 @pytest.mark.parametrize(

@@ -217,7 +217,8 @@ async def test_patience_ends(server: ModelServer, sleeper: Sleeper) -> None:
 @pytest.mark.parametrize(
     ("turn", "says", "hint"),
     [
-        (Refuse(400, f"no {KEY}"), "refused the request", "model.name"),
+        (Refuse(400, f"no lamp {KEY}"), "refused the request (400)", "model.name"),
+        (Refuse(400, "no 'temperature'"), "and names temperature", "model.name"),
         (
             Refuse(400, code="context_length_exceeded"),
             "so many pages",

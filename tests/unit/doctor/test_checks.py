@@ -244,6 +244,7 @@ def test_a_model_server_is_told_with_what_it_serves_and_how_to_use_it() -> None:
 
 OWN = Connection("qwen3", "http://127.0.0.1:11434/v1", own=True)
 AFAR = Connection("gpt-6-luna", key="sk-frog")
+AFAR_TOO = replace(AFAR, base_url="https://models.example.org/v1")
 
 
 @pytest.mark.parametrize(
@@ -251,6 +252,10 @@ AFAR = Connection("gpt-6-luna", key="sk-frog")
     [
         (None, State.OFF, "[model] use is off"),
         (AskedModel(AFAR), State.NOT_CHECKED, "gpt-6-luna, and there is a key"),
+        (AskedModel(AFAR, True), State.NOT_CHECKED, "does not say which models"),
+        (AskedModel(AFAR, True, ("gpt-6-luna",)), State.OK, "the key, and has it"),
+        (AskedModel(AFAR, True, ("gpt-6-sol",)), State.BROKEN, "no model gpt-6-luna"),
+        (AskedModel(AFAR_TOO, True, ("x",)), State.WARNING, "no model gpt-6-luna"),
         (AskedModel(OWN, False), State.WARNING, "nothing answers at http://127"),
         (AskedModel(OWN, True), State.WARNING, "lists no models"),
         (AskedModel(OWN, True, ()), State.WARNING, "has no model qwen3"),

@@ -16,11 +16,11 @@ from lrwr.core.model.search import Scope
 from lrwr.core.settings.library import library_of
 from lrwr.core.settings.load import load_settings
 from lrwr.wiring import open_services
+from tests.fakes.hosted_server import Refuse
 from tests.fakes.keyrings import MemoryKeyring
 from tests.fakes.libraries import Library, over
 from tests.fakes.qdrant_server import QdrantServer
 from tests.fakes.records import ONE, TWO, Clock, some_chunks, some_knowledge
-from tests.fakes.web_server import Refuse
 
 TEXTS = ["The heron waits.", "Rain fell."]
 

@@ -165,31 +165,28 @@ async def test_the_writers_own_model_server_is_asked_what_it_offers(
 
 
 async def test_a_language_model_that_is_half_set_up_is_broken_with_a_remedy(
-    novel: Path,
+    library: Path,
 ) -> None:
-    nameless = await parts(novel, {**LOCAL, "LRWR_MODEL_NAME": ""})
+    folders = {"LRWR_MANUSCRIPT_FOLDERS": str(library)}
+    nameless = await parts(library, {**LOCAL, "LRWR_MODEL_NAME": ""})
     assert nameless["language model"].state is State.BROKEN
     assert "model.name" in nameless["language model"].remedy
     kept = keyring.get_keyring()
     keyring.set_keyring(MemoryKeyring())
     try:
-        keyless = await parts(novel, {**OPENAI, "OPENAI_API_KEY": ""})
+        keyless = await parts(library, {**OPENAI, **folders, "OPENAI_API_KEY": ""})
     finally:
         keyring.set_keyring(kept)
     assert keyless["language model"].state is State.BROKEN
     assert "set-key openai" in keyless["language model"].remedy
+    assert keyless["manuscript"].state is State.OK
 
 
-async def test_a_hosted_model_is_told_and_never_asked(
-    novel: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(self: socket.socket, address: object) -> None:
-        raise AssertionError(address)
-
-    monkeypatch.setattr(socket.socket, "connect", refuse)
-    found = await parts(novel, OPENAI)
-    assert found["language model"].state is State.NOT_CHECKED
-    assert "sent to OpenAI" in found["hosted services"].detail
+async def test_a_hosted_model_is_told_without_its_key(novel: Path) -> None:
+    away = {**OPENAI, "LRWR_MODEL_BASE_URL": "http://127.0.0.1:9/v1"}
+    found = await parts(novel, away)
+    assert found["language model"].state is State.WARNING
+    assert "is to read is sent to 127.0.0.1" in found["hosted services"].detail
     assert "sk-frog" not in str(found)
 
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 from lrwr.core.adapters.chat.line import Line
 from lrwr.core.adapters.chat.openai import OPENAI, Connection, OpenAIChat
 from lrwr.core.adapters.noting import Noting
-from lrwr.core.adapters.waiting import Pace
+from lrwr.core.adapters.waiting import WAITED_FOR, Pace
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.sent import Purpose
 from lrwr.core.settings.addresses import address_in, host_of, is_here
@@ -50,11 +50,17 @@ class Role(StrEnum):
 
 
 def choose_chat(
-    settings: Settings, env: Mapping[str, str], role: Role, line: Line
+    settings: Settings,
+    env: Mapping[str, str],
+    role: Role,
+    line: Line,
+    *,
+    waited: bool = False,
 ) -> OpenAIChat | None:
     """Return the model that the settings ask for, None where they ask for none.
 
-    Nothing is sent or opened yet; close the line in the end.
+    Nothing is sent or opened yet; close the line in the end. `waited` says that somebody
+    sits and waits for what it says.
 
     Raises:
         SettingsProblem: A setting is missing, or a downloaded one leads elsewhere.
@@ -63,7 +69,8 @@ def choose_chat(
     connection = connection_of(settings, env, role)
     if connection is None:
         return None
-    return OpenAIChat(connection, line, role.purpose)
+    patience = WAITED_FOR if waited else None
+    return OpenAIChat(connection, line, role.purpose, patience)
 
 
 def open_line(settings: Settings, noting: Noting) -> Line:

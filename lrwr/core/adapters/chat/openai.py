@@ -86,14 +86,20 @@ class OpenAIChat:
 
     Nothing is imported or opened before the first call. Tokens are those that the
     server counted; where it tells none, characters / 4. Tracing is off, whatever the
-    environment says. Several models of one server share its `line`.
+    environment says. Several models of one server share its `line`. `patience` is in
+    seconds and shortens the line's, where somebody waits for what the model says.
     """
 
     def __init__(
-        self, connection: Connection, line: Line, purpose: Purpose = Purpose.ANSWERING
+        self,
+        connection: Connection,
+        line: Line,
+        purpose: Purpose = Purpose.ANSWERING,
+        patience: float | None = None,
     ) -> None:
         self._connection = connection
         self._line = line
+        self._patience = patience
         self._opening = asyncio.Lock()
         self._opened: _Opened | None = None
         self._about = Sent(
@@ -104,7 +110,6 @@ class OpenAIChat:
             model=connection.name,
             timeout=connection.timeout,
             here=connection.own,
-            key=connection.key,
         )
 
     @property
@@ -135,7 +140,9 @@ class OpenAIChat:
             return reply
 
         async with self._line.turnstile.place():
-            return await self._line.turnstile.trying(lambda: self._translated(call))
+            return await self._line.turnstile.trying(
+                lambda: self._translated(call), self._patience
+            )
 
     async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
         """Yield the answer as it comes; only a call that said nothing is made again."""
@@ -143,7 +150,7 @@ class OpenAIChat:
         asked, sent, said = _for_langchain(messages), _sent(messages), 0
         async with self._line.turnstile.place():
             first, rest, note = await self._line.turnstile.trying(
-                lambda: self._begin(opened.streaming, asked)
+                lambda: self._begin(opened.streaming, asked), self._patience
             )
             async with aclosing(note), aclosing(rest):
                 piece: str | None = first

@@ -1,0 +1,95 @@
+"""`lrwr forget`: what lrwr keeps of a library goes, and the manuscript stays."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lrwr.cli.flags import Json
+
+if TYPE_CHECKING:
+    from lrwr.care.forgetting import Plan
+    from lrwr.cli.output import Output
+
+EPILOG = (
+    "Examples: lrwr forget --dry-run · lrwr forget · lrwr forget --here --yes. Exit"
+    " code 0: all is gone; 7: something is left, and it is said what."
+)
+
+_LONGEST = 10_000
+"""Characters of a line that is read."""
+
+
+def forget(
+    context: typer.Context,
+    everywhere: Annotated[
+        bool,
+        typer.Option(
+            "--everywhere/--here",
+            help="On your servers too, or on this machine alone.",
+        ),
+    ] = True,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Do not ask whether it is meant.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would go; ask no server.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Remove what lrwr keeps of this library, here and on the servers that are set.
+
+    Your manuscript, lrwr.toml and lrwr.canon.toml are never touched. Conversations
+    cannot be had back: `lrwr backup` keeps them.
+    """
+    import os
+
+    from lrwr.care.forgetting import forget_library, plan_forgetting
+    from lrwr.cli import forgetting
+    from lrwr.cli.begin import begin
+    from lrwr.cli.running import run_async
+    from lrwr.core.model.errors import ExitCode
+
+    settings, output = begin(context)
+    plan = plan_forgetting(settings, everywhere=everywhere)
+    if dry_run and as_json:
+        output.json({"dry_run": True, **forgetting.plan_as_json(plan)})
+        return
+    forgetting.show_plan(plan, output, to_stderr=as_json)
+    if dry_run:
+        return
+    _confirm(plan, output, yes=yes)
+    done = run_async(forget_library(plan, settings, os.environ, output.story))
+    if as_json:
+        output.json({"dry_run": False, **forgetting.done_as_json(plan, done)})
+    else:
+        forgetting.show_done(plan, done, output)
+    if done.left:
+        raise typer.Exit(int(ExitCode.PARTIAL))
+
+
+def _confirm(plan: "Plan", output: "Output", *, yes: bool) -> None:
+    """Make sure that the writer means it.
+
+    Raises:
+        SettingsProblem: They do not, or did not say so.
+    """
+    import sys
+    from unicodedata import normalize
+
+    from lrwr.core.model.errors import SettingsProblem
+
+    if yes and plan.unsafe:
+        raise SettingsProblem(
+            f"{plan.unsafe}: --yes does not count there, and nothing was removed",
+            hint=f"If it is yours: LRWR_STATE_DIR={plan.library.state_dir} lrwr forget",
+        )
+    if yes:
+        return
+    name = plan.library.root.name or str(plan.library.root)
+    output.story(f"To go on, type the name of the folder, {name}:")
+    said = sys.stdin.readline(_LONGEST).strip()
+    if normalize("NFC", said) != normalize("NFC", name):
+        raise SettingsProblem(
+            "That is not the name of the folder: nothing was removed",
+            hint=f"Type {name}, or use --yes.",
+        )
