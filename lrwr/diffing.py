@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from lrwr.core.model.chunks import Pipeline
@@ -103,11 +102,17 @@ class _Learned:
 
 
 async def compare(
-    services: "Services", targets: Sequence[Path], asked: Asked, emit: "Emit"
+    services: "Services",
+    targets: Sequence[Path],
+    asked: Asked,
+    place: Path,
+    emit: "Emit",
 ) -> Compared:
     """Compare two states of the manuscript under `targets`, which are absolute.
 
-    Nothing is sent anywhere, and the library is only read. `emit` sees the reading.
+    Nothing is sent anywhere, and the library is only read. Copies are made in the empty
+    folder `place`: delete it once the event loop is closed, for a thread of a stopped
+    comparison may write there until then. `emit` sees the reading.
 
     Raises:
         NotFound: There is no library, no repository, no such revision.
@@ -118,18 +123,16 @@ async def compare(
     settings, library = services.settings, services.library
     if not asked.of_git:
         services.require_library()
-    with TemporaryDirectory(prefix="lrwr-diff-") as folder:
-        place = Path(folder)
-        before, after, trees = Point(INGESTED), Point(NOW), dict[str, _Tree]()
-        if asked.of_git:
-            repository = await _repository(library, targets)
-            move = _Moving(library, targets, repository, place)
-            before, new = await _points(repository, asked)
-            after = new or after
-            for commit in {before.commit, after.commit} - {""}:
-                trees[commit] = await _tree(move, commit, settings)
-        async with _beside(settings, library, place / "library") as lent:
-            return await _compared(_Bench(lent, targets, trees, emit), before, after)
+    before, after, trees = Point(INGESTED), Point(NOW), dict[str, _Tree]()
+    if asked.of_git:
+        repository = await _repository(library, targets)
+        move = _Moving(library, targets, repository, place)
+        before, new = await _points(repository, asked)
+        after = new or after
+        for commit in {before.commit, after.commit} - {""}:
+            trees[commit] = await _tree(move, commit, settings)
+    async with _beside(settings, library, place / "library") as lent:
+        return await _compared(_Bench(lent, targets, trees, emit), before, after)
 
 
 class _Bench:
@@ -213,7 +216,12 @@ async def _beside(
     from lrwr.core.settings.library import library_of, prepare_state_dir
     from lrwr.wiring import open_services
 
-    passing = replace(settings, state_dir=str(state), pipeline=Pipeline.AGENTIC)
+    passing = replace(
+        settings,
+        state_dir=str(state),
+        pipeline=Pipeline.AGENTIC,
+        records=replace(settings.records, keeper="embedded"),
+    )
     copied = library_of(passing)
     prepare_state_dir(copied)
     if library.database.exists():

@@ -15,7 +15,6 @@ from lrwr.outward import Outward, Reach, priced, told
 if TYPE_CHECKING:
     from lrwr.core.adapters.chat.choose import Role
     from lrwr.core.adapters.embed.local import LocalEmbedder
-    from lrwr.core.adapters.records.sqlite.database import Database
     from lrwr.core.bible.service import BibleService
     from lrwr.core.bible.values import Bible
     from lrwr.core.canon.service import CanonService
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from lrwr.core.chat.voices import Voices
     from lrwr.core.continuity.judge import PairJudge
     from lrwr.core.model.turns import Plan
+    from lrwr.core.ports.analysis_store import AnalysisStore
     from lrwr.core.ports.chat_model import ChatModel
     from lrwr.core.ports.embedder import Embedder
     from lrwr.core.ports.lexical_index import LexicalIndex
@@ -147,7 +147,8 @@ def chat(settings: Settings, role: "Role", reach: Reach) -> "ChatModel | None":
     if reach.line is None:
         return None
     if reach.asking and reach.refused is None:
-        return choose_chat(settings, os.environ, role, reach.line)
+        line, waited = reach.line, reach.waited
+        return choose_chat(settings, os.environ, role, line, waited=waited)
     connection = connection_of(settings, {**os.environ, **NO_KEY}, role)
     why = reach.refused or LrwrError("Nothing is to be sent now.")
     return MuteChat(connection.name, why) if connection else None
@@ -192,9 +193,8 @@ def sessions(
 
 def judge(
     settings: Settings,
-    database: "Database",
+    store: "AnalysisStore",
     reach: Reach,
-    now: Callable[[], float],
     calls: int = 0,
 ) -> "PairJudge | None":
     """Return who judges what no rule compares; None where no language model is set.
@@ -206,7 +206,6 @@ def judge(
         SettingsProblem: The language model that is set has no key or no name.
     """
     from lrwr.core.adapters.chat.choose import Role
-    from lrwr.core.adapters.records.sqlite.story import SqliteAnalysisStore
     from lrwr.core.continuity.judge import PairJudge
     from lrwr.pipeline.metering import Meter
 
@@ -219,7 +218,7 @@ def judge(
     )
     if reach.refused is not None:
         meter.stop(told(reach.refused))
-    return PairJudge(asked, SqliteAnalysisStore(database, now=now), meter)
+    return PairJudge(asked, store, meter)
 
 
 def embedder(settings: Settings, library: Library) -> "LocalEmbedder":

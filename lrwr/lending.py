@@ -49,7 +49,7 @@ async def open_room(
     settings: Settings, *, say: Callable[[str], None] | None = None
 ) -> "AsyncIterator[RoomServices]":
     """Lend out what the writing room needs, and close it on the way out."""
-    async with open_services(settings, say=say) as services:
+    async with open_services(settings, say=say, brief=False) as services:
         yield RoomServices(services)
 
 

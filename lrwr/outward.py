@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from lrwr.core.adapters.noting import Noting
     from lrwr.core.adapters.records.sqlite.database import Database
     from lrwr.core.adapters.rerank.cohere import CohereReranker
+    from lrwr.core.adapters.runner.calls import ModalCalls, Token
     from lrwr.core.model.metering import Usage
+    from lrwr.core.ports.experiment_log import ExperimentLog
     from lrwr.core.ports.send_log import SendLog
     from lrwr.core.ports.tracer import Tracer
     from lrwr.core.ports.web_search import WebSearch
@@ -41,11 +43,13 @@ class Reach:
 
     `line` leads to their server, None where no model is set. Unless `asking`, they are
     only named: nothing can be sent. `refused` says why the writer must first allow it.
+    `waited` says that somebody sits and waits for each answer.
     """
 
     line: "Line | None"
     asking: bool = True
     refused: LrwrError | None = None
+    waited: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,21 @@ class Keyring:
                 hint=f"Keep one with `lrwr config set-key {owner}`, or set {hosted.key}.",
             )
         return found
+
+    def modal_token(self) -> "Token":
+        """Return the token of Modal, whose containers may embed at OpenAI.
+
+        Raises:
+            RunnerAway: The writer has not allowed one of them, there is no token, or the
+                keyring is locked.
+        """
+        from lrwr.core.adapters.runner.choose import token_of
+        from lrwr.core.ports.job_runner import RunnerAway
+
+        refused = self.refusal("openai-embeddings")
+        if refused is not None:
+            raise RunnerAway(str(refused), hint=refused.hint)
+        return token_of(partial(self.key, "modal"), self.env)
 
 
 class Outward:
@@ -162,6 +181,25 @@ class Outward:
         key = str if connection.own else partial(self.keyring.key, "openai-embeddings")
         return OpenAIEmbedder(connection, line, key, count)
 
+    def modal(self) -> "ModalCalls | None":
+        """Return what has documents read at Modal; None where this machine reads them.
+
+        Raises:
+            SettingsProblem: A setting leads elsewhere, or `model.prices` is no list.
+        """
+        if self._settings.ingest.runner == "local":
+            return None
+        from lrwr.core.adapters.runner.choose import connection_of, open_calls
+
+        connection = connection_of(self._settings)
+        if connection is None:
+            return None
+        calls = open_calls(
+            connection, self.library, self.keyring.modal_token, self.noting
+        )
+        self._stack.push_async_callback(calls.aclose)
+        return calls
+
     def reranker(self) -> "CohereReranker | None":
         """Return who looks again elsewhere; None where nobody elsewhere is set to.
 
@@ -176,13 +214,13 @@ class Outward:
             self._settings, partial(self.keyring.key, "cohere"), self.noting
         )
 
-    def reach(self, *, asking: bool) -> Reach:
+    def reach(self, *, asking: bool, waited: bool = False) -> Reach:
         """Return how language models are reached.
 
         Raises:
             SettingsProblem: The address or `model.prices` cannot be used.
         """
-        return Reach(self._line, asking, self.refusal("openai"))
+        return Reach(self._line, asking, self.refusal("openai"), waited)
 
     def web(self, *, asking: bool) -> "WebSearch | None":
         """Return the web; None where it is off, or nothing is to be asked.
@@ -226,6 +264,29 @@ class Outward:
             return NoTracer()
         self._stack.push_async_callback(tracer.aclose)
         return tracer
+
+    def experiments(self) -> "ExperimentLog | None":
+        """Return who keeps results of evaluations; None where traces are off.
+
+        Raises:
+            SettingsProblem: A setting leads elsewhere, or `model.prices` is no list.
+        """
+        if self._settings.traces.keeper == "off":
+            return None
+        from lrwr.core.adapters.traces.choose import choose_experiments
+
+        key = partial(self.keyring.key, "langsmith")
+        return choose_experiments(self._settings, key, self.noting)
+
+    async def library_name(self) -> str:
+        """Return what tells the library's records from any others: made up, no words.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        from lrwr.core.adapters.records.sqlite.feed import SqliteChangeFeed
+
+        return await SqliteChangeFeed(self.database).library()
 
     @cached_property
     def _line(self) -> "Line | None":

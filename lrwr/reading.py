@@ -1,9 +1,7 @@
 """The service that reads the manuscript, fitted as the settings say."""
 
-import os
-import platform
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
@@ -16,15 +14,17 @@ from lrwr.outward import Outward, Reach, priced, told
 
 if TYPE_CHECKING:
     from lrwr.core.adapters.embed.local import LocalEmbedder
-    from lrwr.core.adapters.records.sqlite.database import Database
+    from lrwr.core.adapters.runner.calls import ModalCalls
     from lrwr.core.canon.model import Canon
     from lrwr.core.model.chunks import TextHash
     from lrwr.core.ports.analysis_store import AnalysisStore
     from lrwr.core.ports.embedder import Embedder
     from lrwr.core.ports.job_queue import JobQueue
+    from lrwr.core.ports.job_runner import JobRunner
     from lrwr.core.ports.manuscript_source import ManuscriptSource
+    from lrwr.keeping import Stores
     from lrwr.pipeline.analysis import CloseReading
-    from lrwr.pipeline.recipes import Recipe
+    from lrwr.pipeline.recipes import Recipe, Tools
     from lrwr.pipeline.service import DocumentProcessingService
     from lrwr.pipeline.weaving import StoryWeaver
 
@@ -36,6 +36,8 @@ class Bounds:
     Unless `complete`, what an earlier one left unfinished stays so. `jobs` are taken
     instead of the library's own queue, `source` instead of the folders named. Without
     `vectors` passages are cut as ever, and not embedded: they are not to be searched.
+    Only where `elsewhere` may documents be read on other machines, if the settings say so.
+    With `missing_too` what was never a file of this machine is forgotten as well.
     """
 
     calls: int = 0
@@ -43,6 +45,8 @@ class Bounds:
     jobs: "JobQueue | None" = None
     source: "ManuscriptSource | None" = None
     vectors: bool = True
+    elsewhere: bool = False
+    missing_too: bool = False
 
 
 UNBOUNDED = Bounds()
@@ -53,7 +57,7 @@ UNBOUNDED = Bounds()
 class Desk:
     """What reading needs at hand; `embedder` is None where nothing is embedded."""
 
-    database: "Database"
+    stores: "Stores"
     local: "LocalEmbedder"
     embedder: "Embedder | None"
     now: Callable[[], float]
@@ -97,28 +101,49 @@ def processing(
     Raises:
         SettingsProblem: The language model that is set has no key or no name.
     """
-    from lrwr.core.adapters.records.sqlite.knowledge import SqliteKnowledgeStore
+    from lrwr.core.adapters.records.workers import worker_named
     from lrwr.core.adapters.source.folder import FolderSource
     from lrwr.core.adapters.source.parser import Parser
+    from lrwr.pipeline.learning import ReadHere
     from lrwr.pipeline.recipes import Tools
     from lrwr.tracing.readings import TracedProcessing
 
     settings, now = lender.settings, desk.now
-    store = SqliteKnowledgeStore(desk.database, now=now)
+    store, analyses = desk.stores.knowledge, desk.stores.analysis
     known = store.known_vectors if bounds.vectors else _all_known
     folders = FolderSource(lender.library.root, targets, settings.manuscript.exclude)
+    tools = Tools(desk.local.count_tokens, desk.embedder, known)
+    calls = lender.outward.modal() if bounds.elsewhere and reach.asking else None
+    if calls is not None:
+        reach = replace(reach, asking=False)  # a model is asked elsewhere, too
+    close = close_reading(settings, analyses, reach, bounds.calls)
+    chosen, parse = recipe(settings, analyses, close), Parser()
+    runner: JobRunner = ReadHere(parse, chosen, tools)
+    if calls is not None:
+        runner = _elsewhere(settings, chosen, tools, analyses, calls)
     made = TracedProcessing(
         source=bounds.source or folders,
-        parse=Parser(),
-        recipe=recipe(settings, desk.database, now, reach, calls=bounds.calls),
-        tools=Tools(desk.local.count_tokens, desk.embedder, known),
+        parse=parse,
+        recipe=chosen,
+        tools=tools,
         store=store,
         jobs=bounds.jobs or lender.jobs,
-        worker=f"{platform.node()}/{os.getpid()}/{uuid4().hex[:8]}",
-        weaver=weaver(settings, desk.database, canon),
+        worker=worker_named(uuid4().hex[:8]),
+        weaver=weaver(settings, desk.stores, canon),
+        pause=desk.stores.pause,
         complete=bounds.complete,
+        missing_too=bounds.missing_too,
+        runner=_filing(runner, desk.stores),
     )
-    return made.traced(lender.outward.tracer(asking=reach.asking), now)
+    asking = reach.asking or calls is not None
+    return made.traced(lender.outward.tracer(asking=asking), now)
+
+
+def _filing(runner: "JobRunner", stores: "Stores") -> "JobRunner":
+    """Have every file that is read kept as well, where somebody keeps files."""
+    from lrwr.pipeline.filing import Filing
+
+    return runner if stores.files is None else Filing(runner, stores.files)
 
 
 async def _all_known(space: str, texts: "set[TextHash]") -> "set[TextHash]":
@@ -127,19 +152,11 @@ async def _all_known(space: str, texts: "set[TextHash]") -> "set[TextHash]":
 
 
 def recipe(
-    settings: Settings,
-    database: "Database",
-    now: Callable[[], float],
-    reach: Reach,
-    *,
-    calls: int = 0,
+    settings: Settings, store: "AnalysisStore", close: "CloseReading | None"
 ) -> "Recipe":
     """Return how the pipeline that is set makes knowledge of a document.
 
-    `calls` bounds what a language model is asked; 0 does not.
-
-    Raises:
-        SettingsProblem: The language model that is set has no key or no name.
+    `close` is who reads with a language model, None where nobody does.
     """
     from lrwr.pipeline.recipes import NaiveRecipe
 
@@ -147,48 +164,81 @@ def recipe(
     if settings.pipeline is Pipeline.NAIVE:
         return NaiveRecipe(size=chunk.size, overlap=chunk.overlap)
     from lrwr.core.adapters.analyst.rules import RulesAnalyst
-    from lrwr.core.adapters.records.sqlite.story import SqliteAnalysisStore
     from lrwr.core.adapters.sentences import sentence_spans
     from lrwr.pipeline.agentic import AgenticRecipe
     from lrwr.pipeline.stages.semantic import Limits
 
-    store = SqliteAnalysisStore(database, now=now)
     return AgenticRecipe(
         limits=Limits(least=chunk.smallest, most=chunk.largest),
         split=sentence_spans,
         rules=RulesAnalyst(sentence_spans),
         store=store,
-        reading=_reading(settings, store, reach, calls),
+        reading=close,
     )
 
 
+def _elsewhere(
+    settings: Settings,
+    recipe: "Recipe",
+    tools: "Tools",
+    store: "AnalysisStore",
+    calls: "ModalCalls",
+) -> "JobRunner":
+    """Return who has documents read at Modal; nothing is opened yet.
+
+    Raises:
+        SettingsProblem: A setting names what only this machine can reach.
+    """
+    from lrwr.core.adapters.runner.choose import carried
+    from lrwr.core.adapters.runner.modal import ModalRunner, Task
+    from lrwr.core.adapters.source.parser import Parser
+    from lrwr.pipeline.elsewhere import share_of
+    from lrwr.pipeline.learning import recipe_name
+
+    parse, embedder = Parser(), tools.embedder
+    task = Task(
+        settings=carried(settings),
+        recipe=recipe_name(parse, recipe, tools),
+        pipeline=recipe.pipeline,
+        space=tools.space,
+        dimensions=embedder.dimensions if embedder else 0,
+        places=settings.ingest.containers,
+    )
+    return ModalRunner(task, parse, share_of(recipe, tools, store), calls)
+
+
 def weaver(
-    settings: Settings, database: "Database", canon: "Callable[[], Canon]"
+    settings: Settings, stores: "Stores", canon: "Callable[[], Canon]"
 ) -> "StoryWeaver | None":
     """Return what makes the cast; None in pipeline a, which knows nobody."""
     if settings.pipeline is Pipeline.NAIVE:
         return None
     from lrwr.core.adapters.records.sqlite.passages import SqlitePassageStore
-    from lrwr.core.adapters.records.sqlite.story import SqliteCastStore
     from lrwr.pipeline.weaving import StoryWeaver
 
     return StoryWeaver(
-        store=SqliteCastStore(database),
-        passages=SqlitePassageStore(database),
+        store=stores.casts,
+        passages=SqlitePassageStore(stores.database),
         patterns=settings.manuscript.order,
         canon=canon,
     )
 
 
-def _reading(
-    settings: Settings, store: "AnalysisStore", reach: Reach, calls: int
+def close_reading(
+    settings: Settings, store: "AnalysisStore", reach: Reach, calls: int = 0
 ) -> "CloseReading | None":
     """Return who reads with the language model that is set; None where none is.
 
     Where the writer has not allowed it, what the model said before is still told.
+    `calls` bounds what it is asked; 0 does not.
+
+    Raises:
+        SettingsProblem: The language model that is set has no key or no name.
     """
     from lrwr.core.adapters.chat.choose import Role
 
+    if settings.pipeline is Pipeline.NAIVE:
+        return None
     chat = fitting.chat(settings, Role.ANALYST, reach)
     if chat is None:
         return None

@@ -8,8 +8,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lrwr import fitting, reading
-from lrwr.core.model.errors import NotFound
+from lrwr import fitting, keeping, reading
 from lrwr.core.settings.library import (
     Library,
     check_state_dir,
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from lrwr.core.retrieval.confidence import Calibrations
     from lrwr.core.retrieval.freshness import FreshnessService
     from lrwr.core.retrieval.search import PassageFinder
+    from lrwr.keeping import Stores
     from lrwr.pipeline.service import DocumentProcessingService
 
 
@@ -50,13 +50,15 @@ async def open_services(
     *,
     now: Callable[[], float] = time.time,
     say: Callable[[str], None] | None = None,
+    brief: bool = True,
 ) -> "AsyncIterator[Services]":
     """Lend out services, and close whatever they opened on the way out.
 
-    `say` is told, from any thread, what a service did unasked.
+    `say` is told, from any thread, what a service did unasked. What goes on for long is
+    not `brief`: it hears of changes that were made elsewhere.
     """
     async with AsyncExitStack() as stack:
-        yield Services(settings, stack, now, say)
+        yield Services(settings, stack, now, say, brief)
 
 
 class Services:
@@ -68,13 +70,13 @@ class Services:
         stack: AsyncExitStack,
         now: Callable[[], float],
         say: Callable[[str], None] | None = None,
+        brief: bool = True,
     ) -> None:
         self.settings = settings
         self.library: Library = library_of(settings)
         check_state_dir(self.library)
-        self._stack = stack
-        self._now = now
-        self._say = say
+        self._stack, self._now = stack, now
+        self._say, self._brief = say, brief
         self._opening = asyncio.Lock()
         self._index: VectorIndex | None = None
 
@@ -96,7 +98,7 @@ class Services:
         prepare_state_dir(self.library)
         return reading.processing(
             self,
-            reading.Desk(self._database, self._local, self._embedder, self._now),
+            reading.Desk(self.stores, self._local, self._embedder, self._now),
             targets,
             reach=self.outward.reach(asking=asking),
             canon=self._canon_file().load,
@@ -108,7 +110,7 @@ class Services:
         """What the library holds of single documents."""
         from lrwr.core.adapters.records.sqlite.holdings import SqliteHoldingStore
 
-        return SqliteHoldingStore(self._database)
+        return SqliteHoldingStore(self.stores.database)
 
     def manuscript(self) -> tuple[Path, ...]:
         """Return the folders and files that hold the manuscript, absolute.
@@ -157,7 +159,7 @@ class Services:
         """What is known of the story, as it is kept."""
         from lrwr.core.adapters.records.sqlite.story import SqliteStoryStore
 
-        return SqliteStoryStore(self._database)
+        return SqliteStoryStore(self.stores.database)
 
     def bible(self) -> "BibleService":
         """Return the service that reads what is known of the story.
@@ -177,8 +179,8 @@ class Services:
 
     def judge(self, *, asking: bool = True, calls: int = 0) -> "PairJudge | None":
         """Return who judges what rules cannot compare: see `fitting.judge`."""
-        reach, now = self.outward.reach(asking=asking), self._now
-        return fitting.judge(self.settings, self._database, reach, now, calls)
+        reach = self.outward.reach(asking=asking)
+        return fitting.judge(self.settings, self.stores.analysis, reach, calls)
 
     def _canon_file(self) -> "CanonFile":
         from lrwr.core.canon.file import CanonFile
@@ -205,7 +207,8 @@ class Services:
 
         store, pipeline = self.passages, self.settings.pipeline
         shelf = Shelf(store, self._lexical, self._closer_look, sentence_spans, pipeline)
-        voices = fitting.voices(self.settings, shelf, self.outward.reach(asking=asking))
+        reach = self.outward.reach(asking=asking, waited=True)
+        voices = fitting.voices(self.settings, shelf, reach)
         web = self.outward.web(asking=asking)
         tracer = self.outward.tracer(asking=asking)
         return fitting.sessions(self, voices, web, now=self._now, tracer=tracer)
@@ -213,20 +216,16 @@ class Services:
     @cached_property
     def outward(self) -> Outward:
         """What may leave this machine, what left it, and the way there."""
-        given = self.settings, self.library, self._stack, self._database, self._now
+        given = self.settings, self.library, self._stack, self._plain, self._now
         return Outward(*given, say=self._say)
 
     @cached_property
     def passages(self) -> "PassageStore":
-        """What answering reads.
-
-        Raises:
-            NotFound: Nothing has been ingested here.
-        """
+        """What answering reads; `NotFound` where nothing has been ingested."""
         from lrwr.core.adapters.records.sqlite.passages import SqlitePassageStore
 
         self.require_library()
-        return SqlitePassageStore(self._database)
+        return SqlitePassageStore(self.stores.database)
 
     @cached_property
     def freshness(self) -> "FreshnessService":
@@ -238,17 +237,13 @@ class Services:
     @cached_property
     def threads(self) -> "ThreadStore":
         """Conversations; `NotFound` where nothing has been ingested."""
-        from lrwr.core.adapters.records.sqlite.threads import SqliteThreadStore
-
         self.require_library()
-        return SqliteThreadStore(self._database)
+        return self.stores.threads
 
     @cached_property
     def jobs(self) -> "JobQueue":
         """The work that waits, runs and is done."""
-        from lrwr.core.adapters.records.sqlite.jobs import SqliteJobQueue
-
-        return SqliteJobQueue(self._database, now=self._now)
+        return self.stores.jobs
 
     @cached_property
     def reranker(self) -> "Reranker | None":
@@ -267,14 +262,20 @@ class Services:
             NotFound: Nothing has been ingested here.
         """
         if not self.library.database.exists():
-            raise NotFound(
-                f"Nothing has been ingested in {self.library.root}",
-                hint="Run `lrwr ingest FOLDER` with the folder of your manuscript, or"
-                " go to where you ran it.",
-            )
+            raise keeping.nothing_here(self.settings, self.library)
 
     @cached_property
-    def _database(self) -> "Database":
+    def stores(self) -> "Stores":
+        """Who keeps what is written: a file here, or a project.
+
+        Raises:
+            SettingsProblem: A project is to keep it, and does not yet.
+        """
+        given = self.settings, self.outward, self._stack, self._now, self._say
+        return keeping.choose_stores(*given, brief=self._brief)
+
+    @cached_property
+    def _plain(self) -> "Database":
         from lrwr.core.adapters.records.sqlite.database import Database
 
         database = Database(self.library.database, say=self._say)
@@ -285,7 +286,7 @@ class Services:
     def _lexical(self) -> "LexicalIndex":
         from lrwr.core.adapters.records.sqlite.lexical import SqliteLexicalIndex
 
-        return SqliteLexicalIndex(self._database)
+        return SqliteLexicalIndex(self.stores.database)
 
     @cached_property
     def _local(self) -> "LocalEmbedder":

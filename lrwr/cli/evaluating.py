@@ -139,6 +139,8 @@ def _ask_leave(services: "Services", output: "Output", wanted: Wanted) -> None:
     from lrwr.cli.leave import SEARCHING, ask_leave, tell_first_use
 
     names = (*SEARCHING, *(("openai",) if wanted.model else ()))
+    if not wanted.dry_run:
+        names = (*names, "langsmith")
     ask_leave(services, output, *names, as_json=wanted.as_json)
     if not wanted.dry_run:
         tell_first_use(services, output, *names)

@@ -34,6 +34,7 @@ def _work(report: "IngestReport") -> dict[str, object]:
         "processed": report.processed,
         "unchanged": report.unchanged,
         "forgotten": report.forgotten,
+        "waiting": report.waiting,
         "renamed": [
             {"from": old, "to": new} for new, old in sorted(report.renamed.items())
         ],

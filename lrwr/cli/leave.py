@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 SEARCHING = ("openai-embeddings", "qdrant", "cohere")
 """What a search may be sent to."""
 
-READING = ("openai-embeddings", "langsmith")
+READING = ("openai-embeddings", "supabase", "langsmith")
 """What all that is read is sent to, whoever else reads it."""
 
-ANSWERING = ("openai", "tavily", *SEARCHING, "langsmith")
+ANSWERING = ("openai", "tavily", *SEARCHING, "supabase", "langsmith")
 """What a question may be sent to."""
 
 _YES = frozenset({"y", "yes"})

@@ -17,16 +17,19 @@ from lrwr.cli.commands import (
     chat,
     check,
     config,
+    deploy,
     diff,
     doctor,
     eval_review,
     export,
+    forget,
     gaps,
     home,
     ingest,
     init,
     jobs,
     keys,
+    moving,
     privacy,
     quotes,
     recap,
@@ -66,6 +69,9 @@ eval_app = typer.Typer(invoke_without_command=True, epilog=evaluation.EPILOG)
 gaps_app = typer.Typer(cls=NamedGroup, invoke_without_command=True, epilog=gaps.EPILOG)
 threads_app = typer.Typer(invoke_without_command=True, epilog=threads.EPILOG)
 privacy_app = typer.Typer(invoke_without_command=True, epilog=privacy.EPILOG)
+deploy_app = typer.Typer(
+    help="Put lrwr where documents can be read elsewhere.", no_args_is_help=True
+)
 export_app = typer.Typer(
     help="Write what lrwr knows into a file of yours.", no_args_is_help=True
 )
@@ -104,6 +110,8 @@ def main(
 
 
 app.command("ingest", epilog=ingest.EPILOG)(ingest.ingest)
+deploy_app.command("modal", epilog=deploy.MODAL_EPILOG)(deploy.modal)
+app.add_typer(deploy_app, name="deploy")
 app.command("watch", epilog=watch.EPILOG)(watch.watch)
 app.command("diff", epilog=diff.EPILOG)(diff.diff)
 app.command("search", epilog=search.EPILOG)(search.search)
@@ -113,6 +121,7 @@ eval_app.callback()(evaluation.evaluate)
 eval_app.command("compare", epilog=evaluation.COMPARE_EPILOG)(evaluation.compare)
 eval_app.command("review", epilog=eval_review.EPILOG)(eval_review.review)
 eval_app.command("runs")(evaluation.runs)
+eval_app.command("send", epilog=evaluation.SEND_EPILOG)(evaluation.send)
 eval_app.command("show", epilog=evaluation.SHOW_EPILOG)(evaluation.show)
 app.add_typer(eval_app, name="eval")
 app.command("status")(status.status)
@@ -122,6 +131,9 @@ app.command("doctor", epilog=doctor.DOCTOR_EXAMPLES)(doctor.doctor)
 app.command("repair", epilog=doctor.REPAIR_EXAMPLES)(doctor.repair)
 app.command("backup", epilog=backup.BACKUP_EXAMPLES)(backup.backup)
 app.command("restore", epilog=backup.RESTORE_EXAMPLES)(backup.restore)
+app.command("push", epilog=moving.PUSH_EPILOG)(moving.push)
+app.command("pull", epilog=moving.PULL_EPILOG)(moving.pull)
+app.command("forget", epilog=forget.EPILOG)(forget.forget)
 settings_app.command("show")(config.config_show)
 settings_app.command("path")(config.config_path)
 settings_app.command("keys", epilog=keys.KEYS_EXAMPLES)(keys.keys)

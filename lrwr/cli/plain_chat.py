@@ -157,7 +157,7 @@ class Conversation:
         """Yield what is typed, empty lines left out; a second Ctrl-C in a row ends it."""
         while True:
             try:
-                text = self._lines.next()
+                text = self._next()
             except KeyboardInterrupt:
                 self._talk.output.story()
                 if self._interrupted or not self._lines.terminal:
@@ -167,9 +167,14 @@ class Conversation:
                 continue
             if text is None:
                 return
-            if text.strip():
-                self._interrupted = False
-                yield text
+            self._interrupted = False
+            yield text
+
+    def _next(self) -> str | None:
+        """Return the next line that is not empty; None where there is none."""
+        while (text := self._lines.next()) is not None and not text.strip():
+            continue
+        return text
 
     def _told(self, handle: Callable[[str], bool], text: str) -> bool:
         """Do what a text asks for; tell what goes wrong. Return whether to go on."""

@@ -1,7 +1,9 @@
 """Running a service's coroutine from a command."""
 
 import asyncio
+import signal
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from lrwr.core.model.errors import LrwrError
@@ -28,3 +30,26 @@ def run_async(
             first = first.exceptions[0]
         failure = first
     raise failure
+
+
+def run_to_clean_up(work: Coroutine[Any, Any, Result]) -> Result:
+    """Run `work` as `run_async` does, and end it by SIGTERM as by Ctrl-C.
+
+    For work that leaves something behind if it is merely killed.
+
+    Raises:
+        LrwrError: The first that any task met.
+        KeyboardInterrupt: It was told to end.
+    """
+
+    async def heeding() -> Result:
+        task = asyncio.current_task()
+        assert task is not None
+        with suppress(NotImplementedError):  # Windows has no SIGTERM to heed
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        return await work
+
+    try:
+        return run_async(heeding())
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None

@@ -122,5 +122,6 @@ def _moves(report: "IngestReport") -> str:
     gone = report.forgotten - len(report.renamed)
     text = f", {len(report.renamed):,} renamed" if report.renamed else ""
     text += f", {gone:,} forgotten" if gone > 0 else ""
+    text += f", {report.waiting:,} not read yet" if report.waiting else ""
     failed = len(report.problems)
     return text + (f", {failed:,} not readable" if failed else "")

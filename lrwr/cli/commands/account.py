@@ -17,9 +17,9 @@ LOGIN_EPILOG = (
 LOGOUT_EPILOG = "Example: lrwr logout"
 WHOAMI_EPILOG = "Examples: lrwr whoami · lrwr whoami --json"
 
-NOT_YET = (
-    "What lrwr knows and your conversations stay on this machine: keeping them in the"
-    " project cannot be turned on yet."
+WHAT_NEXT = (
+    "Nothing of your book goes there by that. To take a library there: lrwr push. To"
+    " bring one here: lrwr pull."
 )
 
 _LONGEST = 10_000
@@ -34,7 +34,7 @@ def login(
 ) -> None:
     """Sign in to your Supabase project. The password is asked for, or read from stdin.
 
-    Nothing of your book goes there: records are still kept on this machine.
+    Nothing of your book goes there by that: see `lrwr push`.
     """
     from lrwr.cli.running import run_async
 
@@ -45,7 +45,7 @@ def login(
     account = run_async(way.auth.sign_in(address, password))
     output.answer(f"Signed in as {account.email} at {way.project.host}.")
     output.story(_kept(way))
-    output.story(NOT_YET)
+    output.story(WHAT_NEXT)
 
 
 def logout(context: typer.Context) -> None:

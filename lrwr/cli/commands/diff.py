@@ -8,6 +8,7 @@ from lrwr.cli.flags import Json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from lrwr.cli.output import Output
     from lrwr.core.model.documents import DocumentId
@@ -54,19 +55,20 @@ def diff(
     It compares the files as they are with the last ingest, or with a revision of git.
     The library is not changed, and nothing is sent anywhere.
     """
-    import signal
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
 
     from lrwr.cli import diffed
     from lrwr.cli.begin import begin
-    from lrwr.cli.running import run_async
+    from lrwr.cli.running import run_to_clean_up
     from lrwr.core.model.errors import ExitCode
     from lrwr.diffing import Asked
 
     settings, output = begin(context)
     asked = Asked(rev, since)
-    # Whoever ends it, the copy that it works on is deleted, as after Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    compared = run_async(_compare(settings, output, asked, only or []))
+    with TemporaryDirectory(prefix="lrwr-diff-") as folder:
+        work = _compare(settings, output, asked, only or [], Path(folder))
+        compared = run_to_clean_up(work)
     for remark in compared.remarks:
         output.warn(remark)
     if as_json:
@@ -80,7 +82,11 @@ def diff(
 
 
 async def _compare(
-    settings: "Settings", output: "Output", asked: "Asked", only: "Sequence[str]"
+    settings: "Settings",
+    output: "Output",
+    asked: "Asked",
+    only: "Sequence[str]",
+    place: "Path",
 ) -> "Compared":
     from dataclasses import replace
 
@@ -93,7 +99,8 @@ async def _compare(
     async with open_services(settings, say=output.story) as services:
         targets = targets_of(services.manuscript())
         with output.progress("Comparing", None) as advance:
-            compared = await compare(services, targets, asked, watcher(advance, output))
+            emit = watcher(advance, output)
+            compared = await compare(services, targets, asked, place, emit)
         if not only:
             return compared
         documents = _documents(services, compared, only)

@@ -18,6 +18,7 @@ EPILOG = (
     " --dry-run · lrwr eval review · lrwr eval compare 20261122-1 20261122-2 · lrwr eval --calibrate"
     " --save"
 )
+SEND_EPILOG = "Examples: lrwr eval send · lrwr eval send 20261122-1"
 COMPARE_EPILOG = "Example: lrwr eval compare 20261122-1 20261122-2"
 SHOW_EPILOG = "Examples: lrwr eval show · lrwr eval show 20261122-1 --report ../old.md"
 
@@ -190,6 +191,22 @@ def show(
     reports.give(settings, output, found, (), report, force=force, as_json=as_json)
 
 
+def send(
+    context: typer.Context,
+    run: Annotated[
+        str | None,
+        typer.Argument(metavar="[RUN]", help="The beginning of its id; the newest."),
+    ] = None,
+) -> None:
+    """Send the results of a run to LangSmith, where traces are kept there."""
+    from lrwr.cli import experiments
+    from lrwr.cli.begin import begin
+    from lrwr.cli.running import run_async
+
+    settings, output = begin(context)
+    run_async(experiments.send(settings, output, run))
+
+
 def _check(wanted: "Wanted", *, calibrate: bool, save: bool, reset: bool) -> None:
     from lrwr.core.model.errors import SettingsProblem
 
@@ -248,7 +265,7 @@ def _evaluate(
     *,
     force: bool,
 ) -> None:
-    from lrwr.cli import evaluating, reports
+    from lrwr.cli import evaluating, experiments, reports
     from lrwr.cli.running import run_async
 
     if file is not None:
@@ -263,4 +280,9 @@ def _evaluate(
             file,
             force=force,
             as_json=wanted.as_json,
+        )
+        run_async(
+            experiments.send_unasked(
+                settings, output, done.report, as_json=wanted.as_json
+            )
         )

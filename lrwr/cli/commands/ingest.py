@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from lrwr.core.ports.record_store import LibraryCounts
     from lrwr.core.settings.values import Settings
     from lrwr.pipeline.report import IngestReport
+    from lrwr.reading import Bounds
 
 EPILOG = (
     "Examples: lrwr ingest ./manuscript · lrwr ingest (again, the same folders) ·"
@@ -44,6 +45,19 @@ Budget = Annotated[
         min=0, metavar="USD", help="What a language model may cost in this run."
     ),
 ]
+Remote = Annotated[
+    bool,
+    typer.Option(
+        "--remote", help="Have documents read in containers at Modal, in this run."
+    ),
+]
+ForgetMissing = Annotated[
+    bool,
+    typer.Option(
+        "--forget-missing",
+        help="Forget also what another machine read and has no file on this one.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 
 
@@ -54,24 +68,32 @@ def ingest(
     dry_run: DryRun = False,
     verify: Verify = False,
     budget: Budget = None,
+    remote: Remote = False,
+    forget_missing: ForgetMissing = False,
     as_json: Json = False,
 ) -> None:
     """Read the manuscript. Only what changed since the last time costs anything."""
     from lrwr.cli.begin import begin
     from lrwr.cli.running import run_async
     from lrwr.core.model.errors import ExitCode
+    from lrwr.reading import Bounds
 
-    settings, output = begin(context, {"pipeline": pipeline, "model.budget": budget})
+    runner = "modal" if remote else None
+    flags = {"pipeline": pipeline, "model.budget": budget, "ingest.runner": runner}
+    settings, output = begin(context, flags)
     with _lent(settings, dry_run=dry_run) as lent:
         work = _ingest(
             lent,
             output,
             paths or [],
+            Bounds(elsewhere=True, missing_too=forget_missing),
             dry_run=dry_run,
             verify=verify,
             as_json=as_json,
         )
         report = run_async(work)
+    if report.away is not None:
+        raise report.away
     if report.problems:
         raise typer.Exit(int(ExitCode.PARTIAL))
 
@@ -89,13 +111,15 @@ def _lent(settings: "Settings", *, dry_run: bool) -> "Iterator[Settings]":
         yield settings
         return
     with TemporaryDirectory(prefix="lrwr-") as folder:
-        yield replace(settings, state_dir=folder)
+        records = replace(settings.records, keeper="embedded")
+        yield replace(settings, state_dir=folder, records=records)
 
 
 async def _ingest(
     settings: "Settings",
     output: "Output",
     paths: "Sequence[Path]",
+    bounds: "Bounds",
     *,
     dry_run: bool,
     verify: bool,
@@ -115,11 +139,11 @@ async def _ingest(
         warning = sync_warning(services.library.state_dir)
         if warning and not services.library.database.exists():
             output.warn(warning)
-        asked = [] if dry_run else [*READING]
+        asked = [] if dry_run else [*READING, "modal"]
         if settings.pipeline == "b" and not dry_run:
             asked.append("openai")
         ask_leave(services, output, *asked, as_json=as_json)
-        service = services.processing(targets, asking=not dry_run)
+        service = services.processing(targets, asking=not dry_run, bounds=bounds)
         tell_first_use(services, output, *asked)
         if paths and not dry_run and not settings.manuscript.folders:
             remember(services.library, targets)  # first: the work may be cut short

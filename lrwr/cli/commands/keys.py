@@ -15,16 +15,27 @@ KEYS_EXAMPLES = "Examples: lrwr config keys · lrwr config keys --json"
 Name = Annotated[str, typer.Argument(metavar="NAME", help=NAMES)]
 
 
-def set_key(context: typer.Context, name: Name) -> None:
+def set_key(
+    context: typer.Context,
+    name: Name,
+    words: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
+) -> None:
     """Keep a service's key in the system's keyring. It is asked for, and never shown.
 
     A key that is there turns nothing on: only a setting does.
     """
     import os
 
+    from lrwr.core.model.errors import SettingsProblem
     from lrwr.core.settings.keys import set_key as keep
     from lrwr.core.settings.keys import variables_of
 
+    if words:  # it would be said back as a word that is not understood
+        raise SettingsProblem(
+            "A key is asked for, and is no part of the command: shells keep those",
+            hint="Run `lrwr config set-key NAME` alone, and"
+            " take the other command out of your shell's history.",
+        )
     output = _output(context)
     asked = {variable: _asked(variable) for variable in variables_of(name)}
     for variable, key in asked.items():

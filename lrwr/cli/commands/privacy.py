@@ -92,6 +92,8 @@ def allow(context: typer.Context, service: ServiceName) -> None:
     if hosted.on_in(settings):
         output.answer(will_leave(hosted, settings))
         consents.tell(library, hosted.name)
+    elif settings.value(hosted.setting) == hosted.value:
+        output.story("It runs on this machine: for that nobody's leave is needed.")
     else:
         output.story(
             f'It is off: set `{hosted.setting}` to "{hosted.value}" to use it.'

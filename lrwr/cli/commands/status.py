@@ -58,6 +58,7 @@ async def facts_of(
         return {
             "root": services.library.root,
             "state_dir": services.library.state_dir,
+            "kept": settings.records.keeper,
             "folders": list(folders),
             "pipeline": settings.pipeline,
             "read_by": list(readers(labelled)) if counts.documents else [],
@@ -80,6 +81,8 @@ def tell(facts: "dict[str, object]", output: "Output") -> None:
     folders = facts["folders"]
     for folder in folders if isinstance(folders, list) else []:
         output.answer(f"Manuscript: {folder}")
+    if facts["kept"] != "embedded":
+        output.answer("Kept in your Supabase project: what is here is a copy of that.")
     output.answer(_who_read(facts))
     if facts["models"]:
         output.answer(_models(facts["models"]))

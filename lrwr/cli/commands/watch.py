@@ -95,7 +95,7 @@ async def _watch(
     from lrwr.watching import asks_model, watching
     from lrwr.wiring import open_services
 
-    async with open_services(settings, say=output.story) as services:
+    async with open_services(settings, say=output.story, brief=once) as services:
         targets = targets_of(paths or services.manuscript())
         _warn_of_sync(services, output)
         asked = ["openai"] if settings.pipeline == "b" and asks_model(settings) else []

@@ -2,13 +2,22 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
 from lrwr.core.model.errors import ServiceUnavailable
 
-_SHOWN = 200
-"""Characters of a server's own words that are repeated."""
+_TOLD = (
+    "temperature",
+    "reasoning_effort",
+    "max_tokens",
+    "max_completion_tokens",
+    "response_format",
+    "json_schema",
+    "encoding_format",
+    "dimensions",
+)
+"""What of a server's own words is repeated: they may say back what it was sent."""
 
 _BUSY = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 """States of a server in which waiting may help."""
@@ -61,14 +70,13 @@ CHAT = Advice()
 class Asked:
     """Who was asked, for the sentences: "OpenAI", "gpt-6-luna"; `timeout` in seconds.
 
-    `here` says that it is a server of the writer's own. `key` is never shown.
+    `here` says that it is a server of the writer's own.
     """
 
     server: str
     model: str
     timeout: float
     here: bool
-    key: str = field(repr=False)
     advice: Advice = CHAT
 
 
@@ -129,7 +137,7 @@ def no_answer(asked: Asked) -> Refused:
 
 def by_status(refusal: Refusal, asked: Asked, now: float) -> Refused:
     """Say what a status means; `now` is the time of day, for dates in headers."""
-    status, said = refusal.status, _shown(refusal.said, asked.key)
+    status, said = refusal.status, refusal.said
     advice = asked.advice
     if status == 402 or (status == 429 and any(word in said for word in _NO_CREDIT)):
         return Refused(
@@ -172,16 +180,10 @@ def _for_good(status: int, said: str, asked: Asked) -> tuple[str, str]:
     if any(words in said for words in _TOO_LONG):
         hint = f"Give the model a longer context, or set `{advice.model}` to another."
         return f"{name} cannot read so many pages at once ({status})", hint
-    told = f": {said}" if said else ""
+    named = [one for one in _TOLD if re.search(rf"\b{one}\b", said)]
+    told = f", and names {', '.join(named)}" if named else ""
     hint = f"Check {advice.check}."
     return f"{server} refused the request ({status}){told}", hint
-
-
-def _shown(said: str, key: str) -> str:
-    words = " ".join("".join(c if c.isprintable() else " " for c in said).split())
-    if key:
-        words = words.replace(key, "…")
-    return words[:_SHOWN]
 
 
 def asked_to_wait(headers: Mapping[str, str], *, now: float) -> float | None:

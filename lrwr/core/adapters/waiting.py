@@ -12,6 +12,17 @@ from lrwr.core.adapters.refusals import Refused
 
 T = TypeVar("T")
 
+WAITED_FOR = 10.0
+"""Seconds of patience with a server while somebody sits and waits for an answer.
+
+A question asks for vectors, a plan and an answer one after the other, and each has a
+way to do without: together they must not keep a writer for more than half a minute.
+"""
+
+IN_VAIN = 30.0
+"""Seconds for which a server that was waited for in vain is asked but not waited for:
+the rest of the same question."""
+
 _FIRST_WAIT = 1.0
 _LONGEST_WAIT = 30.0
 
@@ -49,6 +60,7 @@ class Turnstile:
         self._clock = clock
         self._places = asyncio.Semaphore(pace.concurrency)
         self._next = 0.0
+        self._in_vain_until = 0.0
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
@@ -62,13 +74,26 @@ class Turnstile:
         """Return what `call` returns, after as many tries as it takes.
 
         A server that asks one caller to wait is left alone by all. `patience` shortens
-        that of the pace, for one whom somebody waits for.
+        that of the pace, for one whom somebody waits for: then it is waited for in vain
+        once, and not again by the next for a while.
 
         Raises:
             Refused: Waiting does not help, or would take longer than the patience.
         """
-        longest = self._pace.patience
-        patience = longest if patience is None else min(patience, longest)
+        try:
+            came = await self._tried(call, self._longest(patience))
+        except Refused as refused:
+            if refused.retryable and patience is not None:
+                self._in_vain_until = self._clock.now() + IN_VAIN
+            raise
+        self._in_vain_until = 0.0
+        return came
+
+    def rest(self, seconds: float) -> None:
+        """Leave the server alone for so long: it said that it takes no more till then."""
+        self._next = max(self._next, self._clock.now() + seconds)
+
+    async def _tried(self, call: Callable[[], Awaitable[T]], patience: float) -> T:
         began, tries = self._clock.now(), 0
         while True:
             await self._may_start()
@@ -84,9 +109,12 @@ class Turnstile:
                 tries += 1
                 await self._clock.sleep(pause)
 
-    def rest(self, seconds: float) -> None:
-        """Leave the server alone for so long: it said that it takes no more till then."""
-        self._next = max(self._next, self._clock.now() + seconds)
+    def _longest(self, patience: float | None) -> float:
+        if patience is None:
+            return self._pace.patience
+        if self._clock.now() < self._in_vain_until:
+            return 0.0
+        return min(patience, self._pace.patience)
 
     def _pause(self, tries: int, after: float | None) -> float:
         """Return seconds to wait: twice as long each time, never the same for two."""

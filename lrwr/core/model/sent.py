@@ -19,6 +19,8 @@ class Purpose(StrEnum):
     RERANKING = "second look"
     VECTORS = "vectors"
     TRACES = "traces"
+    RECORDS = "records"
+    FILES = "files"
 
 
 class Outcome(StrEnum):

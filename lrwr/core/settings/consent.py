@@ -107,6 +107,30 @@ HOSTED: Mapping[str, Hosted] = {
         "qdrant",
         may_be_own=True,
     ),
+    "modal": Hosted(
+        "modal",
+        "Modal",
+        "ingest.runner",
+        "ingest.base_url",
+        "api.modal.com",
+        "MODAL_TOKEN_ID",
+        "the files of your manuscript and your notes that are new or changed, whole and"
+        " with their names",
+        "modal",
+    ),
+    "supabase": Hosted(
+        "supabase",
+        "Supabase",
+        "records.keeper",
+        "supabase.url",
+        "",
+        "SUPABASE_KEY",
+        "everything that lrwr knows of your book: its text, its files unless you keep them"
+        " out, the vectors of its passages, what is known of the story, what models said"
+        " of it, and your conversations",
+        "supabase",
+        may_be_own=True,
+    ),
     "tavily": Hosted(
         "tavily",
         "Tavily",
@@ -124,12 +148,12 @@ HOSTED: Mapping[str, Hosted] = {
         "traces.base_url",
         "api.smith.langchain.com",
         "LANGSMITH_API_KEY",
-        "the steps of your questions and of the reading of your manuscript: their times,"
-        " counts and models, without your text",
+        "the steps of your questions and of the reading of your manuscript, and what"
+        " `lrwr eval` found: times, counts, models and scores, without your text",
         "langsmith",
-        whole="the steps of your questions and of the reading of your manuscript, with"
-        " your questions, the answers, the passages they cite and the names of your"
-        " files",
+        whole="the steps of your questions and of the reading of your manuscript, and"
+        " what `lrwr eval` found, with your questions, the answers, the passages they"
+        " cite and the names of your files",
     ),
 }
 """The services that a setting can turn on."""

@@ -17,6 +17,10 @@ SERVICE = "lrwr"
 LONGEST = 1_200
 """Characters of a key: the keyring of Windows takes little more."""
 
+_LONGEST_NAME = 14
+"""Characters of what may be the name of a service: more may be a key, which is not
+said back."""
+
 VARIABLES: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_API_KEY",),
     "cohere": ("COHERE_API_KEY",),
@@ -58,7 +62,9 @@ def variables_of(name: str) -> tuple[str, ...]:
     near = get_close_matches(known, VARIABLES, n=1)
     offer = f"Did you mean {near[0]}? " if near else ""
     raise SettingsProblem(
-        f"lrwr knows no service {name!r}",
+        f"lrwr knows no service {name!r}"
+        if len(known) <= _LONGEST_NAME
+        else "That is no service's name; if it is a key, it is asked for afterwards",
         hint=f"{offer}Choose from: {', '.join(VARIABLES)}.",
     )
 

@@ -11,7 +11,12 @@ from typing import Literal
 
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.settings.declaring import Setting, declared_in, setting
-from lrwr.core.settings.elsewhere import SupabaseSettings, TracesSettings
+from lrwr.core.settings.elsewhere import (
+    IngestSettings,
+    RecordSettings,
+    SupabaseSettings,
+    TracesSettings,
+)
 from lrwr.core.settings.finding import (
     ChunkSettings,
     EmbeddingSettings,
@@ -283,8 +288,10 @@ class Settings:
     rerank: RerankSettings = field(default_factory=RerankSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
     chunk: ChunkSettings = field(default_factory=ChunkSettings)
+    ingest: IngestSettings = field(default_factory=IngestSettings)
     model: ModelSettings = field(default_factory=ModelSettings)
     web: WebSettings = field(default_factory=WebSettings)
+    records: RecordSettings = field(default_factory=RecordSettings)
     supabase: SupabaseSettings = field(default_factory=SupabaseSettings)
     traces: TracesSettings = field(default_factory=TracesSettings)
     watch: WatchSettings = field(default_factory=WatchSettings)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -12,6 +12,7 @@ from lrwr.core.adapters.chat.refusals import refusal
 from lrwr.core.adapters.embed.batches import Budget, batches, blank, shortened
 from lrwr.core.adapters.embed.rows import Odd, rows_of
 from lrwr.core.adapters.refusals import Advice, Asked, Refused, no_answer, used_up
+from lrwr.core.adapters.waiting import WAITED_FOR
 from lrwr.core.model.sent import Purpose, Sent
 
 if TYPE_CHECKING:
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
     from lrwr.core.model.chunks import Vectors
 
 OPENAI = "https://api.openai.com/v1"
-
-WAITED_FOR = 10.0
-"""Seconds of patience with a server for one text: a question, for whose answer somebody
-waits."""
 
 _NO_KEY = "none"
 
@@ -112,7 +109,6 @@ class OpenAIEmbedder:
             model=connection.name,
             timeout=connection.timeout,
             here=connection.own,
-            key="",
             advice=Advice(
                 section="embedding",
                 model="embedding.name",
@@ -167,7 +163,10 @@ class OpenAIEmbedder:
     async def _together(
         self, client: "AsyncOpenAI", asked: Sequence[Sequence[str]]
     ) -> "list[Rows]":
-        """Ask for several batches at once; the first that fails stops the others."""
+        """Ask for several batches at once; the first that fails stops the others.
+
+        One text alone is a question, for whose answer somebody waits.
+        """
         patience = WAITED_FOR if [len(one) for one in asked] == [1] else None
         try:
             async with asyncio.TaskGroup() as group:
@@ -249,7 +248,6 @@ class OpenAIEmbedder:
             if self._client is None:
                 about = self._connection
                 key = await asyncio.to_thread(self._key)
-                self._asked = replace(self._asked, key=key)
                 http = await self._line.http(
                     about.base_url, seconds=about.timeout, own=about.own
                 )

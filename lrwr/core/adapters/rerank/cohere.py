@@ -5,7 +5,7 @@ import math
 import ssl
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
@@ -90,7 +90,6 @@ class CohereReranker:
             model=connection.model,
             timeout=connection.timeout,
             here=False,
-            key="",
             advice=Advice(
                 section="rerank",
                 model="rerank.cohere_model",
@@ -179,8 +178,7 @@ class CohereReranker:
                 async with asyncio.timeout(about.timeout):
                     return await ask(client)
         except Exception as error:  # the client lets anything of its libraries through
-            asked = replace(self._asked, key=key)
-            refused = _failed(error, asked, self._clock.today())
+            refused = _failed(error, self._asked, self._clock.today())
             if _never_left(error):
                 note.unreached()
             raise refused from error

@@ -3,7 +3,7 @@
 import asyncio
 import ssl
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -26,6 +26,14 @@ TAVILY = "https://api.tavily.com"
 _LATER = "Ask again later; what your book says is answered without it."
 _OFF = 'or set [web] use = "off"'
 
+_NO_PAGES = "with something that is no list of pages"
+
+_NO_SUCH_PLACE = frozenset({404, 405})
+"""States of a server that searches, and has nothing at the address that was asked."""
+
+Ask = Callable[["AsyncClient"], Awaitable[object]]
+"""Asks by a connection, and returns what came back."""
+
 
 @dataclass(frozen=True, slots=True)
 class Connection:
@@ -39,6 +47,18 @@ class Connection:
     base_url: str = TAVILY
     timeout: float = 15.0
     own: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Credits:
+    """What an account has used of its plan."""
+
+    used: int
+    of: int
+
+
+class Unsaid(ServiceUnavailable):
+    """A server that does not say what an account has used: its key may be good."""
 
 
 class TavilySearch:
@@ -70,21 +90,56 @@ class TavilySearch:
         Raises:
             ServiceUnavailable: Tavily did not answer, refused, or sent nonsense.
         """
-        answer = await self._asked(query, limit)
+        answer = await self._asked(lambda http: self._search(http, query, limit))
         results = answer.get("results") if isinstance(answer, Mapping) else None
         if not isinstance(results, list):
-            raise _nonsense()
+            raise _nonsense(_NO_PAGES)
         return await asyncio.to_thread(pages_of, results, limit, self._sentences)
 
-    async def _asked(self, query: str, limit: int) -> object:
+    async def takes_the_key(self) -> Credits | None:
+        """Ask what the account has used: no search is made for it.
+
+        None where the key is taken and no counts are told. Tavily takes ten such
+        requests in ten minutes, besides those for pages.
+
+        Raises:
+            Unsaid: The server is one that does not tell.
+            ServiceUnavailable: Tavily did not answer, refused, or sent nonsense.
+        """
+        answer = await self._asked(self._usage)
+        if not isinstance(answer, Mapping):
+            raise _nonsense("with something that is no answer of Tavily's")
+        return _credits_in(answer)
+
+    async def _search(self, http: "AsyncClient", query: str, limit: int) -> object:
+        client = await asyncio.to_thread(_client, http, self._connection)
+        async with asyncio.timeout(self._connection.timeout):
+            return await client.search(
+                query,
+                search_depth="basic",
+                max_results=limit,
+                include_answer=False,
+                timeout=self._connection.timeout,
+            )
+
+    async def _usage(self, http: "AsyncClient") -> object:
+        key = {"Authorization": f"Bearer {self._connection.key}"}
+        async with asyncio.timeout(self._connection.timeout):
+            response = await http.get("/usage", headers=key)
+        try:
+            return response.json()
+        except (ValueError, RecursionError):
+            return None
+
+    async def _asked(self, ask: Ask) -> object:
         host = urlsplit(self._connection.base_url).hostname or ""
         about = Sent("tavily", host, Purpose.WEB_SEARCH)
         async with aclosing(Note(self._noting, about)) as note:
-            answer = await self._answered(query, limit, note)
+            answer = await self._answered(ask, note)
             note.whole()
         return answer
 
-    async def _answered(self, query: str, limit: int, note: Note) -> object:
+    async def _answered(self, ask: Ask, note: Note) -> object:
         import httpx
 
         http = await asyncio.to_thread(_open, self._connection)
@@ -94,15 +149,7 @@ class TavilySearch:
         http.event_hooks["response"].append(self._check)
         try:
             async with http:
-                client = await asyncio.to_thread(_client, http, self._connection)
-                async with asyncio.timeout(self._connection.timeout):
-                    return await client.search(
-                        query,
-                        search_depth="basic",
-                        max_results=limit,
-                        include_answer=False,
-                        timeout=self._connection.timeout,
-                    )
+                return await ask(http)
         except ServiceUnavailable:
             raise
         except Exception as error:  # the client lets anything of its libraries through
@@ -112,9 +159,15 @@ class TavilySearch:
 
     async def _check(self, response: "Response") -> None:
         """Say what a refusal means, before the client drops half of what it says."""
-        if response.status_code != 200:
+        status = response.status_code
+        if status in _NO_SUCH_PLACE and response.request.method == "GET":
+            raise Unsaid(
+                f"The server does not say whether it takes the key ({status})",
+                hint="The next search shows it; or check `web.base_url`.",
+            )
+        if status != 200:
             wait = asked_to_wait(response.headers, now=self._today())
-            raise _refused(response.status_code, wait)
+            raise _refused(status, wait)
 
 
 def _open(connection: Connection) -> "AsyncClient":
@@ -209,12 +262,22 @@ def _failed(error: Exception, connection: Connection) -> ServiceUnavailable:
             hint="Ask again.",
             retryable=True,
         )
-    return _nonsense()
+    return _nonsense(_NO_PAGES)
 
 
-def _nonsense() -> ServiceUnavailable:
+def _credits_in(answer: Mapping[object, object]) -> Credits | None:
+    """Return what is told of a plan, None where a number lacks."""
+    account = answer.get("account")
+    told = account if isinstance(account, Mapping) else {}
+    used, of = told.get("plan_usage"), told.get("plan_limit")
+    if isinstance(used, int) and isinstance(of, int):
+        return Credits(used, of)
+    return None
+
+
+def _nonsense(how: str) -> ServiceUnavailable:
     return ServiceUnavailable(
-        "Tavily answered with something that is no list of pages",
+        f"Tavily answered {how}",
         hint=f"Check `web.base_url`, {_OFF}.",
     )
 
