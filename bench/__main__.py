@@ -20,6 +20,8 @@ from bench.report import Line, say, summary, table
 PARTS = (
     "startup",
     "ingest",
+    "remote",
+    "moving",
     "unchanged",
     "spans",
     "edit",

@@ -106,11 +106,13 @@ def made(
     *,
     lender: Library | None = None,
     pipeline: str = "",
+    vectors: bool = True,
 ) -> Library:
     """Ingest copies of `sources` into a library at `root`, unless it is there.
 
     `lender` has vectors of the same texts, so that nothing is embedded again. An
-    empty `pipeline` is the one that lrwr has by default.
+    empty `pipeline` is the one that lrwr has by default. Without `vectors` nothing is
+    embedded.
     """
     stamp = root / STAMP
     if stamp.exists():
@@ -119,13 +121,15 @@ def made(
         note = "from an earlier run" + ("" if same else " of another lrwr")
         return Library(root, kept["summary"], Cost(**kept["cost"]), note)
     say(f"  ingesting {root.name} …")
-    prepare(root, sources, pipeline)
+    prepare(root, sources, pipeline, vectors=vectors)
     if lender is not None:
         _lend(lender, root)
     return stamped(root, *ingest(root))
 
 
-def prepare(root: Path, sources: Mapping[str, Path], pipeline: str = "") -> None:
+def prepare(
+    root: Path, sources: Mapping[str, Path], pipeline: str = "", *, vectors: bool = True
+) -> None:
     """Make a folder that is a library, with copies of `sources`, not yet ingested."""
     if root.exists():
         shutil.rmtree(root)
@@ -133,6 +137,7 @@ def prepare(root: Path, sources: Mapping[str, Path], pipeline: str = "") -> None
     folders = sorted({name.split("/")[0] for name in sources})
     text = f"pipeline = {json.dumps(pipeline)}\n" if pipeline else ""
     text += f"[manuscript]\nfolders = {json.dumps(folders)}\n"
+    text += "" if vectors else '[embedding]\nmodel = "off"\n'
     (root / "lrwr.toml").write_text(text, encoding="utf-8")
     copy_in(sources, root)
 

@@ -1,7 +1,7 @@
 """What holds for all tests: nothing depends on how fast a machine is."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,17 +14,26 @@ if TYPE_CHECKING:
 settings.register_profile("lrwr", deadline=None)
 settings.load_profile("lrwr")
 
-REQUIRED = "LRWR_REQUIRE_SUPABASE"
+REQUIRED = "REQUIRE_SUPABASE"
+"""Set where a test of Supabase that is skipped has failed."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    wanted = os.environ.get(REQUIRED) and item.get_closest_marker("supabase")
+    if wanted and report.skipped:
+        report.outcome, report.longrepr = "failed", str(report.longrepr)
+    return report
 
 
 @pytest.fixture(scope="session")
 def supabase() -> "Iterator[SupabaseServer]":
     from tests.fakes.supabase_server import missing, supabase_server
 
-    lacking = missing()
-    if lacking and os.environ.get(REQUIRED):
-        pytest.fail(lacking)
-    if lacking:
+    if lacking := missing():
         pytest.skip(lacking)
     with supabase_server() as server:
         yield server

@@ -17,6 +17,7 @@ from tests.fakes.model_server import (
     Turn,
 )
 from tests.fakes.planning import saying
+from tests.fakes.read_books import BY_WORDS, ReadBooks, write_files
 from tests.fakes.terminal import LRWR, Terminal
 
 FILES = {
@@ -43,20 +44,17 @@ def server() -> Iterator[ModelServer]:
 
 
 @pytest.fixture
-def book(server: ModelServer, tmp_path: Path) -> Terminal:
+def book(server: ModelServer, books: ReadBooks, tmp_path: Path) -> Terminal:
     """Two chapters that rules have read, and a model that may answer."""
-    folder = tmp_path / "book"
-    folder.mkdir()
-    for name, text in FILES.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    local = {
-        "LRWR_EMBEDDING_MODEL": "off",
-        "LRWR_MODEL_NAME": MODEL,
-        "LRWR_MODEL_BASE_URL": server.base_url,
-    }
-    home = tmp_path / "home"
-    Terminal(folder, home=home, **local).run("ingest", ".")
-    return Terminal(folder, home=home, LRWR_MODEL_USE="local", **local)
+    read = books.copy("asking", write_files(FILES), tmp_path, **BY_WORDS)
+    return Terminal(
+        read.folder,
+        home=tmp_path / "home",
+        LRWR_MODEL_USE="local",
+        LRWR_MODEL_NAME=MODEL,
+        LRWR_MODEL_BASE_URL=server.base_url,
+        **BY_WORDS,
+    )
 
 
 def test_a_model_plans_in_two_calls_and_answers_with_places(

@@ -1,3 +1,4 @@
+import json
 import shutil
 from pathlib import Path
 
@@ -7,8 +8,14 @@ from tests.fakes.terminal import Terminal
 QUESTIONS = ("marsh lantern", "Who keeps the ledger?", "belt", "tide rules")
 
 
-def answers(terminal: Terminal) -> list[str]:
-    return [terminal.run("search", words, "--json").out for words in QUESTIONS]
+def answers(terminal: Terminal) -> str:
+    asked = terminal.folder / "questions.jsonl"
+    asked.write_text(
+        "\n".join(json.dumps({"id": one, "question": one}) for one in QUESTIONS)
+    )
+    ran = terminal.run("search", "--batch", str(asked))
+    assert ran.code == 0
+    return ran.out
 
 
 def test_a_library_that_was_lost_answers_as_before(

@@ -19,13 +19,12 @@ def open_room(book: Terminal, *words: str, **env: str) -> PtyTerminal:
     )
 
 
-def read(sample: Terminal) -> Terminal:
-    assert sample.run("ingest", ".").code == 0
-    return sample
+@pytest.fixture
+def book(read_sample: Terminal) -> Terminal:
+    return read_sample
 
 
-def test_a_day_in_the_room(sample: Terminal, tmp_path: Path) -> None:
-    book = read(sample)
+def test_a_day_in_the_room(book: Terminal, tmp_path: Path) -> None:
     opened, editor = tmp_path / "opened", tmp_path / "vim"
     editor.write_text(f'#!/bin/sh\necho "$@" > "{opened}"\n')
     editor.chmod(0o755)
@@ -59,9 +58,8 @@ def test_a_day_in_the_room(sample: Terminal, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("told", [signal.SIGHUP, signal.SIGTERM])
 def test_a_terminal_that_is_closed_loses_nothing(
-    sample: Terminal, told: signal.Signals
+    book: Terminal, told: signal.Signals
 ) -> None:
-    book = read(sample)
     with ModelServer(key="") as server:
         server.pause = 0.05
         server.answering(
@@ -80,9 +78,8 @@ def test_a_terminal_that_is_closed_loses_nothing(
 
 
 def test_an_answer_that_could_not_be_kept_is_told_of_once_the_screen_is_gone(
-    sample: Terminal,
+    book: Terminal,
 ) -> None:
-    book = read(sample)
     database = next((book.folder / ".lrwr").glob("*.db"))
     with ModelServer(key="") as server:
         server.pause = 0.05

@@ -4,7 +4,7 @@ import json
 import tomllib
 
 from lrwr.core.model.errors import ExitCode
-from tests.e2e.conftest import EXAMPLE
+from tests.fakes.read_books import EXAMPLE
 from tests.fakes.terminal import Terminal
 
 SLIPS = tomllib.loads(
@@ -12,9 +12,8 @@ SLIPS = tomllib.loads(
 )["slip"]
 
 
-def test_the_sample_holds_its_planted_slips_and_no_third(sample: Terminal) -> None:
-    sample.run("ingest", ".")
-    done = sample.run("check", "--json")
+def test_the_sample_holds_its_planted_slips_and_no_third(read_sample: Terminal) -> None:
+    done = read_sample.run("check", "--json")
     assert done.code == ExitCode.CONTRADICTIONS
     found = json.loads(done.out)
     said = [one["found"]["evidence"][0]["text"] for one in found]
@@ -23,31 +22,29 @@ def test_the_sample_holds_its_planted_slips_and_no_third(sample: Terminal) -> No
         assert any(slip["b"]["quote"] in text for text in said)
 
 
-def test_a_slip_is_marked_as_intended_once_and_for_good(sample: Terminal) -> None:
-    sample.run("ingest", ".")
-    shown = sample.run("check")
+def test_a_slip_is_marked_as_intended_once_and_for_good(read_sample: Terminal) -> None:
+    shown = read_sample.run("check")
     assert "chapters/06-fog.md:32  ch6" in shown.out
     assert "lrwr check intend" in shown.err
-    ids = [one["id"] for one in json.loads(sample.run("check", "--json").out)]
-    done = sample.run("check", "intend", ids[0], "--because", "the fog miscounts")
+    ids = [one["id"] for one in json.loads(read_sample.run("check", "--json").out)]
+    done = read_sample.run("check", "intend", ids[0], "--because", "the fog miscounts")
     assert "meant (the fog miscounts)" in done.out
-    sample.run("check", "intend", ids[1])
-    after = sample.run("check")
+    read_sample.run("check", "intend", ids[1])
+    after = read_sample.run("check")
     assert after.code == 0
     assert "2 more are intended" in after.err
-    every = json.loads(sample.run("check", "--all", "--json").out)
+    every = json.loads(read_sample.run("check", "--all", "--json").out)
     assert [one["id"] for one in every] == ids
     assert every[0]["because"] == "the fog miscounts"
-    assert "the fog miscounts" in sample.run("canon").out
-    sample.run("check", "undo")
-    assert sample.run("check").code == ExitCode.CONTRADICTIONS
+    assert "the fog miscounts" in read_sample.run("canon").out
+    read_sample.run("check", "undo")
+    assert read_sample.run("check").code == ExitCode.CONTRADICTIONS
 
 
-def test_only_a_file_or_a_place_is_checked(sample: Terminal) -> None:
-    sample.run("ingest", ".")
-    (one,) = json.loads(sample.run("check", "chapters/06-fog.md", "--json").out)
+def test_only_a_file_or_a_place_is_checked(read_sample: Terminal) -> None:
+    (one,) = json.loads(read_sample.run("check", "chapters/06-fog.md", "--json").out)
     assert one["attribute"] == "number of rungs"
-    assert sample.run("check", "chapters/03-the-ledger-house.md").code == 0
-    assert sample.run("check", "--as-of", "ch5").code == 0
-    assert sample.run("check", "nowhere.md").code == ExitCode.NOT_FOUND
-    assert sample.run("check", "intend", "zzzz").code == ExitCode.NOT_FOUND
+    assert read_sample.run("check", "chapters/03-the-ledger-house.md").code == 0
+    assert read_sample.run("check", "--as-of", "ch5").code == 0
+    assert read_sample.run("check", "nowhere.md").code == ExitCode.NOT_FOUND
+    assert read_sample.run("check", "intend", "zzzz").code == ExitCode.NOT_FOUND

@@ -29,6 +29,7 @@ SUMMARY = {
     "model",
     "characters",
     "library",
+    "waiting",
 }
 
 

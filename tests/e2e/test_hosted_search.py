@@ -10,6 +10,7 @@ from tests.fakes import cohere_server, embedding_server
 from tests.fakes.cohere_server import CohereServer
 from tests.fakes.embedding_server import EmbeddingServer
 from tests.fakes.hosted_server import CutShort, Hang, Nonsense, Refuse, Turn
+from tests.fakes.read_books import BY_WORDS, ReadBooks, write_files
 from tests.fakes.terminal import Ran, Terminal
 
 FILES = {
@@ -38,9 +39,8 @@ class Desk:
 
     def __init__(self, place: Path, **env: str) -> None:
         self.book = place / "book"
-        self.book.mkdir()
-        for name, text in FILES.items():
-            (self.book / name).write_text(text, encoding="utf-8")
+        if not self.book.exists():
+            write_files(FILES)(self.book)
         self.own = place / "home/config/lrwr/lrwr.toml"
         self.own.parent.mkdir(parents=True)
         self.terminal = Terminal(self.book, home=place / "home", **env)
@@ -61,11 +61,11 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, cohere: CohereServer) -> Desk:
+def desk(tmp_path: Path, books: ReadBooks, cohere: CohereServer) -> Desk:
     """A desk at which Cohere looks again, after words alone."""
+    books.copy("lamps", write_files(FILES), tmp_path, **BY_WORDS)
     opened = Desk(tmp_path, COHERE_API_KEY=cohere_server.KEY)
     opened.set(with_cohere(cohere))
-    assert opened.run("ingest", ".").code == 0
     return opened
 
 

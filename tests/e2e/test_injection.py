@@ -15,6 +15,7 @@ import pytest
 from tests.fakes import web_server
 from tests.fakes.model_server import MODEL, Asked, ModelServer
 from tests.fakes.planning import SHAPES, a_step, planning
+from tests.fakes.read_books import BY_WORDS, ReadBooks, write_files
 from tests.fakes.terminal import Terminal
 from tests.fakes.web_server import WebServer, a_result
 
@@ -65,25 +66,20 @@ def web() -> Iterator[WebServer]:
 
 
 @pytest.fixture
-def book(model: ModelServer, web: WebServer, tmp_path: Path) -> Terminal:
-    folder = tmp_path / "book"
-    for name, text in FILES.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    home = tmp_path / "home"
-    embedding = {"LRWR_EMBEDDING_MODEL": "off"}
-    Terminal(folder, home=home, **embedding).run("ingest", ".")
+def book(
+    model: ModelServer, web: WebServer, books: ReadBooks, tmp_path: Path
+) -> Terminal:
+    read = books.copy("injection", write_files(FILES), tmp_path, **BY_WORDS)
     return Terminal(
-        folder,
-        home=home,
+        read.folder,
+        home=tmp_path / "home",
         LRWR_MODEL_USE="local",
         LRWR_MODEL_NAME=MODEL,
         LRWR_MODEL_BASE_URL=model.base_url,
         LRWR_WEB_USE="tavily",
         LRWR_WEB_BASE_URL=web.base_url,
         TAVILY_API_KEY=web_server.KEY,
-        **embedding,
+        **BY_WORDS,
     )
 
 

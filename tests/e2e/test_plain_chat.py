@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -17,23 +16,9 @@ from tests.fakes.terminal import LRWR, Ran, Terminal, check_refusal
 LEDGER = "Who keeps the ledger?"
 
 
-@pytest.fixture(scope="module")
-def read_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from tests.e2e.conftest import copy_sample
-
-    place = tmp_path_factory.mktemp("plain")
-    copy_sample(place / "book")
-    terminal = Terminal(place / "book", home=place / "home", LRWR_EMBEDDING_MODEL="off")
-    assert terminal.run("ingest", ".").code == 0
-    return place / "book"
-
-
 @pytest.fixture
-def book(read_once: Path, tmp_path: Path) -> Terminal:
-    shutil.copytree(read_once, tmp_path / "book")
-    return Terminal(
-        tmp_path / "book", home=tmp_path / "home", LRWR_EMBEDDING_MODEL="off"
-    )
+def book(read_sample: Terminal) -> Terminal:
+    return read_sample
 
 
 def chat(book: Terminal, *lines: str, **env: str) -> Ran:

@@ -156,13 +156,25 @@ def test_what_only_looks_sends_and_notes_nothing(
     book.run("ingest", ".", LRWR_MODEL_USE="off")
     for words in (
         ["ask", LAMP, "--show-prompt"], ["ingest", "--dry-run"], ["status"], [],
-        ["search", "lamp"], ["characters"], ["doctor"], ["privacy"], ["recap"],
+        ["search", "lamp"], ["characters"], ["privacy"], ["recap"],
     ):  # fmt: skip
         ran = book.run(*words)
         assert ran.code == 0, words
         assert "for the first time" not in ran.err
     assert server.asked == []
     assert NOTHING in book.run("privacy").out
+
+
+def test_the_doctor_lists_that_it_asked_for_the_models_and_sends_no_text(
+    book: Terminal, server: ModelServer
+) -> None:
+    server.models = ("gpt-6-luna",)
+    book.run("ingest", ".", LRWR_MODEL_USE="off")
+    ran = book.run("doctor")
+    assert (ran.code, ran.err) == (0, "")
+    assert [(one.method, one.size) for one in server.asked] == [("GET", 0)]
+    (newest,) = book.run("privacy", "--json").json["newest"]
+    assert (newest["outcome"], newest["price"]) == ("answered", 0)
 
 
 def test_a_server_on_this_machine_is_not_listed(

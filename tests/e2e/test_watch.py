@@ -9,30 +9,21 @@ import pytest
 
 from lrwr.core.model.errors import ExitCode
 from tests.fakes.terminal import Terminal, check_refusal
-from tests.fakes.watch_process import Watch, swap
+from tests.fakes.watch_process import BROWN, Watches, swap, write_book
 
-GREY = "# One\n\nNell Tallow's eyes were grey. Nell Tallow sang.\n"
-BROWN = GREY.replace("grey", "brown")
 HOOK = "import os, sys; print('HOOK', sys.argv[1:], os.environ['LRWR_CHANGED'])"
 
 
 @pytest.fixture
 def book(empty: Terminal) -> Terminal:
-    folder = empty.folder / "book"
-    folder.mkdir()
-    (folder / "1.md").write_text(GREY, encoding="utf-8")
-    (folder / "2.md").write_text("# Two\n\nThe frog sat still.\n", encoding="utf-8")
+    write_book(empty)
     return empty
 
 
 @pytest.fixture
-def started() -> Iterator[list[Watch]]:
-    watches: list[Watch] = []
-    yield watches
-    for watch in watches:
-        if watch.process.poll() is None:
-            watch.process.kill()
-        watch.process.communicate()
+def watches(book: Terminal) -> Iterator[Watches]:
+    with Watches(book) as opened:
+        yield opened
 
 
 def names(saved: dict[str, Any]) -> list[str]:
@@ -40,11 +31,9 @@ def names(saved: dict[str, Any]) -> list[str]:
 
 
 def test_saves_renames_and_deletions_are_followed(
-    book: Terminal, started: list[Watch]
+    book: Terminal, watches: Watches
 ) -> None:
-    watch = Watch(book, "book")
-    started.append(watch)
-    watch.begun()
+    watch = watches.start("book").begun()
     folder = book.folder / "book"
     (folder / "3.md").write_text("# Three\n\nThe eel bit.\n", encoding="utf-8")
     assert names(watch.hear("saved")) == ["book/3.md"]
@@ -68,11 +57,9 @@ def test_saves_renames_and_deletions_are_followed(
 
 
 def test_a_folder_that_goes_and_returns_is_waited_for(
-    book: Terminal, started: list[Watch]
+    book: Terminal, watches: Watches
 ) -> None:
-    watch = Watch(book, "book")
-    started.append(watch)
-    watch.begun()
+    watch = watches.start("book").begun()
     folder = book.folder / "book"
     folder.rename(book.folder / "away")
     watch.hear("away")
@@ -88,11 +75,9 @@ def test_a_folder_that_goes_and_returns_is_waited_for(
 
 
 def test_a_whole_library_that_goes_and_returns_is_not_made_anew(
-    book: Terminal, started: list[Watch]
+    book: Terminal, watches: Watches
 ) -> None:
-    watch = Watch(book, ".")
-    started.append(watch)
-    watch.begun()
+    watch = watches.start(".").begun()
     away = book.folder.with_name("away")
     book.folder.rename(away)
     watch.hear("away")
@@ -105,12 +90,11 @@ def test_a_whole_library_that_goes_and_returns_is_not_made_anew(
 
 
 def test_a_command_is_run_with_the_names_and_through_no_shell(
-    book: Terminal, started: list[Watch]
+    book: Terminal, watches: Watches
 ) -> None:
     assert book.run("ingest", "book").code == 0
     command = f'"{sys.executable}" -c "{HOOK}" "$(touch hacked)"'
-    watch = Watch(book, "--exec", command)
-    started.append(watch)
+    watch = watches.start("--exec", command)
     watch.hear("watching")
     odd = "; touch hacked #.md"
     swap(book.folder / "book" / odd, BROWN)
@@ -125,11 +109,9 @@ def test_a_command_is_run_with_the_names_and_through_no_shell(
 
 
 def test_a_command_that_fails_is_told_and_the_watch_goes_on(
-    book: Terminal, started: list[Watch]
+    book: Terminal, watches: Watches
 ) -> None:
-    watch = Watch(book, "book", "--exec", "no-such-command-at-all")
-    started.append(watch)
-    watch.begun()
+    watch = watches.start("book", "--exec", "no-such-command-at-all").begun()
     swap(book.folder / "book/1.md", BROWN)
     watch.hear("saved")
     assert "no-such-command-at-all cannot be run" in watch.stop()
@@ -159,14 +141,12 @@ def test_what_cannot_be_watched_is_refused(book: Terminal) -> None:
 
 
 def test_a_save_that_contradicts_what_was_said_before_is_told(
-    book: Terminal, started: list[Watch]
+    book: Terminal, watches: Watches
 ) -> None:
     note = book.folder / "book" / "characters" / "Nell Tallow.md"
     note.parent.mkdir()
     note.write_text("# Nell Tallow\n\n- Eyes: grey\n", encoding="utf-8")
-    watch = Watch(book, "book")
-    started.append(watch)
-    watch.begun()
+    watch = watches.start("book").begun()
     later = book.folder / "book" / "9.md"
     later.write_text("# Nine\n\nNell Tallow's eyes were green.\n", encoding="utf-8")
     watch.hear("saved")

@@ -1,22 +1,14 @@
-import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.fakes.terminal import Terminal
-
-EXAMPLE = Path(__file__).parents[2] / "examples/marsh-lantern"
+from tests.fakes.read_books import BY_WORDS, ReadBooks, copy_sample
 
 
 @pytest.fixture(scope="session")
-def read_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample, read by words alone. To use it, copy it: see `book`."""
-    place = tmp_path_factory.mktemp("room")
-    leave_out = shutil.ignore_patterns(".lrwr*")
-    shutil.copytree(EXAMPLE, place / "book", ignore=leave_out)
-    terminal = Terminal(place / "book", home=place / "home", LRWR_EMBEDDING_MODEL="off")
-    assert terminal.run("ingest", ".").code == 0
-    return place / "book"
+def books(tmp_path_factory: pytest.TempPathFactory) -> ReadBooks:
+    """Books that are read once, to be copied."""
+    return ReadBooks(tmp_path_factory)
 
 
 @pytest.fixture
@@ -32,13 +24,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def book(read_once: Path, home: Path, tmp_path: Path) -> Path:
-    """The sample's folder, read, for this test alone."""
-    return shutil.copytree(read_once, tmp_path / "book")
+def book(books: ReadBooks, home: Path, tmp_path: Path) -> Path:
+    """The sample's folder, read by words alone, for this test."""
+    return books.copy("sample", copy_sample, tmp_path, **BY_WORDS).folder
 
 
 @pytest.fixture
 def unread(home: Path, tmp_path: Path) -> Path:
     """The sample's folder, not read yet."""
-    leave_out = shutil.ignore_patterns(".lrwr*")
-    return shutil.copytree(EXAMPLE, tmp_path / "book", ignore=leave_out)
+    copy_sample(tmp_path / "book")
+    return tmp_path / "book"

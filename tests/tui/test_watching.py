@@ -26,6 +26,8 @@ async def test_a_save_is_read_and_told(book: Path) -> None:
 
 async def test_watching_is_begun_and_ended_by_a_command(book: Path) -> None:
     async with a_room(book) as room:
+        await until_index(room, "up to date")  # by a look at the files, once
+        room.screen.query_one(StatusLine).say(index="")
         room.screen.action_do("watch")
         await until_index(room, "up to date")
         room.screen.action_do("watch")

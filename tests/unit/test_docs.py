@@ -101,6 +101,15 @@ def test_every_exit_code_is_told(path: Path) -> None:
     assert [int(row) for row in rows] == sorted(ExitCode)
 
 
+def test_an_exit_code_means_the_same_wherever_it_is_told() -> None:
+    row = re.compile(r"^\| (\d+) \| (.+) \|$", re.M)
+    readme, manual = (
+        dict(row.findall(path.read_text(encoding="utf-8")))
+        for path in (REPO / "README.md", REPO / "docs/lrwr.md")
+    )
+    assert readme == manual
+
+
 def test_the_json_of_a_passage_is_told() -> None:
     shown = re.findall(r'^      "(\w+)": ', page("search.md"), re.M)
     constants = as_json.__code__.co_consts

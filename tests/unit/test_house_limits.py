@@ -30,7 +30,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 PURE_CALLS = frozenset(
     {
         # make a value or a type, and touch nothing
-        "Argument", "Decimal", "Fraction", "MappingProxyType", "NamedTuple", "NewType",
+        "Argument", "ContextVar", "Decimal", "Expression", "Fraction", "MappingProxyType", "NamedTuple", "NewType",
         "Option", "ParamSpec", "Path", "Struct", "TypeAdapter", "TypeVar", "TypedDict",
         "UUID", "auto", "bytes", "compile", "dict", "encode", "field", "float",
         "frozenset", "get", "getattr", "items", "join", "len", "list", "maketrans", "max", "min",

@@ -7,14 +7,17 @@ import pytest
 
 HEAVY = frozenset(
     {
+        "aiohttp",
         "asyncio",
         "docx",
+        "grpclib",
         "keyring",
         "langchain_core",
         "langchain_openai",
         "langsmith",
         "lxml",
         "markdown_it",
+        "modal",
         "nupunkt",
         "numpy",
         "onnxruntime",

@@ -151,7 +151,8 @@ async def test_no_text_is_longer_than_a_model_reads(server: EmbeddingServer) -> 
 @pytest.mark.parametrize(
     ("turn", "says", "hint", "helps"),
     [
-        (Refuse(400, "no such thing"), "refused the request (400): no such", "name", 0),
+        (Refuse(400, f"no lamp {KEY[-9:]}"), "refused the request (400)", "name", 0),
+        (Refuse(400, "no 'dimensions'"), "(400), and names dimensions", "name", 0),
         (Refuse(401, f"Incorrect: {KEY}"), "not accept the key (401)", "set-key", 0),
         (Refuse(403), "does not let this key use", "embedding.name", 0),
         (Refuse(404), f"has no model {MODEL} (404)", "embedding.name", 0),

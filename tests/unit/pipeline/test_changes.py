@@ -49,6 +49,14 @@ def test_what_lies_elsewhere_is_not_gone() -> None:
     assert found.gone == (A,)
 
 
+def test_what_never_was_a_file_here_is_not_gone_unless_that_is_wanted() -> None:
+    before = [was(B, revision=""), was(A)]
+    found = compare(before, [], recipe="new", covers=everywhere)
+    assert (found.gone, found.never_here) == ((A,), (B,))
+    asked = compare(before, [], recipe="new", covers=everywhere, missing_too=True)
+    assert (asked.gone, asked.never_here) == ((A, B), ())
+
+
 def test_to_verify_is_to_distrust_every_revision() -> None:
     now = [Found(A, "r1"), Found(B, "r1")]
     before = [was(A), was(B, recipe="old")]

@@ -15,7 +15,7 @@ from lrwr.core.settings.values import Settings
 from lrwr.diffing import Asked, Compared, compare
 from lrwr.pipeline.diff import Difference, difference, only, state_of
 from lrwr.wiring import open_services
-from tests.e2e.conftest import EXAMPLE
+from tests.fakes.read_books import EXAMPLE
 from tests.fakes.repositories import Kept
 
 EDITS = {
@@ -44,8 +44,12 @@ async def ingested(folder: Path) -> Knowledge:
 
 
 async def compared(folder: Path, asked: Asked) -> Compared:
+    place = folder.parent / "place"
+    place.mkdir()
     async with open_services(settings_of(folder)) as services:
-        return await compare(services, [folder], asked, lambda event: None)
+        found = await compare(services, [folder], asked, place, lambda event: None)
+    shutil.rmtree(place)
+    return found
 
 
 def edit(folder: Path) -> None:

@@ -39,9 +39,9 @@ async def test_whatever_is_edited_the_library_is_what_a_fresh_one_would_be(
     book: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "place").mkdir()
-    drafted = await draft(tmp_path / "place", book, edits=100, seed=2, most=4)
+    drafted = await draft(tmp_path / "place", book, edits=40, seed=2, most=4)
     assert drafted.failures == []
-    assert drafted.made.total() == 100
+    assert drafted.made.total() == 40
 
 
 def states(writer: ScriptedWriter) -> dict[Path, tuple[bytes, int]]:

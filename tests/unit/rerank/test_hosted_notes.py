@@ -13,7 +13,6 @@ from lrwr.core.adapters.embed import openai as embed
 from lrwr.core.adapters.noting import Noting
 from lrwr.core.adapters.records.sqlite.database import Database
 from lrwr.core.adapters.records.sqlite.sent import SqliteSendLog
-from lrwr.core.adapters.refusals import Asked
 from lrwr.core.adapters.rerank.cohere import CohereReranker, Connection
 from lrwr.core.adapters.waiting import Clock, Pace
 from lrwr.core.model.errors import ServiceUnavailable
@@ -183,4 +182,3 @@ def test_who_knows_keys_does_not_tell_them(tmp_path: Path) -> None:
     keyring = Keyring(settings, library_of(settings), Consents(tmp_path), env)
     assert keyring.key("cohere") == KEY
     assert KEY not in repr(keyring)
-    assert KEY not in repr(Asked("Cohere", MODEL, 1.0, False, KEY))

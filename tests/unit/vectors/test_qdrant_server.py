@@ -22,10 +22,10 @@ from lrwr.core.adapters.waiting import Clock
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.search import Scope, Scored
+from tests.fakes.hosted_server import CutShort, Hang, Nonsense, Refuse, Turn
 from tests.fakes.libraries import Library, sqlite_library
 from tests.fakes.qdrant_server import KEY, QdrantServer
 from tests.fakes.records import DIMENSIONS, ONE, SPACE, TWO, a_vector
-from tests.fakes.web_server import CutShort, Hang, Nonsense, Refuse, Turn
 
 TEXTS = ("The heron waits.", "Corin Vale rows out.", "Rain fell on the weir.")
 ALL = Scope()
@@ -141,12 +141,12 @@ async def test_a_collection_is_made_with_indexes_and_each_write_is_waited_for(
         *[f"PUT {here}/index"] * 3,
         *[f"PUT {here}/points"] * 2,
     ]
-    made = next(one for one in server.asked if one.path == here and one.body)
+    made = next(one for one in server.asked if one.place == here and one.body)
     assert made.body["vectors"]["text"]["size"] == DIMENSIONS
     indexed = {
         one.body["field_name"]: one.body["field_schema"]
         for one in server.asked
-        if one.path.endswith("/index")
+        if one.place.endswith("/index")
     }
     assert indexed == {"document": "keyword", "kind": "keyword", "end": "integer"}
     assert all(
@@ -191,7 +191,7 @@ async def test_a_batch_is_bounded_in_bytes(
     )
     async with aclosing(followed):
         assert await followed.catch_up() == 33
-    writes = [one for one in server.asked if one.path.endswith("/points")]
+    writes = [one for one in server.asked if one.place.endswith("/points")]
     assert [len(one.body["points"]) for one in writes] == [1, 8, 8, 8, 8, 6]
     assert max(one.size for one in writes) < LARGEST
 
@@ -376,7 +376,7 @@ async def test_searches_at_once_send_everything_once(
 ) -> None:
     found = await asyncio.gather(*(searched(index) for _ in range(5)))
     assert found == [await by_scanning(library)] * 5
-    assert sum(one.path.endswith("/index") for one in server.asked) == 3
+    assert sum(one.place.endswith("/index") for one in server.asked) == 3
 
 
 def test_the_name_of_a_collection_says_nothing_of_the_library() -> None:

@@ -14,7 +14,8 @@ from lrwr.core.adapters.web.tavily import Connection, TavilySearch
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.metering import price
 from lrwr.core.model.sent import Outcome, Purpose, Sent
-from tests.fakes.web_server import KEY, Refuse, WebServer
+from tests.fakes.hosted_server import Refuse
+from tests.fakes.web_server import KEY, WebServer
 
 QUERY = "novels heron"
 

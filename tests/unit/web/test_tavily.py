@@ -6,19 +6,11 @@ from collections.abc import Iterator
 import pytest
 
 from lrwr.core.adapters.sentences import sentence_spans
-from lrwr.core.adapters.web.tavily import Connection, TavilySearch
+from lrwr.core.adapters.web.tavily import Connection, Credits, TavilySearch, Unsaid
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.ports.web_search import MOST_TEXT
-from tests.fakes.web_server import (
-    KEY,
-    CutShort,
-    Hang,
-    Nonsense,
-    Refuse,
-    Turn,
-    WebServer,
-    a_result,
-)
+from tests.fakes.hosted_server import CutShort, Hang, Nonsense, Refuse, Turn
+from tests.fakes.web_server import KEY, WebServer, a_result
 
 QUERY = "novels ghosts"
 
@@ -65,9 +57,19 @@ async def test_the_query_is_sent_and_nothing_else_of_the_writers(
         (Refuse(400), "refused the query (400)", "other words", False),
         (Refuse(401), "does not accept the key (401)", "set-key tavily", False),
         (Refuse(403), "does not let this key search (403)", "access", False),
-        (Refuse(429, "20"), "more requests than it takes (429)", "in 20 sec", True),
+        (
+            Refuse(429, retry_after="20"),
+            "more requests than it takes (429)",
+            "in 20 sec",
+            True,
+        ),
         (Refuse(429), "more requests than it takes (429)", "in a minute", True),
-        (Refuse(429, "180"), "more requests than it takes (429)", "3 minutes", True),
+        (
+            Refuse(429, retry_after="180"),
+            "more requests than it takes (429)",
+            "3 minutes",
+            True,
+        ),
         (Refuse(432), "plan's searches of this account are used up", "limit", False),
         (Refuse(433), "what may be spent of this account", "limit", False),
         (Refuse(500), "failed (500)", "later", True),
@@ -158,3 +160,37 @@ def test_without_a_key_there_is_no_search() -> None:
 
 def test_a_connection_does_not_tell_its_key() -> None:
     assert KEY not in repr(Connection(KEY))
+
+
+async def test_a_key_is_tried_without_a_query(server: WebServer) -> None:
+    assert await tavily(server).takes_the_key() == Credits(44, 1000)
+    (asked,) = server.asked
+    assert (asked.method, asked.path, asked.size) == ("GET", "/usage", 0)
+    assert asked.headers["authorization"] == f"Bearer {KEY}"
+    usual = {"accept", "accept-encoding", "connection", "authorization"}
+    assert set(asked.headers) == {"host", "user-agent"} | usual
+
+
+@pytest.mark.parametrize("body", ["<html>", "[1, 2]", "3"])
+async def test_counts_that_are_none_are_refused(server: WebServer, body: str) -> None:
+    server.will(Nonsense(body))
+    with pytest.raises(ServiceUnavailable, match="no answer of Tavily's"):
+        await tavily(server).takes_the_key()
+
+
+async def test_nobody_waits_for_a_key_to_be_tried(server: WebServer) -> None:
+    server.will(Hang())
+    with pytest.raises(ServiceUnavailable, match=r"within 0\.2 seconds") as caught:
+        await tavily(server, timeout=0.2).takes_the_key()
+    assert caught.value.retryable
+
+
+@pytest.mark.parametrize("status", [404, 405])
+async def test_a_server_that_only_searches_says_nothing_of_the_key(
+    server: WebServer, status: int
+) -> None:
+    server.will(Refuse(status), Refuse(status))
+    with pytest.raises(Unsaid):
+        await tavily(server).takes_the_key()
+    with pytest.raises(ServiceUnavailable, match="refused the query"):
+        await tavily(server).search(QUERY, 4)
