@@ -26,7 +26,7 @@ def book(read_sample: Terminal) -> Terminal:
 
 def test_a_day_in_the_room(book: Terminal, tmp_path: Path) -> None:
     opened, editor = tmp_path / "opened", tmp_path / "vim"
-    editor.write_text(f'#!/bin/sh\necho "$@" > "{opened}"\n')
+    editor.write_text(f'#!/bin/sh\necho "$@" > "{opened}"\necho Now in vim\n')
     editor.chmod(0o755)
     with open_room(book, EDITOR=str(editor)) as room:
         room.expect("Ask something")
@@ -36,6 +36,7 @@ def test_a_day_in_the_room(book: Terminal, tmp_path: Path) -> None:
         room.press("alt+1")
         room.expect("Enter opens it")
         room.press("enter")
+        room.expect("Now in vim")
         room.expect("[1]")
         room.press("f2")
         room.expect("type to find")

@@ -1,5 +1,6 @@
 """Opening a passage in an editor, and copying it: what is run, and with what."""
 
+import asyncio
 import sys
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from textual.drivers.headless_driver import HeadlessDriver
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.turns import Citation
+from lrwr.tui.screens.characters import CharactersScreen
 from lrwr.tui.widgets.sources import Sources
 from lrwr.wording.answers import without_links
 from tests.fakes.room import Room, a_room
@@ -58,6 +60,22 @@ async def test_enter_opens_the_passage_at_its_line(
         await room.press("enter")
         said = noted.read_text(encoding="utf-8").splitlines()
         assert said == [f"+{one.lines.first}", str(book / one.document)]
+
+
+@pytest.mark.usefixtures("terminal_is_lent")
+async def test_a_passage_opens_though_another_key_is_pressed_at_once(
+    book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editor, noted = an_editor(tmp_path / "bin", "vim")
+    monkeypatch.setenv("EDITOR", editor)
+    async with a_room(book) as room:
+        await cited(room)
+        room.screen.action_do("open")
+        await asyncio.sleep(0)
+        room.screen.action_do("characters")
+        await room.settle()
+        assert isinstance(room.app.screen, CharactersScreen)
+        assert noted.exists()
 
 
 async def test_the_line_is_that_of_the_file_as_it_is_saved_now(

@@ -21,7 +21,9 @@ NELL = "And who is Nell?"
 
 
 @asynccontextmanager
-async def a_room_that_waits(folder: Path) -> AsyncIterator[tuple[Room, asyncio.Event]]:
+async def a_room_that_waits(
+    folder: Path, opening: Opening | None = None
+) -> AsyncIterator[tuple[Room, asyncio.Event]]:
     """A room that can be typed in, and opens its library when it is told to."""
     variables = {"LRWR_EMBEDDING_MODEL": "off"}
     settings = load_settings(folder, variables, {}, user=folder / "nobody.toml")
@@ -36,7 +38,7 @@ async def a_room_that_waits(folder: Path) -> AsyncIterator[tuple[Room, asyncio.E
             yield lent
 
     async with Backstage(opened) as stage:
-        app = WritingRoom(stage, settings, Opening(), fault_of)
+        app = WritingRoom(stage, settings, opening or Opening(), fault_of)
         async with app.run_test(size=WIDE) as pilot:
             yield Room(pilot, app, stage), may_open
 
@@ -112,3 +114,15 @@ async def test_a_question_asked_before_anything_is_read_outlives_the_reading(
         room.screen.load()
         await room.settle()
         assert [view.question for view in room.transcript.views] == [LEDGER]
+
+
+async def test_a_list_that_is_opened_early_outlives_a_watch_that_begins(
+    book: Path,
+) -> None:
+    async with a_room_that_waits(book, Opening(watch=True)) as (room, may_open):
+        await room.pilot.press("f2")
+        may_open.set()
+        await room.settle()
+        await room.type("Nell")
+        await room.press("enter")
+        assert room.screen.sitting.character == "Nell Tallow"

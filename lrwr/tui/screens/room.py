@@ -257,10 +257,14 @@ class RoomScreen(Screen[None]):
         )
 
     def action_do(self, name: str, words: str = "") -> None:
-        """Do what is called so; see `deeds`."""
-        self._do(name, words)
+        """Do what is called so, see `deeds`; it takes the place only of its like."""
+        self.run_worker(
+            self._do(name, words),
+            group=f"deed {name}",
+            exclusive=True,
+            exit_on_error=False,
+        )
 
-    @work(exclusive=True, group="deed", exit_on_error=False)
     async def _do(self, name: str, words: str) -> None:
         from lrwr.tui.doing.deeds import deed_called
 
