@@ -42,19 +42,15 @@ def picture(app: App[None]) -> str:
     return "\n".join([*lines, "", *_folded(styles), ""])
 
 
-async def check_picture(app: App[None], name: str, *, keys: bool = True) -> None:
-    """Wait until the screen is the picture of that name; say how it differs if never.
-
-    Without `keys` the last row is not looked at: it is not drawn below what came first.
-    """
+async def check_picture(app: App[None], name: str) -> None:
+    """Wait until the screen is the picture of that name; say how it differs if never."""
     path = PICTURES / f"{name}.txt"
     if os.environ.get("LRWR_PICTURES") == "write":
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(await _at_rest(app), encoding="utf-8")
     assert path.exists(), f"there is no picture {path.name}: LRWR_PICTURES=write"
     wanted, looks = path.read_text(encoding="utf-8"), LOOKS
-    wanted = wanted if keys else _above_keys(wanted, app)
-    while (shown := picture(app) if keys else _above_keys(picture(app), app)) != wanted:
+    while (shown := picture(app)) != wanted:
         if not looks:
             break
         await asyncio.sleep(BETWEEN)
@@ -83,10 +79,3 @@ def _folded(styles: list[str]) -> list[str]:
         if not same:
             told.append(line)
     return told
-
-
-def _above_keys(shown: str, app: App[None]) -> str:
-    """Return a picture without the words and the colours of its last row."""
-    lines = shown.splitlines()[:-1]
-    del lines[app.size.height - 1]
-    return "\n".join(lines)

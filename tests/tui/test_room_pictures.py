@@ -57,7 +57,7 @@ async def test_the_settings(book: Path, size: str, theme: str) -> None:
 async def test_the_writer_s_leave(book: Path, size: str, theme: str) -> None:
     (book / "lrwr.toml").write_text('[web]\nuse = "tavily"\n')
     async with a_room(book, size=SIZES[size], LRWR_SCREEN_THEME=theme) as room:
-        await check_picture(room.app, f"leave-{size}-{theme}", keys=False)
+        await check_picture(room.app, f"leave-{size}-{theme}")
 
 
 async def test_without_colours_nothing_has_one(

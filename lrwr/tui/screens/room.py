@@ -101,7 +101,8 @@ class RoomScreen(Screen[None]):
             gc.enable()
         footer = Footer(show_command_palette=False, compact=True)
         await self.query_one("#foot").mount(StatusLine(id="status"), footer)
-        self.set_timer(BREATH, self.load)
+        # once the keys are drawn: below what lies on them nothing is
+        footer.call_after_refresh(self.set_timer, BREATH, self.load)
 
     def watch_sitting(self, sitting: Sitting) -> None:
         """Say with whom the writer talks, and how far the story has come."""
