@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, NewType
 
+from lrwr.core.model.products import length, product
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -72,6 +74,6 @@ def distances_of(
 
 
 def _distance(one: "NDArray[np.float32]", two: "NDArray[np.float32]") -> float:
-    lengths = float((one @ one) * (two @ two)) ** 0.5
-    cosine = float(one @ two) / lengths if lengths > 0 else 1.0
+    lengths = length(one) * length(two)
+    cosine = product(one, two) / lengths if lengths > 0 else 1.0
     return round(min(2.0, max(0.0, 1.0 - cosine)), DECIMALS)

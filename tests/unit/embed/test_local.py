@@ -1,5 +1,8 @@
 import hashlib
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
@@ -53,6 +56,33 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "tokenizer.json").write_bytes(tokenizer)
     (tmp_path / "model.onnx").write_bytes(Path(model_path()).read_bytes())
     return tmp_path
+
+
+WRITTEN_OUT = """
+import asyncio, json, sys
+from lrwr.core.adapters.embed.local import LocalEmbedder
+told = asyncio.run(LocalEmbedder(None, threads=1).embed(json.load(sys.stdin)))
+print(told.tobytes().hex())
+"""
+
+
+def embedded_by(kernel: str) -> str:
+    """The vectors that another process makes with one of NumPy's ways of adding."""
+    done = subprocess.run(
+        [sys.executable, "-c", WRITTEN_OUT],
+        input=json.dumps(SENTENCES),
+        env={**os.environ, "OPENBLAS_CORETYPE": kernel},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    return done.stdout
+
+
+async def test_no_variable_of_the_shell_changes_a_vector(local: LocalEmbedder) -> None:
+    told = (await local.embed(SENTENCES)).tobytes().hex()
+    for kernel in ("Prescott", "Haswell"):
+        assert embedded_by(kernel).strip() == told
 
 
 async def test_the_number_of_threads_changes_no_vector(local: LocalEmbedder) -> None:

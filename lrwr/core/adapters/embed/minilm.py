@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.products import length
 
 if TYPE_CHECKING:
     import numpy as np
@@ -96,10 +97,8 @@ class MiniLM:
 
     def vector(self, ids: Sequence[int]) -> "NDArray[np.float32]":
         """Return the mean of the token states, of length 1.0."""
-        import numpy as np
-
         mean = self.states(ids).mean(axis=0)
-        vector: NDArray[np.float32] = mean / max(float(np.linalg.norm(mean)), 1e-12)
+        vector: NDArray[np.float32] = mean / max(length(mean), 1e-12)
         return vector
 
 

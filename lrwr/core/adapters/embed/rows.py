@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from lrwr.core.model.products import length
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -49,7 +51,7 @@ def _row(told: object, dimensions: int) -> "Row":
     if not np.isfinite(largest) or largest <= 0:
         raise Odd
     vector /= largest
-    return (vector / np.linalg.norm(vector)).astype(np.float32)
+    return (vector / length(vector)).astype(np.float32)
 
 
 def _is_number(one: object) -> bool:

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from lrwr.core.model.products import length
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -14,8 +16,8 @@ def unit(vector: "NDArray[np.float32]") -> "NDArray[np.float32]":
     """Return `vector` with length 1.0; a vector of length 0.0 stays as it is."""
     import numpy as np
 
-    length = float(np.linalg.norm(vector))
-    return np.asarray(vector / length if length else vector, np.float32)
+    far = length(vector)
+    return np.asarray(vector / far if far else vector, np.float32)
 
 
 def exact_cosines(
