@@ -3,9 +3,10 @@ from pathlib import Path
 
 import pytest
 
+from lrwr.core.adapters.records.supabase.calling import Hosted
 from lrwr.core.adapters.records.supabase.threads import HostedThreads
 from tests.fakes.followed import Desks, desks_of
-from tests.fakes.hosted import Machine, Writer, library_in_supabase
+from tests.fakes.hosted import Machine, Writer, asking, library_in_supabase
 from tests.fakes.libraries import Library, sqlite_library
 from tests.fakes.supabase_gate import SupabaseGate
 from tests.fakes.supabase_server import SupabaseServer
@@ -45,6 +46,13 @@ async def library(
 @pytest.fixture
 def gate(supabase: SupabaseServer) -> SupabaseGate:
     return supabase.gate
+
+
+@pytest.fixture
+async def hosted(supabase: SupabaseServer, writer: Writer) -> AsyncIterator[Hosted]:
+    """A project, asked as a writer who is signed in."""
+    async with asking(supabase, writer) as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -1,5 +1,4 @@
 import json
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from uuid import uuid4
 
@@ -21,7 +20,7 @@ from lrwr.core.adapters.records.supabase.threads import (
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import NarrativeState
 from tests.fakes.conversations import THREAD
-from tests.fakes.hosted import Writer, asking, open_library, sign_up
+from tests.fakes.hosted import asking, open_library, sign_up
 from tests.fakes.hosted_records import (
     HASH,
     NOWHERE,
@@ -38,12 +37,6 @@ from tests.fakes.supabase_server import SupabaseServer
 pytestmark = pytest.mark.supabase
 
 ODD_TEXT = "".join(ODD).encode("utf-8", "replace").decode()
-
-
-@pytest.fixture
-async def hosted(supabase: SupabaseServer, writer: Writer) -> AsyncIterator[Hosted]:
-    async with asking(supabase, writer) as opened:
-        yield opened
 
 
 @pytest.fixture

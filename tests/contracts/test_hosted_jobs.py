@@ -1,7 +1,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator
 from uuid import uuid4
 
 import pytest
@@ -12,19 +11,13 @@ from lrwr.core.adapters.records.workers import worker_named
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobKind, JobOrder, JobState
-from tests.fakes.hosted import Writer, asking, open_library
+from tests.fakes.hosted import Writer, open_library
 from tests.fakes.hosted_workers import Place, claiming
 from tests.fakes.supabase_server import SupabaseServer
 
 pytestmark = pytest.mark.supabase
 
 JOBS, PROCESSES = 200, 4
-
-
-@pytest.fixture
-async def hosted(supabase: SupabaseServer, writer: Writer) -> AsyncIterator[Hosted]:
-    async with asking(supabase, writer) as opened:
-        yield opened
 
 
 @pytest.fixture

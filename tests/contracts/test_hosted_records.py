@@ -1,6 +1,5 @@
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from uuid import uuid4
 
@@ -38,12 +37,6 @@ pytestmark = pytest.mark.supabase
 
 DAY = 86_400.0
 WRITERS, RECORDS = 4, 8
-
-
-@pytest.fixture
-async def hosted(supabase: SupabaseServer, writer: Writer) -> AsyncIterator[Hosted]:
-    async with asking(supabase, writer) as opened:
-        yield opened
 
 
 @pytest.fixture

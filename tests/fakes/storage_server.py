@@ -13,10 +13,10 @@ import threading
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeAlias
 
 from tests.fakes.hosted_server import CutShort, Hang, Nonsense, Refuse, Say, Turn
+from tests.fakes.loopback import Line, Loopback
 
 Json: TypeAlias = Any
 
@@ -37,7 +37,7 @@ class Request:
 
 
 @dataclass
-class StorageServer:
+class StorageServer(Loopback):
     """The server. `accounts` are those signed in, by token; `files` are by path."""
 
     accounts: dict[str, str] = field(default_factory=dict)
@@ -48,27 +48,11 @@ class StorageServer:
     asked: list[Request] = field(default_factory=list)
     _turns: deque[Turn] = field(default_factory=deque)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _closing: threading.Event = field(default_factory=threading.Event)
-    _http: "_Server | None" = None
-
-    def __enter__(self) -> "StorageServer":
-        self._http = _Server(self)
-        threading.Thread(
-            target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
-        ).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._closing.set()
-        if self._http is not None:
-            self._http.shutdown()
-            self._http.server_close()
 
     @property
     def url(self) -> str:
         """Where the project is."""
-        assert self._http is not None
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
+        return self.origin
 
     def will(self, *turns: Turn) -> None:
         """Queue what the next requests get, one each."""
@@ -82,9 +66,24 @@ class StorageServer:
                 return self._turns.popleft()
             return self._answer(request)
 
-    def until_closed(self) -> None:
-        """Wait for the end."""
-        self._closing.wait(60)
+    def serve(self, line: Line) -> None:
+        """Note a request, and do what it gets."""
+        headers = {name.lower(): value for name, value in line.headers.items()}
+        match self.turn(Request(line.command, line.path, headers, line.received())):
+            case bytes(content):
+                line.send(200, content, {})
+            case Refuse() as turn:
+                line.send(turn.status, turn.message.encode(), turn.headers)
+            case Say() as turn:
+                line.send(200, json.dumps(turn.body).encode(), turn.headers)
+            case Nonsense() as turn:
+                line.send(200, turn.body.encode(), {})
+            case CutShort():
+                line.close_connection = True
+                line.send(200, b'[{"name": ', {}, promised=4_000)
+            case Hang():
+                self.until_closed()
+                line.close_connection = True
 
     def _answer(self, request: Request) -> "Turn | bytes":
         if request.headers.get("apikey") != KEY:
@@ -145,58 +144,3 @@ def said(status: int, error: str, code: str, *, http: int = 400) -> Refuse:
 
 def _owns(account: str, path: str) -> bool:
     return path.split("/")[1:2] == [account]
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 64
-
-    def __init__(self, storage: StorageServer) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.storage = storage
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-
-    def handle(self) -> None:
-        try:
-            super().handle()
-        except (ConnectionError, ValueError):
-            self.close_connection = True
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - inherited
-        """Say nothing."""
-
-    def _handle(self) -> None:
-        body = self.rfile.read(int(self.headers.get("content-length", 0)))
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        storage = self.server.storage
-        self._take(storage.turn(Request(self.command, self.path, headers, body)))
-
-    do_GET = do_POST = do_DELETE = _handle  # noqa: N815
-
-    def _take(self, turn: "Turn | bytes") -> None:
-        match turn:
-            case bytes():
-                self._send(200, turn, {})
-            case Refuse():
-                self._send(turn.status, turn.message.encode(), turn.headers)
-            case Say():
-                self._send(200, json.dumps(turn.body).encode(), turn.headers)
-            case Nonsense():
-                self._send(200, turn.body.encode(), {})
-            case CutShort():
-                self._send(200, b'[{"name": ', {}, promised=4_000)
-            case Hang():
-                self.server.storage.until_closed()
-
-    def _send(
-        self, status: int, body: bytes, extra: Mapping[str, str], promised: int = 0
-    ) -> None:
-        self.send_response(status)
-        for name, value in extra.items():
-            self.send_header(name, value)
-        self.send_header("content-length", str(promised or len(body)))
-        self.end_headers()
-        self.wfile.write(body)

@@ -9,8 +9,9 @@ from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
+from lrwr.core.adapters.vectors.asking import AskingIndex, Result
 from lrwr.core.adapters.vectors.following import follow
 from lrwr.core.adapters.vectors.lock import FileLock
 from lrwr.core.adapters.vectors.scan import VectorScan
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 PAGE = 1_000
 """Changes applied at once."""
-
-Result = TypeVar("Result")
 
 
 async def open_edge(
@@ -57,7 +56,7 @@ def shard_name(pipeline: Pipeline, space: str) -> str:
     return f"{pipeline.value}-{_file_name(space)}"
 
 
-class EdgeIndex:
+class EdgeIndex(AskingIndex):
     """Keeps the `VectorIndex` port with a shard, and never fails because of it.
 
     A shard that breaks is thrown away and made again from the records, once; when
@@ -83,28 +82,6 @@ class EdgeIndex:
     def remark(self) -> str:
         """Nothing: a shard that breaks changes no answer."""
         return ""
-
-    async def catch_up(self) -> int:
-        """Apply what changed in the records since the last call; return how much.
-
-        Raises:
-            StoreProblem: The records cannot be read.
-        """
-        return await self._ask(lambda index: index.catch_up())
-
-    async def nearest(
-        self, query: "NDArray[np.float32]", *, scope: Scope, limit: int
-    ) -> list[Scored]:
-        """Return at most `limit` chunks, best first; cosine, from -1.0 to 1.0."""
-        return await self._ask(
-            lambda index: index.nearest(query, scope=scope, limit=limit)
-        )
-
-    async def similarities(
-        self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
-    ) -> list[float]:
-        """Return the cosine of each chunk, in order; 0.0 where it has no vector."""
-        return await self._ask(lambda index: index.similarities(query, chunks))
 
     async def aclose(self) -> None:
         """Put the shard on disk and let others have it. Safe to call twice."""

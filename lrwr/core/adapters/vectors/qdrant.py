@@ -6,8 +6,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
+from lrwr.core.adapters.vectors.asking import AskingIndex, Result
 from lrwr.core.adapters.vectors.collection import Collection, Cursor
 from lrwr.core.adapters.vectors.following import follow
 from lrwr.core.adapters.vectors.lock import FileLock
@@ -30,8 +31,6 @@ _A_MOMENT = 5.0
 
 _MARK = "mark"
 
-Result = TypeVar("Result")
-
 
 def collection_name(library: str, pipeline: Pipeline, space: str) -> str:
     """Return the name of a collection: one for each library, pipeline and space.
@@ -50,7 +49,7 @@ def mark_of(index: Path, name: str) -> str:
         return ""
 
 
-class QdrantIndex:
+class QdrantIndex(AskingIndex):
     """Keeps the `VectorIndex` port with a collection, and never fails because of it.
 
     Where the server does not answer, `instead` does, and `remark` says so; the server
@@ -74,28 +73,6 @@ class QdrantIndex:
     def remark(self) -> str:
         """Why the server is not asked now, and what to do; empty while it is."""
         return self._remark
-
-    async def catch_up(self) -> int:
-        """Apply what changed in the records since the last call; return how much.
-
-        Raises:
-            StoreProblem: The records cannot be read.
-        """
-        return await self._ask(lambda index: index.catch_up())
-
-    async def nearest(
-        self, query: "NDArray[np.float32]", *, scope: Scope, limit: int
-    ) -> list[Scored]:
-        """Return at most `limit` chunks, best first; cosine, from -1.0 to 1.0."""
-        return await self._ask(
-            lambda index: index.nearest(query, scope=scope, limit=limit)
-        )
-
-    async def similarities(
-        self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
-    ) -> list[float]:
-        """Return the cosine of each chunk, in order; 0.0 where it has no vector."""
-        return await self._ask(lambda index: index.similarities(query, chunks))
 
     async def forget(self) -> None:
         """Delete the collection from the server.
