@@ -10,6 +10,8 @@ from tests.fakes.modal_server import ModalServer
 from tests.fakes.model_server import KEY
 from tests.fakes.remote_desks import PLANTED, Desk
 
+NOWHERE = {"LRWR_INGEST_BASE_URL": "http://127.0.0.1:9", "LRWR_INGEST_TIMEOUT": "2"}
+
 
 @pytest.fixture
 def server() -> Iterator[ModalServer]:
@@ -24,7 +26,7 @@ def desk(tmp_path: Path, server: ModalServer) -> Desk:
 
 def test_the_doctor_says_whether_lrwr_is_there(desk: Desk, server: ModalServer) -> None:
     assert desk.run("ingest", ".").code == 0
-    env = {"LRWR_INGEST_RUNNER": "modal", "LRWR_INGEST_TIMEOUT": "2"}
+    env = {"LRWR_INGEST_RUNNER": "modal"}
 
     def finding() -> tuple[str, str]:
         ran = desk.run("doctor", "--json", **env)
@@ -91,13 +93,13 @@ def test_a_deployment_with_a_model_wants_its_key_in_a_secret_of_modals(
     [
         ({"MODAL_TOKEN_ID": ""}, "There is no token for Modal"),
         ({"MODAL_TOKEN_SECRET": "as-another"}, "Modal does not accept the token"),
-        ({"LRWR_INGEST_BASE_URL": "http://127.0.0.1:9"}, "did not answer within 2"),
+        (NOWHERE, "did not answer within 2"),
     ],
 )
 def test_a_deployment_that_cannot_be_says_why(
     desk: Desk, env: dict[str, str], says: str
 ) -> None:
-    ran = desk.run("deploy", "modal", LRWR_INGEST_TIMEOUT="2", **env)
+    ran = desk.run("deploy", "modal", **env)
     assert ran.code == ExitCode.SERVICE
     assert says in ran.err
     assert "hint: " in ran.err

@@ -3,7 +3,7 @@
 import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -92,6 +92,8 @@ ON = {
     "LRWR_TRACES_KEEPER": "langsmith",
     "LRWR_WATCH_MODEL": "on-save",
     "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
+}
+HASTY = {
     **{
         f"LRWR_{part}_TIMEOUT": "2"
         for part in ("EMBEDDING", "RERANK", "VECTORS", "WEB", "SUPABASE", "TRACES")
@@ -99,6 +101,7 @@ ON = {
     "LRWR_MODEL_TIMEOUT": "5",
     "LRWR_MODEL_PLAN_TIMEOUT": "30",
 }
+"""What is set where a service says nothing: others may take their time."""
 
 MOST = 2
 """Requests of a command that each service does its worst with."""
@@ -121,6 +124,7 @@ class Desk:
 
     def __init__(self, place: Path, stack: ExitStack) -> None:
         self.place, self.book = place, place / "book"
+        self.hasty: Mapping[str, str] = {}
         for name, text in PAGES.items():
             (self.book / name).parent.mkdir(parents=True, exist_ok=True)
             (self.book / name).write_text(text, encoding="utf-8")
@@ -147,6 +151,7 @@ class Desk:
 
     def are(self, manner: Manner) -> None:
         """Have all services treat requests so, from now on."""
+        self.hasty = HASTY if manner is Manner.SILENT else {}
         for gate in self.gates.values():
             gate.manner = manner
             gate.asked.clear()
@@ -155,7 +160,7 @@ class Desk:
         """Run a command; no secret may be in what it says, no text in its story."""
         for gate in self.gates.values():
             gate.most = MOST
-        ran = self.terminal.run(*words, given=given, **env)
+        ran = self.terminal.run(*words, given=given, **self.hasty, **env)
         assert leaks(ran.out, planted.SECRETS) == [], words
         assert leaks(ran.err, {**planted.SECRETS, **TEXTS}) == [], (words, ran.err)
         return ran

@@ -47,6 +47,7 @@ EMAIL = "nell@example.org"
 LIBRARY = "1d2c3b4a-0000-4000-8000-000000000002"
 STORED = re.compile(r"/storage/v1/object/lrwr/[0-9a-f-]{36}/[0-9a-f-]{36}/[0-9a-f]{64}")
 HASTY = {"LRWR_SUPABASE_TIMEOUT": "1"}
+"""What is set where a project may say nothing."""
 
 HARD = tuple(one for one in WORST if one not in ("odd", "silent"))
 """What no function that says nothing could answer, and is soon over."""
@@ -89,7 +90,7 @@ def desk(hostile: Ways, tmp_path_factory: pytest.TempPathFactory) -> Desk:
     del secrets["SUPABASE_KEY"]
     url = hostile[0].origin
     place = tmp_path_factory.mktemp("hosted")
-    made = Desk(place, secrets, **KEYS, **HASTY, LRWR_SUPABASE_URL=url)
+    made = Desk(place, secrets, **KEYS, LRWR_SUPABASE_URL=url)
     made.write()
     for words in (("ingest", "."), ("ask", ASKED)):
         assert made.run(*words).code == 0
@@ -128,7 +129,7 @@ def test_nothing_is_told_of_what_a_hostile_project_says_back(
     for words, at in MOVING[:2] if worst == "silent" else MOVING:
         given = f"{planted.PASSWORD}\n" if words[0] == "login" else ""
         with hostile[0].doing(worst, at=at):
-            assert desk.run(*words, given=given).code != 0, words
+            assert desk.run(*words, given=given, **HASTY).code != 0, words
     check(desk, hostile)
 
 
@@ -139,7 +140,7 @@ def test_a_library_that_is_kept_in_a_hostile_project_tells_it_alone(
     bound.add(str(worst))
     with hostile[0].doing(worst, at="/rest/"):
         for words in (("ask", ASKED), ("threads",), ("ingest",)):
-            ran = bound.run(*words)
+            ran = bound.run(*words, **HASTY)
             assert ran.code != ExitCode.INTERNAL, (words, ran.err)
     check(bound, hostile)
 
@@ -216,7 +217,7 @@ def machine(supabase: SupabaseServer, project: Ways, tmp_path: Path) -> Machine:
     def made(name: str) -> Desk:
         secrets = {"password": PASSWORD, "key": KEY}
         env = {"SUPABASE_KEY": KEY, "LRWR_SUPABASE_URL": project[0].origin}
-        desk = Desk(tmp_path / name, secrets, **HASTY, **env)
+        desk = Desk(tmp_path / name, secrets, **env)
         signed_in = desk.run("login", nell.email, given=f"{PASSWORD}\n")
         assert signed_in.code == 0, signed_in.err
         (file,) = desk.place.rglob("session.json")
@@ -301,7 +302,7 @@ def test_a_project_that_turns_hostile_on_the_way_has_nothing_told_of_what_it_say
         codes = set()
         for worst in worst_ or HARD:
             with project[0].doing(worst, at=at):
-                codes.add(one.run(*words).code)
+                codes.add(one.run(*words, **HASTY).code)
         assert ExitCode.INTERNAL not in codes, (words, at)
         return codes
 

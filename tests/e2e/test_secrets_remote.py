@@ -38,7 +38,7 @@ def modal() -> Iterator[ModalServer]:
 
 @pytest.fixture
 def desk(modal: ModalServer, tmp_path: Path) -> Desk:
-    env = {"LRWR_INGEST_BASE_URL": modal.address, "LRWR_INGEST_TIMEOUT": "2"}
+    env = {"LRWR_INGEST_BASE_URL": modal.address}
     made = Desk(tmp_path / "desk", dict(planted.SECRETS), **KEYS, **env)
     made.write()
     return made
@@ -92,7 +92,8 @@ def test_what_a_container_says_when_it_fails_is_not_passed_on(
 def test_a_runner_that_cannot_be_asked_is_told_of_without_a_secret(
     desk: Desk, modal: ModalServer, wrong: str
 ) -> None:
-    env = {"LRWR_INGEST_BASE_URL": NOWHERE} if wrong == "dead" else {}
+    dead = {"LRWR_INGEST_BASE_URL": NOWHERE, "LRWR_INGEST_TIMEOUT": "2"}
+    env = dead if wrong == "dead" else {}
     modal.token = ("ak-another", "as-another")
     ran = desk.start("ingest", ".", "--remote", **NOSY, **env)
     assert ran.code == ExitCode.SERVICE
@@ -141,7 +142,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Desk, 
         key = KEYS["LANGSMITH_API_KEY"]
         server = stack.enter_context(LangSmithServer(takes=key))
         gate = stack.enter_context(Gate(behind=server.origin))
-        env = {"LRWR_TRACES_BASE_URL": gate.origin, "LRWR_TRACES_TIMEOUT": "2"}
+        env = {"LRWR_TRACES_BASE_URL": gate.origin}
         place = tmp_path_factory.mktemp("evaluated")
         desk = Desk(place / "desk", dict(planted.SECRETS), **KEYS, **env)
         desk.write()
@@ -171,7 +172,8 @@ def test_results_are_kept_elsewhere_without_a_word_or_a_key(
     desk, gate = evaluated
     gate.manner, gate.most = manner, 2
     gate.asked.clear()
-    ran = desk.run("eval", "send", LRWR_TRACES_KEEPER="langsmith")
+    hasty = {} if manner is Manner.WELL else {"LRWR_TRACES_TIMEOUT": "2"}
+    ran = desk.run("eval", "send", LRWR_TRACES_KEEPER="langsmith", **hasty)
     assert (ran.code == 0) is (manner is Manner.WELL), ran.err
     assert gate.asked
     for came in gate.asked:

@@ -49,13 +49,15 @@ def server() -> Iterator[ModelServer]:
 
 
 @asynccontextmanager
-async def judging(server: ModelServer, folder: Path) -> AsyncIterator[PairJudge]:
+async def judging(
+    server: ModelServer, folder: Path, patience: float = 30.0
+) -> AsyncIterator[PairJudge]:
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
 
     slept: list[float] = []
     clock = Clock(lambda: sum(slept), sleep, lambda: 0.0, lambda: 1.0)
-    connection = Connection(MODEL, server.base_url, KEY, timeout=1.0)
+    connection = Connection(MODEL, server.base_url, KEY, timeout=patience)
     chat = OpenAIChat(connection, Line(Pace(4, patience=3.0), clock))
     database = Database(folder / "library.db")
     store = SqliteAnalysisStore(database, now=Now())
@@ -94,7 +96,8 @@ async def test_a_server_that_fails_is_told_of_and_nothing_is_judged(
     turn: Turn, said: str, server: ModelServer, tmp_path: Path
 ) -> None:
     server.will(*[turn] * 20)
-    async with judging(server, tmp_path) as judge:
+    patience = 1.0 if isinstance(turn, Hang) else 30.0
+    async with judging(server, tmp_path, patience) as judge:
         session = await judge.judge(pairs(read(two=TEXT, note=NOTE)))
     assert (session.judged, session.unjudged) == ([], 1)
     assert session.stopped
