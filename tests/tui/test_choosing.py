@@ -1,10 +1,12 @@
 """Whom one talks with and where one stands, chosen by keys, by words and by mouse."""
 
+import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from lrwr.core.model.turns import Mode
+from lrwr.core.model.turns import Mode, ThreadId
 from lrwr.tui.screens.characters import CharactersScreen
 from lrwr.tui.screens.room import RoomScreen
 from lrwr.tui.sitting import Opening
@@ -144,6 +146,32 @@ async def test_who_is_not_known_yet_is_let_go_and_that_is_said(book: Path) -> No
         assert (sitting.as_of, sitting.character) == ("ch1", "")
         assert sitting.mode is Mode.ANALYTICAL
         assert any("Dorothea Pell is not known yet" in one for one in told(room))
+
+
+async def test_what_is_chosen_at_once_is_chosen_one_after_the_other(
+    book: Path,
+) -> None:
+    async with a_room(book) as room:
+        for name, words in (
+            ("characters", "PurpleFrog"),
+            ("horizon", "ch3"),
+            ("mode", "in_character"),
+        ):
+            room.screen.action_do(name, words)
+            await asyncio.sleep(0)
+        await room.settle()
+        sitting = room.screen.sitting
+        assert (sitting.speaker, sitting.as_of) == ("PurpleFrog", "ch3")
+
+
+async def test_a_conversation_that_begins_meanwhile_goes_on(book: Path) -> None:
+    async with a_room(book) as room:
+        room.screen.action_do("horizon", "ch3")
+        await asyncio.sleep(0)
+        begun = replace(room.screen.sitting, thread=ThreadId("begun"), title="Begun")
+        room.screen.sitting = begun
+        await room.settle()
+        assert room.screen.sitting == replace(begun, as_of="ch3")
 
 
 async def test_the_mode_goes_to_and_fro_and_asks_for_whom(book: Path) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import wraps
 from typing import TYPE_CHECKING
 
 from lrwr.core.model.errors import SettingsProblem
@@ -10,6 +11,7 @@ from lrwr.tui.story import moved, named
 from lrwr.wording.cleaning import clean
 
 if TYPE_CHECKING:
+    from lrwr.tui.doing.deeds import Deed
     from lrwr.tui.screens.room import RoomScreen
 
 _MODES = {
@@ -21,6 +23,18 @@ _MODES = {
 _EVERYTHING = frozenset({"the whole story", "whole", "all", "everything", "end"})
 
 
+def _in_turn(deed: "Deed") -> "Deed":
+    """Have a deed wait for the one before it: each goes by what that one chose."""
+
+    @wraps(deed)
+    async def taken(screen: "RoomScreen", words: str) -> None:
+        async with screen.choosing:
+            await deed(screen, words)
+
+    return taken
+
+
+@_in_turn
 async def characters(screen: "RoomScreen", words: str) -> None:
     """Choose a character: the one that is named, or one of the list.
 
@@ -40,6 +54,7 @@ async def characters(screen: "RoomScreen", words: str) -> None:
         _take(screen, name)
 
 
+@_in_turn
 async def horizon(screen: "RoomScreen", words: str) -> None:
     """Choose how far the story has come.
 
@@ -57,11 +72,13 @@ async def horizon(screen: "RoomScreen", words: str) -> None:
         return
     before, as_of = screen.sitting, wanted
     after = await screen.room.stage.do(lambda lent: moved(lent, before, as_of))
-    screen.sitting = after
+    now = screen.sitting  # a conversation may have begun meanwhile
+    screen.sitting = replace(after, thread=now.thread, title=now.title)
     if before.character and not after.character:
         _say(screen, _let_go(before.character, as_of))
 
 
+@_in_turn
 async def mode(screen: "RoomScreen", words: str) -> None:
     """Have the analyst answer, or the character; unsaid, whoever does not now.
 
@@ -74,6 +91,7 @@ async def mode(screen: "RoomScreen", words: str) -> None:
         screen.sitting = replace(screen.sitting, mode=wanted)
 
 
+@_in_turn
 async def witnessed(screen: "RoomScreen", words: str) -> None:
     """Use only what the character was there for, or everything again."""
     del words

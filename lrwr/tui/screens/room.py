@@ -70,7 +70,7 @@ class RoomScreen(Screen[None]):
         self._opening = opening
         self._model = ""
         self._settled = self._stopping = False
-        self._loaded = asyncio.Event()
+        self._loaded, self.choosing = asyncio.Event(), asyncio.Lock()
         self.learned: deque[str] = deque(maxlen=LEARNED)
 
     @property
