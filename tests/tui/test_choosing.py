@@ -242,3 +242,11 @@ async def test_keys_are_taken_in_the_order_in_which_they_are_pressed(
         await room.press("alt+r")
         await room.hit(*"xyz", "enter")
         assert room.on_top
+
+
+async def test_a_key_pressed_twice_opens_one_list(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.hit("f2", "f2")
+        assert isinstance(room.app.screen, CharactersScreen)
+        await room.press("escape")
+        assert room.on_top

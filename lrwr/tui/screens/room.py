@@ -5,6 +5,7 @@ import gc
 from collections import deque
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, assert_never, cast
 
 from textual import on, work
@@ -44,6 +45,8 @@ from lrwr.wording.answers import spent_in_short
 from lrwr.wording.cleaning import clean
 
 if TYPE_CHECKING:
+    from textual.worker import WorkType
+
     from lrwr.tui.app import WritingRoom
 
 BREATH = 0.05
@@ -259,12 +262,9 @@ class RoomScreen(Screen[None]):
 
     def action_do(self, name: str, words: str = "") -> None:
         """Do what is called so, see `deeds`; it takes the place only of its like."""
-        self.run_worker(
-            self._do(name, words),
-            group=f"deed {name}",
-            exclusive=True,
-            exit_on_error=False,
-        )
+        doing: WorkType[None] = partial(self._do, name, words)
+        group = f"deed {name}"
+        self.run_worker(doing, group=group, exclusive=True, exit_on_error=False)
 
     async def _do(self, name: str, words: str) -> None:
         from lrwr.tui.doing.deeds import deed_called
