@@ -17,7 +17,7 @@ PART = "remote"
 CONTAINERS = "4"
 
 EMBEDDED = 2
-"""Novels that are embedded, unless it is said how many: each takes minutes, twice."""
+"""Novels that are embedded, unless it is said how many: all take minutes, twice."""
 
 
 def measure(bench: Bench) -> list[Line]:
