@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from lrwr.care.findings import Finding, State, broken, counted, sentence
 from lrwr.care.models import AskedModel, check_language_model
@@ -40,6 +41,18 @@ _LONGEST = 10.0
 
 _UNKNOWN = 1
 """Numbers of a vector, where the setting does not say how many: the server will."""
+
+
+class _Timed(Protocol):
+    """A connection: a dataclass that says how many seconds it may take."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def timeout(self) -> float: ...
+
+
+Connected = TypeVar("Connected", bound=_Timed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +108,7 @@ async def check_cohere(
     """Ask Cohere whether it has the model. No text is sent."""
     part = "reranker"
     try:
-        connection = reranking.connection_of(settings)
-        if connection is None:
-            raise LookupError("Cohere is not turned on")
-        connection = replace(connection, timeout=min(connection.timeout, _LONGEST))
+        connection = _in_short(reranking.connection_of(settings))
         key = partial(keyring.key, "cohere")
         asked = CohereReranker(connection, key, noting, pace=_once())
         reranks = await asked.knows_its_model()
@@ -119,10 +129,7 @@ async def check_langsmith(
     """Ask LangSmith whether it takes the key. Nothing of a trace is sent."""
     part = "traces"
     try:
-        connection = tracing.connection_of(settings)
-        if connection is None:
-            raise LookupError("LangSmith is not turned on")
-        connection = replace(connection, timeout=min(connection.timeout, _LONGEST))
+        connection = _in_short(tracing.connection_of(settings))
         key = partial(keyring.key, "langsmith")
         await LangSmithTracer(connection, key, noting).knows_the_key()
     except LrwrError as error:
@@ -143,10 +150,7 @@ async def check_openai(
     if refused is not None:
         return Finding(part, State.OFF, sentence(str(refused)), refused.hint)
     try:
-        connection = chatting.connection_of(settings, keyring.env)
-        if connection is None:
-            raise LookupError("OpenAI is not turned on")
-        connection = replace(connection, timeout=min(connection.timeout, _LONGEST))
+        connection = _in_short(chatting.connection_of(settings, keyring.env))
         async with aclosing(Line(_once(), noting=noting)) as line:
             offered = await offered_by(connection, line)
     except LrwrError as error:
@@ -164,10 +168,7 @@ async def check_web(
     if refused is not None:
         return Finding(part, State.OFF, sentence(str(refused)), refused.hint)
     try:
-        connection = searching.connection_of(settings, keyring.env)
-        if connection is None:
-            raise LookupError("Tavily is not turned on")
-        connection = replace(connection, timeout=min(connection.timeout, _LONGEST))
+        connection = _in_short(searching.connection_of(settings, keyring.env))
         asked = TavilySearch(connection, sentence_spans, noting=noting)
         found = await asked.takes_the_key()
     except Unsaid as error:
@@ -198,9 +199,13 @@ def _embedding_of(settings: Settings) -> Connection:
     about = settings.embedding
     if about.model == "server" and about.name and not about.dimensions:
         about = replace(about, dimensions=_UNKNOWN)
-    connection = embedding.connection_of(replace(settings, embedding=about))
+    return _in_short(embedding.connection_of(replace(settings, embedding=about)))
+
+
+def _in_short(connection: Connected | None) -> Connected:
+    """Return a connection that is not waited for long; that there is one is known."""
     if connection is None:
-        raise LookupError("no server embeds")
+        raise LookupError("a service was asked that is not turned on")
     return replace(connection, timeout=min(connection.timeout, _LONGEST))
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.adapters.records.supabase.calling import Hosted
+from lrwr.core.adapters.records.supabase.records import SupabaseRecords
 from lrwr.core.adapters.records.supabase.threads import HostedThreads
 from tests.fakes.followed import Desks, desks_of
 from tests.fakes.hosted import Machine, Writer, asking, library_in_supabase
@@ -53,6 +54,12 @@ async def hosted(supabase: SupabaseServer, writer: Writer) -> AsyncIterator[Host
     """A project, asked as a writer who is signed in."""
     async with asking(supabase, writer) as opened:
         yield opened
+
+
+@pytest.fixture
+def records(hosted: Hosted, library: str) -> SupabaseRecords:
+    """What one machine keeps of a library in that project."""
+    return SupabaseRecords(hosted, library, "here")
 
 
 @pytest.fixture

@@ -45,11 +45,6 @@ async def library(hosted: Hosted) -> str:
 
 
 @pytest.fixture
-def records(hosted: Hosted, library: str) -> SupabaseRecords:
-    return SupabaseRecords(hosted, library, "here")
-
-
-@pytest.fixture
 def threads(hosted: Hosted, library: str) -> HostedThreads:
     return HostedThreads(hosted, library)
 

@@ -9,15 +9,11 @@ import pytest
 from lrwr.core.model.errors import ExitCode
 from tests.fakes.hosted_server import CutShort, Hang, Nonsense, Refuse, Turn
 from tests.fakes.langsmith_server import KEY, LangSmithServer
-from tests.fakes.terminal import Ran, Terminal, check_refusal
+from tests.fakes.terminal import Ran, check_refusal
+from tests.fakes.traced_book import SENTENCES, TracedBook, patience
 
 pytestmark = pytest.mark.timeout(180)
 
-SENTENCES = (
-    "Nell Tallow climbed the ladder, and the lamp burned low.",
-    "Corin Vale came over the marsh with a letter for the Reeve.",
-    "OchraMags lit the lamp again, long after dusk, and said nothing.",
-)
 QUESTIONS = (
     "Who climbed the ladder?",
     "Who brought the Reeve a letter?",
@@ -36,15 +32,11 @@ def server() -> Iterator[LangSmithServer]:
         yield opened
 
 
-class Desk:
+class Desk(TracedBook):
     """A book that both pipelines have read, and what its writer set."""
 
     def __init__(self, place: Path) -> None:
-        self.book = place / "heron-novel"
-        self.book.mkdir()
-        for number, sentence in enumerate(SENTENCES, 1):
-            text = f"# Part {number}\n\n{sentence}\n"
-            (self.book / f"weir-{number}.md").write_text(text, encoding="utf-8")
+        super().__init__(place, "heron-novel")
         lines = [
             {
                 "id": f"tallow-{n}",
@@ -56,29 +48,9 @@ class Desk:
         ]
         told = "\n".join(json.dumps(one) for one in lines)
         (place / "q.jsonl").write_text(told, encoding="utf-8")
-        self.own = place / "home/config/lrwr/lrwr.toml"
-        self.own.parent.mkdir(parents=True)
-        self.terminal = Terminal(self.book, home=place / "home", LANGSMITH_API_KEY=KEY)
         self.set("", "off")
         for words in (("ingest", "."), ("ingest", ".", "--pipeline", "a")):
             assert self.run(*words).code == 0
-
-    def set(
-        self, address: str, keeper: str = "langsmith", own: str = "", library: str = ""
-    ) -> None:
-        """Write the writer's own file, and the folder's."""
-        kept = f'keeper = "{keeper}"\nbase_url = "{address}"\ntimeout = 2\n'
-        text = f'[embedding]\nmodel = "off"\n[traces]\n{kept}{own}'
-        self.own.write_text(text, encoding="utf-8")
-        (self.book / "lrwr.toml").write_text(library, encoding="utf-8")
-
-    def run(self, *words: str, **env: str) -> Ran:
-        """Run a command; no key may be in what it says or keeps."""
-        ran = self.terminal.run(*words, **env)
-        kept = [one.read_bytes() for one in self.book.rglob("*") if one.is_file()]
-        assert KEY not in ran.out + ran.err
-        assert not any(KEY.encode() in content for content in kept)
-        return ran
 
     def evaluate(self, *words: str, **env: str) -> Ran:
         """Ask the questions of both pipelines, and of the whole text."""
@@ -216,7 +188,7 @@ def test_an_evaluation_is_told_whole_whatever_becomes_of_its_results(
     desk: Desk, server: LangSmithServer, turn: Turn, says: str
 ) -> None:
     server.will(*[turn] * 20)
-    ran = desk.evaluate("--json")
+    ran = desk.evaluate("--json", **patience(turn))
     assert len(ran.json["arms"]) == 3
     assert told(ran).count("The results were not sent.") == 1
     assert says in told(ran)

@@ -10,13 +10,9 @@ from tests.fakes.langsmith_server import KEY, LangSmithServer
 from tests.fakes.model_server import MODEL, ModelServer, Say
 from tests.fakes.planning import saying
 from tests.fakes.pty_terminal import PtyTerminal
-from tests.fakes.terminal import LRWR, Ran, Terminal
+from tests.fakes.terminal import LRWR, Ran
+from tests.fakes.traced_book import SENTENCES, TracedBook, patience
 
-SENTENCES = (
-    "Nell Tallow climbed the ladder, and the lamp burned low.",
-    "Corin Vale came over the marsh with a letter for the Reeve.",
-    "OchraMags lit the lamp again, long after dusk, and said nothing.",
-)
 QUESTION = "Who lit the lamp again for OchraMags?"
 PLANTED = (*SENTENCES, QUESTION, "OchraMags", "Tallow", "Corin", "marsh", "weir")
 
@@ -27,51 +23,20 @@ def server() -> Iterator[LangSmithServer]:
         yield opened
 
 
-class Desk:
-    """A book, its writer's own settings, and a terminal."""
-
-    def __init__(self, place: Path, server: LangSmithServer) -> None:
-        self.server = server
-        self.book = place / "book"
-        self.book.mkdir()
-        for number, sentence in enumerate(SENTENCES, 1):
-            text = f"# Part {number}\n\n{sentence}\n"
-            (self.book / f"weir-{number}.md").write_text(text, encoding="utf-8")
-        self.own = place / "home/config/lrwr/lrwr.toml"
-        self.own.parent.mkdir(parents=True)
-        home = place / "home"
-        self.terminal = Terminal(self.book, home=home, LANGSMITH_API_KEY=KEY)
-
-    def set(self, keeper: str = "langsmith", own: str = "", library: str = "") -> None:
-        """Write the writer's own file, and the folder's."""
-        kept = f'keeper = "{keeper}"\nbase_url = "{self.server.origin}"\ntimeout = 2\n'
-        text = f'[embedding]\nmodel = "off"\n[traces]\n{kept}{own}'
-        self.own.write_text(text, encoding="utf-8")
-        (self.book / "lrwr.toml").write_text(library, encoding="utf-8")
-
-    def run(self, *words: str, **env: str) -> Ran:
-        """Run a command; no key may be in what it says or keeps."""
-        ran = self.terminal.run(*words, **env)
-        kept = [one.read_bytes() for one in self.book.rglob("*") if one.is_file()]
-        assert KEY not in ran.out + ran.err
-        assert not any(KEY.encode() in content for content in kept)
-        return ran
-
-
 @pytest.fixture
-def desk(tmp_path: Path, server: LangSmithServer) -> Desk:
+def desk(tmp_path: Path, server: LangSmithServer) -> TracedBook:
     """A desk at which traces are kept, and nothing is read yet."""
-    opened = Desk(tmp_path, server)
-    opened.set()
+    opened = TracedBook(tmp_path, "book")
+    opened.set(server.origin)
     return opened
 
 
 @pytest.fixture
-def read(desk: Desk) -> Desk:
+def read(desk: TracedBook, server: LangSmithServer) -> TracedBook:
     """A desk whose book is read, and traces are kept from now on."""
-    desk.set("off")
+    desk.set(server.origin, "off")
     assert desk.run("ingest", ".").code == 0
-    desk.set()
+    desk.set(server.origin)
     return desk
 
 
@@ -84,7 +49,7 @@ def told(ran: Ran) -> str:
 
 
 def test_reading_and_asking_leave_a_trace_each_without_a_word_of_the_text(
-    desk: Desk, server: LangSmithServer
+    desk: TracedBook, server: LangSmithServer
 ) -> None:
     first = desk.run("ingest", ".")
     assert first.code == 0
@@ -121,7 +86,7 @@ def test_reading_and_asking_leave_a_trace_each_without_a_word_of_the_text(
 
 
 def test_a_question_that_fails_is_traced_by_the_kind_of_its_error(
-    read: Desk, server: LangSmithServer
+    read: TracedBook, server: LangSmithServer
 ) -> None:
     assert read.run("ask", QUESTION, "--character", "Purple Weir").code != 0
     (turn,) = server.traces
@@ -130,9 +95,9 @@ def test_a_question_that_fails_is_traced_by_the_kind_of_its_error(
 
 
 def test_with_texts_the_writer_is_told_so_and_the_text_goes_along(
-    read: Desk, server: LangSmithServer
+    read: TracedBook, server: LangSmithServer
 ) -> None:
-    read.set(own="texts = true\n")
+    read.set(server.origin, own="texts = true\n")
     asked = read.run("ask", QUESTION)
     assert "with your questions, the answers, the passages they cite" in told(asked)
     (turn,) = server.traces
@@ -141,15 +106,15 @@ def test_with_texts_the_writer_is_told_so_and_the_text_goes_along(
 
 
 def test_a_folder_can_turn_on_neither_traces_nor_their_texts(
-    read: Desk, server: LangSmithServer
+    read: TracedBook, server: LangSmithServer
 ) -> None:
-    read.set(library="[traces]\ntexts = true\n")
+    read.set(server.origin, library="[traces]\ntexts = true\n")
     assert read.run("ask", QUESTION).code == 0
     assert len(server.traces) == 1
     assert QUESTION not in bodies(server)
 
     mine = f'[embedding]\nmodel = "off"\n[traces]\nbase_url = "{server.origin}"\n'
-    read.set(library='[traces]\nkeeper = "langsmith"\ntexts = true\n')
+    read.set(server.origin, library='[traces]\nkeeper = "langsmith"\ntexts = true\n')
     read.own.write_text(mine, encoding="utf-8")
     asked = read.run("ask", QUESTION)
     assert asked.code == 0
@@ -163,9 +128,9 @@ def test_a_folder_can_turn_on_neither_traces_nor_their_texts(
 
 
 def test_neither_a_key_nor_the_variables_of_langsmith_turn_anything_on(
-    read: Desk, server: LangSmithServer
+    read: TracedBook, server: LangSmithServer
 ) -> None:
-    read.set("off")
+    read.set(server.origin, "off")
     shell = {
         "LANGSMITH_TRACING": "true",
         "LANGCHAIN_TRACING_V2": "true",
@@ -177,7 +142,7 @@ def test_neither_a_key_nor_the_variables_of_langsmith_turn_anything_on(
 
 
 def test_what_a_model_is_sent_and_says_is_in_no_trace(
-    read: Desk, server: LangSmithServer
+    read: TracedBook, server: LangSmithServer
 ) -> None:
     shell = {"LANGSMITH_TRACING": "true", "LANGSMITH_ENDPOINT": server.origin}
     with ModelServer(key="") as models:
@@ -214,10 +179,10 @@ def test_what_a_model_is_sent_and_says_is_in_no_trace(
     ],
 )
 def test_an_answer_is_given_whole_whatever_becomes_of_its_trace(
-    read: Desk, server: LangSmithServer, turn: Turn, says: str
+    read: TracedBook, server: LangSmithServer, turn: Turn, says: str
 ) -> None:
     server.will(*[turn] * 20)
-    asked = read.run("ask", QUESTION, "--json")
+    asked = read.run("ask", QUESTION, "--json", **patience(turn))
     assert asked.code == 0
     assert asked.json["citations"]
     assert told(asked).count("A trace was not sent.") == 1
@@ -226,7 +191,7 @@ def test_an_answer_is_given_whole_whatever_becomes_of_its_trace(
 
 
 def test_the_writing_room_says_it_once_when_it_is_left(
-    read: Desk, server: LangSmithServer
+    read: TracedBook, server: LangSmithServer
 ) -> None:
     server.takes = "another"
     words = [str(LRWR), "chat"]
@@ -242,7 +207,7 @@ def test_the_writing_room_says_it_once_when_it_is_left(
 
 
 def test_a_setting_without_a_key_says_so_and_nothing_is_sent(
-    read: Desk, server: LangSmithServer
+    read: TracedBook, server: LangSmithServer
 ) -> None:
     asked = read.run("ask", QUESTION, LANGSMITH_API_KEY="")
     assert asked.code == 0
@@ -259,7 +224,7 @@ def finding(ran: Ran, part: str) -> tuple[str, str]:
 
 
 def test_the_doctor_tries_the_key_and_sends_no_trace(
-    read: Desk, server: LangSmithServer
+    read: TracedBook, server: LangSmithServer
 ) -> None:
     looked = read.run("doctor", "--json")
     state, says = finding(looked, "traces")

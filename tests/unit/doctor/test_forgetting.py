@@ -37,7 +37,7 @@ from tests.unit.doctor.test_supabase import (
     sign_in,
 )
 
-home, folder, library = doctors.home, doctors.folder, doctors.library
+pytestmark = pytest.mark.usefixtures("home")
 
 
 @dataclass

@@ -1,9 +1,8 @@
 """What the doctor says of OpenAI's models and of the web, where they are on."""
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import keyring
 import pytest
 
 from lrwr.care.doctor import Visit, visit
@@ -17,41 +16,14 @@ from lrwr.core.settings.load import load_settings
 from lrwr.core.settings.places import consent_dir
 from tests.fakes import model_server, web_server
 from tests.fakes.hosted_server import CutShort, Nonsense, Refuse, Turn
-from tests.fakes.keyrings import MemoryKeyring
-from tests.fakes.libraries import over
 from tests.fakes.model_server import ModelServer
-from tests.fakes.records import ONE, Clock
 from tests.fakes.web_server import WebServer
+
+pytestmark = pytest.mark.usefixtures("home")
 
 WEB, MODEL = "web search", "language model"
 NOWHERE = "http://127.0.0.1:9"
 SCOPES = "You have insufficient permissions. Missing scopes: api.model.read."
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    kept = keyring.get_keyring()
-    keyring.set_keyring(MemoryKeyring())
-    yield
-    keyring.set_keyring(kept)
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "novel"
-    made.mkdir()
-    return made
-
-
-@pytest.fixture
-async def library(folder: Path) -> AsyncIterator[Database]:
-    database = Database(folder / ".lrwr" / "library.db")
-    await over(database, Clock()).keep_texts(ONE, ["The frog sat."])
-    yield database
-    await database.aclose()
 
 
 @pytest.fixture

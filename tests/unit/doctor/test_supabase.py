@@ -1,7 +1,7 @@
 """What the doctor says of a Supabase project, where one is set."""
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -27,9 +27,9 @@ from tests.fakes.hosted_server import (
     Say,
     Turn,
 )
-from tests.fakes.keyrings import LockedKeyring, MemoryKeyring
-from tests.fakes.libraries import over
-from tests.fakes.records import ONE, Clock
+from tests.fakes.keyrings import LockedKeyring
+
+pytestmark = pytest.mark.usefixtures("home")
 
 NELL, CORIN = "11111111-1111-4111-8111-111111111111", "somebody else"
 LIBRARY = "22222222-2222-4222-8222-222222222222"
@@ -77,36 +77,10 @@ _USER: Mapping[str, Json] = {
 }
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    kept = keyring.get_keyring()
-    keyring.set_keyring(MemoryKeyring())
-    yield
-    keyring.set_keyring(kept)
-
-
 @pytest.fixture
 def project() -> Iterator[ProjectServer]:
     with ProjectServer() as opened:
         yield opened
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "novel"
-    made.mkdir()
-    return made
-
-
-@pytest.fixture
-async def library(folder: Path) -> AsyncIterator[Database]:
-    database = Database(folder / ".lrwr" / "library.db")
-    await over(database, Clock()).keep_texts(ONE, ["The frog sat."])
-    yield database
-    await database.aclose()
 
 
 def env_of(url: str, *, kept: bool = True) -> dict[str, str]:
