@@ -225,11 +225,23 @@ def app_for(first: list[str]) -> typer.Typer:
     """
     commands = [one for one in app.registered_commands if [one.name] == first]
     groups = [one for one in app.registered_groups if [one.name] == first]
-    if COMPLETING in os.environ or not (commands or groups):
-        return app
-    chosen = copy(app)
-    chosen.registered_commands, chosen.registered_groups = commands, groups
+    chosen = app
+    if COMPLETING not in os.environ and (commands or groups):
+        chosen = copy(app)
+        chosen.registered_commands, chosen.registered_groups = commands, groups
+    _let_help_flow(chosen)
     return chosen
+
+
+def _let_help_flow(told: typer.Typer) -> None:
+    """Have help fill the terminal's width: Typer ends lines where a docstring does."""
+    for one in (*told.registered_commands, told.registered_callback):
+        if one is not None and one.callback is not None and one.callback.__doc__:
+            paragraphs = one.callback.__doc__.split("\n\n")
+            one.help = "\n\n".join(" ".join(each.split()) for each in paragraphs)
+    for group in told.registered_groups:
+        if group.typer_instance is not None:
+            _let_help_flow(group.typer_instance)
 
 
 def _say_stopped() -> None:

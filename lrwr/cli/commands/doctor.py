@@ -47,9 +47,8 @@ def doctor(
 ) -> None:
     """Say how every part of lrwr is, and what to do about it. Changes nothing.
 
-    Nothing is contacted but your own model server, and who embeds or looks again
-    elsewhere, where one is set: they are sent no text of yours. With --servers, this
-    machine's usual ports too.
+    Nothing is contacted but the services that your settings turn on and you allowed:
+    they are sent no text of yours. With --servers, this machine's usual ports too.
     """
     import os
     import time

@@ -29,7 +29,9 @@ _SECONDS = {"h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
 ServiceName = Annotated[
     str,
     typer.Argument(
-        metavar="SERVICE", help="openai, openai-embeddings, qdrant, cohere or tavily."
+        metavar="SERVICE",
+        help="openai, openai-embeddings, cohere, qdrant, modal, supabase, tavily"
+        " or langsmith.",
     ),
 ]
 

@@ -1,0 +1,26 @@
+"""What `--help` says, and how."""
+
+import pytest
+from typer.testing import CliRunner
+
+from lrwr.cli.main import app_for
+from lrwr.core.settings.consent import HOSTED
+
+WIDE = {"COLUMNS": "200"}
+
+
+def help_of(*words: str) -> str:
+    told = CliRunner().invoke(app_for([words[0]]), [*words, "--help"], env=WIDE)
+    assert told.exit_code == 0
+    return told.output
+
+
+def test_help_fills_the_width_that_there_is() -> None:
+    told = help_of("forget")
+    assert "are never touched. Conversations cannot be had back" in told
+
+
+@pytest.mark.parametrize("command", ["allow", "deny"])
+def test_every_service_that_can_be_allowed_is_named(command: str) -> None:
+    told = help_of("privacy", command).replace(",", " ").replace(".", " ").split()
+    assert set(HOSTED) <= set(told)
