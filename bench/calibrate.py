@@ -19,12 +19,7 @@ from lrwr.core.adapters.source.parser import parse_document
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.retrieval.confidence import PEOPLE, SIGNALS, Calibration, Signals
-from lrwr.pipeline.evaluation.calibrating import (
-    Example,
-    Ranking,
-    calibrated,
-    estimated,
-)
+from lrwr.pipeline.evaluation.calibration import Example, Ranking, calibrated, estimated
 from lrwr.pipeline.evaluation.figures import Figures, Interval, auroc, figures_of
 from lrwr.pipeline.evaluation.questions import Gold, places_of, read_questions
 

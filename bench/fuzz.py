@@ -20,7 +20,7 @@ from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.adapters.source.parser import Parser
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.errors import UnreadableDocument
-from lrwr.pipeline.stages.recursive import split_recursively
+from lrwr.pipeline.stages.recursive_splitter import split_recursively
 
 SAMPLE = Path(__file__).parent.parent / "examples" / "marsh-lantern"
 SNIPPETS = (

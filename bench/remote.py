@@ -9,7 +9,7 @@ from pathlib import Path
 from bench.children import lrwr, run
 from bench.library import Bench, Library, made, prepare, stamped
 from bench.report import Line, skipped
-from lrwr.remote import CORE_PRICE, CORES, MEMORY, MEMORY_PRICE
+from lrwr.app.modal_worker import CORE_PRICE, CORES, MEMORY, MEMORY_PRICE
 from tests.fakes.modal_server import ModalServer
 from tests.fakes.remote_desks import dumped
 

@@ -13,14 +13,14 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
+from lrwr.app.workspace import open_room
 from lrwr.core.model.errors import LrwrError
-from lrwr.core.settings.load import load_settings
-from lrwr.core.settings.values import Settings
-from lrwr.lending import open_room
+from lrwr.core.settings.loader import load_settings
+from lrwr.core.settings.model import Settings
 from lrwr.tui.app import WritingRoom
-from lrwr.tui.backstage import Backstage
-from lrwr.tui.lending import Lends
-from lrwr.tui.sitting import Opening
+from lrwr.tui.scope import Opening
+from lrwr.tui.service_thread import Backstage
+from lrwr.tui.services import Lends
 
 REPO = Path(__file__).resolve().parent.parent
 SAMPLE = REPO / "examples" / "marsh-lantern"

@@ -18,15 +18,15 @@ from typing import Any
 
 from bench.data import DataFolder, read_lines
 from bench.inside.roster import scorer
+from lrwr.app.container import open_services
 from lrwr.core.model.chunks import Chunk, Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Span
-from lrwr.core.retrieval.search import SearchRequest
-from lrwr.core.settings.load import load_settings
+from lrwr.core.retrieval.service import SearchRequest
+from lrwr.core.settings.loader import load_settings
 from lrwr.pipeline.evaluation.measures import measured
 from lrwr.pipeline.evaluation.outcomes import Given, Piece
 from lrwr.pipeline.evaluation.questions import Place, covers
-from lrwr.wiring import open_services
 
 BUDGETS = (2000, 4000, 8000)
 RANKED = ("hit@1", "hit@5", "hit@10", "mrr", "ndcg@10")

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from bench.data import read_lines
+from lrwr.app.container import open_services
 from lrwr.core.chat.service import Asking, AvatarSessionService
 from lrwr.core.model.turns import Citation, Mode, TurnDone
-from lrwr.core.settings.load import load_settings
-from lrwr.wiring import open_services
+from lrwr.core.settings.loader import load_settings
 
 
 async def _main(questions: list[dict[str, Any]], *, prompts: bool) -> None:

@@ -11,8 +11,8 @@ import sys
 import time
 from contextlib import closing
 
+from lrwr.app.factories import MOST_THREADS
 from lrwr.core.adapters.embed.local import LocalEmbedder
-from lrwr.fitting import MOST_THREADS
 
 BATCH = 16
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.data import read_lines
+from lrwr.app.container import Services, open_services
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.search import Scope, Scored
@@ -22,12 +23,11 @@ from lrwr.core.ports.embedder import Embedder
 from lrwr.core.ports.lexical_index import LexicalIndex
 from lrwr.core.ports.vector_index import VectorIndex
 from lrwr.core.retrieval.confidence import FIRST
-from lrwr.core.retrieval.search import PassageFinder, SearchRequest, SearchResult
+from lrwr.core.retrieval.service import PassageFinder, SearchRequest, SearchResult
 from lrwr.core.retrieval.story import StoryOrder, parse_horizon
 from lrwr.core.retrieval.story_search import StorySearch
-from lrwr.core.settings.load import load_settings
+from lrwr.core.settings.loader import load_settings
 from lrwr.pipeline.evaluation.questions import Place, holds
-from lrwr.wiring import Services, open_services
 
 if TYPE_CHECKING:
     import numpy as np

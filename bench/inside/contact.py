@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from bench.data import read_lines
+from lrwr.app.container import open_services
 from lrwr.core.bible.service import character_called
 from lrwr.core.bible.values import Bible
 from lrwr.core.model.errors import NotFound
-from lrwr.core.settings.load import load_settings
-from lrwr.wiring import open_services
+from lrwr.core.settings.loader import load_settings
 
 _ENV = {"LRWR_EMBEDDING_MODEL": "off"}
 

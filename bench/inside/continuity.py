@@ -23,15 +23,15 @@ from bench.inside.roster import evidence_of
 from bench.inside.wordings import SECOND, THIRD, Wordings
 from bench.inside.wordings_fourth import FOURTH
 from lrwr.core.adapters.analyst.rules import RulesAnalyst
-from lrwr.core.adapters.sentences import sentence_spans
 from lrwr.core.adapters.source.parser import Parser
-from lrwr.core.bible.project import Knowledge
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.bible.projection import Knowledge
 from lrwr.core.canon.model import Canon
 from lrwr.core.continuity.guard import contradictions
-from lrwr.core.english.people import make_cast
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.story import DocumentOutline
 from lrwr.core.model.text import Span
+from lrwr.core.nlp.names.characters import make_cast
 from lrwr.core.ports.analyst import Excerpt
 from lrwr.core.ports.record_store import DocumentText
 from lrwr.core.ports.story_store import Known

@@ -21,18 +21,18 @@ import numpy as np
 
 from bench.data import DataFolder
 from bench.edits import next_edit
+from lrwr.app.factories import MOST_THREADS
 from lrwr.core.adapters.embed.local import LocalEmbedder
-from lrwr.core.adapters.sentences import sentence_spans
 from lrwr.core.adapters.source.parser import parse_document
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
 from lrwr.core.model.documents import Document, DocumentId
-from lrwr.fitting import MOST_THREADS
 from lrwr.pipeline.stages.seams import (
     SeamKey,
     distances_of,
     missing_seams,
     sentences_to_embed,
 )
-from lrwr.pipeline.stages.semantic import (
+from lrwr.pipeline.stages.semantic_splitter import (
     Cut,
     CutPlan,
     HomePlan,

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 from bench.edits import Edit, next_edit, one_line
 from bench.greedy import Greedy
 from bench.library import reading
+from lrwr.app.container import Services, open_services
 from lrwr.core.adapters.embed.local import LocalEmbedder
-from lrwr.core.retrieval.search import SearchRequest
-from lrwr.core.settings.load import load_settings
+from lrwr.core.retrieval.service import SearchRequest
+from lrwr.core.settings.loader import load_settings
 from lrwr.pipeline.report import IngestReport
-from lrwr.wiring import Services, open_services
 
 if TYPE_CHECKING:
     import numpy as np

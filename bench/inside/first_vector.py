@@ -3,8 +3,8 @@
 import asyncio
 import os
 
+from lrwr.app.factories import MOST_THREADS
 from lrwr.core.adapters.embed.local import LocalEmbedder
-from lrwr.fitting import MOST_THREADS
 
 
 def main() -> None:

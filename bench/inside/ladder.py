@@ -13,11 +13,11 @@ from typing import Any
 
 from bench.data import DataFolder, read_lines
 from bench.inside.roster import scorer
+from lrwr.app.container import open_services
+from lrwr.app.evaluation import open_workshop
 from lrwr.core.model.search import Passage
-from lrwr.core.settings.load import load_settings
-from lrwr.evaluating import open_workshop
-from lrwr.pipeline.evaluation.arms import B, Columns, Step
-from lrwr.wiring import open_services
+from lrwr.core.settings.loader import load_settings
+from lrwr.pipeline.evaluation.variants import B, Columns, Step
 
 _FIGURES = ("hit@1", "hit@5", "hit@10", "mrr", "coverage@2000")
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from bench.inside.roster import evidence_of
 from lrwr.core.adapters.source.parser import Parser
-from lrwr.core.english.lookup import resolve
-from lrwr.core.english.notes import NotedName, noted_names
-from lrwr.core.english.people import make_cast
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import Document, DocumentId, DocumentType
+from lrwr.core.nlp.facts.notes import NotedName, noted_names
+from lrwr.core.nlp.names.characters import make_cast
+from lrwr.core.nlp.names.lookup import resolve
 
 SUFFIXES = (".md", ".docx", ".txt")
 

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from bench.data import DataFolder, read_lines
+from lrwr.app.container import open_services
 from lrwr.core.chat.service import Asking
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.turns import Mode
-from lrwr.core.settings.load import load_settings
-from lrwr.wiring import open_services
+from lrwr.core.settings.loader import load_settings
 
 RUN = 8
 """Words in a row that no two chapters share by chance."""

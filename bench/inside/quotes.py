@@ -15,14 +15,14 @@ from typing import Any
 
 from bench.data import read_lines
 from bench.inside.roster import evidence_of, read_novel, scorer
-from lrwr.core.english.mentions import find_mentions
-from lrwr.core.english.narrators import name_narrators, narrator_signs
-from lrwr.core.english.people import make_cast
-from lrwr.core.english.speakers import attribute
 from lrwr.core.model.cast import Alias, Cast, Character, Gender, Mention, Quotation
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import Document
 from lrwr.core.model.text import Span
+from lrwr.core.nlp.dialogue.speakers import attribute
+from lrwr.core.nlp.names.characters import make_cast
+from lrwr.core.nlp.names.mentions import find_mentions
+from lrwr.core.nlp.names.narrator import name_narrators, narrator_signs
 
 TYPES = ("all", "Explicit", "Anaphoric", "Implicit")
 GENDERS = {"F": Gender.FEMALE, "M": Gender.MALE}

@@ -11,12 +11,12 @@ from types import ModuleType
 from typing import Any
 
 from lrwr.core.adapters.source.parser import Parser
-from lrwr.core.english.evidence import NameEvidence, gather
-from lrwr.core.english.mentions import find_mentions
-from lrwr.core.english.people import make_cast
-from lrwr.core.english.places import find_places
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import Document, DocumentId
+from lrwr.core.nlp.facts.places import find_places
+from lrwr.core.nlp.names.characters import make_cast
+from lrwr.core.nlp.names.evidence import NameEvidence, gather
+from lrwr.core.nlp.names.mentions import find_mentions
 
 
 def measure(data: Path) -> dict[str, float]:

@@ -13,7 +13,7 @@ from lrwr.core.chat.nodes import Answer, Emit, Room
 from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.turns import Plan
-from lrwr.core.retrieval.search import SearchResult
+from lrwr.core.retrieval.service import SearchResult
 
 TURNS = 60
 COLD = 5

@@ -19,12 +19,12 @@ import numpy as np
 import qdrant_edge
 
 from bench.library import reading
+from lrwr.app.container import Services, open_services
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.retrieval.search import PassageFinder, SearchRequest
+from lrwr.core.retrieval.retrievers import POOL
+from lrwr.core.retrieval.service import PassageFinder, SearchRequest
 from lrwr.core.retrieval.story import StoryOrder
-from lrwr.core.retrieval.ways import POOL
-from lrwr.core.settings.load import load_settings
-from lrwr.wiring import Services, open_services
+from lrwr.core.settings.loader import load_settings
 
 LIMIT = 8
 PAGE = 1_000

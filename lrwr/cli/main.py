@@ -29,7 +29,6 @@ from lrwr.cli.commands import (
     init,
     jobs,
     keys,
-    moving,
     privacy,
     quotes,
     recap,
@@ -38,13 +37,14 @@ from lrwr.cli.commands import (
     status,
     threads,
     timeline,
+    transfer,
     watch,
     world,
 )
 from lrwr.cli.commands import (
     eval as evaluation,
 )
-from lrwr.cli.groups import NamedGroup
+from lrwr.cli.runtime.groups import NamedGroup
 from lrwr.core.model.errors import ExitCode, LrwrError
 
 COMPLETING = "_LRWR_COMPLETE"
@@ -131,8 +131,8 @@ app.command("doctor", epilog=doctor.DOCTOR_EXAMPLES)(doctor.doctor)
 app.command("repair", epilog=doctor.REPAIR_EXAMPLES)(doctor.repair)
 app.command("backup", epilog=backup.BACKUP_EXAMPLES)(backup.backup)
 app.command("restore", epilog=backup.RESTORE_EXAMPLES)(backup.restore)
-app.command("push", epilog=moving.PUSH_EPILOG)(moving.push)
-app.command("pull", epilog=moving.PULL_EPILOG)(moving.pull)
+app.command("push", epilog=transfer.PUSH_EPILOG)(transfer.push)
+app.command("pull", epilog=transfer.PULL_EPILOG)(transfer.pull)
 app.command("forget", epilog=forget.EPILOG)(forget.forget)
 settings_app.command("show")(config.config_show)
 settings_app.command("path")(config.config_path)
@@ -210,7 +210,7 @@ def run() -> None:
             _say_stopped()
         raise
     except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
-        from lrwr.cli.faults import fault_of
+        from lrwr.cli.runtime.crash_report import fault_of
 
         fault = fault_of(error)
         _say(fault)
@@ -249,6 +249,6 @@ def _say_stopped() -> None:
 
 
 def _say(error: LrwrError) -> None:
-    from lrwr.cli.output import Output
+    from lrwr.cli.runtime.output import Output
 
     Output().problem(error)

@@ -10,10 +10,10 @@ from lrwr.core.model.chunks import Chunk
 from lrwr.core.model.documents import Document
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.facts import Fact
-from lrwr.core.model.metering import Usage
+from lrwr.core.model.usage import Usage
 from lrwr.core.ports.analysis_store import AnalysisStore
 from lrwr.core.ports.analyst import Analyst, Excerpt, Finding
-from lrwr.pipeline.metering import Meter
+from lrwr.pipeline.budget import Meter
 from lrwr.pipeline.stages.findings import finding_from_json, finding_to_json
 from lrwr.pipeline.stages.windows import (
     NamesIn,

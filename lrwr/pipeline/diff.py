@@ -5,15 +5,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from lrwr.core.bible.changes import Change, Story, changes, same_people, story_of
-from lrwr.core.bible.gathering import value_key
-from lrwr.core.bible.project import Knowledge
+from lrwr.core.bible.claims import value_key
+from lrwr.core.bible.projection import Knowledge
 from lrwr.core.continuity.guard import contradictions, touches
 from lrwr.core.continuity.values import Contradiction
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.ports.holding_store import Held
 from lrwr.core.ports.record_store import DocumentText, Seen
+from lrwr.core.ports.snapshot_store import Held
 from lrwr.pipeline.changes import renames
-from lrwr.pipeline.watch_learned import LearnedDocument, documents_learned
+from lrwr.pipeline.watch.changes import LearnedDocument, documents_learned
 
 _BETWEEN_PARAGRAPHS = re.compile(r"\n\s*\n")
 

@@ -10,11 +10,11 @@ from lrwr.core.model.chunks import Chunk, Knowledge, Pipeline, TextHash
 from lrwr.core.model.documents import Document
 from lrwr.core.model.events import Embedded, Working
 from lrwr.core.model.jobs import Stage
-from lrwr.core.model.metering import Usage
+from lrwr.core.model.usage import Usage
 from lrwr.core.ports.embedder import Embedder
-from lrwr.pipeline.stages.embed import embed_missing
+from lrwr.pipeline.stages.embedding import embed_missing
 from lrwr.pipeline.stages.pieces import CountTokens
-from lrwr.pipeline.stages.recursive import split_recursively
+from lrwr.pipeline.stages.recursive_splitter import split_recursively
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,9 +7,9 @@ from lrwr.core.model.chunks import Chunk, Knowledge, TextHash
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, UnreadableDocument
 from lrwr.core.model.events import Finished, IngestEvent
-from lrwr.core.model.metering import Usage
+from lrwr.core.model.usage import Usage
 from lrwr.core.ports.manuscript_source import Skipped
-from lrwr.pipeline.weaving import Weaving
+from lrwr.pipeline.speaker_attribution import Weaving
 
 UNREAD = "Not all was read by the language model."
 """Begins the remark on documents that wait for a language model."""

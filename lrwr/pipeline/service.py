@@ -24,11 +24,10 @@ from lrwr.core.ports.manuscript_source import (
     ManuscriptSource,
 )
 from lrwr.core.ports.record_store import KnowledgeStore, Seen
-from lrwr.pipeline.changes import Changes, compare
-from lrwr.pipeline.learning import ReadHere, recipe_name
-from lrwr.pipeline.looking import Look, to_do
+from lrwr.pipeline.changes import Changes, Look, compare, to_do
+from lrwr.pipeline.dry_run import rehearse
+from lrwr.pipeline.local_runner import ReadHere, recipe_name
 from lrwr.pipeline.recipes import Recipe, Tools
-from lrwr.pipeline.rehearsing import rehearse
 from lrwr.pipeline.report import (
     Emit,
     IngestReport,
@@ -36,7 +35,7 @@ from lrwr.pipeline.report import (
     fault_in,
     never_here,
 )
-from lrwr.pipeline.weaving import StoryWeaver, Weaving
+from lrwr.pipeline.speaker_attribution import StoryWeaver, Weaving
 
 LEASE = 10.0
 """Seconds a worker may be silent before its job is given to another."""

@@ -8,16 +8,16 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 
 from lrwr.core.model.errors import LrwrError
-from lrwr.core.settings.values import Settings
-from lrwr.tui.actions import ROOM
-from lrwr.tui.hearing import hear_alt_enter, hear_alt_with_numbers
-from lrwr.tui.screens.room import RoomScreen
-from lrwr.tui.sitting import Opening
+from lrwr.core.settings.model import Settings
+from lrwr.tui.actions.table import ROOM
+from lrwr.tui.input.keyboard import hear_alt_enter, hear_alt_with_numbers
+from lrwr.tui.scope import Opening
+from lrwr.tui.screens.chat import RoomScreen
 from lrwr.tui.themes import theme_named, themes
 
 if TYPE_CHECKING:
-    from lrwr.tui.backstage import Backstage
-    from lrwr.tui.lending import Lends
+    from lrwr.tui.service_thread import Backstage
+    from lrwr.tui.services import Lends
 
 Fault = Callable[[Exception], LrwrError]
 """Makes of an error that nobody foresaw what a writer is told."""
@@ -74,7 +74,7 @@ class WritingRoom(App[None], inherit_bindings=False):
 
     def _take_keys(self) -> None:
         """Do what is done with the writer's own keys."""
-        from lrwr.tui.keys import keymap_of
+        from lrwr.tui.input.keymap import keymap_of
 
         self.keymap, problems = keymap_of(self.settings.screen.keys)
         self.set_keymap(self.keymap)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, cast
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
-from lrwr.tui.actions import ROOM, Action
-from lrwr.tui.keys import keys_of, shown
+from lrwr.tui.actions.table import ROOM, Action
+from lrwr.tui.input.keymap import keys_of, shown
 
 if TYPE_CHECKING:
-    from lrwr.tui.screens.room import RoomScreen
+    from lrwr.tui.screens.chat import RoomScreen
 
 THEME = "Theme: "
 

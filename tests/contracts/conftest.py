@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.records.supabase.calling import Hosted
-from lrwr.core.adapters.records.supabase.records import SupabaseRecords
-from lrwr.core.adapters.records.supabase.threads import HostedThreads
+from lrwr.core.adapters.storage.supabase.records import SupabaseRecords
+from lrwr.core.adapters.storage.supabase.rpc import Hosted
+from lrwr.core.adapters.storage.supabase.thread_api import HostedThreads
 from tests.fakes.followed import Desks, desks_of
 from tests.fakes.hosted import Machine, Writer, asking, library_in_supabase
 from tests.fakes.libraries import Library, sqlite_library

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from lrwr.core.adapters.analyst.rules import RulesAnalyst
-from lrwr.core.adapters.sentences import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
 from lrwr.core.model.facts import About, Fact, PassageField, WorldField
 from lrwr.core.model.text import Span
 from lrwr.core.ports.analyst import Analyst, Excerpt, Finding

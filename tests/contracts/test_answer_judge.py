@@ -9,7 +9,7 @@ import pytest
 from lrwr.core.adapters.judge.model import CorrectnessJudge
 from lrwr.core.adapters.judge.ragas import RagasJudge
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.metering import Usage
+from lrwr.core.model.usage import Usage
 from lrwr.core.ports.answer_judge import AnswerJudge, Sample
 from lrwr.core.ports.chat_model import ChatModel, Message, Shape
 from tests.fakes.chat_models import ScriptedChat

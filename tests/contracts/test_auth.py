@@ -8,8 +8,8 @@ from keyring.backends import fail
 from lrwr.core.adapters.auth.project import Project
 from lrwr.core.adapters.auth.sessions import SessionKeeper
 from lrwr.core.adapters.auth.supabase import SupabaseAuth
-from lrwr.core.adapters.records.supabase.calling import Hosted
-from lrwr.core.adapters.records.supabase.records import new_library
+from lrwr.core.adapters.storage.supabase.records import new_library
+from lrwr.core.adapters.storage.supabase.rpc import Hosted
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.ports.auth import Account, AccountId
 from tests.fakes.hosted import PASSWORD, Writer, sign_up

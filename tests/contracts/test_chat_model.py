@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from lrwr.core.adapters.chat.line import Line
+from lrwr.core.adapters.chat.connection import Line
 from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
-from lrwr.core.adapters.waiting import Pace
+from lrwr.core.adapters.http.rate_limit import Pace
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.ports.chat_model import ChatModel, Message, Shape
 from tests.fakes.chat_models import ScriptedChat

@@ -3,10 +3,10 @@ from collections.abc import AsyncIterator, Iterator
 import numpy as np
 import pytest
 
-from lrwr.core.adapters.chat.line import Line
+from lrwr.core.adapters.chat.connection import Line
 from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.adapters.embed.openai import Connection, OpenAIEmbedder
-from lrwr.core.adapters.waiting import Pace
+from lrwr.core.adapters.http.rate_limit import Pace
 from lrwr.core.ports.embedder import Embedder
 from tests.fakes.embedder import WordEmbedder
 from tests.fakes.embedding_server import KEY, MODEL, EmbeddingServer

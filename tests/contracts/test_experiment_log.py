@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from lrwr.core.adapters.traces.experiments import LangSmithExperiments
-from lrwr.core.adapters.traces.wire import Connection
+from lrwr.core.adapters.traces.http import Connection
 from lrwr.core.ports.experiment_log import (
     Example,
     Experiment,

@@ -2,12 +2,12 @@ from pathlib import Path
 
 import pytest
 
+from lrwr.app.transfer.files import Filed, take_files
 from lrwr.core.adapters.files.folder import FolderFileStore
-from lrwr.core.adapters.files.naming import name_of
-from lrwr.core.adapters.records.sqlite.drafts import Draft
-from lrwr.core.adapters.records.supabase.bodies import DOCUMENT, gone, record_of
+from lrwr.core.adapters.files.names import name_of
+from lrwr.core.adapters.storage.sqlite.document_rows import Draft
+from lrwr.core.adapters.storage.supabase.codecs import DOCUMENT, gone, record_of
 from lrwr.core.model.chunks import Pipeline
-from lrwr.moving.files import Filed, take_files
 from tests.fakes.hosted import Machine
 
 pytestmark = pytest.mark.supabase

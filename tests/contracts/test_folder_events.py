@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.source.watched import WatchedFolders
+from lrwr.core.adapters.source.folder_watcher import WatchedFolders
 from lrwr.core.ports.folder_events import (
     FolderEvents,
     FolderNews,

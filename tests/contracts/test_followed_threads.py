@@ -2,12 +2,12 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from lrwr.core.adapters.records.sqlite.threads import SqliteThreadStore
-from lrwr.core.adapters.records.supabase.binding import Binding, binding_of
-from lrwr.core.adapters.records.supabase.following import WorkingCopy
-from lrwr.core.adapters.records.supabase.pulling import pull
-from lrwr.core.adapters.records.supabase.pushing import Push
-from lrwr.core.adapters.records.supabase.threads import HostedThreads
+from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
+from lrwr.core.adapters.storage.supabase.library_link import Binding, binding_of
+from lrwr.core.adapters.storage.supabase.pull import pull
+from lrwr.core.adapters.storage.supabase.push import Push
+from lrwr.core.adapters.storage.supabase.replica import WorkingCopy
+from lrwr.core.adapters.storage.supabase.thread_api import HostedThreads
 from lrwr.core.model.errors import NotFound, ServiceUnavailable
 from lrwr.core.model.turns import NarrativeState, ThreadId
 from tests.fakes.conversations import OTHER, THREAD, a_turn

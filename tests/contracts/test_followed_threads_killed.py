@@ -5,12 +5,12 @@ from functools import partial
 
 import pytest
 
-from lrwr.core.adapters.records.sqlite.threads import SqliteThreadStore
-from lrwr.core.adapters.records.supabase.following import WorkingCopy
-from lrwr.core.adapters.records.supabase.parts import WholeThread
-from lrwr.core.adapters.records.supabase.pulling import pull
-from lrwr.core.adapters.records.supabase.threads import HostedThreads
-from lrwr.core.adapters.records.supabase.threads_copy import ThreadsCopy
+from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
+from lrwr.core.adapters.storage.supabase.pull import pull
+from lrwr.core.adapters.storage.supabase.replica import WorkingCopy
+from lrwr.core.adapters.storage.supabase.row_transfer import WholeThread
+from lrwr.core.adapters.storage.supabase.thread_api import HostedThreads
+from lrwr.core.adapters.storage.supabase.thread_replica import ThreadsCopy
 from tests.fakes.conversations import OTHER, THREAD, a_turn
 from tests.fakes.followed import Desks, asked, check_same, keep, titles
 from tests.fakes.hosted import Machine

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.records.sqlite.database import Database
-from lrwr.core.adapters.records.sqlite.holdings import SqliteHoldingStore
+from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.document_snapshots import SqliteHoldingStore
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import StoreProblem
 from lrwr.core.model.facts import About
-from lrwr.core.ports.holding_store import Held, HoldingStore
+from lrwr.core.ports.snapshot_store import Held, HoldingStore
 from tests.fakes.desks import Desk
 from tests.fakes.story_desks import StoryDesk, a_story_desk
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 import pytest
 
 from lrwr.core.adapters.auth.project import Project
-from lrwr.core.adapters.records.supabase.calling import Hosted
-from lrwr.core.adapters.records.supabase.migrating import missing
+from lrwr.core.adapters.storage.supabase.migrator import missing
+from lrwr.core.adapters.storage.supabase.rpc import Hosted
 from lrwr.core.model.errors import (
     LrwrError,
     NotFound,

@@ -4,19 +4,20 @@ from uuid import uuid4
 
 import pytest
 
-from lrwr.core.adapters.records.sqlite.turns import state_to_json
-from lrwr.core.adapters.records.supabase.calling import Hosted
-from lrwr.core.adapters.records.supabase.parts import Reply, WholeThread, WholeTurn
-from lrwr.core.adapters.records.supabase.records import (
+from lrwr.core.adapters.storage.sqlite.turn_rows import state_to_json
+from lrwr.core.adapters.storage.supabase.records import (
     SupabaseRecords,
     delete_library,
     libraries,
     new_library,
 )
-from lrwr.core.adapters.records.supabase.threads import (
-    HostedThreads,
-    Spoken,
+from lrwr.core.adapters.storage.supabase.row_transfer import (
+    Reply,
+    WholeThread,
+    WholeTurn,
 )
+from lrwr.core.adapters.storage.supabase.rpc import Hosted
+from lrwr.core.adapters.storage.supabase.thread_api import HostedThreads, Spoken
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import NarrativeState
 from tests.fakes.conversations import THREAD

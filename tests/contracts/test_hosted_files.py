@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from lrwr.core.adapters.auth.project import Project
-from lrwr.core.adapters.files.naming import name_of
+from lrwr.core.adapters.files.names import name_of
 from lrwr.core.adapters.files.supabase import SupabaseFileStore
 from lrwr.core.model.errors import (
     LrwrError,

@@ -5,9 +5,9 @@ from uuid import uuid4
 
 import pytest
 
-from lrwr.core.adapters.records.supabase.calling import Hosted
-from lrwr.core.adapters.records.supabase.jobs import SupabaseJobQueue
-from lrwr.core.adapters.records.workers import worker_named
+from lrwr.core.adapters.storage.supabase.job_queue import SupabaseJobQueue
+from lrwr.core.adapters.storage.supabase.rpc import Hosted
+from lrwr.core.adapters.storage.worker_liveness import worker_named
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobKind, JobOrder, JobState

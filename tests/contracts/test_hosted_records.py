@@ -5,9 +5,8 @@ from uuid import uuid4
 
 import pytest
 
-from lrwr.core.adapters.records.supabase.calling import Hosted
-from lrwr.core.adapters.records.supabase.jobs import SupabaseJobQueue
-from lrwr.core.adapters.records.supabase.records import (
+from lrwr.core.adapters.storage.supabase.job_queue import SupabaseJobQueue
+from lrwr.core.adapters.storage.supabase.records import (
     Entry,
     Page,
     Put,
@@ -15,6 +14,7 @@ from lrwr.core.adapters.records.supabase.records import (
     State,
     SupabaseRecords,
 )
+from lrwr.core.adapters.storage.supabase.rpc import Hosted
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.jobs import Claim, JobKind, JobOrder, JobState

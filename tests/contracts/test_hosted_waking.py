@@ -9,22 +9,22 @@ import keyring
 import pytest
 from keyring.backends import fail
 
+from lrwr.app.container import Services, open_services
 from lrwr.core.adapters.auth.project import Project
 from lrwr.core.adapters.auth.sessions import SessionKeeper
 from lrwr.core.adapters.auth.supabase import SupabaseAuth
-from lrwr.core.adapters.records.sqlite.database import Database
-from lrwr.core.adapters.records.supabase.binding import bind, new_binding
-from lrwr.core.adapters.records.supabase.calling import Hosted
-from lrwr.core.adapters.records.supabase.migrating import migrations
-from lrwr.core.adapters.records.supabase.records import new_library
-from lrwr.core.adapters.records.supabase.story import SupabaseCastStore
-from lrwr.core.adapters.records.supabase.threads import HostedThreads
+from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.supabase.library_link import bind, new_binding
+from lrwr.core.adapters.storage.supabase.migrator import migrations
+from lrwr.core.adapters.storage.supabase.records import new_library
+from lrwr.core.adapters.storage.supabase.rpc import Hosted
+from lrwr.core.adapters.storage.supabase.story_store import SupabaseCastStore
+from lrwr.core.adapters.storage.supabase.thread_api import HostedThreads
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.settings.library import library_of, prepare_state_dir
-from lrwr.core.settings.load import load_settings
+from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.places import session_file
-from lrwr.wiring import Services, open_services
 from tests.fakes.conversations import THREAD
 from tests.fakes.hosted import PASSWORD, Writer, asking, machine, sign_up
 from tests.fakes.hosted_records import speak

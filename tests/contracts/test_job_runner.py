@@ -9,26 +9,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lrwr import reading
+from lrwr.app import ingestion
+from lrwr.app.modal_worker import read_document
 from lrwr.core.adapters.embed.local import LocalEmbedder
-from lrwr.core.adapters.runner.calls import Connection, ModalCalls, Token
-from lrwr.core.adapters.runner.choose import carried
-from lrwr.core.adapters.runner.ledger import CallLedger
-from lrwr.core.adapters.runner.modal import ModalRunner, Task
-from lrwr.core.adapters.runner.replies import read_to_bytes
+from lrwr.core.adapters.modal.calls import Connection, ModalCalls, Token
+from lrwr.core.adapters.modal.factory import carried
+from lrwr.core.adapters.modal.ledger import CallLedger
+from lrwr.core.adapters.modal.replies import read_to_bytes
+from lrwr.core.adapters.modal.runner import ModalRunner, Task
 from lrwr.core.adapters.source.parser import Parser
 from lrwr.core.model.chunks import ChunkId, Knowledge, TextHash
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import UnreadableDocument
 from lrwr.core.model.events import Embedded, Working
-from lrwr.core.model.metering import Usage
+from lrwr.core.model.usage import Usage
 from lrwr.core.ports.job_runner import JobRunner, Read, RunnerAway
-from lrwr.core.settings.load import load_settings
-from lrwr.core.settings.values import Settings
-from lrwr.pipeline.elsewhere import share_of
-from lrwr.pipeline.learning import ReadHere, recipe_name
+from lrwr.core.settings.loader import load_settings
+from lrwr.core.settings.model import Settings
+from lrwr.pipeline.local_runner import ReadHere, recipe_name
 from lrwr.pipeline.recipes import Recipe, Tools
-from lrwr.remote import read_document
+from lrwr.pipeline.remote_input import share_of
 from tests.fakes.invented import chapter
 from tests.fakes.modal_server import TOKEN_ID, TOKEN_SECRET, ModalServer
 from tests.fakes.remote_desks import until
@@ -72,7 +72,7 @@ class Desk:
 
     @property
     def recipe(self) -> Recipe:
-        return reading.recipe(self.settings, NothingKept(), None)
+        return ingestion.recipe(self.settings, NothingKept(), None)
 
     def here(self) -> ReadHere:
         return ReadHere(Parser(), self.recipe, self.tools)

@@ -7,13 +7,13 @@ from uuid import uuid4
 import pytest
 
 from lrwr.core.adapters.auth.project import Project
-from lrwr.core.adapters.records.sqlite.drafts import stored_draft
-from lrwr.core.adapters.records.supabase.binding import binding_of
-from lrwr.core.adapters.records.supabase.calling import Hosted, Json
-from lrwr.core.adapters.records.supabase.migrating import migrations
-from lrwr.core.adapters.records.supabase.pushing import Push, Pushed
-from lrwr.core.adapters.records.supabase.records import new_library
-from lrwr.core.adapters.records.supabase.sending import put_with_vectors
+from lrwr.core.adapters.storage.sqlite.document_rows import stored_draft
+from lrwr.core.adapters.storage.supabase.knowledge_store import put_with_vectors
+from lrwr.core.adapters.storage.supabase.library_link import binding_of
+from lrwr.core.adapters.storage.supabase.migrator import migrations
+from lrwr.core.adapters.storage.supabase.push import Push, Pushed
+from lrwr.core.adapters.storage.supabase.records import new_library
+from lrwr.core.adapters.storage.supabase.rpc import Hosted, Json
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId

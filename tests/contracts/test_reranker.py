@@ -5,7 +5,7 @@ import pytest
 from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.adapters.rerank.cohere import CohereReranker, Connection
 from lrwr.core.adapters.rerank.late_interaction import LateInteraction
-from lrwr.core.adapters.sentences import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
 from lrwr.core.ports.reranker import Reranker
 from tests.fakes.cohere_server import KEY, CohereServer
 

@@ -3,18 +3,18 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
-from lrwr.core.adapters.records.sqlite.drafts import Draft
-from lrwr.core.adapters.records.sqlite.threads import SqliteThreadStore
-from lrwr.core.adapters.records.supabase.binding import Binding, binding_of
-from lrwr.core.adapters.records.supabase.bodies import record_of
-from lrwr.core.adapters.records.supabase.following import WorkingCopy
-from lrwr.core.adapters.records.supabase.fresh import Fresh
-from lrwr.core.adapters.records.supabase.jobs import SupabaseJobQueue
-from lrwr.core.adapters.records.supabase.knowledge import SupabaseKnowledgeStore
-from lrwr.core.adapters.records.supabase.pulling import pull
-from lrwr.core.adapters.records.supabase.pushing import Push
-from lrwr.core.adapters.records.supabase.story import SupabaseCastStore
-from lrwr.core.adapters.records.supabase.threads import HostedThreads
+from lrwr.core.adapters.storage.sqlite.document_rows import Draft
+from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
+from lrwr.core.adapters.storage.supabase.codecs import record_of
+from lrwr.core.adapters.storage.supabase.freshness import Fresh
+from lrwr.core.adapters.storage.supabase.job_queue import SupabaseJobQueue
+from lrwr.core.adapters.storage.supabase.knowledge_store import SupabaseKnowledgeStore
+from lrwr.core.adapters.storage.supabase.library_link import Binding, binding_of
+from lrwr.core.adapters.storage.supabase.pull import pull
+from lrwr.core.adapters.storage.supabase.push import Push
+from lrwr.core.adapters.storage.supabase.replica import WorkingCopy
+from lrwr.core.adapters.storage.supabase.story_store import SupabaseCastStore
+from lrwr.core.adapters.storage.supabase.thread_api import HostedThreads
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import StoreProblem

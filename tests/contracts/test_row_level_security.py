@@ -2,10 +2,10 @@ import json
 
 import pytest
 
-from lrwr.core.adapters.records.supabase.jobs import SupabaseJobQueue
-from lrwr.core.adapters.records.supabase.migrating import migrations
-from lrwr.core.adapters.records.supabase.records import libraries, new_library
-from lrwr.core.adapters.records.supabase.threads import HostedThreads
+from lrwr.core.adapters.storage.supabase.job_queue import SupabaseJobQueue
+from lrwr.core.adapters.storage.supabase.migrator import migrations
+from lrwr.core.adapters.storage.supabase.records import libraries, new_library
+from lrwr.core.adapters.storage.supabase.thread_api import HostedThreads
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import LrwrError, StoreProblem
 from lrwr.core.model.jobs import JobKind, JobOrder, Stage

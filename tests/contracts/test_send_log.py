@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from lrwr.core.model.sent import Came, Outcome, Purpose, Sent, SentTotal
+from lrwr.core.model.egress import Came, Outcome, Purpose, Sent, SentTotal
 from tests.fakes.libraries import Library
 
 READING = Sent(

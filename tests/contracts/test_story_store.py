@@ -13,9 +13,9 @@ from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.chunks import ChunkId, Knowledge, Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES, About, Fact
-from lrwr.core.model.metering import Usage
 from lrwr.core.model.search import Scope
 from lrwr.core.model.text import Span
+from lrwr.core.model.usage import Usage
 from lrwr.core.ports.cast_store import Woven
 from lrwr.core.ports.story_store import FirstSeen, Known, Role, Said
 from tests.fakes.libraries import Library

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from lrwr.core.adapters.traces.disabled import NoTracer
+from lrwr.core.adapters.traces.http import Connection
 from lrwr.core.adapters.traces.langsmith import LangSmithTracer
-from lrwr.core.adapters.traces.off import NoTracer
-from lrwr.core.adapters.traces.wire import Connection
 from lrwr.core.ports.tracer import Kind, Span, Tracer
 from tests.fakes.langsmith_server import KEY, LangSmithServer
 from tests.fakes.tracers import MemoryTracer

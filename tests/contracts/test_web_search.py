@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.sentences import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
 from lrwr.core.adapters.web.tavily import Connection, TavilySearch
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.ports.web_search import MOST_TEXT, WebPage, WebSearch

@@ -59,7 +59,7 @@ def test_a_deployment_takes_lrwr_there_and_nothing_of_the_book(
     assert "Deployed as lrwr." in done.out
     (function,) = server.functions
     assert (function.module_name, function.implementation_name) == (
-        "lrwr.remote",
+        "lrwr.app.modal_worker",
         "read_document",
     )
     assert function.autoscaler_settings.max_containers == 10

@@ -152,8 +152,8 @@ def test_on_a_terminal_they_come_one_by_one(
 ) -> None:
     from io import StringIO
 
-    from lrwr.cli.output import Output
-    from lrwr.cli.reviewing import Review
+    from lrwr.cli.presenters.question_review import Review
+    from lrwr.cli.runtime.output import Output
 
     typed = StringIO("x\nk\nd\nu\nd\ne\nWho can swim?\n\nk\n")
     monkeypatch.setattr("sys.stdin", typed)

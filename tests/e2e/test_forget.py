@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from qdrant_client import models
 
-from lrwr.care.kept_here import kept_here, take_away
+from lrwr.app.maintenance.local_data import kept_here, take_away
 from lrwr.core.model.errors import ExitCode
 from lrwr.core.settings.library import Library
 from tests.fakes.qdrant_server import KEY, Asked, Json, QdrantServer

@@ -7,7 +7,7 @@ import pytest
 
 from lrwr.core.adapters.auth.project import Project
 from lrwr.core.adapters.files.supabase import SupabaseFileStore
-from lrwr.core.adapters.records.supabase.records import libraries
+from lrwr.core.adapters.storage.supabase.records import libraries
 from lrwr.core.model.errors import ExitCode
 from tests.fakes.hosted import PASSWORD, Writer, asking, sign_up
 from tests.fakes.supabase_server import SupabaseServer

@@ -17,12 +17,12 @@ from typing import Any, cast
 
 import pytest
 
-from lrwr.core.adapters.chat.line import Line
+from lrwr.core.adapters.chat.connection import Line
 from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
+from lrwr.core.adapters.http.rate_limit import Pace
 from lrwr.core.adapters.judge.ragas import RagasJudge
-from lrwr.core.adapters.waiting import Pace
 from lrwr.core.ports.answer_judge import Sample
-from lrwr.pipeline.evaluation.judging import judged, summed_up
+from lrwr.pipeline.evaluation.judgements import judged, summed_up
 from tests.fakes.model_server import KEY, MODEL, Asked, ModelServer, Refuse
 from tests.fakes.room import with_model
 from tests.fakes.terminal import Terminal
@@ -206,9 +206,9 @@ def hook(event, args):
         told.append(repr(args[1] if event == "socket.connect" else args))
 sys.addaudithook(hook)
 from tests.e2e.test_ragas import SAMPLES
-from lrwr.core.adapters.chat.line import Line
+from lrwr.core.adapters.chat.connection import Line
 from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
-from lrwr.core.adapters.waiting import Pace
+from lrwr.core.adapters.http.rate_limit import Pace
 from lrwr.core.adapters.judge.ragas import RagasJudge
 async def main():
     chat = OpenAIChat(Connection(sys.argv[2], sys.argv[1], key=sys.argv[3]), Line(Pace(4)))

@@ -14,11 +14,11 @@ from typing import Protocol, cast
 import pytest
 
 from lrwr.core.adapters.analyst.model import ModelAnalyst
-from lrwr.core.adapters.chat.line import Line
+from lrwr.core.adapters.chat.connection import Line
 from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
-from lrwr.core.adapters.waiting import Pace
-from lrwr.core.model.metering import Usage
+from lrwr.core.adapters.http.rate_limit import Pace
 from lrwr.core.model.text import Span
+from lrwr.core.model.usage import Usage
 from lrwr.core.ports.analyst import Excerpt, Finding
 from lrwr.core.ports.chat_model import Message
 

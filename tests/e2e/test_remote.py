@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from lrwr.app.modal_worker import read_document
 from lrwr.core.model.errors import ExitCode
-from lrwr.remote import read_document
 from tests.fakes.invented import chapter, write_book
 from tests.fakes.modal_server import ContainerDied, ModalServer, TookTooLong
 from tests.fakes.model_server import KEY, MODEL, ModelServer
@@ -84,7 +84,7 @@ def test_documents_that_fail_stop_no_other_and_are_told_in_a_sentence(
     desk: Desk, server: ModalServer
 ) -> None:
     def sometimes(body: bytes) -> object:
-        from lrwr.core.adapters.runner.envelope import order_from_bytes
+        from lrwr.core.adapters.modal.envelope import order_from_bytes
 
         match order_from_bytes(body).document:
             case "01.md":

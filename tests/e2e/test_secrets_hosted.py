@@ -13,12 +13,12 @@ import pytest
 
 from lrwr.core.adapters.auth.project import Project
 from lrwr.core.adapters.files.supabase import SupabaseFileStore
-from lrwr.core.adapters.noting import Noting
-from lrwr.core.adapters.records.sqlite.database import Database
-from lrwr.core.adapters.records.sqlite.sent import SqliteSendLog
-from lrwr.core.adapters.records.supabase.binding import bind, new_binding
-from lrwr.core.adapters.records.supabase.calling import Hosted
-from lrwr.core.adapters.records.supabase.waking import Waking
+from lrwr.core.adapters.http.egress_log import Noting
+from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.egress_log import SqliteSendLog
+from lrwr.core.adapters.storage.supabase.library_link import bind, new_binding
+from lrwr.core.adapters.storage.supabase.realtime import Waking
+from lrwr.core.adapters.storage.supabase.rpc import Hosted
 from lrwr.core.model.errors import ExitCode, LrwrError
 from tests.fakes import planted
 from tests.fakes.hosted import PASSWORD, sign_up

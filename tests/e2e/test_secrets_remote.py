@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.runner.envelope import order_from_bytes
+from lrwr.app.modal_worker import read_document
+from lrwr.core.adapters.modal.envelope import order_from_bytes
 from lrwr.core.model.errors import ExitCode
-from lrwr.remote import read_document
 from tests.fakes import planted
 from tests.fakes.hostile_gate import Gate, Manner
 from tests.fakes.hostile_project import HostileProject

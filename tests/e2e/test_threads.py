@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from lrwr.app.container import open_services
 from lrwr.cli.main import app
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, SettingsProblem
@@ -24,8 +25,7 @@ from lrwr.core.model.turns import (
     TurnState,
 )
 from lrwr.core.ports.thread_store import ThreadStore
-from lrwr.core.settings.load import load_settings
-from lrwr.wiring import open_services
+from lrwr.core.settings.loader import load_settings
 from tests.fakes.conversations import QUOTED, a_turn
 
 FIRST, SECOND = ThreadId("7f3a01"), ThreadId("7f3b02")

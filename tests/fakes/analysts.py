@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.facts import About, Fact, PassageField
-from lrwr.core.model.metering import Usage
 from lrwr.core.model.text import Span
+from lrwr.core.model.usage import Usage
 from lrwr.core.ports.analyst import Excerpt, Finding
 
 

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from lrwr.core.chat.companion.quoting import quote_answer
+from lrwr.core.chat.extractive.answerer import quote_answer
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.turns import (
     Citation,

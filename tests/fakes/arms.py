@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError
-from lrwr.core.model.metering import Usage
 from lrwr.core.model.text import Span
+from lrwr.core.model.usage import Usage
 from lrwr.pipeline.evaluation.outcomes import Arm, Given, Piece
-from lrwr.pipeline.evaluation.planned import Plan
+from lrwr.pipeline.evaluation.plan import Plan
 from lrwr.pipeline.evaluation.questions import Gold, Question
-from lrwr.pipeline.evaluation.running import Extra, Means, plan_of
+from lrwr.pipeline.evaluation.runner import Extra, Means, plan_of
 
 
 def a_piece(text: str, start: int = 0, document: str = "1.md") -> Piece:

@@ -2,19 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 
-from lrwr.core.adapters.sentences import sentence_spans
-from lrwr.core.bible.project import project
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.bible.projection import project
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.companion.picking import Shelf
+from lrwr.core.chat.extractive.sentence_ranking import Shelf
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline, TextHash
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.facts import About
+from lrwr.core.model.query_terms import WORD, plain_word
 from lrwr.core.model.search import Passage, Scope, Scored
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Lines, Span
 from lrwr.core.model.turns import Choice, Citation, Intent, Intention, Plan, Source
-from lrwr.core.model.words import WORD, plain_word
 from lrwr.core.ports.reranker import Reranker
 from tests.fakes.stories import Book, Stories
 

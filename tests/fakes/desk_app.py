@@ -12,10 +12,10 @@ from textual.widgets import Static
 import lrwr.tui
 from lrwr.core.model.text import Span
 from lrwr.core.model.turns import Citation
-from lrwr.core.retrieval.anchoring import Anchored, Freshness, Place
-from lrwr.tui.context import Surroundings, surrounded
+from lrwr.core.retrieval.anchors import Anchored, Freshness, Place
+from lrwr.tui.queries.context import Surroundings, surrounded
 from lrwr.tui.themes import DARK, themes
-from lrwr.tui.widgets.desk import Desk
+from lrwr.tui.widgets.split_view import Desk
 
 WIDE = (120, 30)
 

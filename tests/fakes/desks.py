@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.adapters.source.parser import Parser
-from lrwr.core.adapters.vectors.scan import VectorScan
+from lrwr.core.adapters.vectors.numpy_index import VectorScan
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.events import IngestEvent
 from lrwr.core.ports.embedder import Embedder
@@ -17,12 +17,12 @@ from lrwr.core.ports.record_store import Change
 from lrwr.core.ports.reranker import Reranker
 from lrwr.core.ports.vector_index import VectorIndex
 from lrwr.core.retrieval.confidence import SHIPPED, Calibrations
-from lrwr.core.retrieval.search import PassageFinder
+from lrwr.core.retrieval.service import PassageFinder
 from lrwr.core.retrieval.story_search import StorySearch
 from lrwr.pipeline.recipes import NaiveRecipe, Recipe, Tools
 from lrwr.pipeline.report import IngestReport
 from lrwr.pipeline.service import DocumentProcessingService
-from lrwr.pipeline.weaving import StoryWeaver
+from lrwr.pipeline.speaker_attribution import StoryWeaver
 from tests.fakes.embedder import WordEmbedder, count_words
 from tests.fakes.libraries import Library, sqlite_library
 

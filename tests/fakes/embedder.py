@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.words import WORD
+from lrwr.core.model.query_terms import WORD
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
-from lrwr.pipeline.evaluation.running import Means, Runner
+from lrwr.pipeline.evaluation.runner import Means, Runner
 from tests.fakes.arms import SetArm, a_plan, asked, means_of
 
 

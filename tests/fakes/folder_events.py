@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
-from lrwr.core.adapters.source.passing import may_be_read
+from lrwr.core.adapters.source.skip_reasons import may_be_read
 from lrwr.core.ports.folder_events import FolderNews, Lost, Touched
 
 

@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
-from lrwr.core.adapters.records.supabase.calling import Hosted
-from lrwr.core.adapters.records.supabase.conversations import whole_thread
-from lrwr.core.adapters.records.supabase.records import new_library
-from lrwr.core.adapters.records.supabase.threads import HostedThreads
+from lrwr.core.adapters.storage.supabase.records import new_library
+from lrwr.core.adapters.storage.supabase.rpc import Hosted
+from lrwr.core.adapters.storage.supabase.thread_api import HostedThreads
+from lrwr.core.adapters.storage.supabase.thread_rows import whole_thread
 from lrwr.core.model.turns import Thread, ThreadId, Turn
 from lrwr.core.ports.thread_store import ThreadStore
 from tests.fakes.conversations import THREAD

@@ -17,28 +17,32 @@ from uuid import uuid4
 import pytest
 
 from lrwr.core.adapters.auth.project import Project
-from lrwr.core.adapters.records.sqlite.database import Database
-from lrwr.core.adapters.records.sqlite.feed import SqliteChangeFeed
-from lrwr.core.adapters.records.sqlite.lexical import SqliteLexicalIndex
-from lrwr.core.adapters.records.sqlite.passages import SqlitePassageStore
-from lrwr.core.adapters.records.sqlite.sent import SqliteSendLog
-from lrwr.core.adapters.records.sqlite.story import SqliteStoryStore
-from lrwr.core.adapters.records.supabase.binding import bind, binding_of, new_binding
-from lrwr.core.adapters.records.supabase.calling import Hosted
-from lrwr.core.adapters.records.supabase.followed_threads import FollowedThreadStore
-from lrwr.core.adapters.records.supabase.following import WorkingCopy
-from lrwr.core.adapters.records.supabase.jobs import SupabaseJobQueue
-from lrwr.core.adapters.records.supabase.knowledge import SupabaseKnowledgeStore
-from lrwr.core.adapters.records.supabase.records import (
+from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
+from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.egress_log import SqliteSendLog
+from lrwr.core.adapters.storage.sqlite.fts_index import SqliteLexicalIndex
+from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
+from lrwr.core.adapters.storage.sqlite.story_store import SqliteStoryStore
+from lrwr.core.adapters.storage.supabase.job_queue import SupabaseJobQueue
+from lrwr.core.adapters.storage.supabase.knowledge_store import SupabaseKnowledgeStore
+from lrwr.core.adapters.storage.supabase.library_link import (
+    bind,
+    binding_of,
+    new_binding,
+)
+from lrwr.core.adapters.storage.supabase.records import (
     SupabaseRecords,
     libraries,
     new_library,
 )
-from lrwr.core.adapters.records.supabase.story import (
+from lrwr.core.adapters.storage.supabase.replica import WorkingCopy
+from lrwr.core.adapters.storage.supabase.rpc import Hosted
+from lrwr.core.adapters.storage.supabase.story_store import (
     SupabaseAnalysisStore,
     SupabaseCastStore,
 )
-from lrwr.core.adapters.records.supabase.threads_copy import ThreadsCopy
+from lrwr.core.adapters.storage.supabase.thread_replica import ThreadsCopy
+from lrwr.core.adapters.storage.supabase.thread_store import FollowedThreadStore
 from tests.fakes.libraries import Library
 from tests.fakes.postgres_server import Postgres
 from tests.fakes.records import Clock

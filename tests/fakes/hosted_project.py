@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from uuid import uuid4
 
-from lrwr.core.adapters.records.supabase.jobs import SupabaseJobQueue
-from lrwr.core.adapters.records.supabase.parts import Reply
-from lrwr.core.adapters.records.supabase.records import (
-    SupabaseRecords,
-    new_library,
-)
+from lrwr.core.adapters.storage.supabase.job_queue import SupabaseJobQueue
+from lrwr.core.adapters.storage.supabase.records import SupabaseRecords, new_library
+from lrwr.core.adapters.storage.supabase.row_transfer import Reply
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.jobs import JobKind, JobOrder
 from tests.fakes.hosted import Writer, asking, sign_up

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from lrwr.core.adapters.records.sqlite.turns import state_to_json, turn_row
-from lrwr.core.adapters.records.supabase.parts import WholeThread, WholeTurn
-from lrwr.core.adapters.records.supabase.records import Record
-from lrwr.core.adapters.records.supabase.threads import HostedThreads, Spoken
+from lrwr.core.adapters.storage.sqlite.turn_rows import state_to_json, turn_row
+from lrwr.core.adapters.storage.supabase.records import Record
+from lrwr.core.adapters.storage.supabase.row_transfer import WholeThread, WholeTurn
+from lrwr.core.adapters.storage.supabase.thread_api import HostedThreads, Spoken
 from lrwr.core.model.turns import Turn
 from tests.fakes.conversations import THREAD, a_turn
 from tests.fakes.hosted import Writer

@@ -5,27 +5,27 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from lrwr.core.adapters.records.sqlite.database import Database
-from lrwr.core.adapters.records.sqlite.feed import SqliteChangeFeed
-from lrwr.core.adapters.records.sqlite.jobs import SqliteJobQueue
-from lrwr.core.adapters.records.sqlite.knowledge import SqliteKnowledgeStore
-from lrwr.core.adapters.records.sqlite.lexical import SqliteLexicalIndex
-from lrwr.core.adapters.records.sqlite.passages import SqlitePassageStore
-from lrwr.core.adapters.records.sqlite.sent import SqliteSendLog
-from lrwr.core.adapters.records.sqlite.story import (
+from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
+from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.egress_log import SqliteSendLog
+from lrwr.core.adapters.storage.sqlite.fts_index import SqliteLexicalIndex
+from lrwr.core.adapters.storage.sqlite.job_queue import SqliteJobQueue
+from lrwr.core.adapters.storage.sqlite.knowledge_store import SqliteKnowledgeStore
+from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
+from lrwr.core.adapters.storage.sqlite.story_store import (
     SqliteAnalysisStore,
     SqliteCastStore,
     SqliteStoryStore,
 )
-from lrwr.core.adapters.records.sqlite.threads import SqliteThreadStore
+from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
 from lrwr.core.model.chunks import Knowledge, Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.ports.analysis_store import AnalysisStore
 from lrwr.core.ports.cast_store import CastStore
+from lrwr.core.ports.egress_log import SendLog
 from lrwr.core.ports.job_queue import JobQueue
 from lrwr.core.ports.lexical_index import LexicalIndex
 from lrwr.core.ports.record_store import ChangeFeed, KnowledgeStore, PassageStore
-from lrwr.core.ports.send_log import SendLog
 from lrwr.core.ports.story_store import StoryStore
 from lrwr.core.ports.thread_store import ThreadStore
 from tests.fakes.records import (

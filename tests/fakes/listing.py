@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
 from typing import ClassVar
 
-from lrwr.core.adapters.servers.loopback import Server
+from lrwr.core.adapters.chat.local_servers import Server
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -187,7 +187,7 @@ class ModalServer:
     def _result(self, call: Call) -> api_pb2.GenericResult:
         from modal._serialization import serialize
 
-        from lrwr.remote import read_document
+        from lrwr.app.modal_worker import read_document
 
         function = self.function or read_document
         try:

@@ -6,8 +6,8 @@ from textual.content import Content
 from textual.visual import Padding
 from textual.widgets import Input, Static
 
-from lrwr.tui.screens.line import LineScreen
-from lrwr.tui.screens.paired import Paired
+from lrwr.tui.screens.master_detail import Paired
+from lrwr.tui.screens.text_input import LineScreen
 from lrwr.tui.widgets.listing import LineList, RowList
 from tests.fakes.room import Room
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from lrwr.core.adapters.runner.envelope import unpacked
+from lrwr.core.adapters.modal.envelope import unpacked
 from tests.fakes.invented import write_book
 from tests.fakes.modal_server import TOKEN_ID, TOKEN_SECRET, ModalServer
 from tests.fakes.model_server import KEY

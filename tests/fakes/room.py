@@ -8,13 +8,13 @@ from pathlib import Path
 from textual.events import Key, Paste
 from textual.pilot import Pilot
 
-from lrwr.cli.faults import fault_of
-from lrwr.core.settings.load import load_settings
-from lrwr.lending import RoomServices, open_room
+from lrwr.app.workspace import RoomServices, open_room
+from lrwr.cli.runtime.crash_report import fault_of
+from lrwr.core.settings.loader import load_settings
 from lrwr.tui.app import WritingRoom
-from lrwr.tui.backstage import Backstage
-from lrwr.tui.screens.room import RoomScreen
-from lrwr.tui.sitting import Opening
+from lrwr.tui.scope import Opening
+from lrwr.tui.screens.chat import RoomScreen
+from lrwr.tui.service_thread import Backstage
 from lrwr.tui.widgets.prompt import Prompt
 from lrwr.tui.widgets.transcript import Transcript
 from tests.fakes.model_server import MODEL, ModelServer

@@ -6,20 +6,20 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from lrwr.core.adapters.sentences import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
 from lrwr.core.bible.service import BibleService
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.answering.avatars import ModelAvatar, QuotingAvatar
-from lrwr.core.chat.companion.picking import Shelf
-from lrwr.core.chat.counting import CountedChat
+from lrwr.core.chat.extractive.sentence_ranking import Shelf
+from lrwr.core.chat.generation.avatars import ModelAvatar, QuotingAvatar
 from lrwr.core.chat.nodes import Avatar
 from lrwr.core.chat.planning.model import ModelPlanner
 from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.service import Asking, AvatarSessionService
 from lrwr.core.chat.state import Question
-from lrwr.core.chat.voices import Voices, by_rules
-from lrwr.core.model.metering import Price, price
+from lrwr.core.chat.turn_models import Voices, by_rules
+from lrwr.core.chat.usage import CountedChat
 from lrwr.core.model.turns import Plan, Turn, TurnDone, TurnEvent
+from lrwr.core.model.usage import Price, price
 from lrwr.core.ports.chat_model import ChatModel
 from lrwr.core.ports.web_search import WebSearch
 from tests.fakes.story_desks import StoryDesk, a_story_desk

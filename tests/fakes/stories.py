@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.adapters.source.parser import Parser
-from lrwr.core.bible.project import Knowledge
+from lrwr.core.bible.projection import Knowledge
 from lrwr.core.bible.service import BibleService
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.cast import Alias, Cast, Character, Cue, Gender, Quotation

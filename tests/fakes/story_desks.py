@@ -6,22 +6,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lrwr.core.adapters.analyst.rules import RulesAnalyst
-from lrwr.core.adapters.sentences import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
 from lrwr.core.canon.decision import Change, Decision
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.cast import Character
 from lrwr.core.model.chunks import Chunk, Pipeline
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.metering import Usage
 from lrwr.core.model.text import Span
+from lrwr.core.model.usage import Usage
 from lrwr.core.ports.analyst import Analyst
 from lrwr.core.ports.story_store import Appearance
 from lrwr.core.retrieval.story_search import StorySearch
-from lrwr.pipeline.agentic import AgenticRecipe
+from lrwr.pipeline.agentic_recipe import AgenticRecipe
 from lrwr.pipeline.analysis import CloseReading
-from lrwr.pipeline.metering import Meter
-from lrwr.pipeline.stages.semantic import Limits
-from lrwr.pipeline.weaving import StoryWeaver
+from lrwr.pipeline.budget import Meter
+from lrwr.pipeline.speaker_attribution import StoryWeaver
+from lrwr.pipeline.stages.semantic_splitter import Limits
 from tests.fakes.canons import a_service
 from tests.fakes.desks import Desk
 from tests.fakes.libraries import sqlite_library

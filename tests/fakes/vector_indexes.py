@@ -7,9 +7,9 @@ from pathlib import Path
 
 from lrwr.core.adapters.vectors.collection import Collection
 from lrwr.core.adapters.vectors.edge import open_edge
+from lrwr.core.adapters.vectors.numpy_index import VectorScan
 from lrwr.core.adapters.vectors.qdrant import FollowedCollection, QdrantIndex
-from lrwr.core.adapters.vectors.scan import VectorScan
-from lrwr.core.adapters.vectors.wire import Connection, Wire
+from lrwr.core.adapters.vectors.qdrant_http import Connection, Wire
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.ports.vector_index import VectorIndex
 from tests.fakes.libraries import Library

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from lrwr.core.adapters.auth.project import Project
-from lrwr.core.adapters.noting import Noting
-from lrwr.core.adapters.records.supabase.waking import BEAT, Waking
+from lrwr.core.adapters.http.egress_log import Noting
+from lrwr.core.adapters.storage.supabase.realtime import BEAT, Waking
 from lrwr.core.model.errors import LrwrError
 from tests.fakes.realtime_server import RealtimeServer
 

@@ -7,16 +7,16 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from lrwr.core.adapters.records.sqlite.database import Database
-from lrwr.core.adapters.records.sqlite.holdings import SqliteHoldingStore
 from lrwr.core.adapters.source.folder import FolderSource
+from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.document_snapshots import SqliteHoldingStore
 from lrwr.core.ports.job_queue import JobQueue
 from lrwr.pipeline.recipes import Tools
 from lrwr.pipeline.service import DocumentProcessingService
-from lrwr.pipeline.watch import Readers, WatchService
-from lrwr.pipeline.watch_events import Cause, WatchEvent
-from lrwr.pipeline.watch_ledger import Ledger
-from lrwr.pipeline.watch_pace import Pace
+from lrwr.pipeline.watch.debounce import Pace
+from lrwr.pipeline.watch.events import Cause, WatchEvent
+from lrwr.pipeline.watch.service import Readers, WatchService
+from lrwr.pipeline.watch.snapshot import Ledger
 from tests.fakes.desks import SIZE
 from tests.fakes.embedder import count_words
 from tests.fakes.folder_events import ScriptedEvents

@@ -12,17 +12,17 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
-from lrwr.core.adapters.records.sqlite.database import Database
-from lrwr.core.adapters.records.sqlite.feed import SqliteChangeFeed
-from lrwr.core.adapters.records.sqlite.jobs import SqliteJobQueue
-from lrwr.core.adapters.records.sqlite.knowledge import SqliteKnowledgeStore
-from lrwr.core.adapters.records.sqlite.sent import SqliteSendLog
-from lrwr.core.adapters.records.sqlite.threads import SqliteThreadStore
+from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
+from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.egress_log import SqliteSendLog
+from lrwr.core.adapters.storage.sqlite.job_queue import SqliteJobQueue
+from lrwr.core.adapters.storage.sqlite.knowledge_store import SqliteKnowledgeStore
+from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
 from lrwr.core.adapters.vectors.edge import EdgeIndex, open_edge
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.egress import Came, Outcome, Purpose, Sent
 from lrwr.core.model.jobs import JobKind, JobOrder
-from lrwr.core.model.sent import Came, Outcome, Purpose, Sent
 from lrwr.core.model.turns import NarrativeState
 from tests.fakes.conversations import THREAD, some_turns
 from tests.fakes.records import (

@@ -8,7 +8,7 @@ from contextlib import aclosing, asynccontextmanager
 import pytest
 
 from lrwr.core.model.errors import NotFound, StoreProblem
-from lrwr.tui.backstage import Backstage, Lost
+from lrwr.tui.service_thread import Backstage, Lost
 
 
 class Props:

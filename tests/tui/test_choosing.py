@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.model.turns import Mode, ThreadId
+from lrwr.tui.scope import Opening
 from lrwr.tui.screens.characters import CharactersScreen
-from lrwr.tui.screens.room import RoomScreen
-from lrwr.tui.sitting import Opening
+from lrwr.tui.screens.chat import RoomScreen
 from lrwr.tui.widgets.listing import RowList
 from tests.fakes.paired import (
     highlighted,

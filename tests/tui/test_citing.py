@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from textual.drivers.headless_driver import HeadlessDriver
 
+from lrwr.app.presenters.answers import without_links
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.turns import Citation
 from lrwr.tui.screens.characters import CharactersScreen
 from lrwr.tui.widgets.sources import Sources
-from lrwr.wording.answers import without_links
 from tests.fakes.room import Room, a_room
 
 LEDGER = "Who keeps the ledger?"
@@ -125,7 +125,7 @@ async def test_a_file_that_is_gone_is_a_line(book: Path) -> None:
 async def test_a_docx_is_opened_by_the_system_with_a_word_where_to_look(
     book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from lrwr.tui.doing.citing import open_place
+    from lrwr.tui.actions.citations import open_place
 
     for name in ("open", "xdg-open"):
         _, noted = an_editor(tmp_path / "bin", name)

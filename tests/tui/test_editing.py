@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.tui.copying import may_not_arrive
-from lrwr.tui.editing import command_for, editor_of, opener_for, steers_a_shell
+from lrwr.tui.input.editor import (
+    command_for,
+    editor_of,
+    may_not_arrive,
+    opener_for,
+    steers_a_shell,
+)
 
 FILE = PurePosixPath("/book/ch 1.md")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.tui.sitting import Opening
+from lrwr.tui.scope import Opening
 from lrwr.tui.widgets.listing import RowList
 from tests.fakes.paired import (
     highlighted,
@@ -90,8 +90,8 @@ async def test_a_gap_that_is_put_off_goes_to_the_end_and_nothing_is_kept(
 
 
 async def test_what_was_decided_elsewhere_since_is_left_alone(book: Path) -> None:
+    from lrwr.app.workspace import RoomServices
     from lrwr.core.canon.decision import Change, NameConfirmed
-    from lrwr.lending import RoomServices
 
     async def confirm(lent: RoomServices) -> Change:
         return lent.canon.decide(NameConfirmed("Monday"))

@@ -1,7 +1,7 @@
 from textual._xterm_parser import XTermParser
 from textual.events import Key
 
-from lrwr.tui.hearing import hear_alt_with_numbers
+from lrwr.tui.input.keyboard import hear_alt_with_numbers
 
 
 def keys_of(sent: str) -> list[str]:

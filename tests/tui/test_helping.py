@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
-from lrwr.tui.actions import FIXED, PLACES, PROMPT, ROOM
+from lrwr.tui.actions.table import FIXED, PLACES, PROMPT, ROOM
+from lrwr.tui.screens.chat import RoomScreen
 from lrwr.tui.screens.help import NOTHING, HelpScreen
-from lrwr.tui.screens.room import RoomScreen
 from lrwr.tui.widgets.prompt import Prompt
 from tests.fakes.picture import check_picture
 from tests.fakes.room import NARROW, WIDE, Room, a_room

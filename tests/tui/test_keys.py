@@ -9,8 +9,8 @@ from textual._xterm_parser import XTermParser
 from textual.binding import Binding
 from textual.events import Key
 
-from lrwr.tui.hearing import hear_alt_enter
-from lrwr.tui.keys import EVERY, keymap_of, keys_of, plain, shown
+from lrwr.tui.input.keyboard import hear_alt_enter
+from lrwr.tui.input.keymap import EVERY, keymap_of, keys_of, plain, shown
 from lrwr.tui.screens.help import HelpScreen
 from tests.fakes.room import a_room
 

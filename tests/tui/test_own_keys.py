@@ -7,8 +7,8 @@ from textual.widgets import Input
 
 from lrwr.tui.screens.help import HelpScreen
 from lrwr.tui.screens.library import LibraryScreen
-from lrwr.tui.screens.line import LineScreen
 from lrwr.tui.screens.settings import SettingsScreen
+from lrwr.tui.screens.text_input import LineScreen
 from lrwr.tui.widgets.listing import LineList, RowList
 from lrwr.tui.widgets.sources import Sources
 from tests.fakes.paired import (

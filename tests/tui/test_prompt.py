@@ -6,8 +6,8 @@ import pytest
 from textual.events import Paste
 from textual.widgets import Static
 
+from lrwr.app.presenters.answers import LONGEST
 from lrwr.tui.widgets.prompt import UNDER_WAY, Prompt
-from lrwr.wording.asking import LONGEST
 from tests.fakes.model_server import Hang, ModelServer
 from tests.fakes.room import NARROW, Room, a_room
 

@@ -5,9 +5,9 @@ from pathlib import Path
 from textual.widgets import Static
 
 from lrwr.core.model.turns import Mode
-from lrwr.tui.widgets.offers import Offers
 from lrwr.tui.widgets.prompt import Prompt
 from lrwr.tui.widgets.sources import Sources
+from lrwr.tui.widgets.suggestions import Offers
 from tests.fakes.room import Room, a_room
 
 
@@ -124,7 +124,7 @@ async def test_tab_goes_on_to_the_next_part_where_there_is_no_command(
 
 
 async def test_a_name_of_the_text_is_no_markup(book: Path) -> None:
-    from lrwr.tui.commands import Known
+    from lrwr.tui.input.commands import Known
 
     async with a_room(book) as room:
         await room.type("/character ")

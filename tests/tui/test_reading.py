@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.retrieval.story import natural_key
-from lrwr.tui.screens.room import RoomScreen
-from lrwr.tui.sitting import Opening
+from lrwr.tui.scope import Opening
+from lrwr.tui.screens.chat import RoomScreen
 from lrwr.tui.widgets.listing import LineList, RowList
 from tests.fakes.paired import (
     highlighted,

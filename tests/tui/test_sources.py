@@ -9,7 +9,7 @@ from textual.widgets import Static
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Lines, Span
 from lrwr.core.model.turns import Citation, WebCitation
-from lrwr.tui.context import AROUND, around, flowed, in_context
+from lrwr.tui.queries.context import AROUND, around, flowed, in_context
 from lrwr.tui.widgets.prompt import Prompt
 from lrwr.tui.widgets.source import SourceView
 from lrwr.tui.widgets.sources import APART, Sources

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.model.turns import Mode, NarrativeState, ThreadId
-from lrwr.tui.lending import Lends
+from lrwr.tui.services import Lends
 from tests.fakes.conversations import a_turn
 from tests.fakes.picture import check_picture
 from tests.fakes.room import NARROW, WIDE, Room, a_room

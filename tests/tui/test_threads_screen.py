@@ -6,9 +6,9 @@ import pytest
 from textual.events import Paste
 
 from lrwr.core.model.turns import Mode
-from lrwr.tui.screens.line import LineScreen
-from lrwr.tui.screens.room import RoomScreen
-from lrwr.tui.sitting import Opening
+from lrwr.tui.scope import Opening
+from lrwr.tui.screens.chat import RoomScreen
+from lrwr.tui.screens.text_input import LineScreen
 from lrwr.tui.widgets.listing import RowList
 from lrwr.tui.widgets.prompt import Prompt
 from lrwr.tui.widgets.sources import Sources

@@ -8,7 +8,7 @@ from textual.events import Key
 from textual.widgets import Static
 
 from lrwr.core.model.turns import TurnState
-from lrwr.tui.sitting import Opening
+from lrwr.tui.scope import Opening
 from lrwr.tui.widgets.prompt import Prompt
 from lrwr.tui.widgets.source import SourceView
 from lrwr.tui.widgets.sources import Sources

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.tui.commands import Known, commands, offers
-from lrwr.tui.typed import Asked, Ordered, Unclear, as_typed, understood
+from lrwr.tui.input.commands import Known, commands, offers
+from lrwr.tui.input.parser import Asked, Ordered, Unclear, as_typed, understood
 
 NAMES = frozenset({"character", "asof", "threads", "quit"})
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.cli.faults import fault_of
-from lrwr.core.settings.load import load_settings
-from lrwr.lending import RoomServices, open_room
+from lrwr.app.workspace import RoomServices, open_room
+from lrwr.cli.runtime.crash_report import fault_of
+from lrwr.core.settings.loader import load_settings
 from lrwr.tui.app import WritingRoom
-from lrwr.tui.backstage import Backstage
-from lrwr.tui.sitting import Opening
+from lrwr.tui.scope import Opening
+from lrwr.tui.service_thread import Backstage
 from lrwr.tui.widgets.prompt import Prompt
 from tests.fakes.room import WIDE, Room, a_room
 

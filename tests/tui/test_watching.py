@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lrwr.tui.sitting import Opening
+from lrwr.tui.scope import Opening
 from lrwr.tui.widgets.status import StatusLine
 from tests.fakes.room import Room, a_room
 

@@ -8,7 +8,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from lrwr.core.model.turns import Citation, Speaker
-from lrwr.tui.widgets.worded import Worded
+from lrwr.tui.widgets.markdown import Worded
 from tests.fakes.conversations import QUOTED, a_turn
 from tests.fakes.desk_app import DeskApp, a_desk, settle
 from tests.fakes.picture import check_picture

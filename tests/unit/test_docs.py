@@ -8,9 +8,9 @@ import pytest
 import typer
 
 from lrwr.cli.main import app
-from lrwr.cli.passages import as_json
+from lrwr.cli.presenters.passages import as_json
 from lrwr.core.model.errors import ExitCode
-from lrwr.core.settings.values import all_settings
+from lrwr.core.settings.model import all_settings
 
 Command: TypeAlias = Any
 """Typer keeps its own copy of click to itself."""

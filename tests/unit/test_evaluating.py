@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.model.chunks import Pipeline
-from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
-from lrwr.core.settings.load import load_settings
-from lrwr.evaluating import (
+from lrwr.app.container import Services, open_services
+from lrwr.app.evaluation import (
     Opened,
     gathered,
     open_answerer,
@@ -20,13 +18,15 @@ from lrwr.evaluating import (
     running_lock,
     weights_of,
 )
-from lrwr.pipeline.evaluation.arms import LADDER, WHOLE, A, B, Columns, SearchArm
-from lrwr.pipeline.evaluation.kept import evaluations_folder
-from lrwr.pipeline.evaluation.placing import SpanMeasure
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
+from lrwr.core.settings.loader import load_settings
+from lrwr.pipeline.evaluation.gold_spans import SpanMeasure
+from lrwr.pipeline.evaluation.paths import evaluations_folder
 from lrwr.pipeline.evaluation.questions import Gold, Question
-from lrwr.pipeline.evaluation.running import Means, Runner, plan_of
-from lrwr.pipeline.evaluation.runs import latest
-from lrwr.wiring import Services, open_services
+from lrwr.pipeline.evaluation.run_store import latest
+from lrwr.pipeline.evaluation.runner import Means, Runner, plan_of
+from lrwr.pipeline.evaluation.variants import LADDER, WHOLE, A, B, Columns, SearchArm
 
 BOOK = {
     "chapters/1.md": "# One\n\nNell Tallow lit the lamp. “It smokes,” said Nell.\n",

@@ -42,13 +42,13 @@ HEAVY = frozenset(
 
 READING_SETTINGS = """
 from pathlib import Path
-from lrwr.core.settings.load import load_settings
+from lrwr.core.settings.loader import load_settings
 load_settings(Path.cwd(), {}, {}, user=Path("nowhere.toml"))
 """
 
 PRINTING_TO_A_PIPE = """
 import sys
-from lrwr.cli.output import Output, Styled
+from lrwr.cli.runtime.output import Output, Styled
 output = Output(env={}, stdout=sys.stderr)
 output.answer("x", Styled("y", "strong"))
 output.table(["One"], [["x"]])
@@ -69,7 +69,7 @@ def loaded_by(code: str) -> set[str]:
     [
         "import lrwr",
         "import lrwr.cli.main",
-        "import lrwr.core.settings.load, lrwr.core.settings.library",
+        "import lrwr.core.settings.loader, lrwr.core.settings.library",
         "import lrwr.cli.commands.config, lrwr.cli.commands.init",
         "import lrwr.core.canon.service",
         READING_SETTINGS,

@@ -5,14 +5,7 @@ from functools import partial
 import pytest
 
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.model.metering import (
-    Price,
-    Usage,
-    cost,
-    known_prices,
-    price,
-    read_prices,
-)
+from lrwr.core.model.usage import Price, Usage, cost, known_prices, price, read_prices
 
 MILLION = Usage(prompt_tokens=1_000_000, completion_tokens=2_000_000)
 

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrwr.cli.flags import Json
+from lrwr.cli.runtime.options import Json
 
 if TYPE_CHECKING:
-    from lrwr.cli.output import Output
-    from lrwr.core.adapters.auth.choose import SigningIn
+    from lrwr.cli.runtime.output import Output
+    from lrwr.core.adapters.auth.factory import SigningIn
 
 LOGIN_EPILOG = (
     "Examples: lrwr login nell@example.org · pass show lrwr | lrwr login"
@@ -36,7 +36,7 @@ def login(
 
     Nothing of your book goes there by that: see `lrwr push`.
     """
-    from lrwr.cli.running import run_async
+    from lrwr.cli.runtime.async_runner import run_async
 
     way, output = _begin(context)
     address = email or _asked_address()
@@ -50,7 +50,7 @@ def login(
 
 def logout(context: typer.Context) -> None:
     """Sign out of your Supabase project, and forget the session here."""
-    from lrwr.cli.running import run_async
+    from lrwr.cli.runtime.async_runner import run_async
     from lrwr.core.model.errors import ServiceUnavailable
 
     way, output = _begin(context)
@@ -68,7 +68,7 @@ def logout(context: typer.Context) -> None:
 
 def whoami(context: typer.Context, as_json: Json = False) -> None:
     """Say who is signed in to your Supabase project, as it says. 1: nobody is."""
-    from lrwr.cli.running import run_async
+    from lrwr.cli.runtime.async_runner import run_async
     from lrwr.core.model.errors import ExitCode
 
     way, output = _begin(context)
@@ -96,8 +96,8 @@ def whoami(context: typer.Context, as_json: Json = False) -> None:
 def _begin(context: typer.Context) -> "tuple[SigningIn, Output]":
     import os
 
-    from lrwr.cli.begin import begin
-    from lrwr.core.adapters.auth.choose import choose_auth
+    from lrwr.cli.runtime.session import begin
+    from lrwr.core.adapters.auth.factory import choose_auth
 
     settings, output = begin(context)
     return choose_auth(settings, os.environ), output

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from lrwr.cli.output import Output
+    from lrwr.app.container import Services
+    from lrwr.cli.runtime.output import Output
     from lrwr.core.chat.service import Asking
-    from lrwr.core.chat.voices import Sending
-    from lrwr.core.settings.values import Settings
-    from lrwr.wiring import Services
+    from lrwr.core.chat.turn_models import Sending
+    from lrwr.core.settings.model import Settings
 
 
 EPILOG = (
@@ -89,9 +89,9 @@ def ask(
 
     With a language model it answers; without one the text does, in its own words.
     """
-    from lrwr.cli.begin import begin
-    from lrwr.cli.choices import mode_named
-    from lrwr.cli.running import run_async
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.options import mode_named
+    from lrwr.cli.runtime.session import begin
     from lrwr.core.chat.service import Asking
 
     settings, output = begin(context)
@@ -111,8 +111,8 @@ def ask(
 def _text(question: str | None, *, stdin: bool) -> str:
     import sys
 
+    from lrwr.app.presenters.answers import LONGEST
     from lrwr.core.model.errors import SettingsProblem
-    from lrwr.wording.asking import LONGEST
 
     if stdin and question is not None:
         raise SettingsProblem(
@@ -140,10 +140,10 @@ async def _ask(
     *,
     as_json: bool,
 ) -> None:
-    from lrwr.cli.answering import Live, told_as_json
-    from lrwr.cli.leave import ANSWERING, ask_leave, tell_first_use
-    from lrwr.wiring import open_services
-    from lrwr.wording.leaving import who_answers
+    from lrwr.app.container import open_services
+    from lrwr.app.presenters.consent import who_answers
+    from lrwr.cli.chat.live_answer import Live, told_as_json
+    from lrwr.cli.runtime.consent import ANSWERING, ask_leave, tell_first_use
 
     live = Live(output, quiet=as_json)
     async with open_services(settings, say=output.story) as services:
@@ -164,8 +164,8 @@ async def _ready(
 ) -> "Asking":
     from dataclasses import replace
 
-    from lrwr.cli.unread import require_passages
-    from lrwr.wording.calling import thread_called
+    from lrwr.app.presenters.threads import thread_called
+    from lrwr.cli.runtime.session import require_passages
 
     await require_passages(services)
     if thread is None:
@@ -182,8 +182,8 @@ async def _show_prompt(
     *,
     as_json: bool,
 ) -> None:
-    from lrwr.cli.stream import Styled
-    from lrwr.wiring import open_services
+    from lrwr.app.container import open_services
+    from lrwr.cli.runtime.stream import Styled
 
     async with open_services(settings, say=output.story) as services:
         asking = await _ready(services, asking, thread)

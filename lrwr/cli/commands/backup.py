@@ -30,9 +30,9 @@ def backup(
     """
     import time
 
-    from lrwr.care.backup import backup_library
-    from lrwr.care.findings import size_of
-    from lrwr.cli.begin import begin
+    from lrwr.app.maintenance.backup import backup_library
+    from lrwr.app.maintenance.finding import size_of
+    from lrwr.cli.runtime.session import begin
     from lrwr.core.settings.library import library_of
 
     settings, output = begin(context)
@@ -58,8 +58,8 @@ def restore(
     """Bring a library back from a backup, after checking every file in it."""
     import time
 
-    from lrwr.care.restore import restore_library
-    from lrwr.cli.begin import begin
+    from lrwr.app.maintenance.restore import restore_library
+    from lrwr.cli.runtime.session import begin
     from lrwr.core.settings.library import library_of
 
     settings, output = begin(context)

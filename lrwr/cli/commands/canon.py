@@ -7,14 +7,14 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from lrwr.cli.decisions import Desk
-    from lrwr.cli.output import Output
+    from lrwr.cli.presenters.canon import Desk
+    from lrwr.cli.runtime.output import Output
     from lrwr.core.canon.decision import Decision
-    from lrwr.core.canon.finding import Lost
     from lrwr.core.canon.model import Place
+    from lrwr.core.canon.resolver import Lost
     from lrwr.core.model.documents import DocumentId
     from lrwr.core.retrieval.story import StoryOrder
-    from lrwr.core.settings.values import Settings
+    from lrwr.core.settings.model import Settings
 
 EPILOG = (
     "Examples: lrwr canon · lrwr canon type notes/mill.md setting ·"
@@ -49,9 +49,9 @@ def canon(context: typer.Context, as_json: Json = False) -> None:
     """Show what you have decided, or decide: every guess gives way to it."""
     if context.invoked_subcommand is not None:
         return
-    from lrwr.cli import decisions
-    from lrwr.cli.begin import begin
-    from lrwr.cli.running import run_async
+    from lrwr.cli.presenters import canon as decisions
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.session import begin
 
     settings, output = begin(context)
 
@@ -76,7 +76,7 @@ def type_(
     ],
 ) -> None:
     """Say what a file is, whatever its front matter and its folder say."""
-    from lrwr.cli.choices import one_of
+    from lrwr.cli.runtime.options import one_of
     from lrwr.core.canon.decision import DocumentTypeSet
     from lrwr.core.model.documents import DocumentType
 
@@ -96,9 +96,9 @@ def order(
     as_json: Json = False,
 ) -> None:
     """Say in what order the story is told, or show it."""
-    from lrwr.cli.begin import begin
-    from lrwr.cli.decisions import at_desk
-    from lrwr.cli.running import run_async
+    from lrwr.cli.presenters.canon import at_desk
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.session import begin
 
     if files and not show:
         _decide(context, lambda desk: _new_order(desk, files))
@@ -202,7 +202,7 @@ def move(
 
     def choose(desk: "Desk") -> "Decision":
         from lrwr.core.canon.decision import DocumentMoved
-        from lrwr.core.canon.finding import decided_document
+        from lrwr.core.canon.resolver import decided_document
 
         return DocumentMoved(decided_document(desk.canon, old), desk.document(new))
 
@@ -221,8 +221,8 @@ def redo(context: typer.Context) -> None:
 
 def check(context: typer.Context, as_json: Json = False) -> None:
     """List decisions about files, chapters and scenes that are not there."""
-    from lrwr.cli.begin import begin
-    from lrwr.cli.running import run_async
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.session import begin
     from lrwr.core.model.errors import ExitCode
 
     settings, output = begin(context)
@@ -231,9 +231,9 @@ def check(context: typer.Context, as_json: Json = False) -> None:
 
 
 def _decide(context: typer.Context, choose: "Callable[[Desk], Decision]") -> None:
-    from lrwr.cli.begin import begin
-    from lrwr.cli.decisions import decide
-    from lrwr.cli.running import run_async
+    from lrwr.cli.presenters.canon import decide
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.session import begin
 
     settings, output = begin(context)
     run_async(decide(settings, output, choose))
@@ -275,11 +275,11 @@ def _numbers(chapters: "Sequence[int]") -> str:
 
 
 def _turn(context: typer.Context, *, back: bool) -> None:
-    from lrwr.cli.begin import begin
-    from lrwr.cli.running import run_async
-    from lrwr.cli.stream import Styled
-    from lrwr.core.canon.telling import sentence
-    from lrwr.wiring import open_services
+    from lrwr.app.container import open_services
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.stream import Styled
+    from lrwr.core.canon.phrases import sentence
 
     settings, output = begin(context)
 
@@ -299,8 +299,8 @@ def _turn(context: typer.Context, *, back: bool) -> None:
 
 
 async def _check(settings: "Settings", output: "Output", *, as_json: bool) -> bool:
-    from lrwr.cli.decisions import at_desk
-    from lrwr.core.canon.finding import lost_decisions
+    from lrwr.cli.presenters.canon import at_desk
+    from lrwr.core.canon.resolver import lost_decisions
     from lrwr.core.retrieval.places import lost_places
 
     async with at_desk(settings) as desk:
@@ -318,7 +318,7 @@ def _show_lost(
 ) -> None:
     from shlex import join
 
-    from lrwr.cli.stream import Styled
+    from lrwr.cli.runtime.stream import Styled
 
     for one in lost:
         words = ", ".join(one.decisions)

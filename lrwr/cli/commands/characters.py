@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from lrwr.cli.flags import AsOf, Json, Words
+from lrwr.cli.runtime.options import AsOf, Json, Words
 
 EPILOG = (
     'Examples: lrwr characters · lrwr characters Nell · lrwr characters "Nell Tallow"'
@@ -30,8 +30,8 @@ def characters(
     """List who is in the story, or show one character: every claim with its place."""
     if context.invoked_subcommand is not None:
         return
-    from lrwr.cli import bible_json, cards
-    from lrwr.cli.stories import (
+    from lrwr.cli.presenters import bible_json, story
+    from lrwr.cli.presenters.story import (
         how_to_read,
         one_name,
         say_nothing,
@@ -47,7 +47,7 @@ def characters(
             output.json(bible_json.profile(profile, bible))
             return
         with output.paged():
-            cards.show_character(profile, bible, output)
+            story.show_character(profile, bible, output)
         return
     if as_json:
         output.json([bible_json.in_the_list(one) for one in bible.characters])
@@ -56,7 +56,7 @@ def characters(
         say_nothing(output, "Nobody is known", as_of, how_to_read(bible, settings))
         return
     with output.paged():
-        cards.list_characters(bible, output)
+        story.list_characters(bible, output)
     say_who_reads(output, bible, "Traits, values, behaviour, voice")
 
 
@@ -67,9 +67,9 @@ def confirm(
     ],
 ) -> None:
     """Say that a name surely names somebody."""
-    from lrwr.cli.begin import begin
-    from lrwr.cli.decisions import decide
-    from lrwr.cli.running import run_async
+    from lrwr.cli.presenters.canon import decide
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.session import begin
     from lrwr.core.canon.decision import NameConfirmed
 
     settings, output = begin(context)

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractAsyncContextManager
 
-    from lrwr.cli.output import Output
+    from lrwr.cli.runtime.output import Output
     from lrwr.core.model.turns import Mode
-    from lrwr.core.settings.values import Settings
-    from lrwr.tui.backstage import Lost
-    from lrwr.tui.lending import Lends
-    from lrwr.tui.sitting import Opening
+    from lrwr.core.settings.model import Settings
+    from lrwr.tui.scope import Opening
+    from lrwr.tui.service_thread import Lost
+    from lrwr.tui.services import Lends
 
 EPILOG = (
     "Examples: lrwr chat · lrwr chat --character Nell --mode in_character ·"
@@ -46,8 +46,8 @@ def chat(
     import gc
 
     gc.disable()  # until the first picture: all that is loaded for it stays
-    from lrwr.cli.begin import begin
-    from lrwr.tui.sitting import Opening
+    from lrwr.cli.runtime.session import begin
+    from lrwr.tui.scope import Opening
 
     settings, output = begin(context)
     opening = Opening(
@@ -71,7 +71,7 @@ def chat(
 def _mode_named(name: str | None) -> "Mode | None":
     if name is None:
         return None
-    from lrwr.cli.choices import mode_named
+    from lrwr.cli.runtime.options import mode_named
 
     return mode_named(name)
 
@@ -80,7 +80,7 @@ def _is_piped(output: "Output") -> bool:
     """Say whether there is no terminal for a screen, and tell the writer if so."""
     import sys
 
-    from lrwr.cli.stream import is_terminal
+    from lrwr.cli.runtime.stream import is_terminal
 
     if is_terminal(sys.stdin) and output.interactive:
         return False
@@ -89,7 +89,7 @@ def _is_piped(output: "Output") -> bool:
 
 
 def _converse(settings: "Settings", output: "Output", opening: "Opening") -> None:
-    from lrwr.cli.plain_chat import converse
+    from lrwr.cli.chat.plain import converse
 
     if opening.watch:
         output.warn("--watch needs the writing room; `lrwr watch` reads saves, too.")
@@ -100,12 +100,12 @@ async def _chat(
     settings: "Settings", opening: "Opening", say: "Callable[[str], None]"
 ) -> "Sequence[Lost]":
     """Open the room, and return what could not be kept as it was left."""
-    from lrwr.cli.faults import fault_of
+    from lrwr.cli.runtime.crash_report import fault_of
     from lrwr.tui.app import WritingRoom
-    from lrwr.tui.backstage import Backstage
+    from lrwr.tui.service_thread import Backstage
 
     def opening_room() -> "AbstractAsyncContextManager[Lends]":
-        from lrwr.lending import open_room
+        from lrwr.app.workspace import open_room
 
         return open_room(settings, say=say)
 
@@ -117,7 +117,7 @@ async def _chat(
 
 
 def _tell_lost(output: "Output", lost: "Sequence[Lost]") -> None:
-    from lrwr.cli.faults import fault_of
+    from lrwr.cli.runtime.crash_report import fault_of
     from lrwr.core.model.errors import LrwrError
 
     for one in lost:

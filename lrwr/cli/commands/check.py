@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrwr.cli.flags import AsOf, Json
+from lrwr.cli.runtime.options import AsOf, Json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lrwr.cli.guarding import Asked
-    from lrwr.cli.output import Output
+    from lrwr.cli.presenters.contradictions import Asked
+    from lrwr.cli.runtime.output import Output
     from lrwr.core.continuity.values import Contradiction
-    from lrwr.core.settings.values import Settings
+    from lrwr.core.settings.model import Settings
 
 EPILOG = (
     "Examples: lrwr check · lrwr check chapters/07.md · lrwr check --as-of ch12 ·"
@@ -54,8 +54,8 @@ def check(
     """
     if context.invoked_subcommand is not None:
         return
-    from lrwr.cli.begin import begin
-    from lrwr.cli.guarding import Asked
+    from lrwr.cli.presenters.contradictions import Asked
+    from lrwr.cli.runtime.session import begin
     from lrwr.core.model.errors import ExitCode, SettingsProblem
 
     if (dry_run or budget is not None) and not model:
@@ -81,13 +81,13 @@ def _by_rules(
     every: bool,
     as_json: bool,
 ) -> "Sequence[Contradiction]":
-    from lrwr.cli import guarding
-    from lrwr.cli.running import run_async
+    from lrwr.cli.presenters import contradictions
+    from lrwr.cli.runtime.async_runner import run_async
 
-    found = run_async(guarding.look(settings, output, asked))
+    found = run_async(contradictions.look(settings, output, asked))
     _show(found, output, every=every, as_json=as_json)
     if not as_json:
-        guarding.say_rules_alone(settings, output)
+        contradictions.say_rules_alone(settings, output)
     return found
 
 
@@ -99,37 +99,37 @@ def _with_model(
     every: bool,
     as_json: bool,
 ) -> "Sequence[Contradiction]":
-    from lrwr.cli import judging
-    from lrwr.cli.running import run_async
+    from lrwr.cli.presenters import model_check
+    from lrwr.cli.runtime.async_runner import run_async
 
-    checked = run_async(judging.check(settings, output, asked, as_json=as_json))
+    checked = run_async(model_check.check(settings, output, asked, as_json=as_json))
     _show(checked.found, output, every=every, as_json=as_json)
-    judging.say(checked, settings, output)
+    model_check.say(checked, settings, output)
     return checked.found
 
 
 def _estimate(
     settings: "Settings", output: "Output", asked: "Asked", *, as_json: bool
 ) -> None:
-    from lrwr.cli import judging
-    from lrwr.cli.running import run_async
+    from lrwr.cli.presenters import model_check
+    from lrwr.cli.runtime.async_runner import run_async
 
-    told, name = run_async(judging.estimate(settings, output, asked))
-    judging.show_estimate(told, name, settings, output, as_json=as_json)
+    told, name = run_async(model_check.estimate(settings, output, asked))
+    model_check.show_estimate(told, name, settings, output, as_json=as_json)
 
 
 def _show(
     found: "Sequence[Contradiction]", output: "Output", *, every: bool, as_json: bool
 ) -> None:
-    from lrwr.cli import guarding
+    from lrwr.cli.presenters import contradictions
 
     slips = [one for one in found if not one.intended]
     shown = found if every else slips
     if as_json:
-        output.json([guarding.as_json(one) for one in shown])
+        output.json([contradictions.as_json(one) for one in shown])
         return
-    guarding.show(shown, output)
-    guarding.sum_up(slips, len(found) - len(slips), output, every=every)
+    contradictions.show(shown, output)
+    contradictions.sum_up(slips, len(found) - len(slips), output, every=every)
 
 
 def intend(
@@ -140,15 +140,15 @@ def intend(
     ] = "",
 ) -> None:
     """Mark a contradiction as intended, once and for good."""
-    from lrwr.cli import judging
-    from lrwr.cli.begin import begin
-    from lrwr.cli.decisions import decide
-    from lrwr.cli.running import run_async
+    from lrwr.cli.presenters import model_check
+    from lrwr.cli.presenters.canon import decide
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.session import begin
     from lrwr.core.canon.decision import SlipIntended
     from lrwr.core.continuity.guard import contradiction_called
 
     settings, output = begin(context)
-    every = run_async(judging.known_already(settings, output))
+    every = run_async(model_check.known_already(settings, output))
     one = contradiction_called(id_, every)
     decision = SlipIntended(
         one.about, one.attribute, one.canon.value, one.found.value, because

@@ -7,17 +7,17 @@ import typer
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lrwr.cli.stream import Piece
-    from lrwr.core.settings.values import Settings
+    from lrwr.cli.runtime.stream import Piece
+    from lrwr.core.settings.model import Settings
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
 def config_show(context: typer.Context, as_json: Json = False) -> None:
     """Show every setting, its value, and where the value came from."""
-    from lrwr.cli.begin import begin
+    from lrwr.cli.runtime.session import begin
     from lrwr.core.settings.library import library_of
-    from lrwr.core.settings.values import all_settings
+    from lrwr.core.settings.model import all_settings
 
     settings, output = begin(context)
     library = library_of(settings)
@@ -46,7 +46,7 @@ def config_path(context: typer.Context, as_json: Json = False) -> None:
     """Show which files settings are read from; works when one of them is broken."""
     from pathlib import Path
 
-    from lrwr.cli.output import Output
+    from lrwr.cli.runtime.output import Output
     from lrwr.core.settings.places import FILE_NAME, find_root, user_file
 
     own = user_file()
@@ -71,7 +71,7 @@ def config_path(context: typer.Context, as_json: Json = False) -> None:
 def _row(key: str, settings: "Settings") -> list["Piece"]:
     import os
 
-    from lrwr.cli.stream import Styled
+    from lrwr.cli.runtime.stream import Styled
     from lrwr.core.settings.example import toml_value
 
     origin = settings.origin(key)

@@ -7,9 +7,9 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lrwr.cli.output import Output
-    from lrwr.core.adapters.runner.calls import Connection
-    from lrwr.remote import Plan
+    from lrwr.app.modal_worker import Plan
+    from lrwr.cli.runtime.output import Output
+    from lrwr.core.adapters.modal.calls import Connection
 
 MODAL_EPILOG = "Examples: lrwr deploy modal --dry-run · lrwr deploy modal"
 
@@ -23,10 +23,10 @@ def modal(context: typer.Context, dry_run: DryRun = False) -> None:
     import os
     from functools import partial
 
-    from lrwr.cli.begin import begin
-    from lrwr.cli.running import run_async
-    from lrwr.core.adapters.runner.choose import carried, modal_of, token_of
-    from lrwr.remote import deploy, plan_of
+    from lrwr.app.modal_worker import deploy, plan_of
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.session import begin
+    from lrwr.core.adapters.modal.factory import carried, modal_of, token_of
 
     settings, output = begin(context)
     carried(
@@ -66,7 +66,7 @@ def _tell(plan: "Plan", connection: "Connection", output: "Output") -> None:
 
 def _lines(plan: "Plan") -> list[str]:
     from lrwr import __version__
-    from lrwr.wording.amounts import count
+    from lrwr.app.presenters.text import count
 
     packages = count(len(plan.packages), "package")
     secret = (

@@ -4,17 +4,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrwr.cli.flags import Json
+from lrwr.cli.runtime.options import Json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from lrwr.cli.output import Output
+    from lrwr.app.container import Services
+    from lrwr.app.diff import Asked, Compared
+    from lrwr.cli.runtime.output import Output
     from lrwr.core.model.documents import DocumentId
-    from lrwr.core.settings.values import Settings
-    from lrwr.diffing import Asked, Compared
-    from lrwr.wiring import Services
+    from lrwr.core.settings.model import Settings
 
 EPILOG = (
     "Examples: lrwr diff · lrwr diff HEAD~1 · lrwr diff draft-2..HEAD ·"
@@ -58,11 +58,11 @@ def diff(
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
-    from lrwr.cli import diffed
-    from lrwr.cli.begin import begin
-    from lrwr.cli.running import run_to_clean_up
+    from lrwr.app.diff import Asked
+    from lrwr.cli.presenters import diff as diffed
+    from lrwr.cli.runtime.async_runner import run_to_clean_up
+    from lrwr.cli.runtime.session import begin
     from lrwr.core.model.errors import ExitCode
-    from lrwr.diffing import Asked
 
     settings, output = begin(context)
     asked = Asked(rev, since)
@@ -90,11 +90,11 @@ async def _compare(
 ) -> "Compared":
     from dataclasses import replace
 
+    from lrwr.app.container import open_services
+    from lrwr.app.diff import compare
     from lrwr.cli.commands.ingest import watcher
     from lrwr.core.settings.targets import targets_of
-    from lrwr.diffing import compare
     from lrwr.pipeline.diff import only as narrowed
-    from lrwr.wiring import open_services
 
     async with open_services(settings, say=output.story) as services:
         targets = targets_of(services.manuscript())
@@ -118,8 +118,8 @@ def _documents(
     """
     from pathlib import Path
 
-    from lrwr.core.canon.finding import document_named
     from lrwr.core.canon.model import plain_path
+    from lrwr.core.canon.resolver import document_named
 
     spelled = {plain_path(one): one for one in compared.documents}
     root, here = services.library.root, Path.cwd()

@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrwr.cli.flags import Json
+from lrwr.cli.runtime.options import Json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lrwr.care.findings import Finding
-    from lrwr.cli.output import Output
-    from lrwr.cli.stream import Piece, Tone
+    from lrwr.app.maintenance.finding import Finding
+    from lrwr.cli.runtime.output import Output
+    from lrwr.cli.runtime.stream import Piece, Tone
 
 DOCTOR_EXAMPLES = (
     "Examples: lrwr doctor · lrwr doctor --servers · lrwr doctor --json · lrwr doctor"
@@ -54,11 +54,11 @@ def doctor(
     import time
     from pathlib import Path
 
-    from lrwr.care.doctor import Visit, visit
-    from lrwr.care.findings import healthy
-    from lrwr.cli.output import Output
-    from lrwr.cli.running import run_async
-    from lrwr.core.adapters.servers.loopback import known_servers
+    from lrwr.app.maintenance.doctor import Visit, visit
+    from lrwr.app.maintenance.finding import healthy
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.output import Output
+    from lrwr.core.adapters.chat.local_servers import known_servers
     from lrwr.core.model.errors import ExitCode
 
     if sql:
@@ -84,7 +84,7 @@ def doctor(
 
 def _print_sql() -> None:
     """Print all scripts as one: each may be run again."""
-    from lrwr.core.adapters.records.supabase.migrating import migrations
+    from lrwr.core.adapters.storage.supabase.migrator import migrations
 
     for script in migrations():
         typer.echo(f"-- {script.name}\n{script.sql}")
@@ -97,8 +97,8 @@ def repair(
     """Make anew what can be made anew. Your manuscript is never touched."""
     import time
 
-    from lrwr.care.repair import repair_library
-    from lrwr.cli.begin import begin
+    from lrwr.app.maintenance.repair import repair_library
+    from lrwr.cli.runtime.session import begin
     from lrwr.core.settings.library import library_of
 
     settings, output = begin(context)
@@ -113,7 +113,7 @@ def repair(
 
 
 def _show(findings: "Sequence[Finding]", output: "Output") -> None:
-    from lrwr.cli.stream import Styled
+    from lrwr.cli.runtime.stream import Styled
 
     tones: dict[str, Tone] = {"ok": "good", "broken": "bad", "warning": "strong"}
     rows: list[list[Piece]] = [

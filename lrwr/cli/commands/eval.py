@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrwr.cli.flags import Json
+from lrwr.cli.runtime.options import Json
 
 if TYPE_CHECKING:
-    from lrwr.cli.evaluating import Wanted
-    from lrwr.cli.output import Output
-    from lrwr.core.settings.values import Settings
+    from lrwr.cli.evaluation.run import Wanted
+    from lrwr.cli.runtime.output import Output
+    from lrwr.core.settings.model import Settings
 
 EPILOG = (
     "Examples: lrwr eval · lrwr eval --make 150 · lrwr eval --questions mine.jsonl"
@@ -124,8 +124,8 @@ def evaluate(
     """Compare the two pipelines on questions whose answers are known."""
     if context.invoked_subcommand is not None:
         return
-    from lrwr.cli.begin import begin
-    from lrwr.cli.evaluating import Wanted, pipelines_named, tokens_in
+    from lrwr.cli.evaluation.run import Wanted, pipelines_named, tokens_in
+    from lrwr.cli.runtime.session import begin
 
     wanted = Wanted(
         pipelines=pipelines_named(pipeline),
@@ -156,20 +156,20 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare two runs on the questions that are the same in both."""
-    from lrwr.cli import reports
-    from lrwr.cli.begin import begin
+    from lrwr.cli.presenters import evaluation_reports
+    from lrwr.cli.runtime.session import begin
 
     settings, output = begin(context)
-    reports.compare(settings, output, one, other, as_json=as_json)
+    evaluation_reports.compare(settings, output, one, other, as_json=as_json)
 
 
 def runs(context: typer.Context, as_json: Json = False) -> None:
     """List the runs that are kept, the newest first."""
-    from lrwr.cli import reports
-    from lrwr.cli.begin import begin
+    from lrwr.cli.presenters import evaluation_reports
+    from lrwr.cli.runtime.session import begin
 
     settings, output = begin(context)
-    reports.list_runs(settings, output, as_json=as_json)
+    evaluation_reports.list_runs(settings, output, as_json=as_json)
 
 
 def show(
@@ -183,12 +183,14 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show the report of a run again; nothing is measured."""
-    from lrwr.cli import reports
-    from lrwr.cli.begin import begin
+    from lrwr.cli.presenters import evaluation_reports
+    from lrwr.cli.runtime.session import begin
 
     settings, output = begin(context)
-    found = reports.report_again(settings, run)
-    reports.give(settings, output, found, (), report, force=force, as_json=as_json)
+    found = evaluation_reports.report_again(settings, run)
+    evaluation_reports.give(
+        settings, output, found, (), report, force=force, as_json=as_json
+    )
 
 
 def send(
@@ -199,9 +201,9 @@ def send(
     ] = None,
 ) -> None:
     """Send the results of a run to LangSmith, where traces are kept there."""
-    from lrwr.cli import experiments
-    from lrwr.cli.begin import begin
-    from lrwr.cli.running import run_async
+    from lrwr.cli.evaluation import experiments
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.session import begin
 
     settings, output = begin(context)
     run_async(experiments.send(settings, output, run))
@@ -241,17 +243,17 @@ def _fit(
 ) -> None:
     from dataclasses import replace
 
-    from lrwr.cli import calibrating
-    from lrwr.cli.reviewing import file_of
-    from lrwr.cli.running import run_async
+    from lrwr.cli.evaluation import calibration
+    from lrwr.cli.presenters.question_review import file_of
+    from lrwr.cli.runtime.async_runner import run_async
 
     if reset:
-        calibrating.reset(settings, output, as_json=wanted.as_json)
+        calibration.reset(settings, output, as_json=wanted.as_json)
         return
     if len(wanted.pipelines) == 1:
         settings = replace(settings, pipeline=wanted.pipelines[0])
     file = file_of(settings, wanted.questions)
-    fitted = calibrating.calibrate(
+    fitted = calibration.calibrate(
         settings, output, file, save=save, as_json=wanted.as_json
     )
     run_async(fitted)
@@ -265,14 +267,16 @@ def _evaluate(
     *,
     force: bool,
 ) -> None:
-    from lrwr.cli import evaluating, experiments, reports
-    from lrwr.cli.running import run_async
+    from lrwr.cli.evaluation import experiments
+    from lrwr.cli.evaluation import run as evaluating
+    from lrwr.cli.presenters import evaluation_reports
+    from lrwr.cli.runtime.async_runner import run_async
 
     if file is not None:
-        reports.check_file(settings, file, force=force)
+        evaluation_reports.check_file(settings, file, force=force)
     done = run_async(evaluating.evaluate(settings, output, wanted))
     if done is not None:
-        reports.give(
+        evaluation_reports.give(
             settings,
             output,
             done.report,

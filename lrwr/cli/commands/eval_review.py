@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrwr.cli.flags import Json
+from lrwr.cli.runtime.options import Json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,9 +66,9 @@ def review(
 
     On a terminal they come one by one; elsewhere they are listed.
     """
-    from lrwr.cli.begin import begin
-    from lrwr.cli.reviewing import Review, book_of, file_of
-    from lrwr.cli.running import run_async
+    from lrwr.cli.presenters.question_review import Review, book_of, file_of
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.session import begin
 
     settings, output = begin(context)
     changes = _changes(keep, drop, edit, text, answer, undo=undo)
@@ -103,7 +103,7 @@ def _changes(
     from functools import partial
 
     from lrwr.core.model.errors import SettingsProblem
-    from lrwr.pipeline.evaluation.reviewing import dropped, edited, kept
+    from lrwr.pipeline.evaluation.review import dropped, edited, kept
 
     if bool(text or answer) != (edit is not None):
         raise SettingsProblem(

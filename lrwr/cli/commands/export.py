@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrwr.cli.flags import AsOf, Json
+from lrwr.cli.runtime.options import AsOf, Json
 
 if TYPE_CHECKING:
     from lrwr.core.bible.values import Bible
-    from lrwr.core.model.pages import Block
+    from lrwr.core.model.document_blocks import Block
 
 EPILOG = (
     "Examples: lrwr export bible --to ../bible.docx · lrwr export bible --as-of ch4 --to"
@@ -36,10 +36,10 @@ def bible(
     as_json: Json = False,
 ) -> None:
     """Write the story bible: characters, world, timeline, scenes, what is left open."""
-    from lrwr.cli import bible_json
-    from lrwr.cli.begin import begin
-    from lrwr.cli.running import run_async
-    from lrwr.cli.stories import bible_of
+    from lrwr.cli.presenters import bible_json
+    from lrwr.cli.presenters.story import bible_of
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.session import begin
     from lrwr.core.adapters.documents.markdown import markdown_of
     from lrwr.core.settings.own_files import check_own_file, write_own_file
 
@@ -60,8 +60,8 @@ def bible(
 def _blocks(found: "Bible", as_of: str | None) -> "list[Block]":
     from dataclasses import replace
 
+    from lrwr.app.presenters.text import clean
     from lrwr.core.bible.export import blocks_of
-    from lrwr.wording.cleaning import clean
 
     title = "Story bible" if as_of is None else f"Story bible, as of {as_of}"
     return [

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrwr.cli.flags import Json
+from lrwr.cli.runtime.options import Json
 
 if TYPE_CHECKING:
-    from lrwr.care.forgetting import Plan
-    from lrwr.cli.output import Output
+    from lrwr.app.maintenance.deletion import Plan
+    from lrwr.cli.runtime.output import Output
 
 EPILOG = (
     "Examples: lrwr forget --dry-run · lrwr forget · lrwr forget --here --yes. Exit"
@@ -43,26 +43,26 @@ def forget(
     """
     import os
 
-    from lrwr.care.forgetting import forget_library, plan_forgetting
-    from lrwr.cli import forgetting
-    from lrwr.cli.begin import begin
-    from lrwr.cli.running import run_async
+    from lrwr.app.maintenance.deletion import forget_library, plan_forgetting
+    from lrwr.cli.presenters import deletion
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.session import begin
     from lrwr.core.model.errors import ExitCode
 
     settings, output = begin(context)
     plan = plan_forgetting(settings, everywhere=everywhere)
     if dry_run and as_json:
-        output.json({"dry_run": True, **forgetting.plan_as_json(plan)})
+        output.json({"dry_run": True, **deletion.plan_as_json(plan)})
         return
-    forgetting.show_plan(plan, output, to_stderr=as_json)
+    deletion.show_plan(plan, output, to_stderr=as_json)
     if dry_run:
         return
     _confirm(plan, output, yes=yes)
     done = run_async(forget_library(plan, settings, os.environ, output.story))
     if as_json:
-        output.json({"dry_run": False, **forgetting.done_as_json(plan, done)})
+        output.json({"dry_run": False, **deletion.done_as_json(plan, done)})
     else:
-        forgetting.show_done(plan, done, output)
+        deletion.show_done(plan, done, output)
     if done.left:
         raise typer.Exit(int(ExitCode.PARTIAL))
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrwr.cli.flags import AsOf, Json, Words
+from lrwr.cli.runtime.options import AsOf, Json, Words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,8 +34,8 @@ def gaps(
     """List what the text leaves open; answer it, or leave it so on purpose."""
     if context.invoked_subcommand is not None:
         return
-    from lrwr.cli import bible_json, tellings
-    from lrwr.cli.stories import (
+    from lrwr.cli.presenters import bible_json, story
+    from lrwr.cli.presenters.story import (
         how_to_read,
         one_name,
         say_nothing,
@@ -55,7 +55,7 @@ def gaps(
         output.json([bible_json.gap(one) for one in (found if every else shown)])
         return
     with output.paged():
-        tellings.show_gaps(shown, output)
+        story.show_gaps(shown, output)
     if not found:
         say_nothing(output, "No gap is known", as_of, how_to_read(bible, settings))
     elif len(shown) < len(found):
@@ -87,9 +87,9 @@ def dismiss(context: typer.Context, id_: Id) -> None:
 def _decide(
     context: typer.Context, id_: str, choose: "Callable[[Gap], Decision]"
 ) -> None:
-    from lrwr.cli.decisions import decide
-    from lrwr.cli.running import run_async
-    from lrwr.cli.stories import story_bible
+    from lrwr.cli.presenters.canon import decide
+    from lrwr.cli.presenters.story import story_bible
+    from lrwr.cli.runtime.async_runner import run_async
     from lrwr.core.bible.gaps import gap_called
 
     bible, output, settings = story_bible(context, None)

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from lrwr.cli.output import Output
-    from lrwr.cli.stream import Piece
+    from lrwr.cli.runtime.output import Output
+    from lrwr.cli.runtime.stream import Piece
 
 
 def home(context: typer.Context) -> None:
     """Say where you are, and what to do next."""
-    from lrwr.cli.begin import begin
     from lrwr.cli.commands.status import facts_of, tell
-    from lrwr.cli.running import run_async
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.session import begin
     from lrwr.core.settings.library import library_of
 
     settings, output = begin(context)
@@ -41,7 +41,7 @@ def home(context: typer.Context) -> None:
 
 
 def _offer(output: "Output", *steps: tuple[str, str]) -> None:
-    from lrwr.cli.stream import Styled
+    from lrwr.cli.runtime.stream import Styled
 
     output.answer()
     wide = max(len(command) for command, _ in steps)

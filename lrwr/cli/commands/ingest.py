@@ -9,12 +9,12 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from lrwr.cli.output import Advance, Output
+    from lrwr.app.ingestion import Bounds
+    from lrwr.cli.runtime.output import Advance, Output
     from lrwr.core.model.events import IngestEvent
     from lrwr.core.ports.record_store import LibraryCounts
-    from lrwr.core.settings.values import Settings
+    from lrwr.core.settings.model import Settings
     from lrwr.pipeline.report import IngestReport
-    from lrwr.reading import Bounds
 
 EPILOG = (
     "Examples: lrwr ingest ./manuscript · lrwr ingest (again, the same folders) ·"
@@ -73,10 +73,10 @@ def ingest(
     as_json: Json = False,
 ) -> None:
     """Read the manuscript. Only what changed since the last time costs anything."""
-    from lrwr.cli.begin import begin
-    from lrwr.cli.running import run_async
+    from lrwr.app.ingestion import Bounds
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.session import begin
     from lrwr.core.model.errors import ExitCode
-    from lrwr.reading import Bounds
 
     runner = "modal" if remote else None
     flags = {"pipeline": pipeline, "model.budget": budget, "ingest.runner": runner}
@@ -127,11 +127,11 @@ async def _ingest(
 ) -> "IngestReport":
     import time
 
-    from lrwr.cli.leave import READING, ask_leave, tell_first_use
+    from lrwr.app.container import open_services
+    from lrwr.cli.runtime.consent import READING, ask_leave, tell_first_use
     from lrwr.core.settings.library import remember
-    from lrwr.core.settings.sync import sync_warning
     from lrwr.core.settings.targets import targets_of
-    from lrwr.wiring import open_services
+    from lrwr.core.settings.unsafe_folders import sync_warning
 
     began = time.monotonic()
     async with open_services(settings, say=output.story) as services:
@@ -161,8 +161,8 @@ async def _ingest(
 
 def watcher(advance: "Advance", output: "Output") -> "Callable[[IngestEvent], None]":
     """Return what moves a bar on while documents are read."""
+    from lrwr.app.presenters.text import count
     from lrwr.core.model.events import Finished, Planned, Waiting
-    from lrwr.wording.amounts import count
 
     waits = False
 
@@ -189,9 +189,9 @@ def _show(
     *,
     as_json: bool,
 ) -> None:
-    from lrwr.cli.ingested import as_json as summary
-    from lrwr.wording.cleaning import one_line
-    from lrwr.wording.ingested import in_words, problem_in_words
+    from lrwr.app.presenters.ingestion import in_words, problem_in_words
+    from lrwr.app.presenters.text import one_line
+    from lrwr.cli.presenters.ingestion import as_json as summary
 
     for remark in report.remarks:
         output.warn(one_line(remark))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from lrwr.cli.output import Output
+    from lrwr.cli.runtime.output import Output
 
 
 def init(
@@ -25,7 +25,7 @@ def init(
     ] = False,
 ) -> None:
     """Write an lrwr.toml that explains every setting and changes none."""
-    from lrwr.cli.output import Output
+    from lrwr.cli.runtime.output import Output
     from lrwr.core.model.errors import NotFound
     from lrwr.core.settings.places import FILE_NAME
 
@@ -65,7 +65,7 @@ def _write(file: Path, output: "Output", *, force: bool) -> None:
 
 def _say_what_is_next(file: Path, output: "Output") -> None:
     from lrwr.core.settings.places import STATE_FOLDER
-    from lrwr.core.settings.sync import sync_warning
+    from lrwr.core.settings.unsafe_folders import sync_warning
 
     output.story("Every setting is in there, explained and switched off.")
     if warning := sync_warning(file.parent / STATE_FOLDER):

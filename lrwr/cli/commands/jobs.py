@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from lrwr.cli.output import Output
-    from lrwr.cli.stream import Piece
+    from lrwr.cli.runtime.output import Output
+    from lrwr.cli.runtime.stream import Piece
     from lrwr.core.model.jobs import Job
-    from lrwr.core.settings.values import Settings
+    from lrwr.core.settings.model import Settings
 
 
 def jobs(
@@ -27,8 +27,8 @@ def jobs(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the work on documents, newest first."""
-    from lrwr.cli.begin import begin
-    from lrwr.cli.running import run_async
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.session import begin
 
     settings, output = begin(context)
     run_async(_jobs(settings, output, limit, state, as_json=as_json))
@@ -42,9 +42,9 @@ async def _jobs(
     *,
     as_json: bool,
 ) -> None:
-    from lrwr.cli.choices import one_of
+    from lrwr.app.container import open_services
+    from lrwr.cli.runtime.options import one_of
     from lrwr.core.model.jobs import JobState
-    from lrwr.wiring import open_services
 
     wanted = one_of(JobState, state, "--state") if state else None
     async with open_services(settings, say=output.story) as services:

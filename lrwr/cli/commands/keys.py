@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from lrwr.cli.output import Output
+    from lrwr.cli.runtime.output import Output
 
 NAMES = "openai, cohere, tavily, supabase, qdrant, modal or langsmith"
 SET_EXAMPLES = "Examples: lrwr config set-key openai · pass show openai | lrwr config set-key openai"
@@ -91,7 +91,7 @@ def _asked(variable: str) -> str:
 
 
 def _output(context: typer.Context) -> "Output":
-    from lrwr.cli.output import Output
+    from lrwr.cli.runtime.output import Output
 
     flags = context.find_object(dict) or {}
     return Output(color=flags.get("output.color") or "auto")

@@ -4,17 +4,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrwr.cli.flags import Json
+from lrwr.cli.runtime.options import Json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lrwr.cli.output import Output
-    from lrwr.cli.sending import Service
-    from lrwr.core.model.sent import SentReport
+    from lrwr.cli.presenters.privacy import Service
+    from lrwr.cli.runtime.output import Output
+    from lrwr.core.model.egress import SentReport
     from lrwr.core.settings.consent import Consents, Hosted
     from lrwr.core.settings.library import Library
-    from lrwr.core.settings.values import Settings
+    from lrwr.core.settings.model import Settings
 
 EPILOG = (
     "Examples: lrwr privacy · lrwr privacy --since 7d · lrwr privacy --since 2026-11-01"
@@ -58,9 +58,9 @@ def privacy(
     import os
     import time
 
-    from lrwr.cli import sending
-    from lrwr.cli.begin import begin
-    from lrwr.cli.running import run_async
+    from lrwr.cli.presenters import privacy as sending
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.session import begin
     from lrwr.core.settings.library import library_of
 
     settings, output = begin(context)
@@ -84,7 +84,7 @@ def privacy(
 
 def allow(context: typer.Context, service: ServiceName) -> None:
     """Allow a service that this folder's own lrwr.toml turns on; for this folder."""
-    from lrwr.wording.leaving import will_leave
+    from lrwr.app.presenters.consent import will_leave
 
     settings, output, consents, library = _answered(context, service, allowed=True)
     hosted = _hosted(service)
@@ -115,11 +115,11 @@ def clear(
     """Forget what left this machine from here. When that was done is kept."""
     import time
 
-    from lrwr.cli.begin import begin
-    from lrwr.cli.running import run_async
+    from lrwr.app.container import open_services
+    from lrwr.app.presenters.text import count
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.session import begin
     from lrwr.core.model.errors import SettingsProblem
-    from lrwr.wiring import open_services
-    from lrwr.wording.amounts import count
 
     settings, output = begin(context)
     if not force:
@@ -143,8 +143,8 @@ async def _report(
     since: float,
     limit: int,
 ) -> "SentReport":
-    from lrwr.core.model.sent import SentReport
-    from lrwr.wiring import open_services
+    from lrwr.app.container import open_services
+    from lrwr.core.model.egress import SentReport
 
     if not library.database.exists():
         return SentReport()
@@ -155,7 +155,7 @@ async def _report(
 def _services(
     settings: "Settings", library: "Library", env: "Mapping[str, str]"
 ) -> "list[Service]":
-    from lrwr.cli.sending import Service
+    from lrwr.cli.presenters.privacy import Service
     from lrwr.core.settings.consent import HOSTED, Consents, leave_of
     from lrwr.core.settings.places import consent_dir
 
@@ -176,9 +176,9 @@ def _services(
 
 def _own_servers(settings: "Settings") -> "list[Service]":
     """Return the writer's own model servers, where they are on another machine."""
-    from lrwr.cli.sending import Service
-    from lrwr.core.adapters.chat import choose as chat
-    from lrwr.core.adapters.embed import choose as embedding
+    from lrwr.cli.presenters.privacy import Service
+    from lrwr.core.adapters.chat import factory as chat
+    from lrwr.core.adapters.embed import factory as embedding
     from lrwr.core.settings.addresses import host_of
     from lrwr.core.settings.consent import Leave
 
@@ -245,7 +245,7 @@ def _answered(
     context: typer.Context, service: str, *, allowed: bool
 ) -> "tuple[Settings, Output, Consents, Library]":
     """Keep the writer's answer about a service."""
-    from lrwr.cli.begin import begin
+    from lrwr.cli.runtime.session import begin
     from lrwr.core.settings.consent import Consents
     from lrwr.core.settings.library import (
         check_state_dir,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from lrwr.cli.flags import AsOf, Json
+from lrwr.cli.runtime.options import AsOf, Json
 
 EPILOG = "Examples: lrwr quotes · lrwr quotes --speaker Nell --as-of ch4 · lrwr quotes --json"
 
@@ -21,8 +21,8 @@ def quotes(
     as_json: Json = False,
 ) -> None:
     """List what is said, verbatim: who says it, how sure that is, and where."""
-    from lrwr.cli import bible_json, tellings
-    from lrwr.cli.stories import how_to_read, say_nothing, story_bible
+    from lrwr.cli.presenters import bible_json, story
+    from lrwr.cli.presenters.story import how_to_read, say_nothing, story_bible
     from lrwr.core.bible.service import character_called
 
     bible, output, settings = story_bible(context, as_of)
@@ -39,4 +39,4 @@ def quotes(
         )
         return
     with output.paged():
-        tellings.show_quotes(found, output)
+        story.show_quotes(found, output)

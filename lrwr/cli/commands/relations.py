@@ -2,7 +2,7 @@
 
 import typer
 
-from lrwr.cli.flags import AsOf, Json, Words
+from lrwr.cli.runtime.options import AsOf, Json, Words
 
 EPILOG = "Examples: lrwr relations · lrwr relations Nell · lrwr relations --as-of ch4"
 
@@ -14,8 +14,8 @@ def relations(
     as_json: Json = False,
 ) -> None:
     """Tell who is what to whom, as the text has it, each with its place."""
-    from lrwr.cli import bible_json, cards
-    from lrwr.cli.stories import (
+    from lrwr.cli.presenters import bible_json, story
+    from lrwr.cli.presenters.story import (
         how_to_read,
         one_name,
         say_nothing,
@@ -36,5 +36,5 @@ def relations(
         say_nothing(output, "No relation is known", as_of, how_to_read(bible, settings))
     else:
         with output.paged():
-            cards.show_relations(found, output)
+            story.show_relations(found, output)
     say_who_reads(output, bible, "Ally or antagonist")

@@ -8,13 +8,13 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lrwr.cli.output import Output
+    from lrwr.cli.runtime.output import Output
     from lrwr.core.model.documents import DocumentId
     from lrwr.core.ports.record_store import DocumentText
-    from lrwr.core.retrieval.search import PassageFinder, SearchRequest, SearchResult
+    from lrwr.core.retrieval.service import PassageFinder, SearchRequest, SearchResult
     from lrwr.core.retrieval.story import StoryOrder
     from lrwr.core.retrieval.story_search import Filters
-    from lrwr.core.settings.values import Settings
+    from lrwr.core.settings.model import Settings
 
 EPILOG = (
     'Examples: lrwr search "marsh lantern" · lrwr search belt --as-of ch3 ·'
@@ -125,8 +125,8 @@ def search(
     """Find passages by their words and by what they mean."""
     from dataclasses import replace
 
-    from lrwr.cli.begin import begin
-    from lrwr.cli.running import run_async
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.session import begin
 
     flags = {"search.limit": limit, "pipeline": pipeline}
     settings, output = begin(context, flags)
@@ -177,11 +177,11 @@ def _request(
     filters: "Filters",
     ways: tuple[bool, bool],
 ) -> "SearchRequest":
-    from lrwr.cli.choices import one_of
+    from lrwr.cli.runtime.options import one_of
     from lrwr.core.model.chunks import Pipeline
     from lrwr.core.model.documents import DocumentType
     from lrwr.core.model.errors import SettingsProblem
-    from lrwr.core.retrieval.search import SearchRequest
+    from lrwr.core.retrieval.service import SearchRequest
 
     lexical, dense = ways
     if filters and settings.pipeline is Pipeline.NAIVE:
@@ -207,7 +207,7 @@ def _filters(
     content_types: list[str] | None,
     functions: list[str] | None,
 ) -> "Filters":
-    from lrwr.cli.choices import one_of
+    from lrwr.cli.runtime.options import one_of
     from lrwr.core.model.facts import ContentType, NarrativeFunction
     from lrwr.core.retrieval.story_search import Filters
 
@@ -232,8 +232,8 @@ async def _one(
     as_json: bool,
     full: bool,
 ) -> None:
-    from lrwr.cli.unread import searching
-    from lrwr.core.retrieval.standing import still_there
+    from lrwr.cli.runtime.session import searching
+    from lrwr.core.retrieval.stale_results import still_there
 
     async with searching(settings, output, as_json=as_json) as services:
         finder = services.finder()
@@ -243,8 +243,8 @@ async def _one(
         for remark in result.remarks:
             output.warn(remark)
         if as_json:
-            from lrwr.cli.known import facts_as_json
-            from lrwr.cli.passages import as_json as told
+            from lrwr.cli.presenters.passages import as_json as told
+            from lrwr.cli.presenters.passages import facts_as_json
 
             output.json(
                 {
@@ -287,15 +287,14 @@ def _show(
     as_of: str | None,
     full: bool,
 ) -> None:
-    from lrwr.cli.evaluations import say_how_sure
-    from lrwr.cli.known import show_facts
-    from lrwr.cli.passages import chapter_of, pieces_of
-    from lrwr.cli.stream import Styled
-    from lrwr.core.adapters.sentences import sentence_spans
+    from lrwr.app.presenters.citations import place_of
+    from lrwr.cli.presenters.passages import chapter_of, pieces_of, show_facts
+    from lrwr.cli.presenters.search_quality import say_how_sure
+    from lrwr.cli.runtime.stream import Styled
+    from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+    from lrwr.core.model.query_terms import content_words
     from lrwr.core.model.text import Span
-    from lrwr.core.model.words import content_words
     from lrwr.core.retrieval.evidence import WordWeights, excerpt
-    from lrwr.wording.places import place_of
 
     words = content_words(request.question)
     weights = WordWeights.of(words, {}, 1)
@@ -333,8 +332,8 @@ async def _batch(
 ) -> None:
     from dataclasses import replace
 
-    from lrwr.cli.passages import as_json as told
-    from lrwr.cli.unread import searching
+    from lrwr.cli.presenters.passages import as_json as told
+    from lrwr.cli.runtime.session import searching
 
     lines = list(_questions(batch))
     async with searching(settings, output, as_json=True) as services:

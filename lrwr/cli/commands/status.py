@@ -7,8 +7,8 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lrwr.cli.output import Output
-    from lrwr.core.settings.values import Settings
+    from lrwr.cli.runtime.output import Output
+    from lrwr.core.settings.model import Settings
 
 
 def status(
@@ -16,8 +16,8 @@ def status(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Say what the library holds and what waits to be read."""
-    from lrwr.cli.begin import begin
-    from lrwr.cli.running import run_async
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.session import begin
 
     settings, output = begin(context)
     facts = run_async(facts_of(settings, output.story))
@@ -35,12 +35,12 @@ async def facts_of(
     Raises:
         NotFound: Nothing has been ingested here.
     """
-    from lrwr.core.adapters.chat.choose import models_of
-    from lrwr.core.bible.gathering import readers
+    from lrwr.app.container import open_services
+    from lrwr.core.adapters.chat.factory import models_of
+    from lrwr.core.bible.claims import readers
     from lrwr.core.model.errors import NotFound
     from lrwr.core.model.facts import About
     from lrwr.pipeline.changes import Changes
-    from lrwr.wiring import open_services
 
     async with open_services(settings, say=say) as services:
         services.require_library()

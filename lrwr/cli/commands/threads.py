@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from lrwr.cli.flags import Json
+from lrwr.cli.runtime.options import Json
 
 if TYPE_CHECKING:
-    from lrwr.cli.output import Output
+    from lrwr.app.container import Services
+    from lrwr.cli.runtime.output import Output
     from lrwr.core.model.turns import Thread, Turn, TurnId
     from lrwr.core.ports.thread_store import ThreadStore
-    from lrwr.core.retrieval.anchoring import Anchored
-    from lrwr.core.settings.values import Settings
-    from lrwr.wiring import Services
+    from lrwr.core.retrieval.anchors import Anchored
+    from lrwr.core.settings.model import Settings
 
     Places = Mapping[TurnId, Sequence[Anchored]]
 
@@ -49,7 +49,7 @@ def threads(context: typer.Context, as_json: Json = False) -> None:
     """List your conversations, the newest first, or do something with one."""
     if context.invoked_subcommand is not None:
         return
-    from lrwr.cli import conversations
+    from lrwr.cli.presenters import threads as conversations
 
     output, found = _with_store(context, lambda store: store.threads())
     if as_json:
@@ -63,8 +63,8 @@ def threads(context: typer.Context, as_json: Json = False) -> None:
 
 def show(context: typer.Context, thread: ThreadName, as_json: Json = False) -> None:
     """Show a conversation: questions, answers, and where what they rest on stands now."""
-    from lrwr.cli import conversations
-    from lrwr.wording.conversations import places_of
+    from lrwr.app.presenters.threads import places_of
+    from lrwr.cli.presenters import threads as conversations
 
     output, (found, turns, places) = _with_services(context, lambda s: _read(s, thread))
     if as_json:
@@ -85,8 +85,8 @@ def rename(
     """Give a conversation another title."""
     from dataclasses import replace
 
+    from lrwr.app.presenters.threads import title_of
     from lrwr.core.model.errors import SettingsProblem
-    from lrwr.wording.conversations import title_of
 
     if not title.strip():
         raise SettingsProblem(
@@ -114,9 +114,9 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Find questions and answers that hold any of the words, best first."""
-    from lrwr.cli import conversations
+    from lrwr.cli.presenters import threads as conversations
     from lrwr.core.model.errors import SettingsProblem
-    from lrwr.core.model.words import content_words
+    from lrwr.core.model.query_terms import content_words
 
     wanted = content_words(" ".join(words))
     if not wanted:
@@ -157,9 +157,9 @@ def export(
     ] = False,
 ) -> None:
     """Write a conversation as Markdown, with the places that it cites."""
+    from lrwr.app.presenters.threads import blocks_of
     from lrwr.core.adapters.documents.markdown import markdown_of
     from lrwr.core.settings.own_files import check_own_file, write_own_file
-    from lrwr.wording.conversation_pages import blocks_of
 
     def check(settings: "Settings") -> None:
         if to is not None:
@@ -181,8 +181,8 @@ def delete(context: typer.Context, thread: ThreadName) -> None:
     """Put a conversation away; after 30 days the next deletion makes that final."""
     import time
 
-    from lrwr.cli.stream import Styled
-    from lrwr.wording.conversations import KEPT_DAYS, title_of
+    from lrwr.app.presenters.threads import KEPT_DAYS, title_of
+    from lrwr.cli.runtime.stream import Styled
 
     now = time.time()
 
@@ -202,7 +202,7 @@ def delete(context: typer.Context, thread: ThreadName) -> None:
 
 def undo(context: typer.Context) -> None:
     """Bring back the conversation that was deleted last."""
-    from lrwr.wording.conversations import title_of
+    from lrwr.app.presenters.threads import title_of
 
     output, found = _with_store(context, lambda store: store.restore())
     if found is None:
@@ -225,9 +225,9 @@ def _with_services(
     check: "Callable[[Settings], None] | None" = None,
 ) -> "tuple[Output, Result]":
     """Do `work` with the services, once `check` has nothing against it."""
-    from lrwr.cli.begin import begin
-    from lrwr.cli.running import run_async
-    from lrwr.wiring import open_services
+    from lrwr.app.container import open_services
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.session import begin
 
     settings, output = begin(context)
     if check is not None:
@@ -241,7 +241,7 @@ def _with_services(
 
 
 async def _find(store: "ThreadStore", thread: str) -> "Thread":
-    from lrwr.wording.calling import thread_called
+    from lrwr.app.presenters.threads import thread_called
 
     return thread_called(thread, await store.threads())
 

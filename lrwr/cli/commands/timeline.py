@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from lrwr.cli.flags import AsOf, Json
+from lrwr.cli.runtime.options import AsOf, Json
 
 EPILOG = (
     "Examples: lrwr timeline · lrwr timeline --character Nell --as-of ch4 ·"
@@ -23,8 +23,13 @@ def timeline(
     as_json: Json = False,
 ) -> None:
     """Tell what happens, in story order, each line with its place."""
-    from lrwr.cli import bible_json, tellings
-    from lrwr.cli.stories import how_to_read, say_nothing, say_who_reads, story_bible
+    from lrwr.cli.presenters import bible_json, story
+    from lrwr.cli.presenters.story import (
+        how_to_read,
+        say_nothing,
+        say_who_reads,
+        story_bible,
+    )
     from lrwr.core.bible.service import character_called
 
     bible, output, settings = story_bible(context, as_of)
@@ -41,5 +46,5 @@ def timeline(
         )
     else:
         with output.paged():
-            tellings.show_timeline(moments, output)
+            story.show_timeline(moments, output)
     say_who_reads(output, bible, "What else happens")

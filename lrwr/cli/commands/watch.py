@@ -8,12 +8,12 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
-    from lrwr.cli.output import Output
-    from lrwr.core.settings.values import Settings
-    from lrwr.pipeline.watch import WatchService
-    from lrwr.pipeline.watch_events import Saved, WatchEvent
-    from lrwr.saves import KeptAnswers
-    from lrwr.wiring import Services
+    from lrwr.app.container import Services
+    from lrwr.app.watch import KeptAnswers
+    from lrwr.cli.runtime.output import Output
+    from lrwr.core.settings.model import Settings
+    from lrwr.pipeline.watch.events import Saved, WatchEvent
+    from lrwr.pipeline.watch.service import WatchService
 
 EPILOG = (
     "Examples: lrwr watch · lrwr watch ./manuscript · lrwr watch --json ·"
@@ -49,8 +49,8 @@ def watch(
     as_json: Json = False,
 ) -> None:
     """Keep up with the manuscript while you write, until you stop it with Ctrl-C."""
-    from lrwr.cli.begin import begin
-    from lrwr.cli.running import run_async
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.session import begin
     from lrwr.core.model.errors import ExitCode
 
     settings, output = begin(context)
@@ -87,13 +87,13 @@ async def _watch(
     as_json: bool,
 ) -> bool:
     """Watch; return whether a first and only look met files that cannot be read."""
+    from lrwr.app.container import open_services
+    from lrwr.app.watch import asks_model, watching
     from lrwr.cli.commands.ingest import watcher
-    from lrwr.cli.leave import READING, ask_leave, tell_first_use
+    from lrwr.cli.runtime.consent import READING, ask_leave, tell_first_use
     from lrwr.core.settings.library import remember
     from lrwr.core.settings.targets import targets_of
-    from lrwr.pipeline.watch_events import Saved
-    from lrwr.watching import asks_model, watching
-    from lrwr.wiring import open_services
+    from lrwr.pipeline.watch.events import Saved
 
     async with open_services(settings, say=output.story, brief=once) as services:
         targets = targets_of(paths or services.manuscript())
@@ -126,7 +126,7 @@ async def _watch(
 
 
 def _warn_of_sync(services: "Services", output: "Output") -> None:
-    from lrwr.core.settings.sync import sync_warning
+    from lrwr.core.settings.unsafe_folders import sync_warning
 
     warning = sync_warning(services.library.state_dir)
     if warning and not services.library.database.exists():
@@ -134,7 +134,7 @@ def _warn_of_sync(services: "Services", output: "Output") -> None:
 
 
 def _kept(services: "Services", output: "Output") -> "KeptAnswers":
-    from lrwr.saves import KeptAnswers
+    from lrwr.app.watch import KeptAnswers
 
     return KeptAnswers(services, output.warn)
 
@@ -186,8 +186,8 @@ def _shown(
     *,
     as_json: bool,
 ) -> "Callable[[WatchEvent], Awaitable[None]]":
-    from lrwr.cli.watched import event_as_json
-    from lrwr.pipeline.watch_events import Saved
+    from lrwr.cli.presenters.watch import event_as_json
+    from lrwr.pipeline.watch.events import Saved
 
     async def show(event: "WatchEvent") -> None:
         event = await kept.told(event)
@@ -209,10 +209,10 @@ async def _guarded(
     as_json: bool,
 ) -> "Callable[[WatchEvent], Awaitable[None]]":
     """Return what shows an event, and then what in it contradicts what stood before."""
-    from lrwr.cli import guarding
-    from lrwr.pipeline.watch_events import Saved
-    from lrwr.saves import Guard
-    from lrwr.wording.amounts import count
+    from lrwr.app.presenters.text import count
+    from lrwr.app.watch import Guard
+    from lrwr.cli.presenters import contradictions
+    from lrwr.pipeline.watch.events import Saved
 
     guard = Guard(services, output.warn)
     if known := await guard.news():
@@ -225,16 +225,17 @@ async def _guarded(
             return
         new = await guard.news(event.usage.calls)
         if not as_json:
-            guarding.show(new, output)
+            contradictions.show(new, output)
             return
         for one in new:
-            output.json_line({"event": "contradiction", **guarding.as_json(one)})
+            output.json_line({"event": "contradiction", **contradictions.as_json(one)})
 
     return told
 
 
 def _say(event: "WatchEvent", services: "Services", output: "Output") -> None:
-    from lrwr.pipeline.watch_events import (
+    from lrwr.app.presenters.text import count
+    from lrwr.pipeline.watch.events import (
         Away,
         Polled,
         Returned,
@@ -242,7 +243,6 @@ def _say(event: "WatchEvent", services: "Services", output: "Output") -> None:
         Troubled,
         Watching,
     )
-    from lrwr.wording.amounts import count
 
     match event:
         case Watching(documents):
@@ -277,8 +277,8 @@ def _say_model(services: "Services", output: "Output") -> None:
 
 
 def _say_saved(saved: "Saved", output: "Output") -> None:
-    from lrwr.wording.cleaning import one_line
-    from lrwr.wording.watched import problems_in_words, saved_in_words
+    from lrwr.app.presenters.text import one_line
+    from lrwr.app.presenters.watch import problems_in_words, saved_in_words
 
     for remark in saved.remarks:
         output.warn(one_line(remark))
@@ -302,7 +302,7 @@ async def _run_hook(
     import os
     import sys
 
-    from lrwr.wording.watched import documents_changed
+    from lrwr.app.presenters.watch import documents_changed
 
     names = documents_changed(saved.learned)
     if not names:

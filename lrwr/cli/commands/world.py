@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from lrwr.cli.flags import AsOf, Json, Words
+from lrwr.cli.runtime.options import AsOf, Json, Words
 
 if TYPE_CHECKING:
     from lrwr.core.bible.values import Bible, WorldElement
@@ -21,8 +21,8 @@ def world(
     as_json: Json = False,
 ) -> None:
     """List the things of the world, or show one: every claim with its place."""
-    from lrwr.cli import bible_json, cards
-    from lrwr.cli.stories import (
+    from lrwr.cli.presenters import bible_json, story
+    from lrwr.cli.presenters.story import (
         how_to_read,
         one_name,
         say_nothing,
@@ -37,7 +37,7 @@ def world(
             output.json(bible_json.element(element))
             return
         with output.paged():
-            cards.show_element(element, output)
+            story.show_element(element, output)
         return
     if as_json:
         output.json([bible_json.element(one) for one in bible.world])
@@ -48,7 +48,7 @@ def world(
         )
     else:
         with output.paged():
-            cards.list_world(bible, output)
+            story.list_world(bible, output)
     say_who_reads(output, bible, "Technology, factions, artifacts, rules")
 
 
@@ -60,7 +60,7 @@ def element_called(name: str, bible: "Bible") -> "WorldElement":
     """
     from difflib import get_close_matches
 
-    from lrwr.core.bible.roll import name_key
+    from lrwr.core.bible.characters import name_key
     from lrwr.core.model.errors import NotFound
 
     key, known = name_key(name), {name_key(one.name): one for one in bible.world}

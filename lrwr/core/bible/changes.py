@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from lrwr.core.bible.gathering import Found, attribute_key, gather, value_key
-from lrwr.core.bible.project import Knowledge, project
-from lrwr.core.bible.roll import Roll, name_key
-from lrwr.core.bible.shifts import Shift, Topic, shifts, strangers, topic_of
-from lrwr.core.bible.sight import Sight
-from lrwr.core.bible.telling import told_by_models
-from lrwr.core.bible.touching import Later, Touched
+from lrwr.core.bible.characters import Roll, name_key
+from lrwr.core.bible.claims import Found, attribute_key, gather, value_key
+from lrwr.core.bible.events import Shift, Topic, shifts, strangers, topic_of
+from lrwr.core.bible.horizon import Sight
+from lrwr.core.bible.impact import Later, Touched
+from lrwr.core.bible.phrases import told_by_models
+from lrwr.core.bible.projection import Knowledge, project
 from lrwr.core.bible.values import (
     Bible,
     CharacterProfile,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from lrwr.core.bible.telling import (
+from lrwr.core.bible.phrases import (
     NO_READER,
     implied_by,
     name_of_chapter,
@@ -22,7 +22,7 @@ from lrwr.core.bible.values import (
     SceneTold,
     WorldElement,
 )
-from lrwr.core.model.pages import Block, BlockKind
+from lrwr.core.model.document_blocks import Block, BlockKind
 
 LONGEST = 400
 """Characters of a quote that are printed."""

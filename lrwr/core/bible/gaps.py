@@ -3,13 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lrwr.core.bible.gathering import (
-    Found,
-    Material,
-    attribute_key,
-    claims,
-    value_key,
-)
+from lrwr.core.bible.claims import Found, Material, attribute_key, claims, value_key
 from lrwr.core.bible.ids import ids_of, one_called
 from lrwr.core.bible.values import Claim, Evidence, Gap, GapState
 from lrwr.core.canon.model import Canon, Question

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from lrwr.core.bible.gathering import (
+from lrwr.core.bible.characters import Seen, name_key
+from lrwr.core.bible.claims import (
     Found,
     Material,
     attribute_key,
@@ -11,7 +12,6 @@ from lrwr.core.bible.gathering import (
     distinct,
     surest,
 )
-from lrwr.core.bible.roll import Seen, name_key
 from lrwr.core.bible.values import (
     CharacterProfile,
     Claim,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from lrwr.core.bible.gathering import Found, Material, claims
+from lrwr.core.bible.claims import Found, Material, claims
 from lrwr.core.bible.values import Claim, Evidence, SceneTold
 from lrwr.core.canon.model import Canon, Place, plain, plain_path
 from lrwr.core.model.certainty import Certainty

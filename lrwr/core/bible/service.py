@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
-from lrwr.core.bible.project import Knowledge, project
+from lrwr.core.bible.projection import Knowledge, project
 from lrwr.core.bible.values import (
     Bible,
     CharacterProfile,
@@ -17,17 +17,17 @@ from lrwr.core.bible.values import (
     WorldElement,
 )
 from lrwr.core.canon.model import Canon
-from lrwr.core.english.lookup import resolve
 from lrwr.core.model.cast import Alias, Cast, Character
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import About
 from lrwr.core.model.story import Horizon
+from lrwr.core.nlp.names.lookup import resolve
 from lrwr.core.ports.record_store import DocumentText, PassageStore
 from lrwr.core.ports.story_store import Known, StoryStore
 from lrwr.core.ports.thread_store import AskedGap
-from lrwr.core.retrieval.standing import texts_there
+from lrwr.core.retrieval.stale_results import texts_there
 from lrwr.core.retrieval.story import StoryOrder, arrange, parse_horizon, stands_before
 
 _TOLD = frozenset(About) - {About.PASSAGE}

@@ -5,7 +5,7 @@ import stat
 from pathlib import Path
 
 from lrwr.core.canon.model import Canon
-from lrwr.core.canon.reading import canon_of
+from lrwr.core.canon.parser import canon_of
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
 
 LIMIT = 4 * 1024 * 1024

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import assert_never
 
-from lrwr.core.canon.contradicting import is_someone_else, person_of
+from lrwr.core.canon.conflicts import is_someone_else, person_of
 from lrwr.core.canon.decision import (
     NameConfirmed,
     NameDecision,

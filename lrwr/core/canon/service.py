@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-from lrwr.core.canon.deciding import decided
 from lrwr.core.canon.decision import Change, Decision, Remembered
 from lrwr.core.canon.file import CanonFile
 from lrwr.core.canon.history import Edit, Entry, History, Stacks, digest
 from lrwr.core.canon.model import Canon
-from lrwr.core.canon.telling import sentence
-from lrwr.core.canon.writing import rewritten
+from lrwr.core.canon.phrases import sentence
+from lrwr.core.canon.reducer import decided
+from lrwr.core.canon.serializer import rewritten
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
 
 PATIENCE = 10.0

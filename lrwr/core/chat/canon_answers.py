@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lrwr.core.bible.gaps import gap_called
+from lrwr.core.bible.name_lookup import people_called
 from lrwr.core.bible.values import Bible
 from lrwr.core.canon.decision import GapAnswered
 from lrwr.core.canon.model import Question as Asked
-from lrwr.core.chat.planning.names import people_called
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import GapFlag
 

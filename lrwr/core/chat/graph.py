@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.finding.gathering import gather
-from lrwr.core.chat.finding.wondering import Wondered
+from lrwr.core.chat.context.builder import gather
+from lrwr.core.chat.context.gap_finder import Wondered
 from lrwr.core.chat.nodes import (
     Answer,
     Emit,
@@ -19,10 +19,10 @@ from lrwr.core.chat.nodes import (
     sought,
     wondered,
 )
-from lrwr.core.chat.planning.resolving import resolve
+from lrwr.core.chat.planning.name_resolution import resolve
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.turns import Plan, Resolved, Staged, SupervisorOutput, TurnEvent
-from lrwr.core.retrieval.search import SearchResult
+from lrwr.core.retrieval.service import SearchResult
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph

@@ -1,23 +1,22 @@
 """Which turns of a conversation a new question goes on from."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
-from lrwr.core.chat.answering.checking import without_marks
+from lrwr.core.attribution.citation_check import without_marks
 from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import Turn, TurnId
-from lrwr.core.retrieval.anchoring import Anchored
+from lrwr.core.retrieval.anchors import Anchored
+from lrwr.core.retrieval.freshness import FreshnessService
 from lrwr.core.retrieval.story import StoryOrder, scope_of, stands_before
 
 BUDGET = 2_000
 """Tokens of earlier turns that are told in full, by `estimated_tokens`."""
-
 SHORT = 90
 """Characters of an older question that are told, and as many of its answer."""
-
 OLDER = 12
 """Older turns that are told in short."""
-
 _CHARACTERS_A_TOKEN = 4
 
 
@@ -120,3 +119,32 @@ def _in_short(turn: Turn, outdated: bool) -> str:
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= SHORT else f"{line[: SHORT - 1].rstrip()}…"
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """Earlier turns, as `Question` wants them."""
+
+    history: tuple[Turn, ...]
+    before: str
+    outdated: frozenset[TurnId]
+
+
+async def recall(
+    turns: Sequence[Turn],
+    horizon: Horizon | None,
+    order: StoryOrder,
+    freshness: FreshnessService,
+) -> Recalled:
+    """Return what fits of the turns that were asked before `horizon`.
+
+    A turn that rests on words which stand behind it now is left out. Of the present
+    text nothing is told, only which answers rest on what it has no more.
+    """
+    told = recalled(within_horizon(turns, horizon, order))
+    places = await freshness.of_turns(told)
+    seen = [turn for turn in told if in_sight(places[turn.id], horizon, order)]
+    changed = (turn for turn in seen if any(one.changed for one in places[turn.id]))
+    outdated = frozenset(turn.id for turn in changed)
+    history, before = fitting(seen, outdated=outdated)
+    return Recalled(history, before, outdated)

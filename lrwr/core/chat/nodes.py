@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.finding.seeking import Sought
-from lrwr.core.chat.finding.wondering import Wondered, is_worth_asking
-from lrwr.core.chat.outside.looking import Outside, pages_for
-from lrwr.core.chat.outside.marks import web_cited
+from lrwr.core.chat.context.gap_finder import Wondered, is_worth_asking
+from lrwr.core.chat.context.tool_loop import Sought
+from lrwr.core.chat.generation.prompts import pages_for
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.text import Span
 from lrwr.core.model.turns import (
@@ -24,7 +23,9 @@ from lrwr.core.model.turns import (
     SupervisorOutput,
     TurnEvent,
 )
-from lrwr.core.retrieval.search import SearchResult
+from lrwr.core.retrieval.service import SearchResult
+from lrwr.core.web.citations import web_cited
+from lrwr.core.web.search import Outside
 
 Emit = Callable[[TurnEvent], None]
 """Lets others see what happens, while it does."""

@@ -6,28 +6,25 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
 
+from lrwr.core.bible.name_lookup import every_name
 from lrwr.core.bible.service import BibleService, character_called
 from lrwr.core.bible.values import Bible
 from lrwr.core.canon.decision import Change, Decision
-from lrwr.core.chat.answering.avatars import ModelAvatar
-from lrwr.core.chat.answering.speaking import beyond_horizon
 from lrwr.core.chat.canon_answers import CanonSaid, canon_answer, canon_said, told_of
-from lrwr.core.chat.finding.hands import BoundedHands, Searching
-from lrwr.core.chat.finding.seeking import Seeker, Sought
+from lrwr.core.chat.context.tool_loop import Seeker, Sought
+from lrwr.core.chat.context.tools import BoundedHands, Searching
+from lrwr.core.chat.generation.avatars import ModelAvatar
+from lrwr.core.chat.generation.speaker import beyond_horizon
 from lrwr.core.chat.graph import run_turn
-from lrwr.core.chat.hearing import Said, heard
-from lrwr.core.chat.history import remark_on
+from lrwr.core.chat.history import recall, remark_on
 from lrwr.core.chat.nodes import Emit, Room
-from lrwr.core.chat.outside.looking import Outside, look_outside
-from lrwr.core.chat.planning.names import every_name
 from lrwr.core.chat.planning.rules import words_to_search
-from lrwr.core.chat.recalling import recall
 from lrwr.core.chat.state import Question, RetrievalResult
-from lrwr.core.chat.voices import Sending, Shown, Voices, by_rules
+from lrwr.core.chat.turn_models import Sending, Shown, Voices, by_rules
+from lrwr.core.chat.turn_recorder import Said, heard
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentType
 from lrwr.core.model.errors import NotFound, StoreProblem
-from lrwr.core.model.metering import Usage
 from lrwr.core.model.turns import (
     Mode,
     NarrativeState,
@@ -42,13 +39,15 @@ from lrwr.core.model.turns import (
     TurnId,
     TurnState,
 )
+from lrwr.core.model.usage import Usage
 from lrwr.core.ports.record_store import PassageStore
 from lrwr.core.ports.thread_store import ThreadStore
 from lrwr.core.ports.web_search import WebSearch
+from lrwr.core.retrieval.chapters import ChapterReader
 from lrwr.core.retrieval.freshness import FreshnessService
-from lrwr.core.retrieval.reading import ChapterReader
-from lrwr.core.retrieval.search import PassageFinder, SearchRequest, SearchResult
+from lrwr.core.retrieval.service import PassageFinder, SearchRequest, SearchResult
 from lrwr.core.retrieval.story import StoryOrder
+from lrwr.core.web.search import Outside, look_outside
 
 TITLE = 60
 """Characters of a first question that a conversation is called by."""
@@ -214,7 +213,7 @@ class AvatarSessionService:
 
         async def outside(question: Question, plan: Plan, emit: Emit) -> Outside:
             bible = await self._bible.read() if question.horizon else begun.bible
-            return await look_outside(question, plan, bible, self._web, emit)
+            return await _ask_the_web(question, plan, bible, self._web, emit)
 
         reader = ChapterReader(
             self._passages, self._pipeline, begun.order, begun.question.horizon
@@ -391,4 +390,13 @@ def _notes(order: StoryOrder) -> tuple[str, ...]:
         outline.title
         for document, outline in order.outlines.items()
         if document not in story and outline.type is not DocumentType.SCENE
+    )
+
+
+async def _ask_the_web(
+    question: Question, plan: Plan, bible: Bible, web: WebSearch | None, emit: Emit
+) -> Outside:
+    in_character = question.mode is Mode.IN_CHARACTER
+    return await look_outside(
+        question.text, plan, bible, web, emit, in_character=in_character
     )

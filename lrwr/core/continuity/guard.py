@@ -3,16 +3,16 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from lrwr.core.bible.gathering import Material, distinct, gather, value_key
+from lrwr.core.bible.characters import Roll
+from lrwr.core.bible.claims import Material, distinct, gather, value_key
+from lrwr.core.bible.horizon import Sight
 from lrwr.core.bible.ids import ids_of, one_called
-from lrwr.core.bible.project import Knowledge
-from lrwr.core.bible.roll import Roll
-from lrwr.core.bible.sight import Sight
+from lrwr.core.bible.projection import Knowledge
 from lrwr.core.canon.model import Canon, Intended
-from lrwr.core.continuity.counting import counted
-from lrwr.core.continuity.judging import Clash, Judge
-from lrwr.core.continuity.meaning import differ, meaning_key
-from lrwr.core.continuity.spelling import misspelt
+from lrwr.core.continuity.counts import counted
+from lrwr.core.continuity.misspellings import misspelt
+from lrwr.core.continuity.normalize import differ, meaning_key
+from lrwr.core.continuity.rules import Clash, Judge
 from lrwr.core.continuity.statements import Statement, stated
 from lrwr.core.continuity.values import Contradiction, Side
 from lrwr.core.model.documents import DocumentId

@@ -8,7 +8,8 @@ from hashlib import sha256
 from itertools import islice
 from typing import Protocol
 
-from lrwr.core.continuity.asking import (
+from lrwr.core.continuity.pairs import Pair
+from lrwr.core.continuity.prompts import (
     REVISION,
     TOGETHER,
     Judgement,
@@ -19,10 +20,9 @@ from lrwr.core.continuity.asking import (
     shape,
     to_json,
 )
-from lrwr.core.continuity.pairs import Pair
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, StoreProblem
-from lrwr.core.model.metering import Usage
 from lrwr.core.model.replies import NotAsAsked
+from lrwr.core.model.usage import Usage
 from lrwr.core.ports.analysis_store import AnalysisStore
 from lrwr.core.ports.chat_model import ChatModel, Message, Reply
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from lrwr.core.bible.sight import Sight
+from lrwr.core.bible.horizon import Sight
 from lrwr.core.bible.values import Evidence
 from lrwr.core.continuity.statements import Statement
 from lrwr.core.continuity.surroundings import paragraph_around

@@ -5,19 +5,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from lrwr.core.bible.gathering import Found, Material, attribute_key
+from lrwr.core.bible.claims import Found, Material, attribute_key
 from lrwr.core.bible.values import Evidence
 from lrwr.core.canon.model import Canon
 from lrwr.core.continuity.surroundings import sentence_around, stands
 from lrwr.core.continuity.values import Source
-from lrwr.core.english.claims import SAID
-from lrwr.core.english.kinship import KIN
-from lrwr.core.english.looks import EYE, HAIR
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES, WRITER, About, CharacterField
 from lrwr.core.model.text import Span
+from lrwr.core.nlp.facts.appearance_words import EYE, HAIR
+from lrwr.core.nlp.facts.claims import SAID
+from lrwr.core.nlp.facts.kinship import KIN
 
 KINSHIP = "kin"
 """The attribute of a statement that `other` is the value, "father", of `about`."""

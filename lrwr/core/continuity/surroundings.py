@@ -2,8 +2,8 @@
 
 import re
 
-from lrwr.core.english.claims import is_real
 from lrwr.core.model.text import Span
+from lrwr.core.nlp.facts.claims import is_real
 
 _END = re.compile(r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)[.!?][”’\"')*_]*\s")
 _HEARSAY = re.compile(

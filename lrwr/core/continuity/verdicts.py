@@ -5,20 +5,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from lrwr.core.bible.gathering import distinct
+from lrwr.core.bible.characters import Roll
+from lrwr.core.bible.claims import distinct
+from lrwr.core.bible.horizon import Sight
 from lrwr.core.bible.ids import ids_of
-from lrwr.core.bible.project import Knowledge
-from lrwr.core.bible.roll import Roll
-from lrwr.core.bible.sight import Sight
-from lrwr.core.continuity.asking import Judgement
+from lrwr.core.bible.projection import Knowledge
 from lrwr.core.continuity.guard import Key, intended_in, key_of
 from lrwr.core.continuity.pairs import Pair, Passage
-from lrwr.core.continuity.unread import stems
+from lrwr.core.continuity.prompts import Judgement
+from lrwr.core.continuity.quote_lookup import find_verbatim
+from lrwr.core.continuity.uncompared_statements import stems
 from lrwr.core.continuity.values import Contradiction, Side, Source
-from lrwr.core.continuity.verbatim import find_verbatim
-from lrwr.core.english.prose import quoted_stretches
+from lrwr.core.model.query_terms import STOP_WORDS
 from lrwr.core.model.text import Span
-from lrwr.core.model.words import STOP_WORDS
+from lrwr.core.nlp.text.prose import quoted_stretches
 
 Judged = tuple[Pair, Judgement]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NewType, TypeAlias
 
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.facts import Fact
-from lrwr.core.model.metering import Usage
 from lrwr.core.model.text import Lines, Span
+from lrwr.core.model.usage import Usage
 
 if TYPE_CHECKING:
     import numpy as np

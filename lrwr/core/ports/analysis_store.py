@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.metering import Usage
+from lrwr.core.model.usage import Usage
 
 
 class AnalysisStore(Protocol):

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from lrwr.core.model.facts import Fact
-from lrwr.core.model.metering import Usage
 from lrwr.core.model.text import Span
+from lrwr.core.model.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from lrwr.core.model.metering import Usage
+from lrwr.core.model.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from lrwr.core.model.metering import Usage
 from lrwr.core.model.turns import Citation
+from lrwr.core.model.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from lrwr.core.model.chunks import Knowledge, TextHash
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.events import Embedded, Working
-from lrwr.core.model.metering import Usage
+from lrwr.core.model.usage import Usage
 
 Report: TypeAlias = Callable[[Working | Embedded], Awaitable[None]]
 """Called when a stage begins and when chunks were embedded."""

@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lrwr.core.model.chunks import Chunk, ChunkId, Pipeline
-from lrwr.core.model.words import WORD, light_stem, names, plain_word
+from lrwr.core.model.query_terms import WORD, light_stem, names, plain_word
 from lrwr.core.retrieval.evidence import WordWeights
-from lrwr.core.retrieval.ways import WayScores
+from lrwr.core.retrieval.retrievers import WayScores
 
 FIRST = 5
 """Passages that are meant where the first passages are spoken of."""

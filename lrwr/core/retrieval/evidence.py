@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from lrwr.core.model.query_terms import WORD, light_stem, plain_word
 from lrwr.core.model.text import SplitSentences
-from lrwr.core.model.words import WORD, light_stem, plain_word
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,8 @@ from lrwr.core.model.errors import StoreProblem
 from lrwr.core.model.turns import Citation, ThreadId, Turn, TurnId
 from lrwr.core.ports.record_store import PassageStore
 from lrwr.core.ports.thread_store import CitingTurn, ThreadStore
-from lrwr.core.retrieval.anchoring import (
-    Anchored,
-    anchored,
-    in_place,
-    not_evaluated,
-)
-from lrwr.core.retrieval.standing import texts_there
+from lrwr.core.retrieval.anchors import Anchored, anchored, in_place, not_evaluated
+from lrwr.core.retrieval.stale_results import texts_there
 
 
 class FreshnessService:

@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.english.lookup import names_in_question
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.search import Scope
 from lrwr.core.model.text import Span
+from lrwr.core.nlp.names.lookup import names_in_question
 from lrwr.core.ports.story_store import Appearance, Role, Said
 
 _SAYING = re.compile(

@@ -4,14 +4,14 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lrwr.core.english.lookup import is_misread_place, resolve
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Chunk, ChunkId
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import ContentType, NarrativeFunction, PassageField
+from lrwr.core.model.query_terms import content_words
 from lrwr.core.model.search import Scope
 from lrwr.core.model.text import Span
-from lrwr.core.model.words import content_words
+from lrwr.core.nlp.names.lookup import is_misread_place, resolve
 from lrwr.core.ports.story_store import (
     Appearance,
     Known,
@@ -19,6 +19,7 @@ from lrwr.core.ports.story_store import (
     Said,
     StoryStore,
 )
+from lrwr.core.retrieval.introduced_names import Seen, everyone, seen_within
 from lrwr.core.retrieval.people import (
     IN_IT,
     Asked,
@@ -30,7 +31,6 @@ from lrwr.core.retrieval.people import (
     strangers_asked,
     within,
 )
-from lrwr.core.retrieval.seen import Seen, everyone, seen_within
 from lrwr.core.retrieval.story import StoryOrder
 
 PEOPLE_WEIGHT = 0.4

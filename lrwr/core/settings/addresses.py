@@ -4,7 +4,7 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.settings.values import Settings, Source
+from lrwr.core.settings.model import Settings, Source
 
 
 def address_in(settings: Settings, key: str, default: str, *, secret: bool) -> str:

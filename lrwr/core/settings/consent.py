@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
 from lrwr.core.settings.addresses import is_here
 from lrwr.core.settings.library import Library, identity, write_private
-from lrwr.core.settings.reading import nearest_name
-from lrwr.core.settings.values import Settings, Source
+from lrwr.core.settings.model import Settings, Source
+from lrwr.core.settings.parser import nearest_name
 
 LONGEST = 10_000
 """Bytes of an answer that is read: ours are shorter."""

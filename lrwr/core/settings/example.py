@@ -3,8 +3,8 @@
 import json
 from textwrap import fill
 
-from lrwr.core.settings.declaring import Setting
-from lrwr.core.settings.values import all_settings
+from lrwr.core.settings.model import all_settings
+from lrwr.core.settings.schema import Setting
 
 _HEAD = """\
 # lrwr.toml: the settings of one library, in the library's top folder.

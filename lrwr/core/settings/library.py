@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lrwr.core.model.errors import LrwrError, SettingsProblem, StoreProblem
+from lrwr.core.settings.model import Settings, Source
 from lrwr.core.settings.places import STATE_FOLDER
-from lrwr.core.settings.values import Settings, Source
 
 _IGNORE_FILE = ".gitignore"
 _IGNORE = "# Made by lrwr: nothing in this folder belongs in version control.\n*\n"

@@ -8,7 +8,7 @@ from lrwr.core.model.errors import LrwrError, SettingsProblem
 from lrwr.core.settings.library import folders_of, library_of
 
 if TYPE_CHECKING:
-    from lrwr.core.settings.values import Settings
+    from lrwr.core.settings.model import Settings
 
 
 def check_own_file(

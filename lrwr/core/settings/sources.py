@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.settings.reading import accept, accept_text, nearest_name, unknown
-from lrwr.core.settings.values import Origin, Source, all_settings
+from lrwr.core.settings.model import Origin, Source, all_settings
+from lrwr.core.settings.parser import accept, accept_text, nearest_name, unknown
 
 _HEADER = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]")
 _KEY = re.compile(r"\s*([\w.\"'-]+)\s*=")

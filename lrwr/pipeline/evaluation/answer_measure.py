@@ -3,16 +3,16 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.model.metering import Usage
+from lrwr.core.model.usage import Usage
 from lrwr.core.ports.answer_judge import AnswerJudge
 from lrwr.core.ports.answerer import Answered, Answerer
-from lrwr.core.retrieval.standing import texts_there
+from lrwr.core.retrieval.stale_results import texts_there
 from lrwr.pipeline.evaluation.answer_measures import answer_figures
-from lrwr.pipeline.evaluation.answering import Asked, Reader
-from lrwr.pipeline.evaluation.judging import REPEATS, figures_of, judged, sample_of
+from lrwr.pipeline.evaluation.answers import Asked, Reader
+from lrwr.pipeline.evaluation.gold_spans import SpanMeasure
+from lrwr.pipeline.evaluation.judgements import REPEATS, figures_of, judged, sample_of
 from lrwr.pipeline.evaluation.outcomes import Arm, Given, within_budget
-from lrwr.pipeline.evaluation.placing import SpanMeasure
-from lrwr.pipeline.evaluation.planned import DOLLARS
+from lrwr.pipeline.evaluation.plan import DOLLARS
 from lrwr.pipeline.evaluation.questions import Question
 
 PREFIXED = frozenset({"seconds", "tokens", "leak"})

@@ -4,13 +4,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from lrwr.core.english.quoting import find_quote
 from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.query_terms import WORD, plain_word
 from lrwr.core.model.turns import Citation
-from lrwr.core.model.words import WORD, plain_word
+from lrwr.core.nlp.dialogue.quote_lookup import find_quote
 from lrwr.core.ports.answerer import Answered
-from lrwr.core.retrieval.aligning import same_words
-from lrwr.pipeline.evaluation.answering import without_marks
+from lrwr.core.retrieval.alignment import same_words
+from lrwr.pipeline.evaluation.answers import without_marks
 from lrwr.pipeline.evaluation.outcomes import Piece
 from lrwr.pipeline.evaluation.questions import Place, Question, covers
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, NewType
 
-from lrwr.core.model.products import length, product
+from lrwr.core.model.dot_products import length, product
 
 if TYPE_CHECKING:
     import numpy as np

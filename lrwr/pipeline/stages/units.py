@@ -12,7 +12,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from lrwr.core.model.text import Span, SplitSentences
-from lrwr.pipeline.stages.homes import Home
+from lrwr.pipeline.stages.boundaries import Home
 from lrwr.pipeline.stages.pieces import (
     CHARACTERS_A_TOKEN,
     CountTokens,

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 
-from lrwr.tui.actions import CHARACTERS
+from lrwr.app.presenters.story import character_lines, times_mentioned
+from lrwr.app.presenters.text import Line, Styled
+from lrwr.tui.actions.table import CHARACTERS
+from lrwr.tui.queries.story import story_as_of
 from lrwr.tui.rows import Row
-from lrwr.tui.screens.paired import Paired
-from lrwr.tui.story import story_as_of
-from lrwr.wording.cards import character_lines, times_mentioned
-from lrwr.wording.lines import Line, Styled
+from lrwr.tui.screens.master_detail import Paired
 
 if TYPE_CHECKING:
     from lrwr.core.bible.values import Bible, CharacterProfile
-    from lrwr.tui.screens.room import RoomScreen
+    from lrwr.tui.screens.chat import RoomScreen
 
 NOBODY = "nobody"
 """What the writer says for no character at all, and the list's first row."""

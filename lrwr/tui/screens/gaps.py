@@ -6,21 +6,24 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import work
 from textual.binding import BindingType
 
-from lrwr.tui.actions import ANSWER, FIND, GAPS
-from lrwr.tui.gaps import Left, decide, left_open, take_back
+from lrwr.app.presenters.story import (
+    gap_lines,
+    how_to_read,
+    nobody_evaluated,
+    nothing_known,
+)
+from lrwr.app.presenters.text import Line, Styled, excerpt
+from lrwr.tui.actions.table import ANSWER, FIND, GAPS
+from lrwr.tui.queries.gaps import Left, decide, left_open, take_back
 from lrwr.tui.rows import Row
-from lrwr.tui.screens.line import LineScreen
-from lrwr.tui.screens.paired import Paired
+from lrwr.tui.screens.master_detail import Paired
+from lrwr.tui.screens.text_input import LineScreen
 from lrwr.tui.widgets.listing import RowList
-from lrwr.wording.excerpts import excerpt
-from lrwr.wording.lines import Line, Styled
-from lrwr.wording.stories import how_to_read, nobody_evaluated, nothing_known
-from lrwr.wording.tellings import gap_lines
 
 if TYPE_CHECKING:
     from lrwr.core.bible.values import Gap
     from lrwr.core.canon.decision import Decision
-    from lrwr.tui.screens.room import RoomScreen
+    from lrwr.tui.screens.chat import RoomScreen
 
 BY_MODELS = "Gaps that you did not mark yourself"
 """What only a language model can tell."""

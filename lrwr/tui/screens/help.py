@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from lrwr.tui.actions import (
+from lrwr.tui.actions.table import (
     CLOSE,
     DIGITS,
     ELSEWHERE,
@@ -24,7 +24,7 @@ from lrwr.tui.actions import (
     TURNS,
     Action,
 )
-from lrwr.tui.keys import keys_of, shown
+from lrwr.tui.input.keymap import keys_of, shown
 
 PASSAGES = "Passages, once the pane beside the conversation is chosen with Tab"
 

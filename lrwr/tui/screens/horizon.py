@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from lrwr.app.presenters.text import Line, Styled
+from lrwr.tui.queries.story import Stop, stops
 from lrwr.tui.rows import Row
-from lrwr.tui.screens.paired import Paired
-from lrwr.tui.story import Stop, stops
-from lrwr.wording.lines import Line, Styled
+from lrwr.tui.screens.master_detail import Paired
 
 if TYPE_CHECKING:
-    from lrwr.tui.screens.room import RoomScreen
+    from lrwr.tui.screens.chat import RoomScreen
 
 WHOLE = "the whole story"
 """What the writer says for no bound at all, and the list's first row."""

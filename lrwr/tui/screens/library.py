@@ -12,18 +12,17 @@ from textual.containers import Vertical, VerticalScroll
 from textual.message import Message
 from textual.widgets import Footer, Input, ProgressBar, Static
 
+from lrwr.app.presenters.text import clean, count, one_line
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.events import Finished, IngestEvent, Planned
 from lrwr.core.model.jobs import Job, JobState
-from lrwr.tui.actions import CLOSE, LIBRARY
-from lrwr.tui.screens.sheet import Sheet
-from lrwr.wording.amounts import count
-from lrwr.wording.cleaning import clean, one_line
+from lrwr.tui.actions.table import CLOSE, LIBRARY
+from lrwr.tui.screens.modal import Sheet
 
 if TYPE_CHECKING:
     from lrwr.core.ports.record_store import LibraryCounts
-    from lrwr.tui.backstage import Backstage
-    from lrwr.tui.lending import Lends
+    from lrwr.tui.service_thread import Backstage
+    from lrwr.tui.services import Lends
 
 SHOWN = 100
 """Jobs that are looked at."""
@@ -184,7 +183,7 @@ class LibraryScreen(Sheet[bool]):
 async def _read_in(
     lent: "Lends", folder: str, seen: Callable[[IngestEvent], None]
 ) -> list[str]:
-    from lrwr.wording.ingested import in_words, problem_in_words
+    from lrwr.app.presenters.ingestion import in_words, problem_in_words
 
     report = await lent.ingest(_named_in(lent.library.root, folder), seen)
     counts = await lent.passages.counts(lent.settings.pipeline)

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from lrwr.app.presenters.story import character_lines, times_mentioned
+from lrwr.app.presenters.text import Line
 from lrwr.tui.rows import Row
-from lrwr.tui.screens.reading import StoryScreen
-from lrwr.wording.cards import character_lines, times_mentioned
-from lrwr.wording.lines import Line
+from lrwr.tui.screens.story_reader import StoryScreen
 
 if TYPE_CHECKING:
     from lrwr.core.bible.values import Bible
-    from lrwr.tui.screens.room import RoomScreen
+    from lrwr.tui.screens.chat import RoomScreen
 
 
 class PeopleScreen(StoryScreen):

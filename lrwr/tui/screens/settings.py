@@ -10,11 +10,11 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import DataTable, Footer, Input, Static
 
+from lrwr.app.presenters.text import clean
 from lrwr.core.settings.example import toml_value
-from lrwr.core.settings.values import Settings, Source, all_settings
-from lrwr.tui.actions import CLOSE
-from lrwr.tui.screens.sheet import SIDE_BY_SIDE, Sheet
-from lrwr.wording.cleaning import clean
+from lrwr.core.settings.model import Settings, Source, all_settings
+from lrwr.tui.actions.table import CLOSE
+from lrwr.tui.screens.modal import SIDE_BY_SIDE, Sheet
 
 
 class SettingsScreen(Sheet[None]):

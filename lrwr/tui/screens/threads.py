@@ -7,21 +7,19 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import work
 from textual.binding import BindingType
 
+from lrwr.app.presenters.answers import without_links
+from lrwr.app.presenters.text import Line, Styled, count, excerpt
+from lrwr.app.presenters.threads import moment, title_of, who_speaks
 from lrwr.core.model.turns import Thread, ThreadId, Turn
-from lrwr.tui.actions import FIND, GO_ON, THREADS
+from lrwr.tui.actions.table import FIND, GO_ON, THREADS
+from lrwr.tui.queries.threads import all_threads, holding_words, put_away, whole
 from lrwr.tui.rows import Row
-from lrwr.tui.screens.line import LineScreen
-from lrwr.tui.screens.paired import Paired
-from lrwr.tui.talks import all_threads, holding_words, put_away, whole
+from lrwr.tui.screens.master_detail import Paired
+from lrwr.tui.screens.text_input import LineScreen
 from lrwr.tui.widgets.listing import RowList
-from lrwr.wording.amounts import count
-from lrwr.wording.answers import without_links
-from lrwr.wording.conversations import moment, title_of, who_speaks
-from lrwr.wording.excerpts import excerpt
-from lrwr.wording.lines import Line, Styled
 
 if TYPE_CHECKING:
-    from lrwr.tui.screens.room import RoomScreen
+    from lrwr.tui.screens.chat import RoomScreen
 
 _READ = 6
 """Turns of a conversation that are shown beside the list, its newest."""
@@ -94,7 +92,7 @@ class ThreadsScreen(Paired[ThreadId | None]):
     async def action_export(self) -> None:
         """Ask where to write it, and write it."""
         if (thread := self._chosen()) is not None:
-            from lrwr.tui.doing.keeping import write_out
+            from lrwr.tui.actions.threads import write_out
 
             file = await self.attempt(write_out(self.room, thread.id, title_of(thread)))
             if file:

@@ -4,15 +4,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar
 
+from lrwr.app.presenters.story import moment_lines
+from lrwr.app.presenters.text import Line, Styled, excerpt
 from lrwr.tui.rows import Row
-from lrwr.tui.screens.reading import StoryScreen
-from lrwr.wording.excerpts import excerpt
-from lrwr.wording.lines import Line, Styled
-from lrwr.wording.tellings import moment_lines
+from lrwr.tui.screens.story_reader import StoryScreen
 
 if TYPE_CHECKING:
     from lrwr.core.bible.values import Bible
-    from lrwr.tui.screens.room import RoomScreen
+    from lrwr.tui.screens.chat import RoomScreen
 
 
 class TimelineScreen(StoryScreen):
@@ -34,7 +33,7 @@ class TimelineScreen(StoryScreen):
 
     def lines_of(self, number: int, bible: "Bible") -> Iterable[Line]:
         """Return a moment, and the words that say so."""
-        from lrwr.core.bible.telling import name_of_chapter
+        from lrwr.core.bible.phrases import name_of_chapter
 
         moment = bible.timeline[number]
         yield Line((Styled(name_of_chapter(moment.evidence), "strong"),))
@@ -42,7 +41,7 @@ class TimelineScreen(StoryScreen):
 
 
 def _rows(bible: "Bible") -> Iterator[Row]:
-    from lrwr.core.bible.telling import name_of_chapter
+    from lrwr.core.bible.phrases import name_of_chapter
 
     forms = {
         one.name: tuple(form.name for form in one.aliases) for one in bible.characters

@@ -11,9 +11,8 @@ from textual.visual import Padding, Visual
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from lrwr.app.presenters.text import Line, Styled, clean
 from lrwr.tui.rows import Row
-from lrwr.wording.cleaning import clean
-from lrwr.wording.lines import Line, Styled
 
 AT_ONCE = 100
 """Rows or lines that are laid out between two looks at the keys."""

@@ -10,13 +10,13 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Static, TextArea
 
-from lrwr.tui.actions import PROMPT
-from lrwr.tui.commands import Known, Offer, commands, is_whole, offers
-from lrwr.tui.history import History
-from lrwr.tui.typed import Asked, Ordered, Unclear, understood
-from lrwr.tui.widgets.offers import Offers
-from lrwr.wording.asking import LONGEST, room_left
-from lrwr.wording.cleaning import clean
+from lrwr.app.presenters.answers import LONGEST, room_left
+from lrwr.app.presenters.text import clean
+from lrwr.tui.actions.table import PROMPT
+from lrwr.tui.input.commands import Known, Offer, commands, is_whole, offers
+from lrwr.tui.input.history import History
+from lrwr.tui.input.parser import Asked, Ordered, Unclear, understood
+from lrwr.tui.widgets.suggestions import Offers
 
 OURS = frozenset({"f6", "f7"})
 """Keys that the room needs for something else than a text does."""

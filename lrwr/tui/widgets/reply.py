@@ -11,10 +11,10 @@ from textual.style import Style
 from textual.timer import Timer
 from textual.widgets import Static
 
+from lrwr.app.presenters.answers import without_links
+from lrwr.app.presenters.text import clean
 from lrwr.core.model.text import Span
-from lrwr.tui.widgets.held import Held
-from lrwr.wording.answers import without_links
-from lrwr.wording.cleaning import clean
+from lrwr.tui.widgets.link_buffer import Held
 
 MARK = re.compile(r"\[(w?\d{1,3})\]")
 """The number of a passage or of a page, as an answer has it."""

@@ -6,12 +6,12 @@ from textual import events
 from textual.content import Content
 from textual.widgets import Static
 
+from lrwr.app.presenters.citations import place_in_words
+from lrwr.app.presenters.text import clean
 from lrwr.core.model.turns import Citation, WebCitation
-from lrwr.wording.cleaning import clean
-from lrwr.wording.places import place_in_words
 
 if TYPE_CHECKING:
-    from lrwr.tui.context import Surroundings
+    from lrwr.tui.queries.context import Surroundings
 
 LABEL, QUIET, CHANGED = "bold $accent", "$foreground 60%", "$warning"
 

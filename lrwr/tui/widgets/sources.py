@@ -11,14 +11,13 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
+from lrwr.app.presenters.text import clean, count
 from lrwr.core.model.turns import Citation, Turn, WebCitation
-from lrwr.tui.actions import PLACES
+from lrwr.tui.actions.table import PLACES
 from lrwr.tui.widgets.source import PageView, SourceView
-from lrwr.wording.amounts import count
-from lrwr.wording.cleaning import clean
 
 if TYPE_CHECKING:
-    from lrwr.tui.context import Surroundings
+    from lrwr.tui.queries.context import Surroundings
 
 BEGINNING = (
     "The passages that an answer rests on stand here, each with its file and line."
@@ -205,7 +204,7 @@ def _hint(keymap: Mapping[str, str]) -> Content:
     """Return what keys do here, the writer's own where they have set some."""
     if not keymap:
         return Content(HINT.format("Enter", "c", "Esc"))
-    from lrwr.tui.keys import keys_of, shown
+    from lrwr.tui.input.keymap import keys_of, shown
 
     keys = {one.id: shown(keys_of(one, keymap)[0]) for one in PLACES}
     told = (keys[f"place.{name}"] for name in ("open", "copy", "leave"))

@@ -9,8 +9,7 @@ from textual.containers import Horizontal
 from textual.reactive import reactive
 from textual.widgets import Static
 
-from lrwr.wording.amounts import ago
-from lrwr.wording.cleaning import clean
+from lrwr.app.presenters.text import ago, clean
 
 FRESH = 5.0
 """Seconds after which it is told anew how long ago something was."""

@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from lrwr.core.model.turns import Turn
-from lrwr.tui.actions import TURNS
+from lrwr.tui.actions.table import TURNS
 from lrwr.tui.widgets.turn import TurnView
 
 SHOWN = 20

@@ -7,14 +7,14 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Static
 
+from lrwr.app.presenters.answers import notes_on
+from lrwr.app.presenters.text import clean
+from lrwr.app.presenters.threads import ANALYST, who_speaks
 from lrwr.core.model.turns import Citation, Speaker, Turn, WebCitation
 from lrwr.tui.widgets.reply import MarkChosen, Quoted
-from lrwr.wording.answers import notes_on
-from lrwr.wording.cleaning import clean
-from lrwr.wording.conversations import ANALYST, who_speaks
 
 if TYPE_CHECKING:
-    from lrwr.tui.widgets.worded import Worded
+    from lrwr.tui.widgets.markdown import Worded
 
 SUPERVISOR = "lrwr"
 """Whose words those of no avatar are."""
@@ -163,6 +163,6 @@ def _speaker(name: str) -> Static:
 
 
 def _worded(text: str = "") -> "Worded":
-    from lrwr.tui.widgets.worded import Worded
+    from lrwr.tui.widgets.markdown import Worded
 
     return Worded(text)

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 import pytest
 
 from lrwr.core.adapters.analyst.model import ModelAnalyst
-from lrwr.core.adapters.chat.line import Line
+from lrwr.core.adapters.chat.connection import Line
 from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
-from lrwr.core.adapters.waiting import Pace
+from lrwr.core.adapters.http.rate_limit import Pace
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.facts import About, Fact
-from lrwr.core.model.metering import Usage
 from lrwr.core.model.text import Span
+from lrwr.core.model.usage import Usage
 from lrwr.core.ports.analyst import TOGETHER, Excerpt, Finding
 from lrwr.core.ports.chat_model import Message, Shape
 from tests.fakes.chat_models import ScriptedChat

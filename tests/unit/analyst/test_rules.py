@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.analyst.rules import RulesAnalyst
-from lrwr.core.adapters.sentences import sentence_spans
 from lrwr.core.adapters.source.parser import parse_document
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import About, Fact
-from lrwr.core.model.metering import Usage
 from lrwr.core.model.text import Span
+from lrwr.core.model.usage import Usage
 from lrwr.core.ports.analyst import Excerpt
 
 SAMPLE = Path(__file__).parents[3] / "examples" / "marsh-lantern"

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Callable
 import httpx
 import pytest
 
-from lrwr.core.adapters.auth.patience import SLOWEST, PatientClient, TooLong, TooMuch
 from lrwr.core.adapters.auth.project import MOST
+from lrwr.core.adapters.http.timeouts import SLOWEST, PatientClient, TooLong, TooMuch
 from lrwr.core.adapters.source.folder import FILE_LIMIT
 
 PATIENCE = 20.0

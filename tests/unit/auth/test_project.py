@@ -8,8 +8,8 @@ import pytest
 
 from lrwr.core.adapters.auth.project import Project, project_of
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.settings.load import load_settings
-from lrwr.core.settings.values import Settings
+from lrwr.core.settings.loader import load_settings
+from lrwr.core.settings.model import Settings
 from tests.fakes.keyrings import MemoryKeyring
 
 URL = "https://marsh.example.org"

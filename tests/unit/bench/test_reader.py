@@ -11,8 +11,8 @@ from lrwr.core.adapters.analyst.model_prompts import (
     repair_messages,
 )
 from lrwr.core.adapters.analyst.model_shapes import Extracted, Passages, shape_of
-from lrwr.core.english.quoting import find_quote
 from lrwr.core.model.text import Span
+from lrwr.core.nlp.dialogue.quote_lookup import find_quote
 from lrwr.core.ports.analyst import Excerpt
 from lrwr.core.ports.chat_model import Message, Shape
 from tests.fakes.model_server import Asked

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.bible.changes import Change, Kind, Story, changes, same_people
-from lrwr.core.bible.project import Knowledge
-from lrwr.core.bible.shifts import Shift, Topic, shifts
+from lrwr.core.bible.events import Shift, Topic, shifts
+from lrwr.core.bible.projection import Knowledge
 from lrwr.core.bible.values import (
     Bible,
     CharacterProfile,

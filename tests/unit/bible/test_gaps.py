@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.bible.gaps import gap_called
-from lrwr.core.bible.project import project
+from lrwr.core.bible.projection import project
 from lrwr.core.bible.values import Gap, GapState
 from lrwr.core.canon.model import Canon, Question
 from lrwr.core.model.certainty import Certainty

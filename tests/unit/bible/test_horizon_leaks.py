@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrwr.core.bible.export import blocks_of
-from lrwr.core.bible.project import project
+from lrwr.core.bible.projection import project
 from lrwr.core.canon.model import Canon, Question
 from lrwr.core.model.cast import Alias, Cast, Character, Cue, Gender, Quotation
 from lrwr.core.model.certainty import Certainty

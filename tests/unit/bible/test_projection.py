@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from lrwr.core.bible.project import project
+from lrwr.core.bible.projection import project
 from lrwr.core.bible.service import character_called
 from lrwr.core.bible.values import (
     Bible,

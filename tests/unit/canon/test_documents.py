@@ -2,20 +2,20 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.canon.deciding import decided, documents_of
 from lrwr.core.canon.decision import (
     DocumentMoved,
     DocumentTypeSet,
     PointOfViewSet,
     StoryOrderSet,
 )
-from lrwr.core.canon.finding import (
+from lrwr.core.canon.model import Canon, Place
+from lrwr.core.canon.reducer import decided, documents_of
+from lrwr.core.canon.resolver import (
     Lost,
     decided_document,
     document_named,
     lost_decisions,
 )
-from lrwr.core.canon.model import Canon, Place
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import NotFound
 

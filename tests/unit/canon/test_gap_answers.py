@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.canon.contradicting import undecided
-from lrwr.core.canon.deciding import decided
+from lrwr.core.canon.conflicts import undecided
 from lrwr.core.canon.decision import (
     Decision,
     GapAnswered,
@@ -15,9 +14,10 @@ from lrwr.core.canon.decision import (
     NameIgnored,
 )
 from lrwr.core.canon.model import Canon, Question
-from lrwr.core.canon.reading import canon_of
-from lrwr.core.canon.telling import sentence
-from lrwr.core.canon.writing import rewritten
+from lrwr.core.canon.parser import canon_of
+from lrwr.core.canon.phrases import sentence
+from lrwr.core.canon.reducer import decided
+from lrwr.core.canon.serializer import rewritten
 from lrwr.core.model.errors import SettingsProblem
 from tests.fakes.canons import a_service, gap_decisions
 

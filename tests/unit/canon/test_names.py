@@ -4,8 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lrwr.core.canon.contradicting import contradictions, person_of
-from lrwr.core.canon.deciding import decided
+from lrwr.core.canon.conflicts import contradictions, person_of
 from lrwr.core.canon.decision import (
     Decision,
     NameDecision,
@@ -16,6 +15,7 @@ from lrwr.core.canon.decision import (
 )
 from lrwr.core.canon.model import Canon, Names
 from lrwr.core.canon.names import with_decision
+from lrwr.core.canon.reducer import decided
 from lrwr.core.model.errors import SettingsProblem
 from tests.fakes.canons import name_decisions, names
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.canon.model import Canon, Names, Place
-from lrwr.core.canon.reading import canon_of
+from lrwr.core.canon.parser import canon_of
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem
 from tests.fakes.canons import places

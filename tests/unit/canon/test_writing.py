@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.canon.deciding import decided
 from lrwr.core.canon.decision import (
     Decision,
     DocumentTypeSet,
@@ -15,8 +14,9 @@ from lrwr.core.canon.decision import (
     StoryOrderSet,
 )
 from lrwr.core.canon.model import Canon
-from lrwr.core.canon.reading import canon_of
-from lrwr.core.canon.writing import rewritten
+from lrwr.core.canon.parser import canon_of
+from lrwr.core.canon.reducer import decided
+from lrwr.core.canon.serializer import rewritten
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
 from lrwr.core.settings.places import CANON_FILE

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.chat.line import Line
+from lrwr.core.adapters.chat.connection import Line
 from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
-from lrwr.core.adapters.waiting import Pace
+from lrwr.core.adapters.http.rate_limit import Pace
 from lrwr.core.bible.values import (
     Bible,
     CharacterProfile,

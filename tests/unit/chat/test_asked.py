@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.companion.asked import (
+from lrwr.core.chat.extractive.question_parts import (
     asked_for,
     chapters_in,
     parts_of,

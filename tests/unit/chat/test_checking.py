@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.sentences import sentence_spans
-from lrwr.core.chat.answering.checking import MARK, checked, without_marks
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.attribution.citation_check import MARK, checked, without_marks
 from lrwr.core.model.turns import Mode, WebCitation
 from tests.fakes.chatting import cite
 

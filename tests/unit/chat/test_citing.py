@@ -6,19 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.sentences import sentence_spans
-from lrwr.core.chat.answering.citing import (
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.attribution.citations import Numbering, re_anchored, stretches
+from lrwr.core.chat.context.items import Facet, Piece, pieces_of
+from lrwr.core.chat.context.numbered_items import (
     BUDGET,
     LINES,
     Numbered,
-    Numbering,
     numbered,
-    re_anchored,
-    stretches,
     texts_of,
     tokens,
 )
-from lrwr.core.chat.finding.material import Facet, Piece, pieces_of
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.story import Horizon

@@ -4,9 +4,9 @@ from contextlib import aclosing
 
 import pytest
 
-from lrwr.core.chat.counting import CountedChat
+from lrwr.core.chat.usage import CountedChat
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.metering import Usage
+from lrwr.core.model.usage import Usage
 from lrwr.core.ports.chat_model import ChatModel, Message, Reply, Shape
 from tests.fakes.chat_models import ScriptedChat
 

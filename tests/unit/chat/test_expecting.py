@@ -2,7 +2,7 @@
 
 import pytest
 
-from lrwr.core.chat.companion.expecting import kind_of_answer
+from lrwr.core.chat.extractive.answer_type import kind_of_answer
 
 
 @pytest.mark.parametrize(

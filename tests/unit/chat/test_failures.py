@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.chat.line import Line
+from lrwr.core.adapters.chat.connection import Line
 from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
-from lrwr.core.adapters.waiting import Pace
-from lrwr.core.chat.finding.seeking import Seeker
-from lrwr.core.chat.finding.wondering import GapFinder
+from lrwr.core.adapters.http.rate_limit import Pace
+from lrwr.core.chat.context.gap_finder import GapFinder
+from lrwr.core.chat.context.tool_loop import Seeker
 from lrwr.core.chat.service import Asking
-from lrwr.core.chat.voices import Voices
+from lrwr.core.chat.turn_models import Voices
 from lrwr.core.model.turns import TurnState
 from tests.fakes.model_server import (
     KEY,

@@ -5,17 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from lrwr.core.bible.project import project
+from lrwr.core.bible.projection import project
 from lrwr.core.bible.values import Bible, Gap, GapState
 from lrwr.core.canon.model import Question as Asked
-from lrwr.core.chat.finding.gathering import LINES, MOMENTS, SCENES, gather
-from lrwr.core.chat.planning.resolving import resolve
+from lrwr.core.chat.context.builder import LINES, MOMENTS, SCENES, gather
+from lrwr.core.chat.planning.name_resolution import resolve
 from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.facts import About
 from lrwr.core.model.search import Passage
 from lrwr.core.model.turns import Choice, Entity, Intent, Intention, Mode, Plan, Source
-from lrwr.core.retrieval.search import SearchResult
+from lrwr.core.retrieval.service import SearchResult
 from tests.fakes.chatting import a_story, paragraphs
 from tests.fakes.stories import Stories
 from tests.unit.bible.marsh import ONE, TWO, marsh

@@ -15,7 +15,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Lines, Span
 from lrwr.core.model.turns import NarrativeState, Turn
-from lrwr.core.retrieval.anchoring import Anchored, Freshness, Place
+from lrwr.core.retrieval.anchors import Anchored, Freshness, Place
 from lrwr.core.retrieval.story import StoryOrder, arrange
 from tests.fakes.conversations import QUOTED
 from tests.fakes.conversations import a_turn as a_kept_turn

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from lrwr.core.bible.values import MomentKind, SceneTold
-from lrwr.core.chat.finding.material import Facet, line_piece, pieces_of
+from lrwr.core.chat.context.items import Facet, line_piece, pieces_of
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId

@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from lrwr.cli.answering import Live
-from lrwr.cli.conversations import show_turn, turn_as_json
-from lrwr.cli.output import Output
+from lrwr.app.presenters.threads import FROM_THE_WEB, blocks_of
+from lrwr.cli.chat.live_answer import Live
+from lrwr.cli.presenters.threads import show_turn, turn_as_json
+from lrwr.cli.runtime.output import Output
 from lrwr.core.adapters.documents.markdown import markdown_of
-from lrwr.core.adapters.sentences import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.answering.avatars import ModelAvatar, QuotingAvatar
-from lrwr.core.chat.finding.wondering import Wondered
+from lrwr.core.chat.context.gap_finder import Wondered
+from lrwr.core.chat.extractive.writer import web_words
+from lrwr.core.chat.generation.avatars import ModelAvatar, QuotingAvatar
+from lrwr.core.chat.generation.prompts import own_names
 from lrwr.core.chat.nodes import Answer, assembled
-from lrwr.core.chat.outside.looking import Outside, look_outside, own_names
-from lrwr.core.chat.outside.marks import WEB_HEAD, web_cited
-from lrwr.core.chat.outside.words import web_words
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.turns import (
@@ -41,8 +41,8 @@ from lrwr.core.model.turns import (
 )
 from lrwr.core.ports.web_search import WebPage
 from lrwr.core.retrieval.evidence import WordWeights
-from lrwr.wording.conversation_pages import blocks_of
-from lrwr.wording.conversations import FROM_THE_WEB
+from lrwr.core.web.citations import WEB_HEAD, web_cited
+from lrwr.core.web.search import Outside, look_outside
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.chatting import ONE, a_shelf, a_story, found, paragraphs
 from tests.fakes.stories import Stories
@@ -74,7 +74,11 @@ async def looked(
     plan: Plan = PLAN,
 ) -> tuple[Outside, list[TurnEvent]]:
     seen: list[TurnEvent] = []
-    return await look_outside(question, plan, bible, web, seen.append), seen
+    in_character = question.mode is Mode.IN_CHARACTER
+    outside = await look_outside(
+        question.text, plan, bible, web, seen.append, in_character=in_character
+    )
+    return outside, seen
 
 
 async def test_the_writer_sees_the_query_before_it_is_sent(marsh_bible: Bible) -> None:
@@ -85,7 +89,7 @@ async def test_the_writer_sees_the_query_before_it_is_sent(marsh_bible: Bible) -
 
     seen: list[TurnEvent] = []
     web = Watching(HAMLET)
-    came = await look_outside(ASKED, PLAN, marsh_bible, web, seen.append)
+    came = await look_outside(ASKED.text, PLAN, marsh_bible, web, seen.append)
     assert came == Outside((HAMLET,), (), "Hamlet")
     assert web.asked == ["Hamlet"]
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.chat.outside.marks import (
+from lrwr.core.ports.web_search import WebPage
+from lrwr.core.web.citations import (
     WEB_HEAD,
     marked_apart,
     web_cited,
@@ -12,7 +13,6 @@ from lrwr.core.chat.outside.marks import (
     without_numbers,
     without_the_web,
 )
-from lrwr.core.ports.web_search import WebPage
 
 PAGES = (
     WebPage("Hamlet", "https://example.org/h", "A prince sees a ghost."),

@@ -1,8 +1,13 @@
 """Sentences are picked whole, and what is no sentence is not."""
 
-from lrwr.core.adapters.sentences import sentence_spans
-from lrwr.core.chat.companion.picking import Quote, Sought, best_sentences, weigh
-from lrwr.core.model.words import content_words
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.chat.extractive.sentence_ranking import (
+    Quote,
+    Sought,
+    best_sentences,
+    weigh,
+)
+from lrwr.core.model.query_terms import content_words
 from tests.fakes.chatting import a_shelf, passage
 from tests.fakes.stories import Book
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.sentences import sentence_spans
-from lrwr.core.chat.answering.citing import Numbered, numbered
-from lrwr.core.chat.answering.prompts import (
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.chat.context.numbered_items import Numbered, numbered
+from lrwr.core.chat.generation.prompts import (
     WEB_BUDGET,
     avatar_messages,
     in_time,

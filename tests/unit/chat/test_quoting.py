@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from lrwr.core.adapters.sentences import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.attribution.citation_check import checked
 from lrwr.core.bible.values import Gap, GapState
 from lrwr.core.canon.model import Question as Asked
-from lrwr.core.chat.answering.checking import checked
-from lrwr.core.chat.companion.choosing import FACTS
+from lrwr.core.chat.extractive.selection import FACTS
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.facts import WRITER, About

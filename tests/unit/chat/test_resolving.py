@@ -1,7 +1,7 @@
 import pytest
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.planning.resolving import resolve
+from lrwr.core.chat.planning.name_resolution import resolve
 from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.state import Question
 from lrwr.core.model.facts import RULES

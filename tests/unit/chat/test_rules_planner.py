@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lrwr.core.bible.name_lookup import EXACT, NEARLY, STRANGER
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.planning.names import EXACT, NEARLY, STRANGER
 from lrwr.core.chat.planning.rules import plan_by_rules, words_to_search
 from lrwr.core.chat.state import Question
 from lrwr.core.model.facts import RULES

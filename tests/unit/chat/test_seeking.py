@@ -7,14 +7,14 @@ import pytest
 from lrwr.core.bible.service import BibleService
 from lrwr.core.bible.values import Bible
 from lrwr.core.canon.model import Canon
-from lrwr.core.chat.finding.hands import BoundedHands
-from lrwr.core.chat.finding.seeking import Hands, Seeker, Sought
+from lrwr.core.chat.context.tool_loop import Hands, Seeker, Sought
+from lrwr.core.chat.context.tools import BoundedHands
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import Mode, Staged, TurnEvent
-from lrwr.core.retrieval.reading import ChapterReader
-from lrwr.core.retrieval.search import SearchRequest, SearchResult
+from lrwr.core.retrieval.chapters import ChapterReader
+from lrwr.core.retrieval.service import SearchRequest, SearchResult
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.story_desks import StoryDesk, a_story_desk
 

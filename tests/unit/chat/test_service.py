@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.chat.answering.avatars import ModelAvatar
+from lrwr.core.chat.generation.avatars import ModelAvatar
 from lrwr.core.chat.nodes import Answer, Emit
 from lrwr.core.chat.service import Asking
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.errors import NotFound, ServiceUnavailable
-from lrwr.core.model.metering import Usage
 from lrwr.core.model.turns import (
     Mode,
     Plan,
@@ -20,6 +19,7 @@ from lrwr.core.model.turns import (
     TurnDone,
     TurnState,
 )
+from lrwr.core.model.usage import Usage
 from lrwr.core.ports.chat_model import Message, Reply, Shape
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.rooms import (

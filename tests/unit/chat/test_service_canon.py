@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.canon.model import Question
-from lrwr.core.chat.answering.avatars import ModelAvatar
-from lrwr.core.chat.finding.seeking import Seeker
+from lrwr.core.chat.context.tool_loop import Seeker
+from lrwr.core.chat.generation.avatars import ModelAvatar
 from lrwr.core.chat.service import Asking
-from lrwr.core.chat.voices import Voices, by_rules
+from lrwr.core.chat.turn_models import Voices, by_rules
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import Speaker, Staged, ThreadId, Token, TurnDone, TurnState
 from lrwr.core.ports.chat_model import Message, Shape

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.companion.asked import parts_of
-from lrwr.core.chat.companion.silence import Silence, silence_in_words, silence_of
+from lrwr.core.chat.extractive.not_found import Silence, silence_in_words, silence_of
+from lrwr.core.chat.extractive.question_parts import parts_of
 from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.state import Question, RetrievalResult
 from lrwr.core.model.story import Horizon

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.chat.answering.speaking import beyond_horizon, speak, speaks_as
+from lrwr.core.chat.generation.speaker import beyond_horizon, speak, speaks_as
 from lrwr.core.chat.state import Question
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.turns import Intent, Mode, Speaker, Token

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.chat.finding.steps import (
+from lrwr.core.chat.context.tools import (
     LONGEST_SEARCH,
     Enough,
     ReadChapter,

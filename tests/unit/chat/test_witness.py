@@ -1,5 +1,5 @@
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.finding.witness import Witness
+from lrwr.core.chat.context.witness import Witness
 from lrwr.core.chat.state import RetrievalResult
 from tests.unit.bible.marsh import ONE, TWO, marsh
 

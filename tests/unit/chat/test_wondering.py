@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lrwr.core.bible.values import Bible, Gap, GapState
 from lrwr.core.canon.model import Question as Asked
-from lrwr.core.chat.finding.wondering import (
+from lrwr.core.chat.context.gap_finder import (
     LONGEST_ATTRIBUTE,
     MOST,
     GapFinder,

@@ -1,4 +1,4 @@
-from lrwr.core.chat.companion.wording import one_line
+from lrwr.core.chat.extractive.writer import one_line
 
 
 def test_a_quotation_of_several_lines_is_told_in_one_without_its_signs() -> None:

@@ -6,21 +6,21 @@ from pathlib import Path
 import keyring
 import pytest
 
-from lrwr.core.adapters.chat.choose import (
+from lrwr.core.adapters.chat.connection import Line
+from lrwr.core.adapters.chat.factory import (
     Role,
     choose_chat,
     connection_of,
     leaves,
     models_of,
 )
-from lrwr.core.adapters.chat.line import Line
-from lrwr.core.adapters.waiting import Clock, Pace
+from lrwr.core.adapters.http.rate_limit import Clock, Pace
+from lrwr.core.model.egress import Purpose
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem
-from lrwr.core.model.sent import Purpose
 from lrwr.core.ports.chat_model import Message, Shape
 from lrwr.core.settings.addresses import is_here
-from lrwr.core.settings.load import load_settings
-from lrwr.core.settings.values import Settings
+from lrwr.core.settings.loader import load_settings
+from lrwr.core.settings.model import Settings
 from tests.fakes.keyrings import MemoryKeyring
 from tests.fakes.model_server import ModelServer, Refuse
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.chat.line import Line
+from lrwr.core.adapters.chat.connection import Line
 from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
-from lrwr.core.adapters.noting import Note, Noting
-from lrwr.core.adapters.records.sqlite.database import Database
-from lrwr.core.adapters.records.sqlite.sent import SqliteSendLog
-from lrwr.core.adapters.waiting import Pace
+from lrwr.core.adapters.http.egress_log import Note, Noting
+from lrwr.core.adapters.http.rate_limit import Pace
+from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.egress_log import SqliteSendLog
+from lrwr.core.model.egress import Outcome, Purpose, Sent
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.metering import price, read_prices
-from lrwr.core.model.sent import Outcome, Purpose, Sent
+from lrwr.core.model.usage import price, read_prices
 from lrwr.core.ports.chat_model import Message, Shape
 from tests.fakes.model_server import KEY, MODEL, Hang, ModelServer, Refuse, Say
 

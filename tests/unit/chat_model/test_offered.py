@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from lrwr.core.adapters.chat.line import Line
-from lrwr.core.adapters.chat.offered import offered_by
+from lrwr.core.adapters.chat.connection import Line
+from lrwr.core.adapters.chat.model_list import offered_by
 from lrwr.core.adapters.chat.openai import Connection
-from lrwr.core.adapters.refusals import Refused
-from lrwr.core.adapters.waiting import Pace
+from lrwr.core.adapters.http.errors import Refused
+from lrwr.core.adapters.http.rate_limit import Pace
 from tests.fakes.hosted_server import Hang, Refuse
 from tests.fakes.model_server import KEY, ModelServer
 

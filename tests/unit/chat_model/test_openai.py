@@ -8,10 +8,10 @@ from email.utils import formatdate
 
 import pytest
 
-from lrwr.core.adapters.chat.line import Line
+from lrwr.core.adapters.chat.connection import Line
 from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
-from lrwr.core.adapters.noting import Noting
-from lrwr.core.adapters.waiting import Clock, Pace
+from lrwr.core.adapters.http.egress_log import Noting
+from lrwr.core.adapters.http.rate_limit import Clock, Pace
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.ports.chat_model import Message, Shape
 from tests.fakes.model_server import (

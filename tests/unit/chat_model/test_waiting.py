@@ -2,8 +2,14 @@
 
 import pytest
 
-from lrwr.core.adapters.refusals import Refused
-from lrwr.core.adapters.waiting import IN_VAIN, WAITED_FOR, Clock, Pace, Turnstile
+from lrwr.core.adapters.http.errors import Refused
+from lrwr.core.adapters.http.rate_limit import (
+    IN_VAIN,
+    WAITED_FOR,
+    Clock,
+    Pace,
+    Turnstile,
+)
 
 
 class Server:

@@ -6,10 +6,10 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.cli.answering import Live
-from lrwr.cli.output import Output
+from lrwr.app.presenters.answers import without_links
+from lrwr.cli.chat.live_answer import Live
+from lrwr.cli.runtime.output import Output
 from lrwr.core.model.turns import Speaker, Token
-from lrwr.wording.answers import without_links
 
 TOLD = "Nell lives at [[Half House]] with [[OchraMags|Mags]] [1][[2]]. A [ and [[ too"
 SHOWN = "Nell lives at Half House with Mags [1][[2]]. A [ and [[ too"

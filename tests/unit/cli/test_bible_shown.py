@@ -8,19 +8,19 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from lrwr.cli import bible_json, cards, tellings
-from lrwr.cli.flags import AsOf, Json, Words
-from lrwr.cli.groups import NamedGroup
-from lrwr.cli.output import Output
-from lrwr.cli.stories import how_to_read, say_nothing, say_who_reads
-from lrwr.core.bible.project import project
+from lrwr.cli.presenters import bible_json, story
+from lrwr.cli.presenters.story import how_to_read, say_nothing, say_who_reads
+from lrwr.cli.runtime.groups import NamedGroup
+from lrwr.cli.runtime.options import AsOf, Json, Words
+from lrwr.cli.runtime.output import Output
+from lrwr.core.bible.projection import project
 from lrwr.core.bible.service import character_called
 from lrwr.core.bible.values import Bible
 from lrwr.core.canon.model import Canon, Question
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.facts import About, CharacterField
 from lrwr.core.model.story import Horizon
-from lrwr.core.settings.values import Settings
+from lrwr.core.settings.model import Settings
 from tests.unit.bible.marsh import ONE, TWO, marsh
 
 Show = Callable[[Output], None]
@@ -47,7 +47,7 @@ def bible(horizon: Horizon | None = None, canon: Canon | None = None) -> Bible:
 
 
 def card(name: str, of: Bible) -> str:
-    return shown(lambda out: cards.show_character(character_called(name, of), of, out))
+    return shown(lambda out: story.show_character(character_called(name, of), of, out))
 
 
 def test_a_card_gives_every_claim_its_place() -> None:
@@ -121,7 +121,7 @@ def test_the_list_of_characters_is_what_scripts_expect() -> None:
             "mentions": 2,
         },
     ]
-    table = shown(lambda output: cards.list_characters(bible(), output))
+    table = shown(lambda output: story.list_characters(bible(), output))
     assert table.splitlines()[2].split() == [
         "OchraMags", "Mags", "female", "4", "book/1.md:9", "verified",
     ]  # fmt: skip
@@ -139,7 +139,7 @@ def test_quotes_are_what_scripts_expect() -> None:
         "chars": [[start, start + 11]],
         "lines": [5, 5],
     }
-    lines = shown(lambda output: tellings.show_quotes(bible().quotes, output))
+    lines = shown(lambda output: story.show_quotes(bible().quotes, output))
     assert lines.splitlines()[2:4] == [
         "book/1.md:12  OchraMags to Nell Tallow (verified)",
         "    “Six strokes,”",
@@ -163,9 +163,9 @@ def test_every_surface_has_a_json_form() -> None:
 def test_the_world_is_a_list_and_cards() -> None:
     (house,) = bible().world
     assert "the Ledger House  setting  Corin Vale" in shown(
-        lambda output: cards.list_world(bible(), output)
+        lambda output: story.list_world(bible(), output)
     )
-    assert shown(lambda output: cards.show_element(house, output)).splitlines() == [
+    assert shown(lambda output: story.show_element(house, output)).splitlines() == [
         "the Ledger House  verified",
         "  what: setting  verified",
         "      book/2.md:3  “shut the Ledger House”",
@@ -175,13 +175,13 @@ def test_the_world_is_a_list_and_cards() -> None:
 
 
 def test_the_timeline_and_the_recap_go_by_chapters() -> None:
-    told = shown(lambda output: tellings.show_timeline(bible().timeline, output))
+    told = shown(lambda output: story.show_timeline(bible().timeline, output))
     assert told.splitlines()[-4:-1] == [
         "Chapter 2 “The ledger house”",
         "  event  Corin drowns.  Corin Vale",
         "      book/2.md:7  “Corin Vale drowned”",
     ]
-    recap = shown(lambda output: tellings.show_recap(bible().scenes, output))
+    recap = shown(lambda output: story.show_recap(bible().scenes, output))
     assert recap.splitlines()[:3] == [
         "Chapter 1 “Lighting up”",
         "  book/1.md:1-5  scene 1; seen by Nell Tallow (verified); with Nell Tallow",
@@ -193,7 +193,7 @@ def test_the_timeline_and_the_recap_go_by_chapters() -> None:
 def test_gaps_show_what_has_become_of_them() -> None:
     decided = Canon(answers={Question("Mags", "age"): "sixty"})
     lines = shown(
-        lambda output: tellings.show_gaps(bible(canon=decided).gaps, output)
+        lambda output: story.show_gaps(bible(canon=decided).gaps, output)
     ).splitlines()
     assert lines[0].endswith("  Nell Tallow: eye colour  closed")
     assert lines[1:4] == [

@@ -11,7 +11,7 @@ from lrwr.cli.commands.config import config_path, config_show
 from lrwr.cli.commands.init import init
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.settings.example import example_toml
-from lrwr.core.settings.values import all_settings
+from lrwr.core.settings.model import all_settings
 
 
 def app() -> typer.Typer:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.cli.faults import fault_of
+from lrwr.cli.runtime.crash_report import fault_of
 from lrwr.core.model.errors import ExitCode
 
 BREAK = """

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.cli.ingested import as_json
-from lrwr.core.model.metering import Usage
-from lrwr.core.settings.values import ModelSettings, Settings
+from lrwr.app.presenters.ingestion import in_words
+from lrwr.cli.presenters.ingestion import as_json
+from lrwr.core.model.usage import Usage
+from lrwr.core.settings.model import ModelSettings, Settings
 from lrwr.pipeline.report import IngestReport
-from lrwr.pipeline.weaving import Weaving
-from lrwr.wording.ingested import in_words
+from lrwr.pipeline.speaker_attribution import Weaving
 
 PRICED = Settings(
     Path("novel"), model=ModelSettings(prices=("pretend-1 1.00 10.00", "free-1 0 0"))

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.cli.output import Output
-from lrwr.cli.stream import Color, Piece, Styled
+from lrwr.app.presenters.text import clean
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.stream import Color, Piece, Styled
 from lrwr.core.model.errors import LrwrError
-from lrwr.wording.cleaning import clean
 
 
 class Terminal(io.StringIO):
@@ -229,7 +229,7 @@ def test_a_reader_who_left_ends_the_command_quietly() -> None:
 
 def test_a_closed_pipe_leaves_no_traceback() -> None:
     code = (
-        "from lrwr.cli.output import Output\n"
+        "from lrwr.cli.runtime.output import Output\n"
         "output = Output()\n"
         "for _ in range(100_000): output.answer('x' * 100)"
     )

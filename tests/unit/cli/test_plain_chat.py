@@ -3,9 +3,9 @@ from io import StringIO
 from types import SimpleNamespace
 from typing import Any, cast
 
-from lrwr.cli.output import Output
-from lrwr.cli.plain_chat import LEAVING, Conversation, Lines
-from lrwr.cli.plain_deeds import Talk
+from lrwr.cli.chat.commands import Talk
+from lrwr.cli.chat.plain import LEAVING, Conversation, Lines
+from lrwr.cli.runtime.output import Output
 
 
 class Hasty(str):

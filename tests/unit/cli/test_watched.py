@@ -1,14 +1,16 @@
 import json
 
-from lrwr.cli.clean import jsonable
-from lrwr.cli.watched import event_as_json
-from lrwr.core.bible.shifts import Shift
+from lrwr.app.presenters.watch import documents_changed, saved_in_words
+from lrwr.cli.presenters.watch import event_as_json
+from lrwr.cli.runtime.stream import jsonable
+from lrwr.core.bible.events import Shift
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import About
-from lrwr.core.model.metering import Usage
 from lrwr.core.model.turns import ThreadId
+from lrwr.core.model.usage import Usage
 from lrwr.core.retrieval.freshness import Unsettled
-from lrwr.pipeline.watch_events import (
+from lrwr.pipeline.watch.changes import Learned, LearnedDocument
+from lrwr.pipeline.watch.events import (
     Away,
     Cause,
     Polled,
@@ -18,8 +20,6 @@ from lrwr.pipeline.watch_events import (
     WatchEvent,
     Watching,
 )
-from lrwr.pipeline.watch_learned import Learned, LearnedDocument
-from lrwr.wording.watched import documents_changed, saved_in_words
 
 READ = LearnedDocument(DocumentId("ch3.md"), passages_changed=2)
 EYES = Shift(About.CHARACTER, "Nell", "eyes", "grey", "brown")

@@ -2,17 +2,17 @@
 
 from collections.abc import Mapping
 
-from lrwr.core.adapters.sentences import sentence_spans
-from lrwr.core.bible.project import Knowledge
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.bible.projection import Knowledge
 from lrwr.core.canon.model import Canon
 from lrwr.core.continuity.guard import contradictions
 from lrwr.core.continuity.values import Contradiction
-from lrwr.core.english.attributes import attributes
-from lrwr.core.english.kinship import ties
-from lrwr.core.english.notes import read_notes
-from lrwr.core.english.prose import read_prose
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.documents import DocumentType
+from lrwr.core.nlp.facts.attributes import attributes
+from lrwr.core.nlp.facts.kinship import ties
+from lrwr.core.nlp.facts.notes import read_notes
+from lrwr.core.nlp.text.prose import read_prose
 from lrwr.core.ports.story_store import Known
 from tests.fakes.stories import Book, Stories
 

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.records.sqlite.database import Database
-from lrwr.core.adapters.records.sqlite.story import SqliteAnalysisStore
-from lrwr.core.bible.project import Knowledge
-from lrwr.core.continuity.asking import TOGETHER, messages
+from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.story_store import SqliteAnalysisStore
+from lrwr.core.bible.projection import Knowledge
 from lrwr.core.continuity.judge import MOST, PairJudge
-from lrwr.core.continuity.pairing import pairs
+from lrwr.core.continuity.pair_selection import pairs
 from lrwr.core.continuity.pairs import Pair
+from lrwr.core.continuity.prompts import TOGETHER, messages
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.metering import Usage
+from lrwr.core.model.usage import Usage
 from lrwr.core.ports.chat_model import Message, Shape
-from lrwr.pipeline.metering import Meter
+from lrwr.pipeline.budget import Meter
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.records import Clock
 from tests.unit.continuity.readers import read

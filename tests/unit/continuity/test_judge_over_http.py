@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.chat.line import Line
+from lrwr.core.adapters.chat.connection import Line
 from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
-from lrwr.core.adapters.records.sqlite.database import Database
-from lrwr.core.adapters.records.sqlite.story import SqliteAnalysisStore
-from lrwr.core.adapters.waiting import Clock, Pace
+from lrwr.core.adapters.http.rate_limit import Clock, Pace
+from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.story_store import SqliteAnalysisStore
 from lrwr.core.continuity.judge import PairJudge
-from lrwr.core.continuity.pairing import pairs
-from lrwr.pipeline.metering import Meter
+from lrwr.core.continuity.pair_selection import pairs
+from lrwr.pipeline.budget import Meter
 from tests.fakes.model_server import (
     KEY,
     MODEL,

@@ -2,8 +2,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.continuity.hues import hues
-from lrwr.core.continuity.meaning import ages, date, differ, meaning_key, number_of
+from lrwr.core.continuity.normalize import (
+    ages,
+    date,
+    differ,
+    hues,
+    meaning_key,
+    number_of,
+)
 
 COLOURS = st.sampled_from(
     ["grey", "gray", "blue", "brown", "green", "hazel", "black", "red", "fair", "white"]

@@ -1,7 +1,7 @@
 import pytest
 
 from lrwr.core.canon.model import Canon, Question
-from lrwr.core.continuity.pairing import A_CLAIM, pairs
+from lrwr.core.continuity.pair_selection import A_CLAIM, pairs
 from lrwr.core.continuity.pairs import AROUND, Pair
 from lrwr.core.continuity.values import Source
 from lrwr.core.model.documents import DocumentId

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.continuity.verbatim import find_verbatim
+from lrwr.core.continuity.quote_lookup import find_verbatim
 from lrwr.core.model.text import Span
 
 TEXT = "Nell Tallow—the cooper’s *eldest*—kept a “blue”\n  boat."

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from lrwr.core.bible.project import Knowledge
+from lrwr.core.bible.projection import Knowledge
 from lrwr.core.canon.model import Canon, Intended
-from lrwr.core.continuity.asking import Judgement
 from lrwr.core.continuity.guard import contradictions
-from lrwr.core.continuity.pairing import pairs
+from lrwr.core.continuity.pair_selection import pairs
+from lrwr.core.continuity.prompts import Judgement
 from lrwr.core.continuity.verdicts import Dropped, Verdict, verdict
 from tests.unit.continuity.readers import TWO, read
 

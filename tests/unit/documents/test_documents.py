@@ -9,8 +9,8 @@ from markdown_it import MarkdownIt
 from lrwr.core.adapters.documents.markdown import markdown_of
 from lrwr.core.adapters.documents.word import word_of
 from lrwr.core.bible.export import blocks_of
-from lrwr.core.bible.project import project
-from lrwr.core.model.pages import Block, BlockKind
+from lrwr.core.bible.projection import project
+from lrwr.core.model.document_blocks import Block, BlockKind
 from lrwr.core.model.story import Horizon
 from tests.unit.bible.marsh import marsh
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lrwr.core.adapters.chat.line import Line
+from lrwr.core.adapters.chat.connection import Line
 from lrwr.core.adapters.embed.batches import Budget
 from lrwr.core.adapters.embed.openai import OPENAI, Connection, OpenAIEmbedder
-from lrwr.core.adapters.waiting import Clock, Pace
+from lrwr.core.adapters.http.rate_limit import Clock, Pace
 from lrwr.core.model.errors import ServiceUnavailable
 from tests.fakes.embedding_server import KEY, MODEL, EmbeddingServer, vector_of
 from tests.fakes.hosted_server import CutShort, Hang, Nonsense, Refuse, Turn

@@ -1,7 +1,7 @@
 """Questions for tests of fitting: one signal tells what is found, or none does."""
 
 from lrwr.core.retrieval.confidence import SIGNALS, Signals
-from lrwr.pipeline.evaluation.calibrating import Example
+from lrwr.pipeline.evaluation.calibration import Example
 
 
 def example(n: int, *, found: bool, answerable: bool = True, **given: float) -> Example:

@@ -1,10 +1,13 @@
 """A small book, and what is known of it, from which questions can be made."""
 
-from lrwr.core.adapters.sentences import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.facts import WRITER, About, CharacterField
-from lrwr.pipeline.evaluation.making.material import Material, material_of
+from lrwr.pipeline.evaluation.question_generation.source_material import (
+    Material,
+    material_of,
+)
 from tests.fakes.stories import Book, Stories
 
 FIRST = (

@@ -7,12 +7,12 @@ import pytest
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.metering import Usage
 from lrwr.core.model.text import LineIndex, Lines, Span
 from lrwr.core.model.turns import Citation, GapFlag, Turn
+from lrwr.core.model.usage import Usage
 from lrwr.core.ports.chat_model import Message, Shape
 from lrwr.core.ports.record_store import DocumentText
-from lrwr.pipeline.evaluation.answering import (
+from lrwr.pipeline.evaluation.answers import (
     Asked,
     Reader,
     answered_of,

@@ -12,7 +12,12 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound, ServiceUnavailable
 from lrwr.core.ports.record_store import Seen
 from lrwr.core.ports.reranker import Reranker
-from lrwr.pipeline.evaluation.arms import (
+from lrwr.pipeline.evaluation.fingerprint import Ingredients, check_read
+from lrwr.pipeline.evaluation.gold_spans import RANKED, SpanMeasure
+from lrwr.pipeline.evaluation.outcomes import Given
+from lrwr.pipeline.evaluation.questions import Gold, Question
+from lrwr.pipeline.evaluation.tokens import counting, estimated_tokens
+from lrwr.pipeline.evaluation.variants import (
     LADDER,
     A,
     B,
@@ -23,11 +28,6 @@ from lrwr.pipeline.evaluation.arms import (
     WholeText,
     possible,
 )
-from lrwr.pipeline.evaluation.ingredients import Ingredients, check_read
-from lrwr.pipeline.evaluation.outcomes import Given
-from lrwr.pipeline.evaluation.placing import RANKED, SpanMeasure
-from lrwr.pipeline.evaluation.questions import Gold, Question
-from lrwr.pipeline.evaluation.tokens import counting, estimated_tokens
 from tests.fakes.embedder import count_words
 from tests.fakes.story_desks import StoryDesk, a_story_desk
 

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.retrieval.confidence import SIGNALS, Signals, calibrations, probability
-from lrwr.pipeline.evaluation.calibrating import (
+from lrwr.pipeline.evaluation.calibration import (
     DOUBTED,
     Example,
     Ranking,
     calibrated,
     estimated,
 )
+from lrwr.pipeline.evaluation.calibration_check import LEAST, short_of, try_out
 from lrwr.pipeline.evaluation.figures import figures_of
-from lrwr.pipeline.evaluation.trying import LEAST, short_of, try_out
 from tests.unit.evaluation.examples import example, told_by, told_by_nothing
 
 WHO = Ranking("off/words", Pipeline.AGENTIC, "a test")

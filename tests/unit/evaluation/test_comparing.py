@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrwr.pipeline.evaluation.comparing import (
+from lrwr.pipeline.evaluation.comparison import (
     HEADLINE,
     Comparison,
     by_kind,
     compared,
     verdict,
 )
-from lrwr.pipeline.evaluation.figure_words import LOWER
+from lrwr.pipeline.evaluation.figures import LOWER
 from lrwr.pipeline.evaluation.outcomes import Outcome
 from lrwr.pipeline.evaluation.questions import Kind
 

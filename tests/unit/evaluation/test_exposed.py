@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from lrwr.app.presenters.evaluation import markdown_of, sheets_of
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.metering import Usage
 from lrwr.core.model.text import Lines, Span
 from lrwr.core.model.turns import Citation
+from lrwr.core.model.usage import Usage
 from lrwr.core.ports.answer_judge import Judged, Sample
 from lrwr.core.ports.answerer import Answered
 from lrwr.pipeline.evaluation.answer_measure import Answering, AnswerMeasure, asking
-from lrwr.pipeline.evaluation.arms import LADDER, SearchArm, Shelf
+from lrwr.pipeline.evaluation.gold_spans import SpanMeasure
 from lrwr.pipeline.evaluation.outcomes import Arm, Given
-from lrwr.pipeline.evaluation.placing import SpanMeasure
 from lrwr.pipeline.evaluation.questions import Gold, Kind, Question
-from lrwr.pipeline.evaluation.reporting import Report, report_of
-from lrwr.pipeline.evaluation.running import Began, Extra, Means, Runner, plan_of
-from lrwr.pipeline.evaluation.runs import load
-from lrwr.wording.evaluations import markdown_of, sheets_of
+from lrwr.pipeline.evaluation.report import Report, report_of
+from lrwr.pipeline.evaluation.run_store import load
+from lrwr.pipeline.evaluation.runner import Began, Extra, Means, Runner, plan_of
+from lrwr.pipeline.evaluation.variants import LADDER, SearchArm, Shelf
 from tests.fakes.embedder import count_words
 from tests.fakes.story_desks import StoryDesk, a_story_desk
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from lrwr.core.adapters.judge.model import CorrectnessJudge
 from lrwr.core.adapters.judge.ragas import PortModel, RagasJudge
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
-from lrwr.core.model.metering import Usage
 from lrwr.core.model.replies import NotAsAsked
+from lrwr.core.model.usage import Usage
 from lrwr.core.ports.answer_judge import Judged, Sample
 from lrwr.core.ports.answerer import Answered
-from lrwr.pipeline.evaluation.judging import (
+from lrwr.pipeline.evaluation.judgements import (
     Opinion,
     Tries,
     estimated,

@@ -7,13 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.words import WORD
+from lrwr.core.model.query_terms import WORD
 from lrwr.core.retrieval.story import parse_horizon
-from lrwr.pipeline.evaluation.making.absent import ABSENT, holds
-from lrwr.pipeline.evaluation.making.choosing import SHARES, shares_of
-from lrwr.pipeline.evaluation.making.drafts import Made, id_of
-from lrwr.pipeline.evaluation.making.making import make_questions
-from lrwr.pipeline.evaluation.making.material import Material, gather
+from lrwr.pipeline.evaluation.question_generation.draft import Made, id_of
+from lrwr.pipeline.evaluation.question_generation.generator import make_questions
+from lrwr.pipeline.evaluation.question_generation.sampling import SHARES, shares_of
+from lrwr.pipeline.evaluation.question_generation.source_material import (
+    Material,
+    gather,
+)
+from lrwr.pipeline.evaluation.question_generation.unanswerable import ABSENT, holds
 from lrwr.pipeline.evaluation.questions import (
     Kind,
     Place,

@@ -6,7 +6,11 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.pipeline.evaluation.making.merging import APPROVED, is_reviewed, merged
+from lrwr.pipeline.evaluation.question_generation.merger import (
+    APPROVED,
+    is_reviewed,
+    merged,
+)
 from lrwr.pipeline.evaluation.questions import WRITER, Gold, Kind, Question
 
 MADE = ["a quotation", "a profile"]

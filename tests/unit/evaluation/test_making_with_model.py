@@ -7,10 +7,12 @@ import pytest
 
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.ports.chat_model import Message, Shape
-from lrwr.pipeline.evaluation.making.drafts import Made
-from lrwr.pipeline.evaluation.making.making import make_questions
-from lrwr.pipeline.evaluation.making.material import Material
-from lrwr.pipeline.evaluation.making.with_model import ask_for_questions
+from lrwr.pipeline.evaluation.question_generation.draft import Made
+from lrwr.pipeline.evaluation.question_generation.generator import make_questions
+from lrwr.pipeline.evaluation.question_generation.model_generator import (
+    ask_for_questions,
+)
+from lrwr.pipeline.evaluation.question_generation.source_material import Material
 from lrwr.pipeline.evaluation.questions import Kind
 from tests.fakes.chat_models import ScriptedChat
 from tests.unit.evaluation.made_books import a_material

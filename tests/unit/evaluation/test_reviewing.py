@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.model.errors import NotFound, SettingsProblem
-from lrwr.pipeline.evaluation.making.merging import is_reviewed, merged
+from lrwr.pipeline.evaluation.question_generation.merger import is_reviewed, merged
 from lrwr.pipeline.evaluation.questions import Gold, Kind, Question
-from lrwr.pipeline.evaluation.reviewing import (
+from lrwr.pipeline.evaluation.review import (
     changed,
     dropped,
     edited,

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
-from lrwr.core.model.metering import Usage
-from lrwr.pipeline.evaluation.planned import Run
+from lrwr.core.model.usage import Usage
+from lrwr.pipeline.evaluation.plan import Run
 from lrwr.pipeline.evaluation.questions import Kind
-from lrwr.pipeline.evaluation.running import (
+from lrwr.pipeline.evaluation.run_store import OUTCOMES, load, runs
+from lrwr.pipeline.evaluation.runner import (
     Began,
     Estimate,
     Means,
@@ -24,7 +25,6 @@ from lrwr.pipeline.evaluation.running import (
     Runner,
     plan_of,
 )
-from lrwr.pipeline.evaluation.runs import OUTCOMES, load, runs
 from tests.fakes.arms import SetArm, SetMeasure, a_plan, asked, means_of
 from tests.fakes.evaluation_process import evaluate, two_arms
 from tests.fakes.processes import ROOT

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrwr.core.model.errors import NotFound, StoreProblem
-from lrwr.pipeline.evaluation.planned import Line, Plan, Run, matched
+from lrwr.pipeline.evaluation.plan import Line, Plan, Run, matched
 from lrwr.pipeline.evaluation.questions import Gold
-from lrwr.pipeline.evaluation.runs import (
+from lrwr.pipeline.evaluation.run_store import (
     ASKED,
     OUTCOMES,
     QUESTIONS,

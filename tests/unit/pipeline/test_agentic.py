@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.analyst.rules import RulesAnalyst
-from lrwr.core.adapters.records.sqlite.database import Database
-from lrwr.core.adapters.records.sqlite.story import SqliteAnalysisStore
-from lrwr.core.adapters.sentences import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.story_store import SqliteAnalysisStore
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.chunks import ChunkKind, Pipeline, TextHash
 from lrwr.core.model.events import Working
 from lrwr.core.model.facts import RULES, WRITER, About
 from lrwr.core.model.jobs import Stage
 from lrwr.core.ports.record_store import LibraryCounts
-from lrwr.pipeline.agentic import AgenticRecipe
+from lrwr.pipeline.agentic_recipe import AgenticRecipe
 from lrwr.pipeline.recipes import Tools
 from lrwr.pipeline.stages.seams import AROUND
 from tests.fakes.desks import Desk

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.bible.project import Knowledge
+from lrwr.app.container import open_services
+from lrwr.app.diff import Asked, Compared, compare
+from lrwr.core.bible.projection import Knowledge
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.settings.load import load_settings
-from lrwr.core.settings.values import Settings
-from lrwr.diffing import Asked, Compared, compare
+from lrwr.core.settings.loader import load_settings
+from lrwr.core.settings.model import Settings
 from lrwr.pipeline.diff import Difference, difference, only, state_of
-from lrwr.wiring import open_services
 from tests.fakes.read_books import EXAMPLE
 from tests.fakes.repositories import Kept
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.model.metering import Usage
-from lrwr.pipeline.metering import Meter
+from lrwr.core.model.usage import Usage
+from lrwr.pipeline.budget import Meter
 
 
 def by_tokens(usage: Usage) -> float:

@@ -12,7 +12,7 @@ from lrwr.core.adapters.source.parser import parse_document
 from lrwr.core.model.chunks import Chunk, ChunkKind
 from lrwr.core.model.documents import Chapter, Document, DocumentId, Scene
 from lrwr.core.model.text import LineIndex, Span
-from lrwr.pipeline.stages.recursive import CountTokens, split_recursively
+from lrwr.pipeline.stages.recursive_splitter import CountTokens, split_recursively
 from tests.fakes.embedder import count_words
 from tests.fakes.records import a_document, hash_of
 from tests.unit.pipeline.told import (

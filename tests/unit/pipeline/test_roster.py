@@ -4,14 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.english.mentions import find_mentions
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.text import Span
+from lrwr.core.nlp.names.mentions import find_mentions
 from lrwr.core.ports.cast_store import Place
-from lrwr.pipeline.stages.roster import Roster
-from lrwr.pipeline.stages.weave import Scenes, weave
+from lrwr.pipeline.stages.speakers import Roster, Scenes, weave
 
 FORMS = [
     "Nell", "Nell Tallow", "NELL", "Mrs. Gannet", "the Hatmaker", "the lamp keeper",

@@ -8,8 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.embed.local import LocalEmbedder
-from lrwr.core.adapters.sentences import sentence_spans
 from lrwr.core.adapters.source.parser import parse_document
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
 from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.text import Span
@@ -20,7 +20,7 @@ from lrwr.pipeline.stages.seams import (
     missing_seams,
     sentences_to_embed,
 )
-from lrwr.pipeline.stages.semantic import Cut, CutPlan, Limits, cut, plan_cuts
+from lrwr.pipeline.stages.semantic_splitter import Cut, CutPlan, Limits, cut, plan_cuts
 from tests.fakes.embedder import count_words
 from tests.unit.pipeline.told import (
     NOTE,

@@ -1,7 +1,7 @@
 import pytest
 
-from lrwr.core.adapters.sentences import sentence_spans
-from lrwr.pipeline.stages.semantic import Limits, plan_cuts
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.pipeline.stages.semantic_splitter import Limits, plan_cuts
 from lrwr.pipeline.stages.units import Bond
 from tests.fakes.embedder import count_words
 from tests.unit.pipeline.told import document_of

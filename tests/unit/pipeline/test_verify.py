@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.facts import About, Fact
 from lrwr.core.model.text import Span
-from lrwr.pipeline.stages.verify import find_quote, kept_facts
+from lrwr.pipeline.stages.verification import find_quote, kept_facts
 
 TEXT = "The fog came in.   Nell lit the lamp."
 WHOLE = Span(0, len(TEXT))

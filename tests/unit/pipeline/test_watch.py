@@ -8,7 +8,8 @@ import pytest
 from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.facts import About
 from lrwr.core.ports.folder_events import Lost, Polling
-from lrwr.pipeline.watch_events import (
+from lrwr.pipeline.watch.debounce import Pace
+from lrwr.pipeline.watch.events import (
     Away,
     Cause,
     Polled,
@@ -17,7 +18,6 @@ from lrwr.pipeline.watch_events import (
     Troubled,
     Watching,
 )
-from lrwr.pipeline.watch_pace import Pace
 from tests.fakes.analysts import ScriptedAnalyst
 from tests.fakes.story_desks import StoryDesk
 from tests.fakes.watches import Watched, begun, over

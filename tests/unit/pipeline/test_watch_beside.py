@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, fields
 import pytest
 
 from lrwr.core.canon.model import Canon
-from lrwr.pipeline.watch_events import Cause, Saved, Troubled, WatchEvent, Watching
-from lrwr.pipeline.watch_pace import Pace
-from lrwr.pipeline.weaving import StoryWeaver
+from lrwr.pipeline.speaker_attribution import StoryWeaver
+from lrwr.pipeline.watch.debounce import Pace
+from lrwr.pipeline.watch.events import Cause, Saved, Troubled, WatchEvent, Watching
 from tests.fakes.canons import a_service
 from tests.fakes.story_desks import StoryDesk
 from tests.fakes.watches import Watched, begun, over

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.held import holdings
-from lrwr.pipeline.watch import WatchService
+from lrwr.pipeline.watch.service import WatchService
 from tests.fakes.story_desks import a_story_desk
 from tests.fakes.watches import over
 

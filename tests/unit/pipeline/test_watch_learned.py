@@ -1,16 +1,11 @@
-from lrwr.core.bible.shifts import Shift
+from lrwr.core.bible.events import Shift
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES, About, Fact
 from lrwr.core.model.text import Span
-from lrwr.core.ports.holding_store import Held, HeldFact
-from lrwr.pipeline.watch_learned import (
-    Learned,
-    LearnedDocument,
-    Library,
-    learned,
-)
+from lrwr.core.ports.snapshot_store import Held, HeldFact
+from lrwr.pipeline.watch.changes import Learned, LearnedDocument, Library, learned
 
 ONE, TWO = DocumentId("1.md"), DocumentId("2.md")
 EYES = (("attribute", "eyes"),)

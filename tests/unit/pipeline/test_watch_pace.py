@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.pipeline.watch_pace import LONGEST, Agenda, Due, Pace
+from lrwr.pipeline.watch.debounce import LONGEST, Agenda, Due, Pace
 
 PACE = Pace(debounce=1.0, sweep=60.0, idle=20.0)
 

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from lrwr.core.ports.folder_events import Lost
-from lrwr.pipeline.watch_events import Away, Cause, Returned, Saved, Watching
-from lrwr.pipeline.watch_pace import Pace
+from lrwr.pipeline.watch.debounce import Pace
+from lrwr.pipeline.watch.events import Away, Cause, Returned, Saved, Watching
 from tests.fakes.story_desks import StoryDesk
 from tests.fakes.watches import Watched, begun, over
 

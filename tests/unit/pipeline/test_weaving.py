@@ -16,17 +16,17 @@ from lrwr.core.canon.decision import (
     PointOfViewSet,
 )
 from lrwr.core.canon.model import Place
-from lrwr.core.english.mentions import find_mentions
-from lrwr.core.english.narrators import narrator_signs
 from lrwr.core.model.cast import Alias, Cast, Character, Cue, Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.text import Span
+from lrwr.core.nlp.names.mentions import find_mentions
+from lrwr.core.nlp.names.narrator import narrator_signs
 from lrwr.core.ports.story_store import Role
 from lrwr.core.settings.places import CANON_FILE
-from lrwr.pipeline.stages.weave import Scenes
-from lrwr.pipeline.weaving import Weaving, forms_of, signs_of
+from lrwr.pipeline.speaker_attribution import Weaving, forms_of, signs_of
+from lrwr.pipeline.stages.speakers import Scenes
 from tests.fakes.canons import a_service
 from tests.fakes.night import LAMP, LEDGER, NOTE, ROAD, STORY
 from tests.fakes.story_desks import StoryDesk, a_story_desk

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.sentences import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
 from lrwr.core.model.chunks import Chunk, ChunkKind
 from lrwr.core.model.documents import Document
 from lrwr.core.ports.analyst import TOGETHER, WINDOW, Excerpt
-from lrwr.pipeline.stages.semantic import Limits, cut, plan_cuts
+from lrwr.pipeline.stages.semantic_splitter import Limits, cut, plan_cuts
 from lrwr.pipeline.stages.windows import (
     batches,
     excerpts_to_classify,

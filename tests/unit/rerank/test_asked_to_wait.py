@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.refusals import asked_to_wait, used_up
+from lrwr.core.adapters.http.errors import asked_to_wait, used_up
 
 
 def limits(remaining: str, reset: str) -> dict[str, str]:

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.embed import choose as embed
+from lrwr.core.adapters.embed import factory as embed
 from lrwr.core.adapters.embed.openai import OPENAI
-from lrwr.core.adapters.rerank import choose as rerank
+from lrwr.core.adapters.rerank import factory as rerank
 from lrwr.core.adapters.rerank.cohere import COHERE
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.settings.load import load_settings
-from lrwr.core.settings.values import Settings
+from lrwr.core.settings.loader import load_settings
+from lrwr.core.settings.model import Settings
 
 
 def settings(folder: Path, user: str, library: str = "") -> Settings:

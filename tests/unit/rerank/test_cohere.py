@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from lrwr.core.adapters.http.rate_limit import Clock, Pace
 from lrwr.core.adapters.rerank.cohere import CohereReranker, Connection
-from lrwr.core.adapters.waiting import Clock, Pace
 from lrwr.core.model.errors import ServiceUnavailable
 from tests.fakes.cohere_server import CHAT_MODEL, KEY, CohereServer
 from tests.fakes.hosted_server import CutShort, Hang, Nonsense, Refuse, Say, Turn

@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.chat.line import Line
+from lrwr.app.egress import Keyring
+from lrwr.core.adapters.chat.connection import Line
 from lrwr.core.adapters.embed import openai as embed
-from lrwr.core.adapters.noting import Noting
-from lrwr.core.adapters.records.sqlite.database import Database
-from lrwr.core.adapters.records.sqlite.sent import SqliteSendLog
+from lrwr.core.adapters.http.egress_log import Noting
+from lrwr.core.adapters.http.rate_limit import Clock, Pace
 from lrwr.core.adapters.rerank.cohere import CohereReranker, Connection
-from lrwr.core.adapters.waiting import Clock, Pace
+from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.egress_log import SqliteSendLog
+from lrwr.core.model.egress import Outcome, Purpose, Sent
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.metering import known_prices, price
-from lrwr.core.model.sent import Outcome, Purpose, Sent
+from lrwr.core.model.usage import known_prices, price
 from lrwr.core.settings.consent import Consents
 from lrwr.core.settings.library import library_of
-from lrwr.core.settings.values import Settings
-from lrwr.outward import Keyring
+from lrwr.core.settings.model import Settings
 from tests.fakes import embedding_server
 from tests.fakes.cohere_server import KEY, CohereServer
 from tests.fakes.embedding_server import EmbeddingServer

@@ -8,9 +8,9 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import LineIndex, Lines, Span
 from lrwr.core.model.turns import Citation
 from lrwr.core.ports.record_store import DocumentText
-from lrwr.core.retrieval import aligning, anchoring
-from lrwr.core.retrieval.aligning import most_alike, nearest
-from lrwr.core.retrieval.anchoring import Anchored, Freshness, anchored, in_place
+from lrwr.core.retrieval import alignment, anchors
+from lrwr.core.retrieval.alignment import most_alike, nearest
+from lrwr.core.retrieval.anchors import Anchored, Freshness, anchored, in_place
 
 ONE, TWO, THREE = (DocumentId(f"ch/{n}.md") for n in (1, 2, 3))
 
@@ -222,7 +222,7 @@ def test_beyond_its_reach_only_the_neighbourhood_is_aligned() -> None:
         (near, 0, True), (away, 0, False), (away, 10**6, True),
     ):  # fmt: skip
         assert (most_alike(LEDGER, text, 0, reach=reach) is not None) is found
-    assert len(LEDGER) * aligning.NEAR < anchoring.WORK
+    assert len(LEDGER) * alignment.NEAR < anchors.WORK
 
 
 @given(odd_text, odd_text, st.integers(0, 300), st.integers(0, 300))

@@ -20,7 +20,7 @@ from lrwr.core.retrieval.confidence import (
     probability,
     ranking_id,
 )
-from lrwr.core.retrieval.search import SearchRequest
+from lrwr.core.retrieval.service import SearchRequest
 from lrwr.core.retrieval.story_search import Filters
 from tests.fakes.desks import Desk
 from tests.fakes.embedder import WordEmbedder

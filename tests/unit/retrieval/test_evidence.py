@@ -3,8 +3,8 @@ from collections.abc import Mapping
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.sentences import sentence_spans
-from lrwr.core.model.words import content_words, light_stem, plain_word
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.model.query_terms import content_words, light_stem, plain_word
 from lrwr.core.retrieval.evidence import WordWeights, excerpt, highlights
 
 sentences = st.lists(

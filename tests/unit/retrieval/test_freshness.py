@@ -7,7 +7,7 @@ from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.text import LineIndex, Span
 from lrwr.core.model.turns import Citation, Turn
 from lrwr.core.ports.record_store import DocumentText
-from lrwr.core.retrieval.anchoring import Anchored
+from lrwr.core.retrieval.anchors import Anchored
 from lrwr.core.retrieval.freshness import AnswerWatch, FreshnessService, Unsettled
 from tests.fakes.conversations import OTHER, THREAD, a_turn
 from tests.fakes.desks import Desk

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.search import Scored
-from lrwr.core.retrieval.fuse import ranked, spread_scores, unit_scores, weighted_sum
+from lrwr.core.retrieval.fusion import ranked, spread_scores, unit_scores, weighted_sum
 
 A, B, C = ChunkId("a"), ChunkId("b"), ChunkId("c")
 

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.canon.finding import document_named
 from lrwr.core.canon.model import Canon, Place
+from lrwr.core.canon.resolver import document_named
 from lrwr.core.model.documents import Chapter, DocumentId, DocumentType, Scene
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.story import DocumentOutline

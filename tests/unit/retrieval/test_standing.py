@@ -1,7 +1,7 @@
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.retrieval.search import SearchRequest
-from lrwr.core.retrieval.standing import still_there, texts_there
+from lrwr.core.retrieval.service import SearchRequest
+from lrwr.core.retrieval.stale_results import still_there, texts_there
 from tests.fakes.desks import Desk
 
 LAMP, STONES = DocumentId("lamp.md"), DocumentId("stones.md")

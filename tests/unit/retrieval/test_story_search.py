@@ -13,9 +13,9 @@ from lrwr.core.model.facts import (
     WorldField,
 )
 from lrwr.core.model.story import Horizon
-from lrwr.core.retrieval.search import SearchRequest, SearchResult
+from lrwr.core.retrieval.service import SearchRequest, SearchResult
 from lrwr.core.retrieval.story_search import FACTS, Filters
-from lrwr.pipeline.stages.semantic import Limits
+from lrwr.pipeline.stages.semantic_splitter import Limits
 from tests.fakes.analysts import ScriptedAnalyst
 from tests.fakes.desks import Desk
 from tests.fakes.story_desks import StoryDesk

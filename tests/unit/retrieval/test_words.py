@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.model.words import (
+from lrwr.core.model.query_terms import (
     STOP_WORDS,
     content_words,
     light_stem,

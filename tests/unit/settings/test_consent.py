@@ -18,8 +18,8 @@ from lrwr.core.settings.consent import (
 )
 from lrwr.core.settings.keys import VARIABLES
 from lrwr.core.settings.library import Library, library_of, prepare_state_dir
-from lrwr.core.settings.load import load_settings
-from lrwr.core.settings.values import Settings, all_settings
+from lrwr.core.settings.loader import load_settings
+from lrwr.core.settings.model import Settings, all_settings
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.settings.declaring import Setting
 from lrwr.core.settings.example import example_toml, toml_value
-from lrwr.core.settings.load import load_settings
-from lrwr.core.settings.values import all_settings
+from lrwr.core.settings.loader import load_settings
+from lrwr.core.settings.model import all_settings
+from lrwr.core.settings.schema import Setting
 
 REPO = Path(__file__).parents[3]
 

@@ -17,12 +17,7 @@ from lrwr.core.settings.library import (
     remember,
     remembered,
 )
-from lrwr.core.settings.values import (
-    ManuscriptSettings,
-    Origin,
-    Settings,
-    Source,
-)
+from lrwr.core.settings.model import ManuscriptSettings, Origin, Settings, Source
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import ExitCode, SettingsProblem
-from lrwr.core.settings.declaring import Setting
-from lrwr.core.settings.load import load_settings
+from lrwr.core.settings.loader import load_settings
+from lrwr.core.settings.model import Origin, Settings, Source, all_settings
+from lrwr.core.settings.schema import Setting
 from lrwr.core.settings.sources import from_environment, from_flags
-from lrwr.core.settings.values import Origin, Settings, Source, all_settings
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.settings.sync import sync_warning
+from lrwr.core.settings.unsafe_folders import sync_warning
 
 MOUNTS = """\
 /dev/sda1 / ext4 rw,relatime 0 0

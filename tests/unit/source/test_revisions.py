@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from lrwr.core.adapters.source.revisions import LFS, MISSING, Repository, Unread
+from lrwr.core.adapters.source.git_revisions import LFS, MISSING, Repository, Unread
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
 from tests.fakes.repositories import Kept, files_below
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from lrwr.app.telemetry.evaluations import experiments_of, golden_set
 from lrwr.core.ports.experiment_log import Experiment, Score
-from lrwr.pipeline.evaluation.planned import Line, Plan, Run
+from lrwr.pipeline.evaluation.plan import Line, Plan, Run
 from lrwr.pipeline.evaluation.questions import Kind
-from lrwr.pipeline.evaluation.reporting import report_of
-from lrwr.tracing.evaluations import experiments_of, golden_set
+from lrwr.pipeline.evaluation.report import report_of
 from tests.fakes.arms import SetArm, SetMeasure, a_plan, asked, means_of
 
 PLAN = replace(

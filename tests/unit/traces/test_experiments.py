@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lrwr.core.adapters.http.rate_limit import Clock
 from lrwr.core.adapters.traces.experiments import LangSmithExperiments
+from lrwr.core.adapters.traces.http import Connection
 from lrwr.core.adapters.traces.records import FAILED, Row, batches
-from lrwr.core.adapters.traces.wire import Connection
-from lrwr.core.adapters.waiting import Clock
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.ports.experiment_log import (
     Example,

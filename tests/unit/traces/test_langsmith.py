@@ -7,9 +7,9 @@ from uuid import UUID
 
 import pytest
 
+from lrwr.core.adapters.http.rate_limit import Clock
+from lrwr.core.adapters.traces.http import Connection
 from lrwr.core.adapters.traces.langsmith import LangSmithTracer
-from lrwr.core.adapters.traces.wire import Connection
-from lrwr.core.adapters.waiting import Clock
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.ports.tracer import Failed, Kind, Span
 from tests.fakes.hosted_server import CutShort, Hang, Nonsense, Refuse, Say, Turn

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from lrwr import wiring
+from lrwr.app import container
+from lrwr.app.container import Services
+from lrwr.app.telemetry.ingestion import (
+    MOST_DOCUMENTS,
+    HeardIngestion,
+    TracedProcessing,
+)
+from lrwr.app.telemetry.turns import HeardTurn, TracedSessions
 from lrwr.core.chat.service import Asking
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
@@ -14,10 +21,7 @@ from lrwr.core.model.events import Embedded, Finished, IngestEvent, Working
 from lrwr.core.model.jobs import Stage
 from lrwr.core.model.turns import Speaker, Staged, ThreadId, Token, TurnEvent
 from lrwr.core.ports.tracer import Failed, Kind, Span
-from lrwr.core.settings.load import load_settings
-from lrwr.tracing.readings import MOST_DOCUMENTS, HeardIngestion, TracedProcessing
-from lrwr.tracing.turns import HeardTurn, TracedSessions
-from lrwr.wiring import Services
+from lrwr.core.settings.loader import load_settings
 from tests.fakes.tracers import MemoryTracer
 
 ONE, TWO = DocumentId("1.md"), DocumentId("2.md")
@@ -132,7 +136,7 @@ async def services(tmp_path: Path) -> AsyncIterator[Services]:
     (tmp_path / "1.md").write_text("# One\n\nNell Tallow lit the lamp.\n")
     env = {"LRWR_EMBEDDING_MODEL": "off"}
     settings = load_settings(tmp_path, env, {}, user=tmp_path / "none.toml")
-    async with wiring.open_services(settings) as opened:
+    async with container.open_services(settings) as opened:
         yield opened
 
 

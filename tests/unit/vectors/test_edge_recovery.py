@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.vectors.choose import EDGE_FROM, open_vectors
 from lrwr.core.adapters.vectors.edge import EdgeIndex, open_edge
-from lrwr.core.adapters.vectors.scan import VectorScan
+from lrwr.core.adapters.vectors.factory import EDGE_FROM, open_vectors
+from lrwr.core.adapters.vectors.numpy_index import VectorScan
 from lrwr.core.adapters.vectors.shard import ENGINE, Shard, ShardBroken
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.search import Scope

@@ -8,19 +8,19 @@ from pathlib import Path
 import keyring
 import pytest
 
-from lrwr.core.adapters.noting import Noting
+from lrwr.core.adapters.http.egress_log import Noting
+from lrwr.core.adapters.http.rate_limit import Clock
 from lrwr.core.adapters.vectors.collection import Collection, Cursor
-from lrwr.core.adapters.vectors.qdrant_choice import connection_of, open_qdrant
-from lrwr.core.adapters.vectors.wire import QDRANT, Connection, Wire
-from lrwr.core.adapters.waiting import Clock
+from lrwr.core.adapters.vectors.factory import connection_of, open_qdrant
+from lrwr.core.adapters.vectors.qdrant_http import QDRANT, Connection, Wire
+from lrwr.core.model.egress import Outcome, Purpose
 from lrwr.core.model.errors import LrwrError, SettingsProblem
-from lrwr.core.model.metering import price
 from lrwr.core.model.search import Scope
-from lrwr.core.model.sent import Outcome, Purpose
+from lrwr.core.model.usage import price
 from lrwr.core.settings.consent import HOSTED, Consents, Leave, leave_of
 from lrwr.core.settings.library import library_of, prepare_state_dir
-from lrwr.core.settings.load import load_settings
-from lrwr.core.settings.values import Settings
+from lrwr.core.settings.loader import load_settings
+from lrwr.core.settings.model import Settings
 from tests.fakes.keyrings import MemoryKeyring
 from tests.fakes.libraries import Library, sqlite_library
 from tests.fakes.qdrant_server import KEY, QdrantServer

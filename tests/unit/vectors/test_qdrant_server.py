@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from lrwr.core.adapters.http.rate_limit import Clock
 from lrwr.core.adapters.vectors.collection import LARGEST, Collection
 from lrwr.core.adapters.vectors.lock import FileLock
+from lrwr.core.adapters.vectors.numpy_index import VectorScan
 from lrwr.core.adapters.vectors.qdrant import (
     REST,
     FollowedCollection,
     QdrantIndex,
     collection_name,
 )
-from lrwr.core.adapters.vectors.scan import VectorScan
-from lrwr.core.adapters.vectors.wire import Connection, Wire
-from lrwr.core.adapters.waiting import Clock
+from lrwr.core.adapters.vectors.qdrant_http import Connection, Wire
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.search import Scope, Scored

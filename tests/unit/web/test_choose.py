@@ -6,11 +6,11 @@ from pathlib import Path
 import keyring
 import pytest
 
-from lrwr.core.adapters.web.choose import choose_web, connection_of
+from lrwr.core.adapters.web.factory import choose_web, connection_of
 from lrwr.core.adapters.web.tavily import TAVILY, TavilySearch
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.settings.load import load_settings
-from lrwr.core.settings.values import Settings
+from lrwr.core.settings.loader import load_settings
+from lrwr.core.settings.model import Settings
 from tests.fakes.keyrings import MemoryKeyring
 
 ENV = {"TAVILY_API_KEY": "tvly-1"}

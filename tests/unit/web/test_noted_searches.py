@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.noting import Noting
-from lrwr.core.adapters.records.sqlite.database import Database
-from lrwr.core.adapters.records.sqlite.sent import SqliteSendLog
-from lrwr.core.adapters.sentences import sentence_spans
+from lrwr.core.adapters.http.egress_log import Noting
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.egress_log import SqliteSendLog
 from lrwr.core.adapters.web.tavily import Connection, TavilySearch
+from lrwr.core.model.egress import Outcome, Purpose, Sent
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.metering import price
-from lrwr.core.model.sent import Outcome, Purpose, Sent
+from lrwr.core.model.usage import price
 from tests.fakes.hosted_server import Refuse
 from tests.fakes.web_server import KEY, WebServer
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lrwr.core.adapters.sentences import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
 from lrwr.core.adapters.web.tavily import Connection, Credits, TavilySearch, Unsaid
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.ports.web_search import MOST_TEXT

@@ -23,7 +23,7 @@ from lrwr.core.adapters.analyst.model_shapes import (
     Passages,
     shape_of,
 )
-from lrwr.core.model.metering import Usage
+from lrwr.core.model.usage import Usage
 from lrwr.core.ports.analyst import TOGETHER, Excerpt, Finding
 from lrwr.core.ports.chat_model import ChatModel, Message, Reply
 

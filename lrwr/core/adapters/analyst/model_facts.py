@@ -10,7 +10,6 @@ from lrwr.core.adapters.analyst.model_shapes import (
     OpenGap,
     Passage,
 )
-from lrwr.core.english.quoting import find_quote
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.facts import (
     About,
@@ -19,8 +18,9 @@ from lrwr.core.model.facts import (
     PassageField,
     WorldField,
 )
-from lrwr.core.model.metering import Usage
 from lrwr.core.model.text import Span
+from lrwr.core.model.usage import Usage
+from lrwr.core.nlp.dialogue.quote_lookup import find_quote
 from lrwr.core.ports.analyst import Excerpt
 
 _FIELDS = {

@@ -4,19 +4,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from lrwr.core.english.attributes import attributes
-from lrwr.core.english.happenings import happenings
-from lrwr.core.english.kinship import ties
-from lrwr.core.english.markers import marked_gaps
-from lrwr.core.english.passages import classify_passage
-from lrwr.core.english.prose import Prose, ends_in_speech, read_prose, scene_spans
-from lrwr.core.english.recaps import key_sentences
-from lrwr.core.english.scenery import named_places
-from lrwr.core.english.telling import tellings
-from lrwr.core.english.viewpoints import point_of_view
 from lrwr.core.model.facts import RULES, Fact
-from lrwr.core.model.metering import Usage
 from lrwr.core.model.text import Span, SplitSentences
+from lrwr.core.model.usage import Usage
+from lrwr.core.nlp.facts.attributes import attributes
+from lrwr.core.nlp.facts.events import happenings, tellings
+from lrwr.core.nlp.facts.kinship import ties
+from lrwr.core.nlp.facts.places import named_places
+from lrwr.core.nlp.text.passage_types import classify_passage
+from lrwr.core.nlp.text.prose import Prose, ends_in_speech, read_prose, scene_spans
+from lrwr.core.nlp.text.scenes import key_sentences, point_of_view
+from lrwr.core.nlp.text.todo_markers import marked_gaps
 from lrwr.core.ports.analyst import Excerpt, Finding
 
 

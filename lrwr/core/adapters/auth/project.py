@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.settings.addresses import address_in, host_of, is_here
 from lrwr.core.settings.keys import find_key
-from lrwr.core.settings.values import Settings
+from lrwr.core.settings.model import Settings
 
 if TYPE_CHECKING:
     from httpx import AsyncClient, Response
@@ -87,7 +87,7 @@ def open_http(
     `came` is called with each answer that came whole. `TooLong` and `TooMuch` are
     raised as `PatientClient` tells.
     """
-    from lrwr.core.adapters.auth.patience import PatientClient
+    from lrwr.core.adapters.http.timeouts import PatientClient
 
     # Reading the certificates takes a tenth of a second; what trusts nobody is free.
     nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

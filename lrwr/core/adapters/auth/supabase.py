@@ -8,8 +8,8 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from lrwr.core.adapters.auth.errors import SessionOver, incomplete, refusal
 from lrwr.core.adapters.auth.project import Project, headers_of, open_http
-from lrwr.core.adapters.auth.refusals import SessionOver, incomplete, refusal
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.ports.auth import Account, AccountId
 
@@ -167,7 +167,7 @@ async def _open(
     async with http:
         from supabase_auth import AsyncGoTrueClient
 
-        from lrwr.core.adapters.auth.shelf import Shelf
+        from lrwr.core.adapters.auth.session_storage import Shelf
 
         try:
             async with asyncio.timeout(project.timeout):

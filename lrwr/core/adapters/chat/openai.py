@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar, cast
 from urllib.parse import urlsplit
 
-from lrwr.core.adapters.chat.line import Line, trusting_nobody
-from lrwr.core.adapters.chat.refusals import refusal
-from lrwr.core.adapters.noting import Note
-from lrwr.core.adapters.refusals import Asked, Refused, broken_off
-from lrwr.core.model.sent import Purpose, Sent
+from lrwr.core.adapters.chat.connection import Line, trusting_nobody
+from lrwr.core.adapters.chat.errors import refusal
+from lrwr.core.adapters.http.egress_log import Note
+from lrwr.core.adapters.http.errors import Asked, Refused, broken_off
+from lrwr.core.model.egress import Purpose, Sent
 from lrwr.core.ports.chat_model import Message, Reply, Shape
 
 if TYPE_CHECKING:

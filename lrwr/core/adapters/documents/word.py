@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from lrwr.core.model.pages import Block, BlockKind
+from lrwr.core.model.document_blocks import Block, BlockKind
 
 if TYPE_CHECKING:
     from docx.document import Document

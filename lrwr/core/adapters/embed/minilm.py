@@ -15,8 +15,8 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lrwr.core.model.dot_products import length
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.products import length
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from lrwr.core.adapters.chat.line import Line
-from lrwr.core.adapters.chat.refusals import refusal
+from lrwr.core.adapters.chat.connection import Line
+from lrwr.core.adapters.chat.errors import refusal
 from lrwr.core.adapters.embed.batches import Budget, batches, blank, shortened
 from lrwr.core.adapters.embed.rows import Odd, rows_of
-from lrwr.core.adapters.refusals import Advice, Asked, Refused, no_answer, used_up
-from lrwr.core.adapters.waiting import WAITED_FOR
-from lrwr.core.model.sent import Purpose, Sent
+from lrwr.core.adapters.http.errors import Advice, Asked, Refused, no_answer, used_up
+from lrwr.core.adapters.http.rate_limit import WAITED_FOR
+from lrwr.core.model.egress import Purpose, Sent
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

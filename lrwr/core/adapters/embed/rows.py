@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from lrwr.core.model.products import length
+from lrwr.core.model.dot_products import length
 
 if TYPE_CHECKING:
     import numpy as np

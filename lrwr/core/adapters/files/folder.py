@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from lrwr.core.adapters.files.naming import is_name, name_of
+from lrwr.core.adapters.files.names import is_name, name_of
 from lrwr.core.model.errors import LrwrError, NotFound, StoreProblem
 
 _PART = "part-"

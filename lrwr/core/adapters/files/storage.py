@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from lrwr.core.adapters.auth.errors import AGAIN, by_status, refusal
 from lrwr.core.adapters.auth.project import Project, headers_of, open_http
-from lrwr.core.adapters.auth.refusals import AGAIN, by_status, refusal
-from lrwr.core.adapters.noting import Note, Noting
-from lrwr.core.adapters.records.supabase.calling import Token
+from lrwr.core.adapters.http.egress_log import Note, Noting
+from lrwr.core.adapters.storage.supabase.rpc import Token
+from lrwr.core.model.egress import Purpose, Sent
 from lrwr.core.model.errors import (
     LrwrError,
     NotFound,
     ServiceUnavailable,
     StoreProblem,
 )
-from lrwr.core.model.sent import Purpose, Sent
 
 if TYPE_CHECKING:
     from httpx import AsyncClient, Request

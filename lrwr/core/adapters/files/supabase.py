@@ -5,10 +5,10 @@ import json
 from collections.abc import Collection, Mapping
 
 from lrwr.core.adapters.auth.project import Project
-from lrwr.core.adapters.files.naming import is_name, name_of
+from lrwr.core.adapters.files.names import is_name, name_of
 from lrwr.core.adapters.files.storage import Storage, no_file, parsed
-from lrwr.core.adapters.noting import Noting
-from lrwr.core.adapters.records.supabase.calling import Token
+from lrwr.core.adapters.http.egress_log import Noting
+from lrwr.core.adapters.storage.supabase.rpc import Token
 from lrwr.core.model.errors import StoreProblem
 
 BUCKET = "lrwr"

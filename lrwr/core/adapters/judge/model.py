@@ -6,8 +6,8 @@ from functools import cache
 
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.fence import RULE, fenced, new_mark
-from lrwr.core.model.metering import Usage
 from lrwr.core.model.replies import NotAsAsked, object_in, strict
+from lrwr.core.model.usage import Usage
 from lrwr.core.ports.answer_judge import Judged, Sample
 from lrwr.core.ports.chat_model import ChatModel, Message, Shape
 

@@ -17,8 +17,8 @@ from pydantic import BaseModel, ValidationError
 
 from lrwr.core.adapters.analyst.model_shapes import shape_of
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
-from lrwr.core.model.metering import Usage
 from lrwr.core.model.replies import NotAsAsked, object_in
+from lrwr.core.model.usage import Usage
 from lrwr.core.ports.answer_judge import Judged, Sample
 from lrwr.core.ports.chat_model import ChatModel, Message
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
-from lrwr.core.adapters.noting import Note, Noting
-from lrwr.core.adapters.refusals import (
+from lrwr.core.adapters.http.egress_log import Note, Noting
+from lrwr.core.adapters.http.errors import (
     Advice,
     Asked,
     Refusal,
@@ -22,8 +22,8 @@ from lrwr.core.adapters.refusals import (
     timed_out,
     unreachable,
 )
-from lrwr.core.adapters.waiting import Clock, Pace, Turnstile
-from lrwr.core.model.sent import Purpose, Sent
+from lrwr.core.adapters.http.rate_limit import Clock, Pace, Turnstile
+from lrwr.core.model.egress import Purpose, Sent
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable

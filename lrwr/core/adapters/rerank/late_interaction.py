@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.adapters.embed.minilm import MiniLM, Tokens
+from lrwr.core.model.query_terms import WORD, content_words, light_stem, plain_word
 from lrwr.core.model.text import SplitSentences
-from lrwr.core.model.words import WORD, content_words, light_stem, plain_word
 
 if TYPE_CHECKING:
     import numpy as np

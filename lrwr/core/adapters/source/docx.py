@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lrwr.core.adapters.source.docx_package import Package, broken, open_package
-from lrwr.core.adapters.source.docx_words import (
+from lrwr.core.adapters.source.docx_text import (
     Anchors,
     Style,
     W,

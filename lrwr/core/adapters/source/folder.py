@@ -6,8 +6,8 @@ import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lrwr.core.adapters.source import passing
-from lrwr.core.adapters.source.excluding import Excludes
+from lrwr.core.adapters.source import skip_reasons
+from lrwr.core.adapters.source.exclusions import Excludes
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, UnreadableDocument
 from lrwr.core.ports.manuscript_source import Found, Listing, Skipped
@@ -92,7 +92,9 @@ class FolderSource:
                     skipped.setdefault(path, reason)
                 else:
                     found.setdefault(path, revision)
-        self._closed = tuple(p for p, why in skipped.items() if why == passing.CLOSED)
+        self._closed = tuple(
+            p for p, why in skipped.items() if why == skip_reasons.CLOSED
+        )
         return Listing(
             found=tuple(Found(DocumentId(p), found[p]) for p in sorted(found)),
             skipped=tuple(
@@ -152,7 +154,7 @@ class _Walk:
                 with os.scandir(folder) as opened:
                     entries = tuple(opened)
             except OSError:
-                yield f"{self._shown(inside)}/", "", passing.CLOSED
+                yield f"{self._shown(inside)}/", "", skip_reasons.CLOSED
                 continue
             for entry in entries:
                 yield from self._entry(entry, inside, waiting)
@@ -166,13 +168,13 @@ class _Walk:
         inner = f"{inside}/{entry.name}" if inside else entry.name
         path = self._shown(inner)
         if not _is_text(entry.name):
-            yield path.encode(errors="replace").decode(), "", passing.BAD_NAME
+            yield path.encode(errors="replace").decode(), "", skip_reasons.BAD_NAME
         elif entry.name in _OURS:
             return
         elif entry.is_symlink():
             self._links.append((path, inner))
         elif entry.is_dir(follow_symlinks=False):
-            reason = passing.why_not_a_folder(entry.name) or self._excludes.why(
+            reason = skip_reasons.why_not_a_folder(entry.name) or self._excludes.why(
                 f"{inner}/"
             )
             if reason:
@@ -183,36 +185,36 @@ class _Walk:
             yield self._entry_file(entry, path, inner)
 
     def _entry_file(self, entry: os.DirEntry[str], path: str, inner: str) -> _Seen:
-        reason = passing.why_not_a_file(entry.name) or self._excludes.why(inner)
+        reason = skip_reasons.why_not_a_file(entry.name) or self._excludes.why(inner)
         if reason:
             return path, "", reason
         try:
             return self._file(path, entry.name, Path(entry.path).stat())
         except OSError:
-            return path, "", passing.CLOSED
+            return path, "", skip_reasons.CLOSED
 
     def _file(self, path: str, name: str, status: os.stat_result) -> _Seen:
         if not stat.S_ISREG(status.st_mode):
-            return path, "", passing.NOT_A_FILE
+            return path, "", skip_reasons.NOT_A_FILE
         self._inodes.add((status.st_dev, status.st_ino))
-        reason = passing.why_not_a_file(name)
+        reason = skip_reasons.why_not_a_file(name)
         return path, "" if reason else _revision(status), reason
 
     def _link(self, path: str, inner: str) -> _Seen:
         """Follow a link to a file inside the target that is not listed otherwise."""
-        reason = passing.why_not_a_file(Path(path).name)
+        reason = skip_reasons.why_not_a_file(Path(path).name)
         link = self._target / inner
         try:
             status = link.stat()
         except OSError:
-            return path, "", passing.NOWHERE
+            return path, "", skip_reasons.NOWHERE
         if not Path(os.path.realpath(link)).is_relative_to(self._real):
-            return path, "", passing.OUTSIDE
+            return path, "", skip_reasons.OUTSIDE
         if stat.S_ISDIR(status.st_mode):
-            return path, "", passing.LINKED_FOLDER
+            return path, "", skip_reasons.LINKED_FOLDER
         reason = reason or self._excludes.why(inner)
         if not reason and (status.st_dev, status.st_ino) in self._inodes:
-            reason = passing.TWICE
+            reason = skip_reasons.TWICE
         return (path, "", reason) if reason else self._file(path, link.name, status)
 
     def _shown(self, inner: str) -> str:

@@ -5,7 +5,6 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from lrwr.core.adapters.source.decoding import decode
 from lrwr.core.adapters.source.front_matter import read_front_matter
 from lrwr.core.adapters.source.headings import Kind, read_heading
 from lrwr.core.adapters.source.layout import (
@@ -16,6 +15,7 @@ from lrwr.core.adapters.source.layout import (
     trimmed,
 )
 from lrwr.core.adapters.source.text import blocks_of
+from lrwr.core.adapters.source.text_decoder import decode
 from lrwr.core.model.text import LineIndex, Span
 
 if TYPE_CHECKING:

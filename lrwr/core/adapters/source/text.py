@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from lrwr.core.adapters.source.decoding import decode
 from lrwr.core.adapters.source.layout import Layout, break_lines, spoken_headings
+from lrwr.core.adapters.source.text_decoder import decode
 from lrwr.core.model.text import LineIndex, Span
 
 

@@ -11,8 +11,11 @@ from math import isclose
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from lrwr.core.adapters.noting import Noting
-from lrwr.core.adapters.refusals import Refused
+from lrwr.core.adapters.http.egress_log import Noting
+from lrwr.core.adapters.http.errors import Refused
+from lrwr.core.adapters.http.rate_limit import Clock
+from lrwr.core.adapters.traces.errors import RESULTS
+from lrwr.core.adapters.traces.http import MOST_RUNS, Call, Connection, Reply, Wire
 from lrwr.core.adapters.traces.records import (
     DIGEST,
     Row,
@@ -27,9 +30,6 @@ from lrwr.core.adapters.traces.records import (
     said_of,
     session_of,
 )
-from lrwr.core.adapters.traces.refusals import RESULTS
-from lrwr.core.adapters.traces.wire import MOST_RUNS, Call, Connection, Reply, Wire
-from lrwr.core.adapters.waiting import Clock
 from lrwr.core.ports.experiment_log import Experiment, GoldenSet
 
 if TYPE_CHECKING:

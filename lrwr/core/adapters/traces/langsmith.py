@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from lrwr.core.adapters.noting import Noting
-from lrwr.core.adapters.refusals import Refused
-from lrwr.core.adapters.traces.refusals import timed_out
+from lrwr.core.adapters.http.egress_log import Noting
+from lrwr.core.adapters.http.errors import Refused
+from lrwr.core.adapters.http.rate_limit import Clock, Pace, Turnstile
+from lrwr.core.adapters.traces.errors import timed_out
+from lrwr.core.adapters.traces.http import MOST_RUNS, Call, Connection, Wire
 from lrwr.core.adapters.traces.runs import Run, runs_of
-from lrwr.core.adapters.traces.wire import MOST_RUNS, Call, Connection, Wire
-from lrwr.core.adapters.waiting import Clock, Pace, Turnstile
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.ports.tracer import Span
 

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from lrwr.core.adapters.vectors.cosine import SLACK, exact_cosines, unit
-from lrwr.core.adapters.vectors.following import settled
-from lrwr.core.adapters.vectors.scoping import bounds_of
-from lrwr.core.adapters.vectors.wire import Wire
-from lrwr.core.adapters.vectors.wire_refusals import Missing, nonsense
+from lrwr.core.adapters.vectors.base import settled
+from lrwr.core.adapters.vectors.filters import bounds_of
+from lrwr.core.adapters.vectors.numpy_index import SLACK, exact_cosines, unit
+from lrwr.core.adapters.vectors.qdrant_http import Missing, Wire, nonsense
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.search import Scope, Scored

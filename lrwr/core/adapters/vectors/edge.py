@@ -11,10 +11,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lrwr.core.adapters.vectors.asking import AskingIndex, Result
-from lrwr.core.adapters.vectors.following import follow
+from lrwr.core.adapters.vectors.base import AskingIndex, Result, follow
 from lrwr.core.adapters.vectors.lock import FileLock
-from lrwr.core.adapters.vectors.scan import VectorScan
+from lrwr.core.adapters.vectors.numpy_index import VectorScan
 from lrwr.core.adapters.vectors.shard import Shard, ShardBroken
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.search import Scope, Scored

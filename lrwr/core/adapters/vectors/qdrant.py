@@ -8,11 +8,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lrwr.core.adapters.vectors.asking import AskingIndex, Result
+from lrwr.core.adapters.vectors.base import AskingIndex, Result, follow
 from lrwr.core.adapters.vectors.collection import Collection, Cursor
-from lrwr.core.adapters.vectors.following import follow
 from lrwr.core.adapters.vectors.lock import FileLock
-from lrwr.core.adapters.vectors.wire_refusals import Missing
+from lrwr.core.adapters.vectors.qdrant_http import Missing
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.model.search import Scope, Scored

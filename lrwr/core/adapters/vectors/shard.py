@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from uuid import UUID
 
-from lrwr.core.adapters.vectors.cosine import SLACK, exact_cosines, unit
-from lrwr.core.adapters.vectors.following import settled
-from lrwr.core.adapters.vectors.scoping import bounds_of
+from lrwr.core.adapters.vectors.base import settled
+from lrwr.core.adapters.vectors.filters import bounds_of
+from lrwr.core.adapters.vectors.numpy_index import SLACK, exact_cosines, unit
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.search import Scope, Scored
 from lrwr.core.ports.record_store import Change

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from lrwr.core.adapters.noting import Note, Noting
-from lrwr.core.adapters.refusals import asked_to_wait
+from lrwr.core.adapters.http.egress_log import Note, Noting
+from lrwr.core.adapters.http.errors import asked_to_wait
 from lrwr.core.adapters.web.pages import pages_of
+from lrwr.core.model.egress import Purpose, Sent
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.sent import Purpose, Sent
 from lrwr.core.model.text import SplitSentences
 from lrwr.core.ports.web_search import WebPage
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from lrwr.core.bible.name_lookup import elements_called, people_called
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.planning.names import elements_called, people_called
 from lrwr.core.chat.state import Question
 from lrwr.core.model.fence import RULE, fenced, new_mark
 from lrwr.core.model.turns import INTENTIONS, Mode, Source

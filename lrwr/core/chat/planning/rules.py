@@ -6,9 +6,9 @@ No model is asked. English rules; how often they are right is not evaluated.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from lrwr.core.bible.name_lookup import Kind, Named, named_in, people_called
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.planning import cues
-from lrwr.core.chat.planning.names import Kind, Named, named_in, people_called
+from lrwr.core.chat.planning import lexicon
 from lrwr.core.chat.state import Question
 from lrwr.core.model.facts import RULES
 from lrwr.core.model.turns import (
@@ -53,7 +53,7 @@ def plan_by_rules(question: Question, bible: Bible) -> Plan:
 def words_to_search(question: Question, bible: Bible) -> str:
     """Return what is searched for: the question without "tell me", and with the names
     that its pronouns stand for."""
-    text = cues.ASKING.sub("", question.text).strip() or question.text
+    text = lexicon.ASKING.sub("", question.text).strip() or question.text
     own = {one.name for one in named_in(text, bible)}
     entities = plan_by_rules(question, bible).entities
     return " ".join((text, *(one.name for one in entities if one.name not in own)))
@@ -68,7 +68,7 @@ def _plain(question: Question, named: Sequence[Named]) -> str:
         at = one.span.end
     parts.append(question.text[at:].lower())
     text = " ".join("".join(parts).split())
-    text = cues.ASKING.sub("", text).strip(" .?!")
+    text = lexicon.ASKING.sub("", text).strip(" .?!")
     if question.mode is Mode.IN_CHARACTER:
         return _YOU.sub(Kind.PERSON, text)
     return text
@@ -76,11 +76,11 @@ def _plain(question: Question, named: Sequence[Named]) -> str:
 
 def _intent(plain: str) -> Intent:
     """Return what kind of answer is asked for, whoever gives it."""
-    if cues.GAP.search(plain):
+    if lexicon.GAP.search(plain):
         return Intent.GAP_PROBE
-    if cues.SCENARIO.search(plain):
+    if lexicon.SCENARIO.search(plain):
         return Intent.SCENARIO
-    if cues.CRAFT.search(plain) or cues.ALLUSION.search(plain):
+    if lexicon.CRAFT.search(plain) or lexicon.ALLUSION.search(plain):
         return Intent.EXTERNAL_REFERENCE
     return Intent.ANALYTICAL
 
@@ -90,7 +90,7 @@ def _choices(
 ) -> Iterator[Choice]:
     """Yield what is asked of which source; the web is never the only one."""
     # What the text says is no talk of anybody's.
-    rest = cues.GAP.sub(" ", plain)
+    rest = lexicon.GAP.sub(" ", plain)
     saying = _is_about_saying(question, rest)
     things = [
         # What somebody talks about is asked of them, not of the world.
@@ -100,46 +100,46 @@ def _choices(
     ]
     own = [*_of_intent(plain, intent), *_of_cues(rest, saying=saying)]
     if not own and things and any(one.kind is Kind.PERSON for one in named):
-        own.append(Choice(Source.PROFILES, Intention.BEHAVIOR, cues.HINTED))
+        own.append(Choice(Source.PROFILES, Intention.BEHAVIOR, lexicon.HINTED))
     own += (choice for one in things for choice in _of_elements(one))
     yield from own
     yield from _of_the_world_outside(plain)
     if not own:
-        yield Choice(Source.MANUSCRIPT, Intention.FIND_PASSAGE, cues.FALLBACK)
+        yield Choice(Source.MANUSCRIPT, Intention.FIND_PASSAGE, lexicon.FALLBACK)
 
 
 def _of_intent(plain: str, intent: Intent) -> Iterator[Choice]:
     if intent is Intent.GAP_PROBE:
-        yield Choice(Source.MANUSCRIPT, Intention.FIND_PASSAGE, cues.PLAIN)
+        yield Choice(Source.MANUSCRIPT, Intention.FIND_PASSAGE, lexicon.PLAIN)
         if Kind.PERSON in plain:
-            yield Choice(Source.PROFILES, Intention.TRAITS, cues.HINTED)
+            yield Choice(Source.PROFILES, Intention.TRAITS, lexicon.HINTED)
     if intent is Intent.SCENARIO and Kind.PERSON in plain:
-        yield Choice(Source.PROFILES, Intention.BEHAVIOR, cues.PLAIN)
-        yield Choice(Source.PROFILES, Intention.VALUES, cues.LIKELY)
+        yield Choice(Source.PROFILES, Intention.BEHAVIOR, lexicon.PLAIN)
+        yield Choice(Source.PROFILES, Intention.VALUES, lexicon.LIKELY)
 
 
 def _of_cues(plain: str, *, saying: bool) -> Iterator[Choice]:
     person = Kind.PERSON in plain
     told = [
         cue
-        for cue in cues.CUES
+        for cue in lexicon.CUES
         if (person or not cue.person) and cue.words.search(plain)
     ]
-    surely = any(cue.confidence > cues.FALLBACK for cue in told)
+    surely = any(cue.confidence > lexicon.FALLBACK for cue in told)
     for cue in told:
-        if cue.confidence > cues.FALLBACK or not surely:
+        if cue.confidence > lexicon.FALLBACK or not surely:
             yield Choice(cue.source, cue.intention, cue.confidence)
-    if person and cues.NOTED.search(plain):
-        yield Choice(Source.PROFILES, Intention.TRAITS, cues.HINTED)
+    if person and lexicon.NOTED.search(plain):
+        yield Choice(Source.PROFILES, Intention.TRAITS, lexicon.HINTED)
     if saying:
-        yield Choice(Source.MANUSCRIPT, Intention.DIALOGUE_OF, cues.PLAIN)
+        yield Choice(Source.MANUSCRIPT, Intention.DIALOGUE_OF, lexicon.PLAIN)
 
 
 def _is_about_saying(question: Question, plain: str) -> bool:
     """Say whether somebody's words are asked for, and not merely how they talk."""
     somebody = _SOMEBODY.search(plain) is not None
-    says = cues.SAYING.search(plain) is not None and asks_about_saying(question.text)
-    voice = next(cue for cue in cues.CUES if cue.intention is Intention.VOICE)
+    says = lexicon.SAYING.search(plain) is not None and asks_about_saying(question.text)
+    voice = next(cue for cue in lexicon.CUES if cue.intention is Intention.VOICE)
     return somebody and says and not voice.words.search(plain)
 
 
@@ -151,16 +151,16 @@ def _of_elements(named: Named) -> Iterator[Choice]:
     types = [claim.value for one in named.elements for claim in one.element_types]
     known = [one for one in INTENTIONS[Source.WORLD] if one in types]
     for intention in known:
-        yield Choice(Source.WORLD, intention, cues.PLAIN)
+        yield Choice(Source.WORLD, intention, lexicon.PLAIN)
     if not known:  # nobody said what it is: places are the commonest things
-        yield Choice(Source.WORLD, Intention.SETTING, cues.HINTED)
+        yield Choice(Source.WORLD, Intention.SETTING, lexicon.HINTED)
 
 
 def _of_the_world_outside(plain: str) -> Iterator[Choice]:
-    if cues.ALLUSION.search(plain):
-        yield Choice(Source.WEB, Intention.EXTERNAL_REFERENCE, cues.LIKELY)
-    if cues.CRAFT.search(plain):
-        yield Choice(Source.WEB, Intention.CRAFT, cues.LIKELY)
+    if lexicon.ALLUSION.search(plain):
+        yield Choice(Source.WEB, Intention.EXTERNAL_REFERENCE, lexicon.LIKELY)
+    if lexicon.CRAFT.search(plain):
+        yield Choice(Source.WEB, Intention.CRAFT, lexicon.LIKELY)
 
 
 def _best(choices: Iterable[Choice]) -> tuple[Choice, ...]:

@@ -1,0 +1,1 @@
+"""The application layer: builds services from settings and runs use cases."""

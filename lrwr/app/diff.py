@@ -1,0 +1,328 @@
+"""Two states of the manuscript made known beside the library, which stays as it is."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from lrwr.app.ingestion import Bounds
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import NotFound, SettingsProblem
+from lrwr.core.settings.library import Library
+
+if TYPE_CHECKING:
+    from lrwr.app.container import Services
+    from lrwr.core.adapters.source.git_revisions import Repository, Revision, Unread
+    from lrwr.core.bible.projection import Knowledge
+    from lrwr.core.ports.manuscript_source import Listing, ManuscriptSource
+    from lrwr.core.settings.model import Settings
+    from lrwr.pipeline.diff import Difference
+    from lrwr.pipeline.report import Emit, IngestReport
+
+INGESTED = "last ingest"
+NOW = "now"
+IGNORE_FILE = ".lrwrignore"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A state that is compared: `name` as it is told; `commit` empty of the files."""
+
+    name: str
+    commit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A document that is compared on neither side, and why."""
+
+    document: DocumentId
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What differs between two points; `documents` are those of both.
+
+    `remarks` are sentences for the writer.
+    """
+
+    before: Point
+    after: Point
+    difference: "Difference"
+    documents: tuple[DocumentId, ...] = ()
+    left_out: tuple[Left, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the writer wants compared: a revision, two as `a..b`, or one by its time.
+
+    With neither, the last ingest; the other side is the files as they are, unless two
+    revisions are named.
+    """
+
+    revision: str | None = None
+    since: str | None = None
+
+    @property
+    def of_git(self) -> bool:
+        """Whether git must be asked."""
+        return self.revision is not None or self.since is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    """A revision's manuscript, written out below `root` as it lies below the library."""
+
+    source: "ManuscriptSource"
+    left: tuple[Left, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Moving:
+    """Where revisions of the manuscript are written to: folders below `place`."""
+
+    library: Library
+    targets: Sequence[Path]
+    repository: "Repository"
+    place: Path
+
+
+@dataclass(frozen=True, slots=True)
+class _Learned:
+    known: "Knowledge"
+    left: tuple[Left, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+async def compare(
+    services: "Services",
+    targets: Sequence[Path],
+    asked: Asked,
+    place: Path,
+    emit: "Emit",
+) -> Compared:
+    """Compare two states of the manuscript under `targets`, which are absolute.
+
+    Nothing is sent anywhere, and the library is only read. Copies are made in the empty
+    folder `place`: delete it once the event loop is closed, for a thread of a stopped
+    comparison may write there until then. `emit` sees the reading.
+
+    Raises:
+        NotFound: There is no library, no repository, no such revision.
+        SettingsProblem: The question makes no sense, or part of the manuscript is
+            outside of the repository.
+        LrwrError: git fails.
+    """
+    settings, library = services.settings, services.library
+    if not asked.of_git:
+        services.require_library()
+    before, after, trees = Point(INGESTED), Point(NOW), dict[str, _Tree]()
+    if asked.of_git:
+        repository = await _repository(library, targets)
+        move = _Moving(library, targets, repository, place)
+        before, new = await _points(repository, asked)
+        after = new or after
+        for commit in {before.commit, after.commit} - {""}:
+            trees[commit] = await _tree(move, commit, settings)
+    async with _beside(settings, library, place / "library") as lent:
+        return await _compared(_Bench(lent, targets, trees, emit), before, after)
+
+
+class _Bench:
+    """A copy of the library that is led from one state to another."""
+
+    def __init__(
+        self,
+        lent: "Services",
+        targets: Sequence[Path],
+        trees: dict[str, _Tree],
+        emit: "Emit",
+    ) -> None:
+        self._lent = lent
+        self._targets = targets
+        self._trees = trees
+        self._emit = emit
+
+    async def learn(self, point: Point) -> _Learned:
+        """Return all that is known at a point; the copy is in that state then."""
+        if point == Point(INGESTED):
+            counts = await self._lent.passages.counts(Pipeline.AGENTIC)
+            if not counts.documents:
+                raise NotFound(
+                    "Nobody has read this manuscript for what is known in it",
+                    hint="Run `lrwr ingest --pipeline b` first.",
+                )
+            return _Learned(await self._lent.bible().knowledge())
+        tree = self._trees.get(point.commit)
+        bounds = Bounds(
+            complete=False, vectors=False, source=tree.source if tree else None
+        )
+        service = self._lent.processing(self._targets, asking=False, bounds=bounds)
+        report = await service.process(self._emit)
+        left = [Left(one.document, one.message) for one in report.problems]
+        left += tree.left if tree else ()
+        known = await self._lent.bible().knowledge()
+        return _Learned(known, tuple(left), _remarks(report, point))
+
+
+async def _compared(bench: _Bench, before: Point, after: Point) -> Compared:
+    from lrwr.pipeline.diff import difference, state_of
+
+    # The later state is the nearer one to what is known: only what differs between the
+    # two is then read anew, and once.
+    if before == Point(INGESTED):
+        old = await bench.learn(before)
+        new = await bench.learn(after)
+    else:
+        new = await bench.learn(after)
+        old = await bench.learn(before)
+    left = tuple({one.document: one for one in (*old.left, *new.left)}.values())
+    without = {one.document for one in left}
+    one = await asyncio.to_thread(state_of, old.known, without)
+    other = await asyncio.to_thread(state_of, new.known, without)
+    found = await asyncio.to_thread(difference, one, other)
+    return Compared(
+        before=before,
+        after=after,
+        difference=found,
+        documents=tuple(sorted({*old.known.texts, *new.known.texts})),
+        left_out=left,
+        remarks=(*old.remarks, *new.remarks),
+    )
+
+
+def _remarks(report: "IngestReport", point: Point) -> tuple[str, ...]:
+    if not (report.model and report.remarks):
+        return ()
+    return (
+        f"The language model has not read all of {point.name}: what only it tells may"
+        " seem to come or go.",
+    )
+
+
+@asynccontextmanager
+async def _beside(
+    settings: "Settings", library: Library, state: Path
+) -> "AsyncIterator[Services]":
+    """Lend out services over a passing copy of the library, with the same decisions."""
+    from lrwr.app.container import open_services
+    from lrwr.core.adapters.storage.sqlite.library_copy import copy_to_try_on
+    from lrwr.core.settings.library import library_of, prepare_state_dir
+
+    passing = replace(
+        settings,
+        state_dir=str(state),
+        pipeline=Pipeline.AGENTIC,
+        records=replace(settings.records, keeper="embedded"),
+    )
+    copied = library_of(passing)
+    prepare_state_dir(copied)
+    if library.database.exists():
+        await asyncio.to_thread(copy_to_try_on, library.database, copied.database)
+    async with open_services(passing) as lent:
+        yield lent
+
+
+async def _repository(library: Library, targets: Sequence[Path]) -> "Repository":
+    from lrwr.core.adapters.source.git_revisions import Repository
+
+    first = targets[0]
+    folder = first if first.is_dir() else first.parent
+    repository = await Repository.around(folder)
+    for target in targets:
+        if not target.is_relative_to(repository.top):
+            raise SettingsProblem(
+                f"{library.name_of(target)} is outside of the repository"
+                f" {repository.top}",
+                hint="Compare with the last ingest (`lrwr diff`), or keep all of the"
+                " manuscript in one repository.",
+            )
+    return repository
+
+
+async def _points(repository: "Repository", asked: Asked) -> tuple[Point, Point | None]:
+    if asked.since is not None:
+        if asked.revision is not None:
+            raise SettingsProblem(
+                "A revision and --since say two different things",
+                hint="Give one of them.",
+            )
+        return _point(await repository.before(asked.since)), None
+    left, dots, right = (asked.revision or "").partition("..")
+    if right.startswith("."):
+        raise SettingsProblem(
+            "Revisions with three dots are not compared", hint="Say it as REV1..REV2."
+        )
+    old = _point(await repository.revision(left if left or not dots else "HEAD"))
+    if not dots:
+        return old, None
+    return old, _point(await repository.revision(right or "HEAD"))
+
+
+def _point(revision: "Revision") -> Point:
+    return Point(revision.name, revision.commit)
+
+
+async def _tree(move: _Moving, commit: str, settings: "Settings") -> _Tree:
+    """Write a revision's manuscript out, with what is left out of it today."""
+    to, top, library = move.place / commit, move.repository.top, move.library
+    # Ids are paths from the library's folder, which may lie in the repository or
+    # around it: both are moved together.
+    shared = Path(os.path.commonpath([library.root, top]))
+    inside = [PurePosixPath(t.relative_to(top).as_posix()) for t in move.targets]
+    written = to / top.relative_to(shared)
+    await asyncio.to_thread(written.mkdir, parents=True)
+    unread = await move.repository.write_out(commit, inside, written)
+    moved = [to / target.relative_to(shared) for target in move.targets]
+    for target, now in zip(move.targets, moved, strict=True):
+        await asyncio.to_thread(_furnish, target, now)
+
+    def left(one: "Unread") -> Left:
+        path = os.path.relpath(top / one.path, library.root)
+        return Left(DocumentId(Path(path).as_posix()), one.reason)
+
+    root = to / library.root.relative_to(shared)
+    source = _Past(root, moved, settings.manuscript.exclude)
+    return _Tree(source, tuple(map(left, unread)))
+
+
+def _furnish(target: Path, moved: Path) -> None:
+    """Make a folder that a revision may not have, with today's patterns in it."""
+    if not target.is_dir():
+        return
+    moved.mkdir(parents=True, exist_ok=True)
+    patterns = target / IGNORE_FILE
+    if patterns.is_file() and not patterns.is_symlink():
+        (moved / IGNORE_FILE).write_bytes(patterns.read_bytes())
+
+
+class _Past:
+    """Files of a revision; a target that is one file may not have been there yet."""
+
+    def __init__(
+        self, root: Path, targets: Sequence[Path], exclude: Sequence[str]
+    ) -> None:
+        from lrwr.core.adapters.source.folder import FolderSource
+
+        there = [target for target in targets if target.exists()]
+        self._there = FolderSource(root, there, exclude)
+        self._all = FolderSource(root, targets, exclude)
+
+    async def list(self) -> "Listing":
+        """Return every manuscript file that the revision has."""
+        return await self._there.list()
+
+    def covers(self, document: DocumentId) -> bool:
+        """Say whether `document` would be listed, if the revision had it."""
+        return self._all.covers(document)
+
+    async def read(self, document: DocumentId) -> tuple[bytes, str]:
+        """Return the file's bytes and the revision that they belong to."""
+        return await self._there.read(document)

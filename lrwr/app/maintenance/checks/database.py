@@ -1,0 +1,161 @@
+"""The database, and the vector index that follows it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from lrwr.app.maintenance.finding import Finding, State, counted
+from lrwr.core.adapters.storage.sqlite.maintenance import (
+    Counts,
+    DatabaseFacts,
+    FeedFacts,
+)
+from lrwr.core.adapters.vectors.maintenance import ShardFacts, ShardState
+from lrwr.pipeline.changes import Changes
+
+REPAIR = "Run `lrwr repair`."
+
+
+def check_database(facts: DatabaseFacts) -> Finding:
+    """Say whether the file of the records is whole and of this schema."""
+    part = "database"
+    if facts.damage:
+        detail = f"It is damaged: {facts.damage[0]}."
+        return Finding(part, State.BROKEN, detail, REPAIR)
+    if facts.schema > facts.wanted:
+        detail = f"A newer lrwr made it: schema {facts.schema}, not {facts.wanted}."
+        return Finding(part, State.BROKEN, detail, "Upgrade lrwr.")
+    if facts.schema < facts.wanted:
+        detail = f"It is of schema {facts.schema}; lrwr is at {facts.wanted}."
+        remedy = "Run any command: the library is brought up to date by itself."
+        return Finding(part, State.WARNING, detail, remedy)
+    held = facts.counts
+    detail = f"Whole, schema {facts.schema}"
+    if held is not None:
+        documents = counted(held.documents, "document")
+        detail += f": {documents}, {counted(held.chunks, 'passage')}"
+    return Finding(part, State.OK, f"{detail}.")
+
+
+def check_words(facts: DatabaseFacts) -> Finding:
+    """Say whether the word index matches the passages."""
+    part = "word index"
+    if facts.words_fit is False:
+        detail = "It does not match the passages, facts or conversations."
+        return Finding(part, State.BROKEN, detail, REPAIR)
+    if facts.words_fit is None:
+        detail = "The database is busy, may only be read, or is not in order."
+        return Finding(part, State.NOT_CHECKED, detail)
+    return Finding(part, State.OK, "It matches the passages.")
+
+
+def check_jobs(counts: Counts) -> Finding:
+    """Say whether any work waits, hangs or failed."""
+    part, ingest = "jobs", "Run `lrwr ingest`."
+    running = f"{counted(counts.running, 'document')} in work"
+    if counts.failed:
+        detail = f"{counted(counts.failed, 'document')} could not be read or stored."
+        remedy = "Run `lrwr jobs --state failed` to see why."
+        return Finding(part, State.WARNING, detail, remedy)
+    if counts.stuck:
+        held = counted(counts.stuck, "job")
+        detail = f"{held} left by a run of lrwr that is gone."
+        return Finding(part, State.WARNING, detail, ingest)
+    if counts.waiting and not counts.running:
+        detail = f"{counted(counts.waiting, 'job')} waiting."
+        return Finding(part, State.WARNING, detail, ingest)
+    if counts.running:
+        return Finding(part, State.OK, f"Another lrwr runs: {running}.")
+    return Finding(part, State.OK, "Nothing waits, nothing failed.")
+
+
+def check_bare(counts: Counts, *, wanted: bool) -> Finding:
+    """Say how many passages have no vector; `wanted` says whether they should."""
+    part = "vectors"
+    if not wanted:
+        return Finding(part, State.OFF, "[embedding] model is off: words alone.")
+    if counts.bare:
+        bare = f"{counts.bare:,} of {counted(counts.chunks, 'passage')}"
+        detail = f"{bare} have none: they are found by words alone."
+        return Finding(part, State.WARNING, detail, "Run `lrwr ingest`.")
+    return Finding(part, State.OK, f"{counted(counts.chunks, 'passage')} embedded.")
+
+
+def check_index(
+    feed: FeedFacts, shard: ShardFacts, leftover: int, *, large: bool
+) -> Finding:
+    """Say who compares the vectors, and whether a shard matches the records.
+
+    `leftover` counts shards that nothing uses any more.
+    """
+    if large:
+        finding = _check_shard(feed, shard)
+    else:
+        detail = f"{counted(feed.vectors, 'vector')}, compared in memory."
+        leftover += shard.state is not ShardState.MISSING
+        finding = Finding("vector index", State.OK, detail)
+    if not leftover or finding.state is State.BROKEN:
+        return finding
+    old = f"{counted(leftover, 'shard')} that nothing uses any more."
+    remedy = f"{finding.remedy} `lrwr repair` removes what is left over.".strip()
+    return Finding(
+        finding.part, State.WARNING, f"{finding.detail} On disk: {old}", remedy
+    )
+
+
+def _check_shard(feed: FeedFacts, shard: ShardFacts) -> Finding:
+    part = "vector index"
+    anew = "The next search makes it anew."
+    if shard.state is ShardState.HELD:
+        detail = "Another lrwr holds the shard, or the folder may only be read."
+        return Finding(part, State.NOT_CHECKED, detail)
+    if shard.state is ShardState.MISSING:
+        return Finding(part, State.OK, f"Qdrant Edge; no shard yet. {anew}")
+    if shard.state is ShardState.BROKEN or shard.cursor is None:
+        return Finding(part, State.WARNING, f"The shard is damaged. {anew}", REPAIR)
+    if shard.cursor.epoch != feed.epoch:
+        return Finding(part, State.OK, f"Qdrant Edge; the shard is outdated. {anew}")
+    behind = feed.seq - shard.cursor.seq
+    if behind > 0:
+        detail = f"Qdrant Edge; {counted(behind, 'change')} behind."
+        return Finding(part, State.OK, f"{detail} The next search catches up.")
+    if shard.cursor.points != feed.vectors:
+        held = f"{shard.cursor.points:,} vectors, the records {feed.vectors:,}."
+        return Finding(part, State.BROKEN, f"The shard holds {held}", REPAIR)
+    detail = f"Qdrant Edge; {counted(feed.vectors, 'vector')}, as the records say."
+    return Finding(part, State.OK, detail)
+
+
+PART = "manuscript"
+INGEST = "Run `lrwr ingest`."
+
+
+def check_folders(folders: Sequence[Path]) -> Finding | None:
+    """Say what is wrong with where the manuscript should be; None when nothing is."""
+    if not folders:
+        detail = "lrwr does not know yet where it is."
+        return Finding(PART, State.OFF, detail, "Run `lrwr ingest FOLDER`.")
+    missing = [str(folder) for folder in folders if not folder.exists()]
+    if missing:
+        detail = f"Not there: {', '.join(missing)}. What was read of it is kept."
+        remedy = "Bring it back, or run `lrwr ingest FOLDER` with where it is now."
+        return Finding(PART, State.WARNING, detail, remedy)
+    return None
+
+
+def check_changes(folders: Sequence[Path], changes: Changes) -> Finding:
+    """Say how far the library is behind the manuscript."""
+    where = ", ".join(str(folder) for folder in folders)
+    behind = [
+        f"{len(documents):,} {said}"
+        for documents, said in (
+            (changes.changed, "new or changed"),
+            (changes.stale, "read by other settings or another version"),
+            (changes.gone, "gone"),
+        )
+        if documents
+    ]
+    if behind:
+        detail = f"{where}: {', '.join(behind)} since the last ingestion."
+        return Finding(PART, State.WARNING, detail, INGEST)
+    known = counted(len(changes.unchanged), "document")
+    return Finding(PART, State.OK, f"{where}: {known}, all as they were read.")

@@ -1,0 +1,144 @@
+"""Python, the settings, and the folders that a library stands in."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lrwr.app.maintenance.finding import Finding, State, counted, sentence, size_of
+from lrwr.core.settings.library import Library
+from lrwr.core.settings.model import Settings, Source
+from lrwr.core.settings.unsafe_folders import sync_warning
+
+LITTLE_SPACE = 500_000_000
+"""Bytes; with less the next ingestion may not fit."""
+
+NO_SPACE = 10_000_000
+
+OLDEST_PYTHON = (3, 11)
+
+
+@dataclass(frozen=True, slots=True)
+class FolderFacts:
+    """What is seen of a folder: `free` and `size` in bytes, `refusal` why not to write.
+
+    `drive` says what is wrong with the disk that holds it, None when nothing is.
+    """
+
+    path: Path
+    exists: bool
+    refusal: str
+    free: int
+    size: int
+    drive: str | None
+
+
+def check_python(version: tuple[int, int, int], lrwr: str) -> Finding:
+    """Say which Python runs which lrwr."""
+    shown = ".".join(str(part) for part in version)
+    if version < OLDEST_PYTHON:
+        return Finding(
+            "python",
+            State.BROKEN,
+            f"Python {shown} runs lrwr {lrwr}, which needs 3.11 or later.",
+            "Install lrwr again with a newer Python.",
+        )
+    return Finding("python", State.OK, f"Python {shown}, lrwr {lrwr}.")
+
+
+def check_settings(settings: Settings, files: Sequence[Path]) -> Finding:
+    """Say which `files` the settings were read from, and what they warn of."""
+    read = [str(path) for path in files if path.is_file()]
+    sources = {origin.source for origin in settings.origins.values()}
+    detail = f"Read from {' and '.join(read)}" if read else "No settings file"
+    if Source.ENVIRONMENT in sources:
+        detail += ", and from the environment"
+    detail += f"; {counted(len(settings.origins), 'setting')} changed."
+    if settings.warnings:
+        told = " ".join(sentence(warning) for warning in settings.warnings)
+        remedy = "Correct or unset the variable."
+        return Finding("settings", State.WARNING, f"{detail} {told}", remedy)
+    return Finding("settings", State.OK, detail)
+
+
+def look_at_folder(path: Path) -> FolderFacts:
+    """Look at a folder, and try whether a file can be made in it.
+
+    Nothing is left behind. Of a folder that is not there, the nearest one above it
+    that is tells about the disk.
+    """
+    exists = path.is_dir()
+    nearest = path
+    while not nearest.is_dir() and nearest != nearest.parent:
+        nearest = nearest.parent
+    return FolderFacts(
+        path=path,
+        exists=exists,
+        refusal=_refusal(nearest),
+        free=shutil.disk_usage(nearest).free,
+        size=_size(path) if exists else 0,
+        drive=sync_warning(path),
+    )
+
+
+def check_root(library: Library, facts: FolderFacts) -> Finding:
+    """Say where the library is; lrwr need not write there."""
+    if not facts.exists:
+        return Finding(
+            "library",
+            State.BROKEN,
+            f"There is no folder {library.root}.",
+            "Go to the folder of your manuscript.",
+        )
+    detail = f"{library.root}"
+    if facts.refusal and library.state_dir.is_relative_to(library.root):
+        detail += f" ({facts.refusal})"
+    return Finding("library", State.OK, f"{detail}.")
+
+
+def check_state(facts: FolderFacts) -> Finding:
+    """Say whether the folder where lrwr keeps what it knows can be used."""
+    part, free = "state folder", f"{size_of(facts.free)} free"
+    if not facts.exists:
+        detail = f"{facts.path} is not there yet; {free}."
+        return Finding(part, State.OFF, detail, "`lrwr ingest FOLDER` makes it.")
+    detail = f"{facts.path} holds {size_of(facts.size)}; {free}."
+    if facts.refusal:
+        return Finding(
+            part,
+            State.WARNING,
+            f"{detail} It may be read only: {facts.refusal}.",
+            "Searching works. To ingest, allow writing there, or set `state_dir`.",
+        )
+    if facts.free < NO_SPACE:
+        remedy = "Free some space: nothing more can be stored."
+        return Finding(part, State.BROKEN, detail, remedy)
+    if facts.drive:
+        remedy = "Set `state_dir` in lrwr.toml to a folder on this machine's own disk."
+        return Finding(part, State.WARNING, f"{detail} {facts.drive}", remedy)
+    if facts.free < LITTLE_SPACE:
+        return Finding(
+            part, State.WARNING, detail, "Free some space before you ingest."
+        )
+    return Finding(part, State.OK, detail)
+
+
+def _refusal(folder: Path) -> str:
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return ""
+    except OSError as error:
+        return (error.strerror or "no file can be made there").lower()
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += (Path(parent) / name).lstat().st_size
+            except OSError:
+                continue  # it went away meanwhile
+    return total

@@ -1,0 +1,249 @@
+"""The servers that answer, embed, look again, search and keep traces: whether they do.
+
+They are asked only where a setting turned them on, and the writer has allowed it.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from lrwr.app.egress import Keyring
+from lrwr.app.maintenance.checks.models import AskedModel, check_language_model
+from lrwr.app.maintenance.finding import Finding, State, broken, counted, sentence
+from lrwr.core.adapters.chat import factory as chatting
+from lrwr.core.adapters.chat.connection import Line
+from lrwr.core.adapters.chat.model_list import offered_by
+from lrwr.core.adapters.embed import factory as embedding
+from lrwr.core.adapters.embed.openai import Connection, OpenAIEmbedder, WrongLength
+from lrwr.core.adapters.http.egress_log import Noting
+from lrwr.core.adapters.http.rate_limit import Pace
+from lrwr.core.adapters.modal.factory import carried, connection_of, open_calls
+from lrwr.core.adapters.rerank import factory as reranking
+from lrwr.core.adapters.rerank.cohere import CohereReranker
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.traces import factory as tracing
+from lrwr.core.adapters.traces.langsmith import LangSmithTracer
+from lrwr.core.adapters.web import factory as searching
+from lrwr.core.adapters.web.tavily import TavilySearch, Unsaid
+from lrwr.core.model.errors import LrwrError, ServiceUnavailable, SettingsProblem
+from lrwr.core.settings.consent import HOSTED, Leave
+from lrwr.core.settings.model import Settings
+
+ELSEWHERE = ("openai", "server")
+"""Values of `embedding.model` with which a server embeds."""
+WORD = "lrwr"
+"""What an embedding server is given to try it: nothing of the writer's."""
+_LONGEST = 10.0
+"""Seconds that a server is given to answer."""
+_UNKNOWN = 1
+"""Numbers of a vector, where the setting does not say how many: the server will."""
+
+
+class _Timed(Protocol):
+    """A connection: a dataclass that says how many seconds it may take."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def timeout(self) -> float: ...
+
+
+Connected = TypeVar("Connected", bound=_Timed)
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """The embedding space that the settings name, and the length of its vectors."""
+
+    space: str
+    dimensions: int
+
+
+def space_of(settings: Settings) -> Space | None:
+    """Return the space of a server; None where none is set or it is not known."""
+    try:
+        connection = embedding.connection_of(settings)
+    except SettingsProblem:
+        return None
+    return Space(connection.space, connection.dimensions) if connection else None
+
+
+async def check_embeddings(
+    settings: Settings, keyring: Keyring, noting: Noting | None
+) -> Finding:
+    """Ask the server that embeds for the vector of one word.
+
+    Without `noting` nothing is noted: there is no library yet.
+    """
+    part = "embedding"
+    try:
+        connection = _embedding_of(settings)
+        leaving = noting if embedding.leaves(settings) else None
+        line = Line(_once(), noting=leaving)
+        key = str if connection.own else partial(keyring.key, "openai-embeddings")
+        asked = OpenAIEmbedder(connection, line, key, _counted)
+        try:
+            await asked.embed([WORD])
+        finally:
+            await asked.aclose()
+    except WrongLength as wrong:
+        told = settings.embedding.dimensions
+        says = f"says {told}" if told else "is not set"
+        detail = f"{wrong.server} gives vectors of {wrong.gives} numbers, and"
+        detail += f" `embedding.dimensions` {says}."
+        return Finding(part, State.BROKEN, detail, wrong.hint)
+    except LrwrError as error:
+        return _failed(part, error, keyring, "openai-embeddings")
+    detail = f"{connection.server} answers, and has {connection.name}:"
+    return Finding(part, State.OK, f"{detail} {connection.dimensions} numbers a text.")
+
+
+async def check_cohere(
+    settings: Settings, keyring: Keyring, noting: Noting | None
+) -> Finding:
+    """Ask Cohere whether it has the model. No text is sent."""
+    part = "reranker"
+    try:
+        connection = _in_short(reranking.connection_of(settings))
+        key = partial(keyring.key, "cohere")
+        asked = CohereReranker(connection, key, noting, pace=_once())
+        reranks = await asked.knows_its_model()
+    except LrwrError as error:
+        return _failed(part, error, keyring, "cohere")
+    if not reranks:
+        detail = f"Cohere has {connection.model}, and it does not rerank."
+        remedy = "Set `rerank.cohere_model` to a model that does."
+        return Finding(part, State.BROKEN, detail, remedy)
+    candidates = counted(settings.rerank.looked_at, "candidate")
+    detail = f"Cohere answers, and has {connection.model}; {candidates}."
+    return Finding(part, State.OK, detail)
+
+
+async def check_langsmith(
+    settings: Settings, keyring: Keyring, noting: Noting | None
+) -> Finding:
+    """Ask LangSmith whether it takes the key. Nothing of a trace is sent."""
+    part = "traces"
+    try:
+        connection = _in_short(tracing.connection_of(settings))
+        key = partial(keyring.key, "langsmith")
+        await LangSmithTracer(connection, key, noting).knows_the_key()
+    except LrwrError as error:
+        return _failed(part, error, keyring, "langsmith")
+    detail = f"LangSmith answers; project {connection.project},"
+    texts = "with your texts." if connection.texts else "without your texts."
+    if settings.traces.texts and not connection.texts:
+        texts = "without your texts: `traces.texts` does not count in a folder's file."
+    return Finding(part, State.OK, f"{detail} {texts}")
+
+
+async def check_openai(
+    settings: Settings, keyring: Keyring, noting: Noting | None
+) -> Finding:
+    """Ask OpenAI which models it has for the key. No model is asked: nothing is paid."""
+    part = "language model"
+    refused = keyring.refusal("openai")
+    if refused is not None:
+        return Finding(part, State.OFF, sentence(str(refused)), refused.hint)
+    try:
+        connection = _in_short(chatting.connection_of(settings, keyring.env))
+        async with aclosing(Line(_once(), noting=noting)) as line:
+            offered = await offered_by(connection, line)
+    except LrwrError as error:
+        return _failed(part, error, keyring, "openai")
+    names = tuple(chatting.models_of(settings).values())
+    return check_language_model(AskedModel(connection, True, offered, names))
+
+
+async def check_web(
+    settings: Settings, keyring: Keyring, noting: Noting | None
+) -> Finding:
+    """Ask Tavily what the account has used. Nothing is searched for: nothing is paid."""
+    part = "web search"
+    refused = keyring.refusal("tavily")
+    if refused is not None:
+        return Finding(part, State.OFF, sentence(str(refused)), refused.hint)
+    try:
+        connection = _in_short(searching.connection_of(settings, keyring.env))
+        asked = TavilySearch(connection, sentence_spans, noting=noting)
+        found = await asked.takes_the_key()
+    except Unsaid as error:
+        return Finding(part, State.NOT_CHECKED, sentence(str(error)), error.hint)
+    except LrwrError as error:
+        return _failed(part, error, keyring, "tavily")
+    if found is None:
+        return Finding(part, State.OK, "Tavily takes the key.")
+    used = f"{found.used:,} of the plan's {found.of:,} credits are used"
+    return Finding(part, State.OK, f"Tavily takes the key; {used}.")
+
+
+def sent_elsewhere(settings: Settings, leave: Callable[[str], Leave]) -> list[str]:
+    """Return, a sentence each, what leaves this machine besides a language model's."""
+    told = [
+        f"{hosted.title} is sent {hosted.what_in(settings)}."
+        for name, hosted in HOSTED.items()
+        if hosted.setting != "model.use" and leave(name).may
+    ]
+    if settings.embedding.model == "server" and embedding.leaves(settings):
+        connection = _embedding_of(settings)
+        told.append(f"Your whole text is sent to {connection.host}, to be embedded.")
+    return told
+
+
+def _embedding_of(settings: Settings) -> Connection:
+    """Return who embeds, asked quickly; with a guess where the length is not known."""
+    about = settings.embedding
+    if about.model == "server" and about.name and not about.dimensions:
+        about = replace(about, dimensions=_UNKNOWN)
+    return _in_short(embedding.connection_of(replace(settings, embedding=about)))
+
+
+def _in_short(connection: Connected | None) -> Connected:
+    """Return a connection that is not waited for long; that there is one is known."""
+    if connection is None:
+        raise LookupError("a service was asked that is not turned on")
+    return replace(connection, timeout=min(connection.timeout, _LONGEST))
+
+
+def _failed(part: str, error: LrwrError, keyring: Keyring, service: str) -> Finding:
+    if keyring.refusal(service) is not None:
+        return Finding(part, State.OFF, sentence(str(error)), error.hint)
+    if isinstance(error, ServiceUnavailable) and error.retryable:
+        return Finding(part, State.WARNING, sentence(str(error)), error.hint)
+    return broken(part, error)
+
+
+def _once() -> Pace:
+    """Return the pace of one who is asked once, and not waited for."""
+    return Pace(concurrency=1, patience=0.0)
+
+
+def _counted(texts: Sequence[str]) -> list[int]:
+    return [1] * len(texts)
+
+
+PART = "ingestion"
+
+
+async def check_modal(
+    settings: Settings, keyring: Keyring, noting: Noting | None
+) -> Finding:
+    """Ask Modal whether it takes the token and has the app. No text is sent.
+
+    Without `noting` nothing is noted: there is no library yet.
+    """
+    try:
+        connection = connection_of(settings)
+        if connection is None:
+            raise LookupError("Modal is not turned on")
+        carried(settings)
+        library, token = keyring.library, keyring.modal_token
+        async with aclosing(open_calls(connection, library, token, noting)) as calls:
+            await calls.look()
+    except LrwrError as error:
+        return broken(PART, error)
+    containers = counted(settings.ingest.containers, "container")
+    detail = f"Modal answers, and has {connection.app}; at most {containers}."
+    return Finding(PART, State.OK, detail)

@@ -1,0 +1,112 @@
+"""The Qdrant server that keeps vectors: whether it answers, and holds what it should.
+
+It is asked only where a setting turned it on, and the writer has allowed it.
+"""
+
+from collections.abc import Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Protocol
+
+from lrwr.app.container import Services, open_services
+from lrwr.app.maintenance.finding import Finding, State, broken, counted, sentence
+from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
+from lrwr.core.adapters.storage.sqlite.maintenance import feed_of
+from lrwr.core.adapters.vectors.collection import Collection, Cursor
+from lrwr.core.adapters.vectors.factory import connection_of, told_apart
+from lrwr.core.adapters.vectors.qdrant import collection_name, mark_of
+from lrwr.core.adapters.vectors.qdrant_http import Connection, Wire
+from lrwr.core.model.errors import LrwrError, ServiceUnavailable
+from lrwr.core.settings.model import Settings
+
+PART = "vector index"
+
+_MEANWHILE = "Vectors are compared on this machine meanwhile."
+_ANEW = "The next search makes it anew."
+
+
+class Space(Protocol):
+    """An embedding space, and how many numbers its vectors have."""
+
+    @property
+    def space(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """How many."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What a collection should bear and hold: see `Cursor`."""
+
+    mark: str
+    epoch: str
+    seq: int
+    vectors: int
+
+
+async def check_qdrant(
+    settings: Settings, env: Mapping[str, str], model: Space | None, *, in_order: bool
+) -> Finding:
+    """Ask the server how far the library's collection has come.
+
+    `model` is None where nothing is embedded. `in_order` says whether the database can
+    be read: without it nothing is asked. What leaves this machine is noted.
+    """
+    if model is None or not in_order:
+        detail = "Qdrant is set; it is asked once passages are embedded."
+        return Finding(PART, State.NOT_CHECKED, detail)
+    try:
+        connection = connection_of(settings, env)
+        async with open_services(settings) as services:
+            refused = services.outward.refusal("qdrant")
+            if refused is not None or connection is None:
+                detail = f"Qdrant is not asked. {_MEANWHILE}"
+                remedy = refused.told if refused else ""
+                return Finding(PART, State.WARNING, detail, remedy)
+            return await _looked_at(settings, services, connection, model)
+    except ServiceUnavailable as error:
+        detail = f"{sentence(str(error))} {_MEANWHILE}"
+        return Finding(PART, State.WARNING, detail, error.hint)
+    except LrwrError as error:
+        return broken(PART, error)
+
+
+async def _looked_at(
+    settings: Settings, services: Services, connection: Connection, model: Space
+) -> Finding:
+    pipeline, library = settings.pipeline, services.library
+    outward = services.outward
+    feed = SqliteChangeFeed(outward.database)
+    apart = told_apart(library.root, await feed.library())
+    wire = Wire(connection, noting=None if connection.own else outward.noting)
+    name = collection_name(apart, pipeline, model.space)
+    async with aclosing(Collection(wire, name, model.dimensions)) as collection:
+        cursor = await collection.cursor()
+        held = await collection.count() if cursor else 0
+    facts = feed_of(library.database, pipeline, model.space)
+    due = Due(mark_of(library.index_dir, name), facts.epoch, facts.seq, facts.vectors)
+    return told_of(f"Qdrant at {connection.host}", cursor, held, due)
+
+
+def told_of(where: str, cursor: Cursor | None, held: int, due: Due) -> Finding:
+    """Say whether a collection that holds so many vectors is as it should be."""
+    if cursor is None:
+        detail = f"{where} answers, and has no collection of this library yet."
+        return Finding(PART, State.OK, f"{detail} {_ANEW}")
+    if (cursor.mark, cursor.epoch) != (due.mark, due.epoch):
+        detail = f"{where} answers; its collection is outdated. {_ANEW}"
+        return Finding(PART, State.OK, detail)
+    behind = due.seq - cursor.seq
+    if behind > 0:
+        detail = f"{where} answers; {counted(behind, 'change')} behind."
+        return Finding(PART, State.OK, f"{detail} The next search catches up.")
+    if held != due.vectors:
+        detail = f"{where} holds {held:,} vectors, the records {due.vectors:,}."
+        return Finding(PART, State.BROKEN, detail, "Run `lrwr repair`.")
+    detail = f"{where} answers; {counted(held, 'vector')}, as the records say."
+    return Finding(PART, State.OK, detail)

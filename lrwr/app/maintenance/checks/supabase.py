@@ -1,0 +1,207 @@
+"""The Supabase project that is set: whether it is ready, and has this library.
+
+It is asked only where the writer has not forbidden it. A project that is merely set,
+and keeps nothing yet, makes nothing broken.
+"""
+
+from contextlib import aclosing
+from dataclasses import replace
+
+from lrwr.app.egress import Keyring
+from lrwr.app.maintenance.finding import Finding, State, broken, counted, sentence
+from lrwr.app.supabase_project import SERVICE
+from lrwr.core.adapters.auth.factory import choose_auth
+from lrwr.core.adapters.auth.project import Project
+from lrwr.core.adapters.http.egress_log import Noting
+from lrwr.core.adapters.storage.supabase.library_link import Binding, binding_in
+from lrwr.core.adapters.storage.supabase.migrator import migrations, missing
+from lrwr.core.adapters.storage.supabase.records import State as Stand
+from lrwr.core.adapters.storage.supabase.records import SupabaseRecords, scripts_run
+from lrwr.core.adapters.storage.supabase.rpc import Hosted
+from lrwr.core.model.errors import (
+    LrwrError,
+    NotFound,
+    ServiceUnavailable,
+    SettingsProblem,
+    StoreProblem,
+)
+from lrwr.core.ports.auth import Account
+from lrwr.core.settings.consent import HOSTED
+from lrwr.core.settings.model import Settings
+
+PART = "records"
+
+_LONGEST = 10
+"""Seconds that a project is given to answer."""
+
+
+def is_set(settings: Settings) -> bool:
+    """Say whether there is a project to be looked at."""
+    return settings.records.keeper == SERVICE or bool(settings.supabase.url.strip())
+
+
+async def check_supabase(
+    settings: Settings, keyring: Keyring, noting: Noting | None
+) -> Finding:
+    """Ask the project who is signed in, which scripts it has run, and for the library.
+
+    Without `noting` nothing is noted: there is no library here yet. No text is sent.
+    """
+    kept = settings.records.keeper == SERVICE
+    try:
+        refused = why_not_asked(keyring)
+        if refused is not None:
+            return Finding(PART, State.OFF, sentence(str(refused)), refused.hint)
+        return await _looked_at(settings, keyring, noting)
+    except ServiceUnavailable as error:
+        if error.retryable:
+            return Finding(
+                PART, State.WARNING, _meanwhile(error, kept=kept), error.hint
+            )
+        return _failed(error, kept=kept)
+    except LrwrError as error:
+        return _failed(error, kept=kept)
+
+
+def told_of(bound: Binding, stand: Stand, *, kept: bool) -> Finding:
+    """Say how a working copy stands to the library that it is bound to.
+
+    `kept` says whether the project keeps it by now, or is only pushed to.
+    """
+    behind = max(0, stand.version - bound.cursor)
+    there = f"{bound.name} is there"
+    if kept and bound.apart:
+        detail = f"{there}; something was read here that the project does not know yet."
+        return Finding(PART, State.BROKEN, detail, "Take it there: lrwr push")
+    if bound.apart:
+        also = ", and others have changed it there" if stand.others else ""
+        detail = f"{there}, a copy: something was read here since{also}."
+        return Finding(PART, State.OK, f"{detail} `lrwr push` takes it there.")
+    if behind and kept:
+        detail = f"{there}; this copy is {counted(behind, 'change')} behind."
+        return Finding(
+            PART, State.OK, f"{detail} The next command that reads it catches up."
+        )
+    if behind:
+        detail = f"{there}, {counted(behind, 'change')} ahead of here."
+        return Finding(PART, State.OK, f"{detail} `lrwr pull` brings them.")
+    return Finding(PART, State.OK, f"{there}, and all of it is here.")
+
+
+def why_not_asked(keyring: Keyring) -> LrwrError | None:
+    """Return why nothing may be asked: a denial holds for a project that is only set."""
+    refused = keyring.refusal(SERVICE)
+    if refused is not None:
+        return refused
+    if keyring.consents.answer(keyring.library, SERVICE) is not False:
+        return None
+    title = HOSTED[SERVICE].title
+    return SettingsProblem(
+        f"You denied {title} for this folder: it is not asked",
+        hint=f"To allow it: lrwr privacy allow {SERVICE}",
+    )
+
+
+async def _looked_at(
+    settings: Settings, keyring: Keyring, noting: Noting | None
+) -> Finding:
+    about = settings.supabase
+    quick = replace(about, timeout=min(about.timeout, _LONGEST))
+    way = choose_auth(replace(settings, supabase=quick), keyring.env)
+    account = await way.auth.account()
+    kept = settings.records.keeper == SERVICE
+    if account is None:
+        state = State.BROKEN if kept else State.OFF
+        detail = f"Nobody is signed in at {way.project.host}."
+        return Finding(PART, state, detail, "Sign in: lrwr login")
+    async with aclosing(Hosted(way.project, way.auth.token, noting)) as hosted:
+        await _check_tables(hosted, way.project)
+        bound = binding_in(keyring.library.database)
+        if bound is None:
+            found = _not_there(kept=kept)
+        else:
+            _check_home(bound, way.project, account)
+            found = told_of(bound, await _stand(hosted, bound), kept=kept)
+    detail = f"{account.email} at {way.project.host}. {found.detail}"
+    return replace(found, detail=detail)
+
+
+async def _check_tables(hosted: Hosted, project: Project) -> None:
+    """Make sure that the project has run every script.
+
+    Raises:
+        StoreProblem: It has not.
+    """
+    hint = "Run in the project's SQL editor what `lrwr doctor --sql` prints."
+    try:
+        run = await scripts_run(hosted)
+    except StoreProblem as error:
+        names = f"{migrations()[0].name} to {migrations()[-1].name}"
+        raise StoreProblem(
+            f"{project.host} has none of lrwr's tables: {names} were not run there",
+            hint=hint,
+        ) from error
+    lacking = [one.name for one in missing(run)]
+    if lacking:
+        raise StoreProblem(
+            f"{project.host} lacks some of lrwr's tables: {', '.join(lacking)} was not"
+            " run there",
+            hint=hint,
+        )
+
+
+def _check_home(bound: Binding, project: Project, account: Account) -> None:
+    """Make sure that it is this project and this account that have the library.
+
+    Raises:
+        StoreProblem: Another has.
+    """
+    if bound.project != project.url:
+        raise StoreProblem(
+            f"{bound.name} is kept at {bound.project}, and `supabase.url` leads to"
+            f" {project.url}",
+            hint="Set `supabase.url` back, or take the library there: lrwr push --new",
+        )
+    if bound.account != account.id:
+        raise StoreProblem(
+            f"{bound.name} belongs to another account at {project.host} than"
+            f" {account.email}",
+            hint="Sign in with that account: lrwr login",
+        )
+
+
+async def _stand(hosted: Hosted, bound: Binding) -> Stand:
+    """Return where the library stands there.
+
+    Raises:
+        NotFound: It is not there any more.
+        LrwrError: The project refuses, or does not answer.
+    """
+    records = SupabaseRecords(hosted, bound.library, bound.writer)
+    try:
+        return await records.state(bound.cursor)
+    except NotFound as error:
+        raise NotFound(
+            f"{bound.name} is not there any more",
+            hint="Take it there anew: lrwr push --new",
+        ) from error
+
+
+def _not_there(*, kept: bool) -> Finding:
+    detail = "This library is not kept there"
+    if kept:
+        remedy = "Take it there with `lrwr push`, or bring one here with `lrwr pull`."
+        return Finding(PART, State.BROKEN, f"{detail} yet.", remedy)
+    return Finding(PART, State.OK, f"{detail}; `lrwr push` would take it there.")
+
+
+def _meanwhile(error: LrwrError, *, kept: bool) -> str:
+    what = " What is here is read meanwhile; nothing can be changed." if kept else ""
+    return f"{sentence(str(error))}{what}"
+
+
+def _failed(error: LrwrError, *, kept: bool) -> Finding:
+    """Return what a failure says: nothing is broken while nothing is kept there."""
+    if kept:
+        return broken(PART, error)
+    return Finding(PART, State.WARNING, sentence(str(error)), error.hint)

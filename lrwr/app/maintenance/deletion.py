@@ -1,0 +1,321 @@
+"""Forgetting a library: what lrwr keeps of it goes, wherever it is, records last.
+
+The manuscript, `lrwr.toml` and `lrwr.canon.toml` are the writer's and stay.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from lrwr.app.egress import Keyring
+from lrwr.app.maintenance.checks.supabase import why_not_asked
+from lrwr.app.maintenance.finding import counted, sentence
+from lrwr.app.maintenance.local_data import (
+    UNFINISHED,
+    KeptHere,
+    check_nobody_uses,
+    is_made_by_lrwr,
+    kept_here,
+    leave_folder,
+    take_away,
+)
+from lrwr.app.maintenance.remote_data import (
+    Known,
+    Left,
+    Removed,
+    keep_unfinished,
+    known_elsewhere,
+    remove_collections,
+    remove_hosted,
+)
+from lrwr.core.adapters.storage.sqlite.document_snapshots import Weight, weigh
+from lrwr.core.model.errors import LrwrError, NotFound, StoreProblem
+from lrwr.core.settings.addresses import host_of
+from lrwr.core.settings.consent import HOSTED, LONGEST, Consents, refusal_of
+from lrwr.core.settings.library import Library, check_state_dir, library_of
+from lrwr.core.settings.model import Settings, Source
+from lrwr.core.settings.places import consent_dir
+
+Say = Callable[[str], None]
+
+_AGAIN = "Run `lrwr forget` again."
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What would go. Nothing is asked or changed to find that out.
+
+    `asked` are the servers that would be asked to remove something; `refused` says,
+    a sentence each, what stays since the writer does not let a server be asked. `unsafe`
+    says why a yes beforehand does not count; empty where it does.
+    """
+
+    library: Library
+    everywhere: bool
+    kept: KeptHere
+    weight: Weight
+    known: Known
+    asked: tuple[str, ...]
+    answers: tuple[Path, ...]
+    unsafe: str = ""
+    refused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What is gone, a sentence each, and what is left."""
+
+    gone: tuple[str, ...]
+    left: tuple[Left, ...]
+
+
+def plan_forgetting(settings: Settings, *, everywhere: bool) -> Plan:
+    """Return what forgetting the library would remove.
+
+    Raises:
+        NotFound: lrwr keeps nothing of this folder.
+        SettingsProblem: The settings name a folder that cannot be the library's.
+        StoreProblem: There is a link in the state folder.
+    """
+    library = library_of(settings)
+    check_state_dir(library)
+    answers = _answers(library)
+    if not (is_made_by_lrwr(library) or answers):
+        raise NotFound(
+            f"lrwr keeps nothing of {library.root}",
+            hint="Go to the library's folder, or to one below it.",
+        )
+    kept = kept_here(library) if is_made_by_lrwr(library) else KeptHere((), ())
+    weight = weigh(library.database) if library.database.exists() else Weight()
+    known = known_elsewhere(library, weight)
+    asked = _asked(settings, library, known) if everywhere else ()
+    refused = _stays_there(settings, library, known) if everywhere else ()
+    return Plan(
+        library,
+        everywhere,
+        kept,
+        weight,
+        known,
+        asked,
+        answers,
+        _why_unsafe(settings, library),
+        refused,
+    )
+
+
+async def forget_library(
+    plan: Plan, settings: Settings, env: Mapping[str, str], say: Say
+) -> Forgotten:
+    """Remove what `plan` names: on servers, then here, and the records last.
+
+    A server that does not do its part stops nothing: what is left there is remembered
+    in the state folder, and goes with the next run. So is the rest of a run that was
+    ended. `say` is told of each thing that is gone.
+
+    Raises:
+        StoreProblem: Another process uses the library, or a file cannot be deleted.
+    """
+    library = plan.library
+    check_nobody_uses(library)
+    gone, left, rest = await _elsewhere(plan, settings, env, say)
+    if plan.kept.parts:
+        check_nobody_uses(library)
+    if rest != Known():
+        keep_unfinished(library, rest)
+    else:
+        (library.state_dir / UNFINISHED).unlink(missing_ok=True)
+        gone += _drop_answers(plan, say)
+    for part in take_away(plan.kept):
+        gone.append(f"{part.what}: {plan.library.state_dir}")
+        say(f"Gone: {part.what}.")
+    leave_folder(library)
+    if plan.kept.others:
+        left.append(_not_ours(plan))
+    return Forgotten(tuple(gone), tuple(left))
+
+
+async def _elsewhere(
+    plan: Plan, settings: Settings, env: Mapping[str, str], say: Say
+) -> tuple[list[str], list[Left], Known]:
+    """Remove what servers keep; return what is gone, what is left, and what to try."""
+    if not plan.everywhere:
+        return [], _untouched(plan.known), Known()
+    gone: list[str] = []
+    left: list[Left] = []
+    rest = Known()
+    if plan.weight.unread and settings.supabase.url:
+        left.append(_unknown(settings))
+    for step in _steps(plan, settings, env):
+        removed = await _tried(step)
+        gone += [f"{name}: {removed.where}" for name in removed.gone]
+        left += removed.left
+        if removed.gone:
+            say(f"Gone: {step.told(removed.gone)} at {removed.where}.")
+        if removed.again:
+            rest = _together(rest, step.about)
+    return gone, left, rest
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One server: what it may keep of the library, and what removes it there."""
+
+    where: str
+    about: Known
+    take: Callable[[], Awaitable[Removed]]
+
+    def told(self, gone: tuple[str, ...]) -> str:
+        """Say what is gone."""
+        return (
+            ", ".join(gone) if self.about.hosted else counted(len(gone), "collection")
+        )
+
+
+def _steps(plan: Plan, settings: Settings, env: Mapping[str, str]) -> list[_Step]:
+    steps, known, library = [], plan.known, plan.library
+    vectors = replace(known, hosted=None)
+    refused = _refusal(settings, library)
+    if vectors != Known() and refused is None:
+        take = partial(remove_collections, settings, env, library, vectors)
+        steps.append(_Step("Qdrant", vectors, take))
+    elif known.marks and refused is not None:
+        steps.append(_Step("Qdrant", vectors, partial(_refuse, refused)))
+    if known.hosted:
+        denied = _refusal_of_project(settings, library)
+        take = partial(remove_hosted, settings, env, library, known.hosted)
+        take = partial(_refuse, denied) if denied else take
+        steps.append(_Step("Supabase", Known(hosted=known.hosted), take))
+    return steps
+
+
+async def _tried(step: _Step) -> Removed:
+    """Take a step; a failure is what is left, to be tried again."""
+    try:
+        return await step.take()
+    except LrwrError as error:
+        hosted = step.about.hosted
+        names = (hosted.name,) if hosted else step.about.made
+        remedy = f"{sentence(error.hint)} {_AGAIN}" if error.hint else _AGAIN
+        left = Left(step.where, names, str(error), remedy)
+        return Removed(step.where, left=(left,), again=True)
+
+
+async def _refuse(refused: LrwrError) -> Removed:
+    raise refused
+
+
+def _refusal(settings: Settings, library: Library) -> LrwrError | None:
+    return refusal_of(settings, library, "qdrant", Consents(consent_dir()))
+
+
+def _refusal_of_project(settings: Settings, library: Library) -> LrwrError | None:
+    return why_not_asked(Keyring(settings, library, Consents(consent_dir()), {}))
+
+
+def _together(one: Known, other: Known) -> Known:
+    return Known(
+        library=one.library or other.library,
+        named=one.named or other.named,
+        marks={**one.marks, **other.marks},
+        hosted=one.hosted or other.hosted,
+    )
+
+
+def _untouched(known: Known) -> list[Left]:
+    """Say what was left alone because only this machine was meant."""
+    left = []
+    why = "you said `--here`"
+    if known.marks:
+        remedy = "Delete them in Qdrant's dashboard: lrwr does not know them any more."
+        left.append(Left("Qdrant", known.made, why, remedy))
+    if known.hosted:
+        remedy = "It is there for your other machines, and for `lrwr pull`."
+        left.append(Left("Supabase", (known.hosted.name,), why, remedy))
+    return left
+
+
+def _unknown(settings: Settings) -> Left:
+    """Say that a project may keep the library, and nobody knows any more which it is."""
+    return Left(
+        f"Supabase at {host_of(settings.supabase.url)}",
+        (),
+        "the library's file cannot be read, which said what is kept there",
+        "If it is kept there: `lrwr pull` it into an empty folder, and `lrwr forget` in"
+        " that.",
+    )
+
+
+def _asked(settings: Settings, library: Library, known: Known) -> tuple[str, ...]:
+    """Name the servers that would be asked."""
+    asked = []
+    some = replace(known, hosted=None) != Known()
+    may = some and _refusal(settings, library) is None
+    if settings.vectors.keeper == "qdrant" and may:
+        host = HOSTED["qdrant"].host_in(settings)
+        asked.append(f"Qdrant at {host}: the vectors of this library")
+    elif known.marks:
+        asked.append("Qdrant: vectors of this library that were kept there before")
+    if known.hosted and _refusal_of_project(settings, library) is None:
+        host, name = host_of(known.hosted.project), known.hosted.name
+        told = f"the library {name}, with its conversations and files, for all machines"
+        asked.append(f"Supabase at {host}: {told}")
+    return tuple(asked)
+
+
+def _stays_there(settings: Settings, library: Library, known: Known) -> tuple[str, ...]:
+    """Say what stays in a project that may not be asked, and what to do about it."""
+    refused = _refusal_of_project(settings, library) if known.hosted else None
+    if refused is None or known.hosted is None:
+        return ()
+    told = f"At {host_of(known.hosted.project)} the library {known.hosted.name} stays."
+    return (f"{told} {sentence(str(refused))} {refused.hint}",)
+
+
+def _answers(library: Library) -> tuple[Path, ...]:
+    """Return the files that keep what the writer answered and was told of this folder."""
+    folder, found = consent_dir(), []
+    if not folder.is_dir():
+        return ()
+    for path in sorted(folder.glob("*.json")):
+        kept: object = None
+        with suppress(OSError, ValueError, RecursionError), path.open("rb") as file:
+            kept = json.loads(file.read(LONGEST))
+        if isinstance(kept, dict) and kept.get("folder") == str(library.root):
+            found.append(path)
+    return tuple(found)
+
+
+def _drop_answers(plan: Plan, say: Say) -> list[str]:
+    try:
+        for path in plan.answers:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreProblem(
+            f"{error.filename} cannot be deleted: {error.strerror}.",
+            hint=f"Check your rights there. {_AGAIN}",
+        ) from error
+    if not plan.answers:
+        return []
+    say("Gone: your answers about services for this folder.")
+    return [f"your answers about services: {plan.answers[0].parent}"]
+
+
+def _not_ours(plan: Plan) -> Left:
+    return Left(
+        str(plan.library.state_dir),
+        plan.kept.others,
+        "lrwr did not make them",
+        "Look at them, and delete them by hand.",
+    )
+
+
+def _why_unsafe(settings: Settings, library: Library) -> str:
+    """Say why a yes that was given beforehand does not count."""
+    theirs = settings.origin("state_dir").source is Source.LIBRARY
+    if not theirs or library.state_dir.is_relative_to(library.root):
+        return ""
+    where = settings.origin("state_dir").where
+    return f"{where} names {library.state_dir}, outside of this folder"

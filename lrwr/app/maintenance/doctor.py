@@ -1,0 +1,288 @@
+"""The doctor: looks at every part in turn, and says how it is."""
+
+import asyncio
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lrwr import __version__
+from lrwr.app.container import open_services
+from lrwr.app.egress import Keyring
+from lrwr.app.maintenance.checks.database import (
+    PART,
+    check_bare,
+    check_changes,
+    check_database,
+    check_folders,
+    check_index,
+    check_jobs,
+    check_words,
+)
+from lrwr.app.maintenance.checks.environment import (
+    check_python,
+    check_root,
+    check_settings,
+    check_state,
+    look_at_folder,
+)
+from lrwr.app.maintenance.checks.hosted import (
+    ELSEWHERE,
+    Space,
+    check_cohere,
+    check_embeddings,
+    check_langsmith,
+    check_modal,
+    check_openai,
+    check_web,
+    sent_elsewhere,
+    space_of,
+)
+from lrwr.app.maintenance.checks.hosted import PART as INGESTION
+from lrwr.app.maintenance.checks.models import (
+    AskedModel,
+    check_language_model,
+    check_model,
+    check_reranker,
+    check_server,
+    check_services,
+)
+from lrwr.app.maintenance.checks.qdrant import check_qdrant
+from lrwr.app.maintenance.checks.supabase import PART as RECORDS
+from lrwr.app.maintenance.checks.supabase import check_supabase, is_set
+from lrwr.app.maintenance.finding import Finding, State, broken
+from lrwr.core.adapters.chat.factory import OLLAMA, connection_of, models_of
+from lrwr.core.adapters.chat.local_servers import HOST, Server, ask_server, models_at
+from lrwr.core.adapters.chat.openai import Connection
+from lrwr.core.adapters.embed.self_test import ModelFacts, look_at_model
+from lrwr.core.adapters.storage.sqlite.maintenance import examine, feed_of
+from lrwr.core.adapters.vectors.edge import shard_name
+from lrwr.core.adapters.vectors.factory import EDGE_FROM
+from lrwr.core.adapters.vectors.maintenance import look_at_shard, shards_in
+from lrwr.core.model.errors import LrwrError, SettingsProblem, StoreProblem
+from lrwr.core.settings.consent import Consents
+from lrwr.core.settings.library import Library, library_of
+from lrwr.core.settings.loader import load_settings
+from lrwr.core.settings.model import Settings
+from lrwr.core.settings.places import FILE_NAME, consent_dir, user_file
+
+_MODEL, _WEB = "language model", "web search"
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What the doctor is called to: a command's folder, environment and flags.
+
+    `now` is in seconds since 1970, UTC. `servers` are the ports to ask.
+    """
+
+    start: Path
+    env: Mapping[str, str]
+    flags: Mapping[str, object]
+    now: float
+    servers: tuple[Server, ...] = ()
+
+
+async def visit(what: Visit) -> list[Finding]:
+    """Look at every part and return what was found, always in the same order.
+
+    Nothing is changed, and nothing outside this process is contacted but the loopback
+    ports of `what.servers`, the writer's own model server where one is set, and who
+    answers, embeds, looks again, searches the web, reads documents or keeps records,
+    vectors or traces elsewhere, where that is set: they are sent no text.
+    """
+    findings = [check_python(sys.version_info[:3], __version__)]
+    try:
+        settings = load_settings(what.start, what.env, what.flags)
+        library = library_of(settings)
+    except SettingsProblem as error:
+        rest = "It waits for settings that can be read."
+        findings += [
+            broken("settings", error),
+            Finding("everything else", State.NOT_CHECKED, rest),
+        ]
+        return findings + await _servers(what.servers)
+    files = (user_file(), library.root / FILE_NAME)
+    findings.append(check_settings(settings, files))
+    findings.append(check_root(library, look_at_folder(library.root)))
+    findings.append(check_state(look_at_folder(library.state_dir)))
+    keyring = Keyring(settings, library, Consents(consent_dir()), what.env)
+    model, embedding = await _model(settings, library)
+    findings += await asyncio.to_thread(_records, settings, library, model, what.now)
+    if settings.vectors.keeper == "qdrant":
+        in_order = _database_is_ok(findings)
+        found = await check_qdrant(settings, what.env, model, in_order=in_order)
+        findings = [*(one for one in findings if one.part != found.part), found]
+    elsewhere = await _elsewhere(settings, library, keyring, findings)
+    findings.append(embedding or elsewhere["embedding"])
+    embeds = model is not None or "embedding" in elsewhere
+    findings.append(
+        elsewhere.get("reranker") or check_reranker(settings, embeds=embeds)
+    )
+    also = (one for one in (RECORDS, "traces", INGESTION, _WEB) if one in elsewhere)
+    findings += [elsewhere[part] for part in also]
+    findings.append(await _manuscript(settings, findings))
+    findings += await _language_model(settings, keyring, elsewhere.get(_MODEL))
+    used = settings.model.base_url or OLLAMA if settings.model.use == "local" else ""
+    return findings + await _servers(what.servers, used)
+
+
+async def _model(
+    settings: Settings, library: Library
+) -> tuple[ModelFacts | Space | None, Finding | None]:
+    """Return the space of the settings, and how its model is; None for one elsewhere."""
+    if settings.embedding.model in ELSEWHERE:
+        return space_of(settings), None
+    if settings.embedding.model == "off":
+        detail = "[embedding] model is off: search goes by words alone."
+        return None, Finding("embedding", State.OFF, detail)
+    named = settings.embedding.folder
+    folder = library.resolve(named) if named else None
+    try:
+        facts = await asyncio.to_thread(look_at_model, folder)
+    except LrwrError as error:
+        return None, broken("embedding", error)
+    return facts, check_model(facts)
+
+
+async def _elsewhere(
+    settings: Settings, library: Library, keyring: Keyring, findings: list[Finding]
+) -> dict[str, Finding]:
+    """Ask who answers, embeds, looks again, reads, keeps and searches elsewhere.
+
+    A request is noted where there is a library to note it in.
+    """
+    asked = {
+        "embedding": check_embeddings
+        if settings.embedding.model in ELSEWHERE
+        else None,
+        "reranker": check_cohere if settings.rerank.model == "cohere" else None,
+        "traces": check_langsmith if settings.traces.keeper != "off" else None,
+        RECORDS: check_supabase if is_set(settings) else None,
+        INGESTION: check_modal if settings.ingest.runner == "modal" else None,
+        _WEB: check_web if settings.web.use != "off" else None,
+        _MODEL: check_openai if settings.model.use == "openai" else None,
+    }
+    parts = {part: check for part, check in asked.items() if check is not None}
+    if not parts or not library.database.exists():
+        return {part: await ask(settings, keyring, None) for part, ask in parts.items()}
+    if not _database_is_ok(findings):
+        detail = "What leaves is noted first: asked once the database is in order."
+        return {part: Finding(part, State.NOT_CHECKED, detail) for part in parts}
+    try:
+        async with open_services(settings) as services:
+            noting = services.outward.noting
+            return {
+                part: await ask(settings, keyring, noting)
+                for part, ask in parts.items()
+            }
+    except LrwrError as error:
+        return {part: broken(part, error) for part in parts}
+
+
+def _records(
+    settings: Settings, library: Library, model: ModelFacts | Space | None, now: float
+) -> list[Finding]:
+    if not library.database.exists():
+        detail, remedy = "Nothing has been ingested here.", "Run `lrwr ingest FOLDER`."
+        return [Finding("database", State.OFF, detail, remedy)]
+    try:
+        facts = examine(library.database, now=now)
+    except StoreProblem as error:
+        return [broken("database", error)]
+    findings = [check_database(facts)]
+    if facts.counts is None:
+        return findings
+    embeds = settings.embedding.model != "off"
+    findings += [
+        check_words(facts),
+        check_bare(facts.counts, wanted=embeds),
+        check_jobs(facts.counts),
+    ]
+    if model is not None:
+        findings.append(_index(settings, library, model))
+    return findings
+
+
+def _index(settings: Settings, library: Library, model: ModelFacts | Space) -> Finding:
+    name = shard_name(settings.pipeline, model.space)
+    try:
+        feed = feed_of(library.database, settings.pipeline, model.space)
+        shard = look_at_shard(library.index_dir, name, model.dimensions)
+        leftover = [found for found in shards_in(library.index_dir) if found != name]
+    except (StoreProblem, OSError) as error:
+        told = error if isinstance(error, LrwrError) else StoreProblem(str(error))
+        return broken("vector index", told)
+    large = feed.vectors >= EDGE_FROM
+    return check_index(feed, shard, len(leftover), large=large)
+
+
+async def _manuscript(settings: Settings, findings: list[Finding]) -> Finding:
+    try:
+        async with open_services(settings) as services:
+            folders = services.manuscript()
+            if (problem := check_folders(folders)) is not None:
+                return problem
+            if not _database_is_ok(findings):
+                where = ", ".join(str(folder) for folder in folders)
+                detail = f"{where}: compared once the database is in order."
+                return Finding(PART, State.NOT_CHECKED, detail)
+            changes = await services.processing(folders, asking=False).look()
+            return check_changes(folders, changes)
+    except LrwrError as error:
+        return broken(PART, error)
+
+
+def _database_is_ok(findings: list[Finding]) -> bool:
+    return any(
+        finding.part == "database" and finding.state is State.OK for finding in findings
+    )
+
+
+async def _language_model(
+    settings: Settings, keyring: Keyring, hosted: Finding | None
+) -> list[Finding]:
+    """Ask the writer's own server what it offers; `hosted` is what OpenAI said of it."""
+    try:
+        others = sent_elsewhere(settings, keyring.leave)
+    except SettingsProblem:
+        others = []  # told where the part itself is checked
+    try:
+        connection = connection_of(settings, keyring.env)
+    except LrwrError as error:
+        model = hosted or broken(_MODEL, error)
+        return [model, check_services(None, others=others)]
+    if connection is None:
+        return [check_language_model(None), check_services(None, others=others)]
+    asked = AskedModel(connection)
+    if connection.own:
+        asked = await asyncio.to_thread(_asked, connection)
+    asked = replace(asked, others=tuple(models_of(settings).values()))
+    refused = keyring.refusal("openai")
+    services = check_services(
+        connection,
+        refused=f"{refused}. {refused.hint}" if refused else "",
+        others=others,
+    )
+    return [hosted or check_language_model(asked), services]
+
+
+def _asked(connection: Connection) -> AskedModel:
+    try:
+        return AskedModel(connection, True, models_at(connection.base_url))
+    except OSError:
+        return AskedModel(connection, False)
+
+
+async def _servers(servers: tuple[Server, ...], used: str = "") -> list[Finding]:
+    asked = [asyncio.to_thread(ask_server, server) for server in servers]
+    answers = await asyncio.gather(*asked)
+    return [
+        check_server(server, answered, used=_is_at(server, used))
+        for server, answered in zip(servers, answers, strict=True)
+    ]
+
+
+def _is_at(server: Server, address: str) -> bool:
+    here = (f"http://{host}:{server.port}/" for host in (HOST, "localhost"))
+    return f"{address}/".startswith(tuple(here))

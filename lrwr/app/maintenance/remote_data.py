@@ -1,0 +1,293 @@
+"""What is kept of a library on servers, how it is known there, and taking it away."""
+
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lrwr.app.container import open_services
+from lrwr.app.maintenance.finding import counted
+from lrwr.app.maintenance.local_data import UNFINISHED
+from lrwr.core.adapters.http.egress_log import Noting
+from lrwr.core.adapters.storage.sqlite.document_snapshots import Weight
+from lrwr.core.adapters.vectors import qdrant_admin
+from lrwr.core.adapters.vectors.factory import connection_of, told_apart
+from lrwr.core.adapters.vectors.maintenance import shards_in
+from lrwr.core.adapters.vectors.qdrant import collection_name, mark_of
+from lrwr.core.adapters.vectors.qdrant_http import Wire
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem, StoreProblem
+from lrwr.core.settings.library import Library, write_private
+from lrwr.core.settings.model import Settings
+
+if TYPE_CHECKING:
+    from lrwr.core.adapters.auth.factory import SigningIn
+
+_LONGEST = 1_000_000
+"""Bytes of a list of what is left: ours are shorter."""
+
+NOT_SET = (
+    'Set [vectors] keeper = "qdrant" and its `url`, and run `lrwr forget` again; or'
+    " delete them in Qdrant's dashboard."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What could not be removed: where it is, its names, why, and what to do."""
+
+    where: str
+    what: tuple[str, ...]
+    why: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Where a library is kept in Supabase: project, account, id; and what it is called."""
+
+    project: str
+    account: str
+    library: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """By what the things of a library are known on servers.
+
+    `library` is its name in the records. Collections are its own that have a name in
+    `named`, or bear the mark that `marks` has for their name. `hosted` is its home in a
+    Supabase project, None where it has none.
+    """
+
+    library: str = ""
+    named: tuple[str, ...] = ()
+    marks: Mapping[str, str] = field(default_factory=dict)
+    hosted: Home | None = None
+
+    @property
+    def made(self) -> tuple[str, ...]:
+        """The collections that were made from here, as far as that is known."""
+        return tuple(sorted(self.marks)) or self.named
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What was removed from one server, by name, and what was not.
+
+    `again` says that a later run should try it again.
+    """
+
+    where: str
+    gone: tuple[str, ...] = ()
+    left: tuple[Left, ...] = ()
+    again: bool = False
+
+
+def known_elsewhere(library: Library, weight: Weight) -> Known:
+    """Return by what the library's things are known, from what is on this machine.
+
+    What an earlier run could not remove is among it.
+    """
+    before = unfinished(library)
+    apart = told_apart(library.root, weight.library)
+    named = {
+        collection_name(apart, pipeline, space)
+        for pipeline in Pipeline
+        for space in weight.spaces
+    }
+    marks = {
+        name: mark
+        for name in shards_in(library.index_dir)
+        if qdrant_admin.is_name_of_ours(name)
+        and (mark := mark_of(library.index_dir, name))
+    }
+    bound = weight.hosted
+    hosted = bound and Home(bound.project, bound.account, bound.library, bound.name)
+    return Known(
+        library=weight.library or before.library,
+        named=tuple(sorted(named | set(before.named))),
+        marks={**before.marks, **marks},
+        hosted=hosted or before.hosted,
+    )
+
+
+async def remove_collections(
+    settings: Settings, env: Mapping[str, str], library: Library, known: Known
+) -> Removed:
+    """Delete the library's collections from the Qdrant server that is set.
+
+    Each request is noted before it leaves, while there are records to note it in.
+
+    Raises:
+        SettingsProblem: The address is none, or leads where it must not.
+        ServiceUnavailable: The server did not answer, or refused.
+    """
+    connection = connection_of(settings, env)
+    if connection is None:
+        why = "no Qdrant server is set any more"
+        left = (Left("Qdrant", known.made, why, NOT_SET),) if known.marks else ()
+        return Removed("Qdrant", left=left, again=bool(left))
+    where = f"Qdrant at {connection.host}"
+    async with (
+        _noting(settings, library, own=connection.own) as noting,
+        aclosing(Wire(connection, noting=noting)) as wire,
+    ):
+        ours, kin = await _belonging(wire, known)
+        gone = [name for name in ours if await qdrant_admin.remove(wire, name)]
+    left = (_of_kin(where, kin),) if kin else ()
+    return Removed(where, tuple(gone), left)
+
+
+async def remove_hosted(
+    settings: Settings, env: Mapping[str, str], library: Library, home: Home
+) -> Removed:
+    """Delete a library from its Supabase project: files first, then every row.
+
+    Each request is noted before it leaves, while there are records to note it in, but
+    for asking who is signed in.
+
+    Raises:
+        LrwrError: No project is set or another one, nobody is signed in or somebody
+            else, or it did not answer.
+    """
+    from lrwr.core.adapters.auth.factory import choose_auth
+
+    way = choose_auth(settings, env)
+    await _check_home(way, home)
+    async with _noting(settings, library, own=way.project.own) as noting:
+        return await taken_from(way, home, noting)
+
+
+async def taken_from(way: "SigningIn", home: Home, noting: Noting | None) -> Removed:
+    """Delete a library from the project and the account that have it.
+
+    Raises:
+        LrwrError: The project did not answer, or refused.
+    """
+    from lrwr.core.adapters.files.supabase import SupabaseFileStore
+    from lrwr.core.adapters.storage.supabase.records import delete_library
+    from lrwr.core.adapters.storage.supabase.rpc import Hosted
+
+    project, token = way.project, way.auth.token
+    files = SupabaseFileStore(project, token, home.account, home.library, noting)
+    async with (
+        aclosing(files),
+        aclosing(Hosted(project, token, noting)) as hosted,
+    ):
+        removed = await files.remove(await files.held())
+        there = await delete_library(hosted, home.library)
+    names = [home.name] if there else []
+    files_gone = [counted(removed, "file")] if removed else []
+    return Removed(f"Supabase at {project.host}", (*files_gone, *names))
+
+
+async def _check_home(way: "SigningIn", home: Home) -> None:
+    """Make sure that it is the right project, and the right account of it."""
+    if way.project.url != home.project:
+        raise SettingsProblem(
+            f"it is kept at {home.project}, and `supabase.url` names another project",
+            hint=f"Set `supabase.url` to {home.project}.",
+        )
+    account = await way.auth.account()
+    if account is None or account.id != home.account:
+        who = account.email if account else "nobody"
+        raise SettingsProblem(
+            f"it belongs to another account than is signed in ({who})",
+            hint="Sign in with the account that it belongs to: lrwr login",
+        )
+
+
+def unfinished(library: Library) -> Known:
+    """Return what an earlier run could not remove; what cannot be read is nothing."""
+    told: object = None
+    file = library.state_dir / UNFINISHED
+    with suppress(OSError, ValueError, RecursionError), file.open("rb") as opened:
+        told = json.loads(opened.read(_LONGEST))
+    if not isinstance(told, dict):
+        return Known()
+    named, marks = told.get("named"), told.get("marks")
+    return Known(
+        library=str(told.get("library", "")),
+        named=tuple(map(str, named)) if isinstance(named, list) else (),
+        marks={str(name): str(mark) for name, mark in marks.items()}
+        if isinstance(marks, dict)
+        else {},
+        hosted=_home(told.get("hosted")),
+    )
+
+
+def _home(told: object) -> Home | None:
+    match told:
+        case {
+            "project": str() as project,
+            "account": str() as account,
+            "library": str() as library,
+            "name": str() as name,
+        }:
+            return Home(project, account, library, name)
+    return None
+
+
+def keep_unfinished(library: Library, known: Known) -> Path:
+    """Remember what could not be removed, so that a later run can.
+
+    Raises:
+        StoreProblem: It cannot be written.
+    """
+    file = library.state_dir / UNFINISHED
+    try:
+        write_private(file, json.dumps(asdict(known), indent=2) + "\n")
+    except OSError as error:
+        raise StoreProblem(
+            f"{file} cannot be written: {error.strerror}.",
+            hint="Nothing was removed here yet. Check the disk and your rights there.",
+        ) from error
+    return file
+
+
+async def _belonging(wire: Wire, known: Known) -> tuple[list[str], list[str]]:
+    """Return the collections that are the library's, and those that may be.
+
+    A key that may not list them can still be good for those whose names are known.
+    """
+    try:
+        there = await qdrant_admin.names_there(wire)
+    except ServiceUnavailable as error:
+        if error.retryable:
+            raise
+        return list(known.named), []
+    ours = [name for name in there if name in known.named]
+    kin = []
+    for name in (name for name in there if name not in known.named):
+        mark, of = await qdrant_admin.bears(wire, name)
+        if mark and known.marks.get(name) == mark:
+            ours.append(name)
+        elif of and of == known.library:
+            kin.append(name)
+    return ours, kin
+
+
+def _of_kin(where: str, names: Sequence[str]) -> Left:
+    return Left(
+        where,
+        tuple(names),
+        "a copy of this library in another folder may use them, or this one did before"
+        " its folder was moved",
+        "Delete them in Qdrant's dashboard unless there is such a copy.",
+    )
+
+
+@asynccontextmanager
+async def _noting(
+    settings: Settings, library: Library, *, own: bool
+) -> AsyncIterator[Noting | None]:
+    """Lend out what notes requests; None for a server on this machine."""
+    if own or not library.database.exists():
+        yield None
+        return
+    async with open_services(settings) as services:
+        yield services.outward.noting

@@ -1,0 +1,189 @@
+"""Restore: a library as it was when a backup was made, checked before it is used."""
+
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from lrwr.app.maintenance.archive import (
+    DATABASE,
+    DECISIONS,
+    FITTED,
+    MEMORY,
+    QUESTIONS,
+    SETTINGS,
+    Manifest,
+    refused,
+    unpack,
+)
+from lrwr.app.maintenance.repair import set_aside, stamp
+from lrwr.core.adapters.storage.sqlite.maintenance import close_for_all, examine
+from lrwr.core.adapters.storage.supabase.library_link import renew_writer
+from lrwr.core.adapters.vectors.maintenance import clear_shards
+from lrwr.core.model.errors import SettingsProblem, StoreProblem
+from lrwr.core.retrieval.calibration_store import kept_file, read_kept
+from lrwr.core.settings.library import Library, prepare_state_dir
+from lrwr.core.settings.model import Source
+from lrwr.core.settings.sources import from_file
+from lrwr.pipeline.evaluation.paths import questions_file
+from lrwr.pipeline.evaluation.questions import read_questions
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreReport:
+    """What was done, a sentence a step, and what the backup says of itself."""
+
+    steps: tuple[str, ...]
+    manifest: Manifest
+
+
+def restore_library(
+    library: Library, source: Path, *, force: bool, now: float
+) -> RestoreReport:
+    """Put the library of the backup `source` in the place of this one.
+
+    A library that is there is refused, or with `force` kept beside under another name;
+    so are the settings and the writer's decisions. `now` is in seconds since 1970.
+
+    Raises:
+        NotFound: There is no such file.
+        UnreadableDocument: It is no backup of lrwr, or is damaged.
+        StoreProblem: A newer lrwr made it, a library is in its place and `force` is
+            not given, or files cannot be written.
+    """
+    if library.database.exists() and not force:
+        raise StoreProblem(
+            f"There is a library in {library.state_dir} already",
+            hint="Use --force to replace it; the old one is kept beside it.",
+        )
+    prepare_state_dir(library)
+    try:
+        with tempfile.TemporaryDirectory(
+            dir=library.state_dir, prefix="restoring-"
+        ) as name:
+            folder = Path(name)
+            manifest = unpack(source, folder)
+            _check_database(folder / DATABASE, source, now)
+            renew_writer(folder / DATABASE)
+            steps = _put_in_place(library, folder, manifest, force=force, now=now)
+    except OSError as error:
+        raise StoreProblem(
+            f"The backup could not be put in place: {error.strerror}.",
+            hint="Check the disk and your rights there; what was there is kept.",
+        ) from error
+    return RestoreReport(tuple(steps), manifest)
+
+
+def _check_database(path: Path, source: Path, now: float) -> None:
+    try:
+        facts = examine(path, now=now)
+    except StoreProblem as error:
+        raise refused(source, "its database cannot be opened.") from error
+    if facts.damage:
+        raise refused(source, f"its database is damaged: {facts.damage[0]}.")
+    if facts.schema < 1:
+        raise refused(source, "its database holds no library.")
+    if facts.schema > facts.wanted:
+        raise StoreProblem(
+            f"{source} was made by a newer lrwr than this one.",
+            hint="Upgrade lrwr and run the command again.",
+        )
+
+
+def _put_in_place(
+    library: Library, folder: Path, manifest: Manifest, *, force: bool, now: float
+) -> list[str]:
+    steps = []
+    ending = f"before-restore-{stamp(now)}"
+    if library.database.exists():
+        close_for_all(library.database)
+        kept = set_aside(library.database, ending)
+        steps.append(f"The library that was here is now {kept}.")
+    clear_shards(library.index_dir)
+    (folder / DATABASE).rename(library.database)
+    steps.append(f"The library of {manifest.made} is in {library.state_dir}.")
+    if MEMORY in manifest.files:
+        if library.memory.exists():
+            set_aside(library.memory, ending)
+        (folder / MEMORY).rename(library.memory)
+    if FITTED in manifest.files:
+        steps.append(_put_fitted(library, folder / FITTED, ending))
+    if QUESTIONS in manifest.files:
+        steps.append(_put_questions(library, folder / QUESTIONS, ending))
+    named = [name for name in (SETTINGS, DECISIONS) if name in manifest.files]
+    steps += [
+        _put_beside(library, folder / name, ending, force=force) for name in named
+    ]
+    return steps
+
+
+def _put_fitted(library: Library, file: Path, ending: str) -> str:
+    """Put what was fitted to the writer's questions in place, if it can be used."""
+    _, problem = read_kept(file)
+    return _put(file, kept_file(library), ending, fit=not problem)
+
+
+def _put_questions(library: Library, file: Path, ending: str) -> str:
+    """Put the writer's questions in place, if they can be read."""
+    try:
+        read_questions(file.read_text(encoding="utf-8"), file.name)
+    except (SettingsProblem, UnicodeDecodeError):
+        return _put(file, questions_file(library), ending, fit=False)
+    return _put(file, questions_file(library), ending, fit=True)
+
+
+def _put(file: Path, target: Path, ending: str, *, fit: bool) -> str:
+    if not fit:
+        return f"{file.name} is damaged or of another lrwr; it was left out."
+    if target.exists():
+        set_aside(target, ending)
+    file.rename(target)
+    return f"{file.name} was put back: {target}."
+
+
+def _put_beside(library: Library, file: Path, ending: str, *, force: bool) -> str:
+    """Write a file of the writer's into the library's folder, where that is safe."""
+    target = library.root / file.name
+    if target.exists() and target.read_bytes() == file.read_bytes():
+        return f"{file.name} is what it was."
+    problem = _why_not(library, file)
+    if problem:
+        target = target.with_name(f"{file.name}.from-backup")
+        _write(file, target)
+        return f"{file.name} {problem}; it was put into {target}."
+    if not target.exists():
+        _write(file, target)
+        return f"{file.name} was written: {target}."
+    if not force:
+        return f"{target} was left as it is; the backup holds another."
+    kept = set_aside(target, ending)
+    _write(file, target)
+    return f"{file.name} was written; the old one is now {kept}."
+
+
+def _why_not(library: Library, file: Path) -> str:
+    """Say why the settings of the backup must not be used here; empty if they may."""
+    if file.name != SETTINGS:
+        return ""
+    try:
+        given = from_file(file, Source.LIBRARY)
+    except SettingsProblem:
+        return "cannot be read by this lrwr"
+    state = given.get("state_dir")
+    if state is None or library.resolve(str(state.value)) == library.state_dir:
+        return ""
+    return "names another `state_dir`"
+
+
+def _write(source: Path, target: Path) -> None:
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file, source.open("rb") as content:
+            shutil.copyfileobj(content, file)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

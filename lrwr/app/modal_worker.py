@@ -1,0 +1,329 @@
+"""Reading in containers at Modal: the function that runs there, and how it gets there.
+
+The function takes bytes and returns bytes. It touches no library, and holds no key but
+those that a secret of Modal's gives it.
+"""
+
+import asyncio
+import os
+import re
+import tempfile
+from collections.abc import Collection, Mapping
+from contextlib import AsyncExitStack, chdir
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lrwr.app import factories, ingestion
+from lrwr.app.egress import Reach
+from lrwr.core.adapters.modal.calls import FUNCTION, Connection, Token
+from lrwr.core.adapters.modal.envelope import Misfit, Order, order_from_bytes
+from lrwr.core.adapters.modal.replies import (
+    answers_to_bytes,
+    other_to_bytes,
+    read_to_bytes,
+    refusal_to_bytes,
+)
+from lrwr.core.model.chunks import TextHash
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import LrwrError, SettingsProblem
+from lrwr.core.model.events import Embedded, Working
+from lrwr.core.model.usage import Usage
+from lrwr.core.ports.job_runner import Answers, Replies
+from lrwr.core.settings.loader import load_settings
+from lrwr.core.settings.model import Settings
+from lrwr.core.settings.places import FILE_NAME
+from lrwr.pipeline.local_runner import ReadHere, recipe_name
+from lrwr.pipeline.report import fault_in
+
+if TYPE_CHECKING:
+    from modal import App, Image
+
+    from lrwr.core.adapters.embed.local import LocalEmbedder
+    from lrwr.core.ports.embedder import Embedder
+    from lrwr.pipeline.recipes import KnownVectors, Recipe
+    from lrwr.pipeline.stages.pieces import CountTokens
+
+SECRET = "lrwr-openai"
+"""The secret of Modal's that holds the key of whoever is asked from there."""
+
+KEY = "OPENAI_API_KEY"
+
+PYTHON = "3.11"
+"""The Python of the containers; what travels does not depend on it."""
+
+CORES = 1.0
+"""Processor cores of a container: Modal's have two threads each."""
+
+MEMORY = 1024
+"""Megabytes of memory of a container."""
+
+LONGEST = 1800
+"""Seconds that a container may take for one document."""
+
+CORE_PRICE, MEMORY_PRICE = 0.0000131, 0.00000222
+"""US dollars for a second of a core, and of a gigabyte of memory, in November 2026."""
+
+NO_KEY = (
+    f"There is no key for OpenAI at Modal. Run `modal secret create {SECRET} {KEY}=…`"
+    " with the key, then `lrwr deploy modal` again."
+)
+
+
+def read_document(request: bytes) -> bytes:
+    """Do what an order says, and return what came of it, as an envelope.
+
+    Whatever goes wrong with the document is told in the envelope: nothing is raised
+    that whoever asked could not understand.
+    """
+    try:
+        order = order_from_bytes(request)
+    except Misfit:
+        return other_to_bytes("")
+    try:
+        return asyncio.run(_answered(order))
+    except LrwrError as error:
+        return refusal_to_bytes(error)
+    except Exception as error:  # noqa: BLE001 - it may quote the text, and is not passed on
+        return refusal_to_bytes(fault_in(DocumentId(order.document), error))
+
+
+class Brought:
+    """Keeps the AnalysisStore port by what came with an order; nothing is written."""
+
+    def __init__(self, order: Order) -> None:
+        self._seams = order.seams
+        self._kept = order.kept
+        self.replies_made: list[Replies] = []
+
+    async def seams(self, document: DocumentId, space: str) -> Mapping[str, float]:
+        """Return the distances that came along."""
+        del document, space
+        return self._seams
+
+    async def replies(self, keys: Collection[str]) -> Mapping[str, str]:
+        """Return an empty one for each that is kept where the order came from."""
+        return {key: "[]" for key in keys if key in self._kept}
+
+    async def keep_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
+        """Take replies, to be sent back."""
+        self.replies_made.append(Replies(replies, usage))
+
+
+async def _answered(order: Order) -> bytes:
+    try:
+        settings = _settings_of(order)
+    except SettingsProblem:
+        return other_to_bytes("")  # settings of another lrwr
+    from lrwr.core.adapters.source.parser import Parser
+    from lrwr.pipeline.recipes import Tools
+
+    store = Brought(order)
+    async with AsyncExitStack() as stack:
+        local = _local()
+        embedder = _embedder(settings, stack, local.count_tokens) or local
+        used = None if settings.embedding.model == "off" else embedder
+        tools = Tools(local.count_tokens, used, _known(order))
+        recipe = _recipe(settings, store, stack, asking=order.asking)
+        own = recipe_name(Parser(), recipe, tools)
+        if own != order.recipe:
+            return other_to_bytes(own)
+        reader = ReadHere(Parser(), recipe, tools)
+        if order.asking:
+            return answers_to_bytes(await _asked(order, reader, store))
+        read = await reader.run(DocumentId(order.document), order.content, _unheard)
+        return read_to_bytes(read)
+
+
+async def _asked(order: Order, reader: ReadHere, store: Brought) -> Answers:
+    """Ask the language model about what is not kept, and nothing else."""
+    from lrwr.pipeline.agentic_recipe import AgenticRecipe
+
+    if not isinstance(reader.recipe, AgenticRecipe):
+        return Answers((), Usage())
+    if not os.environ.get(KEY):
+        return Answers((), Usage(), NO_KEY)
+    document = DocumentId(order.document)
+    parsed = await asyncio.to_thread(reader.parse, document, order.content)
+    drafted = await reader.recipe.draft(parsed, reader.tools)
+    read = await reader.recipe.read_closely(drafted)
+    usage = read.usage + Usage(cached=-read.usage.cached)
+    return Answers(tuple(store.replies_made), usage, read.unfinished)
+
+
+def _settings_of(order: Order) -> Settings:
+    """Return the settings of an order, and nothing of the machine it is read on."""
+    given = {
+        k: tuple(v) if isinstance(v, list) else v for k, v in order.settings.items()
+    }
+    with tempfile.TemporaryDirectory(prefix="lrwr-") as folder:
+        own = Path(folder) / FILE_NAME
+        own.touch()
+        return load_settings(own.parent, {}, given, user=own.parent / "none.toml")
+
+
+def _recipe(
+    settings: Settings, store: Brought, stack: AsyncExitStack, *, asking: bool
+) -> "Recipe":
+    """Return the recipe; its model can be asked only where the order is to."""
+    line = None
+    if settings.model.use == "openai":
+        from lrwr.core.adapters.chat.connection import Line
+        from lrwr.core.adapters.http.rate_limit import Pace
+
+        model = settings.model
+        line = Line(Pace(model.concurrency, model.requests_per_minute, 120.0))
+        stack.push_async_callback(line.aclose)
+    reach = Reach(line, asking=asking and bool(os.environ.get(KEY)))
+    close = ingestion.close_reading(settings, store, reach)
+    return ingestion.recipe(settings, store, close)
+
+
+def _embedder(
+    settings: Settings, stack: AsyncExitStack, count: "CountTokens"
+) -> "Embedder | None":
+    from lrwr.core.adapters.chat.connection import Line
+    from lrwr.core.adapters.embed.factory import connection_of
+    from lrwr.core.adapters.embed.openai import OpenAIEmbedder
+    from lrwr.core.adapters.http.rate_limit import Pace
+
+    connection = connection_of(settings)
+    if connection is None:
+        return None
+    line = Line(Pace(4, patience=120.0))
+    stack.push_async_callback(line.aclose)
+    return OpenAIEmbedder(connection, line, _key, count)
+
+
+def _key() -> str:
+    from lrwr.core.model.errors import ServiceUnavailable
+
+    found = os.environ.get(KEY)
+    if not found:
+        raise ServiceUnavailable(NO_KEY)
+    return found
+
+
+@cache
+def _local() -> "LocalEmbedder":
+    """Return the model that lrwr ships: loaded once for all documents of a container."""
+    from lrwr.core.adapters.embed.local import LocalEmbedder
+
+    return LocalEmbedder(None, threads=min(os.cpu_count() or 1, factories.MOST_THREADS))
+
+
+def _known(order: Order) -> "KnownVectors":
+    async def known(space: str, texts: set[TextHash]) -> set[TextHash]:
+        del space
+        return {text for text in texts if text in order.texts}
+
+    return known
+
+
+async def _unheard(event: Working | Embedded) -> None:
+    del event
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is put at Modal.
+
+    `containers` is the number at work at once, at most. `packages` are what pip is told
+    to install, each in the version that is here. `secret` names a secret of Modal's;
+    empty where nobody else is asked from there.
+    """
+
+    app: str
+    containers: int
+    packages: tuple[str, ...]
+    secret: str = ""
+    function: str = FUNCTION
+    python: str = PYTHON
+    cores: float = CORES
+    memory: int = MEMORY
+    longest: int = LONGEST
+
+    @property
+    def price(self) -> float:
+        """What a container at work costs in an hour, in US dollars, about."""
+        return 3600 * (self.cores * CORE_PRICE + self.memory / 1024 * MEMORY_PRICE)
+
+
+def plan_of(settings: Settings, connection: Connection) -> Plan:
+    """Return what would be put at Modal, as the settings are; nothing is sent."""
+    asked = "openai" in (settings.model.use, settings.embedding.model)
+    return Plan(
+        app=connection.app,
+        containers=settings.ingest.containers,
+        packages=packages_here(),
+        secret=SECRET if asked else "",
+    )
+
+
+def packages_here() -> tuple[str, ...]:
+    """Return what lrwr needs, each in the version that is installed here, by name.
+
+    What only another system needs, and is not here, is left out; so is Modal's client,
+    which every container has.
+    """
+    lines = [line for line in requires("lrwr") or () if "extra ==" not in line]
+    named = {found[0] for found in map(_NAME.match, lines) if found}
+    pins = []
+    for name in sorted(named - {"modal"}):
+        try:
+            pins.append(f"{name}=={version(name)}")
+        except PackageNotFoundError:
+            continue
+    return tuple(pins)
+
+
+async def deploy(plan: Plan, connection: Connection, token: Token) -> str:
+    """Put the app at Modal, in place of the one that is there; return its page.
+
+    Raises:
+        RunnerAway: Modal cannot be asked, does not take the token, or lacks the secret.
+    """
+    from lrwr.core.adapters.modal.calls import opened
+
+    async with AsyncExitStack() as stack:
+        # Modal's client sends along what git says of the folder that it runs in: its
+        # branch, author and address. That is the writer's book, and none of Modal's.
+        elsewhere = stack.enter_context(tempfile.TemporaryDirectory(prefix="lrwr-"))
+        stack.enter_context(chdir(elsewhere))
+        client = await stack.enter_async_context(opened(connection, token))
+        app = app_of(plan)
+        await app.deploy.aio(client=client)
+        return str(await app.get_dashboard_url.aio())
+
+
+def app_of(plan: Plan) -> "App":
+    """Return the app: one function, and the image it runs in."""
+    import modal
+
+    app = modal.App(plan.app, include_source=False)
+    secrets = [modal.Secret.from_name(plan.secret, required_keys=[KEY])]
+    register = app.function(
+        image=_image(plan),
+        name=plan.function,
+        cpu=plan.cores,
+        memory=plan.memory,
+        timeout=plan.longest,
+        max_containers=plan.containers,
+        secrets=secrets if plan.secret else [],
+    )
+    register(read_document)
+    return app
+
+
+def _image(plan: Plan) -> "Image":
+    """Return Python with the packages, and this lrwr as it is here, changes and all."""
+    import modal
+
+    image = modal.Image.debian_slim(python_version=plan.python)
+    installed = image.uv_pip_install(*plan.packages)
+    return installed.add_local_python_source("lrwr", ignore=["**/__pycache__/**"])
+
+
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")

@@ -1,0 +1,119 @@
+"""What became of the words that an answer rests on, as a writer is told it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lrwr.app.presenters.text import EXCERPT, excerpt, one_line
+from lrwr.core.retrieval.anchors import Anchored, Freshness
+
+if TYPE_CHECKING:
+    from lrwr.core.model.text import Lines
+
+
+def place_of(document: str, lines: "Lines") -> str:
+    """Return `file:first-last`, as editors and writers know it."""
+    name = one_line(document)
+    if lines.first == lines.last:
+        return f"{name}:{lines.first}"
+    return f"{name}:{lines.first}-{lines.last}"
+
+
+def place_in_words(document: str, lines: "Lines") -> str:
+    """Return `file:first-last`; of a `.docx`, whose lines nobody sees, its paragraphs."""
+    if not document.lower().endswith(".docx"):
+        return place_of(document, lines)
+    name = one_line(document)
+    if lines.first == lines.last:
+        return f"{name}, paragraph {lines.first}"
+    return f"{name}, paragraphs {lines.first}-{lines.last}"
+
+
+def told_in(kind: str, chapter: int | None, title: str, scene: int | None) -> str:
+    """Return a place in the story in words; outside of it, what `kind` of note it is."""
+    if chapter is None:
+        return f"{kind} note, {title}"
+    titled = f" “{title}”" if title else ""
+    if chapter == 0:
+        return f"before chapter 1{titled}"
+    return f"chapter {chapter}{titled}, scene {scene}"
+
+
+NOT_LOOKED_UP = "Whether its passages still stand could not be looked up."
+BEFORE = 60
+"""Characters that stand before the first word that differs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A citation's line in parts: `before`, `place`, `after`, then `words` in quotes.
+
+    `place` is the present one, empty where there is none. `words` stand in the present
+    text, unless `after` says that they did once.
+    """
+
+    before: str
+    place: str
+    after: str
+    words: str
+
+
+def standing(one: Anchored) -> Standing:
+    """Return what became of a citation, in words."""
+    cited, now = one.citation, one.now
+    if now is None and one.freshness is Freshness.GONE:
+        return Standing("is no longer in the text", "", "; it read: ", cited.text)
+    if now is None:
+        place = place_of(cited.document, cited.lines)
+        return Standing("", place, "  ", cited.text)
+    place = place_of(now.document, now.lines)
+    if one.freshness is Freshness.EDITED:
+        return Standing("", place, " was edited since; it now reads: ", now.text)
+    return Standing("moved to " if one.moved else "", place, "  ", now.text)
+
+
+def changed_in_words(places: Sequence[Anchored]) -> str:
+    """Say how many passages of an answer were changed; empty where all stand."""
+    if any(one.freshness is Freshness.NOT_EVALUATED for one in places):
+        return NOT_LOOKED_UP
+    changed, whole = sum(one.changed for one in places), len(places)
+    if not changed:
+        return ""
+    if whole == 1:
+        return "Its only passage was changed since this answer."
+    how_many = f"{changed} of its {whole}"
+    if changed == whole:
+        how_many = "Both of its" if whole == 2 else f"All {whole} of its"
+    verb = "was" if changed == 1 else "were"
+    return f"{how_many} passages {verb} changed since this answer."
+
+
+def words_shown(one: Anchored) -> str:
+    """Return the words of a citation's line, short; of edited ones where they differ."""
+    words = " ".join(standing(one).words.split())
+    if one.freshness is Freshness.EDITED and len(words) > EXCERPT:
+        same = _alike_until(words, " ".join(one.citation.text.split()))
+        at = words.rfind(" ", 0, max(0, same - BEFORE)) + 1
+        return f"… {excerpt(words[at:])}" if at else excerpt(words)
+    return excerpt(words)
+
+
+def freshness_as_json(one: Anchored) -> dict[str, object]:
+    """Return what became of a citation, and where its words or their heirs stand."""
+    now = one.now
+    return {
+        "freshness": one.freshness,
+        "now": None
+        if now is None
+        else {
+            "document": now.document,
+            "lines": [now.lines.first, now.lines.last],
+            "chars": [now.span.start, now.span.end],
+            "text": now.text,
+        },
+    }
+
+
+def _alike_until(one: str, other: str) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))

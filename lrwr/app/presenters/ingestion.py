@@ -1,0 +1,127 @@
+"""What an ingestion did, or would do, in words."""
+
+from typing import TYPE_CHECKING
+
+from lrwr.app.presenters.text import count, dollars, tokens_and_price
+
+if TYPE_CHECKING:
+    from lrwr.core.model.usage import Usage
+    from lrwr.core.ports.record_store import LibraryCounts
+    from lrwr.core.settings.model import Settings
+    from lrwr.pipeline.report import IngestReport, Problem
+
+
+def in_words(
+    report: "IngestReport", counts: "LibraryCounts | None", settings: "Settings"
+) -> list[str]:
+    """Return it in sentences, a line each; the time it took is not among them."""
+    lines = [*_lines(report, counts), *_of_embedding(report, settings)]
+    return [*lines, *_of_model(report, settings)]
+
+
+def problem_in_words(problem: "Problem") -> str:
+    """Return what happened, the file named by its whole path, and once."""
+    document, message = problem.document, problem.message
+    name = document.rpartition("/")[2]
+    for shown in (document, name):
+        if message.startswith(f"{shown} "):
+            return document + message.removeprefix(shown)
+    return f"{document}: {message}"
+
+
+def _lines(report: "IngestReport", counts: "LibraryCounts | None") -> list[str]:
+    read = "to read" if report.dry_run else "read"
+    lines = [
+        f"{count(report.processed, 'document')} {read}"
+        f" ({count(report.words, 'word')}), {report.unchanged:,} unchanged"
+        f"{_moves(report)}."
+    ]
+    if report.processed:
+        verb = "to embed" if report.dry_run else "embedded"
+        lines.append(
+            f"{count(report.chunks, 'passage')}: {report.embedded:,} {verb}"
+            f" ({report.tokens:,} tokens), {report.reused:,} reused."
+        )
+    if counts is not None and not report.dry_run:
+        lines.append(
+            f"The library holds {count(counts.documents, 'document')},"
+            f" {count(counts.words, 'word')}, {count(counts.chunks, 'passage')}."
+        )
+    if report.woven is not None and report.woven.characters:
+        known = count(report.woven.characters, "character")
+        lines.append(f"{known} known; see them with `lrwr characters`.")
+    return lines
+
+
+def _of_embedding(report: "IngestReport", settings: "Settings") -> list[str]:
+    """Say what embedding elsewhere costs, about: the server's own tokens are others."""
+    if settings.embedding.model != "openai" or not report.embedded:
+        return []
+    from lrwr.core.model.usage import Usage, price, read_prices
+    from lrwr.core.settings.model_retrieval import DEFAULT_EMBEDDING
+
+    # Where the meaning turns is found by sentences, each embedded as well.
+    tokens = report.tokens * (2 if settings.pipeline == "b" else 1)
+    name = settings.embedding.name or DEFAULT_EMBEDDING
+    prices = read_prices(settings.model.prices)
+    cost = dollars(price(Usage(1, tokens), name, prices))
+    sends = "would be sent" if report.dry_run else "was sent"
+    return [f"{name} {sends} about {tokens:,} tokens ({cost})."]
+
+
+def _of_model(report: "IngestReport", settings: "Settings") -> list[str]:
+    """Say what a language model was asked, or would be, and what it costs."""
+    if not report.model:
+        return []
+    usage = report.usage
+    lines = [f"{_asked(report, settings)}{_known_already(usage.cached)}."]
+    if usage.quotes:
+        lines.append(f"It quoted {count(usage.quotes, 'time')}; {_standing(usage)}.")
+    if usage.repaired or usage.failed:
+        lines.append(
+            f"{count(usage.repaired, 'answer')} had to be asked for twice;"
+            f" {usage.failed:,} could not be read."
+        )
+    return lines
+
+
+def _asked(report: "IngestReport", settings: "Settings") -> str:
+    usage, dry = report.usage, report.dry_run
+    will = "would be asked" if dry else "was asked"
+    if not usage.calls:
+        return f"{report.model} {will} nothing"
+    spent = tokens_and_price(usage, price_of(report, settings), about=dry)
+    return f"{report.model} {will} {count(usage.calls, 'question')}: {spent}"
+
+
+def _standing(usage: "Usage") -> str:
+    dropped = usage.quotes - usage.verified
+    if not dropped:
+        return "every quote stands in the text"
+    share = 100 * usage.verified // usage.quotes  # 99 % until it is all of them
+    return (
+        f"{usage.verified:,} of the quotes stand in the text ({share}%),"
+        f" {dropped:,} {'was' if dropped == 1 else 'were'} dropped"
+    )
+
+
+def _known_already(cached: int) -> str:
+    if not cached:
+        return ""
+    return f"; {count(cached, 'answer')} {'was' if cached == 1 else 'were'} known"
+
+
+def price_of(report: "IngestReport", settings: "Settings") -> float | None:
+    """Return what the model's work cost in US dollars; None where nobody knows."""
+    from lrwr.core.model.usage import price, read_prices
+
+    return price(report.usage, report.model, read_prices(settings.model.prices))
+
+
+def _moves(report: "IngestReport") -> str:
+    gone = report.forgotten - len(report.renamed)
+    text = f", {len(report.renamed):,} renamed" if report.renamed else ""
+    text += f", {gone:,} forgotten" if gone > 0 else ""
+    text += f", {report.waiting:,} not read yet" if report.waiting else ""
+    failed = len(report.problems)
+    return text + (f", {failed:,} not readable" if failed else "")

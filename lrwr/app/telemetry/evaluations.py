@@ -1,0 +1,121 @@
+"""An evaluation that leaves a trace: a golden set, and an experiment for each arm."""
+
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+
+from lrwr.core.ports.experiment_log import (
+    Example,
+    Experiment,
+    GoldenSet,
+    Result,
+    Score,
+)
+from lrwr.core.ports.tracer import Fact, Facts, Texts
+from lrwr.pipeline.evaluation.judgements import is_a_try
+from lrwr.pipeline.evaluation.outcomes import Outcome
+from lrwr.pipeline.evaluation.plan import Run
+from lrwr.pipeline.evaluation.questions import Question, written
+from lrwr.pipeline.evaluation.report import ArmReport, Report
+from lrwr.pipeline.evaluation.variants import LADDER, WHOLE, A, B
+
+_COUNTED = ("seconds", "tokens", "dollars")
+"""What figures that are no shares are called, or end with."""
+
+_TIMES = ("seconds", "answer_seconds")
+"""Figures that say how long a question took, added up."""
+
+
+def golden_set(run: Run, library: str, title: str) -> GoldenSet:
+    """Return the questions of a run, numbered in their order.
+
+    `library` names the library as nobody else can guess; `title` is in the writer's
+    words. Other questions, or others in order, are another set.
+    """
+    asked = written(run.plan.questions)
+    told = sha256(asked.encode("utf-8", "replace")).hexdigest()
+    return GoldenSet(
+        f"{library}\n{told}",
+        title,
+        tuple(_example(n, one) for n, one in enumerate(run.plan.questions, start=1)),
+    )
+
+
+def experiments_of(report: Report) -> tuple[Experiment, ...]:
+    """Return what a run found, an experiment for each arm, in the order of its plan.
+
+    A run with the same plan gives the same experiments, whatever its id.
+    """
+    run = report.run
+    numbers = {one.id: n for n, one in enumerate(run.plan.questions, start=1)}
+    return tuple(_experiment(run, arm, numbers) for arm in report.arms)
+
+
+def _example(number: int, question: Question) -> Example:
+    inputs: dict[str, str | tuple[str, ...]] = {"question": question.text}
+    if question.as_of:
+        inputs["as_of"] = question.as_of
+    outputs: Texts = {
+        "answer": question.answer,
+        "quotes": tuple(f"{one.file}: {one.quote}" for one in question.gold),
+    }
+    facts: Facts = {
+        "kind": question.kind.value,
+        "answerable": question.answerable,
+        "needs_every_quote": question.every,
+    }
+    return Example(number, facts, inputs, outputs)
+
+
+def _experiment(run: Run, arm: ArmReport, numbers: Mapping[str, int]) -> Experiment:
+    outcomes = [one for one in run.outcomes if one.arm == arm.name]
+    return Experiment(
+        key=f"{run.plan.fingerprint}\n{arm.name}",
+        name=arm.name,
+        told=arm.told,
+        facts=dict(_facts(run, arm)),
+        results=tuple(_result(one, numbers[one.question]) for one in outcomes),
+    )
+
+
+def _facts(run: Run, arm: ArmReport) -> Iterator[tuple[str, Fact]]:
+    plan = run.plan
+    yield "arm", arm.name
+    if arm.name in (pipelines := _pipelines()):
+        yield "pipeline", pipelines[arm.name]
+    yield "lrwr", plan.lrwr
+    yield "run", run.id
+    yield "questions", len(plan.questions)
+    yield "measures", ", ".join(part.name for part in plan.parts)
+    yield "budgets_tokens", ", ".join(map(str, plan.budgets))
+    for use, model in sorted(plan.models.items()):
+        yield f"model_{use.replace(' ', '_')}", model or "none"
+    if arm.worthless:
+        yield "not_evaluated", ", ".join(sorted(arm.worthless))
+
+
+def _pipelines() -> dict[str, str]:
+    """Return whose passages the arms search, by name."""
+    of_steps = {step.name: step.pipeline.value for step in (A, B, *LADDER)}
+    return {**of_steps, WHOLE: B.pipeline.value}
+
+
+def _result(outcome: Outcome, number: int) -> Result:
+    shares = {n: v for n, v in outcome.figures.items() if _is_share(n, v)}
+    scores = [Score(name, value) for name, value in shares.items()]
+    scores += [Score(n, None) for n in outcome.failed if not is_a_try(n)]
+    return Result(
+        number=number,
+        seconds=sum(outcome.figures.get(name, 0.0) for name in _TIMES),
+        facts={
+            name: value
+            for name, value in outcome.figures.items()
+            if name not in shares and not is_a_try(name)
+        },
+        scores=tuple(scores),
+        failed=not outcome.figures,
+    )
+
+
+def _is_share(name: str, value: float) -> bool:
+    """Say whether a figure is one of 0.0 to 1.0 that says how good something is."""
+    return not name.endswith(_COUNTED) and not is_a_try(name) and 0.0 <= value <= 1.0

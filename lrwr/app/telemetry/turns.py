@@ -1,0 +1,209 @@
+"""A turn that leaves a trace: a step ends where the next one begins."""
+
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from lrwr.core.chat.service import Asking, AvatarSessionService
+from lrwr.core.model.turns import (
+    Cited,
+    CitedOutside,
+    Staged,
+    SupervisorOutput,
+    Token,
+    Turn,
+    TurnDone,
+    TurnEvent,
+)
+from lrwr.core.model.usage import Usage
+from lrwr.core.ports.tracer import Fact, Failed, Kind, Span, Tracer
+
+
+def used(usage: Usage) -> dict[str, Fact]:
+    """Return calls and tokens."""
+    return {
+        "calls": usage.calls,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+    }
+
+
+STEPS: Mapping[str, Kind] = MappingProxyType(
+    {
+        "search": Kind.RETRIEVER,
+        "read": Kind.TOOL,
+        "contents": Kind.TOOL,
+        "web": Kind.TOOL,
+    }
+)
+"""What the steps of a turn are, besides links of a chain."""
+BESIDE: Mapping[str, str] = MappingProxyType({"search": "plan"})
+"""Steps that begin while another one, alone, goes on."""
+Now = Callable[[], float]
+"""Tells seconds since 1970."""
+
+
+class TracedSessions(AvatarSessionService):
+    """Answers questions, and has a trace of each turn kept once it is over."""
+
+    _tracer: Tracer | None = None
+
+    def traced(self, tracer: Tracer | None) -> "TracedSessions":
+        """Let `tracer` keep what comes from now on."""
+        self._tracer = tracer
+        return self
+
+    async def ask(self, asking: Asking) -> AsyncGenerator[TurnEvent]:
+        """Yield what happens while a question is answered, and last `TurnDone`."""
+        heard = HeardTurn(asking, self._now)
+        try:
+            async with aclosing(super().ask(asking)) as events:
+                async for event in events:
+                    heard.hear(event)
+                    yield event
+        except Exception as error:
+            heard.failed = Failed(type(error).__name__, str(error))
+            raise
+        finally:
+            if self._tracer is not None:
+                self._tracer.keep(heard.trace())
+
+
+@dataclass(slots=True)
+class _Step:
+    """A step that is under way."""
+
+    name: str
+    kind: Kind
+    says: str
+    started: float
+
+    def over(self, ended: float, *, model: str = "") -> Span:
+        """Return it ended; `model` is the one that it asked."""
+        return Span(
+            self.name,
+            Kind.LLM if model else self.kind,
+            self.started,
+            ended,
+            facts={"model": model} if model else {},
+            inputs={"step": self.says},
+        )
+
+
+class HeardTurn:
+    """What the events of a turn tell of it: a step ends where the next one begins."""
+
+    def __init__(self, asking: Asking, now: Now) -> None:
+        self._asking = asking
+        self._now = now
+        self._began = now()
+        self._open: list[_Step] = []
+        self._over: list[tuple[_Step, float]] = []
+        self._found = 0
+        self._pages = 0
+        self._first_word: float | None = None
+        self._done: TurnDone | None = None
+        self.failed: Failed | None = None
+
+    def hear(self, event: TurnEvent) -> None:
+        """Take in what happens."""
+        match event:
+            case Staged():
+                self._begin(event)
+            case Cited():
+                self._found += 1
+            case CitedOutside():
+                self._pages += 1
+            case Token() if self._first_word is None:
+                self._first_word = self._now()
+            case TurnDone():
+                self._done = event
+            case _:
+                pass
+
+    def trace(self) -> Span:
+        """Return the turn as it is, all steps ended."""
+        ended = self._now()
+        self._end_steps(ended)
+        turn = self._done.turn if self._done else None
+        model = turn.output.model if turn else ""
+        steps = [
+            step.over(when, model=model if step.name == "answer" else "")
+            for step, when in self._over
+        ]
+        return Span(
+            "turn",
+            Kind.CHAIN,
+            self._began,
+            ended,
+            facts=self._facts(turn),
+            inputs=_asked(self._asking),
+            outputs=_answered(turn.output) if turn else {},
+            error=self.failed,
+            steps=tuple(steps),
+        )
+
+    def _begin(self, event: Staged) -> None:
+        now = self._now()
+        if [step.name for step in self._open] != [BESIDE.get(event.step)]:
+            self._end_steps(now)
+        kind = STEPS.get(event.step, Kind.CHAIN)
+        self._open.append(_Step(event.step, kind, event.text, now))
+
+    def _end_steps(self, now: float) -> None:
+        self._over += [(step, now) for step in self._open]
+        self._open = []
+
+    def _facts(self, turn: Turn | None) -> dict[str, Fact]:
+        facts: dict[str, Fact] = {"passages": self._found, "web_pages": self._pages}
+        if self._first_word is not None:
+            facts["seconds_to_first_word"] = round(self._first_word - self._began, 3)
+        if self._asking.thread is not None:
+            facts["thread_id"] = self._asking.thread
+        if self._done is None or turn is None:
+            return {**facts, "state": "failed" if self.failed else "stopped"}
+        facts |= {
+            "thread_id": self._done.thread,
+            "turn_id": turn.id,
+            "number": turn.number,
+            "state": turn.state.value,
+            "price_usd": turn.price or 0.0,
+            **_of_output(turn.output),
+            **used(turn.usage),
+        }
+        return facts
+
+
+def _asked(asking: Asking) -> dict[str, str | tuple[str, ...]]:
+    said = {
+        "question": asking.text,
+        "character": asking.character,
+        "as_of": asking.as_of,
+    }
+    return {name: text for name, text in said.items() if text}
+
+
+def _answered(output: SupervisorOutput) -> dict[str, str | tuple[str, ...]]:
+    return {
+        "answer": output.response_text,
+        "citations": tuple(
+            f"{one.document}:{one.lines.first}: {one.text}" for one in output.citations
+        ),
+        "remarks": output.remarks,
+    }
+
+
+def _of_output(output: SupervisorOutput) -> dict[str, Fact]:
+    facts: dict[str, Fact] = {
+        "intent": output.intent.value,
+        "mode": output.narrative_state_delta.mode.value,
+        "model": output.model,
+        "citations": len(output.citations),
+        "gaps": len(output.gap_flags),
+        "unsupported": len(output.unsupported),
+        "web_asked": output.tavily_used,
+    }
+    if output.low_confidence is not None:
+        facts["low_confidence"] = output.low_confidence
+    return facts

@@ -1,0 +1,279 @@
+"""A library on its way to a project, or from there."""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from lrwr.app.container import Services
+from lrwr.app.supabase_project import SERVICE, ProjectWay
+from lrwr.app.transfer.files import Filed, bring_files, take_files
+from lrwr.core.adapters.storage.supabase.library_link import (
+    Binding,
+    bind,
+    binding_of,
+    new_binding,
+)
+from lrwr.core.adapters.storage.supabase.migrator import missing
+from lrwr.core.adapters.storage.supabase.pull import Pulled, pull
+from lrwr.core.adapters.storage.supabase.push import Push, Pushed, Tell
+from lrwr.core.adapters.storage.supabase.records import (
+    HostedLibrary,
+    libraries,
+    new_library,
+    scripts_run,
+)
+from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem, StoreProblem
+from lrwr.core.ports.auth import Account
+from lrwr.core.settings.library import prepare_state_dir
+
+_READ_HERE = "select count(*) from processed"
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a push did. `begun` says that the library was not there before."""
+
+    host: str
+    name: str
+    begun: bool
+    records: Pushed
+    files: Filed = field(default_factory=Filed)
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What a pull did."""
+
+    host: str
+    name: str
+    records: Pulled
+    files: Filed = field(default_factory=Filed)
+
+
+@asynccontextmanager
+async def moving(services: Services, tell: Tell) -> AsyncIterator["Moving"]:
+    """Lend out what moves a library, and close it on the way out.
+
+    `tell` is told what is being done, how far it is, and of how much; 0: nobody knows.
+    """
+    async with AsyncExitStack() as stack:
+        yield Moving(services, stack, tell)
+
+
+class Moving:
+    """Takes a library to a project, and brings it from there."""
+
+    def __init__(self, services: Services, stack: AsyncExitStack, tell: Tell) -> None:
+        self._library = services.library
+        self._outward = services.outward
+        self._database = services.outward.database
+        self._targets = services.manuscript
+        self._way = ProjectWay(services.settings, services.outward, stack)
+        self._tell = tell
+        self._account: Account | None = None
+
+    @property
+    def host(self) -> str:
+        """The machine that the library goes to or comes from.
+
+        Raises:
+            SettingsProblem: No project is set, or no key for it.
+        """
+        return self._way.signing.project.host
+
+    async def begin(self) -> Account:
+        """Return who is signed in, once it is clear that the project is ready.
+
+        Raises:
+            LrwrError: Nobody is signed in; the project lacks tables of lrwr's, refuses
+                or does not answer.
+        """
+        if self._account is not None:
+            return self._account
+        self._check_leave()
+        account = await self._way.signing.auth.account()
+        if account is None:
+            raise LrwrError(
+                f"Nobody is signed in at {self.host}", hint="Sign in: lrwr login"
+            )
+        lacking = missing(await scripts_run(self._way.hosted))
+        if lacking:
+            raise StoreProblem(
+                f"The project at {self.host} has not all of lrwr's tables:"
+                f" {', '.join(one.name for one in lacking)} was not run there",
+                hint="Run in its SQL editor what `lrwr doctor --sql` prints.",
+            )
+        self._account = account
+        return account
+
+    async def push(
+        self,
+        name: str = "",
+        *,
+        new: bool = False,
+        over: bool = False,
+        files: bool = True,
+    ) -> Taken:
+        """Take everything there that is not there yet.
+
+        A `new` library is begun even where one is kept there; `over` puts what is here
+        in the place of what others changed there. Killed, it goes on the next time.
+
+        Raises:
+            LrwrError: Nobody is signed in; the library belongs elsewhere, or is another
+                there; the project refuses or does not answer.
+        """
+        account = await self.begin()
+        prepare_state_dir(self._library)
+        bound = await self._database.read(binding_of)
+        begun = bound is None or new
+        if bound is None or new:
+            bound = await self._begun(account, name or self._library.root.name)
+        self._check(bound, account)
+        records = self._way.records(bound)
+        done = await Push(self._database, records, bound, self._tell).run(over=over)
+        filed = Filed()
+        if files:
+            root, targets = self._library.root, self._targets()
+            async with aclosing(self._way.shelf(bound)) as away:
+                filed = await take_files(
+                    self._database, root, targets, away, records, self._tell
+                )
+        return Taken(self.host, bound.name, begun, done, filed)
+
+    async def pull(
+        self, name: str = "", *, into: Path | None = None, files: bool = True
+    ) -> Brought:
+        """Bring everything here that is not here yet.
+
+        Raw files are kept in the state folder, and with `into` also written to a folder
+        under their names; none that is there is written over.
+
+        Raises:
+            LrwrError: Nobody is signed in; there is no such library, or another one
+                here; the project refuses or does not answer.
+        """
+        account = await self.begin()
+        prepare_state_dir(self._library)
+        bound = await self._database.read(binding_of)
+        if bound is None:
+            bound = await self._found(account, name)
+        self._check(bound, account)
+        if name and name != bound.name:
+            raise StoreProblem(
+                f"What is here is the library {bound.name!r}, not {name!r}",
+                hint=f"Pull {name!r} into a folder of its own.",
+            )
+        records = self._way.records(bound)
+        copy = self._way.copy(self._database, bound, time.time)
+        done = await pull(self._database, copy, records, self._tell)
+        filed = Filed()
+        if files or into is not None:
+            state = self._library.state_dir
+            async with aclosing(self._way.shelf(bound)) as away:
+                filed = await bring_files(self._database, state, away, into, self._tell)
+        return Brought(self.host, bound.name, done, filed)
+
+    def _check_leave(self) -> None:
+        """Make sure that the writer has not denied it, whatever keeps the records."""
+        refused = self._outward.refusal(SERVICE)
+        if refused is None and self._outward.consents.answer(
+            self._library, SERVICE
+        ) in (
+            None,
+            True,
+        ):
+            return
+        raise refused or SettingsProblem(
+            "You denied Supabase for this folder: nothing was sent",
+            hint=f"To allow it: lrwr privacy allow {SERVICE}",
+        )
+
+    async def _begun(self, account: Account, name: str) -> Binding:
+        made = await new_library(self._way.hosted, name)
+        if made is None:
+            made = next(
+                (
+                    one.id
+                    for one in await libraries(self._way.hosted)
+                    if one.name == name and _is_empty(one)
+                ),
+                None,
+            )
+        if made is None:
+            raise StoreProblem(
+                f"You have a library {name!r} at {self.host} already",
+                hint=f"Bring it here: lrwr pull {name!r} in an empty folder. Or take"
+                " this one there under another name: lrwr push --new --name NAME",
+            )
+        # Until all of it is there, the project does not know what is here.
+        return await self._bound(account, made, name, apart=True)
+
+    async def _found(self, account: Account, name: str) -> Binding:
+        here = await self._database.read(
+            lambda connection: connection.execute(_READ_HERE).fetchone()[0]
+        )
+        if here:
+            raise StoreProblem(
+                f"There is a library in {self._library.root} already, which is none"
+                f" from {self.host}",
+                hint="Pull into an empty folder; or take this one there: lrwr push",
+            )
+        there = await libraries(self._way.hosted)
+        found = _chosen(there, name, self._library.root.name, self.host)
+        return await self._bound(account, found.id, found.name)
+
+    async def _bound(
+        self, account: Account, library: str, name: str, *, apart: bool = False
+    ) -> Binding:
+        url = self._way.signing.project.url
+        bound = replace(new_binding(url, account.id, library, name), apart=apart)
+        await self._database.write(lambda connection: bind(connection, bound))
+        return bound
+
+    def _check(self, bound: Binding, account: Account) -> None:
+        if bound.project != self._way.signing.project.url:
+            raise StoreProblem(
+                f"This library is kept at {bound.project}, not at {self.host}",
+                hint="Set `supabase.url` to it; or begin it anew here: lrwr push --new",
+            )
+        if bound.account != account.id:
+            raise StoreProblem(
+                f"This library belongs to another account at {self.host} than"
+                f" {account.email}",
+                hint="Sign in with that account; or begin it anew: lrwr push --new",
+            )
+
+
+def _is_empty(library: HostedLibrary) -> bool:
+    """Say whether nothing was ever kept in it: a push that was killed made it."""
+    return not (library.version or library.documents or library.threads)
+
+
+def _chosen(
+    there: list[HostedLibrary], name: str, folder: str, host: str
+) -> HostedLibrary:
+    """Return the library of that name, else that of the folder's, else the only one."""
+    by_name = {one.name: one for one in there}
+    if name and name in by_name:
+        return by_name[name]
+    if not name and folder in by_name:
+        return by_name[folder]
+    if not name and len(there) == 1:
+        return there[0]
+    names = ", ".join(by_name)
+    if not there:
+        raise NotFound(
+            f"You have no library at {host}",
+            hint="Take one there: lrwr push, where it is.",
+        )
+    if name:
+        raise NotFound(
+            f"You have no library {name!r} at {host}", hint=f"There are: {names}."
+        )
+    raise NotFound(
+        f"You have {len(there)} libraries at {host}",
+        hint=f"Say which: lrwr pull NAME. There are: {names}.",
+    )

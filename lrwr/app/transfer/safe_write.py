@@ -1,0 +1,128 @@
+"""Files written into a writer's folder: each whole or not at all, none over another."""
+
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path, PureWindowsPath
+from uuid import uuid4
+
+from lrwr.core.adapters.source.skip_reasons import why_not_a_file, why_not_a_folder
+from lrwr.core.model.errors import StoreProblem
+from lrwr.core.settings.places import CANON_FILE, FILE_NAME
+
+PART = ".lrwr-part-"
+"""How the name of a file begins that is not whole yet. No manuscript's does."""
+
+_OURS = frozenset({CANON_FILE, FILE_NAME})
+
+_ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\\]")
+
+
+def place_of(document: str, folder: Path) -> Path | None:
+    """Return where a file belongs; None where it is none of a manuscript's there.
+
+    What a project tells may have been written by anybody: only a name that `lrwr
+    ingest` would read is a place.
+    """
+    *folders, name = document.split("/")
+    if (
+        _ODD.search(document)
+        or _means_more(document)
+        or not all(one and not why_not_a_folder(one) for one in folders)
+        or not _OURS.isdisjoint(folders)
+        or why_not_a_file(name)
+    ):
+        return None
+    path = folder / document
+    leads_out = not _real(path.parent).is_relative_to(_real(folder))
+    return None if leads_out else path
+
+
+def is_there(path: Path, contents: Collection[str]) -> bool:
+    """Say whether a file is there already; its SHA-256 is one of `contents` then.
+
+    Raises:
+        StoreProblem: Another is, or it cannot be read.
+    """
+    with _told(path, "read"):
+        if not os.path.lexists(path):
+            return False
+        if path.is_file() and sha256(path.read_bytes()).hexdigest() in contents:
+            return True
+    raise StoreProblem(
+        f"{path} is there already, and is another than that of the library",
+        hint="Name another folder: lrwr never writes into a manuscript.",
+    )
+
+
+def write_new(path: Path, content: bytes) -> bool:
+    """Write a file unless it is there by now; say whether it was written.
+
+    Raises:
+        StoreProblem: Another is there; or the disk or the rights do not allow it.
+    """
+    with _told(path, "written"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _written(path.parent, content) as part:
+            if _give_name(part, path):
+                return True
+    return not is_there(path, {sha256(content).hexdigest()})
+
+
+def sweep(folders: Iterable[Path]) -> None:
+    """Remove what a pull that was killed has left of files."""
+    for folder in folders:
+        for part in folder.glob(f"{PART}*"):
+            with suppress(OSError):
+                part.unlink()
+
+
+@contextmanager
+def _written(folder: Path, content: bytes) -> Iterator[Path]:
+    """Write a file that has its name only for a while, and have it outlive a power cut."""
+    part = folder / f"{PART}{uuid4().hex}"
+    try:
+        with part.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        yield part
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _give_name(part: Path, path: Path) -> bool:
+    """Give a file its name, all at once; False where something has that name."""
+    try:
+        path.hardlink_to(part)
+    except FileExistsError:
+        return False
+    except (OSError, NotImplementedError):  # such as on a memory stick
+        if os.path.lexists(path):
+            return False
+        part.rename(path)
+    return True
+
+
+def _means_more(document: str) -> bool:
+    """Say whether a name leads to a drive, or on Windows into what a file has besides."""
+    return bool(PureWindowsPath(document).drive) or (
+        os.name == "nt" and ":" in document
+    )
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+@contextmanager
+def _told(path: Path, what: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreProblem(
+            f"{path} cannot be {what} ({error.strerror})",
+            hint="Check the disk and your rights there.",
+        ) from error

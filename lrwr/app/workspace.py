@@ -1,0 +1,254 @@
+"""The services of one library, as the writing room is lent them."""
+
+import asyncio
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Sequence,
+)
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lrwr.app.container import Services, open_services
+from lrwr.app.presenters.consent import asks_for, will_leave
+from lrwr.core.model.errors import StoreProblem
+from lrwr.core.settings.consent import HOSTED, Leave
+from lrwr.core.settings.library import prepare_state_dir, remember
+from lrwr.core.settings.model import Settings
+from lrwr.core.settings.own_files import check_own_file, write_own_file
+from lrwr.core.settings.targets import targets_of
+
+if TYPE_CHECKING:
+    from lrwr.core.canon.service import CanonService
+    from lrwr.core.chat.service import AvatarSessionService
+    from lrwr.core.continuity.values import Contradiction, Slips
+    from lrwr.core.model.events import IngestEvent
+    from lrwr.core.model.turns import ThreadId
+    from lrwr.core.ports.job_queue import JobQueue
+    from lrwr.core.ports.record_store import PassageStore
+    from lrwr.core.ports.thread_store import ThreadStore
+    from lrwr.core.retrieval.story import StoryOrder
+    from lrwr.pipeline.report import IngestReport
+    from lrwr.pipeline.watch.events import WatchEvent
+
+
+@dataclass(frozen=True, slots=True)
+class ToAllow:
+    """A service that only the folder's own settings turn on."""
+
+    name: str
+    question: str
+
+
+@asynccontextmanager
+async def open_room(
+    settings: Settings, *, say: Callable[[str], None] | None = None
+) -> "AsyncIterator[RoomServices]":
+    """Lend out what the writing room needs, and close it on the way out."""
+    async with open_services(settings, say=say, brief=False) as services:
+        yield RoomServices(services)
+
+
+class RoomServices:
+    """The services of a library, each the same one every time."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._session: AvatarSessionService | None = None
+        self.settings = services.settings
+        self.library = services.library
+        self.manuscript = services.manuscript
+        self.bible = services.bible
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything has been ingested here."""
+        return self.library.database.exists()
+
+    @property
+    def threads(self) -> "ThreadStore":
+        """The conversations; `NotFound` where nothing has been ingested."""
+        return self._services.threads
+
+    @property
+    def passages(self) -> "PassageStore":
+        """The text, as it was read; `NotFound` where nothing has been ingested."""
+        return self._services.passages
+
+    @property
+    def jobs(self) -> "JobQueue":
+        """The work that waits, runs and is done."""
+        return self._services.jobs
+
+    @property
+    def canon(self) -> "CanonService":
+        """The writer's decisions."""
+        return self._services.canon
+
+    def sessions(self) -> "AvatarSessionService":
+        """Return the service that answers.
+
+        Raises:
+            NotFound: Nothing has been ingested here.
+            SettingsProblem: The language model that is set has no key or no name.
+        """
+        if self._session is None:
+            self._session = self._services.sessions()
+        return self._session
+
+    async def order(self) -> "StoryOrder":
+        """Return what is told after what, as the writer has decided."""
+        return await self._services.finder().story_order()
+
+    async def contradictions(self) -> "tuple[Contradiction, ...]":
+        """Return what contradicts confirmed canon, in the order of the text."""
+        from lrwr.core.continuity.guard import contradictions
+
+        known = await self.bible().knowledge()
+        return await asyncio.to_thread(contradictions, known)
+
+    async def ingest(
+        self, targets: Sequence[Path], emit: "Callable[[IngestEvent], None]"
+    ) -> "IngestReport":
+        """Read `targets`, or what was read before where there are none.
+
+        Raises:
+            NotFound: Nothing is named, or it is not there.
+            StoreProblem: The state folder cannot be written.
+        """
+        found = targets_of(targets or self.manuscript())
+        service = self._services.processing(found)
+        if targets and not self.settings.manuscript.folders:
+            remember(self.library, found)
+        return await service.process(emit)
+
+    async def export(self, thread: "ThreadId", file: Path) -> None:
+        """Write a conversation to a new file, as Markdown, with the places it cites.
+
+        Raises:
+            NotFound: There is no such conversation.
+            SettingsProblem: The file is there, is no `.md`, or is in the manuscript.
+            LrwrError: The disk or the rights there do not allow it.
+        """
+        from lrwr.app.presenters.threads import blocks_of
+        from lrwr.core.adapters.documents.markdown import markdown_of
+
+        check_own_file(file, self.settings, [".md"], force=None)
+        found = await self.threads.thread(thread)
+        turns = await self.threads.turns(thread)
+        places = await self._services.freshness.of_turns(turns)
+        text = markdown_of(blocks_of(found, turns, places))
+        write_own_file(file, text.encode(), force=None)
+
+    async def unread(self) -> int:
+        """Return how many files were changed, added or removed since they were read.
+
+        Nothing is read for it. A manuscript that is not there has none.
+        """
+        targets = [one for one in self.manuscript() if one.exists()]
+        if not self.begun or not targets:
+            return 0
+        changes = await self._services.processing(targets, asking=False).look()
+        return len(changes.changed) + len(changes.stale) + len(changes.gone)
+
+    async def watch(self) -> "AsyncGenerator[WatchEvent | Slips, None]":
+        """Read each save, and yield what it brought, until it is closed.
+
+        What contradicts what was said before follows the save that brought it in.
+
+        Raises:
+            NotFound: The manuscript is not where it was said to be.
+            StoreProblem: The library cannot be read or written, or was replaced.
+        """
+        from lrwr.app.watch import watching
+
+        service = watching(self._services, targets_of(self.manuscript()))
+        came: asyncio.Queue[WatchEvent | Slips | None] = asyncio.Queue()
+        tell = await self._telling(came)
+
+        async def run() -> None:
+            try:
+                await service.run(tell)
+            finally:
+                came.put_nowait(None)
+
+        work = asyncio.create_task(run())
+        try:
+            while (event := await came.get()) is not None:
+                yield event
+            await work
+        finally:
+            work.cancel()
+            await asyncio.wait([work])
+
+    async def _telling(
+        self, came: "asyncio.Queue[WatchEvent | Slips | None]"
+    ) -> "Callable[[WatchEvent], Awaitable[None]]":
+        """Return what hands on an event, and then what it means for what was there."""
+        from lrwr.app.watch import Guard, KeptAnswers
+        from lrwr.core.continuity.values import Slips
+        from lrwr.pipeline.watch.events import Saved, Troubled
+
+        def complain(sentence: str) -> None:
+            came.put_nowait(Troubled(sentence, ""))
+
+        answers = KeptAnswers(self._services, complain)
+        guard = Guard(self._services, complain)
+        await answers.begin()
+        await guard.news()
+
+        async def tell(event: "WatchEvent") -> None:
+            await came.put(await answers.told(event))
+            if isinstance(event, Saved) and event.learned.changed:
+                slips = await guard.news(event.usage.calls)
+                if slips:
+                    await came.put(Slips(slips))
+
+        return tell
+
+    def to_allow(self) -> tuple[ToAllow, ...]:
+        """Return the services that wait for the writer's leave."""
+        outward = self._services.outward
+        return tuple(
+            ToAllow(name, asks_for(hosted, self.settings))
+            for name, hosted in HOSTED.items()
+            if outward.leave(name) is Leave.UNASKED
+        )
+
+    def allow(self, name: str, *, allowed: bool) -> None:
+        """Keep what the writer says of a service.
+
+        Raises:
+            StoreProblem: It cannot be kept.
+        """
+        prepare_state_dir(self.library)
+        consents = self._services.outward.consents
+        consents.keep(self.library, name, allowed=allowed)
+        consents.tell(self.library, name)
+        self._session = None
+
+    def leaving(self) -> tuple[str, ...]:
+        """Return, for each service that is turned on, what leaves the machine."""
+        outward = self._services.outward
+        return tuple(
+            will_leave(hosted, self.settings)
+            for name, hosted in HOSTED.items()
+            if outward.leave(name).may
+        )
+
+    def first_use(self) -> tuple[str, ...]:
+        """Return what is to be said once of services used here for the first time."""
+        outward = self._services.outward
+        new = [
+            (name, hosted)
+            for name, hosted in HOSTED.items()
+            if outward.leave(name).may and not outward.consents.told(self.library, name)
+        ]
+        with suppress(StoreProblem):  # then it is said once more
+            for name, _ in new:
+                outward.consents.tell(self.library, name)
+        return tuple(will_leave(hosted, self.settings) for _, hosted in new)

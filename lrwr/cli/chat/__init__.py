@@ -1,0 +1,1 @@
+"""The plain conversation of the command line."""

@@ -1,0 +1,75 @@
+"""Opening a passage from a plain conversation."""
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from lrwr.cli.runtime.stream import Styled, is_terminal
+from lrwr.core.model.errors import LrwrError
+from lrwr.tui.input.editor import Command, command_for, editor_of, steers_a_shell
+
+if TYPE_CHECKING:
+    from lrwr.cli.runtime.output import Output
+    from lrwr.tui.queries.locations import Spot
+
+
+class EditorFailed(LrwrError):
+    """An editor could not be run, or ended badly."""
+
+
+async def open_spot(spot: "Spot", output: "Output") -> None:
+    """Say where a passage stands and, where somebody sits at a terminal, open it.
+
+    Raises:
+        EditorFailed: The editor does not work.
+    """
+    if spot.gone:
+        output.story("The passage is no longer there; this is where it stood.")
+    if spot.paragraphs:
+        output.answer(Styled(f"{spot.file}, paragraph {spot.line}", "place"))
+        return
+    output.answer(Styled(f"{spot.file}:{spot.line}", "place"))
+    editor = editor_of(os.environ, sys.platform, shutil.which)
+    if not (output.interactive and is_terminal(sys.stdin)):
+        return
+    if not editor:
+        output.story("Set EDITOR in your shell, and it is opened there.")
+        return
+    windows = sys.platform == "win32"
+    try:
+        command = command_for(editor, spot.file, spot.line, windows=windows)
+    except ValueError as error:
+        raise EditorFailed(
+            "EDITOR cannot be read", hint="Check its quotation marks."
+        ) from error
+    await _run(command)
+
+
+async def _run(command: Command) -> None:
+    program = shutil.which(command.arguments[0])
+    if program is None or steers_a_shell(command, program):
+        raise EditorFailed(
+            f"{command.program} cannot be run here",
+            hint="Set VISUAL or EDITOR to an editor that you have.",
+        )
+    code = await asyncio.to_thread(_start, [program, *command.arguments[1:]], command)
+    if code:
+        raise EditorFailed(f"{command.program} ended with code {code}")
+
+
+def _start(arguments: list[str], command: Command) -> int:
+    """Run an editor to its end, or start it beside; return its exit code."""
+    nowhere = subprocess.DEVNULL
+    try:
+        if not command.windowed:
+            return subprocess.run(arguments, check=False).returncode
+        subprocess.Popen(arguments, stdin=nowhere, stdout=nowhere, stderr=nowhere)
+    except OSError as error:
+        raise EditorFailed(
+            f"{command.program} could not be started: {error.strerror}",
+            hint="Check VISUAL and EDITOR.",
+        ) from error
+    return 0

@@ -1,0 +1,243 @@
+"""`lrwr chat --plain`: a conversation line by line, for screen readers and pipes."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from lrwr.app.presenters.answers import LONGEST
+from lrwr.app.presenters.consent import who_answers
+from lrwr.cli.chat.commands import DEEDS, Talk
+from lrwr.cli.chat.live_answer import Live
+from lrwr.cli.runtime.async_runner import run_async
+from lrwr.cli.runtime.crash_report import fault_of
+from lrwr.core.model.errors import LrwrError, SettingsProblem
+from lrwr.core.model.turns import TurnDone
+from lrwr.tui.input.history import asked_before
+from lrwr.tui.input.parser import Asked, Ordered, Unclear, understood
+from lrwr.tui.queries.turns import asked, kept_of_stopped, sitting_of
+
+if TYPE_CHECKING:
+    from lrwr.cli.runtime.output import Output
+    from lrwr.core.settings.model import Settings
+    from lrwr.tui.scope import Opening, Sitting
+
+Result = TypeVar("Result")
+
+PROMPT, GOING_ON = "> ", ". "
+"""What stands before what is typed on a terminal, and before its further lines."""
+
+LEAVING = "Ctrl-C again, Ctrl-D or /quit ends the conversation."
+STOPPED = "Stopped; what was said by then is kept, and marked."
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Where lines come from; `terminal` says that somebody types them."""
+
+    terminal: bool
+
+    @classmethod
+    def of_stdin(cls) -> "Lines":
+        """Read what is typed, or what is piped in."""
+        return cls(sys.stdin.isatty() and sys.stdout.isatty())
+
+    def remember(self, texts: Sequence[str]) -> None:
+        """Let Up bring back `texts`, the newest last, where somebody types."""
+        if not self.terminal:
+            return
+        with suppress(ImportError):  # Windows has no readline
+            import readline
+
+            # Nothing is sent to the terminal that a screen reader would have to read.
+            readline.parse_and_bind("set enable-bracketed-paste off")
+            readline.parse_and_bind("set enable-meta-key off")
+            for text in texts:
+                readline.add_history(" ".join(text.split("\n")))
+
+    def next(self) -> str | None:
+        """Return what is typed next, None at the end.
+
+        A backslash at the end of a line goes on with the next.
+
+        Raises:
+            KeyboardInterrupt: The writer does not want to go on.
+        """
+        lines: list[str] = []
+        while (line := self._line(going_on=bool(lines))) is not None:
+            if not line.endswith("\\"):
+                return "\n".join([*lines, line])
+            lines.append(line[:-1])
+        return "\n".join(lines) if lines else None
+
+    def _line(self, *, going_on: bool) -> str | None:
+        if not self.terminal:
+            line = sys.stdin.readline()
+            return line.removesuffix("\n") if line else None
+        try:
+            return input(GOING_ON if going_on else PROMPT)
+        except EOFError:
+            sys.stdout.write("\n")
+            return None
+
+
+def converse(settings: "Settings", output: "Output", opening: "Opening") -> None:
+    """Answer line after line until there are no more.
+
+    What goes wrong is told, and the conversation goes on.
+
+    Raises:
+        NotFound: Nothing was read, or there is no such character, place or thread.
+        SettingsProblem: The language model that is set has no key or no name.
+    """
+    lines = Lines.of_stdin()
+    with asyncio.Runner() as runner:
+        stack = AsyncExitStack()
+        try:
+            talk = run_async(_begun(settings, output, opening, stack), runner.run)
+            lines.remember(runner.run(asked_before(talk.lent)))
+            Conversation(talk, lines, partial(run_async, run=runner.run)).run()
+        finally:
+            runner.run(stack.aclose())
+
+
+async def _begun(
+    settings: "Settings", output: "Output", opening: "Opening", stack: AsyncExitStack
+) -> Talk:
+    """Open the library, ask for leave, and say who answers."""
+    from lrwr.app.container import open_services
+    from lrwr.app.workspace import RoomServices
+    from lrwr.cli.runtime.consent import ANSWERING, ask_leave, tell_first_use
+    from lrwr.cli.runtime.session import require_passages
+
+    services = await stack.enter_async_context(
+        open_services(settings, say=output.story)
+    )
+    await require_passages(services)
+    lent = RoomServices(services)
+    sitting = await sitting_of(lent, opening)
+    ask_leave(services, output, *ANSWERING, as_json=False)
+    model = lent.sessions().model
+    tell_first_use(services, output, *ANSWERING)
+    output.story(who_answers(settings, model))
+    return Talk(lent, output, sitting, model)
+
+
+class Conversation:
+    """Reads, answers, and remembers where the writer stands.
+
+    `run` of the loop takes a coroutine to its end; Ctrl-C cancels that alone.
+    """
+
+    def __init__(
+        self,
+        talk: Talk,
+        lines: Lines,
+        do: Callable[[Coroutine[Any, Any, Result]], Result],
+    ) -> None:
+        self._talk = talk
+        self._lines = lines
+        self._do: Callable[[Coroutine[Any, Any, Any]], Any] = do
+        self._interrupted = False
+
+    def run(self) -> None:
+        """Go on until the lines end, or the writer does."""
+        if self._lines.terminal:
+            self._talk.output.story(
+                "/help shows what can be done; Ctrl-D or /quit ends the conversation."
+            )
+        for text in self._texts():
+            if not self._told(self._handle, text):
+                return
+
+    def _texts(self) -> Iterator[str]:
+        """Yield what is typed, empty lines left out; a second Ctrl-C in a row ends it."""
+        while True:
+            try:
+                text = self._next()
+            except KeyboardInterrupt:
+                self._talk.output.story()
+                if self._interrupted or not self._lines.terminal:
+                    return
+                self._interrupted = True
+                self._talk.output.story(LEAVING)
+                continue
+            if text is None:
+                return
+            self._interrupted = False
+            yield text
+
+    def _next(self) -> str | None:
+        """Return the next line that is not empty; None where there is none."""
+        while (text := self._lines.next()) is not None and not text.strip():
+            continue
+        return text
+
+    def _told(self, handle: Callable[[str], bool], text: str) -> bool:
+        """Do what a text asks for; tell what goes wrong. Return whether to go on."""
+        try:
+            return handle(text)
+        except KeyboardInterrupt:
+            self._interrupted = True
+            self._talk.output.answer()
+            self._talk.output.story(STOPPED)
+        except LrwrError as error:
+            self._talk.output.problem(error)
+        except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
+            self._talk.output.problem(fault_of(error))
+        return True
+
+    def _handle(self, text: str) -> bool:
+        match understood(text, {*DEEDS, "quit"}):
+            case Ordered("quit", ""):
+                return False
+            case Ordered("quit", _):
+                raise SettingsProblem(
+                    "/quit takes nothing after it",
+                    hint="For a question, put a space before the slash.",
+                )
+            case Ordered(name, words):
+                self._do(DEEDS[name].does(self._talk, words))
+            case Unclear(why):
+                self._talk.output.story(why)
+            case Asked(question):
+                self._ask(question)
+        return True
+
+    def _ask(self, question: str) -> None:
+        if len(question) > LONGEST:
+            raise SettingsProblem(
+                f"The question has {len(question):,} characters; {LONGEST:,} can be"
+                " read",
+                hint="Ask in a few sentences; long texts belong in the manuscript.",
+            )
+        sitting = self._talk.sitting
+        try:
+            done = self._do(self._answer(sitting, question))
+        except KeyboardInterrupt:
+            self._do(self._take_up(sitting, question))
+            raise
+        self._went_on(done)
+
+    async def _answer(self, sitting: "Sitting", question: str) -> TurnDone:
+        live = Live(self._talk.output, quiet=False)
+        done = await live.watch(asked(self._talk.lent, sitting, question), "")
+        live.end(done.turn)
+        self._talk.output.answer()
+        return done
+
+    async def _take_up(self, sitting: "Sitting", question: str) -> None:
+        """Go on from what was kept of an answer that was stopped."""
+        found = await kept_of_stopped(self._talk.lent, sitting, question)
+        if found is not None:
+            self._went_on(TurnDone(*found))
+
+    def _went_on(self, done: TurnDone) -> None:
+        self._talk.turn = done.turn
+        title = self._talk.sitting.title or " ".join(done.turn.question.split())[:60]
+        self._talk.sitting = replace(
+            self._talk.sitting, thread=done.thread, title=title
+        )

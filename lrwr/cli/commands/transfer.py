@@ -1,0 +1,170 @@
+"""`lrwr push` and `lrwr pull`: a library between this machine and a project."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lrwr.cli.runtime.options import Json
+
+if TYPE_CHECKING:
+    from contextlib import ExitStack
+
+    from lrwr.app.transfer.library import Brought, Taken
+    from lrwr.cli.runtime.output import Advance, Output
+    from lrwr.core.settings.model import Settings
+
+PUSH_EPILOG = (
+    "Examples: lrwr push · lrwr push --name my-novel · lrwr push --no-files --json"
+)
+PULL_EPILOG = "Examples: lrwr pull · lrwr pull my-novel · lrwr pull my-novel --into ."
+
+Files = Annotated[
+    bool | None,
+    typer.Option(
+        "--files/--no-files",
+        help="The manuscript's files go along; as `records.files` says if left out.",
+    ),
+]
+
+
+def push(
+    context: typer.Context,
+    name: Annotated[
+        str, typer.Option("--name", metavar="NAME", help="What it is called there.")
+    ] = "",
+    new: Annotated[
+        bool, typer.Option("--new", help="Begin a library there, besides any other.")
+    ] = False,
+    over: Annotated[
+        bool,
+        typer.Option("--over", help="Also over what others have changed there."),
+    ] = False,
+    files: Files = None,
+    as_json: Json = False,
+) -> None:
+    """Take this library to your Supabase project: what is not there yet.
+
+    Stopped in the middle, it goes on the next time. Nothing is changed here.
+    """
+    from lrwr.cli.presenters.transfer import show_taken, taken_as_json
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.session import begin
+
+    settings, output = begin(context)
+    files = settings.records.files if files is None else files
+    done = run_async(
+        _push(settings, output, name, new=new, over=over, files=files, as_json=as_json)
+    )
+    if as_json:
+        output.json(taken_as_json(done))
+    else:
+        show_taken(done, settings, output)
+
+
+def pull(
+    context: typer.Context,
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME]", help="Which library, if you have many.")
+    ] = "",
+    into: Annotated[
+        Path | None,
+        typer.Option(
+            "--into",
+            metavar="FOLDER",
+            help="Also write the files there, none over another.",
+        ),
+    ] = None,
+    files: Files = None,
+    as_json: Json = False,
+) -> None:
+    """Bring a library here from your Supabase project: what is not here yet.
+
+    Stopped in the middle, it goes on the next time. Nothing is changed there, and
+    nothing in a manuscript.
+    """
+    from lrwr.cli.presenters.transfer import brought_as_json, show_brought
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.session import begin
+    from lrwr.core.model.errors import ExitCode
+
+    settings, output = begin(context)
+    files = settings.records.files if files is None else files
+    done = run_async(
+        _pull(settings, output, name, into=into, files=files, as_json=as_json)
+    )
+    if as_json:
+        output.json(brought_as_json(done))
+    else:
+        show_brought(done, settings, output)
+    if done.files.changed or done.files.refused:
+        raise typer.Exit(int(ExitCode.PARTIAL))
+
+
+async def _push(
+    settings: "Settings",
+    output: "Output",
+    name: str,
+    *,
+    new: bool,
+    over: bool,
+    files: bool,
+    as_json: bool,
+) -> "Taken":
+    from contextlib import ExitStack
+
+    from lrwr.app.container import open_services
+    from lrwr.app.transfer.library import moving
+    from lrwr.cli.runtime.consent import ask_leave
+    from lrwr.core.settings.consent import HOSTED
+
+    async with open_services(settings, say=output.story) as services:
+        with ExitStack() as stack:
+            ask_leave(services, output, "supabase", as_json=as_json)
+            async with moving(services, _Bars(output, stack).tell) as way:
+                await way.begin()
+                output.story(f"To {way.host} goes {HOSTED['supabase'].what}.")
+                return await way.push(name, new=new, over=over, files=files)
+
+
+async def _pull(
+    settings: "Settings",
+    output: "Output",
+    name: str,
+    *,
+    into: Path | None,
+    files: bool,
+    as_json: bool,
+) -> "Brought":
+    from contextlib import ExitStack
+
+    from lrwr.app.container import open_services
+    from lrwr.app.transfer.library import moving
+    from lrwr.cli.runtime.consent import ask_leave
+
+    async with open_services(settings, say=output.story) as services:
+        with ExitStack() as stack:
+            ask_leave(services, output, "supabase", as_json=as_json)
+            async with moving(services, _Bars(output, stack).tell) as way:
+                await way.begin()
+                return await way.pull(name, into=into, files=files)
+
+
+class _Bars:
+    """One bar after the other, each for a part of the work."""
+
+    def __init__(self, output: "Output", stack: "ExitStack") -> None:
+        self._output = output
+        self._stack = stack
+        self._part, self._done = "", 0
+        self._advance: Advance | None = None
+
+    def tell(self, part: str, now: int, total: int) -> None:
+        """Show how far a part is, and of how much; 0: nobody knows."""
+        if part != self._part or self._advance is None:
+            self._stack.close()
+            self._part, self._done = part, 0
+            bar = self._output.progress(part.capitalize(), total or None)
+            self._advance = self._stack.enter_context(bar)
+        self._advance(now - self._done, total or None)
+        self._done = now

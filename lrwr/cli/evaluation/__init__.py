@@ -1,0 +1,1 @@
+"""Evaluations run from the command line."""

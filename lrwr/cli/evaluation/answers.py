@@ -1,0 +1,148 @@
+"""Answers of an evaluation: who gives them, who judges them, on which model."""
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
+
+from lrwr.core.model.errors import LrwrError, SettingsProblem
+
+if TYPE_CHECKING:
+    from lrwr.app.container import Services
+    from lrwr.app.evaluation import Opened
+    from lrwr.cli.evaluation.run import Wanted
+    from lrwr.cli.runtime.output import Output
+    from lrwr.core.ports.answer_judge import AnswerJudge
+    from lrwr.core.ports.chat_model import ChatModel
+    from lrwr.pipeline.evaluation.answer_measure import Answering, AnswerMeasure
+    from lrwr.pipeline.evaluation.gold_spans import SpanMeasure
+
+
+def chat_of(
+    services: "Services", *, judging: bool = False, asking: bool = True
+) -> "ChatModel":
+    """Return the language model that answers, or the one that judges.
+
+    Raises:
+        SettingsProblem: No model is turned on, or it has no key or no name.
+    """
+    from lrwr.app import factories
+    from lrwr.core.adapters.chat.factory import Role
+
+    role = Role.JUDGE if judging else Role.AVATAR
+    reach = services.outward.reach(asking=asking)
+    chat = factories.chat(services.settings, role, reach)
+    if chat is None:
+        raise SettingsProblem(
+            "No language model is turned on",
+            hint="Set `use` in `[model]`, or leave out --model: `--answers` needs none.",
+        )
+    return chat
+
+
+def found_in(services: "Services") -> "Callable[[str], Awaitable[bool]]":
+    """Return what says whether a question seems to be answered by the library.
+
+    It does where the evidence is not weak: such a question is no unanswerable one.
+    """
+    from lrwr.core.retrieval.confidence import FIRST
+    from lrwr.core.retrieval.service import SearchRequest
+
+    finder, pipeline = services.finder(), services.settings.pipeline
+
+    async def found(question: str) -> bool:
+        result = await finder.find(SearchRequest(question, pipeline, FIRST))
+        return result.low_confidence is False
+
+    return found
+
+
+def models_of(answers: "AnswerMeasure") -> Mapping[str, str]:
+    """Name the models that answer and judge."""
+    answering = sorted({one.model for one in answers.answering.values()})
+    return {
+        "answers": ", ".join(one or "none, the text speaks" for one in answering),
+        "judge": ", ".join(dict.fromkeys(one.name for one in answers.judges)),
+    }
+
+
+async def answers_of(
+    services: "Services",
+    output: "Output",
+    wanted: "Wanted",
+    opened: "Opened",
+    spans: "SpanMeasure",
+    stack: AsyncExitStack,
+) -> "AnswerMeasure":
+    """Return what asks for answers, and has them judged where a model is to.
+
+    Raises:
+        SettingsProblem: A model is wanted, and none is turned on.
+    """
+    from lrwr.app.egress import priced
+    from lrwr.pipeline.evaluation.answer_measure import AnswerMeasure
+
+    answering = (
+        _read_by_arms(services, wanted, opened, spans)
+        if wanted.read
+        else await stack.enter_async_context(_as_asked(services, wanted))
+    )
+    judges = await _judges(services, output, wanted) if wanted.model else []
+    return AnswerMeasure(
+        spans, answering, judges, priced(services.settings), wanted.repeats
+    )
+
+
+@asynccontextmanager
+async def _as_asked(
+    services: "Services", wanted: "Wanted"
+) -> "AsyncIterator[dict[str, Answering]]":
+    """Lend out who answers each pipeline's arm as `lrwr ask` would."""
+    from lrwr.app.evaluation import open_answerer
+    from lrwr.pipeline.evaluation.answer_measure import asking
+    from lrwr.pipeline.evaluation.variants import A, B
+
+    async with AsyncExitStack() as stack:
+        answering = {}
+        for step in (A, B):
+            if step.pipeline in wanted.pipelines:
+                answerer = await stack.enter_async_context(
+                    open_answerer(
+                        services,
+                        step.pipeline,
+                        model=wanted.model,
+                        asking=not wanted.dry_run,
+                    )
+                )
+                answering[step.name] = asking(answerer)
+        yield answering
+
+
+def _read_by_arms(
+    services: "Services", wanted: "Wanted", opened: "Opened", spans: "SpanMeasure"
+) -> "dict[str, Answering]":
+    from lrwr.app.egress import priced
+    from lrwr.pipeline.evaluation.answer_measure import reading
+    from lrwr.pipeline.evaluation.answers import Reader
+
+    chat = chat_of(services, asking=not wanted.dry_run)
+    price = priced(services.settings)
+    reader = Reader(chat, lambda usage: price(usage, chat.name), time.perf_counter)
+    budget = max(wanted.budgets)
+    return {arm.name: reading(reader, spans, budget) for arm in opened.arms}
+
+
+async def _judges(
+    services: "Services", output: "Output", wanted: "Wanted"
+) -> "list[AnswerJudge]":
+    """Return who judges: whether an answer is right, and RAGAS where it is installed."""
+    from lrwr.core.adapters.judge.model import CorrectnessJudge
+    from lrwr.core.adapters.judge.ragas import RagasJudge
+
+    chat = chat_of(services, judging=True, asking=not wanted.dry_run)
+    judges: list[AnswerJudge] = [CorrectnessJudge(chat)]
+    try:
+        judges.append(await RagasJudge.open(chat))
+    except LrwrError as missing:
+        output.warn(f"{missing}: its figures are not evaluated. {missing.hint}")
+    return judges

@@ -1,0 +1,85 @@
+"""Results of an evaluation, kept at LangSmith where the writer's settings say so."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from lrwr.core.model.errors import LrwrError, SettingsProblem
+
+if TYPE_CHECKING:
+    from lrwr.cli.runtime.output import Output
+    from lrwr.core.settings.model import Settings
+    from lrwr.pipeline.evaluation.report import Report
+
+_OFF = "off"
+
+
+async def send(settings: "Settings", output: "Output", run: str | None) -> None:
+    """Send the results of a run by the beginning of its id, or of the newest.
+
+    Raises:
+        NotFound: There is no such run, or nothing has been ingested here.
+        SettingsProblem: Nothing is kept elsewhere, or the run is not complete.
+        StoreProblem: The run or the library cannot be read.
+        ServiceUnavailable: LangSmith did not take all of them, or nothing may be sent.
+    """
+    from lrwr.cli.presenters.evaluation_reports import report_again
+
+    if settings.traces.keeper == _OFF:
+        raise SettingsProblem(
+            "Results are kept on this machine alone",
+            hint='Set [traces] keeper = "langsmith" in your own file to send them.',
+        )
+    report = report_again(settings, run)
+    if not report.run.complete:
+        raise SettingsProblem(
+            f"The run {report.run.id} is not complete",
+            hint="Go on with it first: `lrwr eval`, with the words that began it.",
+        )
+    await _send(settings, output, report, as_json=False)
+
+
+async def send_unasked(
+    settings: "Settings", output: "Output", report: "Report", *, as_json: bool
+) -> None:
+    """Send the results of a run that has just ended, if traces are kept elsewhere.
+
+    What goes wrong is said in a line, and costs nothing but that.
+    """
+    if settings.traces.keeper == _OFF or not report.run.complete:
+        return
+    try:
+        await _send(settings, output, report, as_json=as_json)
+    except LrwrError as error:
+        output.story(
+            f"The results were not sent. {error.told} To send them later: lrwr eval"
+            f" send {report.run.id}"
+        )
+
+
+async def _send(
+    settings: "Settings", output: "Output", report: "Report", *, as_json: bool
+) -> None:
+    from lrwr.app.container import open_services
+    from lrwr.app.presenters.text import count
+    from lrwr.app.telemetry.evaluations import experiments_of, golden_set
+    from lrwr.cli.runtime.consent import ask_leave, tell_first_use
+    from lrwr.core.settings.consent import traces_texts
+
+    async with open_services(settings, say=output.story) as services:
+        services.require_library()
+        ask_leave(services, output, "langsmith", as_json=as_json)
+        tell_first_use(services, output, "langsmith")
+        log = services.outward.experiments()
+        if log is None:
+            return
+        library = await services.outward.library_name()
+        golden = golden_set(report.run, library, services.library.root.name)
+        found = experiments_of(report)
+        with output.progress("Sending the results", len(found)) as advance:
+            name = await log.keep(golden, found, partial(advance, 1))
+    told = "with" if traces_texts(settings) else "without"
+    asked = count(len(golden.examples), "question")
+    output.story(
+        f"Sent to LangSmith, {told} your text: {count(len(found), 'experiment')} on"
+        f" {asked}, in the dataset “{name}”."
+    )

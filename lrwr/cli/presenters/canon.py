@@ -1,0 +1,213 @@
+"""How decisions are made, shown and told on the command line."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lrwr.cli.runtime.stream import Styled
+from lrwr.core.canon.conflicts import person_of
+from lrwr.core.canon.decision import Change, Decision, NamesMerged
+from lrwr.core.canon.model import Canon, plain_path
+from lrwr.core.canon.phrases import sentence
+from lrwr.core.canon.resolver import document_named
+from lrwr.core.canon.service import CanonService
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import NotFound
+from lrwr.core.retrieval.story import StoryOrder, arrange
+from lrwr.core.settings.library import library_of
+from lrwr.core.settings.places import FILE_NAME
+
+if TYPE_CHECKING:
+    from lrwr.app.container import Services
+    from lrwr.cli.runtime.output import Output
+    from lrwr.core.settings.model import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """The writer's decisions, and the documents they are about.
+
+    `order` is empty when nothing has been ingested yet.
+    """
+
+    service: CanonService
+    root: Path
+    canon: Canon
+    order: StoryOrder
+
+    @property
+    def known(self) -> list[DocumentId]:
+        """The library's documents, as the canon spells them."""
+        return [plain_path(document) for document in self.order.outlines]
+
+    def document(self, text: str) -> DocumentId:
+        """Return the document that the writer calls `text`.
+
+        Raises:
+            NotFound: There is no such document.
+        """
+        return document_named(text, known=self.known, root=self.root, here=Path.cwd())
+
+    def has(self, document: DocumentId) -> bool:
+        """Say whether the document's file is there; none is looked for elsewhere."""
+        spelled = {plain_path(one): one for one in self.order.outlines}
+        path = self.root / spelled.get(document, document)
+        inside = path.resolve().is_relative_to(self.root)
+        return (inside or document in spelled) and path.exists()
+
+
+@asynccontextmanager
+async def at_desk(settings: "Settings") -> AsyncIterator[Desk]:
+    """Lend out the decisions and the story as they make it.
+
+    Raises:
+        SettingsProblem: The canon file is broken.
+        StoreProblem: The library cannot be read.
+    """
+    from lrwr.app.container import open_services
+
+    async with open_services(settings) as services:
+        canon = services.canon.load()
+        order = await _story(services, canon)
+        yield Desk(services.canon, services.library.root, canon, order)
+
+
+async def _story(services: "Services", canon: Canon) -> StoryOrder:
+    if not services.library.database.exists():
+        return arrange([], [], canon)
+    outlines = await services.passages.outlines()
+    return arrange(outlines, services.settings.manuscript.order, canon)
+
+
+async def decide(
+    settings: "Settings", output: "Output", choose: Callable[[Desk], Decision]
+) -> None:
+    """Make the decision that is chosen at the desk, and say so in a line.
+
+    Raises:
+        NotFound: The folder is no library; one wrong folder must not become one.
+    """
+    async with at_desk(settings) as desk:
+        _require_library(desk, settings)
+        decision = choose(desk)
+        change = desk.service.decide(decision)
+    if not change:
+        output.answer("That was decided already; nothing is changed.")
+        return
+    output.answer(
+        _told(decision, change), Styled(" Take it back: lrwr canon undo", "faint")
+    )
+
+
+def _require_library(desk: Desk, settings: "Settings") -> None:
+    settings_file, state = desk.root / FILE_NAME, library_of(settings).state_dir
+    if not any(path.exists() for path in (settings_file, desk.service.path, state)):
+        raise NotFound(
+            f"{desk.root} is no library yet",
+            hint="Go to the folder of your book, and run `lrwr ingest FOLDER` there.",
+        )
+
+
+def _told(decision: Decision, change: Change) -> str:
+    if isinstance(decision, NamesMerged):
+        person = person_of(change.after.names, decision.names[0])
+        decision = replace(decision, canonical=person)
+    pairs = (f" {one} and {other} are no longer two." for one, other in change.unsplit)
+    return sentence(decision) + "".join(pairs)
+
+
+def show(canon: Canon, service: CanonService, output: "Output") -> None:
+    """Show every decision, and the one that undo would take back."""
+    parts: list[tuple[str, list[tuple[str, str]]]] = [
+        ("Document types", [(d, str(kind)) for d, kind in canon.types.items()]),
+        ("Story order", [(d, "") for d in canon.order]),
+        ("Points of view", [(str(p), who) for p, who in canon.points_of_view.items()]),
+        ("Names", _names(canon)),
+        ("Answers", [(str(q), f"“{text}”") for q, text in canon.answers.items()]),
+        ("Left open on purpose", [(str(q), "") for q in canon.unsaid]),
+        (
+            "Contradictions that are meant",
+            [(str(one), why) for one, why in canon.intentional.items()],
+        ),
+    ]
+    if canon == Canon():
+        output.answer("Nothing is decided yet.")
+        output.story("See `lrwr canon --help` for what may be decided.")
+    for title, rows in parts:
+        if rows:
+            _show_part(title, rows, output)
+    if last := last_decision(service):
+        output.answer(
+            f"Last decided: {last}", Styled(" Take it back: lrwr canon undo", "faint")
+        )
+
+
+def _show_part(title: str, rows: list[tuple[str, str]], output: "Output") -> None:
+    output.answer(Styled(title, "strong"))
+    wide = max(len(name) for name, _ in rows)
+    for name, meaning in rows:
+        shown = Styled(name.ljust(wide) if meaning else name, "place")
+        output.answer(shown, f"  {meaning}" if meaning else "", indent=2)
+    output.answer()
+
+
+def _names(canon: Canon) -> list[tuple[str, str]]:
+    names = canon.names
+    rows = [(name, f"also {', '.join(o)}") for name, o in names.merged.items()]
+    rows += [(old, f"is called {new}") for old, new in names.renamed.items()]
+    rows += [(one, f"is not {other}") for one, other in names.split]
+    rows += [(name, "is nobody") for name in names.ignored]
+    return rows + [(name, "is somebody") for name in names.confirmed]
+
+
+def last_decision(service: CanonService) -> str:
+    """Return what undo would take back, as a sentence; empty for nothing."""
+    held = [one for one in service.history() if not one.undone]
+    return sentence(held[-1].decision) if held else ""
+
+
+def as_json(canon: Canon, service: CanonService) -> Mapping[str, object]:
+    """Return every decision for a script."""
+    names = canon.names
+    return {
+        "file": service.path,
+        "types": canon.types,
+        "order": canon.order,
+        "points_of_view": [
+            {
+                "place": str(place),
+                "file": place.document,
+                "chapter": place.chapter or None,
+                "scene": place.scene,
+                "character": character,
+            }
+            for place, character in canon.points_of_view.items()
+        ],
+        "names": {
+            "merged": names.merged,
+            "split": names.split,
+            "renamed": names.renamed,
+            "ignored": names.ignored,
+            "confirmed": names.confirmed,
+        },
+        "answers": [
+            {"about": q.about or None, "attribute": q.attribute, "answer": text}
+            for q, text in canon.answers.items()
+        ],
+        "wont_say": [
+            {"about": q.about or None, "attribute": q.attribute} for q in canon.unsaid
+        ],
+        "intentional": [
+            {
+                "about": one.about,
+                "attribute": one.attribute,
+                "one": one.one,
+                "other": one.other,
+                "because": why or None,
+            }
+            for one, why in canon.intentional.items()
+        ],
+        "last": last_decision(service) or None,
+    }

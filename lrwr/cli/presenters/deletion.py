@@ -1,0 +1,140 @@
+"""What would be forgotten, and what is: in words, and as JSON."""
+
+from typing import TYPE_CHECKING
+
+from lrwr.app.maintenance.finding import counted, size_of
+from lrwr.app.maintenance.local_data import RECORDS
+from lrwr.app.presenters.text import count
+from lrwr.cli.runtime.stream import Styled
+from lrwr.core.settings.addresses import host_of
+from lrwr.core.settings.consent import HOSTED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from lrwr.app.maintenance.deletion import Forgotten, Plan
+    from lrwr.cli.runtime.output import Output
+    from lrwr.cli.runtime.stream import Piece
+    from lrwr.core.adapters.storage.sqlite.document_snapshots import Recipient
+
+KEPT = (
+    "Your manuscript, lrwr.toml and lrwr.canon.toml stay, and so do backups, your keys"
+    " and your sign-in."
+)
+
+_BY_HAND = {
+    "langsmith": ": traces stay there, and so do the datasets and experiments of"
+    " `lrwr eval`. Delete traces, or their whole project, in LangSmith: it cannot tell"
+    " those of one library from another's. Datasets and experiments are listed apart:"
+    " their names begin with `traces.project`.",
+    "modal": ": what a call took and gave stays there for some days: how long, Modal"
+    " says. A call that is still under way is not cancelled: stop the app in Modal.",
+}
+"""What stays at a service, and how it goes."""
+
+_ANY = ". lrwr cannot call them back: look at what it says of keeping them."
+
+BACKUP = "Conversations cannot be had back. To keep them: lrwr backup"
+
+
+def show_plan(plan: "Plan", output: "Output", *, to_stderr: bool) -> None:
+    """Show what would go, from where, and what stays."""
+    say: Callable[..., None] = output.story if to_stderr else output.answer
+    say(f"What lrwr keeps of {plan.library.root}, in {plan.library.state_dir}:")
+    for part in plan.kept.parts:
+        what = [part.what, *_counts(plan)] if part.what == RECORDS else [part.what]
+        say(f"- {', '.join(what)} ({size_of(part.size)})")
+    if plan.answers:
+        say("- your answers about services for this folder")
+    if not plan.kept.parts:
+        say("- nothing any more")
+    for place in plan.asked:
+        say(f"- {place}")
+    for sentence in _remarks(plan):
+        say(sentence)
+
+
+def show_done(plan: "Plan", done: "Forgotten", output: "Output") -> None:
+    """Say what is gone, and what is left."""
+    for left in done.left:
+        output.warn(f"Left: {left.where}: {left.why}.")
+        for name in left.what:
+            output.story(Styled(name, "place"), indent=2)
+        output.story(left.remedy, indent=2)
+    if not done.left:
+        where = "" if plan.everywhere else " on this machine"
+        output.answer(f"Forgotten{where}: {plan.library.root}")
+    else:
+        output.answer(f"Forgotten, but not all of it: {plan.library.root}")
+
+
+def plan_as_json(plan: "Plan") -> dict[str, object]:
+    """Return what would go, for scripts; sizes are in bytes."""
+    weight = plan.weight
+    return {
+        "library": plan.library.root,
+        "state_dir": plan.library.state_dir,
+        "everywhere": plan.everywhere,
+        "here": [{"what": one.what, "size": one.size} for one in plan.kept.parts],
+        "size": plan.kept.size,
+        "documents": weight.documents,
+        "passages": weight.passages,
+        "conversations": weight.conversations,
+        "answers": weight.answers,
+        "replies": weight.replies,
+        "requests": weight.requests,
+        "elsewhere": list(plan.asked),
+        "refused": list(plan.refused),
+        "not_lrwrs": list(plan.kept.others),
+        "sent_to": list(weight.recipients),
+    }
+
+
+def done_as_json(plan: "Plan", done: "Forgotten") -> dict[str, object]:
+    """Return what is gone and what is left, for scripts."""
+    return {
+        **plan_as_json(plan),
+        "gone": list(done.gone),
+        "left": list(done.left),
+        "all_gone": not done.left,
+    }
+
+
+def _counts(plan: "Plan") -> "Iterator[str]":
+    weight = plan.weight
+    numbers = (
+        (weight.documents, "document", "documents"),
+        (weight.passages, "passage", "passages"),
+        (weight.conversations, "conversation", "conversations"),
+        (weight.answers, "answer", "answers"),
+        (weight.replies, "reply of a model", "replies of a model"),
+        (weight.requests, "request in the list", "requests in the list"),
+    )
+    return (counted(number, one, all_) for number, one, all_ in numbers if number)
+
+
+def _remarks(plan: "Plan") -> "Iterator[Piece]":
+    if plan.weight.conversations:
+        yield BACKUP
+    yield KEPT
+    yield from plan.refused
+    if plan.kept.others:
+        yield f"Not lrwr's, and left alone: {', '.join(plan.kept.others)}."
+    for recipient in plan.weight.recipients:
+        if not _is_dealt_with(plan, recipient):
+            yield _stays(recipient)
+
+
+def _is_dealt_with(plan: "Plan", recipient: "Recipient") -> bool:
+    """Say whether it is told anyway what goes at a service, and what is left."""
+    if recipient.service == "supabase" and plan.known.hosted:
+        return host_of(plan.known.hosted.project) == recipient.host
+    return recipient.service == "qdrant"
+
+
+def _stays(recipient: "Recipient") -> str:
+    """Say what a service was sent that lrwr cannot call back."""
+    hosted = HOSTED.get(recipient.service)
+    name = hosted.title if hosted else "The server"
+    told = f"{name} at {recipient.host} was sent {count(recipient.requests, 'request')}"
+    return told + _BY_HAND.get(recipient.service, _ANY)

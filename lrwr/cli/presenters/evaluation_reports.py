@@ -1,0 +1,244 @@
+"""Reports of evaluations: shown, written, listed, and two of them compared."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lrwr.cli.runtime.stream import Styled
+from lrwr.core.settings.library import check_state_dir, library_of
+from lrwr.core.settings.own_files import check_own_file, write_own_file
+from lrwr.pipeline.evaluation.paths import evaluations_folder
+from lrwr.pipeline.evaluation.run_store import latest, load
+from lrwr.pipeline.evaluation.run_store import runs as kept_runs
+
+if TYPE_CHECKING:
+    from lrwr.app.presenters.evaluation import Sheet
+    from lrwr.cli.runtime.output import Output
+    from lrwr.core.settings.model import Settings
+    from lrwr.pipeline.evaluation.comparison import Comparison
+    from lrwr.pipeline.evaluation.report import ArmReport, Report
+
+_WIDTH = 100
+"""Columns of a drawing in a file."""
+
+
+def check_file(settings: "Settings", file: Path, *, force: bool) -> None:
+    """Make sure that a report may be written there, before anything is measured.
+
+    Raises:
+        SettingsProblem: It is no `.md`, is there, or is in the manuscript.
+    """
+    check_own_file(file, settings, (".md",), force=force or None)
+
+
+def give(
+    settings: "Settings",
+    output: "Output",
+    report: "Report",
+    remarks: Sequence[str],
+    file: Path | None,
+    *,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Show a report, and write it where that is wanted.
+
+    Raises:
+        SettingsProblem: The file may not be written.
+        LrwrError: The disk or the rights there do not allow it.
+    """
+    from lrwr.app.presenters.evaluation import markdown_of, sheets_of, title_of
+
+    for remark in remarks:
+        output.story(remark)
+    if file is not None:
+        check_file(settings, file, force=force)
+        sheets = sheets_of(report, width=_WIDTH)
+        text = markdown_of(sheets, title_of(report.run))
+        write_own_file(file, text.encode(), force=force or None)
+    if as_json:
+        output.json({**report_as_json(report), "remarks": list(remarks)})
+    else:
+        show(output, sheets_of(report, width=output.width, ascii_only=_ascii_only()))
+    if file is not None:
+        output.story(f"The report is in {file}.")
+
+
+def show(output: "Output", sheets: "Sequence[Sheet]") -> None:
+    """Show sheets one below the other."""
+    with output.paged():
+        for number, sheet in enumerate(sheets):
+            if number:
+                output.answer()
+            output.answer(Styled(sheet.heading, "strong"))
+            for sentence in sheet.said:
+                output.answer(sentence)
+            if sheet.rows:
+                output.table(sheet.headings, sheet.rows, right=sheet.right)
+            for line in sheet.drawn:
+                output.answer(line)
+
+
+def report_again(settings: "Settings", run: str | None) -> "Report":
+    """Return the report of a run by the beginning of its id, or of the newest.
+
+    Raises:
+        NotFound: There is none.
+        StoreProblem: It cannot be read.
+    """
+    from lrwr.cli.evaluation.run import report_on
+
+    folder = _folder(settings)
+    return report_on(load(folder, run) if run else latest(folder))
+
+
+def list_runs(settings: "Settings", output: "Output", *, as_json: bool) -> None:
+    """List the runs that are kept, the newest first."""
+    from lrwr.app.presenters.threads import moment
+
+    found = kept_runs(_folder(settings))
+    if as_json:
+        told = [
+            {
+                "id": run.id,
+                "made": run.made,
+                "questions": len(run.plan.questions),
+                "arms": [arm.name for arm in run.plan.arms],
+                "complete": run.complete,
+            }
+            for run in found
+        ]
+        output.json({"runs": told})
+        return
+    rows = [
+        (
+            run.id,
+            moment(run.made),
+            f"{len(run.plan.questions):,}",
+            ", ".join(arm.name for arm in run.plan.arms[:3])
+            + (" …" if len(run.plan.arms) > 3 else ""),
+            "" if run.complete else "not complete",
+        )
+        for run in found
+    ]
+    if rows:
+        output.table(("run", "when", "questions", "arms", ""), rows)
+    else:
+        output.story("Nothing was evaluated here. Try: lrwr eval")
+
+
+def compare(
+    settings: "Settings", output: "Output", one: str, other: str, *, as_json: bool
+) -> None:
+    """Compare the arms of two runs that have the same name, on the same questions.
+
+    Raises:
+        NotFound: There is no such run.
+        StoreProblem: One cannot be read.
+    """
+    from lrwr.pipeline.evaluation.report import across
+
+    folder = _folder(settings)
+    found = across(load(folder, one), load(folder, other))
+    if as_json:
+        told = [[comparison_as_json(one) for one in arm] for arm in found.arms]
+        output.json(
+            {
+                "questions": len(found.matched.questions),
+                "left_out": list(found.matched.left_out),
+                "differences": list(found.matched.differences),
+                "comparisons": [row for rows in told for row in rows],
+            }
+        )
+        return
+    from lrwr.app.presenters.evaluation import across_in_words
+
+    for sentence in across_in_words(found):
+        output.answer(sentence)
+
+
+def report_as_json(report: "Report") -> dict[str, object]:
+    """Return what a script may want to know of a report."""
+    run = report.run
+    return {
+        "run": run.id,
+        "made": run.made,
+        "complete": run.complete,
+        "questions": len(run.plan.questions),
+        "budgets": list(run.plan.budgets),
+        "models": dict(run.plan.models),
+        "headline": report.headline,
+        "arms": [_arm_as_json(arm) for arm in report.arms],
+        "comparisons": [
+            comparison_as_json(one) for pair in report.pairs for one in pair
+        ],
+        "ladder": [comparison_as_json(one) for one in report.steps],
+        "wrong": [
+            {
+                "arm": alarm.arm,
+                "figure": alarm.figure,
+                "questions": alarm.questions,
+                "of": alarm.of,
+                "reason": alarm.reason,
+            }
+            for alarm in report.alarms
+        ],
+    }
+
+
+def comparison_as_json(one: "Comparison") -> dict[str, object]:
+    """Return what a script may want to know of a comparison."""
+    from lrwr.pipeline.evaluation.comparison import verdict
+
+    return {
+        "figure": one.figure,
+        "a": one.a,
+        "b": one.b,
+        "questions": one.questions,
+        "mean_a": one.mean_a,
+        "mean_b": one.mean_b,
+        "difference": _bounds(
+            one.difference.value, one.difference.low, one.difference.high
+        ),
+        "mcnemar": one.mcnemar,
+        "chance": one.chance,
+        "corrected": one.corrected,
+        "claimed": one.claimed,
+        "verdict": verdict(one),
+    }
+
+
+def _arm_as_json(arm: "ArmReport") -> dict[str, object]:
+    return {
+        "name": arm.name,
+        "told": arm.told,
+        "questions": arm.questions,
+        "figures": {
+            name: None
+            if name in arm.worthless
+            else _bounds(mean.interval.value, mean.interval.low, mean.interval.high)
+            for name, mean in arm.means.items()
+        },
+        "failed": dict(arm.failed),
+        "seconds_p50": arm.half,
+        "seconds_p95": arm.most,
+    }
+
+
+def _bounds(value: float, low: float, high: float) -> dict[str, float | None]:
+    """Return a figure with its bounds, None for one that has no end."""
+    ends = {"value": value, "low": low, "high": high}
+    return {n: None if abs(one) == float("inf") else one for n, one in ends.items()}
+
+
+def _folder(settings: "Settings") -> Path:
+    library = library_of(settings)
+    check_state_dir(library)
+    return evaluations_folder(library)
+
+
+def _ascii_only() -> bool:
+    from lrwr.app.presenters.plots import drawable
+
+    return not drawable(sys.stdout.encoding)

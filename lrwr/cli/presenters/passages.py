@@ -1,0 +1,118 @@
+"""How a passage is shown and told: its place, its words, its JSON."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from lrwr.app.presenters.text import one_line
+
+if TYPE_CHECKING:
+    from lrwr.cli.runtime.stream import Piece
+    from lrwr.core.model.search import Passage
+
+
+def chapter_of(passage: "Passage") -> str:
+    """Return the passage's place in the story, in words; its type outside of it."""
+    from lrwr.app.presenters.citations import told_in
+
+    return told_in(passage.type, passage.chapter, passage.chapter_title, passage.scene)
+
+
+def pieces_of(text: str, words: "list[str]") -> "list[Piece]":
+    """Return `text` with the words of the question made to stand out."""
+    from lrwr.cli.runtime.stream import Styled
+    from lrwr.core.retrieval.evidence import highlights
+
+    return [
+        Styled(piece, "strong") if hit else piece
+        for piece, hit in highlights(text, words)
+    ]
+
+
+def as_json(passage: "Passage") -> dict[str, object]:
+    """Return what a script may want to know of a passage.
+
+    `lines` are first and last, from 1, both included; paragraphs for a `.docx`.
+    `chars` are start and end, end not included, in the canonical text.
+    """
+    chunk = passage.chunk
+    return {
+        "text": chunk.text,
+        "file": chunk.document,
+        "type": passage.type,
+        "kind": chunk.kind,
+        "chapter": passage.chapter,
+        "chapter_title": passage.chapter_title,
+        "scene": passage.scene,
+        "lines": [chunk.lines.first, chunk.lines.last],
+        "chars": [chunk.span.start, chunk.span.end],
+        "score": round(passage.score, 6),
+    }
+
+
+if TYPE_CHECKING:
+    from lrwr.cli.runtime.output import Output
+    from lrwr.core.model.documents import DocumentId
+    from lrwr.core.model.facts import Fact
+    from lrwr.core.ports.record_store import DocumentText
+    from lrwr.core.ports.story_store import Known
+
+    Texts = Mapping[DocumentId, DocumentText]
+
+
+def show_facts(facts: "Sequence[Known]", texts: "Texts", output: "Output") -> None:
+    """Print what is known besides the passages, a line each; nothing for none."""
+    from lrwr.app.presenters.citations import place_of
+    from lrwr.cli.runtime.stream import Styled
+
+    if not facts:
+        return
+    output.answer("Known of it:")
+    for known in facts:
+        text = texts[known.document]
+        place = place_of(known.document, text.lines.lines_of(known.fact.spans[0]))
+        output.answer(
+            f"  {one_line(told(known.fact))}  ",
+            Styled(place, "place"),
+            Styled(f"  {known.fact.certainty}", "faint"),
+        )
+
+
+def facts_as_json(facts: "Sequence[Known]", texts: "Texts") -> list[dict[str, object]]:
+    """Return what a script may want to know of facts."""
+    rows: list[dict[str, object]] = []
+    for known in facts:
+        fact, text = known.fact, texts[known.document]
+        lines = text.lines.lines_of(fact.spans[0])
+        rows.append(
+            {
+                "about": fact.about,
+                "subject": fact.subject,
+                "field": fact.field,
+                "value": fact.value,
+                "details": [list(pair) for pair in fact.details],
+                "certainty": fact.certainty,
+                "filled_by": fact.keeper,
+                "file": known.document,
+                "chars": [[span.start, span.end] for span in fact.spans],
+                "lines": [lines.first, lines.last],
+            }
+        )
+    return rows
+
+
+def told(fact: "Fact") -> str:
+    """Tell a fact in a few words."""
+    from lrwr.core.model.facts import About
+
+    match fact.about:
+        case About.EVENT | About.SCENE:
+            return fact.value
+        case About.TOLD:
+            return f"{fact.subject} tells {fact.detail('hearer')}: {fact.value}"
+        case About.GAP:
+            return f"Open: {fact.subject or 'the story'}, {fact.field}: {fact.value}"
+        case _:
+            what = fact.detail("attribute") or fact.detail("kind") or fact.field
+            target = fact.detail("target")
+            value = " ".join(word for word in (fact.value, target) if word)
+            return f"{fact.subject}, {what.replace('_', ' ')}: {value}"

@@ -1,0 +1,146 @@
+"""What may leave this machine and what left it: in words, and as JSON."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lrwr.app.presenters.text import count, dollars
+from lrwr.app.presenters.threads import moment
+from lrwr.cli.runtime.stream import Styled
+from lrwr.core.model.egress import Outcome
+from lrwr.core.settings.consent import HOSTED, Hosted, Leave
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lrwr.cli.runtime.output import Output
+    from lrwr.cli.runtime.stream import Piece, Tone
+    from lrwr.core.model.egress import Sent, SentReport, SentTotal
+
+NOTHING = "Nothing has left this machine."
+
+_TONES: "dict[Leave, Tone]" = {
+    Leave.OFF: "faint",
+    Leave.GIVEN: "good",
+    Leave.ALLOWED: "good",
+    Leave.DENIED: "bad",
+    Leave.UNASKED: "strong",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What a service may get now: whether it may, who says so, whether there is a key.
+
+    `key` says where it is, never what it is; `what` is what the service is sent.
+    """
+
+    name: str
+    leave: Leave
+    host: str
+    where: str
+    key: str
+    what: str = ""
+
+
+def show_services(services: "Sequence[Service]", output: "Output") -> None:
+    """Show what may leave now."""
+    rows: list[list[Piece]] = [
+        [
+            one.name,
+            Styled(str(one.leave), _TONES[one.leave]),
+            Styled(one.where, "place"),
+            one.key,
+            one.host if one.leave is not Leave.OFF else "",
+        ]
+        for one in services
+    ]
+    output.table(["Service", "Now", "Set in", "Key", "Sent to"], rows)
+    for one in services:
+        hosted = HOSTED.get(one.name)
+        if hosted is not None and one.leave is not Leave.OFF:
+            output.answer(_in_words(hosted, one))
+
+
+def show_report(report: "SentReport", output: "Output", *, since: float | None) -> None:
+    """Show what left: totals, then the newest requests."""
+    if not report.totals:
+        after = f" since {moment(since)}" if since is not None else ""
+        output.answer(f"{NOTHING[:-1]}{after}.")
+    else:
+        headings = ["To", "For", "Requests", "Sent", "Came back", "Price"]
+        rows = [_total(one) for one in report.totals]
+        output.table(headings, rows, right={"Requests", "Sent", "Came back", "Price"})
+        output.answer()
+        headings = ["When", "To", "For", "Model", "Sent", "Came back", "Price", "Came"]
+        newest = [_entry(one) for one in report.newest]
+        output.table(headings, newest, right={"Sent", "Came back", "Price"})
+    if report.began is not None:
+        told = f"The list begins on {moment(report.began)}."
+        output.answer(Styled(f"{told} What left before is not in it.", "faint"))
+
+
+def services_as_json(services: "Sequence[Service]") -> list[dict[str, object]]:
+    """Return what may leave now, for scripts."""
+    return [
+        {
+            "service": one.name,
+            "state": one.leave,
+            "may_leave": one.leave.may,
+            "set_in": one.where,
+            "key": one.key,
+            "host": one.host,
+        }
+        for one in services
+    ]
+
+
+def report_as_json(report: "SentReport") -> dict[str, object]:
+    """Return what left, for scripts; times are in seconds since 1970."""
+    return {
+        "began": report.began,
+        "totals": list(report.totals),
+        "newest": list(report.newest),
+    }
+
+
+def _in_words(hosted: Hosted, one: Service) -> str:
+    if one.leave.may:
+        return f"{hosted.title} is sent {one.what}."
+    change = f"To allow it: lrwr privacy allow {hosted.name}"
+    return f"{hosted.title} is sent nothing from here. {change}"
+
+
+def _total(one: "SentTotal") -> list["Piece"]:
+    price = dollars(one.price)
+    if one.unpriced:
+        unknown = f"{count(one.unpriced, 'price')} unknown"
+        price = f"{price}, {unknown}" if one.price else unknown
+    return [
+        one.host,
+        str(one.purpose),
+        f"{one.requests:,}",
+        _size(one.sent_bytes),
+        _size(one.received_bytes),
+        price,
+    ]
+
+
+def _entry(one: "Sent") -> list["Piece"]:
+    left = one.outcome is not Outcome.UNREACHED
+    return [
+        Styled(moment(one.when), "faint"),
+        one.host,
+        str(one.purpose),
+        one.model,
+        _size(one.sent_bytes) if left else "",
+        _size(one.received_bytes),
+        dollars(one.price) if one.price is not None else "",
+        Styled(str(one.outcome), "faint" if one.succeeded else "bad"),
+    ]
+
+
+def _size(number: int | None) -> str:
+    """Return bytes as people say them; nothing where nobody knows."""
+    from lrwr.app.maintenance.finding import size_of
+
+    return "" if number is None else size_of(number)

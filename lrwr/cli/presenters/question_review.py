@@ -1,0 +1,265 @@
+"""Showing questions with their passages, and changing the file that holds them."""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from lrwr.app.presenters.citations import place_in_words
+from lrwr.cli.runtime.stream import Styled, is_terminal
+from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem, StoreProblem
+from lrwr.core.settings.library import library_of, write_private
+from lrwr.pipeline.evaluation.paths import questions_file
+from lrwr.pipeline.evaluation.questions import (
+    Gold,
+    Question,
+    places_of,
+    read_questions,
+    written,
+)
+from lrwr.pipeline.evaluation.review import (
+    changed,
+    dropped,
+    edited,
+    kept,
+    standing,
+    waiting,
+)
+
+if TYPE_CHECKING:
+    from lrwr.cli.runtime.output import Output
+    from lrwr.core.model.documents import DocumentId
+    from lrwr.core.ports.record_store import DocumentText
+    from lrwr.core.settings.model import Settings
+
+Change: TypeAlias = Callable[[Question], Question]
+Texts: TypeAlias = "Mapping[DocumentId, DocumentText]"
+
+BACKUP = ".bak"
+"""Ends the name of the file as it was before the last change."""
+
+PROMPT = "[k]eep  [d]rop  [e]dit  [n]ext  [u]ndo  [q]uit > "
+
+
+async def book_of(settings: "Settings", output: "Output") -> Texts:
+    """Return the manuscript's texts; none where nothing has been ingested."""
+    from lrwr.app.container import open_services
+    from lrwr.core.retrieval.stale_results import texts_there
+
+    async with open_services(settings, say=output.warn) as services:
+        try:
+            passages = services.passages
+        except NotFound:
+            return {}
+        outlines = await passages.outlines()
+        return await texts_there(passages, [one.id for one in outlines])
+
+
+def file_of(settings: "Settings", named: Path | None) -> Path:
+    """Return the file of questions: the one that is named, else the library's own."""
+    return named or questions_file(library_of(settings))
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A writer's review of one file of questions; the manuscript is only read."""
+
+    file: Path
+    book: Texts
+    output: "Output"
+
+    @property
+    def interactive(self) -> bool:
+        """Whether somebody is there to answer."""
+        return self.output.interactive and is_terminal(sys.stdin)
+
+    def show(self, *, every: bool, as_json: bool) -> None:
+        """Show the questions, all or those that are not dropped."""
+        questions = [one for one in self._read() if every or not one.dropped]
+        if as_json:
+            self.output.json([self._told(one) for one in questions])
+            return
+        with self.output.paged():
+            for one in questions:
+                self._show(one)
+        self.sum_up()
+
+    def change(self, changes: Sequence[tuple[str, Change]]) -> None:
+        """Change questions by their ids: all of them, or on a mistake none.
+
+        Raises:
+            NotFound: A question is not there.
+            SettingsProblem: A change cannot be made.
+        """
+        questions = self._read()
+        for id_, change in changes:
+            questions = changed(questions, id_, change)
+        self._write(questions)
+
+    def take_back(self) -> None:
+        """Take the last change back; taken back twice, it is made again.
+
+        Raises:
+            NotFound: Nothing was changed.
+        """
+        before = self._backup()
+        if not before.exists():
+            raise NotFound(
+                f"Nothing was changed in {self.file}", hint="There is nothing to undo."
+            )
+        was, now = _text_of(before), _text_of(self.file)
+        read_questions(was, str(before))
+        self._keep(before, now)
+        self._keep(self.file, was)
+        self.output.story("The last change is taken back; --undo makes it again.")
+
+    def ask(self, *, every: bool) -> None:
+        """Show question after question, and do with each what the writer types."""
+        questions = self._read()
+        todo = questions if every else waiting(questions)
+        if not todo:
+            self.output.story("All questions are reviewed; --all shows them again.")
+        at = 0
+        while at < len(todo):
+            one = next(q for q in self._read() if q.id == todo[at].id)
+            self.output.answer(Styled(f"{at + 1} of {len(todo)}", "faint"))
+            self._show(one)
+            typed = _typed(PROMPT)
+            if typed is None or typed in ("q", "quit"):
+                return
+            at = max(0, at + self._do(typed, one))
+
+    def sum_up(self, *, as_json: bool = False) -> None:
+        """Say how far the review has come."""
+        now = standing(self._read())
+        if as_json:
+            told = {"kept": now.kept, "dropped": now.dropped, "waiting": now.waiting}
+            self.output.json({"file": str(self.file), **told})
+            return
+        self.output.story(
+            f"{now.kept} kept, {now.dropped} dropped, {now.waiting} not reviewed yet."
+        )
+
+    def _do(self, typed: str, one: Question) -> int:
+        """Do what was typed to a question; return how many questions to go on."""
+        try:
+            match typed[:1]:
+                case "k":
+                    self.change([(one.id, kept)])
+                case "d":
+                    self.change([(one.id, dropped)])
+                case "e":
+                    text = _typed("question (empty: as it is) > ") or ""
+                    answer = _typed("answer (empty: as it is) > ") or ""
+                    self.change(
+                        [(one.id, lambda q: edited(q, text=text, answer=answer))]
+                    )
+                case "u":
+                    self.take_back()
+                    return -1
+                case "" | "n":
+                    return 1
+                case _:
+                    self.output.story("Type k, d, e, n, u or q.")
+                    return 0
+        except LrwrError as problem:
+            self.output.problem(problem)
+            return 0
+        return 1
+
+    def _show(self, one: Question) -> None:
+        state = ", dropped" if one.dropped else ""
+        at = f", asked at {one.as_of}" if one.as_of else ""
+        self.output.answer(
+            Styled(one.id, "place"), Styled(f"  {one.kind}{at}, from {one.made}{state}", "faint")
+        )  # fmt: skip
+        self.output.answer(Styled(one.text, "strong"), indent=2)
+        if one.answer:
+            self.output.answer(f"Answer: {one.answer}", indent=4)
+        for gold in one.gold:
+            self._show_gold(gold, "")
+        for gold in one.spoilers:
+            self._show_gold(gold, "not to be given away: ")
+        if not one.gold and not one.spoilers:
+            self.output.answer(
+                Styled("The text does not answer it.", "faint"), indent=4
+            )
+        self.output.answer()
+
+    def _show_gold(self, gold: Gold, label: str) -> None:
+        self.output.answer(f"{label}{self._place(gold)}", indent=4)
+        self.output.answer(f"“{gold.quote}”", indent=6)
+
+    def _place(self, gold: Gold) -> str:
+        """Return file and lines of a quote, or why there are none."""
+        path = gold.file.removeprefix("./")
+        fits = [d for d in self.book if d == path or d.endswith(f"/{path}")]
+        if len(fits) != 1:
+            return f"{gold.file} (not in the library)"
+        kept_text = self.book[fits[0]]
+        places = places_of(gold.quote, fits[0], kept_text.text)
+        if not places:
+            return f"{gold.file} (these words are no longer there)"
+        return place_in_words(fits[0], kept_text.lines.lines_of(places[0].span))
+
+    def _told(self, one: Question) -> dict[str, object]:
+        return {
+            "id": one.id,
+            "question": one.text,
+            "kind": one.kind.value,
+            "answer": one.answer,
+            "as_of": one.as_of,
+            "made": one.made,
+            "dropped": one.dropped,
+            "gold": [self._gold_told(gold) for gold in one.gold],
+            "spoilers": [self._gold_told(gold) for gold in one.spoilers],
+        }
+
+    def _gold_told(self, gold: Gold) -> dict[str, str]:
+        return {"file": gold.file, "quote": gold.quote, "place": self._place(gold)}
+
+    def _read(self) -> list[Question]:
+        return read_questions(_text_of(self.file), str(self.file))
+
+    def _write(self, questions: Sequence[Question]) -> None:
+        self._keep(self._backup(), _text_of(self.file))
+        self._keep(self.file, written(questions))
+
+    def _backup(self) -> Path:
+        return self.file.with_name(f"{self.file.name}{BACKUP}")
+
+    def _keep(self, path: Path, text: str) -> None:
+        try:
+            write_private(path, text)
+        except OSError as error:
+            raise StoreProblem(
+                f"{path} cannot be written: {error.strerror}",
+                hint="Check the disk and your rights there.",
+            ) from error
+
+
+def _text_of(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise NotFound(
+            f"There are no questions at {file}",
+            hint="Make some: lrwr eval --make 150; or name a file: --questions FILE.",
+        ) from error
+    except OSError as error:
+        raise NotFound(
+            f"{file} cannot be read: {error.strerror}", hint="Check the path."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise SettingsProblem(
+            f"{file} is not UTF-8 text", hint="Save it as UTF-8."
+        ) from error
+
+
+def _typed(prompt: str) -> str | None:
+    """Return what the writer types, None at the end."""
+    try:
+        return input(prompt).strip()
+    except EOFError:
+        return None

@@ -1,0 +1,165 @@
+"""How it is shown what searches are worth on questions whose answers are known."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from lrwr.cli.runtime.stream import Styled
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lrwr.cli.runtime.output import Output
+    from lrwr.core.retrieval.confidence import Calibration
+    from lrwr.core.retrieval.service import SearchResult
+    from lrwr.pipeline.evaluation.calibration_check import Trial
+    from lrwr.pipeline.evaluation.figures import Figures, Interval
+
+NOT_EVALUATED = "not evaluated"
+
+_RANKINGS = {
+    "late-interaction": "looked at a second time",
+    "cohere": "looked at a second time by Cohere",
+    "off": "not looked at a second time",
+    "people": "about who says what",
+}
+
+
+def say_how_sure(output: "Output", result: "SearchResult") -> None:
+    """Say how far what was found can be trusted; nothing where nothing was."""
+    if result.passages:
+        sure = confidence_in_words(result.confidence, low=result.low_confidence)
+        output.answer(Styled(f"Confidence: {sure}.", "faint"))
+
+
+def confidence_in_words(confidence: float | None, *, low: bool | None) -> str:
+    """Return how likely the first passages are to hold the answer, for the writer."""
+    if confidence is None:
+        return NOT_EVALUATED
+    share = f"about {100 * confidence:.0f} of 100 such searches hold the answer"
+    return f"weak evidence, {share}" if low else share
+
+
+def ranking_in_words(ranking: str) -> str:
+    """Return how passages were ranked, in words, and the name of it."""
+    known = _RANKINGS.get(ranking.partition("/")[0])
+    return f"{known} ({ranking})" if known else ranking
+
+
+def fitted_in_words(known: Sequence["Calibration"]) -> list[str]:
+    """Say what was fitted on the writer's questions, a sentence for each ranking."""
+    return [
+        f"How sure a search is, {ranking_in_words(one.ranking)}: fitted on your"
+        f" questions; {one.questions} of them, AUROC {_two(one.auroc)}; weak below"
+        f" {_two(one.threshold)}."
+        for one in known
+    ]
+
+
+def show(output: "Output", trial: "Trial") -> None:
+    """Show one ranking's questions, and the figures side by side."""
+    missed = trial.questions - trial.found - trial.unanswerable
+    output.answer(Styled(f"Searches {ranking_in_words(trial.ranking)}", "strong"))
+    output.answer(
+        f"{trial.questions} questions: {trial.found} found among the first passages,"
+        f" {missed} missed, {trial.unanswerable} that the text does not answer."
+    )
+    if trial.short_of:
+        output.answer(f"Not fitted: {trial.short_of}.")
+    sides = [side for side in (trial.shipped, trial.own) if side is not None]
+    if sides:
+        headings = ["", *(["as shipped"] if trial.shipped else [])]
+        headings += ["fitted here"] if trial.own else []
+        output.table(headings, [[n, *map(of, sides)] for n, of in _rows(sides)])
+    output.answer()
+
+
+def say_what_now(
+    output: "Output", trials: Sequence["Trial"], saved: "Path | None"
+) -> None:
+    """Say what the figures mean, and what was kept."""
+    output.story(
+        "AUROC: of two questions, how often the right one is the surer; .5 is chance."
+        " Brier error: 0 is best; in brackets, of one guess for all. What was fitted is"
+        " tried on questions that were left out of the fit."
+    )
+    if any(trial.calibration and trial.chance for trial in trials):
+        output.warn(
+            "What was fitted may be no better than chance: then `weak` says little."
+        )
+    if saved is not None:
+        output.story(f"Kept in {saved}; `lrwr eval --reset` goes back.")
+    else:
+        output.story("Nothing was kept; `--save` does.")
+
+
+def as_json(
+    trials: Sequence["Trial"], remarks: Sequence[str], saved: "Path | None"
+) -> dict[str, object]:
+    """Return what a script may want to know."""
+    return {
+        "rankings": [
+            {
+                "ranking": one.ranking,
+                "questions": one.questions,
+                "found": one.found,
+                "unanswerable": one.unanswerable,
+                "shipped": _figures(one.shipped),
+                "fitted": _figures(one.own),
+                "calibration": one.calibration and calibration_as_json(one.calibration),
+                "short_of": one.short_of,
+            }
+            for one in trials
+        ],
+        "remarks": list(remarks),
+        "saved": None if saved is None else str(saved),
+    }
+
+
+def calibration_as_json(one: "Calibration") -> dict[str, object]:
+    """Return a fitted model, whole."""
+    from dataclasses import asdict
+
+    return asdict(one)
+
+
+def _figures(figures: "Figures | None") -> dict[str, object] | None:
+    from dataclasses import asdict
+
+    return None if figures is None else asdict(figures)
+
+
+_Row = tuple[str, "Callable[[Figures], str]"]
+
+
+def _rows(sides: Sequence["Figures"]) -> list[_Row]:
+    rows: list[_Row] = [
+        ("AUROC, found", lambda side: _interval(side.found)),
+        ("AUROC, answerable", lambda side: _interval(side.answerable)),
+        ("Brier error", lambda side: f"{_two(side.brier)} ({_two(side.plain_brier)})"),
+        ("weak below", lambda side: _two(side.threshold)),
+        ("found, called weak", lambda side: _share(side.doubted.found)),
+        ("missed, called weak", lambda side: _share(side.doubted.missed)),
+        ("unanswerable, called weak", lambda side: _share(side.doubted.unanswerable)),
+    ]
+    for n, shown in enumerate(sides[0].coverage):
+        name = f"wrong, surest {shown.coverage:.0%} shown"
+        rows.append((name, _wrong(n)))
+    return rows
+
+
+def _wrong(row: int) -> "Callable[[Figures], str]":
+    return lambda side: _two(1 - side.coverage[row].right)
+
+
+def _interval(interval: "Interval | None") -> str:
+    if interval is None:
+        return "-"
+    return f"{_two(interval.value)} ({_two(interval.low)} to {_two(interval.high)})"
+
+
+def _share(share: float | None) -> str:
+    return "-" if share is None else _two(share)
+
+
+def _two(value: float) -> str:
+    return f"{value:.2f}"

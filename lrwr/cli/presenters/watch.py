@@ -1,0 +1,79 @@
+"""What a watch saw, as JSON."""
+
+from typing import TYPE_CHECKING
+
+from lrwr.pipeline.watch.events import (
+    Away,
+    Polled,
+    Returned,
+    Saved,
+    Troubled,
+    WatchEvent,
+    Watching,
+)
+
+if TYPE_CHECKING:
+    from lrwr.pipeline.watch.changes import LearnedDocument
+
+
+def event_as_json(event: WatchEvent) -> dict[str, object]:
+    """Return an event for scripts; `event` says which it is."""
+    match event:
+        case Watching(documents):
+            return {"event": "watching", "documents": documents}
+        case Saved():
+            return {"event": "saved", **_saved(event)}
+        case Away(what):
+            return {"event": "away", "what": what}
+        case Returned():
+            return {"event": "returned"}
+        case Polled(why):
+            return {"event": "polling", "why": why}
+        case Troubled(message, hint):
+            return {"event": "trouble", "message": message, "hint": hint}
+
+
+def _saved(saved: Saved) -> dict[str, object]:
+    known, usage = saved.learned, saved.usage
+    return {
+        "cause": saved.cause,
+        "seconds": round(saved.seconds, 3),
+        "changed": known.changed,
+        "documents": [document_as_json(one, "passages") for one in known.documents],
+        "names": {"new": known.names_new, "gone": known.names_gone},
+        "facts": {
+            "new": known.facts_new,
+            "changed": known.facts_changed,
+            "gone": known.facts_gone,
+        },
+        "gaps": {"opened": known.gaps_opened, "closed": known.gaps_closed},
+        "model": {
+            "name": saved.model,
+            "calls": usage.calls,
+            "prompt_tokens": usage.prompt_tokens,
+            "completion_tokens": usage.completion_tokens,
+        }
+        if saved.model
+        else None,
+        "unread_by_model": saved.unread,
+        "problems": saved.problems,
+        "remarks": saved.remarks,
+        "answers": {
+            "changed": saved.unsettled.answers,
+            "threads": saved.unsettled.threads,
+        },
+    }
+
+
+def document_as_json(one: "LearnedDocument", parts: str) -> dict[str, object]:
+    """Return what became of a document; `parts` is what it is counted in."""
+    return {
+        "document": one.document,
+        "was": one.was or None,
+        "gone": one.gone,
+        parts: {
+            "new": one.passages_new,
+            "changed": one.passages_changed,
+            "gone": one.passages_gone,
+        },
+    }

@@ -1,0 +1,68 @@
+"""Asking the writer's leave, and saying what leaves this machine before it does."""
+
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from lrwr.app.presenters.consent import asks_for, will_leave
+from lrwr.core.model.errors import StoreProblem
+from lrwr.core.settings.consent import HOSTED, Leave
+from lrwr.core.settings.library import prepare_state_dir
+
+if TYPE_CHECKING:
+    from lrwr.app.container import Services
+    from lrwr.cli.runtime.output import Output
+
+SEARCHING = ("openai-embeddings", "qdrant", "cohere")
+"""What a search may be sent to."""
+
+READING = ("openai-embeddings", "supabase", "langsmith")
+"""What all that is read is sent to, whoever else reads it."""
+
+ANSWERING = ("openai", "tavily", *SEARCHING, "supabase", "langsmith")
+"""What a question may be sent to."""
+
+_YES = frozenset({"y", "yes"})
+
+
+def ask_leave(
+    services: "Services", output: "Output", *names: str, as_json: bool
+) -> None:
+    """Ask, once for a folder, about services that only its own settings turn on.
+
+    Where nobody can be asked nothing is, and they stay unused.
+
+    Raises:
+        StoreProblem: The answer cannot be kept.
+    """
+    for name in names:
+        if services.outward.leave(name) is not Leave.UNASKED or not _can_be_asked(
+            as_json
+        ):
+            continue
+        output.story(asks_for(HOSTED[name], services.settings))
+        output.story("Allow it for this folder? [y/N]")
+        said = sys.stdin.readline(100)
+        if not said:
+            continue  # nobody there after all
+        allowed = said.strip().lower() in _YES
+        prepare_state_dir(services.library)
+        services.outward.consents.keep(services.library, name, allowed=allowed)
+        services.outward.consents.tell(services.library, name)
+        other = "deny" if allowed else "allow"
+        output.story(f"To change your mind: lrwr privacy {other} {name}")
+
+
+def tell_first_use(services: "Services", output: "Output", *names: str) -> None:
+    """Say in a line what will leave, the first time that a library uses a service."""
+    for name in names:
+        told = services.outward.consents.told(services.library, name)
+        if told or not services.outward.leave(name).may:
+            continue
+        output.story(will_leave(HOSTED[name], services.settings))
+        with suppress(StoreProblem):  # then it is said once more
+            services.outward.consents.tell(services.library, name)
+
+
+def _can_be_asked(as_json: bool) -> bool:
+    return not as_json and sys.stdin.isatty() and sys.stderr.isatty()

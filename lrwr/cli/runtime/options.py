@@ -1,0 +1,53 @@
+"""Options that many commands share."""
+
+from difflib import get_close_matches
+from enum import StrEnum
+from typing import Annotated, TypeVar
+
+import typer
+
+from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.model.turns import Mode
+
+AsOf = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PLACE",
+        help="As the story stands at ch12, ch12:s2, vol3.ch6 or a file; nothing later"
+        " is shown.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Words = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[NAME]", help="A name; only what concerns it."),
+]
+
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+def one_of(choices: type[Choice], given: str, flag: str) -> Choice:
+    """Return the member that `given` names, whatever its case.
+
+    Raises:
+        SettingsProblem: It names none; the hint offers the nearest.
+    """
+    names = [member.value for member in choices]
+    word = given.strip().lower()
+    if word in names:
+        return choices(word)
+    near = get_close_matches(word, names, n=1)
+    offer = f"Did you mean {near[0]}? " if near else ""
+    raise SettingsProblem(
+        f"{flag} cannot be {given!r}", hint=f"{offer}Choose from: {', '.join(names)}."
+    )
+
+
+def mode_named(name: str | None) -> Mode | None:
+    """Return the mode that `--mode` names, None where it was not given.
+
+    Raises:
+        SettingsProblem: It names none.
+    """
+    return None if name is None else one_of(Mode, name.replace("-", "_"), "--mode")

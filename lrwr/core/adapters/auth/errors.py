@@ -1,0 +1,144 @@
+"""What went wrong between lrwr and a Supabase project, in the writer's words."""
+
+from lrwr.core.adapters.auth.project import Project
+from lrwr.core.model.errors import LrwrError, ServiceUnavailable
+
+AGAIN = "Try again in a minute."
+_MB = 1024 * 1024
+_NO_PROJECT = "Check `supabase.url`: it is the project's address and nothing behind it."
+
+
+class SessionOver(LrwrError):
+    """A session that the service does not know any more."""
+
+
+def refusal(error: Exception, project: Project) -> LrwrError:
+    """Say what an error of Supabase's clients means, or of the libraries below."""
+    import httpx
+
+    from lrwr.core.adapters.http.timeouts import TooLong, TooMuch
+
+    met = [error, *_causes(error)]
+    if any(isinstance(one, TooMuch) for one in met):
+        return _endless(project)
+    if any(isinstance(one, TimeoutError | httpx.TimeoutException) for one in met):
+        waited = [one.seconds for one in met if isinstance(one, TooLong)]
+        seconds = min(waited, default=project.timeout)
+        return ServiceUnavailable(
+            f"{project.host} did not answer within {seconds:g} seconds",
+            hint="Try again, or raise `supabase.timeout`.",
+            retryable=True,
+        )
+    if any(isinstance(one, httpx.ConnectError | httpx.ProxyError) for one in met):
+        return ServiceUnavailable(
+            f"{project.host} cannot be reached",
+            hint="Start it, or correct `supabase.url`."
+            if project.own
+            else "Check the connection to the internet, and `supabase.url`.",
+            retryable=True,
+        )
+    if any(isinstance(one, httpx.TransportError) for one in met):
+        return ServiceUnavailable(
+            f"{project.host} broke off in the middle of its answer",
+            hint=AGAIN,
+            retryable=True,
+        )
+    status, code = _told(error)
+    return _by_code(code) or by_status(status, project)
+
+
+def _endless(project: Project) -> ServiceUnavailable:
+    return ServiceUnavailable(
+        f"The answer of {project.host} is larger than {project.most / _MB:.3g} MB:"
+        " nothing that lrwr keeps is",
+        hint=_NO_PROJECT,
+    )
+
+
+def by_status(status: int, project: Project) -> LrwrError:
+    """Say what the state of an HTTP answer means; 0 where there is none."""
+    told = f"({status})"
+    if status == 429:
+        return ServiceUnavailable(
+            f"{project.host} has more requests than it takes {told}",
+            hint=AGAIN,
+            retryable=True,
+        )
+    if status >= 500 or status == 408:
+        return ServiceUnavailable(
+            f"{project.host} failed {told}", hint=AGAIN, retryable=True
+        )
+    if status in (401, 403):
+        return LrwrError(
+            f"{project.host} does not accept the session or the key {told}",
+            hint="Sign in again with `lrwr login`; if that does not help, set the key"
+            " anew with `lrwr config set-key supabase`.",
+        )
+    if status in (400, 422):
+        return LrwrError(
+            f"{project.host} does not understand what was asked {told}",
+            hint="Try again; if that does not help, look for a newer lrwr.",
+        )
+    shown = f" {told}" if status else ""
+    return ServiceUnavailable(
+        f"What answers at {project.host} is no Supabase project{shown}",
+        hint=_NO_PROJECT,
+    )
+
+
+def _by_code(code: str) -> LrwrError | None:
+    match code:
+        case "invalid_credentials" | "user_not_found":
+            return LrwrError(
+                "The email address or the password is wrong",
+                hint="Try again; nothing was changed.",
+            )
+        case "email_not_confirmed":
+            return LrwrError(
+                "This email address is not confirmed yet",
+                hint="Open the link in the message that Supabase sent you.",
+            )
+        case "user_banned":
+            return LrwrError(
+                "This account is locked", hint="Ask whoever runs the project."
+            )
+        case "email_provider_disabled":
+            return LrwrError(
+                "The project does not let anybody sign in with a password",
+                hint="Turn the email provider on in the project's settings.",
+            )
+        case "validation_failed" | "email_address_invalid":
+            return incomplete()
+        case "refresh_token_not_found" | "refresh_token_already_used":
+            return ended()
+        case "session_not_found" | "session_expired" | "bad_jwt":
+            return ended()
+    return None
+
+
+def incomplete() -> LrwrError:
+    """Say that nobody can sign in with that."""
+    return LrwrError(
+        "That is no email address, or no password",
+        hint="Try again; nothing was changed.",
+    )
+
+
+def ended() -> SessionOver:
+    """Say that a session is over."""
+    return SessionOver("Your session is over", hint="To sign in again: lrwr login")
+
+
+def _told(error: Exception) -> tuple[int, str]:
+    status = getattr(error, "status", 0)
+    code = getattr(error, "code", "")
+    return (status if isinstance(status, int) else 0), str(code or "")
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    found: list[BaseException] = []
+    cause = error.__cause__ or error.__context__
+    while cause is not None and cause not in found:
+        found.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    return found

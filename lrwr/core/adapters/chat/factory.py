@@ -1,0 +1,184 @@
+"""Which chat model the settings ask for, and where it may be."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from lrwr.core.adapters.chat.connection import Line
+from lrwr.core.adapters.chat.openai import OPENAI, Connection, OpenAIChat
+from lrwr.core.adapters.http.egress_log import Noting
+from lrwr.core.adapters.http.rate_limit import WAITED_FOR, Pace
+from lrwr.core.model.egress import Purpose
+from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.settings.addresses import address_in, host_of, is_here
+from lrwr.core.settings.keys import find_key
+from lrwr.core.settings.model import Settings
+
+OLLAMA = "http://127.0.0.1:11434/v1"
+
+DEFAULT_MODEL = "gpt-6-luna"
+"""The model of OpenAI's that is asked when none is named."""
+
+_KEY = "OPENAI_API_KEY"
+
+_WITHOUT_EFFORT = ("gpt-3", "gpt-4", "chatgpt-4")
+"""How the names of OpenAI's models begin that know no reasoning effort."""
+
+_PATIENCE_AFAR = 120.0
+_PATIENCE_HERE = 10.0
+
+
+class Role(StrEnum):
+    """What a model is asked to do: each may have a model of its own."""
+
+    PLANNER = "planner"
+    ANALYST = "analyst"
+    AVATAR = "avatar"
+    JUDGE = "judge"
+
+    @property
+    def purpose(self) -> Purpose:
+        """What its requests are for."""
+        match self:
+            case Role.PLANNER:
+                return Purpose.PLANNING
+            case Role.ANALYST:
+                return Purpose.READING
+            case Role.AVATAR:
+                return Purpose.ANSWERING
+            case Role.JUDGE:
+                return Purpose.JUDGING
+
+
+def choose_chat(
+    settings: Settings,
+    env: Mapping[str, str],
+    role: Role,
+    line: Line,
+    *,
+    waited: bool = False,
+) -> OpenAIChat | None:
+    """Return the model that the settings ask for, None where they ask for none.
+
+    Nothing is sent or opened yet; close the line in the end. `waited` says that somebody
+    sits and waits for what it says.
+
+    Raises:
+        SettingsProblem: A setting is missing, or a downloaded one leads elsewhere.
+        ServiceUnavailable: The keyring is locked.
+    """
+    connection = connection_of(settings, env, role)
+    if connection is None:
+        return None
+    patience = WAITED_FOR if waited else None
+    return OpenAIChat(connection, line, role.purpose, patience)
+
+
+def open_line(settings: Settings, noting: Noting) -> Line:
+    """Return the line to the server that the settings name; nothing is opened yet.
+
+    Whatever leaves this machine is noted.
+
+    Raises:
+        SettingsProblem: The address is none, or a downloaded one leads elsewhere.
+    """
+    model = settings.model
+    patience = _PATIENCE_HERE if model.use == "local" else _PATIENCE_AFAR
+    pace = Pace(model.concurrency, model.requests_per_minute, patience)
+    return Line(pace, noting=noting if leaves(settings) else None)
+
+
+def leaves(settings: Settings) -> bool:
+    """Say whether what a model is asked leaves this machine.
+
+    To a hosted service it does, whatever its address: a way through this machine may
+    lead on. To a server of the writer's own it does unless that is on this machine.
+
+    Raises:
+        SettingsProblem: The address is none, or a downloaded one leads elsewhere.
+    """
+    match settings.model.use:
+        case "off":
+            return False
+        case "openai":
+            return True
+        case "local":
+            return not is_here(host_of(_address(settings, OLLAMA)))
+
+
+def model_name(settings: Settings, role: Role) -> str:
+    """Return the model that is asked in a role; empty where none is, or none is named."""
+    model = settings.model
+    match role:
+        case Role.PLANNER:
+            name = model.planner
+        case Role.ANALYST:
+            name = model.analyst
+        case Role.AVATAR:
+            name = model.avatar
+        case Role.JUDGE:
+            name = model.judge
+    default = DEFAULT_MODEL if model.use == "openai" else ""
+    return "" if model.use == "off" else name or model.name or default
+
+
+def models_of(settings: Settings) -> dict[Purpose, str]:
+    """Return which model is asked for what; empty where none is set."""
+    named = {role.purpose: model_name(settings, role) for role in Role}
+    return {purpose: name for purpose, name in named.items() if name}
+
+
+def connection_of(
+    settings: Settings, env: Mapping[str, str], role: Role = Role.AVATAR
+) -> Connection | None:
+    """Return which model of which server is asked in a role, None for none.
+
+    Raises:
+        SettingsProblem: A setting is missing, or a downloaded one leads elsewhere.
+        ServiceUnavailable: The keyring is locked.
+    """
+    match settings.model.use:
+        case "off":
+            return None
+        case "openai":
+            return _of_openai(settings, env, model_name(settings, role))
+        case "local":
+            return _of_this_machine(settings, model_name(settings, role))
+
+
+def _of_openai(settings: Settings, env: Mapping[str, str], name: str) -> Connection:
+    model = settings.model
+    address = _address(settings, OPENAI)
+    key = find_key(_KEY, env)
+    if not key:
+        raise SettingsProblem(
+            "`model.use` is openai, and there is no key for it",
+            hint=f"Keep one with `lrwr config set-key openai`, or set {_KEY}.",
+        )
+    effort: str = model.reasoning_effort
+    if effort == "auto":
+        effort = "" if name.startswith(_WITHOUT_EFFORT) else "none"
+    return Connection(
+        name, address, key=key, timeout=float(model.timeout), effort=effort
+    )
+
+
+def _of_this_machine(settings: Settings, name: str) -> Connection:
+    model = settings.model
+    if not name:
+        raise SettingsProblem(
+            "`model.use` is local, and `model.name` is empty",
+            hint="See what is there with `lrwr doctor --servers`, and set `model.name`.",
+        )
+    effort = "" if model.reasoning_effort == "auto" else model.reasoning_effort
+    return Connection(
+        name,
+        _address(settings, OLLAMA),
+        timeout=float(model.timeout),
+        effort=effort,
+        own=True,
+    )
+
+
+def _address(settings: Settings, default: str) -> str:
+    secret = settings.model.use == "openai"
+    return address_in(settings, "model.base_url", default, secret=secret)

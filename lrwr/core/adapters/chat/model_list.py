@@ -1,0 +1,85 @@
+"""Which models a hosted server offers to a key. No model is asked, and nothing is paid."""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from lrwr.core.adapters.chat.connection import Line
+from lrwr.core.adapters.chat.errors import refusal
+from lrwr.core.adapters.chat.openai import Connection
+from lrwr.core.adapters.http.errors import Asked
+from lrwr.core.model.egress import Purpose, Sent
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+_NOT_LISTED = frozenset({403, 404, 405})
+"""States in which a key may be good: it may not list models, or there is no list."""
+
+_SCOPES = "missing scopes"
+"""What OpenAI says, under 401 too, to a key that may do some things and not this."""
+
+
+async def offered_by(connection: Connection, line: Line) -> tuple[str, ...] | None:
+    """Return the models that a server offers; None where it does not say.
+
+    One request, noted as the line notes them; `connection.timeout` bounds it.
+
+    Raises:
+        Refused: The server did not answer, or refused the key.
+    """
+    client = await _client(connection, line)
+    about = Sent(
+        connection.service, connection.host, Purpose.ANSWERING, connection.name
+    )
+    async with aclosing(line.note(about)) as note:
+        with line.errand(note):
+            offered = await _listed(client, connection, now=line.clock.today())
+        note.counted(0, 0)
+    return offered
+
+
+async def _listed(
+    client: "AsyncOpenAI", connection: Connection, *, now: float
+) -> tuple[str, ...] | None:
+    try:
+        async with asyncio.timeout(connection.timeout):
+            page = await client.models.list()
+        return tuple(str(model.id) for model in page.data)
+    except Exception as error:  # three libraries deep, anything may be raised
+        if _says_nothing(error):
+            return None
+        asked = Asked(
+            server=connection.server,
+            model=connection.name,
+            timeout=connection.timeout,
+            here=connection.own,
+        )
+        raise refusal(error, asked, now=now) from error
+
+
+async def _client(connection: Connection, line: Line) -> "AsyncOpenAI":
+    http = await line.http(
+        connection.base_url, seconds=connection.timeout, own=connection.own
+    )
+    import openai  # the line has imported it
+
+    return openai.AsyncOpenAI(
+        api_key=connection.key,
+        base_url=connection.base_url,
+        http_client=http,
+        timeout=connection.timeout,
+        max_retries=0,
+    )
+
+
+def _says_nothing(error: Exception) -> bool:
+    """Say whether a server keeps its list to itself, be the key good or not."""
+    import openai
+
+    if not isinstance(error, openai.APIStatusError):
+        return False
+    body = error.body if isinstance(error.body, Mapping) else {}
+    scopes = _SCOPES in str(body.get("message")).lower()
+    return error.status_code in _NOT_LISTED or (error.status_code == 401 and scopes)

@@ -1,0 +1,148 @@
+"""Noting what leaves this machine: before it leaves, or it does not leave."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from lrwr.core.model.egress import Came, Outcome, Sent, SentId
+from lrwr.core.model.errors import ServiceUnavailable, StoreProblem
+from lrwr.core.model.usage import Usage
+from lrwr.core.ports.egress_log import SendLog
+
+
+@dataclass(frozen=True, slots=True)
+class Noting:
+    """Where what leaves is noted.
+
+    `now` tells seconds since 1970, `price` what a usage of a model costs in US dollars,
+    None where nobody knows.
+    """
+
+    log: SendLog
+    now: Callable[[], float]
+    price: Callable[[Usage, str], float | None]
+
+
+class Leaving(Protocol):
+    """A request of an HTTP client."""
+
+    async def aread(self) -> bytes:
+        """Return its body."""
+        ...
+
+
+class Arriving(Protocol):
+    """A response of an HTTP client."""
+
+    @property
+    def is_success(self) -> bool:
+        """Whether it is no refusal."""
+        ...
+
+    @property
+    def num_bytes_downloaded(self) -> int:
+        """Bytes of its body so far."""
+        ...
+
+
+class Note:
+    """One request. Nothing is noted until it is about to leave, and then at once.
+
+        async with aclosing(Note(noting, Sent("tavily", host, WEB_SEARCH))) as note:
+            await note.leaving(len(body))
+            ...                                # it leaves
+            note.came(ok=True, whole=True, received=lambda: len(reply))
+
+    A note that is never closed says that no reply was seen. Without a `noting` nothing
+    may be noted, and closing does nothing.
+    """
+
+    def __init__(self, noting: Noting | None, about: Sent) -> None:
+        self._noting = noting
+        self._about = about
+        self._row: SentId | None = None
+        self._outcome = Outcome.UNSEEN
+        self._received: Callable[[], int] | None = None
+        self._usage: Usage | None = None
+
+    async def leaving(self, size: int) -> None:
+        """Note that `size` bytes are about to leave.
+
+        Raises:
+            ServiceUnavailable: It cannot be noted: the request must not leave.
+        """
+        if self._noting is None:
+            raise LookupError("nobody keeps this note")
+        sent = replace(self._about, when=self._noting.now(), sent_bytes=size)
+        try:
+            self._row = await self._noting.log.begin(sent)
+        except StoreProblem as error:
+            raise ServiceUnavailable(
+                f"Nothing was sent to {sent.host}: what leaves is noted first, and"
+                f" that cannot be done. {error}",
+                hint=error.hint,
+            ) from error
+
+    async def on_request(self, request: Leaving) -> None:
+        """Note a request: for a client's `event_hooks["request"]`.
+
+        Raises:
+            ServiceUnavailable: It cannot be noted: the request must not leave.
+        """
+        await self.leaving(len(await request.aread()))
+
+    async def on_response(self, response: Arriving) -> None:
+        """Note that a response began: for a client's `event_hooks["response"]`.
+
+        Say `whole` once its body was read.
+        """
+        self.came(
+            ok=response.is_success,
+            whole=False,
+            received=lambda: response.num_bytes_downloaded,
+        )
+
+    def unreached(self) -> None:
+        """Say that nobody took the request."""
+        self._outcome = Outcome.UNREACHED
+
+    def came(self, *, ok: bool, whole: bool, received: Callable[[], int]) -> None:
+        """Say that a reply came; `received` tells its bytes, as far as they are read."""
+        self._received = received
+        self._outcome = Outcome.CUT if ok else Outcome.REFUSED
+        if whole:
+            self.whole()
+
+    def whole(self) -> None:
+        """Say that a reply that is none of a refusal has come to its end."""
+        if self._outcome is Outcome.CUT:
+            self._outcome = Outcome.ANSWERED
+
+    def counted(self, prompt_tokens: int, completion_tokens: int) -> None:
+        """Say what the request took."""
+        self._usage = Usage(1, prompt_tokens, completion_tokens)
+
+    async def aclose(self) -> None:
+        """Note what came of it, once. Nothing that came is lost because of a note."""
+        row, self._row = self._row, None
+        if row is None or self._noting is None:
+            return
+        came = self._came(self._noting.price)
+        with suppress(StoreProblem):  # the row then says that no reply was seen
+            await asyncio.shield(self._noting.log.end(row, came))
+
+    def _came(self, price: Callable[[Usage, str], float | None]) -> Came:
+        received = self._received() if self._received else None
+        taken = self._outcome in (Outcome.ANSWERED, Outcome.CUT)
+        if self._usage is None or not taken:
+            return Came(self._outcome, received)
+        usage = self._usage
+        return Came(
+            self._outcome,
+            received,
+            usage.prompt_tokens,
+            usage.completion_tokens,
+            price(usage, self._about.model),
+        )

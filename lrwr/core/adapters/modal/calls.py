@@ -1,0 +1,344 @@
+"""Calls of the function that is deployed at Modal: made once, waited for, taken up."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+from urllib.parse import urlsplit
+
+from lrwr.core.adapters.http.egress_log import Note, Noting
+from lrwr.core.adapters.modal import errors
+from lrwr.core.adapters.modal.ledger import CallLedger, Errand
+from lrwr.core.model.egress import Purpose, Sent
+from lrwr.core.model.errors import LrwrError
+from lrwr.core.ports.job_runner import RunnerAway
+
+if TYPE_CHECKING:
+    from modal import Client, Function, FunctionCall
+
+MODAL = "https://api.modal.com"
+
+_SPARE = "https://api.modal2.com"
+"""Modal's other address, which its client tries where the first cannot be reached."""
+
+FUNCTION = "read_document"
+"""What the app's function is called."""
+
+SLOWEST = 50_000
+"""Bytes a second that a file is sent with at least."""
+
+GRACE = 5.0
+"""Seconds that calls have to be cancelled, and the connection to be closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """Which app, where Modal is, and how long it may be silent, in seconds.
+
+    One request for a result waits for it for `poll` seconds; then the next one does.
+    """
+
+    app: str = "lrwr"
+    base_url: str = MODAL
+    timeout: float = 20.0
+    poll: float = 10.0
+
+    @property
+    def host(self) -> str:
+        """Name the machine that is asked."""
+        return urlsplit(self.base_url).hostname or ""
+
+    @property
+    def place(self) -> str:
+        """Name where an id of a call means something."""
+        return f"{self.base_url}/{self.app}"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """Both parts of a token of Modal's."""
+
+    id: str
+    secret: str
+
+
+class ModalCalls:
+    """Calls the function. Nothing is imported or opened before the first call.
+
+    `token` gives the token when it is needed, and raises `ServiceUnavailable` where
+    nothing may be sent. With `noting` each call is noted before it leaves. Once Modal
+    itself fails, nothing more is tried.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        token: Callable[[], Token],
+        ledger: CallLedger,
+        noting: Noting | None = None,
+    ) -> None:
+        self.connection = connection
+        self._token = token
+        self._ledger = ledger
+        self._noting = noting
+        self._opening = asyncio.Lock()
+        self._client: Client | None = None
+        self._function: Function[..., Any, Any] | None = None
+        self._away: RunnerAway | None = None
+
+    async def look(self) -> None:
+        """See whether the token is taken, and the function is there.
+
+        Raises:
+            RunnerAway: It is not.
+        """
+        await self._opened()
+
+    async def taken_up(self, errand: Errand) -> bytes | None:
+        """Return what an earlier call for this errand gave, waiting if it must.
+
+        None where there was none, or Modal does not know it any more.
+
+        Raises:
+            RunnerAway: Modal cannot be asked.
+            UnreadableDocument: The container failed.
+        """
+        call = await asyncio.to_thread(self._ledger.find, errand)
+        if call is None:
+            return None
+        await self._opened()
+        async with self._noted(0) as note:
+            return await self._waited(errand, self._call_named(call), note, known=True)
+
+    async def made(self, errand: Errand, body: bytes) -> bytes:
+        """Make a call, keep its id, wait for it, and return what it gave.
+
+        Raises:
+            RunnerAway: Modal cannot be asked.
+            UnreadableDocument: The container failed.
+            StoreProblem: The id cannot be kept; the call is cancelled.
+        """
+        function = await self._opened()
+        await self._cancel_outdated(errand)
+        async with self._noted(len(body)) as note:
+            patience = self.connection.timeout + len(body) / SLOWEST
+            try:
+                async with asyncio.timeout(patience):
+                    call = await function.spawn.aio(body)
+            except Exception as error:  # noqa: BLE001 - the client lets anything through
+                self._fail(errand, error, note)
+            await self._keep(errand, call)
+            waited = await self._waited(errand, call, note, known=False)
+        if waited is None:
+            raise LookupError("a call that was just made is not known")
+        return waited
+
+    async def drop(self, document: str, part: str) -> None:
+        """Forget the call of a part of a document: what it gave is kept, or useless."""
+        await asyncio.to_thread(self._ledger.drop, document, part)
+
+    def give_up(self, why: RunnerAway) -> None:
+        """Try nothing more: no document can be read there."""
+        self._away = self._away or why
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        client, self._client, self._function = self._client, None, None
+        if client is not None:
+            await _closed(client)
+
+    @asynccontextmanager
+    async def _noted(self, size: int) -> AsyncIterator[Note]:
+        """Lend out the note of what is about to leave.
+
+        Raises:
+            ServiceUnavailable: It cannot be noted: nothing must leave.
+        """
+        about = Sent("modal", self.connection.host, Purpose.READING)
+        async with aclosing(Note(self._noting, about)) as note:
+            if self._noting is not None:
+                await note.leaving(size)
+            yield note
+
+    async def _opened(self) -> "Function[..., Any, Any]":
+        """Return the function, found out at the first call.
+
+        Raises:
+            RunnerAway: Modal cannot be asked.
+        """
+        async with self._opening:
+            if self._away is not None:
+                raise self._away
+            if self._function is None:
+                self._function = await self._open()
+            return self._function
+
+    async def _open(self) -> "Function[..., Any, Any]":
+        about = self.connection
+        token = await asyncio.to_thread(self._token)
+        modal = await asyncio.to_thread(_modal, about.base_url)
+        async with self._noted(0) as note:
+            try:
+                async with asyncio.timeout(about.timeout):
+                    first, second = token.id, token.secret
+                    self._client = await modal.Client.from_credentials.aio(
+                        first, second
+                    )
+                    function: Function[..., Any, Any] = modal.Function.from_name(
+                        about.app, FUNCTION, client=self._client
+                    )
+                    await function.hydrate.aio()
+            except Exception as error:  # noqa: BLE001 - the client lets anything through
+                self._fail(None, error, note)
+            note.came(ok=True, whole=True, received=int)
+        return function
+
+    def _call_named(self, call: str) -> "FunctionCall[Any]":
+        from modal import FunctionCall
+
+        return FunctionCall.from_id(call, client=self._client)
+
+    async def _waited(
+        self, errand: Errand, call: "FunctionCall[Any]", note: Note, *, known: bool
+    ) -> bytes | None:
+        """Return what a call gives; None where it is one of a time ago, and unknown."""
+        from modal import exception as modal
+
+        try:
+            came = await self._polled(call)
+        except asyncio.CancelledError:
+            await self._stop(errand, call)
+            raise
+        except (modal.NotFoundError, modal.OutputExpiredError) as error:
+            await self.drop(errand.document, errand.part)
+            if not known:
+                raise errors.unread(errand.document, error) from error
+            note.came(ok=False, whole=False, received=int)
+            return None
+        except Exception as error:  # noqa: BLE001 - what a container raised is anything
+            await self._fail_waiting(errand, error, note)
+        body = came if isinstance(came, bytes) else b""
+        note.came(ok=True, whole=True, received=lambda: len(body))
+        return body
+
+    async def _polled(self, call: "FunctionCall[Any]") -> object:
+        about = self.connection
+        while True:
+            patience = asyncio.timeout(about.poll + about.timeout)
+            try:
+                async with patience:
+                    return await call.get.aio(timeout=about.poll)
+            except TimeoutError:
+                if patience.expired():
+                    raise
+
+    async def _cancel_outdated(self, errand: Errand) -> None:
+        """Stop the call for what the document was before: nobody waits for it."""
+        call = await asyncio.to_thread(self._ledger.outdated, errand)
+        if call is not None:
+            await self._stop(errand, self._call_named(call))
+
+    async def _keep(self, errand: Errand, call: "FunctionCall[Any]") -> None:
+        """Note a call; one that is not noted, or not wanted by then, is stopped."""
+        noting = asyncio.to_thread(self._ledger.keep, errand, call.object_id)
+        try:
+            await _to_its_end(noting)
+        except BaseException:
+            await self._stop(errand, call)
+            raise
+
+    async def _stop(self, errand: Errand, call: "FunctionCall[Any]") -> None:
+        """Cancel a call and forget it: who took it up would wait for nothing."""
+
+        async def stop() -> None:
+            try:
+                with suppress(Exception):
+                    async with asyncio.timeout(GRACE):
+                        await call.cancel.aio()
+            finally:
+                await self.drop(errand.document, errand.part)
+
+        await _to_its_end(stop())
+
+    async def _fail_waiting(
+        self, errand: Errand, error: Exception, note: Note
+    ) -> NoReturn:
+        if errors.away(error, self.connection.app, self.connection.timeout) is None:
+            await self.drop(errand.document, errand.part)
+        self._fail(errand, error, note)
+
+    def _fail(self, errand: Errand | None, error: Exception, note: Note) -> NoReturn:
+        """Raise what an error of Modal's client means, and remember one for all."""
+        about = self.connection
+        refused = errors.away(error, about.app, about.timeout)
+        if refused is None and errand is not None:
+            note.came(ok=False, whole=False, received=int)
+            raise errors.unread(errand.document, error) from error
+        refused = refused or errors.unforeseen(error)
+        self._away = self._away or refused
+        if refused.retryable:
+            note.unreached()
+        else:
+            note.came(ok=False, whole=False, received=int)
+        raise refused from error
+
+
+@asynccontextmanager
+async def opened(connection: Connection, token: Token) -> "AsyncIterator[Client]":
+    """Lend out a connection, and say what goes wrong meanwhile in the writer's words.
+
+    Only its opening is bounded in time.
+
+    Raises:
+        RunnerAway: Modal cannot be asked, or refuses.
+    """
+    modal = await asyncio.to_thread(_modal, connection.base_url)
+    client: Client | None = None
+    try:
+        async with asyncio.timeout(connection.timeout):
+            client = await modal.Client.from_credentials.aio(token.id, token.secret)
+            await client.hello.aio()
+        yield client
+    except Exception as error:  # the client lets anything of its libraries through
+        if isinstance(error, LrwrError):
+            raise
+        raise errors.refused(error, connection.timeout) from error
+    finally:
+        if client is not None:
+            await _closed(client)
+
+
+async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
+    """Wait until something is done; a cancellation meanwhile holds after that."""
+    task = asyncio.ensure_future(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled from (None if task.cancelled() else task.exception())
+    task.result()
+
+
+async def _closed(client: "Client") -> None:
+    with suppress(Exception):
+        async with asyncio.timeout(GRACE):
+            await client.close.aio()
+
+
+def _modal(base_url: str) -> Any:
+    """Import Modal's client, which takes half a second, for this server and no other.
+
+    It reads variables and a file of its own when it is imported; which server it asks
+    and with what token is told by lrwr's settings and keys alone.
+    """
+    address = f"{MODAL},{_SPARE}" if base_url == MODAL else base_url
+    os.environ.setdefault("MODAL_CONFIG_PATH", os.devnull)
+    os.environ["MODAL_SERVER_URL"] = address
+    import modal
+
+    return modal

@@ -1,0 +1,350 @@
+"""What comes back from where documents are read: knowledge, answers, or why not."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
+from enum import StrEnum
+from hashlib import sha256
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from uuid import UUID
+
+from lrwr.core.adapters.modal.envelope import (
+    Misfit,
+    Told,
+    list_in,
+    numbers_in,
+    packed,
+    text_in,
+    texts_in,
+    unpacked,
+)
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.chunks import (
+    Chunk,
+    ChunkId,
+    ChunkKind,
+    Knowledge,
+    Pipeline,
+    TextHash,
+)
+from lrwr.core.model.documents import Document
+from lrwr.core.model.errors import LrwrError, ServiceUnavailable
+from lrwr.core.model.facts import About, Fact
+from lrwr.core.model.text import Span
+from lrwr.core.model.usage import Usage
+from lrwr.core.ports.job_runner import Answers, Read, Replies
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Word = TypeVar("Word", bound=StrEnum)
+
+_UNIT = 1e-3
+"""How far the length of a vector may be from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a document could not be read there, as the writer is told."""
+
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class OtherRecipe:
+    """Another lrwr is there, which would make other knowledge."""
+
+    name: str
+
+
+Reply: TypeAlias = Read | Answers | Refusal | OtherRecipe
+
+
+def read_to_bytes(read: Read) -> bytes:
+    """Return knowledge as it travels.
+
+    The document stays behind: who asked has the file, and parses it alike.
+    """
+    import numpy as np
+
+    knowledge = read.knowledge
+    hashes = sorted(knowledge.vectors)
+    rows = [knowledge.vectors[one] for one in hashes]
+    told: Told = {
+        "kind": "read",
+        "text": _digest(knowledge.document),
+        "space": knowledge.space,
+        "chunks": [_chunk_told(chunk) for chunk in knowledge.chunks],
+        "vectors": hashes,
+        "facts": [_fact_told(fact) for fact in knowledge.facts],
+        "seams": dict(knowledge.seams),
+        "evidence": knowledge.evidence,
+        "noted": knowledge.noted,
+        "words_only": _error_told(read.words_only),
+    }
+    tail = np.array(rows, dtype="<f4").tobytes() if rows else b""
+    return packed(told, tail)
+
+
+def answers_to_bytes(answers: Answers) -> bytes:
+    """Return what a language model said as it travels."""
+    told: Told = {
+        "kind": "answers",
+        "replies": [
+            [dict(one.said), list(astuple(one.usage))] for one in answers.replies
+        ],
+        "usage": list(astuple(answers.usage)),
+        "unfinished": answers.unfinished,
+    }
+    return packed(told)
+
+
+def refusal_to_bytes(error: LrwrError) -> bytes:
+    """Return why a document cannot be read as it travels."""
+    return packed({"kind": "refusal", "message": str(error), "hint": error.hint})
+
+
+def other_to_bytes(name: str) -> bytes:
+    """Return the name of the recipe that is there as it travels."""
+    return packed({"kind": "other", "recipe": name})
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a reply must fit: the document as it was understood here, and its space.
+
+    `dimensions` is the length of a vector, 0 where nothing is embedded.
+    """
+
+    document: Document
+    pipeline: Pipeline
+    space: str
+    dimensions: int
+
+
+def reply_from_bytes(body: bytes, expected: Expected) -> Reply:
+    """Return what came back on a document, checked against the document itself.
+
+    Raises:
+        Misfit: It does not fit.
+    """
+    told, tail = unpacked(body)
+    match told.get("kind"):
+        case "read":
+            return _read(told, tail, expected)
+        case "answers":
+            return _answers(told)
+        case "refusal":
+            return Refusal(text_in(told, "message"), text_in(told, "hint"))
+        case "other":
+            return OtherRecipe(text_in(told, "recipe"))
+        case _:
+            raise Misfit("it is not said what came")
+
+
+def missing_in(read: Read) -> set[TextHash]:
+    """Return the texts of passages that came without a vector, where there is a space."""
+    knowledge = read.knowledge
+    if not knowledge.space or read.words_only is not None:
+        return set()
+    return {chunk.text_hash for chunk in knowledge.chunks} - knowledge.vectors.keys()
+
+
+def _read(told: Told, tail: bytes, expected: Expected) -> Read:
+    document, space = expected.document, expected.space
+    if text_in(told, "text") != _digest(document):
+        raise Misfit("the file was understood in another way")
+    if text_in(told, "space") != space:
+        raise Misfit("the vectors are of another model")
+    rows = enumerate(list_in(told, "chunks"))
+    chunks = tuple(_chunk(document, n, row) for n, row in rows)
+    words_only = _error(told.get("words_only"))
+    hashes = {chunk.text_hash for chunk in chunks}
+    vectors = _vectors(texts_in(told, "vectors"), tail, expected.dimensions)
+    if not vectors.keys() <= hashes:
+        raise Misfit("there are vectors of other texts")
+    knowledge = Knowledge(
+        document=document,
+        pipeline=expected.pipeline,
+        chunks=chunks,
+        space=space,
+        vectors=vectors,
+        facts=tuple(_fact(document, row) for row in list_in(told, "facts")),
+        seams=numbers_in(told, "seams"),
+        evidence=text_in(told, "evidence"),
+        noted=text_in(told, "noted"),
+    )
+    return Read(knowledge, words_only)
+
+
+def _answers(told: Told) -> Answers:
+    return Answers(
+        tuple(_replies(row) for row in list_in(told, "replies")),
+        _usage(list_in(told, "usage")),
+        text_in(told, "unfinished"),
+    )
+
+
+def _replies(row: object) -> Replies:
+    match row:
+        case [dict(said), list(usage)] if all(
+            isinstance(v, str) for v in said.values()
+        ):
+            return Replies(said, _usage(usage))
+        case _:
+            raise Misfit("what a model said is damaged")
+
+
+def _usage(counts: list[object]) -> Usage:
+    whole = [one for one in counts if type(one) is int and one >= 0]
+    if len(whole) != len(astuple(Usage())) or len(whole) != len(counts):
+        raise Misfit("what a model took is damaged")
+    return Usage(*whole)
+
+
+def _digest(document: Document) -> str:
+    return sha256(document.text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _chunk_told(chunk: Chunk) -> list[object]:
+    return [
+        chunk.id,
+        chunk.span.start,
+        chunk.span.end,
+        chunk.chapter,
+        chunk.scene,
+        chunk.kind.value,
+        chunk.text_hash,
+        chunk.tokens,
+        chunk.lead,
+        chunk.heading,
+    ]
+
+
+def _chunk(document: Document, ordinal: int, row: object) -> Chunk:
+    match row:
+        case [
+            str(ident), int(start), int(end), int(chapter), int(scene),
+            str(kind), str(text_hash), int(tokens), str(lead), str(heading),
+        ]:  # fmt: skip
+            pass
+        case _:
+            raise Misfit("a passage is damaged")
+    span = _span(document, [start, end])
+    chunk = Chunk(
+        id=ChunkId(_uuid(ident)),
+        document=document.id,
+        ordinal=ordinal,
+        span=span,
+        lines=document.lines.lines_of(span),
+        chapter=chapter,
+        scene=scene,
+        kind=_one_of(ChunkKind, kind),
+        text=document.text[start:end],
+        text_hash=TextHash(text_hash),
+        tokens=tokens,
+        lead=lead,
+        heading=heading,
+    )
+    if sha256(chunk.embedded.encode()).hexdigest() != text_hash:
+        raise Misfit("a passage is not the text at its place")
+    if not (0 <= chapter <= len(document.chapters) and scene >= 0 and tokens >= 0):
+        raise Misfit("a passage stands nowhere")
+    return chunk
+
+
+def _vectors(
+    hashes: Sequence[str], tail: bytes, dimensions: int
+) -> "dict[TextHash, NDArray[np.float32]]":
+    import numpy as np
+
+    if not hashes:
+        return {}
+    if len(tail) != 4 * dimensions * len(hashes):
+        raise Misfit("the vectors are of another length, or cut short")
+    rows = np.frombuffer(tail, dtype="<f4").astype(np.float32)
+    rows = rows.reshape(len(hashes), dimensions)
+    lengths = np.linalg.norm(rows, axis=1)
+    if not np.all(np.abs(lengths - 1.0) < _UNIT):
+        raise Misfit("a vector is none of length 1")
+    return {TextHash(one): row for one, row in zip(hashes, rows, strict=True)}
+
+
+def _fact_told(fact: Fact) -> list[object]:
+    return [
+        fact.about.value,
+        fact.subject,
+        fact.field,
+        fact.value,
+        [[span.start, span.end] for span in fact.spans],
+        fact.keeper,
+        fact.certainty.value,
+        [list(pair) for pair in fact.details],
+        fact.reach,
+    ]
+
+
+def _fact(document: Document, row: object) -> Fact:
+    match row:
+        case [
+            str(about), str(subject), str(field), str(value), [*spans],
+            str(keeper), str(certainty), [*details], int(reach),
+        ]:  # fmt: skip
+            return Fact(
+                about=_one_of(About, about),
+                subject=subject,
+                field=field,
+                value=value,
+                spans=tuple(_span(document, span) for span in spans),
+                keeper=keeper,
+                certainty=_one_of(Certainty, certainty),
+                details=tuple(_pair(one) for one in details),
+                reach=reach,
+            )
+        case _:
+            raise Misfit("a claim is damaged")
+
+
+def _span(document: Document, row: object) -> Span:
+    match row:
+        case [int(start), int(end)] if 0 <= start <= end <= len(document.text):
+            return Span(start, end)
+        case _:
+            raise Misfit("a place is outside of the text")
+
+
+def _pair(row: object) -> tuple[str, str]:
+    match row:
+        case [str(key), str(value)]:
+            return key, value
+        case _:
+            raise Misfit("a claim's details are damaged")
+
+
+def _one_of(kind: type[Word], value: str) -> Word:
+    try:
+        return kind(value)
+    except ValueError as error:
+        raise Misfit(f"{kind.__name__} has no {value!r}") from error
+
+
+def _uuid(text: str) -> str:
+    try:
+        return str(UUID(text))
+    except ValueError as error:
+        raise Misfit("a passage has no id") from error
+
+
+def _error_told(error: ServiceUnavailable | None) -> Told | None:
+    if error is None:
+        return None
+    return {"message": str(error), "hint": error.hint}
+
+
+def _error(told: object) -> ServiceUnavailable | None:
+    if told is None:
+        return None
+    if not isinstance(told, Mapping):
+        raise Misfit("why nothing was embedded is damaged")
+    return ServiceUnavailable(text_in(told, "message"), hint=text_in(told, "hint"))

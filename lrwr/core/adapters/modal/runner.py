@@ -1,0 +1,185 @@
+"""Documents read in containers at Modal: bytes out, knowledge back."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+from lrwr.core.adapters.modal import errors
+from lrwr.core.adapters.modal.calls import ModalCalls
+from lrwr.core.adapters.modal.envelope import Misfit, Order, order_to_bytes
+from lrwr.core.adapters.modal.ledger import Errand
+from lrwr.core.adapters.modal.replies import (
+    Expected,
+    OtherRecipe,
+    Refusal,
+    Reply,
+    missing_in,
+    reply_from_bytes,
+)
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.documents import Document, DocumentId
+from lrwr.core.model.errors import UnreadableDocument
+from lrwr.core.model.events import Embedded, Working
+from lrwr.core.model.jobs import Stage
+from lrwr.core.model.usage import Usage
+from lrwr.core.ports.job_runner import Answers, Read, Report, RunnerAway, Share
+from lrwr.core.ports.manuscript_source import DocumentParser
+
+READING, ASKING = "reading", "asking"
+"""The parts of a document's work, a call each: the second where a model is set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """How all documents of a run are read.
+
+    `settings` go along, by dotted name. `recipe` is the name that all knowledge must
+    have. `places` is the number of documents in work at once, at most.
+    """
+
+    settings: Mapping[str, object]
+    recipe: str
+    pipeline: Pipeline
+    space: str
+    dimensions: int
+    places: int
+
+
+class ModalRunner:
+    """Keeps the JobRunner port.
+
+    A file that this machine cannot parse is never sent. What is known here goes along
+    with a file or is asked for here, so that nothing is paid for twice.
+    """
+
+    def __init__(
+        self, task: Task, parse: DocumentParser, share: Share, calls: ModalCalls
+    ) -> None:
+        self._task = task
+        self._parse = parse
+        self._share = share
+        self._calls = calls
+
+    @property
+    def places(self) -> int:
+        """Return how many containers may be at work at once."""
+        return self._task.places
+
+    async def run(self, document: DocumentId, content: bytes, report: Report) -> Read:
+        """Return the knowledge of a file's bytes, as containers worked it out.
+
+        Raises:
+            UnreadableDocument: The file cannot be read, or a container failed with it.
+            RunnerAway: Modal cannot be asked.
+            StoreProblem: The library cannot be read or written.
+        """
+        parsed = await asyncio.to_thread(self._parse, document, content)
+        await report(Working(document, Stage.SPLIT))
+        read = await self._read(parsed, content)
+        await report(Embedded(len(read.knowledge.vectors)))
+        if read.words_only is not None:
+            return read
+        wanted = await self._share.wanted(read.knowledge)
+        answers = None
+        if wanted is not None:
+            await report(Working(document, Stage.ANALYSE))
+            order = replace(
+                self._order(parsed, content),
+                seams=read.knowledge.seams,
+                asking=True,
+                kept=wanted.kept,
+            )
+            answers = await self._asked(parsed, order)
+        whole = await self._share.completed(read.knowledge, wanted, answers)
+        return Read(whole)
+
+    async def stored(self, document: DocumentId) -> None:
+        """Forget the calls of a document: what they gave is kept."""
+        for part in (READING, ASKING):
+            await self._calls.drop(document, part)
+
+    async def aclose(self) -> None:
+        """Let go of connections."""
+        await self._calls.aclose()
+
+    async def _read(self, parsed: Document, content: bytes) -> Read:
+        """Return a document's knowledge without a language model's part."""
+        errand = self._errand(parsed, READING, content)
+        earlier = await self._calls.taken_up(errand)
+        if earlier is not None:
+            read = await self._whole(parsed, earlier)
+            if read is not None:
+                return read
+        known = await self._share.known(parsed)
+        order = replace(
+            self._order(parsed, content),
+            seams=known.seams,
+            texts=frozenset(str(text) for text in known.texts),
+        )
+        body = await asyncio.to_thread(order_to_bytes, order)
+        read = await self._whole(parsed, await self._calls.made(errand, body))
+        if read is None:
+            await self._calls.drop(parsed.id, READING)
+            raise errors.misfit(parsed.id)
+        return read
+
+    async def _asked(self, parsed: Document, order: Order) -> Answers:
+        """Return what a language model said there; why nothing, where a call failed."""
+        errand = self._errand(parsed, ASKING, order.content)
+        try:
+            body = await self._calls.taken_up(errand)
+            if body is None:
+                sent = await asyncio.to_thread(order_to_bytes, order)
+                body = await self._calls.made(errand, sent)
+            reply = await self._understood(parsed, ASKING, body)
+        except RunnerAway:
+            raise
+        except UnreadableDocument as error:
+            return Answers((), Usage(), error.told)
+        if isinstance(reply, Answers):
+            return reply
+        return Answers((), Usage(), errors.misfit(parsed.id).told)
+
+    async def _whole(self, parsed: Document, body: bytes) -> Read | None:
+        """Return what came, if it fits and nothing is missing in it."""
+        reply = await self._understood(parsed, READING, body)
+        if not isinstance(reply, Read):
+            return None
+        missing = missing_in(reply)
+        if missing - await self._share.embedded(reply.knowledge.space, missing):
+            return None
+        return reply
+
+    async def _understood(
+        self, parsed: Document, part: str, body: bytes
+    ) -> Reply | None:
+        """Return what a call gave; None where it does not fit.
+
+        Raises:
+            UnreadableDocument: There the document could not be read.
+            RunnerAway: Another lrwr is there.
+        """
+        task = self._task
+        expected = Expected(parsed, task.pipeline, task.space, task.dimensions)
+        try:
+            reply = await asyncio.to_thread(reply_from_bytes, body, expected)
+        except Misfit:
+            return None
+        if isinstance(reply, OtherRecipe):
+            await self._calls.drop(parsed.id, part)
+            other = errors.other_version()
+            self._calls.give_up(other)
+            raise other
+        if isinstance(reply, Refusal):
+            await self._calls.drop(parsed.id, part)
+            raise UnreadableDocument(reply.message, hint=reply.hint)
+        return reply
+
+    def _order(self, parsed: Document, content: bytes) -> Order:
+        return Order(parsed.id, content, self._task.recipe, self._task.settings)
+
+    def _errand(self, parsed: Document, part: str, content: bytes) -> Errand:
+        digest = sha256(content).hexdigest()
+        place = self._calls.connection.place
+        return Errand(parsed.id, part, digest, self._task.recipe, place)

@@ -1,0 +1,353 @@
+"""One document's knowledge as rows: what a library stores, and what travels."""
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lrwr.core.adapters.storage.sqlite.change_feed import shorten
+from lrwr.core.adapters.storage.sqlite.codecs import chapters_to_json
+from lrwr.core.adapters.storage.sqlite.fact_rows import (
+    Read,
+    drop,
+    keep,
+    read_of,
+    stored_read,
+)
+from lrwr.core.model.chunks import Chunk, Knowledge, Pipeline
+from lrwr.core.model.documents import Document, DocumentId
+from lrwr.core.model.text import LineIndex
+
+UNUSED_VECTORS_KEPT = 24 * 3600.0
+"""Seconds for which a vector outlives its last chunk: text moves, and comes back."""
+
+_SWEEP_DELAY = 3600.0
+"""Seconds between a vector's being no longer promised and its being deleted."""
+
+FORMAT = 1
+"""Names how a draft is written down; a later lrwr may write another."""
+
+_EMBEDDED = """
+select text_hash from embedding
+where space = :space and text_hash in (select value from json_each(:texts))
+"""
+
+_DOCUMENT_COLUMNS = """
+  id, format, type, title, order_hint, words, updated_at, warnings, chapters,
+  paragraphs, text
+"""
+
+_DOCUMENT = f"""
+insert into document ({_DOCUMENT_COLUMNS})
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+on conflict (id) do update set
+  format = excluded.format, type = excluded.type, title = excluded.title,
+  order_hint = excluded.order_hint, words = excluded.words,
+  updated_at = excluded.updated_at, warnings = excluded.warnings,
+  chapters = excluded.chapters, paragraphs = excluded.paragraphs, text = excluded.text
+"""
+
+_PROCESSED = "insert or replace into processed values (?, ?, ?, ?, ?)"
+
+_STORED_PROCESSED = """
+select content, recipe from processed where document_id = ? and pipeline = ?
+"""
+
+_EMBEDDING = "insert or ignore into embedding (space, text_hash, vector) values (?,?,?)"
+
+_CHUNK_COLUMNS = """
+  id, ordinal, char_start, char_end, line_first, line_last, chapter, scene, kind,
+  tokens, space, lead, heading, text_hash, text
+"""
+
+_STORED_CHUNKS = f"""
+select {_CHUNK_COLUMNS} from chunk where document_id = ? and pipeline = ?
+order by ordinal
+"""
+
+_INSERT_CHUNK = f"""
+insert into chunk ({_CHUNK_COLUMNS}, document_id, pipeline)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+_MOVE_CHUNK = """
+update chunk set
+  ordinal = ?2, char_start = ?3, char_end = ?4, line_first = ?5, line_last = ?6,
+  chapter = ?7, scene = ?8, kind = ?9, tokens = ?10, space = ?11, lead = ?12,
+  heading = ?13, text = ?14
+where id = ?1
+"""
+
+_ORPHAN = "insert or replace into orphan (space, text_hash, since) values (?, ?, ?)"
+
+_SWEEP = """
+delete from embedding
+where (space, text_hash) in (select space, text_hash from orphan where since < ?)
+and not exists (
+  select 1 from chunk c
+  where c.text_hash = embedding.text_hash and c.space = embedding.space
+)
+"""
+
+_DROP_DOCUMENT = """
+delete from document where id = ?1
+and not exists (select 1 from processed where document_id = ?1)
+"""
+
+Row = tuple[str | int, ...]
+"""A chunk from `id` to `text`, in the order of `_CHUNK_COLUMNS`."""
+
+Embedding = tuple[str, str, bytes]
+"""Space, hash of the text, and the vector as little-endian float32."""
+
+_SPACE, _TEXT_HASH, _TEXT = 10, 13, 14
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """All rows of one document in one pipeline, without the vectors.
+
+    `document` is in the order of the table's columns. A chunk's own space is empty
+    where its text was never embedded. `read` is None in pipeline a.
+    """
+
+    document: tuple[object, ...]
+    pipeline: Pipeline
+    content: str
+    recipe: str
+    space: str
+    chunks: tuple[Row, ...]
+    read: Read | None
+
+    @property
+    def id(self) -> DocumentId:
+        """Name the document."""
+        return DocumentId(str(self.document[0]))
+
+    @property
+    def texts(self) -> frozenset[str]:
+        """Return the hashes of the texts that are embedded."""
+        return frozenset(str(row[_TEXT_HASH]) for row in self.chunks if row[_SPACE])
+
+    def embedded(self, texts: Collection[str]) -> "Draft":
+        """Return the draft with only these texts embedded."""
+        return replace(
+            self, chunks=tuple(_spaced(row, self.space, texts) for row in self.chunks)
+        )
+
+
+def draft_of(knowledge: Knowledge, content: str, recipe: str, now: float) -> Draft:
+    """Return knowledge as rows, as if every text of it were embedded."""
+    return Draft(
+        document=_document_row(knowledge.document, now),
+        pipeline=knowledge.pipeline,
+        content=content,
+        recipe=recipe,
+        space=knowledge.space,
+        chunks=tuple(_row(chunk, knowledge.space) for chunk in knowledge.chunks),
+        read=read_of(knowledge) if knowledge.pipeline is Pipeline.AGENTIC else None,
+    )
+
+
+def embeddings_of(knowledge: Knowledge) -> list[Embedding]:
+    """Return the vectors that come with knowledge."""
+    return [
+        (knowledge.space, text, vector.astype("<f4").tobytes())
+        for text, vector in knowledge.vectors.items()
+    ]
+
+
+def stored_draft(
+    connection: sqlite3.Connection, document: DocumentId, pipeline: Pipeline
+) -> Draft | None:
+    """Return what is stored of a document; None where the pipeline has not read it."""
+    which = (document, pipeline.value)
+    processed = connection.execute(_STORED_PROCESSED, which).fetchone()
+    if processed is None:
+        return None
+    row = connection.execute(
+        f"select {_DOCUMENT_COLUMNS} from document where id = ?", (document,)
+    ).fetchone()
+    chunks = tuple(connection.execute(_STORED_CHUNKS, which))
+    agentic = pipeline is Pipeline.AGENTIC
+    read = stored_read(connection, document) if agentic else None
+    spaces = {str(one[_SPACE]) for one in chunks} | {read.space if read else ""}
+    content, recipe = processed
+    return Draft(row, pipeline, content, recipe, max(spaces), chunks, read)
+
+
+def keep_draft(
+    connection: sqlite3.Connection,
+    draft: Draft,
+    embeddings: Iterable[Embedding],
+    *,
+    revision: str,
+    now: float,
+) -> None:
+    """Make a draft the whole of what its pipeline knows of its document.
+
+    Chunks that stay are not touched. One whose vector is nowhere counts as never
+    embedded.
+    """
+    connection.execute(_DOCUMENT, draft.document)
+    connection.executemany(_EMBEDDING, embeddings)
+    _replace_chunks(connection, draft, now)
+    if draft.read is not None:
+        keep(connection, draft.read)
+    _clean(connection, now)
+    processed = draft.id, draft.pipeline.value, revision, draft.content, draft.recipe
+    connection.execute(_PROCESSED, processed)
+
+
+def drop_draft(
+    connection: sqlite3.Connection, document: DocumentId, pipeline: Pipeline, now: float
+) -> None:
+    """Take away what a pipeline knows of a document."""
+    which = (document, pipeline.value)
+    _forsake(connection, connection.execute(_STORED_CHUNKS, which).fetchall(), now)
+    connection.execute(
+        "delete from chunk where document_id = ? and pipeline = ?", which
+    )
+    connection.execute(
+        "delete from processed where document_id = ? and pipeline = ?", which
+    )
+    if pipeline is Pipeline.AGENTIC:
+        drop(connection, document)
+    connection.execute(_DROP_DOCUMENT, (document,))
+    _clean(connection, now)
+
+
+def embedded_texts(
+    connection: sqlite3.Connection, space: str, texts: Collection[str]
+) -> set[str]:
+    """Return which of `texts` have a vector."""
+    asked = {"space": space, "texts": json.dumps(list(texts))}
+    return {row[0] for row in connection.execute(_EMBEDDED, asked)}
+
+
+def draft_to_json(draft: Draft) -> str:
+    """Write a draft down; the same draft is always the same text, in ASCII."""
+    read = draft.read
+    told = {
+        "format": FORMAT,
+        "document": draft.document,
+        "pipeline": draft.pipeline.value,
+        "content": draft.content,
+        "recipe": draft.recipe,
+        "space": draft.space,
+        "chunks": draft.chunks,
+        "read": None if read is None else read.told(),
+    }
+    return json.dumps(told, separators=(",", ":"))
+
+
+def draft_from_json(text: str) -> Draft:
+    """Read a draft.
+
+    Raises:
+        ValueError: It is no draft, or written by a later lrwr.
+    """
+    told: dict[str, Any] = json.loads(text)
+    if not isinstance(told, dict) or told.get("format") != FORMAT:
+        raise ValueError("written by another lrwr")
+    try:
+        read = told["read"]
+        return Draft(
+            document=tuple(told["document"]),
+            pipeline=Pipeline(told["pipeline"]),
+            content=told["content"],
+            recipe=told["recipe"],
+            space=told["space"],
+            chunks=tuple(tuple(row) for row in told["chunks"]),
+            read=None if read is None else Read.of(read),
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError("not what is known of a document") from error
+
+
+def _document_row(document: Document, now: float) -> tuple[object, ...]:
+    return (
+        document.id,
+        document.format.value,
+        document.type.value,
+        document.title,
+        document.order,
+        document.words,
+        now,
+        json.dumps(document.warnings, ensure_ascii=False),
+        chapters_to_json(document.chapters),
+        _paragraphs(document.lines),
+        document.text,
+    )
+
+
+def _paragraphs(lines: LineIndex) -> str:
+    """Keep what the text alone does not say: a `.docx`'s paragraph numbers."""
+    if not lines.numbers:
+        return ""
+    return json.dumps([lines.starts, lines.numbers], separators=(",", ":"))
+
+
+def _row(chunk: Chunk, space: str) -> Row:
+    return (
+        chunk.id,
+        chunk.ordinal,
+        chunk.span.start,
+        chunk.span.end,
+        chunk.lines.first,
+        chunk.lines.last,
+        chunk.chapter,
+        chunk.scene,
+        chunk.kind.value,
+        chunk.tokens,
+        space,
+        chunk.lead,
+        chunk.heading,
+        chunk.text_hash,
+        chunk.text,
+    )
+
+
+def _spaced(row: Row, space: str, texts: Collection[str]) -> Row:
+    space = space if row[_SPACE] and row[_TEXT_HASH] in texts else ""
+    return (*row[:_SPACE], space, *row[_SPACE + 1 :])
+
+
+def _replace_chunks(connection: sqlite3.Connection, draft: Draft, now: float) -> None:
+    which = draft.id, draft.pipeline.value
+    draft = draft.embedded(embedded_texts(connection, draft.space, draft.texts))
+    rows = connection.execute(_STORED_CHUNKS, which)
+    stored: dict[str, Row] = {row[0]: row for row in rows}
+    added: list[Row] = []
+    moved: list[Row] = []
+    for row in draft.chunks:
+        old = stored.get(str(row[0]))
+        if old is None or old[_TEXT_HASH] != row[_TEXT_HASH]:
+            added.append((*row, *which))
+            continue
+        if old[_SPACE] == row[_SPACE]:
+            del stored[str(row[0])]
+        if old != row:
+            moved.append((*row[:_TEXT_HASH], row[_TEXT]))
+    _forsake(connection, stored.values(), now)
+    kept = {row[0] for row in moved}
+    gone = [(chunk,) for chunk in stored if chunk not in kept]
+    connection.executemany("delete from chunk where id = ?", gone)
+    connection.executemany(_MOVE_CHUNK, moved)
+    connection.executemany(_INSERT_CHUNK, added)
+
+
+def _forsake(connection: sqlite3.Connection, rows: Collection[Row], now: float) -> None:
+    """Note that these chunks no longer use their vectors; others still may."""
+    unused = [(row[_SPACE], row[_TEXT_HASH], now) for row in rows if row[_SPACE]]
+    connection.executemany(_ORPHAN, unused)
+
+
+def _clean(connection: sqlite3.Connection, now: float) -> None:
+    before = (now - UNUSED_VECTORS_KEPT - _SWEEP_DELAY,)
+    old = connection.execute("select 1 from orphan where since < ? limit 1", before)
+    if old.fetchone():
+        connection.execute(_SWEEP, before)
+        connection.execute("delete from orphan where since < ?", before)
+    shorten(connection)

@@ -1,0 +1,162 @@
+"""What the library holds of single documents."""
+
+import sqlite3
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lrwr.core.adapters.storage.sqlite.connection import looking
+from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.fact_rows import fact_of
+from lrwr.core.adapters.storage.sqlite.maintenance import PATIENCE
+from lrwr.core.adapters.storage.supabase.library_link import Binding, binding_of
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.ports.snapshot_store import Held, HeldFact
+
+_TEXT = """
+select d.text from document d join processed p on p.document_id = d.id
+where d.id = ? and p.pipeline = ?
+"""
+_PASSAGES = (
+    "select text from chunk where document_id = ? and pipeline = ? order by ordinal"
+)
+_FACTS = """
+select about, subject, field, value, keeper, certainty, reach, spans, details
+from fact where document_id = ? and about not in ('passage', 'scene')
+order by char_start, n
+"""
+_PEOPLE = "select distinct character from first_seen where document_id = ?"
+
+
+class SqliteHoldingStore:
+    """Keeps the `HoldingStore` port."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def held(
+        self, documents: Collection[DocumentId], pipeline: Pipeline
+    ) -> Mapping[DocumentId, Held]:
+        """Return what a pipeline knows of these documents."""
+
+        def read(connection: sqlite3.Connection) -> dict[DocumentId, Held]:
+            found = {one: _held(connection, one, pipeline) for one in documents}
+            return {one: held for one, held in found.items() if held is not None}
+
+        return await self._database.read(read)
+
+
+def _held(
+    connection: sqlite3.Connection, document: DocumentId, pipeline: Pipeline
+) -> Held | None:
+    row = connection.execute(_TEXT, (document, pipeline.value)).fetchone()
+    if row is None:
+        return None
+    passages = connection.execute(_PASSAGES, (document, pipeline.value))
+    texts = tuple(text for (text,) in passages)
+    if pipeline is Pipeline.NAIVE:
+        return Held(texts)
+    facts = (fact_of(tuple(row)) for row in connection.execute(_FACTS, (document,)))
+    return Held(
+        passages=texts,
+        facts=tuple(
+            HeldFact(fact, " ".join(row[0][s.start : s.end] for s in fact.spans[:1]))
+            for fact in facts
+        ),
+        people=frozenset(who for (who,) in connection.execute(_PEOPLE, (document,))),
+    )
+
+
+_SPACES = """
+select space from chunk where space <> ''
+union select space from embedding order by space
+"""
+_RECIPIENTS = """
+select service, host, count(*) from sent where outcome <> 'not reached'
+group by service, host order by service, host
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipient:
+    """Who was sent something, by how many requests."""
+
+    service: str
+    host: str
+    requests: int
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What is in the file, as far as it can be read; 0 and empty where it cannot.
+
+    `library` is its name, and `spaces` are those that its passages were embedded in:
+    both name what is kept of it elsewhere; `hosted` is the library of a project that it
+    follows. `conversations` counts deleted ones too. `unread` says that the file cannot
+    be read: that nothing is known elsewhere says nothing then.
+    """
+
+    library: str = ""
+    spaces: tuple[str, ...] = ()
+    documents: int = 0
+    passages: int = 0
+    conversations: int = 0
+    answers: int = 0
+    replies: int = 0
+    requests: int = 0
+    recipients: tuple[Recipient, ...] = ()
+    hosted: Binding | None = None
+    unread: bool = False
+
+
+def weigh(path: Path) -> Weight:
+    """Count what is in the library at `path`, of whatever schema, damaged or not."""
+    try:
+        with looking(path, patience=PATIENCE) as connection:
+            return _weighed(connection)
+    except (sqlite3.Error, OSError):
+        return Weight(unread=True)
+
+
+def _weighed(connection: sqlite3.Connection) -> Weight:
+    hosted, unread = _binding(connection)
+    named = _rows(connection, "select id from library")
+    spaces = _rows(connection, _SPACES)
+    recipients = _rows(connection, _RECIPIENTS)
+    return Weight(
+        library=str(named[0][0]) if named else "",
+        spaces=tuple(str(row[0]) for row in spaces),
+        documents=_count(connection, "document"),
+        passages=_count(connection, "chunk"),
+        conversations=_count(connection, "thread"),
+        answers=_count(connection, "turn"),
+        replies=_count(connection, "reply"),
+        requests=_count(connection, "sent"),
+        recipients=tuple(Recipient(*row) for row in recipients),
+        hosted=hosted,
+        unread=unread,
+    )
+
+
+def _binding(connection: sqlite3.Connection) -> tuple[Binding | None, bool]:
+    """Return which library of a project it follows, and whether that cannot be read."""
+    try:
+        return binding_of(connection), False
+    except sqlite3.OperationalError:
+        return None, False  # an older file has no such table
+    except sqlite3.Error:
+        return None, True
+
+
+def _count(connection: sqlite3.Connection, table: str) -> int:
+    rows = _rows(connection, f"select count(*) from {table}")
+    return int(rows[0][0]) if rows else 0
+
+
+def _rows(connection: sqlite3.Connection, sql: str) -> list[tuple[str, str, int]]:
+    """Return what is found; nothing where a table is missing or cannot be read."""
+    try:
+        return connection.execute(sql).fetchall()
+    except sqlite3.Error:
+        return []

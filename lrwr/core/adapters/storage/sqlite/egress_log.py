@@ -1,0 +1,151 @@
+"""Where it is kept what left this machine."""
+
+import sqlite3
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.model.egress import (
+    Came,
+    Outcome,
+    Purpose,
+    Sent,
+    SentId,
+    SentReport,
+    SentTotal,
+)
+
+_Row: TypeAlias = tuple[
+    str,
+    str,
+    str,
+    str,
+    float,
+    int,
+    int | None,
+    int | None,
+    int | None,
+    float | None,
+    str,
+]
+
+_BEGIN = """
+insert into sent (at, service, host, purpose, model, sent_bytes, received_bytes,
+  prompt_tokens, completion_tokens, price, outcome)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+returning n
+"""
+
+_END = """
+update sent set outcome = ?, received_bytes = ?, prompt_tokens = ?,
+  completion_tokens = ?, price = ?
+where n = ?
+"""
+
+_TOTALS = """
+select service, host, purpose, count(*),
+  sum(iif(outcome = :unreached, 0, sent_bytes)) as left_here,
+  coalesce(sum(received_bytes), 0), coalesce(sum(price), 0.0),
+  sum(price is null and outcome in (:answered, :cut))
+from sent where at >= :since
+group by service, host, purpose order by left_here desc, service, host, purpose
+"""
+
+_NEWEST = """
+select service, host, purpose, model, at, sent_bytes, received_bytes, prompt_tokens,
+  completion_tokens, price, outcome
+from sent where at >= :since order by at desc, n desc limit :limit
+"""
+
+_BEGAN = "select max(at) from sent_since"
+
+
+class SqliteSendLog:
+    """Keeps the `SendLog` port."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def begin(self, sent: Sent) -> SentId:
+        """Note a request that is about to leave."""
+        row = (
+            sent.when,
+            sent.service,
+            sent.host,
+            sent.purpose.value,
+            sent.model,
+            sent.sent_bytes,
+            sent.received_bytes,
+            sent.prompt_tokens,
+            sent.completion_tokens,
+            sent.price,
+            sent.outcome.value,
+        )
+        return await self._database.write(
+            lambda connection: SentId(connection.execute(_BEGIN, row).fetchone()[0])
+        )
+
+    async def end(self, sent: SentId, came: Came) -> None:
+        """Say what came of a request."""
+        row = (
+            came.outcome.value,
+            came.received_bytes,
+            came.prompt_tokens,
+            came.completion_tokens,
+            came.price,
+            sent,
+        )
+        await self._database.write(
+            lambda connection: connection.execute(_END, row).rowcount
+        )
+
+    async def report(self, *, since: float = 0.0, limit: int = 20) -> SentReport:
+        """Return what left at `since` or later."""
+        asked = {
+            "since": since,
+            "limit": max(0, limit),
+            "unreached": Outcome.UNREACHED.value,
+            "answered": Outcome.ANSWERED.value,
+            "cut": Outcome.CUT.value,
+        }
+        return await self._database.read(lambda connection: _report(connection, asked))
+
+    async def clear(self, at: float) -> int:
+        """Forget every entry, and note that the log begins at `at`."""
+        return await self._database.write(lambda connection: _cleared(connection, at))
+
+
+def _report(connection: sqlite3.Connection, asked: Mapping[str, object]) -> SentReport:
+    totals = connection.execute(_TOTALS, asked).fetchall()
+    newest = connection.execute(_NEWEST, asked).fetchall()
+    return SentReport(
+        began=connection.execute(_BEGAN).fetchone()[0],
+        totals=tuple(
+            SentTotal(service, host, Purpose(purpose), *rest)
+            for service, host, purpose, *rest in totals
+        ),
+        newest=tuple(_sent(row) for row in newest),
+    )
+
+
+def _sent(row: _Row) -> Sent:
+    service, host, purpose, model, when, size, received, prompt, reply, price, end = row
+    return Sent(
+        service=service,
+        host=host,
+        purpose=Purpose(purpose),
+        model=model,
+        when=when,
+        sent_bytes=size,
+        received_bytes=received,
+        prompt_tokens=prompt,
+        completion_tokens=reply,
+        price=price,
+        outcome=Outcome(end),
+    )
+
+
+def _cleared(connection: sqlite3.Connection, at: float) -> int:
+    gone = connection.execute("delete from sent").rowcount
+    connection.execute("update sent_since set at = ?", (at,))
+    return gone

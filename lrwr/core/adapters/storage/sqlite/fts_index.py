@@ -1,0 +1,150 @@
+"""Finding passages by their words, with SQLite's own full-text index."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+
+from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.model.chunks import ChunkId, Pipeline
+from lrwr.core.model.search import Scope, Scored
+
+_INDEXES = {Pipeline.NAIVE: "chunk_fts_a", Pipeline.AGENTIC: "chunk_fts_b"}
+
+Weights = tuple[float, ...]
+"""What a word counts in each column of an index, in the order of its columns."""
+
+WEIGHTS: Mapping[Pipeline, Weights] = {
+    Pipeline.NAIVE: (1.0,),
+    Pipeline.AGENTIC: (1.0, 0.5, 0.3, 0.3),
+}
+"""Text; and in pipeline b lead, heading and names besides. See decision 011."""
+
+_UNBOUNDED = {Pipeline.NAIVE: "{text}", Pipeline.AGENTIC: "{text lead heading names}"}
+_BOUNDED = {Pipeline.NAIVE: "{text}", Pipeline.AGENTIC: "{text lead heading}"}
+"""The columns that are searched; a name in `names` may be one that the text gives
+somebody only later, so it is not searched where there is a bound."""
+
+CLOSE = 12
+"""Two words are close when at most so many others stand between them."""
+
+PAIRED_WORDS = 8
+"""Words of a question that are paired, the first ones: 28 pairs at most."""
+
+_ANYWHERE = 2**62
+"""An end beyond any text: the document is not bounded."""
+
+_FOUND = """
+select c.id, -bm25({index}, {weights}) as score
+from {index} join chunk c on c.n = {index}.rowid
+where {index} match :words
+  and c.kind in (select value from json_each(:kinds))
+order by score desc, c.id limit :limit
+"""
+
+# The bounds are joined once, through an index that SQLite makes for the query: asking
+# for them hit by hit would read all of them for every hit.
+_FOUND_WITHIN = """
+with bound (document, until) as materialized (
+  select key, value from json_each(:bounds)
+)
+select c.id, -bm25({index}, {weights}) as score
+from {index} join chunk c on c.n = {index}.rowid
+  left join bound on bound.document = c.document_id
+where {index} match :words
+  and c.kind in (select value from json_each(:kinds))
+  and c.char_end <= coalesce(bound.until, :elsewhere)
+order by score desc, c.id limit :limit
+"""
+
+
+class SqliteLexicalIndex:
+    """Keeps the `LexicalIndex` port; the records' own triggers keep it fresh."""
+
+    def __init__(
+        self, database: Database, weights: Mapping[Pipeline, Weights] = WEIGHTS
+    ) -> None:
+        self._database = database
+        self._weights = weights
+
+    async def search_words(
+        self, words: Sequence[str], *, pipeline: Pipeline, scope: Scope, limit: int
+    ) -> list[Scored]:
+        """Return at most `limit` chunks that hold any of `words`, best first."""
+        return await self._search(any_of(words), pipeline, scope, limit)
+
+    async def search_pairs(
+        self, words: Sequence[str], *, pipeline: Pipeline, scope: Scope, limit: int
+    ) -> list[Scored]:
+        """Return at most `limit` chunks where two of `words` stand close, best first."""
+        return await self._search(_pairs_of(words), pipeline, scope, limit)
+
+    async def _search(
+        self, match: str, pipeline: Pipeline, scope: Scope, limit: int
+    ) -> list[Scored]:
+        if not match or limit < 1:
+            return []
+        sql, asked = _bounded(scope)
+        columns = (_UNBOUNDED if sql is _FOUND else _BOUNDED)[pipeline]
+        asked |= {"words": f"{columns} : ({match})", "limit": limit}
+        weights = ", ".join(map(str, self._weights[pipeline]))
+        chosen = sql.format(index=_INDEXES[pipeline], weights=weights)
+        return await self._database.read(
+            lambda connection: [
+                Scored(ChunkId(chunk), score)
+                for chunk, score in connection.execute(chosen, asked)
+            ]
+        )
+
+    async def document_frequencies(
+        self, words: Sequence[str], *, pipeline: Pipeline
+    ) -> tuple[Mapping[str, int], int]:
+        """Return in how many chunks each word occurs, and how many chunks there are."""
+        index = _INDEXES[pipeline]
+        return await self._database.read(
+            lambda connection: _frequencies(connection, index, words, pipeline)
+        )
+
+
+def _bounded(scope: Scope) -> tuple[str, dict[str, object]]:
+    asked: dict[str, object] = {"kinds": json.dumps(sorted(scope.kinds))}
+    if scope.documents is None and not scope.until:
+        return _FOUND, asked
+    bounds = dict(scope.until)
+    if scope.documents is not None:
+        bounds = {d: scope.until.get(d, _ANYWHERE) for d in scope.documents}
+    asked["bounds"] = json.dumps(bounds)
+    asked["elsewhere"] = _ANYWHERE if scope.documents is None else -1
+    return _FOUND_WITHIN, asked
+
+
+def _frequencies(
+    connection: sqlite3.Connection, index: str, words: Iterable[str], pipeline: Pipeline
+) -> tuple[dict[str, int], int]:
+    sql = f"select count(*) from {index} where {index} match ?"
+    found: dict[str, int] = {}
+    for word in dict.fromkeys(words):
+        own = f"{{text}} : {_term(word)}"
+        found[word] = connection.execute(sql, (own,)).fetchone()[0]
+    total = connection.execute(
+        "select count(*) from chunk where pipeline = ?", (pipeline.value,)
+    )
+    return found, total.fetchone()[0]
+
+
+def any_of(words: Iterable[str]) -> str:
+    """Return the FTS5 query for texts that hold any of `words`; empty for none."""
+    return " OR ".join(dict.fromkeys(_term(word) for word in words))
+
+
+def _pairs_of(words: Iterable[str]) -> str:
+    terms = list(dict.fromkeys(_term(word) for word in words))[:PAIRED_WORDS]
+    return " OR ".join(
+        f"NEAR({one} {other}, {CLOSE})" for one, other in combinations(terms, 2)
+    )
+
+
+def _term(word: str) -> str:
+    """Return `word` as an FTS5 string, in which no syntax is left."""
+    plain = word.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
+    return '"' + plain.replace('"', '""') + '"'

@@ -1,0 +1,240 @@
+"""The queue of work on documents, shared by every process of a library."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.worker_liveness import is_dead
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.jobs import (
+    Claim,
+    Job,
+    JobId,
+    JobKind,
+    JobOrder,
+    JobState,
+    Stage,
+)
+
+MOST_ATTEMPTS = 3
+KEPT_JOBS = 2_000
+"""Jobs that are over are forgotten once so many newer ones were queued."""
+
+_CHANGE_WAITING = """
+update job set kind = :kind, updated_at = :now
+where document_id = :document and pipeline = :pipeline
+  and state = 'pending' and kind <> :kind
+"""
+
+_QUEUE = """
+insert into job (kind, document_id, pipeline, created_at, updated_at)
+values (:kind, :document, :pipeline, :now, :now)
+on conflict do nothing
+"""
+
+_FORGET_OLD = """
+delete from job
+where id < (select max(id) from job) - ? and state in ('complete', 'failed')
+"""
+
+_GIVE_UP = """
+update job
+set state = 'failed', lease_until = null, stage = null, updated_at = :now,
+    error = :error, hint = :hint
+where state = 'running' and lease_until < :now and attempts >= :most
+"""
+
+_AT_WORK = (
+    "select distinct worker from job where state = 'running' and lease_until >= ?"
+)
+
+_END_LEASES = """
+update job set lease_until = 0 where state = 'running' and worker = ?
+"""
+
+# A document is worked on by one worker at a time: what waits for a document that is
+# being worked on waits on.
+_WANTED = """
+(:documents is null or document_id in (select value from json_each(:documents)))
+and (:pipeline is null or pipeline = :pipeline)
+"""
+
+_CLAIM = f"""
+update job
+set state = 'running', worker = :worker, lease_until = :now + :lease,
+    attempts = attempts + 1, stage = null, updated_at = :now
+where id = (
+  select min(id) from (
+    select min(id) as id from job
+    where state = 'running' and lease_until < :now and {_WANTED}
+    union all
+    select id from (
+      select id from job as waiting
+      where state = 'pending' and {_WANTED} and not exists (
+        select 1 from job as other
+        where other.state = 'running' and other.pipeline = waiting.pipeline
+          and other.document_id = waiting.document_id
+      )
+      order by id limit 1
+    )
+  )
+)
+returning id, kind, document_id, pipeline, attempts
+"""
+
+_HELD = """
+id = :job and state = 'running' and worker = :worker and attempts = :attempt
+"""
+
+_RENEW = f"""
+update job set lease_until = :now + :lease, stage = :stage, updated_at = :now
+where {_HELD}
+"""
+
+_FAIL = f"""
+update job
+set state = 'failed', lease_until = null, updated_at = :now, error = :error,
+    hint = :hint
+where {_HELD}
+"""
+
+_COMPLETE = f"""
+update job
+set state = 'complete', lease_until = null, stage = null, updated_at = :now
+where {_HELD}
+"""
+
+_JOBS = """
+select id, kind, document_id, pipeline, state, stage, attempts, error, hint,
+  created_at, updated_at
+from job
+where :state is null or state = :state
+order by id desc limit :limit
+"""
+
+
+class SqliteJobQueue:
+    """Keeps the `JobQueue` port. `now` returns seconds since 1970, UTC."""
+
+    def __init__(self, database: Database, *, now: Callable[[], float]) -> None:
+        self._database = database
+        self._now = now
+
+    async def enqueue(self, orders: Sequence[JobOrder]) -> int:
+        """Queue work; a newer order changes the kind of one that waits already."""
+        now = self._now()
+        rows: list[dict[str, object]] = [
+            {
+                "kind": order.kind.value,
+                "document": order.document,
+                "pipeline": order.pipeline.value,
+                "now": now,
+            }
+            for order in orders
+        ]
+        return await self._database.write(lambda connection: _queue(connection, rows))
+
+    async def claim(
+        self,
+        worker: str,
+        *,
+        lease: float,
+        documents: Collection[DocumentId] | None = None,
+        pipeline: Pipeline | None = None,
+    ) -> Claim | None:
+        """Take the oldest job that waits, or whose lease ran out; None if none."""
+        asked: dict[str, object] = {
+            "worker": worker,
+            "now": self._now(),
+            "lease": lease,
+            "documents": None if documents is None else json.dumps(list(documents)),
+            "pipeline": pipeline.value if pipeline else None,
+        }
+        return await self._database.write(lambda connection: _claim(connection, asked))
+
+    async def renew(self, claim: Claim, stage: Stage, *, lease: float) -> bool:
+        """Hold on to a job for `lease` more seconds; False when it was lost."""
+        row = self._proof(claim) | {"lease": lease, "stage": stage.value}
+        changed = await self._database.write(
+            lambda connection: connection.execute(_RENEW, row).rowcount
+        )
+        return changed == 1
+
+    async def fail(self, claim: Claim, error: str, hint: str) -> None:
+        """Mark a job failed; nothing happens when the claim has been lost."""
+        row = self._proof(claim) | {"error": error, "hint": hint}
+        await self._database.write(
+            lambda connection: connection.execute(_FAIL, row).rowcount
+        )
+
+    async def jobs(self, *, limit: int, state: JobState | None = None) -> list[Job]:
+        """Return jobs, newest first."""
+        asked = {"limit": limit, "state": state.value if state else None}
+        return await self._database.read(
+            lambda connection: [_job(row) for row in connection.execute(_JOBS, asked)]
+        )
+
+    def _proof(self, claim: Claim) -> dict[str, object]:
+        return _proof(claim, self._now())
+
+
+def complete(connection: sqlite3.Connection, claim: Claim, now: float) -> bool:
+    """Mark a job complete inside the caller's transaction; False when it was lost."""
+    return connection.execute(_COMPLETE, _proof(claim, now)).rowcount == 1
+
+
+def _proof(claim: Claim, now: float) -> dict[str, object]:
+    return {
+        "job": claim.job,
+        "worker": claim.worker,
+        "attempt": claim.attempt,
+        "now": now,
+    }
+
+
+def _queue(connection: sqlite3.Connection, rows: list[dict[str, object]]) -> int:
+    connection.executemany(_CHANGE_WAITING, rows)
+    added = connection.executemany(_QUEUE, rows).rowcount
+    connection.execute(_FORGET_OLD, (KEPT_JOBS,))
+    return max(0, added)
+
+
+def _claim(connection: sqlite3.Connection, asked: Mapping[str, object]) -> Claim | None:
+    at_work = connection.execute(_AT_WORK, (asked["now"],)).fetchall()
+    dead = [(worker,) for (worker,) in at_work if is_dead(worker)]
+    connection.executemany(_END_LEASES, dead)
+    connection.execute(
+        _GIVE_UP,
+        {
+            "now": asked["now"],
+            "most": MOST_ATTEMPTS,
+            "error": f"Work on it was begun {MOST_ATTEMPTS} times and never finished.",
+            "hint": "Save the file again, or run `lrwr ingest` again.",
+        },
+    )
+    # Read to the end: an unfinished RETURNING would keep the statement open.
+    rows = connection.execute(_CLAIM, asked).fetchall()
+    if not rows:
+        return None
+    job, kind, document, pipeline, attempts = rows[0]
+    order = JobOrder(JobKind(kind), DocumentId(document), Pipeline(pipeline))
+    return Claim(JobId(job), order, str(asked["worker"]), attempts)
+
+
+def _job(
+    row: tuple[int, str, str, str, str, str | None, int, str, str, float, float],
+) -> Job:
+    job, kind, document, pipeline, state, stage, attempts, *told, created, updated = row
+    return Job(
+        id=JobId(job),
+        order=JobOrder(JobKind(kind), DocumentId(document), Pipeline(pipeline)),
+        state=JobState(state),
+        stage=Stage(stage) if stage else None,
+        attempts=attempts,
+        error=told[0],
+        hint=told[1],
+        created=created,
+        updated=updated,
+    )

@@ -1,0 +1,35 @@
+"""A copy of the library to try things on, without what is nobody's business there."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from lrwr.core.adapters.storage.sqlite.errors import told
+from lrwr.core.adapters.storage.sqlite.maintenance import PATIENCE, copy
+
+_LEFT_OUT = ("job", "turn", "thread", "hosted")
+"""Work that others have under way, conversations, and whose copy it is."""
+
+
+def copy_to_try_on(source: Path, target: Path) -> None:
+    """Write a copy of the library to `target`, which must not exist.
+
+    Others may use and change the library meanwhile; nothing in it is changed.
+
+    Raises:
+        StoreProblem: The library cannot be read, or the copy cannot be written.
+    """
+    copy(source, target)
+    try:
+        with closing(sqlite3.connect(target)) as connection, connection:
+            _empty(connection)
+    except (sqlite3.Error, OSError) as error:
+        raise told(error, target, patience=PATIENCE) from error
+
+
+def _empty(connection: sqlite3.Connection) -> None:
+    # An older library may lack some of them.
+    there = connection.execute("select name from sqlite_schema").fetchall()
+    for table in _LEFT_OUT:
+        if (table,) in there:
+            connection.execute(f"delete from {table}")

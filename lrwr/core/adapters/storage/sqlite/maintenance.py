@@ -1,0 +1,234 @@
+"""Looking after the library's file: seeing what is wrong, mending, copying."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from lrwr.core.adapters.storage.sqlite.connection import looking
+from lrwr.core.adapters.storage.sqlite.errors import is_damage, newer_library, told
+from lrwr.core.adapters.storage.sqlite.fts_schema import (
+    add_missing_words,
+    rebuild_words,
+    remake_words,
+    words_fit,
+)
+from lrwr.core.adapters.storage.sqlite.migrator import SCHEMA, Say, migrate, version_of
+from lrwr.core.model.chunks import Pipeline
+
+PATIENCE = 3.0
+"""Seconds to wait for another process's lock."""
+
+MOST_DAMAGE = 20
+"""Complaints of SQLite's own check that are kept."""
+
+LONGEST_COMPLAINT = 160
+
+_UNUSED = "never used"
+"""What SQLite says of a page that nothing needs."""
+
+_COUNTS = """
+select
+  (select count(*) from document),
+  (select count(*) from chunk),
+  (select count(*) from chunk where space = ''),
+  (select count(*) from job where state = 'pending'),
+  (select count(*) from job where state = 'running' and lease_until >= :now),
+  (select count(*) from job where state = 'running' and lease_until < :now),
+  (select count(*) from job j where state = 'failed' and not exists (
+     select 1 from job k where k.id > j.id and k.document_id = j.document_id
+       and k.pipeline = j.pipeline))
+"""
+
+_FEED = """
+select
+  (select id || '.' || generation from library),
+  (select coalesce(max(seq), 0) from change where pipeline = :pipeline),
+  (select count(*) from chunk c where c.pipeline = :pipeline and c.space = :space
+     and exists (select 1 from embedding e
+       where e.space = c.space and e.text_hash = c.text_hash))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What the file holds. `bare` chunks have no vector.
+
+    Of the jobs, `stuck` are held by a process that is gone, and `failed` were not
+    done by a later one.
+    """
+
+    documents: int
+    chunks: int
+    bare: int
+    waiting: int
+    running: int
+    stuck: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseFacts:
+    """What a look at the file shows. `schema` may differ from `wanted`.
+
+    `damage` is what SQLite complains of. `words_fit` says whether the word index
+    matches the passages, None where it could not be checked. `counts` is None when
+    the schema is not ours or the file is damaged.
+    """
+
+    schema: int
+    wanted: int
+    damage: tuple[str, ...]
+    words_fit: bool | None
+    counts: Counts | None
+
+
+@dataclass(frozen=True, slots=True)
+class FeedFacts:
+    """What a vector index should hold: the feed's name, its end, and its vectors."""
+
+    epoch: str
+    seq: int
+    vectors: int
+
+
+def examine(path: Path, *, now: float) -> DatabaseFacts:
+    """Look at the library at `path`; nothing in it is changed.
+
+    Raises:
+        StoreProblem: It cannot be opened, or is damaged so that nothing can be read.
+    """
+    try:
+        with looking(path, patience=PATIENCE) as connection:
+            return _examined(connection, now)
+    except (sqlite3.Error, OSError) as error:
+        raise told(error, path, patience=PATIENCE) from error
+
+
+def feed_of(path: Path, pipeline: Pipeline, space: str) -> FeedFacts:
+    """Return what the vector index of one pipeline and space should hold.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    asked = {"pipeline": pipeline.value, "space": space}
+    try:
+        with looking(path, patience=PATIENCE) as connection:
+            return FeedFacts(*connection.execute(_FEED, asked).fetchone())
+    except (sqlite3.Error, OSError) as error:
+        raise told(error, path, patience=PATIENCE) from error
+
+
+def mend(path: Path, say: Say | None = None) -> tuple[str, ...]:
+    """Make every index in the file anew; return what is still wrong with it.
+
+    An older library is brought up to date first, and `say` is told.
+
+    Raises:
+        StoreProblem: It cannot be written, another process holds it, or it is newer.
+    """
+    try:
+        try:
+            return _mended(path, rebuild_words, say or _nobody_asks)
+        except sqlite3.DatabaseError as error:
+            if not _may_be_the_words(error):
+                raise
+            return _mended(path, remake_words, say or _nobody_asks)
+    except (sqlite3.Error, OSError) as error:
+        if isinstance(error, sqlite3.DatabaseError) and is_damage(error):
+            return (str(error),)
+        raise told(error, path, patience=PATIENCE) from error
+
+
+def close_for_all(path: Path) -> None:
+    """Make sure that nobody uses the file, and that all of it is in the one file.
+
+    A damaged file is left as it is.
+
+    Raises:
+        StoreProblem: Another process uses it, or it may not be written.
+    """
+    try:
+        with closing(_plain(path)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+    except sqlite3.Error as error:
+        if not is_damage(error):
+            raise told(error, path, patience=PATIENCE) from error
+
+
+def copy(source: Path, target: Path) -> None:
+    """Write a consistent copy of the library to `target`, which must not exist.
+
+    Others may use and change the library meanwhile.
+
+    Raises:
+        StoreProblem: The library cannot be read, or the copy cannot be written.
+    """
+    try:
+        with (
+            looking(source, patience=PATIENCE) as connection,
+            closing(sqlite3.connect(target, isolation_level=None)) as made,
+        ):
+            connection.backup(made)
+            made.execute("PRAGMA journal_mode = DELETE").fetchone()
+    except (sqlite3.Error, OSError) as error:
+        path = source if is_damage(error) else target
+        raise told(error, path, patience=PATIENCE) from error
+
+
+def _nobody_asks(sentence: str) -> None:
+    del sentence
+
+
+def _plain(path: Path) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?mode=rw"
+    return sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None)
+
+
+def _examined(connection: sqlite3.Connection, now: float) -> DatabaseFacts:
+    schema = version_of(connection)
+    damage = _complaints(connection, "quick_check")
+    fit, counts = None, None
+    if schema == SCHEMA and not damage:
+        fit = words_fit(connection)
+        counts = Counts(*connection.execute(_COUNTS, {"now": now}).fetchone())
+    return DatabaseFacts(schema, SCHEMA, damage, fit, counts)
+
+
+def _complaints(connection: sqlite3.Connection, check: str) -> tuple[str, ...]:
+    rows = connection.execute(f"PRAGMA {check}({MOST_DAMAGE})").fetchall()
+    lines = (" ".join(str(row[0]).replace("***", " ").split()) for row in rows)
+    return tuple(line[:LONGEST_COMPLAINT] for line in lines if line != "ok")
+
+
+def _may_be_the_words(error: sqlite3.DatabaseError) -> bool:
+    """Say whether a word index alone may be broken, and not the file."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return code in {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT}
+
+
+def _mended(
+    path: Path, prepare: Callable[[sqlite3.Connection], None], say: Say
+) -> tuple[str, ...]:
+    """Bring everything in the file up to date; `prepare` looks after the words."""
+    with looking(path, patience=PATIENCE) as connection:
+        if version_of(connection) > SCHEMA:
+            raise newer_library(path)
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            prepare(connection)
+            migrate(connection, None, say)
+            add_missing_words(connection)
+            connection.execute("REINDEX")
+            connection.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+            raise
+        left = _complaints(connection, "integrity_check")
+        if left and all(_UNUSED in line for line in left):
+            connection.execute("VACUUM")  # what a word index left behind
+            left = _complaints(connection, "integrity_check")
+        return left

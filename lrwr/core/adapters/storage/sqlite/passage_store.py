@@ -1,0 +1,150 @@
+"""What answering reads: outlines, chunks and texts."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+
+from lrwr.core.adapters.storage.sqlite.codecs import chapters_from_json
+from lrwr.core.adapters.storage.sqlite.database import Database, Generation, generation
+from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline, TextHash
+from lrwr.core.model.documents import DocumentId, DocumentType
+from lrwr.core.model.errors import NotFound
+from lrwr.core.model.story import DocumentOutline
+from lrwr.core.model.text import LineIndex, Lines, Span
+from lrwr.core.ports.record_store import DocumentText, LibraryCounts
+
+_OUTLINES = """
+select id, type, title, words, order_hint, chapters from document order by id
+"""
+
+_CHUNK = """
+c.id, c.document_id, c.ordinal, c.char_start, c.char_end, c.line_first, c.line_last,
+  c.chapter, c.scene, c.kind, c.text, c.text_hash, c.tokens, c.lead, c.heading
+"""
+
+_CHUNKS = f"""
+select {_CHUNK} from json_each(?) asked join chunk c on c.id = asked.value
+order by asked.key
+"""
+
+_CHUNKS_OF = f"""
+select {_CHUNK} from chunk c where c.document_id = ? and c.pipeline = ?
+order by c.ordinal
+"""
+
+_COUNTS = """
+select
+  (select count(*) from processed where pipeline = ?1),
+  (select coalesce(sum(d.words), 0) from processed p join document d
+     on d.id = p.document_id where p.pipeline = ?1),
+  (select count(*) from chunk where pipeline = ?1),
+  (select count(*) from chunk where pipeline = ?1 and space <> ''),
+  (select max(d.updated_at) from processed p join document d
+     on d.id = p.document_id where p.pipeline = ?1)
+"""
+
+
+class SqlitePassageStore:
+    """Keeps the `PassageStore` port.
+
+    Outlines are kept in memory, and read again when anything has been written.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._outlines: tuple[DocumentOutline, ...] = ()
+        self._as_of: Generation | None = None
+
+    async def outlines(self) -> list[DocumentOutline]:
+        """Return an outline of each document, ordered by id."""
+        return list(await self._database.read(self._read_outlines))
+
+    def _read_outlines(
+        self, connection: sqlite3.Connection
+    ) -> tuple[DocumentOutline, ...]:
+        now = generation(connection)
+        if now != self._as_of:
+            self._outlines = tuple(map(_outline, connection.execute(_OUTLINES)))
+            self._as_of = now
+        return self._outlines
+
+    async def chunks(self, ids: Sequence[ChunkId]) -> list[Chunk]:
+        """Return those chunks that exist, in the order asked for."""
+        return await self._chunks(_CHUNKS, json.dumps(list(ids)))
+
+    async def chunks_of(self, document: DocumentId, pipeline: Pipeline) -> list[Chunk]:
+        """Return a pipeline's chunks of one document, in order."""
+        return await self._chunks(_CHUNKS_OF, document, pipeline.value)
+
+    async def text(self, document: DocumentId) -> DocumentText:
+        """Return a document's canonical text and its lines.
+
+        Raises:
+            NotFound: No such document.
+        """
+        sql = "select text, paragraphs from document where id = ?"
+        row: tuple[str, str] | None = await self._database.read(
+            lambda connection: connection.execute(sql, (document,)).fetchone()
+        )
+        if row is None:
+            raise NotFound(
+                f"{document} is not in the library.",
+                hint="Run `lrwr ingest` if it is in the manuscript folder.",
+            )
+        return DocumentText(row[0], _lines(*row))
+
+    async def counts(self, pipeline: Pipeline) -> LibraryCounts:
+        """Return how much the library holds."""
+        return await self._database.read(
+            lambda connection: LibraryCounts(
+                *connection.execute(_COUNTS, (pipeline.value,)).fetchone()
+            )
+        )
+
+    async def _chunks(self, sql: str, *asked: str) -> list[Chunk]:
+        return await self._database.read(
+            lambda connection: [_chunk(row) for row in connection.execute(sql, asked)]
+        )
+
+
+def _lines(text: str, paragraphs: str) -> LineIndex:
+    if not paragraphs:
+        return LineIndex.of(text)
+    starts, numbers = json.loads(paragraphs)
+    return LineIndex(tuple(starts), tuple(numbers))
+
+
+def _outline(
+    row: tuple[str, str, str, int, float | None, str],
+) -> DocumentOutline:
+    document, kind, title, words, order, chapters = row
+    return DocumentOutline(
+        id=DocumentId(document),
+        type=DocumentType(kind),
+        title=title,
+        words=words,
+        order=order,
+        chapters=chapters_from_json(chapters),
+    )
+
+
+def _chunk(
+    row: tuple[
+        str, str, int, int, int, int, int, int, int, str, str, str, int, str, str
+    ],
+) -> Chunk:
+    return Chunk(
+        id=ChunkId(row[0]),
+        document=DocumentId(row[1]),
+        ordinal=row[2],
+        span=Span(row[3], row[4]),
+        lines=Lines(row[5], row[6]),
+        chapter=row[7],
+        scene=row[8],
+        kind=ChunkKind(row[9]),
+        text=row[10],
+        text_hash=TextHash(row[11]),
+        tokens=row[12],
+        lead=row[13],
+        heading=row[14],
+    )

@@ -1,0 +1,297 @@
+"""What is known of the story: read for answering, and written by weaving."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from lrwr.core.adapters.storage.sqlite.attribution_rows import (
+    PLACES,
+    keep_weave,
+    weave_of,
+)
+from lrwr.core.adapters.storage.sqlite.codecs import (
+    cast_from_json,
+    cast_to_json,
+    chapters_from_json,
+)
+from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.fact_rows import fact_of, spans_of
+from lrwr.core.adapters.storage.sqlite.fts_index import any_of
+from lrwr.core.model.cast import Cast, Cue, Quotation
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.chunks import ChunkId
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.facts import About
+from lrwr.core.model.text import Span
+from lrwr.core.model.usage import Usage
+from lrwr.core.ports.cast_store import Place, Strand, Woven
+from lrwr.core.ports.story_store import Appearance, FirstSeen, Known, Role, Said
+
+_CAST = 'select "cast" from story where id = 1'
+_KEEP_CAST = """
+insert into story (id, "cast") values (1, ?1)
+on conflict (id) do update set "cast" = ?1 where "cast" <> ?1
+"""
+
+_FIRST_SEEN = """
+select character, alias, document_id, char_start, char_end, mentions from first_seen
+order by document_id, char_start, alias
+"""
+
+_QUOTATIONS = """
+select document_id, spans, speaker, certainty, cue, addressee, addressee_certainty,
+  mentions
+from quotation where :speaker is null or speaker = :speaker
+order by document_id, char_start, n
+"""
+
+_FACTS = """
+select document_id, about, subject, field, value, keeper, certainty, reach, spans,
+  details
+from fact where :about = '[]' or about in (select value from json_each(:about))
+order by document_id, char_start, n
+"""
+
+_SEARCH_FACTS = """
+select f.document_id, f.about, f.subject, f.field, f.value, f.keeper, f.certainty,
+  f.reach, f.spans, f.details
+from fact_fts join fact f on f.n = fact_fts.rowid
+where fact_fts match ? order by bm25(fact_fts), f.n limit ?
+"""
+
+_LABELS = """
+select c.id, f.field, f.value
+from fact f join chunk c on c.document_id = f.document_id
+  and c.char_start = f.char_start and c.pipeline = 'b'
+where f.about = 'passage'
+  and (:chunks is null or c.id in (select value from json_each(:chunks)))
+order by f.keeper <> 'rules', f.n
+"""
+
+_APPEARANCES = """
+select c.id, c.document_id, c.char_start, c.char_end, c.ordinal, a.character, a.role,
+  a.count
+from appearance a join chunk c on c.id = a.chunk_id
+where (:characters is null
+    or a.character in (select value from json_each(:characters)))
+  and (:chunks is null or a.chunk_id in (select value from json_each(:chunks)))
+order by c.document_id, c.char_start, a.character, a.role
+"""
+
+_STRANDS = """
+select r.document_id, p.content, d.text, d.chapters, r.evidence, r.noted,
+  coalesce(w.revision, '')
+from reading r
+  join document d on d.id = r.document_id
+  join processed p on p.document_id = r.document_id and p.pipeline = 'b'
+  left join woven w on w.document_id = r.document_id
+order by r.document_id
+"""
+
+_SEAMS = "select key, distance from seam where document_id = ? and space = ?"
+
+_REPLIES = """
+select key, finding from reply where key in (select value from json_each(?))
+"""
+
+_REPLY = """
+insert or replace into reply (key, made, prompt_tokens, completion_tokens, finding)
+values (?, ?, ?, ?, ?)
+"""
+
+
+class SqliteStoryStore:
+    """Keeps the `StoryStore` port. The cast is kept in memory while it is the same."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._cast = ("", Cast())
+
+    async def cast(self) -> Cast:
+        """Return everyone in the story."""
+        kept = await self._database.read(stored_cast)
+        if kept != self._cast[0]:
+            self._cast = kept, cast_from_json(kept) if kept else Cast()
+        return self._cast[1]
+
+    async def first_seen(self) -> list[FirstSeen]:
+        """Return every form of every name once a document."""
+        return await self._database.read(
+            lambda connection: [
+                FirstSeen(who, alias, DocumentId(document), Span(start, end), count)
+                for who, alias, document, start, end, count in connection.execute(
+                    _FIRST_SEEN
+                )
+            ]
+        )
+
+    async def quotations(self, speaker: str | None = None) -> list[Said]:
+        """Return what is said, or what one character says."""
+        asked = {"speaker": speaker}
+        return await self._database.read(
+            lambda connection: [
+                Said(DocumentId(row[0]), _quotation(row))
+                for row in connection.execute(_QUOTATIONS, asked)
+            ]
+        )
+
+    async def facts(self, about: Collection[About] = ()) -> list[Known]:
+        """Return facts about these kinds of things, or all."""
+        asked = {"about": json.dumps(sorted(about))}
+        return await self._database.read(
+            lambda connection: [
+                Known(DocumentId(document), fact_of(tuple(row)))
+                for document, *row in connection.execute(_FACTS, asked)
+            ]
+        )
+
+    async def search_facts(self, words: Sequence[str], *, limit: int) -> list[Known]:
+        """Return at most `limit` facts that hold any of `words`, best first."""
+        match = any_of(words)
+        if not match:
+            return []
+        return await self._database.read(
+            lambda connection: [
+                Known(DocumentId(document), fact_of(tuple(row)))
+                for document, *row in connection.execute(_SEARCH_FACTS, (match, limit))
+            ]
+        )
+
+    async def labels(
+        self, chunks: Collection[ChunkId] | None = None
+    ) -> Mapping[ChunkId, Mapping[str, str]]:
+        """Return what each chunk is; a model outranks the rules."""
+        asked = {"chunks": _listed(chunks)}
+        found: dict[ChunkId, dict[str, str]] = {}
+        rows = await self._database.read(
+            lambda connection: connection.execute(_LABELS, asked).fetchall()
+        )
+        for chunk, field, value in rows:
+            found.setdefault(ChunkId(chunk), {})[field] = value
+        return found
+
+    async def appearances(
+        self,
+        characters: Collection[str] | None = None,
+        chunks: Collection[ChunkId] | None = None,
+    ) -> list[Appearance]:
+        """Return who appears where."""
+        asked = {"characters": _listed(characters), "chunks": _listed(chunks)}
+        return await self._database.read(
+            lambda connection: [
+                Appearance(
+                    ChunkId(chunk),
+                    DocumentId(document),
+                    Span(*span),
+                    ordinal,
+                    who,
+                    Role(role),
+                    count,
+                )
+                for chunk, document, *span, ordinal, who, role, count in (
+                    connection.execute(_APPEARANCES, asked)
+                )
+            ]
+        )
+
+
+class SqliteCastStore:
+    """Keeps the `CastStore` port."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def strands(self) -> list[Strand]:
+        """Return every document that pipeline b has read."""
+        return await self._database.read(
+            lambda connection: [
+                Strand(
+                    DocumentId(document), content, text, chapters_from_json(told), *rest
+                )
+                for document, content, text, told, *rest in connection.execute(_STRANDS)
+            ]
+        )
+
+    async def places(self, document: DocumentId) -> Sequence[Place]:
+        """Return the document's chunks of the story's own words."""
+        return await self._database.read(
+            lambda connection: [
+                Place(ChunkId(chunk), Span(start, end))
+                for chunk, start, end in connection.execute(PLACES, (document,))
+            ]
+        )
+
+    async def keep_cast(self, cast: Cast) -> None:
+        """Make `cast` the cast of the library."""
+        kept = cast_to_json(cast)
+        await self._database.write(lambda connection: keep_cast(connection, kept))
+
+    async def keep_woven(self, woven: Woven) -> bool:
+        """Replace what was woven of a document; False if it changed meanwhile."""
+
+        def work(connection: sqlite3.Connection) -> bool:
+            weave = weave_of(connection, woven)
+            return weave is not None and keep_weave(connection, weave)
+
+        return await self._database.write(work)
+
+
+class SqliteAnalysisStore:
+    """Keeps the `AnalysisStore` port. `now` returns seconds since 1970, UTC."""
+
+    def __init__(self, database: Database, *, now: Callable[[], float]) -> None:
+        self._database = database
+        self._now = now
+
+    async def seams(self, document: DocumentId, space: str) -> Mapping[str, float]:
+        """Return the document's distances between sentences."""
+        return await self._database.read(
+            lambda connection: dict(connection.execute(_SEAMS, (document, space)))
+        )
+
+    async def replies(self, keys: Collection[str]) -> Mapping[str, str]:
+        """Return those replies that are kept."""
+        asked = (json.dumps(list(keys)),)
+        return await self._database.read(
+            lambda connection: dict(connection.execute(_REPLIES, asked))
+        )
+
+    async def keep_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
+        """Keep replies; the first of them bears the usage of all."""
+        tokens = [(usage.prompt_tokens, usage.completion_tokens)]
+        tokens += [(0, 0)] * len(replies)
+        rows = [
+            (key, self._now(), *spent, finding)
+            for (key, finding), spent in zip(replies.items(), tokens, strict=False)
+        ]
+        await self._database.write(
+            lambda connection: connection.executemany(_REPLY, rows).rowcount
+        )
+
+
+def stored_cast(connection: sqlite3.Connection) -> str:
+    """Return the cast as JSON; empty where none was made yet."""
+    row = connection.execute(_CAST).fetchone()
+    return str(row[0]) if row else ""
+
+
+def keep_cast(connection: sqlite3.Connection, cast: str) -> None:
+    """Make the cast that JSON tells the cast of the library."""
+    connection.execute(_KEEP_CAST, (cast,))
+
+
+def _listed(values: Collection[str] | None) -> str | None:
+    return None if values is None else json.dumps(sorted(values))
+
+
+def _quotation(row: tuple[str, ...]) -> Quotation:
+    _, spans, speaker, certainty, cue, addressee, addressee_certainty, mentions = row
+    return Quotation(
+        spans=spans_of(spans),
+        speaker=speaker,
+        certainty=Certainty(certainty),
+        cue=Cue(cue),
+        addressee=addressee,
+        addressee_certainty=Certainty(addressee_certainty),
+        mentions=tuple(json.loads(mentions)),
+    )

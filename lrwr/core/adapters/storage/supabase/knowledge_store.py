@@ -1,0 +1,219 @@
+"""What ingestion writes, kept in a project and in the working copy of it."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+
+from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.document_rows import (
+    Draft,
+    Embedding,
+    draft_of,
+    drop_draft,
+    embeddings_of,
+    keep_draft,
+)
+from lrwr.core.adapters.storage.sqlite.knowledge_store import (
+    SqliteKnowledgeStore,
+    touch,
+)
+from lrwr.core.adapters.storage.supabase.codecs import DOCUMENT, gone, key_of, record_of
+from lrwr.core.adapters.storage.supabase.job_queue import SupabaseJobQueue
+from lrwr.core.adapters.storage.supabase.records import Put, SupabaseRecords
+from lrwr.core.adapters.storage.supabase.replica import (
+    VECTORS_AT_ONCE,
+    WorkingCopy,
+    batches,
+)
+from lrwr.core.model.chunks import Knowledge, Pipeline, TextHash
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import LrwrError, StoreProblem
+from lrwr.core.model.jobs import Claim
+from lrwr.core.ports.file_store import FileStore
+from lrwr.core.ports.record_store import Seen
+
+_TRIES = 3
+"""Vectors that nobody uses may be swept while a record is on its way."""
+_VECTORS = """
+select space, text_hash, vector from embedding
+where space = ? and text_hash in (select value from json_each(?))
+"""
+
+
+async def put_with_vectors(
+    database: Database,
+    records: SupabaseRecords,
+    draft: Draft,
+    known: Mapping[str, bytes] | None = None,
+    claim: Claim | None = None,
+    if_digest: str | None = None,
+) -> tuple[Put, Draft]:
+    """Put a document's record, after those of its vectors that the project lacks.
+
+    Vectors are those `known`, by hash of their text, else those in the file. A text
+    with neither counts as never embedded. With `if_digest` it takes the place of that
+    record alone. Returns what became of it, and the draft as it was sent.
+
+    Raises:
+        LrwrError: The project cannot be asked, or refuses.
+    """
+    vectors = dict(known or {})
+    others = sorted(draft.texts - vectors.keys())
+    here = await database.read(lambda one: _stored(one, draft.space, others))
+    draft = draft.embedded({*vectors, *(text for _, text, _ in here)})
+    vectors |= {text: vector for _, text, vector in here}
+    wanted = sorted(draft.texts)
+    lacking = await records.missing(draft.space, wanted) if wanted else []
+    for _ in range(_TRIES):
+        for some in batches(lacking, VECTORS_AT_ONCE):
+            await records.put_vectors(draft.space, {one: vectors[one] for one in some})
+        put = await records.put(record_of(draft), claim=claim, if_digest=if_digest)
+        if not put.missing:
+            return put, draft
+        lacking = list(put.missing)
+    raise StoreProblem(
+        f"The project loses the vectors of {draft.id} as soon as it has them",
+        hint="Run the command again; if that does not help, tell the makers of lrwr.",
+    )
+
+
+def _stored(
+    connection: sqlite3.Connection, space: str, texts: Collection[str]
+) -> list[Embedding]:
+    asked = (space, json.dumps(list(texts)))
+    return connection.execute(_VECTORS, asked).fetchall()
+
+
+_ALL = "select content from processed"
+_OF = f"{_ALL} where document_id = ?"
+
+
+class SupabaseKnowledgeStore:
+    """Keeps the `KnowledgeStore` port. What is read is read from the copy.
+
+    A document's revision names a file's state on one machine, and stays there. Of the
+    files that the project keeps, it removes those that no document is made of any more.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        copy: WorkingCopy,
+        records: SupabaseRecords,
+        queue: SupabaseJobQueue,
+        files: FileStore | None = None,
+        *,
+        now: Callable[[], float],
+    ) -> None:
+        self._database = database
+        self._copy = copy
+        self._records = records
+        self._queue = queue
+        self._files = files
+        self._here = SqliteKnowledgeStore(database, now=now)
+        self._now = now
+
+    async def seen(self, pipeline: Pipeline) -> list[Seen]:
+        """Return what this pipeline has read, ordered by document."""
+        return await self._here.seen(pipeline)
+
+    async def known_vectors(
+        self, space: str, texts: Collection[TextHash]
+    ) -> set[TextHash]:
+        """Return which of `texts` are embedded in `space`: here, which is enough."""
+        return await self._here.known_vectors(space, texts)
+
+    async def replace(self, knowledge: Knowledge, seen: Seen, claim: Claim) -> bool:
+        """Make `knowledge` all that its pipeline knows; False if the claim is lost.
+
+        Raises:
+            LrwrError: The project cannot be asked, or refuses.
+            StoreProblem: The copy cannot be written.
+        """
+        now, before = self._now(), await self._content_of(seen.id)
+        draft = draft_of(knowledge, seen.content, seen.recipe, now)
+        embeddings = embeddings_of(knowledge)
+        known = {text: vector for _, text, vector in embeddings}
+        put, draft = await put_with_vectors(
+            self._database, self._records, draft, known, claim
+        )
+        if not put.done:
+            return False
+        work = partial(
+            keep_draft,
+            draft=draft,
+            embeddings=embeddings,
+            revision=seen.revision,
+            now=now,
+        )
+        await self._here_too(put, work, seen, draft)
+        await self._remove(before)
+        return True
+
+    async def forget(self, document: DocumentId, claim: Claim) -> bool:
+        """Take away what the claim's pipeline knows of `document`.
+
+        Raises:
+            LrwrError: The project cannot be asked, or refuses.
+            StoreProblem: The copy cannot be written.
+        """
+        self._copy.check()
+        pipeline = claim.order.pipeline
+        record = gone(DOCUMENT, key_of(document, pipeline))
+        before = await self._content_of(document)
+        put = await self._records.put(record, claim=claim)
+        if put.done:
+            now = self._now()
+            await self._copy.written(
+                put,
+                lambda connection: drop_draft(connection, document, pipeline, now),
+            )
+            await self._remove(before)
+        return put.done
+
+    async def touch(
+        self, pipeline: Pipeline, seen: Sequence[Seen], claim: Claim | None = None
+    ) -> int:
+        """Note new revisions of documents that are known as `seen` says."""
+        if claim is not None:
+            await self._copy.catch_up()
+        known = await self._database.write(
+            lambda connection: touch(connection, pipeline, seen)
+        )
+        if claim is not None and known == len(seen):
+            await self._queue.complete(claim)
+        return known
+
+    async def _content_of(self, document: DocumentId) -> set[str]:
+        if self._files is None:
+            return set()
+        return await self._database.read(lambda one: _contents(one, _OF, document))
+
+    async def _remove(self, contents: set[str]) -> None:
+        """Remove those files that no document is made of now.
+
+        What cannot be removed stays until the next push: the work itself is done.
+        """
+        if self._files is None or not contents:
+            return
+        needed = await self._database.read(lambda one: _contents(one, _ALL))
+        with suppress(LrwrError):
+            await self._files.remove(contents - needed)
+
+    async def _here_too(
+        self,
+        put: Put,
+        work: Callable[[sqlite3.Connection], None],
+        seen: Seen,
+        draft: Draft,
+    ) -> None:
+        await self._copy.written(put, work)
+        await self._database.write(
+            lambda connection: touch(connection, draft.pipeline, [seen])
+        )
+
+
+def _contents(connection: sqlite3.Connection, asked: str, *of: str) -> set[str]:
+    return {content for (content,) in connection.execute(asked, of)}

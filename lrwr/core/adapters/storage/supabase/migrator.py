@@ -1,0 +1,34 @@
+"""The tables of a project: numbered scripts, each safe to run again."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One script, which the project's owner runs. `number` counts from 1."""
+
+    number: int
+    name: str
+    sql: str
+
+
+def migrations() -> list[Migration]:
+    """Return lrwr's scripts in the order in which they are run."""
+    from importlib.resources import files
+
+    folder = files("lrwr.core.adapters.storage.supabase") / "migrations"
+    found = [
+        Migration(int(file.name[:3]), file.name, file.read_text(encoding="utf-8"))
+        for file in folder.iterdir()
+        if file.name.endswith(".sql")
+    ]
+    return sorted(found, key=lambda one: one.number)
+
+
+def missing(run: Collection[int]) -> list[Migration]:
+    """Return the scripts that a project has not run, given the numbers of those it has.
+
+    A later lrwr may have run more than this one knows.
+    """
+    return [one for one in migrations() if one.number not in run]

@@ -1,0 +1,265 @@
+"""Taking a library to a project: everything that it lacks, in steps that can be resumed.
+
+Each step is one record, and one that is there already costs nothing: a push that was
+killed goes on where it was.
+"""
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+from lrwr.core.adapters.storage.sqlite.attribution_rows import Weave, stored_weave
+from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.document_rows import Draft, stored_draft
+from lrwr.core.adapters.storage.sqlite.story_store import stored_cast
+from lrwr.core.adapters.storage.supabase.codecs import (
+    DOCUMENT,
+    WOVEN,
+    gone,
+    key_of,
+    record_of,
+)
+from lrwr.core.adapters.storage.supabase.freshness import has_less, less_there
+from lrwr.core.adapters.storage.supabase.knowledge_store import put_with_vectors
+from lrwr.core.adapters.storage.supabase.library_link import (
+    Binding,
+    advance,
+    agree,
+    bind,
+)
+from lrwr.core.adapters.storage.supabase.records import Manifest, Put, SupabaseRecords
+from lrwr.core.adapters.storage.supabase.replica import batches
+from lrwr.core.adapters.storage.supabase.row_transfer import Reply
+from lrwr.core.adapters.storage.supabase.thread_replica import ThreadsCopy
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import StoreProblem
+
+REPLIES_AT_ONCE = 100
+
+_PROCESSED = "select document_id, pipeline from processed order by 1, 2"
+
+_WOVEN = "select document_id from woven order by 1"
+
+_STAND = """
+select p.document_id, p.pipeline, p.content, p.recipe, coalesce(w.revision, '')
+from processed p left join woven w on w.document_id = p.document_id order by 1, 2
+"""
+
+_REPLIES = """
+select key, made, prompt_tokens, completion_tokens, finding from reply
+where key in (select value from json_each(?))
+"""
+
+Tell = Callable[[str, int, int], None]
+"""Is told what is done, how much of it, and of how much."""
+
+
+@dataclass(slots=True)
+class Pushed:
+    """What a push took there; `removed` are records of documents that are gone here.
+
+    `apart`: something was read here meanwhile, which the next push will take.
+    """
+
+    documents: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    woven: int = 0
+    replies: int = 0
+    conversations: int = 0
+    apart: bool = False
+
+
+class Push:
+    """One push of the library in `database`, which is bound as `bound` says."""
+
+    def __init__(
+        self, database: Database, records: SupabaseRecords, bound: Binding, tell: Tell
+    ) -> None:
+        self._database = database
+        self._records = records
+        self._bound = bound
+        self._tell = tell
+        self._done = Pushed()
+        self._over = False
+        self._there: dict[tuple[str, str], str] = {}
+        self._upto = 0
+
+    async def run(self, *, over: bool = False) -> Pushed:
+        """Make the project's library like this one; conversations are put together.
+
+        `over` also what others have changed there since, until it is sent.
+
+        Raises:
+            StoreProblem: Others have changed it there since, or do so meanwhile; or the
+                file cannot be read.
+            LrwrError: The project cannot be asked, or refuses.
+        """
+        self._over = over
+        await self._check_not_less()
+        stand = await self._database.read(_stand)
+        # Listed first: what others add later is not listed, and so not taken away.
+        manifest = await self._records.manifest()
+        state = await self._records.state(self._bound.cursor)
+        if state.others and not over:
+            raise _changed_there()
+        self._there = {(one.kind, one.key): one.digest for one in manifest.entries}
+        self._upto = manifest.version
+        await self._documents()
+        await self._take_away(manifest)
+        await self._weaves()
+        await self._put(await self._database.read(stored_cast))
+        await self._replies()
+        await self._conversations()
+        await self._agree(stand)
+        return self._done
+
+    async def _check_not_less(self) -> None:
+        """Refuse a project that has lost something; with `over` all is to go there anew."""
+        page = await self._records.changes(self._bound.cursor, most=0)
+        if not has_less(self._bound, page):
+            return
+        if not self._over:
+            raise less_there()
+        self._bound = replace(self._bound, cursor=0, spoken=0, apart=True)
+        await self._database.write(partial(bind, binding=self._bound))
+
+    async def _documents(self) -> None:
+        """Send documents that are others there."""
+        rows = await self._database.read(
+            lambda connection: connection.execute(_PROCESSED).fetchall()
+        )
+        for number, (document, pipeline) in enumerate(rows):
+            self._tell("documents", number, len(rows))
+            sent = await self._document(DocumentId(document), Pipeline(pipeline))
+            self._done.documents += sent
+            self._done.unchanged += not sent
+        self._tell("documents", len(rows), len(rows))
+
+    async def _document(self, document: DocumentId, pipeline: Pipeline) -> bool:
+        draft = await self._database.read(
+            lambda connection: stored_draft(connection, document, pipeline)
+        )
+        if draft is None or not await self._differs(draft):
+            return False
+        key = key_of(document, pipeline)
+        put, _ = await put_with_vectors(
+            self._database,
+            self._records,
+            draft,
+            if_digest=self._expected(DOCUMENT, key),
+        )
+        self._there.pop((WOVEN, key), None)  # it went with what it was woven of
+        return self._wrote(put)
+
+    async def _weaves(self) -> None:
+        rows = await self._database.read(
+            lambda connection: connection.execute(_WOVEN).fetchall()
+        )
+        for number, (document,) in enumerate(rows):
+            self._tell("woven", number, len(rows))
+            weave = await self._database.read(partial(stored_weave, document=document))
+            if weave is not None:
+                self._done.woven += await self._put(weave)
+
+    async def _put(self, told: Weave | str) -> bool:
+        if not told or not await self._differs(told):
+            return False
+        record = record_of(told)
+        put = await self._records.put(
+            record,
+            if_content=told.content if isinstance(told, Weave) else None,
+            if_digest=self._expected(record.kind, record.key),
+        )
+        return self._wrote(put)
+
+    async def _differs(self, told: Draft | Weave | str) -> bool:
+        record = await asyncio.to_thread(record_of, told)
+        return self._there.get((record.kind, record.key)) != record.digest
+
+    async def _take_away(self, manifest: Manifest) -> None:
+        """Take away what is known there of documents that are gone here."""
+        here = await self._database.read(_documents)
+        for entry in manifest.entries:
+            if entry.kind == DOCUMENT and entry.key not in here:
+                put = await self._records.put(
+                    gone(entry.kind, entry.key),
+                    if_digest=self._expected(entry.kind, entry.key),
+                )
+                self._done.removed += self._wrote(put)
+
+    def _expected(self, kind: str, key: str) -> str | None:
+        """Return the digest of what is replaced; None where that may be anything."""
+        return None if self._over else self._there.get((kind, key), "")
+
+    def _wrote(self, put: Put) -> bool:
+        """Say whether a record was written; note how far nobody else wrote between.
+
+        Raises:
+            StoreProblem: Somebody else wrote that record before.
+        """
+        if put.overtaken:
+            raise _changed_there()
+        if put.before == self._upto:
+            self._upto = put.version
+        return put.done
+
+    async def _replies(self) -> None:
+        keys = await self._database.read(
+            lambda connection: [
+                row[0] for row in connection.execute("select key from reply order by 1")
+            ]
+        )
+        for some in batches(keys, REPLIES_AT_ONCE):
+            self._tell("replies", self._done.replies, len(keys))
+            there = {one.key for one in await self._records.replies(some)}
+            lacking = [key for key in some if key not in there]
+            rows = await self._database.read(partial(_kept_replies, keys=lacking))
+            await self._records.put_replies(rows)
+            self._done.replies += len(rows)
+
+    async def _conversations(self) -> None:
+        copy = ThreadsCopy(self._database, self._records.threads)
+        tell = partial(self._tell, "conversations")
+        self._done.conversations = await copy.send(tell=tell)
+
+    async def _agree(self, stand: list[tuple[str, ...]]) -> None:
+        """Note that both are the same, unless something was read here meanwhile.
+
+        What others have written meanwhile, or this machine besides, is yet to come here.
+        """
+
+        def work(connection: sqlite3.Connection) -> bool:
+            if _stand(connection) != stand:
+                return False
+            agree(connection)
+            advance(connection, self._upto)
+            return True
+
+        self._done.apart = not await self._database.write(work)
+
+
+def _changed_there() -> StoreProblem:
+    return StoreProblem(
+        "The library was changed there since you last had it from there",
+        hint="Bring that here first: lrwr pull. Or, to put what is here in the place of"
+        " it: lrwr push --over",
+    )
+
+
+def _stand(connection: sqlite3.Connection) -> list[tuple[str, ...]]:
+    return connection.execute(_STAND).fetchall()
+
+
+def _documents(connection: sqlite3.Connection) -> set[str]:
+    rows = connection.execute(_PROCESSED)
+    return {key_of(document, Pipeline(pipeline)) for document, pipeline in rows}
+
+
+def _kept_replies(connection: sqlite3.Connection, keys: list[str]) -> list[Reply]:
+    rows = connection.execute(_REPLIES, (json.dumps(keys),))
+    return [Reply(*row) for row in rows]

@@ -1,0 +1,314 @@
+"""What is known of a library's documents, as the project keeps it.
+
+The project holds the truth and a file on each machine follows it. What travels is a
+record: all that is known of one document by one pipeline, as one JSON text. Each change
+counts the library's version up and is known by it, in the order in which changes were
+made: who has read up to a version has missed none before it.
+"""
+
+import base64
+import hashlib
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass
+
+from lrwr.core.adapters.storage.supabase.postgres_text import packed_json
+from lrwr.core.adapters.storage.supabase.row_transfer import Reply, reply_of
+from lrwr.core.adapters.storage.supabase.rpc import Hosted, Json
+from lrwr.core.adapters.storage.supabase.thread_api import HostedThreads
+from lrwr.core.model.errors import NotFound, StoreProblem
+from lrwr.core.model.jobs import Claim
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is known of one document, was woven of it, or the cast.
+
+    `kind` is `document`, `woven` or `cast`; `content` is the hash of what it was made
+    from, `digest` the SHA-256 of `body`. A body that is None is gone, and the rest is
+    empty then. `texts` are the hashes of what has a vector in `space`.
+    """
+
+    kind: str
+    key: str
+    content: str
+    digest: str
+    body: str | None
+    space: str = ""
+    texts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """What became of a record.
+
+    The library was at version `before`, and is at `version` since. Unless it is `done`
+    nothing was written: the claim was `lost`, vectors are `missing`, or somebody wrote
+    that record before, and this one was `overtaken`; or else what the record builds on
+    has changed.
+    """
+
+    done: bool
+    lost: bool
+    version: int
+    missing: tuple[str, ...] = ()
+    before: int = 0
+    overtaken: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Changes in their order, of one moment.
+
+    Whoever has them has everything up to `upto`; the library was at `version`, and its
+    conversations had been changed `spoken` times.
+    """
+
+    records: tuple[Record, ...]
+    upto: int
+    version: int
+    spoken: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A record without what it says."""
+
+    kind: str
+    key: str
+    content: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """All records that are not gone, by kind and key, of one moment."""
+
+    version: int
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where a library stands, and whether others have changed it since."""
+
+    version: int
+    others: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HostedLibrary:
+    """A library as it is listed. `created` is in seconds since 1970, UTC.
+
+    `documents` counts those of which something is known, by whichever pipeline.
+    """
+
+    id: str
+    name: str
+    version: int
+    documents: int
+    threads: int
+    created: float
+
+
+class SupabaseRecords:
+    """Records, vectors and replies of one library.
+
+    `writer` names the copy on this machine, so that its own changes are told from
+    those of others. Every function raises NotFound where the account has no such
+    library, if it has to know.
+    """
+
+    def __init__(self, hosted: Hosted, library: str, writer: str) -> None:
+        self._hosted = hosted
+        self._library = library
+        self._writer = writer
+        self.threads = HostedThreads(hosted, library)
+
+    async def state(self, after: int) -> State:
+        """Return the version, and whether others have changed anything `after` one."""
+        told = await self._told("state", writer=self._writer, after=after)
+        with self._hosted.reading():
+            return State(int(told["version"]), bool(told["others"]))
+
+    async def put(
+        self,
+        record: Record,
+        *,
+        claim: Claim | None = None,
+        if_content: str | None = None,
+        if_digest: str | None = None,
+    ) -> Put:
+        """Write a record and complete the claimed job, all or nothing.
+
+        What is there already in every part is not written again. A record without a
+        body is taken away. What was woven of a document goes with it, and when it
+        changes. With `if_content` it is written only while the document of the same
+        key is made from that content. With `if_digest` it takes the place of a record
+        with that digest alone, or, if that is empty, of none.
+        """
+        told = await self._told(
+            "put_record",
+            writer=self._writer,
+            kind=record.kind,
+            key=record.key,
+            content=record.content,
+            digest=record.digest,
+            body=record.body,
+            space=record.space,
+            texts=record.texts,
+            job=claim.job if claim else None,
+            worker=claim.worker if claim else None,
+            attempt=claim.attempt if claim else None,
+            if_content=if_content,
+            if_digest=if_digest,
+        )
+        with self._hosted.reading():
+            return Put(
+                bool(told["done"]),
+                bool(told["lost"]),
+                int(told["version"]),
+                tuple(told["missing"]),
+                int(told["before"]),
+                bool(told["overtaken"]),
+            )
+
+    async def manifest(self) -> Manifest:
+        """Return what there is, without what it says."""
+        told = await self._told("manifest")
+        with self._hosted.reading():
+            entries = tuple(
+                Entry(one["kind"], one["key"], one["content"], one["digest"])
+                for one in told["records"]
+            )
+            return Manifest(int(told["version"]), entries)
+
+    async def changes(self, after: int, *, most: int = 1_000_000) -> Page:
+        """Return what changed after a version, each record as it is now.
+
+        At least one, if there is any, and then as many as have bodies of `most`
+        characters together.
+
+        Raises:
+            StoreProblem: A record is not as it was written.
+        """
+        told = await self._told("changes", after=after, most=most)
+        with self._hosted.reading():
+            records = tuple(_record(one) for one in told["records"])
+            stand = (int(told[one]) for one in ("upto", "version", "spoken"))
+            page = Page(records, *stand)
+        for record in records:
+            _check(record)
+        return page
+
+    async def missing(self, space: str, texts: Collection[str]) -> list[str]:
+        """Return the hashes that have no vector; the others keep theirs for a day."""
+        found = await self._call("missing_vectors", space=space, texts=list(texts))
+        with self._hosted.reading():
+            return [str(one) for one in found if one in texts]
+
+    async def put_vectors(self, space: str, vectors: Mapping[str, bytes]) -> None:
+        """Keep vectors by the hash of their text, as little-endian 32-bit floats.
+
+        They stay for a day, and then as long as a record lists them.
+        """
+        if vectors:
+            told = {
+                text: base64.b64encode(vector).decode("ascii")
+                for text, vector in vectors.items()
+            }
+            await self._call("put_vectors", space=space, vectors=packed_json(told))
+
+    async def vectors(self, space: str, texts: Collection[str]) -> dict[str, bytes]:
+        """Return those vectors that are kept, by the hash of their text."""
+        found = await self._call("vectors", space=space, texts=list(texts))
+        with self._hosted.reading():
+            return {text: base64.b64decode(vector) for text, vector in found.items()}
+
+    async def put_replies(self, replies: Collection[Reply]) -> None:
+        """Keep models' replies; of two with the same key the one made later stays."""
+        if replies:
+            rows = packed_json([asdict(reply) for reply in replies])
+            await self._call("put_replies", rows=rows)
+
+    async def replies(self, keys: Collection[str]) -> list[Reply]:
+        """Return those replies that are kept, by key."""
+        found = await self._call("replies", keys=list(keys))
+        with self._hosted.reading():
+            return [reply_of(one) for one in found]
+
+    async def replies_after(self, after: str, limit: int) -> list[Reply]:
+        """Return the next replies by key, as code points order them; at first `""`."""
+        found = await self._call("replies_after", after=after, limit=max(0, limit))
+        with self._hosted.reading():
+            return [reply_of(one) for one in found]
+
+    async def _told(self, function: str, **arguments: Json) -> Json:
+        told = await self._call(function, **arguments)
+        if told is None:
+            raise NotFound(
+                "The project has no such library of yours",
+                hint="Sign in with the account that it belongs to: lrwr login",
+            )
+        return told
+
+    async def _call(self, function: str, **arguments: Json) -> Json:
+        return await self._hosted.call(function, library=self._library, **arguments)
+
+
+async def libraries(hosted: Hosted) -> list[HostedLibrary]:
+    """Return the account's libraries, by name."""
+    found = await hosted.call("libraries")
+    with hosted.reading():
+        return [
+            HostedLibrary(
+                id=one["id"],
+                name=one["name"],
+                version=one["version"],
+                documents=one["documents"],
+                threads=one["threads"],
+                created=float(one["created_at"]),
+            )
+            for one in found
+        ]
+
+
+async def scripts_run(hosted: Hosted) -> frozenset[int]:
+    """Return the numbers of lrwr's SQL scripts that the project has run."""
+    found = await hosted.call("migrations")
+    with hosted.reading():
+        return frozenset(int(one) for one in found)
+
+
+async def new_library(hosted: Hosted, name: str) -> str | None:
+    """Make a library and return its id; None where the account has one of that name."""
+    made = await hosted.call("new_library", name=name)
+    return None if made is None else str(made)
+
+
+async def delete_library(hosted: Hosted, library: str) -> bool:
+    """Delete a library with all that it holds; False where there is none."""
+    return bool(await hosted.call("delete_library", library=library))
+
+
+def _record(told: Json) -> Record:
+    return Record(
+        kind=told["kind"],
+        key=told["key"],
+        content=told["content"],
+        digest=told["digest"],
+        body=told["body"],
+        space=told["space"],
+        texts=tuple(told["texts"]),
+    )
+
+
+def _check(record: Record) -> None:
+    if record.body is None:
+        return
+    body = record.body.encode("utf-8", "replace")
+    if hashlib.sha256(body).hexdigest() != record.digest:
+        raise StoreProblem(
+            f"What the project keeps of {record.key} ({record.kind}) is damaged:"
+            " it is not what was written",
+            hint="Run `lrwr ingest` for that document again.",
+        )

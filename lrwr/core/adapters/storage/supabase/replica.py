@@ -1,0 +1,216 @@
+"""The working copy: a library's file on this machine that follows what is kept there.
+
+What is read is read from the file, so a question costs no network, and none is needed.
+What is written is written to the project first and then into the file.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TypeVar
+
+from lrwr.core.adapters.storage.sqlite.attribution_rows import Weave, keep_weave
+from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.document_rows import (
+    Draft,
+    Embedding,
+    drop_draft,
+    embedded_texts,
+    keep_draft,
+)
+from lrwr.core.adapters.storage.sqlite.story_store import keep_cast
+from lrwr.core.adapters.storage.supabase.codecs import (
+    DOCUMENT,
+    Gone,
+    Told,
+    named_by,
+    told_by,
+)
+from lrwr.core.adapters.storage.supabase.freshness import has_less, less_there
+from lrwr.core.adapters.storage.supabase.library_link import (
+    Binding,
+    advance,
+    as_the_project_has_it,
+    binding_of,
+)
+from lrwr.core.adapters.storage.supabase.records import Page, Put, SupabaseRecords
+from lrwr.core.adapters.storage.supabase.thread_replica import ThreadsCopy
+from lrwr.core.model.errors import StoreProblem
+
+Result = TypeVar("Result")
+
+VECTORS_AT_ONCE = 250
+"""Vectors in one request: half a megabyte or so."""
+
+_KNOWN = """
+select revision, content = ? and recipe = ? from processed
+where document_id = ? and pipeline = ?
+"""
+
+OTHERS = "another"
+"""The revision of a file of this machine that says something else in the library."""
+
+
+class WorkingCopy:
+    """Brings a file up to what a project keeps, page by page.
+
+    `database` is the file, asked as it is. Killed at any moment, it goes on where it
+    was; any number of processes may follow in one file. `now` returns seconds since
+    1970, UTC. Conversations follow where there are `threads`. While the project has less
+    than it had, nothing is taken from it, nor sent.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        records: SupabaseRecords,
+        now: Callable[[], float],
+        threads: ThreadsCopy | None = None,
+    ) -> None:
+        self._database = database
+        self._records = records
+        self._now = now
+        self._threads = threads
+        self._less = False
+
+    def check(self) -> None:
+        """Make sure that the project had not lost anything when it was last asked.
+
+        Raises:
+            StoreProblem: It had.
+        """
+        if self._less:
+            raise less_there()
+
+    async def catch_up(self, came: Callable[[int], None] | None = None) -> int:
+        """Apply what changed since the last time; return how many records that were.
+
+        `came` is told after each page how many came so far.
+
+        Raises:
+            LrwrError: The project cannot be asked, or what it keeps cannot be read.
+            StoreProblem: The file cannot be written; or the project has less than it had.
+        """
+        count, more = 0, True
+        while more:
+            bound = await self._binding()
+            cursor = bound.cursor
+            page = await self._records.changes(cursor)
+            self._note(less=has_less(bound, page))
+            self.check()
+            more = page.upto not in (cursor, page.version)
+            if page.upto != cursor:
+                await self._apply(page, cursor)
+                count += len(page.records)
+                if came is not None:
+                    came(count)
+        if self._threads is not None:
+            await self._threads.catch_up(page.spoken)
+        return count
+
+    async def written(
+        self, put: Put, work: Callable[[sqlite3.Connection], Result]
+    ) -> Result | None:
+        """Write here what the project has just taken.
+
+        Returns None, and writes nothing, when that came back with the changes already:
+        then something newer may be here.
+        """
+
+        def write(connection: sqlite3.Connection) -> Result | None:
+            bound = _bound(connection)
+            if bound.cursor > put.before:
+                return None
+            with as_the_project_has_it(connection):
+                result = work(connection)
+            if bound.cursor == put.before:
+                advance(connection, put.version)
+            return result
+
+        return await self._database.write(write)
+
+    def _note(self, *, less: bool) -> None:
+        self._less = less
+        if self._threads is not None:
+            self._threads.note(less=less)
+
+    async def _binding(self) -> Binding:
+        return await self._database.read(_bound)
+
+    async def _apply(self, page: Page, cursor: int) -> None:
+        told = await asyncio.to_thread(lambda: [told_by(one) for one in page.records])
+        came = [(one, await self._embeddings(one)) for one in told]
+        work = partial(_keep_page, came, (cursor, page.upto), self._now())
+        await self._database.write(work)
+
+    async def _embeddings(self, draft: Told) -> list[Embedding]:
+        """Return those of a draft's vectors that are not here yet."""
+        if not isinstance(draft, Draft):
+            return []
+        here = await self._database.read(
+            lambda connection: embedded_texts(connection, draft.space, draft.texts)
+        )
+        lacking = sorted(draft.texts - here)
+        found: list[Embedding] = []
+        for some in batches(lacking, VECTORS_AT_ONCE):
+            vectors = await self._records.vectors(draft.space, some)
+            found += [(draft.space, text, vectors[text]) for text in vectors]
+        return found
+
+
+def batches(items: Sequence[Result], size: int) -> Iterable[Sequence[Result]]:
+    """Return items by at most `size` at once, in order."""
+    return (items[start : start + size] for start in range(0, len(items), size))
+
+
+def _bound(connection: sqlite3.Connection) -> Binding:
+    bound = binding_of(connection)
+    if bound is None:
+        raise StoreProblem(
+            "This library is not a copy of one in a project any more",
+            hint="Run `lrwr push` to keep it there, or `lrwr pull` to bring one here.",
+        )
+    return bound
+
+
+def _keep_page(
+    came: Sequence[tuple[Told, list[Embedding]]],
+    step: tuple[int, int],
+    now: float,
+    connection: sqlite3.Connection,
+) -> None:
+    before, after = step
+    if _bound(connection).cursor != before:
+        return  # another process has applied this page
+    with as_the_project_has_it(connection):
+        for told, embeddings in came:
+            _keep(connection, told, embeddings, now)
+    advance(connection, after)
+
+
+def _keep(
+    connection: sqlite3.Connection,
+    told: Told,
+    embeddings: list[Embedding],
+    now: float,
+) -> None:
+    match told:
+        case Draft():
+            revision = _revision(connection, told)
+            keep_draft(connection, told, embeddings, revision=revision, now=now)
+        case Weave():
+            keep_weave(connection, told)
+        case Gone(kind, key):
+            # What was woven goes with its document, or stays until it is woven anew.
+            if kind == DOCUMENT:
+                drop_draft(connection, *named_by(key), now)
+        case cast:
+            keep_cast(connection, cast)
+
+
+def _revision(connection: sqlite3.Connection, draft: Draft) -> str:
+    """Return this machine's name for the state of the file; empty if it never had it."""
+    asked = (draft.content, draft.recipe, draft.id, draft.pipeline.value)
+    revision, is_same = connection.execute(_KNOWN, asked).fetchone() or ("", True)
+    return str(revision) if is_same or not revision else OTHERS

@@ -1,0 +1,109 @@
+"""Rows that go to a project and come from it as they are: replies, conversations."""
+
+import json
+from dataclasses import asdict, dataclass, field
+
+from lrwr.core.adapters.storage.supabase.postgres_text import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model found, and what it cost; `made` in seconds since 1970, UTC."""
+
+    key: str
+    made: float
+    prompt_tokens: int
+    completion_tokens: int
+    finding: str
+
+
+@dataclass(frozen=True, slots=True)
+class WholeTurn:
+    """A turn's row; `usage` and `output` are JSON texts."""
+
+    id: str
+    number: int
+    asked_at: float
+    state: str
+    price: float | None
+    usage: str
+    question: str
+    answer: str
+    output: str
+
+
+@dataclass(frozen=True, slots=True)
+class WholeThread:
+    """A conversation's row with its turns in order; `state` is a JSON text.
+
+    Times are seconds since 1970, UTC. `digest` is the project's, and empty where a file
+    tells it: it changes with whatever else does.
+    """
+
+    id: str
+    title: str
+    created_at: float
+    updated_at: float
+    deleted_at: float | None
+    state: str
+    turns: tuple[WholeTurn, ...]
+    digest: str = field(default="", compare=False)
+
+
+def reply_of(told: Json) -> Reply:
+    """Return the reply that a row tells."""
+    return Reply(
+        key=told["key"],
+        made=float(told["made"]),
+        prompt_tokens=told["prompt_tokens"],
+        completion_tokens=told["completion_tokens"],
+        finding=told["finding"],
+    )
+
+
+def whole_thread_of(told: Json) -> WholeThread:
+    """Return the conversation that a project tells."""
+    return WholeThread(
+        id=told["id"],
+        title=told["title"],
+        created_at=float(told["created_at"]),
+        updated_at=float(told["updated_at"]),
+        deleted_at=_number(told["deleted_at"]),
+        state=_json(told["state"]),
+        turns=tuple(_turn(one) for one in told["turns"]),
+        digest=told["digest"],
+    )
+
+
+def whole_thread_row(thread: WholeThread) -> Json:
+    """Return what a project is told of a conversation."""
+    turns = [turn_row(turn) for turn in thread.turns]
+    return {**asdict(thread), "state": json.loads(thread.state), "turns": turns}
+
+
+def turn_row(turn: WholeTurn) -> Json:
+    """Return what a project is told of a turn."""
+    usage, output = json.loads(turn.usage), json.loads(turn.output)
+    return {**asdict(turn), "usage": usage, "output": output}
+
+
+def _turn(told: Json) -> WholeTurn:
+    return WholeTurn(
+        id=told["id"],
+        number=told["number"],
+        asked_at=float(told["asked_at"]),
+        state=told["state"],
+        price=_number(told["price"]),
+        usage=_json(told["usage"]),
+        question=told["question"],
+        answer=told["answer"],
+        output=_json(told["output"]),
+    )
+
+
+def _number(told: Json) -> float | None:
+    return None if told is None else float(told)
+
+
+def _json(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,183 @@
+"""Asking a project's own functions, in the name of who is signed in."""
+
+import asyncio
+import json
+import re
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, aclosing, contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from lrwr.core.adapters.auth.errors import by_status, refusal
+from lrwr.core.adapters.auth.project import Project, headers_of, open_http
+from lrwr.core.adapters.http.egress_log import Note, Noting
+from lrwr.core.adapters.storage.supabase.postgres_text import packed, unpacked
+from lrwr.core.model.egress import Purpose, Sent
+from lrwr.core.model.errors import LrwrError, NotFound, StoreProblem
+
+if TYPE_CHECKING:
+    from httpx import Response
+    from postgrest import AsyncPostgrestClient
+    from postgrest.exceptions import APIError
+
+Json = Any
+"""What JSON can say."""
+
+Token = Callable[[], Awaitable[str]]
+"""Returns what proves who asks, good for a minute at least."""
+
+_note: ContextVar[Note | None] = ContextVar("_note", default=None)
+"""The request that is under way here."""
+
+_STATE = re.compile("[0-9A-Z]{5}")
+"""A state of SQL's."""
+
+_BEGINNINGS = b'{["-0123456789tfn'
+"""Signs that a value of JSON begins with."""
+
+_NO_FUNCTION = frozenset({"PGRST202", "PGRST205"})
+_NOT_ALLOWED = frozenset({"42501", "PGRST301", "PGRST302", "PGRST303"})
+_NOT_FROM_DATABASE = frozenset({401, 408, 429})
+
+
+class Hosted:
+    """A project's functions. Every one answers with one JSON value.
+
+    Supabase cuts rows off after a number that the project sets, and says nothing; one
+    value is whole or not there. Nothing is tried twice here: who calls knows whether
+    it may be. Each request is noted before it leaves, unless the project is on this
+    machine or there is no `noting`.
+    """
+
+    def __init__(
+        self, project: Project, token: Token, noting: Noting | None = None
+    ) -> None:
+        self._project = project
+        self._token = token
+        self._noting = None if project.own else noting
+        self._client: AsyncPostgrestClient | None = None
+        self._opening = asyncio.Lock()
+        self._stack = AsyncExitStack()
+
+    async def call(self, function: str, **arguments: Json) -> Json:
+        """Call a function; arguments are named without the `p_` that they have there.
+
+        Raises:
+            LrwrError: Nobody is signed in, or not any more.
+            StoreProblem: The project refused, or lacks what lrwr needs.
+            ServiceUnavailable: The project did not answer.
+        """
+        token = await self._token()
+        asked = {f"p_{name}": packed(value) for name, value in arguments.items()}
+        client = await self._opened()
+        request = client.rpc(f"lrwr_{function}", asked)
+        request.request.headers["Authorization"] = f"Bearer {token}"
+        about = Sent("supabase", self._project.host, Purpose.RECORDS)
+        async with aclosing(Note(self._noting, about)) as note:
+            if self._noting is not None:
+                await note.leaving(len(json.dumps(asked, ensure_ascii=False).encode()))
+            came = await self._executed(request, note)
+            note.whole()
+        return unpacked(came)
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Read an answer in the body: one of another shape is none of our functions'.
+
+        Raises:
+            ServiceUnavailable: It is of another shape.
+        """
+        try:
+            yield
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise by_status(0, self._project) from error
+
+    async def _executed(self, request: Any, note: Note) -> Json:
+        under_way = _note.set(note)
+        try:
+            came = await request.execute()
+        except LrwrError:
+            raise
+        except Exception as error:  # the client lets anything of its libraries through
+            raise self._refused(error) from error
+        finally:
+            _note.reset(under_way)
+        return came.data
+
+    async def aclose(self) -> None:
+        """Let go of connections. Safe to call twice."""
+        await self._stack.aclose()
+        self._client = None
+
+    async def _opened(self) -> "AsyncPostgrestClient":
+        async with self._opening:
+            if self._client is None:
+                self._client = await asyncio.to_thread(_client, self._project)
+                self._stack.push_async_callback(self._client.aclose)
+            return self._client
+
+    def _refused(self, error: Exception) -> LrwrError:
+        from postgrest.exceptions import APIError
+
+        if isinstance(error, APIError):
+            return _said(error, self._project)
+        return refusal(error, self._project)
+
+
+def _client(project: Project) -> "AsyncPostgrestClient":
+    """Make Supabase's client; importing it takes a quarter of a second."""
+    from postgrest import AsyncPostgrestClient
+
+    async def check(response: "Response") -> None:
+        # What stands before the database answers in words of its own, and the client
+        # drops the state that tells what they mean.
+        if (note := _note.get()) is not None:
+            await note.on_response(response)
+        status = response.status_code
+        if status in _NOT_FROM_DATABASE or status >= 500:
+            raise by_status(status, project)
+
+    def check_whole(response: "Response") -> None:
+        if response.is_success and not _may_be_json(response.content):
+            raise by_status(0, project)  # the client would take it for a text
+
+    http = open_http(project, check_whole)
+    http.event_hooks["response"].append(check)
+    return AsyncPostgrestClient(
+        f"{project.url}/rest/v1",
+        headers=headers_of(project),
+        http_client=http,
+        retry_enabled=False,
+    )
+
+
+def _may_be_json(body: bytes) -> bool:
+    """Say whether a body begins as JSON does, or is empty: a page of HTML does not."""
+    return body.lstrip()[:1] in _BEGINNINGS
+
+
+def _said(error: "APIError", project: Project) -> LrwrError:
+    code = error.code or ""
+    if code in _NO_FUNCTION:
+        return StoreProblem(
+            f"The project at {project.host} has not all of lrwr's tables",
+            hint="Run in its SQL editor what `lrwr doctor --sql` prints.",
+        )
+    if code in _NOT_ALLOWED:
+        return LrwrError(
+            f"{project.host} does not let this account do that",
+            hint="Sign in again with `lrwr login`.",
+        )
+    if code.isdecimal() and len(code) == 3:
+        return by_status(int(code), project)
+    if code == "23503":
+        return NotFound(
+            f"There is no such library of yours at {project.host}",
+            hint="Sign in with the account that it belongs to: lrwr login",
+        )
+    # What the server says of it may say the request back: the text, and the token.
+    state = f" ({code})" if _STATE.fullmatch(code) else ""
+    return StoreProblem(
+        f"The database at {project.host} refused{state}",
+        hint="Nothing was changed. If it happens again, tell the makers of lrwr.",
+    )

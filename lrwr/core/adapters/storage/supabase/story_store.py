@@ -1,0 +1,117 @@
+"""The cast and what is woven, and replies of models, kept in a project and here."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from lrwr.core.adapters.storage.sqlite.attribution_rows import keep_weave, weave_of
+from lrwr.core.adapters.storage.sqlite.codecs import cast_to_json
+from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.story_store import (
+    SqliteAnalysisStore,
+    SqliteCastStore,
+    keep_cast,
+    stored_cast,
+)
+from lrwr.core.adapters.storage.supabase.codecs import record_of
+from lrwr.core.adapters.storage.supabase.records import SupabaseRecords
+from lrwr.core.adapters.storage.supabase.replica import WorkingCopy
+from lrwr.core.adapters.storage.supabase.row_transfer import Reply
+from lrwr.core.model.cast import Cast
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.usage import Usage
+from lrwr.core.ports.cast_store import Place, Strand, Woven
+
+
+class SupabaseCastStore:
+    """Keeps the `CastStore` port. What is read is read from the copy."""
+
+    def __init__(
+        self, database: Database, copy: WorkingCopy, records: SupabaseRecords
+    ) -> None:
+        self._database = database
+        self._copy = copy
+        self._records = records
+        self._here = SqliteCastStore(database)
+
+    async def strands(self) -> list[Strand]:
+        """Return every document that pipeline b has read."""
+        return await self._here.strands()
+
+    async def places(self, document: DocumentId) -> Sequence[Place]:
+        """Return the document's chunks of the story's own words."""
+        return await self._here.places(document)
+
+    async def keep_cast(self, cast: Cast) -> None:
+        """Make `cast` the cast of the library; nothing is sent if it is that already.
+
+        Raises:
+            LrwrError: The project cannot be asked, or refuses.
+        """
+        kept = cast_to_json(cast)
+        if kept == await self._database.read(stored_cast):
+            return
+        self._copy.check()
+        put = await self._records.put(record_of(kept))
+        await self._copy.written(put, lambda connection: keep_cast(connection, kept))
+
+    async def keep_woven(self, woven: Woven) -> bool:
+        """Replace what was woven of a document; False if it changed meanwhile.
+
+        Raises:
+            LrwrError: The project cannot be asked, or refuses.
+        """
+        weave = await self._database.read(
+            lambda connection: weave_of(connection, woven)
+        )
+        if weave is None:
+            return False
+        self._copy.check()
+        put = await self._records.put(record_of(weave), if_content=woven.content)
+        if put.done:
+            await self._copy.written(
+                put, lambda connection: keep_weave(connection, weave)
+            )
+        return put.done
+
+
+class SupabaseAnalysisStore:
+    """Keeps the `AnalysisStore` port. `now` returns seconds since 1970, UTC."""
+
+    def __init__(
+        self, database: Database, records: SupabaseRecords, *, now: Callable[[], float]
+    ) -> None:
+        self._here = SqliteAnalysisStore(database, now=now)
+        self._records = records
+        self._now = now
+
+    async def seams(self, document: DocumentId, space: str) -> Mapping[str, float]:
+        """Return the document's distances between sentences."""
+        return await self._here.seams(document, space)
+
+    async def replies(self, keys: Collection[str]) -> Mapping[str, str]:
+        """Return those replies that are kept: here, or by another machine.
+
+        Raises:
+            LrwrError: The project cannot be asked, or refuses.
+        """
+        here = await self._here.replies(keys)
+        others = [key for key in keys if key not in here]
+        if not others:
+            return here
+        there = await self._records.replies(others)
+        return {**here, **{one.key: one.finding for one in there}}
+
+    async def keep_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
+        """Keep replies: here first, for they were paid for, and then in the project.
+
+        Raises:
+            LrwrError: The project cannot be asked, or refuses.
+        """
+        await self._here.keep_replies(replies, usage)
+        tokens = [(usage.prompt_tokens, usage.completion_tokens)]
+        tokens += [(0, 0)] * len(replies)
+        await self._records.put_replies(
+            [
+                Reply(key, self._now(), *spent, finding)
+                for (key, finding), spent in zip(replies.items(), tokens, strict=False)
+            ]
+        )

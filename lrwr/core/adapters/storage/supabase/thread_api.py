@@ -1,0 +1,102 @@
+"""Conversations, as the project keeps them."""
+
+from dataclasses import dataclass
+
+from lrwr.core.adapters.storage.supabase.postgres_text import packed_json
+from lrwr.core.adapters.storage.supabase.row_transfer import (
+    WholeThread,
+    WholeTurn,
+    turn_row,
+    whole_thread_of,
+    whole_thread_row,
+)
+from lrwr.core.adapters.storage.supabase.rpc import Hosted, Json
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """What a turn made of the library: it was the `count`-th change of a conversation.
+
+    `digest` is the conversation's since.
+    """
+
+    count: int
+    digest: str
+
+
+class HostedThreads:
+    """Conversations of one library, whole. Each change of one is counted.
+
+    Every function raises an LrwrError where the project cannot be asked or refuses.
+    """
+
+    def __init__(self, hosted: Hosted, library: str) -> None:
+        self._hosted = hosted
+        self._library = library
+
+    async def marks(self) -> dict[str, str]:
+        """Return the digest of each conversation by its id, of deleted ones too."""
+        found = await self._call("thread_marks")
+        with self._hosted.reading():
+            return {one["id"]: one["digest"] for one in found}
+
+    async def whole(self, thread: str) -> WholeThread | None:
+        """Return a conversation with all its turns, a deleted one too."""
+        told = await self._call("thread_whole", thread=thread)
+        with self._hosted.reading():
+            return None if told is None else whole_thread_of(told)
+
+    async def put(self, thread: WholeThread) -> None:
+        """Write a conversation whole, and keep the turns that only the project has.
+
+        A new turn keeps its number unless another turn has it; then it gets the next
+        free one. Title, state and deletion are those of whichever was changed later,
+        and of `thread` where both were changed at the same time.
+        """
+        row = packed_json(whole_thread_row(thread))
+        done = await self._call("put_thread", thread=row)
+        with self._hosted.reading():
+            if done is not True:
+                raise ValueError("it does not say that it is kept")
+
+    async def keep_turn(
+        self, thread: WholeThread, turn: WholeTurn, *, late: bool = False
+    ) -> Spoken:
+        """Keep a turn as the last of a conversation, with the state and for a new one
+        the title that `thread` has; kept twice, it is there once.
+
+        A deleted conversation is back. If it is told `late`, it is not where it was
+        deleted after the turn was asked, and the state after a newer turn stays.
+        """
+        told = await self._call(
+            "keep_turn",
+            thread=thread.id,
+            title=thread.title,
+            state=packed_json(whole_thread_row(thread)["state"]),
+            turn=packed_json(turn_row(turn)),
+            late=late,
+        )
+        with self._hosted.reading():
+            return Spoken(int(told["spoken"]), str(told["digest"]))
+
+    async def rename(self, thread: str, title: str) -> bool:
+        """Give a conversation another title; False where there is none."""
+        return bool(await self._call("rename_thread", thread=thread, title=title))
+
+    async def delete(self, thread: str, at: float) -> bool:
+        """Put a conversation away; False where there is none."""
+        return bool(await self._call("delete_thread", thread=thread, at=at))
+
+    async def restore(self) -> str | None:
+        """Bring back what was deleted last, and return its id."""
+        back = await self._call("restore_thread")
+        return None if back is None else str(back)
+
+    async def purge(self, before: float) -> int:
+        """Forget for good what was deleted before a time; return how many."""
+        count = await self._call("purge_threads", before=before)
+        with self._hosted.reading():
+            return int(count)
+
+    async def _call(self, function: str, **arguments: Json) -> Json:
+        return await self._hosted.call(function, library=self._library, **arguments)

@@ -1,0 +1,131 @@
+"""Conversations in a library's file, brought from a project and sent there."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from functools import partial
+
+from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.supabase.freshness import less_there
+from lrwr.core.adapters.storage.supabase.row_transfer import WholeThread
+from lrwr.core.adapters.storage.supabase.thread_api import HostedThreads
+from lrwr.core.adapters.storage.supabase.thread_rows import (
+    Unsent,
+    changed_here,
+    digests,
+    keep_as_there,
+    keep_if_whole,
+    note_heard,
+    note_sent,
+    note_spoken,
+    spoken_of,
+    unsent_turns,
+    whole_thread,
+)
+
+Progress = Callable[[int, int], None]
+"""Is told how many conversations are done, and of how many."""
+
+
+class ThreadsCopy:
+    """Makes the conversations in a file those of a project, and the other way round.
+
+    `database` is the file, asked as it is. What was said here alone is noted there as
+    unsent, and stays until the project has it. Killed at any moment, it goes on where
+    it was; any number of processes may do so with one file.
+    """
+
+    def __init__(self, database: Database, there: HostedThreads) -> None:
+        self._database = database
+        self._there = there
+        self._one_at_a_time = asyncio.Lock()
+        self._less = False
+
+    def note(self, *, less: bool) -> None:
+        """Note whether the project has less than it had: then nothing goes there."""
+        self._less = less
+
+    async def send(self, *, at_once: str = "", tell: Progress | None = None) -> int:
+        """Send what the project may not have; return of how many conversations.
+
+        Of what another machine renamed or deleted nothing is undone, but that a turn
+        brings back what was deleted before it was asked. The turn `at_once` has only
+        just been asked.
+
+        Raises:
+            LrwrError: The project cannot be asked, or refuses.
+            StoreProblem: It has less than it had.
+        """
+        async with self._one_at_a_time:
+            if self._less:
+                raise less_there()
+            return await self._send(at_once, tell)
+
+    async def catch_up(self, spoken: int) -> None:
+        """Send what the project may not have, and bring what has changed there.
+
+        `spoken` says how often the library was spoken in; if nobody has since the last
+        time, the project is not asked.
+
+        Raises:
+            LrwrError: The project cannot be asked, or refuses.
+        """
+        async with self._one_at_a_time:
+            sent = await self._send()
+            before = await self._database.read(spoken_of)
+            if not sent and spoken == before:
+                return
+            there = await self._there.marks()
+            known = await self._database.read(digests)
+            others = [one for one in there if known.get(one) != there[one]]
+            brought = [await self._bring(one, before) for one in others]
+            if all(brought):
+                work = partial(note_heard, threads=there.keys(), spoken=spoken)
+                await self._if_still(before, work)
+
+    async def bring(self, thread: str) -> None:
+        """Bring a conversation, unless others bring it just now, or it has lost turns.
+
+        Raises:
+            LrwrError: The project cannot be asked, or refuses.
+        """
+        async with self._one_at_a_time:
+            before = await self._database.read(spoken_of)
+            whole = await self._there.whole(thread)
+            if whole is not None:
+                await self._if_still(before, partial(keep_if_whole, thread=whole))
+
+    async def _bring(self, thread: str, before: int) -> bool:
+        """Say whether a conversation is here as it is there, or is gone from there."""
+        whole = await self._there.whole(thread)
+        if whole is None:
+            return True
+        return await self._if_still(before, partial(keep_as_there, thread=whole))
+
+    async def _if_still(
+        self, before: int, work: Callable[[sqlite3.Connection], bool]
+    ) -> bool:
+        """Write unless others brought something newer meanwhile; say whether it was."""
+        return await self._database.write(
+            lambda connection: spoken_of(connection) == before and work(connection)
+        )
+
+    async def _send(self, at_once: str = "", tell: Progress | None = None) -> int:
+        changed = await self._database.read(changed_here)
+        for number, id_ in enumerate(changed):
+            if tell is not None:
+                tell(number, len(changed))
+            thread = await self._database.read(partial(whole_thread, id_=id_))
+            if thread is not None:
+                await self._there.put(thread)
+                await self._database.write(partial(note_sent, thread=thread))
+        unsent = await self._database.read(unsent_turns)
+        for one in unsent:
+            await self._send_turn(one, late=one.turn.id != at_once)
+        return len({*changed, *(one.thread.id for one in unsent)})
+
+    async def _send_turn(self, unsent: Unsent, *, late: bool) -> None:
+        thread: WholeThread = unsent.thread
+        spoken = await self._there.keep_turn(thread, unsent.turn, late=late)
+        work = partial(note_spoken, unsent=unsent, spoken=spoken, late=late)
+        await self._database.write(work)

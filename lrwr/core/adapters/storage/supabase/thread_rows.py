@@ -1,0 +1,270 @@
+"""Whole conversations in a library's file, as they go to a project and come from it.
+
+What was said here is noted as unsent by the file itself, until it is there.
+"""
+
+import json
+import sqlite3
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from lrwr.core.adapters.storage.supabase.row_transfer import WholeThread, WholeTurn
+from lrwr.core.adapters.storage.supabase.thread_api import Spoken
+
+_THREAD = """
+select id, title, created_at, updated_at, deleted_at, state from thread where id = ?
+"""
+
+_TURN_COLUMNS = """
+id, number, asked_at, state, price, usage, question, answer, output
+"""
+
+_TURNS = f"select {_TURN_COLUMNS} from turn where thread_id = ? order by number"
+
+_UNSENT = f"""
+select thread_id, {_TURN_COLUMNS} from turn join unsent_turn on turn_id = id order by n
+"""
+
+_CHANGED = "select thread_id from unsent_thread order by 1"
+
+_NOTED = """
+select exists (select 1 from unsent_thread where thread_id = :id) or exists (
+  select 1 from unsent_turn join turn on turn.id = turn_id where turn.thread_id = :id
+)
+"""
+
+_SENT_TURNS = """
+delete from unsent_turn where turn_id in (select value from json_each(?))
+"""
+
+_SENT_THREAD = """
+delete from unsent_thread where thread_id = :id and exists (
+  select 1 from thread
+  where id = :id and title = :title and deleted_at is :deleted_at
+)
+"""
+
+_SPOKEN = "select coalesce(max(spoken), 0) from hosted"
+
+_HEARD = "update hosted set spoken = ?"
+
+_KNOW = "insert or replace into hosted_thread (thread_id, digest) values (?, ?)"
+
+_GONE = """
+delete from thread where id in (select thread_id from hosted_thread)
+  and id not in (select value from json_each(?))
+  and id not in (select thread_id from unsent_thread)
+  and id not in (
+    select turn.thread_id from unsent_turn join turn on turn.id = turn_id
+  )
+"""
+
+_DELETION = """
+select coalesce(max(deletion), 0) + 1 from thread where deleted_at <= ? and id <> ?
+"""
+
+_PUSH_BACK = "update thread set deletion = deletion + 1 where deletion >= ?"
+
+_KEPT = "select updated_at, deleted_at, deletion from thread where id = ?"
+
+_KEEP = """
+insert into thread (id, title, created_at, updated_at, deleted_at, deletion, state)
+values (?, ?, ?, ?, ?, ?, ?)
+on conflict (id) do update set
+  title = excluded.title, updated_at = excluded.updated_at,
+  deleted_at = excluded.deleted_at, deletion = excluded.deletion, state = excluded.state
+"""
+
+_KEEP_TURN = """
+insert into turn (
+  id, thread_id, number, asked_at, state, price, usage, question, answer, output
+) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+_NUMBERS = "select number, id from turn where thread_id = ?"
+
+Kept = tuple[float, float | None, int | None]
+"""When a conversation was spoken in last and deleted, and which deletion that was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unsent:
+    """A turn that the project may not have; `thread` has no turns here."""
+
+    thread: WholeThread
+    turn: WholeTurn
+
+
+def changed_here(connection: sqlite3.Connection) -> list[str]:
+    """Return the conversations that were renamed, deleted or brought back here."""
+    return [str(row[0]) for row in connection.execute(_CHANGED)]
+
+
+def whole_thread(connection: sqlite3.Connection, id_: str) -> WholeThread | None:
+    """Return a conversation with all its turns, a deleted one too."""
+    row = connection.execute(_THREAD, (id_,)).fetchone()
+    if row is None:
+        return None
+    turns = connection.execute(_TURNS, (id_,))
+    return WholeThread(*(*row, tuple(WholeTurn(*turn) for turn in turns)))
+
+
+def unsent_turns(connection: sqlite3.Connection) -> list[Unsent]:
+    """Return the turns that the project may not have, in the order they were kept in."""
+    rows = connection.execute(_UNSENT).fetchall()
+    return [
+        Unsent(_without_turns(connection, id_), WholeTurn(*row)) for id_, *row in rows
+    ]
+
+
+def note_sent(connection: sqlite3.Connection, thread: WholeThread) -> None:
+    """Note that the project has a conversation as `thread` tells it."""
+    connection.execute(_SENT_TURNS, (_ids(thread.turns),))
+    told = {"id": thread.id, "title": thread.title, "deleted_at": thread.deleted_at}
+    connection.execute(_SENT_THREAD, told)
+
+
+def note_spoken(
+    connection: sqlite3.Connection, unsent: Unsent, spoken: Spoken, *, late: bool
+) -> None:
+    """Note that the project has a turn, and that both are the same since if they are."""
+    thread = unsent.thread.id
+    connection.execute(_SENT_TURNS, (_ids([unsent.turn]),))
+    followed = spoken_of(connection) == spoken.count - 1
+    if followed and not late and not _is_noted(connection, thread):
+        connection.execute(_KNOW, (thread, spoken.digest))
+        connection.execute(_HEARD, (spoken.count,))
+
+
+def spoken_of(connection: sqlite3.Connection) -> int:
+    """Return how often the library was spoken in when all its conversations were here."""
+    return int(connection.execute(_SPOKEN).fetchone()[0])
+
+
+def digests(connection: sqlite3.Connection) -> dict[str, str]:
+    """Return which state of the project's each conversation is here in."""
+    return dict(connection.execute("select thread_id, digest from hosted_thread"))
+
+
+def keep_as_there(connection: sqlite3.Connection, thread: WholeThread) -> bool:
+    """Write a conversation exactly as the project has it.
+
+    Nothing is written, and False returned, while something of it is here alone.
+    """
+    connection.execute(_SENT_TURNS, (_ids(thread.turns),))
+    if _is_noted(connection, thread.id):
+        return False
+    kept = connection.execute(_KEPT, (thread.id,)).fetchone()
+    connection.execute("delete from thread where id = ?", (thread.id,))
+    _keep(connection, thread, kept)
+    for turn in thread.turns:
+        connection.execute(_KEEP_TURN, _row(turn, thread.id, turn.number))
+    connection.execute(_SENT_TURNS, (_ids(thread.turns),))
+    connection.execute(_KNOW, (thread.id, thread.digest))
+    return True
+
+
+def keep_if_whole(connection: sqlite3.Connection, thread: WholeThread) -> bool:
+    """Write a conversation as `keep_as_there` does, unless turns of it are gone there.
+
+    A project that was restored from a backup has lost some; all else is the next look's
+    affair.
+    """
+    here = {id_ for _, id_ in connection.execute(_NUMBERS, (thread.id,))}
+    if not here <= {turn.id for turn in thread.turns}:
+        return False
+    return keep_as_there(connection, thread)
+
+
+def put_together(connection: sqlite3.Connection, thread: WholeThread) -> None:
+    """Write a conversation as the project has it, with what only this file has of it.
+
+    Title, state and deletion are those of whichever was changed later; where both were
+    at the same time, this file's if they were changed here. A turn whose number another
+    has gets the next free one.
+    """
+    if keep_as_there(connection, thread):
+        return
+    kept = connection.execute(_KEPT, (thread.id,)).fetchone()
+    ours = thread.id in changed_here(connection)
+    if kept[0] < thread.updated_at or (kept[0] == thread.updated_at and not ours):
+        _keep(connection, thread, kept)
+        connection.execute(
+            "delete from unsent_thread where thread_id = ?", (thread.id,)
+        )
+    taken = dict(connection.execute(_NUMBERS, (thread.id,)).fetchall())
+    here = set(taken.values())
+    for turn in thread.turns:
+        if turn.id not in here:
+            number = turn.number
+            while number in taken:
+                number += 1
+            taken[number] = turn.id
+            connection.execute(_KEEP_TURN, _row(turn, thread.id, number))
+    connection.execute(_SENT_TURNS, (_ids(thread.turns),))
+
+
+def note_heard(
+    connection: sqlite3.Connection, threads: Collection[str], spoken: int
+) -> bool:
+    """Note that all conversations are here; what was there and is not any more goes."""
+    connection.execute(_GONE, (json.dumps(sorted(threads)),))
+    return connection.execute(_HEARD, (spoken,)).rowcount > 0
+
+
+def _without_turns(connection: sqlite3.Connection, id_: str) -> WholeThread:
+    row = connection.execute(_THREAD, (id_,)).fetchone()
+    return WholeThread(*(*row, ()))
+
+
+def _is_noted(connection: sqlite3.Connection, id_: str) -> bool:
+    """Say whether something of a conversation is here alone."""
+    return bool(connection.execute(_NOTED, {"id": id_}).fetchone()[0])
+
+
+def _ids(turns: Collection[WholeTurn]) -> str:
+    return json.dumps([turn.id for turn in turns])
+
+
+def _keep(
+    connection: sqlite3.Connection, thread: WholeThread, kept: Kept | None
+) -> None:
+    row = (
+        thread.id,
+        thread.title,
+        thread.created_at,
+        thread.updated_at,
+        thread.deleted_at,
+        _deletion(connection, thread, kept),
+        thread.state,
+    )
+    connection.execute(_KEEP, row)
+
+
+def _deletion(
+    connection: sqlite3.Connection, thread: WholeThread, kept: Kept | None
+) -> int | None:
+    """Return which deletion this was, among those of all conversations, by its time."""
+    if thread.deleted_at is None:
+        return None
+    if kept is not None and kept[1] == thread.deleted_at:
+        return kept[2]
+    asked = (thread.deleted_at, thread.id)
+    place = int(connection.execute(_DELETION, asked).fetchone()[0])
+    connection.execute(_PUSH_BACK, (place,))
+    return place
+
+
+def _row(turn: WholeTurn, thread: str, number: int) -> tuple[object, ...]:
+    return (
+        turn.id,
+        thread,
+        number,
+        turn.asked_at,
+        turn.state,
+        turn.price,
+        turn.usage,
+        turn.question,
+        turn.answer,
+        turn.output,
+    )

@@ -1,0 +1,190 @@
+"""The way to LangSmith's documented HTTP API: each request noted before it leaves.
+
+Its own client is not used: it reads a dozen variables of the shell (which project, how
+much, to whom else, a folder for what could not be sent), tells of the machine unasked,
+and sends from threads that nobody can wait for.
+"""
+
+import asyncio
+import json
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from lrwr.core.adapters.http.egress_log import Note, Noting
+from lrwr.core.adapters.http.rate_limit import Clock
+from lrwr.core.adapters.traces.errors import (
+    A_TRACE,
+    Sending,
+    by_status,
+    failed,
+    no_answer,
+)
+from lrwr.core.model.egress import Purpose, Sent
+
+if TYPE_CHECKING:
+    from httpx import AsyncClient, Response
+
+LANGSMITH = "https://api.smith.langchain.com"
+
+MOST_RUNS = 100
+"""Runs in one request: the service takes no more."""
+
+_EXISTS = 409
+"""The status of what is there already, be it of a try whose answer was lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """Which project, where the service is, and how it is asked.
+
+    Unless `texts`, no word of the writer's is sent. `timeout` is in seconds and bounds
+    one request. `own` says that the server is on this machine: no proxy is used.
+    """
+
+    project: str
+    base_url: str = LANGSMITH
+    texts: bool = False
+    timeout: float = 10.0
+    own: bool = False
+
+    @property
+    def host(self) -> str:
+        """Name the machine that is asked."""
+        return urlsplit(self.base_url).hostname or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request: a method, a path of the API, what is asked, and what is sent."""
+
+    method: str
+    path: str
+    query: Mapping[str, str | int] = field(default_factory=dict)
+    body: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back. `there` says that what was sent is there already."""
+
+    said: object
+    there: bool = False
+
+
+class Wire:
+    """Asks LangSmith. Nothing is imported or opened before the first request.
+
+    With `noting` each request is noted before it leaves. `sending` is for the sentences
+    on what goes wrong.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        noting: Noting | None,
+        clock: Clock,
+        sending: Sending = A_TRACE,
+    ) -> None:
+        self._connection = connection
+        self._noting = noting
+        self._clock = clock
+        self._sending = sending
+        self._about = Sent("langsmith", connection.host, Purpose.TRACES)
+
+    @asynccontextmanager
+    async def opened(self) -> "AsyncIterator[AsyncClient]":
+        """Lend out a connection, for one request after the other."""
+        http = await asyncio.to_thread(_open, self._connection)
+        async with http:
+            yield http
+
+    async def ask(
+        self,
+        http: "AsyncClient",
+        key: str,
+        call: Call,
+        expects: type | tuple[type, ...] = (dict, list),
+        within: float | None = None,
+    ) -> Reply:
+        """Return what comes back; `within` so many seconds, if not the whole time-out.
+
+        Raises:
+            Refused: LangSmith did not answer, or refused, or said something else.
+        """
+        async with aclosing(Note(self._noting, self._about)) as note:
+            response = await self._response(http, key, call, note, within)
+            if response.status_code == _EXISTS:
+                return Reply(None, there=True)
+            if not response.is_success:
+                raise by_status(
+                    response.status_code,
+                    response.headers,
+                    self._clock.today(),
+                    self._sending,
+                )
+            said = _read(response.content)
+            if not isinstance(said, expects):
+                raise no_answer()
+            note.whole()
+            return Reply(said)
+
+    async def _response(
+        self,
+        http: "AsyncClient",
+        key: str,
+        call: Call,
+        note: Note,
+        within: float | None,
+    ) -> "Response":
+        about = self._connection
+        if self._noting is not None:
+            http.event_hooks = {
+                "request": [note.on_request],
+                "response": [note.on_response],
+            }
+        try:
+            async with asyncio.timeout(about.timeout if within is None else within):
+                return await http.request(
+                    call.method,
+                    f"{about.base_url}{call.path}",
+                    params=call.query,
+                    headers={"x-api-key": key},
+                    json=call.body,
+                )
+        except Exception as error:  # the client lets anything of its libraries through
+            if _never_left(error):
+                note.unreached()
+            raise failed(error, about.timeout, self._sending, own=about.own) from error
+
+
+def _open(connection: Connection) -> "AsyncClient":
+    """Make the connection; it holds to no redirect and keeps no cookies."""
+    import httpx
+
+    # Reading the certificates takes a tenth of a second; what trusts nobody is free.
+    nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    encrypted = connection.base_url.startswith("https:")
+    return httpx.AsyncClient(
+        timeout=connection.timeout,
+        follow_redirects=False,
+        trust_env=not connection.own,
+        verify=True if encrypted else nobody,
+    )
+
+
+def _never_left(error: Exception) -> bool:
+    import httpx
+
+    return isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+
+
+def _read(body: bytes) -> object:
+    """Return what a reply says, None where it is no JSON."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,89 @@
+"""Following the change feed: what every keeper of vectors does alike."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from lrwr.core.model.chunks import ChunkId, Pipeline
+from lrwr.core.model.search import Scope, Scored
+from lrwr.core.ports.record_store import Change, ChangeFeed
+from lrwr.core.ports.vector_index import VectorIndex
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What a run of changes comes to: chunks to keep, with their vectors, and others.
+
+    `gone` are chunks that are not to be found, whether they ever were or not.
+    """
+
+    kept: tuple[Change, ...]
+    gone: tuple[ChunkId, ...]
+
+
+def settled(changes: Sequence[Change]) -> Settled:
+    """Return what `changes`, oldest first, come to: of each chunk the last one counts."""
+    last = {change.chunk: change for change in changes}
+    kept = tuple(change for change in last.values() if change.vector is not None)
+    gone = tuple(chunk for chunk, change in last.items() if change.vector is None)
+    return Settled(kept, gone)
+
+
+async def follow(
+    feed: ChangeFeed,
+    pipeline: Pipeline,
+    space: str,
+    apply: Callable[[Sequence[Change]], Awaitable[None]],
+    *,
+    after: int,
+    limit: int,
+) -> int:
+    """Apply what came after `after`, at most `limit` changes at once; return how much.
+
+    Raises:
+        StoreProblem: The records cannot be read.
+    """
+    applied = 0
+    while page := await feed.changes(pipeline, space, after=after, limit=limit):
+        await apply(page)
+        after = page[-1].seq
+        applied += len(page)
+    return applied
+
+
+Result = TypeVar("Result")
+
+
+class AskingIndex(ABC):
+    """Passes the questions of the `VectorIndex` port on."""
+
+    async def catch_up(self) -> int:
+        """Apply what changed in the records since the last call; return how much.
+
+        Raises:
+            StoreProblem: The records cannot be read.
+        """
+        return await self._ask(lambda index: index.catch_up())
+
+    async def nearest(
+        self, query: "NDArray[np.float32]", *, scope: Scope, limit: int
+    ) -> list[Scored]:
+        """Return at most `limit` chunks, best first; cosine, from -1.0 to 1.0."""
+        return await self._ask(
+            lambda index: index.nearest(query, scope=scope, limit=limit)
+        )
+
+    async def similarities(
+        self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
+    ) -> list[float]:
+        """Return the cosine of each chunk, in order; 0.0 where it has no vector."""
+        return await self._ask(lambda index: index.similarities(query, chunks))
+
+    @abstractmethod
+    async def _ask(self, ask: Callable[[VectorIndex], Awaitable[Result]]) -> Result:
+        """Return what an index that works answers."""

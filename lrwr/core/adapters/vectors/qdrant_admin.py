@@ -1,0 +1,54 @@
+"""Which collections on a Qdrant server are a library's, and taking them away."""
+
+from contextlib import suppress
+
+from lrwr.core.adapters.vectors.collection import Collection
+from lrwr.core.adapters.vectors.qdrant_http import Missing, Wire
+from lrwr.core.model.chunks import Pipeline
+
+
+def is_name_of_ours(name: str) -> bool:
+    """Say whether lrwr gives such names to collections, of whichever library."""
+    return any(name.startswith(f"lrwr-{pipeline.value}-") for pipeline in Pipeline)
+
+
+async def names_there(wire: Wire) -> list[str]:
+    """Return the collections on the server that lrwr made, sorted.
+
+    Raises:
+        ServiceUnavailable: The server did not answer, or does not let this key see.
+    """
+    listed = await wire.ask(lambda client: client.get_collections())
+    names = (one.name for one in listed.collections)
+    return sorted(name for name in names if is_name_of_ours(name))
+
+
+async def bears(wire: Wire, name: str) -> tuple[str, str]:
+    """Return the mark that a collection bears, and its library's name; empty: none.
+
+    Raises:
+        ServiceUnavailable: The server did not answer.
+    """
+    with suppress(Missing):
+        points = await wire.ask(
+            lambda client: client.retrieve(
+                name, [0], with_payload=True, with_vectors=False
+            )
+        )
+        said = (points[0].payload or {}) if points else {}
+        match said.get("mark"), said.get("epoch"):
+            case str() as mark, str() as epoch:
+                return mark, epoch.rpartition(".")[0]
+    return "", ""
+
+
+async def remove(wire: Wire, name: str) -> bool:
+    """Delete a collection; False when it was not there.
+
+    Raises:
+        ServiceUnavailable: The server did not do it.
+    """
+    if not await wire.ask(lambda client: client.collection_exists(name)):
+        return False
+    await Collection(wire, name, dimensions=1).forget()
+    return True

@@ -1,0 +1,264 @@
+"""The way to a Qdrant server: each request is noted, in time, and tried again here."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import aclosing
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import partial
+from math import ceil
+from typing import TYPE_CHECKING, TypeVar
+
+from lrwr.core.adapters.chat.connection import trusting_nobody
+from lrwr.core.adapters.http.egress_log import Note, Noting
+from lrwr.core.adapters.http.errors import Refused, asked_to_wait
+from lrwr.core.adapters.http.rate_limit import Clock, Pace, Turnstile
+from lrwr.core.model.egress import Purpose, Sent
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.settings.addresses import host_of
+
+if TYPE_CHECKING:
+    import httpx
+    from qdrant_client import AsyncQdrantClient
+
+_BUSY = frozenset({408, 429, 500, 502, 503, 504})
+"""States of a server in which waiting may help."""
+_EMBEDDED = 'or set [vectors] keeper = "embedded"'
+
+
+class Missing(Refused):
+    """The server has no such collection (any more)."""
+
+
+def by_status(status: int, server: str, after: float | None) -> Refused:
+    """Say what a refusal means; `after` are seconds that the server asks to wait."""
+    if status in _BUSY:
+        reason = "has more requests than it takes" if status == 429 else "failed"
+        return Refused(
+            f"{server} {reason} ({status})",
+            hint="Search again later.",
+            retryable=True,
+            after=after,
+        )
+    if status == 404:
+        return Missing(
+            f"{server} does not have what is asked for ({status})",
+            hint=f"Check `vectors.url`, {_EMBEDDED}.",
+            retryable=False,
+        )
+    message, hint = _for_good(status)
+    return Refused(f"{server} {message} ({status})", hint=hint, retryable=False)
+
+
+def refusal(error: Exception, timeout: float, server: str) -> ServiceUnavailable:
+    """Say what an error of the client means, or of the libraries below it."""
+    import httpx
+
+    for cause in _causes(error):
+        if isinstance(cause, ServiceUnavailable):
+            return _once_more(cause)
+        if isinstance(cause, TimeoutError | httpx.TimeoutException):
+            return Refused(
+                f"{server} did not answer within {timeout:g} seconds",
+                hint="Search again, or raise `vectors.timeout`.",
+                retryable=True,
+            )
+        if isinstance(cause, httpx.ConnectError | httpx.ProxyError):
+            return Refused(
+                f"{server} cannot be reached",
+                hint=f"Start it, correct `vectors.url`, {_EMBEDDED}.",
+                retryable=True,
+            )
+        if isinstance(cause, httpx.TransportError):
+            return Refused(
+                f"{server} broke off in the middle of its answer",
+                hint="Search again.",
+                retryable=True,
+            )
+    return nonsense(server)
+
+
+def nonsense(server: str) -> Refused:
+    """Say that an answer was none."""
+    return Refused(
+        f"{server} answered with something that is no answer of Qdrant's",
+        hint=f"Check `vectors.url`, {_EMBEDDED}.",
+        retryable=False,
+    )
+
+
+def unreached(error: Exception) -> bool:
+    """Say whether nobody took the request."""
+    import httpx
+
+    never = httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout
+    return any(isinstance(cause, never) for cause in _causes(error))
+
+
+def _for_good(status: int) -> tuple[str, str]:
+    match status:
+        case 401:
+            hint = "Set the key anew with `lrwr config set-key qdrant`."
+            return "does not accept the key", hint
+        case 403:
+            hint = "Set a key that may write, with `lrwr config set-key qdrant`."
+            return "does not let this key do what is needed", hint
+        case 413:
+            hint = f"Raise the size of requests that it takes, {_EMBEDDED}."
+            return "takes no requests of this size", hint
+        case _ if status < 400:
+            hint = "Set `vectors.url` to the address where the server itself is."
+            return "wants to be asked elsewhere", hint
+        case _:
+            return "refused the request", f"Check `vectors.url`, {_EMBEDDED}."
+
+
+def _once_more(told: ServiceUnavailable) -> ServiceUnavailable:
+    """Return what lrwr itself has said below the client, to be raised above it."""
+    if isinstance(told, Refused):
+        return type(told)(
+            str(told), hint=told.hint, retryable=told.retryable, after=told.after
+        )
+    return ServiceUnavailable(str(told), hint=told.hint)
+
+
+def _causes(error: Exception) -> Iterator[BaseException]:
+    """Yield an error and what lies below it: the client wraps what its libraries say."""
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        source = getattr(cause, "source", None)
+        cause = source if isinstance(source, BaseException) else cause.__cause__
+
+
+QDRANT = "http://127.0.0.1:6333"
+"""Where a server of one's own is, unless it was put elsewhere."""
+PATIENCE_AFAR = 10.0
+PATIENCE_HERE = 2.0
+"""Seconds after which no request is made again: a search waits meanwhile, and this
+machine can compare by itself."""
+_AT_ONCE = 4
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """Where the server is, and how it is asked.
+
+    `timeout` is in seconds and bounds one request. `own` says that the server is on this
+    machine: no proxy is used.
+    """
+
+    url: str = QDRANT
+    key: str = field(default="", repr=False)
+    timeout: float = 15.0
+    own: bool = True
+
+    @property
+    def host(self) -> str:
+        """The machine that is asked."""
+        return host_of(self.url)
+
+
+class Wire:
+    """Asks one server, and lets a request that failed be made again.
+
+    With `noting` nothing is sent that was not noted before. Nothing is imported or
+    opened before the first request. `connect` makes the client, in a thread.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        noting: Noting | None = None,
+        clock: Clock | None = None,
+        connect: "Callable[[], AsyncQdrantClient] | None" = None,
+    ) -> None:
+        self.connection = connection
+        self.clock = clock or Clock()
+        self._noting = noting
+        self._connect = connect or self._connected
+        patience = PATIENCE_HERE if connection.own else PATIENCE_AFAR
+        self._turnstile = Turnstile(Pace(_AT_ONCE, patience=patience), self.clock)
+        self._note: ContextVar[Note] = ContextVar("note")
+        self._opening = asyncio.Lock()
+        self._client: AsyncQdrantClient | None = None
+
+    async def ask(self, call: "Callable[[AsyncQdrantClient], Awaitable[T]]") -> T:
+        """Return what `call` gets with one request, after as many tries as it takes.
+
+        Raises:
+            Refused: The server cannot be reached, refused, or sent nonsense.
+            ServiceUnavailable: The request could not be noted, and was not sent.
+        """
+        async with self._turnstile.place():
+            return await self._turnstile.trying(partial(self._once, call))
+
+    async def aclose(self) -> None:
+        """Let go of connections. Safe to call twice."""
+        async with self._opening:
+            client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    async def _once(self, call: "Callable[[AsyncQdrantClient], Awaitable[T]]") -> T:
+        client = await self._opened()
+        about = Sent("qdrant", self.connection.host, Purpose.VECTORS)
+        async with aclosing(Note(self._noting, about)) as note:
+            token = self._note.set(note)
+            try:
+                async with asyncio.timeout(self.connection.timeout):
+                    answer = await call(client)
+            except Exception as error:  # the client lets anything through
+                if unreached(error):
+                    note.unreached()
+                raise refusal(error, self.connection.timeout, self._server) from error
+            finally:
+                self._note.reset(token)
+            note.whole()
+            return answer
+
+    @property
+    def _server(self) -> str:
+        return "Your Qdrant server" if self.connection.own else "Qdrant"
+
+    async def _opened(self) -> "AsyncQdrantClient":
+        async with self._opening:
+            if self._client is None:
+                self._client = await asyncio.to_thread(self._connect)
+            return self._client
+
+    def _connected(self) -> "AsyncQdrantClient":
+        """Import the client, which takes a second, and make it; nothing is sent.
+
+        The key goes along as a header of ours: the client would warn of it wherever the
+        address is none of https, and that was looked at before.
+        """
+        from qdrant_client import AsyncQdrantClient
+
+        connection = self.connection
+        return AsyncQdrantClient(
+            url=connection.url,
+            timeout=ceil(connection.timeout),
+            headers={"api-key": connection.key} if connection.key else {},
+            check_compatibility=False,
+            event_hooks={
+                "request": [self._on_request],
+                "response": [self._on_response],
+            },
+            follow_redirects=False,
+            trust_env=not connection.own,
+            verify=True if connection.url.startswith("https:") else trusting_nobody(),
+        )
+
+    async def _on_request(self, request: "httpx.Request") -> None:
+        if self._noting is not None:
+            await self._note.get().on_request(request)
+
+    async def _on_response(self, response: "httpx.Response") -> None:
+        """Say what a refusal means, before the client drops half of what it says."""
+        await self._note.get().on_response(response)
+        if not response.is_success:
+            after = asked_to_wait(response.headers, now=self.clock.today())
+            raise by_status(response.status_code, self._server, after)

@@ -1,0 +1,272 @@
+"""An answer held against the words it cites: what they do not bear out is marked.
+
+Nothing is taken out of an answer but numbers that stand for nothing. What it has from
+the web has marks of its own, and bears out nothing of the book. English rules.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from lrwr.core.attribution.citations import same_words
+from lrwr.core.model.query_terms import STOP_WORDS, WORD, light_stem, plain_word
+from lrwr.core.model.text import Span, SplitSentences
+from lrwr.core.model.turns import Citation, Mode, WebCitation
+from lrwr.core.nlp.dialogue.quote_lookup import find_quote
+from lrwr.core.web.citations import WEB_MARK, marked_apart, web_numbers
+
+MARK = re.compile(r"\[\s*(\d+(?:\s*[,;–-]\s*\d+)*)\s*\]")
+"""The number of a citation in an answer, or several: [3], [1, 4], [2-5]."""
+
+_MARK_AND_SPACE = re.compile(r"([^\S\n]*)" + MARK.pattern)
+_ANY_MARK = re.compile(rf"{MARK.pattern}|{WEB_MARK.pattern}")
+_ANY_MARK_AND_SPACE = re.compile(rf"[^\S\n]*(?:{_ANY_MARK.pattern})")
+
+BORNE = 0.3
+"""The share of a sentence's content words that must stand in what it cites. Fair
+paraphrase keeps at least its names and nouns, about every third word; less than that
+is shared by any two sentences about one person."""
+
+QUOTED_WORDS = 4
+"""Words from which on quotation marks claim that somebody said just that: fewer may
+be a title, a name or irony."""
+
+_QUOTED = re.compile(r"“(?P<curly>[^“”]+)”|\"(?P<straight>[^\"\n]+)\"")
+_MARKS = re.compile(rf"(?:(?:{MARK.pattern}|{WEB_MARK.pattern})[^\S\n]*)+")
+_ELLIPSIS = re.compile(r"[\[(]?(?:…|\.\s?\.\s?\.)[\])]?")
+_LINE = re.compile(r"[^\n]+")
+_BULLET = re.compile(r"\s*(?:[-*•>#]+|\d+[.)])\s+")
+_SILENT = re.compile(
+    r"\b(?:text|story|manuscript|novel|book|pages?|passages?|excerpts?|material|canon)\b"
+    r"[^.!?]*\b(?:not|never|nothing|nobody|nowhere|no|silent|leaves?|unknown)\b"
+    r"|\b(?:not|never|nothing|nobody|nowhere|no|unknown)\b"
+    r"[^.!?]*\b(?:text|story|manuscript|novel|book|pages?|passages?|excerpts?|material"
+    r"|canon)\b|n['’]t (?:say|tell|know|mention)",
+    re.IGNORECASE,
+)
+"""Saying that the text is silent rests on no words of it."""
+
+_NO_NOTES: Mapping[int, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A sentence of an answer without its marks' numbers, and those numbers.
+
+    `web` are those of the web's marks.
+    """
+
+    span: Span
+    words: frozenset[str]
+    numbers: tuple[int, ...]
+    web: tuple[int, ...]
+
+
+def checked(
+    answer: str,
+    citations: Sequence[Citation],
+    sentences: SplitSentences,
+    *,
+    mode: Mode = Mode.ANALYTICAL,
+    notes: Mapping[int, str] = _NO_NOTES,
+    decided: Sequence[str] = (),
+    web: Sequence[WebCitation] = (),
+    own: Collection[str] = (),
+) -> tuple[str, tuple[Citation, ...], tuple[Span, ...]]:
+    """Return the answer, what it cites, and the stretches that nothing bears out.
+
+    A number that does not exist is taken out of the text; spans are of the text that
+    is returned, in order. A quotation of `QUOTED_WORDS` words or more must stand in
+    the cited words. So must, in an analytical answer, enough of each sentence;
+    `notes` are what the material says beside a number, and count with it. A sentence
+    without a number may rest on what the writer has `decided`. Questions, headings,
+    the cited words themselves and sentences that call the text silent need none.
+    What is marked as from the `web` must stand there; beside a number of the text, the
+    text must have its share in it, and without one it may have no name that is the
+    book's `own`: the words of such names, plain.
+    """
+    known = {citation.number: citation for citation in citations}
+    pages = {page.number: page for page in web}
+    text = _without_strange_numbers(
+        marked_apart(answer, frozenset(pages)), frozenset(known)
+    )
+    said = list(_sentences(text, sentences))
+    used = {n for mark in MARK.finditer(text) for n in _plain_numbers(mark[1])}
+    cited = tuple(known[number] for number in sorted(used))
+    doubtful = set(_misquoted(text, cited, pages))
+    if mode is Mode.ANALYTICAL:
+        support = {n: _stems(f"{known[n].text}\n{notes.get(n, '')}") for n in used}
+        support[0] = _stems("\n".join(decided))
+        outside = {n: _stems(f"{one.title}\n{one.text}") for n, one in pages.items()}
+        doubtful.update(
+            one.span
+            for one in said
+            if not (
+                _is_from_web(one, support, outside)
+                and (one.numbers or not _names(one, text, own))
+                if one.web
+                else _is_borne(one, support, text) or _is_quoted(one, text, cited)
+            )
+        )
+    return text, cited, tuple(sorted(doubtful))
+
+
+def without_marks(answer: str) -> str:
+    """Return an answer without its numbers: those of one turn mean nothing to another."""
+    return _ANY_MARK_AND_SPACE.sub("", answer)
+
+
+def _without_strange_numbers(answer: str, known: frozenset[int]) -> str:
+    def kept(mark: re.Match[str]) -> str:
+        numbers = _listed(mark[2], known)
+        if numbers == _plain_numbers(mark[2]):
+            return mark[0]
+        told = ", ".join(str(number) for number in numbers)
+        return f"{mark[1]}[{told}]" if told else ""
+
+    before = ""
+    while before != answer:  # what is taken out may leave a new mark: "[[9]8]"
+        before, answer = answer, _MARK_AND_SPACE.sub(kept, answer)
+    return answer
+
+
+def _plain_numbers(inside: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d{1,6}", inside)]
+
+
+def _listed(inside: str, known: frozenset[int]) -> list[int]:
+    """Return the numbers that exist of a mark's inside, ranges filled in, in order."""
+    found: list[int] = []
+    for part in re.split(r"\s*[,;]\s*", inside):
+        ends = [int(end) for end in re.findall(r"\d{1,6}(?!\d)", part)]
+        if not ends or len(ends) != len(re.findall(r"\d+", part)):
+            continue  # a number with more digits than any citation has
+        low, high = ends[0], ends[-1]
+        found += sorted(number for number in known if low <= number <= high)
+    return list(dict.fromkeys(found))
+
+
+def _sentences(text: str, split: SplitSentences) -> Iterator[_Said]:
+    """Yield what is said, line by line.
+
+    A mark belongs to the words before it; to those after it at a line's beginning.
+    """
+    bodies: list[tuple[int, Span]] = []
+    for line in _LINE.finditer(text):
+        first = True
+        for span in split(line[0]):
+            whole = Span(line.start() + span.start, line.start() + span.end)
+            if len(body := _body(text, whole)):
+                bodies.append((line.start() if first else body.start, body))
+                first = False
+    ends = [*(since for since, _ in bodies[1:]), len(text)]
+    for (since, body), until in zip(bodies, ends, strict=False):
+        marks = MARK.finditer(text, since, until)
+        numbers = {number for mark in marks for number in _plain_numbers(mark[1])}
+        words = _stems(_ANY_MARK.sub(" ", text[body.start : body.end]))
+        web = tuple(web_numbers(text[since:until]))
+        yield _Said(body, words, tuple(sorted(numbers)), web)
+
+
+def _body(text: str, span: Span) -> Span:
+    """Return a sentence without marks and a bullet before it."""
+    start = span.start
+    while found := (
+        _ANY_MARK.match(text, start, span.end) or _BULLET.match(text, start, span.end)
+    ):
+        start = found.end()
+    while start < span.end and text[start].isspace():
+        start += 1
+    return Span(start, span.end)
+
+
+def _is_borne(said: _Said, support: Mapping[int, frozenset[str]], text: str) -> bool:
+    told = text[said.span.start : said.span.end].rstrip()
+    if not said.words or told.endswith(("?", ":")) or _is_heading(text, said.span):
+        return True
+    nothing: frozenset[str] = frozenset()
+    words = nothing.union(*(support[number] for number in said.numbers or (0,)))
+    if len(said.words & words) >= BORNE * len(said.words):
+        return True
+    return not said.numbers and _SILENT.search(told) is not None
+
+
+def _is_from_web(
+    said: _Said,
+    support: Mapping[int, frozenset[str]],
+    outside: Mapping[int, frozenset[str]],
+) -> bool:
+    """Say whether the pages named bear a sentence out, and the text its share of it."""
+    nothing: frozenset[str] = frozenset()
+    own = nothing.union(*(support[number] for number in said.numbers))
+    theirs = nothing.union(*(outside[number] for number in said.web))
+    if said.numbers and said.words.isdisjoint(own - theirs):
+        return False
+    return len(said.words & (own | theirs)) >= BORNE * len(said.words)
+
+
+def _names(said: _Said, text: str, own: Collection[str]) -> bool:
+    words = WORD.findall(text[said.span.start : said.span.end])
+    return any(word[0].isupper() and plain_word(word) in own for word in words)
+
+
+def _is_quoted(said: _Said, text: str, cited: Sequence[Citation]) -> bool:
+    """Say whether a sentence is itself words that the answer cites."""
+    told = _ANY_MARK.sub("", text[said.span.start : said.span.end])
+    words = [one.text for one in cited]
+    return len(WORD.findall(told)) >= QUOTED_WORDS and _stands(told, words)
+
+
+def _is_heading(text: str, span: Span) -> bool:
+    line = text[text.rfind("\n", 0, span.start) + 1 : span.end]
+    return (
+        line.lstrip().startswith("#")
+        or re.fullmatch(r"\s*\*\*[^*]+\*\*", line) is not None
+    )
+
+
+def _misquoted(
+    text: str, cited: Sequence[Citation], pages: Mapping[int, WebCitation]
+) -> Iterator[Span]:
+    for found in _QUOTED.finditer(text):
+        quote = _ANY_MARK.sub("", found["curly"] or found["straight"])
+        if len(WORD.findall(quote)) < QUOTED_WORDS:
+            continue
+        sources = _attributed(text, found.end(), cited, pages)
+        if not _stands(quote, [one.text for one in sources]):
+            yield Span(found.start(), found.end())
+
+
+def _attributed(
+    text: str, end: int, cited: Sequence[Citation], pages: Mapping[int, WebCitation]
+) -> Sequence[Citation | WebCitation]:
+    """Return what a quotation that ends at `end` says it is from: the web, where the
+    next mark of its line is the web's; else the text."""
+    line = text[end:].partition("\n")[0]
+    before_next = line[: quote.start()] if (quote := _QUOTED.search(line)) else line
+    mark = _ANY_MARK.search(before_next) or _ANY_MARK.search(line)
+    group = _MARKS.match(line, mark.start()) if mark else None
+    named = web_numbers(group[0]) if group else []
+    own = cited if not named or MARK.search(group[0] if group else "") else ()
+    return [*own, *(pages[number] for number in named)]
+
+
+def _stands(quote: str, texts: Sequence[str]) -> bool:
+    """Say whether cited words hold a quote, whole or between what it leaves out."""
+    if any(_holds(text, quote) for text in texts):
+        return True
+    parts = [part for part in _ELLIPSIS.split(quote) if WORD.search(part)]
+    return len(parts) > 1 and all(
+        any(_holds(text, part) for text in texts) for part in parts
+    )
+
+
+def _holds(text: str, quote: str) -> bool:
+    words = " ".join(text[span.start : span.end] for span in find_quote(quote, text))
+    return bool(words) and same_words(words, quote)
+
+
+def _stems(text: str) -> frozenset[str]:
+    words = (plain_word(word) for word in WORD.findall(text))
+    return frozenset(light_stem(word) for word in words if word not in STOP_WORDS)

@@ -1,0 +1,192 @@
+"""Who is who, as far as one has read: a name in the text to a name to show."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from lrwr.core.bible.horizon import Sight
+from lrwr.core.canon.conflicts import person_of
+from lrwr.core.canon.model import Names, plain
+from lrwr.core.model.cast import Alias, Cast, Character
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.facts import Fact
+from lrwr.core.nlp.names.lookup import is_misread_place
+from lrwr.core.ports.story_store import FirstSeen
+
+_ARTICLE = re.compile(r"(?:the|a|an) ")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A character as far as one has read; `character.name` is the name to show.
+
+    `character.aliases` are those seen, most mentioned first. `first` is where, None
+    for somebody who is in no text.
+    """
+
+    character: Character
+    first: FirstSeen | None
+
+
+class Roll:
+    """The cast at a horizon. Keeps the whole cast's names to itself.
+
+    A fact names people by whatever the text or a reader calls them; `shown` gives
+    what to call them here, or nothing where that would give something away.
+    """
+
+    def __init__(
+        self, cast: Cast, first_seen: Sequence[FirstSeen], sight: Sight, names: Names
+    ) -> None:
+        self._cast = cast
+        self._sight = sight
+        self._names = names
+        self._index = _index(cast)
+        self._counted: dict[DocumentId, Mapping[str, int]] = {}
+        self._rows: dict[str, list[FirstSeen]] = {}
+        for row in first_seen:
+            if sight.sees(row.document, (row.span,)):
+                self._rows.setdefault(row.character, []).append(row)
+
+    @cached_property
+    def seen(self) -> Mapping[str, Seen]:
+        """Those in sight, by their name in the whole cast, most mentioned first."""
+        found = {c.name: self._seen(c) for c in self._cast.characters}
+        there = [(name, seen) for name, seen in found.items() if seen is not None]
+        return dict(sorted(there, key=lambda pair: -pair[1].character.mentions))
+
+    def person(self, name: str) -> str:
+        """Return the name in the whole cast of whoever is called so; empty if nobody.
+
+        A name that several people share is nobody's.
+        """
+        people = self._index.get(name_key(name), ())
+        return people[0] if len(people) == 1 else ""
+
+    def shown(self, name: str) -> str:
+        """Return what to call whoever a fact calls `name`; empty if not to be named."""
+        person = self.person(name)
+        if person:
+            seen = self.seen.get(person)
+            return seen.character.name if seen else ""
+        return name if self._sight.names(name) else ""
+
+    def misread(self, fact: Fact) -> bool:
+        """Say whether a fact takes a person for a place."""
+        return is_misread_place(fact, self._cast)
+
+    def betrays(self, text: str) -> bool:
+        """Say whether `text` names somebody in a form that is not in sight yet."""
+        return self._unseen is not None and bool(self._unseen.search(text))
+
+    @cached_property
+    def _unseen(self) -> re.Pattern[str] | None:
+        if not self._sight.bounded:
+            return None
+        forms = {
+            name
+            for character in self._cast.characters
+            for name in (character.name, *(a.name for a in character.aliases))
+        }
+        seen = (a.name for s in self.seen.values() for a in s.character.aliases)
+        return any_of(forms.difference(seen))
+
+    def _seen(self, character: Character) -> Seen | None:
+        rows = self._rows.get(character.name, [])
+        if self._sight.bounded and not rows:
+            return None
+        aliases = self._aliases(character, rows)
+        called = {alias.name for alias in aliases}
+        name = character.name
+        if self._sight.bounded and name not in called:
+            name = aliases[0].name
+        told = [row for row in rows if self._sight.tells(row.document)]
+        place = min(told or rows, key=self._place, default=None)
+        certainty = character.certainty
+        if self._confirmed(character):
+            certainty = Certainty.CONFIRMED
+        return Seen(
+            replace(character, name=name, aliases=aliases, certainty=certainty), place
+        )
+
+    def _aliases(
+        self, character: Character, rows: Sequence[FirstSeen]
+    ) -> tuple[Alias, ...]:
+        if not rows:
+            return character.aliases
+        counts: dict[str, int] = {}
+        told = [row for row in rows if self._sight.tells(row.document)]
+        for row in told or rows:
+            counts[row.alias] = counts.get(row.alias, 0) + self._mentions(row)
+        known = {alias.name: alias for alias in character.aliases}
+        if not self._sight.bounded:
+            counts = {name: counts.get(name, 0) for name in (*known, *counts)}
+        plainly = Alias("", 0, character.certainty)
+        found = [
+            replace(known.get(name, plainly), name=name, mentions=count)
+            for name, count in counts.items()
+        ]
+        return tuple(sorted(found, key=lambda alias: (-alias.mentions, alias.name)))
+
+    def _mentions(self, row: FirstSeen) -> int:
+        """Count a name as far as one has read; the row counts in the whole document."""
+        if self._sight.whole(row.document):
+            return row.mentions
+        return min(row.mentions, self._counts(row.document).get(row.alias, 1))
+
+    def _counts(self, document: DocumentId) -> Mapping[str, int]:
+        if document not in self._counted:
+            forms = {a.name for c in self._cast.characters for a in c.aliases}
+            text = self._sight.prefix(document)
+            self._counted[document] = occurrences(text, forms)
+        return self._counted[document]
+
+    def _confirmed(self, character: Character) -> bool:
+        names = self._names
+        sure = {*names.confirmed, *names.renamed, *names.renamed.values()}
+        sure.update(name for pair in names.split for name in pair)
+        for canonical, others in names.merged.items():
+            sure.update((canonical, *others))
+        own = {plain(alias.name) for alias in character.aliases}
+        own |= {person_of(names, name) for name in own}
+        return not sure.isdisjoint(own | {plain(character.name)})
+
+    def _place(self, row: FirstSeen) -> tuple[int, str, int]:
+        return self._sight.key(row.document, row.span.start)
+
+
+def occurrences(text: str, forms: Collection[str]) -> dict[str, int]:
+    """Count each form in `text`, the longest that fits first, as whole words."""
+    pattern = any_of(forms)
+    counts: dict[str, int] = {}
+    for found in pattern.finditer(text) if pattern else ():
+        counts[found[0]] = counts.get(found[0], 0) + 1
+    return counts
+
+
+def any_of(forms: Collection[str]) -> re.Pattern[str] | None:
+    """Return what finds any of `forms` as whole words, the longest first."""
+    longest = sorted(filter(None, forms), key=lambda form: (-len(form), form))
+    if not longest:
+        return None
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest))})(?!\w)")
+
+
+def name_key(name: str) -> str:
+    """Return what two spellings of one name share: no case, points or article."""
+    words = re.sub(r"[^\w' ]+", " ", name.replace("’", "'")).casefold()
+    return _ARTICLE.sub("", " ".join(words.split()), count=1)
+
+
+def _index(cast: Cast) -> dict[str, tuple[str, ...]]:
+    index: dict[str, tuple[str, ...]] = {}
+    for form, people in cast.shared.items():
+        index[name_key(form)] = tuple(people)
+    for character in cast.characters:
+        for name in (character.name, *(alias.name for alias in character.aliases)):
+            others = index.get(name_key(name), ())
+            if character.name not in others:
+                index[name_key(name)] = (*others, character.name)
+    return index

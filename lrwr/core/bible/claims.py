@@ -1,0 +1,129 @@
+"""Facts in sight, and many facts that say the same made one claim."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from lrwr.core.bible.characters import Roll
+from lrwr.core.bible.horizon import Sight
+from lrwr.core.bible.values import Claim, Evidence
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.facts import RULES, WRITER, About, Fact, WorldField
+from lrwr.core.model.query_terms import WORD, light_stem, plain_word
+from lrwr.core.ports.story_store import Known
+
+_ARTICLES = frozenset({"a", "an", "the"})
+_GENERIC = frozenset({"colour", "color", "exact", "full", "current", "present"})
+"""Words that say nothing of which attribute is meant."""
+
+
+_NAMING = frozenset({"target", "hearer", "involved", "pov", WorldField.CONNECTED.value})
+"""Fields and details that hold a character's name and nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A fact in sight, and the words that it rests on."""
+
+    fact: Fact
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """The facts in sight, in story order, and those who are in sight."""
+
+    found: tuple[Found, ...]
+    roll: Roll
+    sight: Sight
+
+    def about(self, about: About) -> list[Found]:
+        """Return the facts about one kind of thing."""
+        return [one for one in self.found if one.fact.about is about]
+
+
+def gather(known: Iterable[Known], roll: Roll, sight: Sight) -> Material:
+    """Return what of `known` is in sight: all of its words are, and all that it names.
+
+    A reader who knows the whole book may have worded a fact by names that come later.
+    """
+    seen = [one for one in known if sight.knows(one)]
+    seen.sort(key=lambda one: sight.key(one.document, one.fact.spans[0].start))
+    found = (
+        Found(
+            replace(one.fact, details=tuple(_told(one.fact.details, roll))),
+            sight.evidence(
+                one.document, one.fact.spans, one.fact.keeper, one.fact.certainty
+            ),
+        )
+        for one in seen
+        if one.fact.field in _NAMING
+        or not (roll.betrays(one.fact.value) or roll.betrays(one.fact.field))
+    )
+    return Material(tuple(found), roll, sight)
+
+
+def _told(details: Iterable[tuple[str, str]], roll: Roll) -> Iterator[tuple[str, str]]:
+    """Yield the details that name nobody out of sight; mere names are looked up."""
+    for name, text in details:
+        words = text.partition(":")[2] if name == "feels" else text
+        if name in _NAMING or not roll.betrays(words):
+            yield name, text
+
+
+def claims(said: Iterable[tuple[str, str, Evidence]]) -> tuple[Claim, ...]:
+    """Make one claim of all that say the same; each is label, value and words.
+
+    `said` is in story order, and so are the claims, the writer's before all others.
+    A claim is worded as the writer has it, else as it is said first.
+    """
+    groups: dict[tuple[str, str], list[tuple[str, str, Evidence]]] = {}
+    for label, value, evidence in said:
+        key = (attribute_key(label), value_key(value))
+        groups.setdefault(key, []).append((label, value, evidence))
+    made = [_claim(group) for group in groups.values()]
+    return tuple(sorted(made, key=lambda claim: not claim.writers))
+
+
+def _claim(group: Sequence[tuple[str, str, Evidence]]) -> Claim:
+    label, value, _ = min(group, key=lambda one: one[2].keeper != WRITER)
+    evidence = distinct(one for _, _, one in group)
+    return Claim(value, evidence, surest(evidence), label)
+
+
+def distinct(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
+    """Return each place once, with whoever is surest of it."""
+    found: dict[object, Evidence] = {}
+    for one in evidence:
+        place = (one.document, one.spans)
+        if place not in found or _rank(one.certainty) < _rank(found[place].certainty):
+            found[place] = one
+    return tuple(found.values())
+
+
+def surest(evidence: Iterable[Evidence]) -> Certainty:
+    """Return the greatest certainty; none without evidence."""
+    ranked = sorted((one.certainty for one in evidence), key=_rank)
+    return ranked[0] if ranked else Certainty.NOT_EVALUATED
+
+
+def readers(known: Iterable[Known]) -> tuple[str, ...]:
+    """Return the language models that have read anything."""
+    keepers = {one.fact.keeper for one in known} - {RULES, WRITER}
+    return tuple(sorted(keepers))
+
+
+def value_key(text: str) -> str:
+    """Return what two wordings of one value share: no case, points or articles."""
+    words = (plain_word(word) for word in WORD.findall(text))
+    return " ".join(word for word in words if word not in _ARTICLES) or text.casefold()
+
+
+def attribute_key(text: str) -> str:
+    """Return what two names of one attribute share: "Eyes" and "eye colour"."""
+    words = value_key(text.replace("_", " ")).split()
+    told = [light_stem(word) for word in words if word not in _GENERIC]
+    return " ".join(told or words)
+
+
+def _rank(certainty: Certainty) -> int:
+    return list(Certainty).index(certainty)

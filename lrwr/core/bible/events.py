@@ -1,0 +1,268 @@
+"""The world, what happens, who tells whom, scenes in short: made of claims."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from lrwr.core.bible.characters import name_key
+from lrwr.core.bible.claims import Found, Material, claims, surest
+from lrwr.core.bible.values import (
+    Claim,
+    Evidence,
+    Moment,
+    MomentKind,
+    NarrativeEvent,
+    Quote,
+    SceneTold,
+    Told,
+    WorldElement,
+)
+from lrwr.core.model.cast import Cast
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.facts import (
+    RULES,
+    WRITER,
+    About,
+    CharacterField,
+    Fact,
+    StoryGridTag,
+    WorldField,
+)
+from lrwr.core.ports.story_store import Said
+
+
+def world_of(material: Material) -> tuple[WorldElement, ...]:
+    """Return the things of the world, in the order in which they come up.
+
+    What a reader takes for a place and is a person's name is none.
+    """
+    groups: dict[str, list[Found]] = {}
+    for found in material.about(About.WORLD):
+        if found.fact.subject and material.sight.names(found.fact.subject):
+            groups.setdefault(name_key(found.fact.subject), []).append(found)
+    elements = (_element(group, material) for group in groups.values())
+    return tuple(one for one in elements if one is not None)
+
+
+def events_of(material: Material) -> tuple[NarrativeEvent, ...]:
+    """Return what happens, in story order, each event once."""
+    events: dict[tuple[object, ...], NarrativeEvent] = {}
+    for found in material.about(About.EVENT):
+        fact, roll = found.fact, material.roll
+        involved = filter(None, map(roll.shown, fact.all_details("involved")))
+        tag = fact.detail("story_grid_tag")
+        place = (found.evidence.document, found.evidence.spans, fact.value)
+        event = NarrativeEvent(
+            description=fact.value or found.evidence.text,
+            characters_involved=tuple(dict.fromkeys(involved)),
+            emotional_weight=dict(_feelings(fact.all_details("feels"), material)),
+            story_grid_tag="" if tag == StoryGridTag.NONE else tag,
+            evidence=found.evidence,
+        )
+        events.setdefault(place, event)
+    return tuple(events.values())
+
+
+def told_of(material: Material) -> tuple[Told, ...]:
+    """Return who tells whom what, in story order."""
+    found = (
+        Told(
+            material.roll.shown(one.fact.subject),
+            material.roll.shown(one.fact.detail("hearer")),
+            one.fact.value,
+            one.evidence,
+        )
+        for one in material.about(About.TOLD)
+    )
+    return tuple(told for told in found if told.teller)
+
+
+def timeline_of(
+    events: Sequence[NarrativeEvent],
+    told: Sequence[Told],
+    scenes: Sequence[SceneTold],
+    material: Material,
+) -> tuple[Moment, ...]:
+    """Return what happens and what is told, in story order.
+
+    A chapter of which no event is known is there with its key sentences.
+    """
+    moments = [
+        Moment(MomentKind.EVENT, e.description, e.characters_involved, e.evidence)
+        for e in events
+    ]
+    eventful = {(m.evidence.document, m.evidence.chapter) for m in moments}
+    moments += (
+        Moment(MomentKind.TOLD, t.what, tuple(filter(None, (t.teller, t.hearer))), t.evidence)
+        for t in told
+    )  # fmt: skip
+    moments += (
+        Moment(MomentKind.SENTENCE, sentence.text, scene.present, sentence)
+        for scene in scenes
+        if (scene.document, scene.chapter) not in eventful
+        for sentence in scene.key_sentences
+    )
+    return tuple(sorted(moments, key=lambda m: _key(m.evidence, material)))
+
+
+def quotes_of(said: Iterable[Said], material: Material) -> tuple[Quote, ...]:
+    """Return what is said in sight, in story order."""
+    sight = material.sight
+    seen = [one for one in said if sight.sees(one.document, one.quotation.spans)]
+    seen.sort(key=lambda one: sight.key(one.document, one.quotation.spans[0].start))
+    return tuple(_quote(one, material) for one in seen)
+
+
+def _quote(said: Said, material: Material) -> Quote:
+    quotation = said.quotation
+    speaker, certainty = _named(quotation.speaker, quotation.certainty, material)
+    addressee, sureness = _named(
+        quotation.addressee, quotation.addressee_certainty, material
+    )
+    words = material.sight.evidence(
+        said.document, quotation.spans, RULES, certainty, joint=" "
+    )
+    return Quote(speaker, addressee, sureness, words)
+
+
+def _named(
+    name: str, certainty: Certainty, material: Material
+) -> tuple[str, Certainty]:
+    shown = material.roll.shown(name) if name else ""
+    return shown, certainty if shown else Certainty.NOT_EVALUATED
+
+
+def _element(found: Sequence[Found], material: Material) -> WorldElement | None:
+    group = [one for one in found if not material.roll.misread(one.fact)]
+    if len(group) < len(found) and not _claims(group, WorldField.ELEMENT_TYPE):
+        return None
+    written = [f for f in group if f.fact.keeper == WRITER]
+    evidence = [one.evidence for one in group]
+    return WorldElement(
+        name=(written or group)[0].fact.subject,
+        element_types=_claims(group, WorldField.ELEMENT_TYPE),
+        descriptions=_claims(group, WorldField.DESCRIPTION),
+        connected_characters=claims(
+            ("", name, one.evidence)
+            for one in group
+            if one.fact.field == WorldField.CONNECTED
+            and (name := material.roll.shown(one.fact.value))
+        ),
+        certainty=surest(evidence),
+    )
+
+
+def _claims(group: Sequence[Found], field: WorldField) -> tuple[Claim, ...]:
+    return claims(
+        ("", found.fact.value or found.evidence.text, found.evidence)
+        for found in group
+        if found.fact.field == field
+    )
+
+
+def _feelings(said: Iterable[str], material: Material) -> Iterator[tuple[str, str]]:
+    for one in said:
+        who, _, feeling = one.partition(":")
+        shown = material.roll.shown(who.strip())
+        if shown and feeling.strip():
+            yield shown, feeling.strip()
+
+
+def _key(evidence: Evidence, material: Material) -> tuple[int, str, int]:
+    return material.sight.key(evidence.document, evidence.spans[0].start)
+
+
+_KIND = "kind"
+_ATTRIBUTE = "attribute"
+_TARGET = "target"
+_HEARER = "hearer"
+Topic: TypeAlias = tuple[About, str, str]
+"""What a fact is about, whom, and which of their qualities."""
+Sayings: TypeAlias = Mapping[str, Set[DocumentId]]
+"""What is said on one topic, in order, and the documents that say it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """One thing that is known otherwise now.
+
+    `subject` is whom or what it is about, empty for an event; `what` names the
+    quality, and is empty for a gap that the writer marked in words. What was not known
+    has no `before`, what is not known now no `after`.
+    """
+
+    about: About
+    subject: str
+    what: str
+    before: str = ""
+    after: str = ""
+
+
+def topic_of(fact: Fact, words: str) -> tuple[Topic, str]:
+    """Return what a fact is about, and what it says; `words` are those it rests on."""
+    what = fact.field.replace("_", " ")
+    said = " ".join((fact.value or words).split())
+    if fact.field == CharacterField.ATTRIBUTE:
+        what = fact.detail(_ATTRIBUTE) or what
+    elif fact.field == CharacterField.RELATIONSHIP:
+        what = fact.detail(_KIND) or what
+        said = " ".join(filter(None, (fact.detail(_TARGET), fact.value))) or said
+    elif fact.about is About.GAP and fact.keeper in (RULES, WRITER):
+        what = ""  # the words say it all
+    elif fact.about is About.TOLD:
+        what = f"told {fact.detail(_HEARER)}".strip()
+    return (fact.about, fact.subject, what), said or what
+
+
+def shifts(
+    before: Mapping[Topic, Sayings], after: Mapping[Topic, Sayings]
+) -> Iterator[Shift]:
+    """Yield what differs, by topic; one thing said in the place of another is a change.
+
+    It is in its place where both are all that is new and gone on the topic, or in one
+    document. What merely moved has not changed. A gap is never in another's place.
+    """
+    for topic in sorted(before.keys() | after.keys()):
+        old, new = before.get(topic, {}), after.get(topic, {})
+        taken = [said for said in old if said not in new]
+        added = [said for said in new if said not in old]
+        pairs: list[tuple[str, str]] = []
+        if topic[0] is not About.GAP and (taken or added):
+            pairs = _pairs(old, new, taken, added)
+        yield from (Shift(*topic, before=one, after=other) for one, other in pairs)
+        told = {said for pair in pairs for said in pair}
+        yield from (Shift(*topic, before=said) for said in taken if said not in told)
+        yield from (Shift(*topic, after=said) for said in added if said not in told)
+
+
+def _pairs(
+    old: Sayings, new: Sayings, taken: Collection[str], added: Collection[str]
+) -> list[tuple[str, str]]:
+    if len(taken) == len(added) == 1:
+        return list(zip(taken, added, strict=True))
+    found: dict[tuple[str, str], None] = {}
+    documents = {document for sayings in (old, new) for d in sayings.values() for document in d}  # fmt: skip
+    for document in sorted(documents):
+        less = [said for said in old if _only(said, document, old, new)]
+        more = [said for said in new if _only(said, document, new, old)]
+        if len(less) == len(more) == 1 and (less[0] in taken or more[0] in added):
+            found[less[0], more[0]] = None
+    return list(found)
+
+
+def _only(said: str, document: DocumentId, here: Sayings, there: Sayings) -> bool:
+    return document in here[said] and document not in there.get(said, ())
+
+
+def strangers(cast: Cast, others: Cast) -> tuple[str, ...]:
+    """Return those of a cast no form of whose name is known in the other, sorted."""
+    known = {alias.name for one in others.characters for alias in one.aliases}
+    known |= {one.name for one in others.characters} | set(others.shared)
+    return tuple(
+        sorted(
+            one.name
+            for one in cast.characters
+            if not known & {one.name, *(alias.name for alias in one.aliases)}
+        )
+    )

@@ -1,0 +1,161 @@
+"""Which later scenes touch what was changed: the new state's scenes, in story order."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lrwr.core.bible.characters import any_of
+from lrwr.core.bible.projection import Knowledge
+from lrwr.core.bible.values import Evidence, SceneTold
+from lrwr.core.model.documents import DocumentId
+
+_Place = tuple[int, float]
+"""A document's rank in story order, and a character of it."""
+
+_BEFORE_ALL: _Place = (-1, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A scene that touches a fact; `says` that it still says the old value, in `line`."""
+
+    document: DocumentId
+    line: int
+    chapter: int
+    scene: int
+    says: bool = False
+
+
+class Later:
+    """Finds the scenes after a place. `names` are new names of documents, by the old."""
+
+    def __init__(
+        self,
+        before: Knowledge,
+        after: Knowledge,
+        scenes: Sequence[SceneTold],
+        names: Mapping[DocumentId, DocumentId],
+    ) -> None:
+        self._before = before
+        self._after = after
+        self._names = names
+        self._scenes = scenes
+        self._ranks = {document: n for n, document in enumerate(after.order.story)}
+        self._known: dict[tuple[str, bool], tuple[SceneTold, ...]] = {}
+        self._same: dict[DocumentId, tuple[int, int]] = {}
+
+    def touched(
+        self,
+        subject: str,
+        person: str | None,
+        was: Sequence[Evidence],
+        now: Sequence[Evidence],
+        still: Sequence[Evidence],
+    ) -> tuple[Touched, ...]:
+        """Return the scenes after a fact's place that touch it, in story order.
+
+        It is about `person`, as the new state calls them; or about a thing, or somebody
+        unknown, and None: then scenes count that name the `subject`. The place is that of the new
+        words, else where the old ones were; a note comes before all scenes. `still` are
+        the places that say the old value in the new state.
+        """
+        place = self._place(was, now)
+        found: dict[tuple[int, float, int], Touched] = {}
+        for scene in self._there(subject, person):
+            at = (self._ranks[scene.document], scene.span.start)
+            if at > place:
+                found[*at, scene.scene] = Touched(
+                    scene.document, scene.lines.first, scene.chapter, scene.scene
+                )
+        for one in still:
+            self._add(one, place, found)
+        return tuple(found[key] for key in sorted(found))
+
+    def _add(
+        self,
+        one: Evidence,
+        place: _Place,
+        found: dict[tuple[int, float, int], Touched],
+    ) -> None:
+        rank = self._ranks.get(one.document)
+        if rank is None or one.chapter is None or one.scene is None:
+            return
+        at = (rank, one.spans[0].start)
+        if at <= place:
+            return
+        same = (scene for scene in self._scenes if _holds(scene, one))
+        start = next((scene.span.start for scene in same), at[1])
+        found[rank, start, one.scene] = Touched(
+            one.document, one.lines.first, one.chapter, one.scene, says=True
+        )
+
+    def _there(self, subject: str, person: str | None) -> tuple[SceneTold, ...]:
+        key = (subject if person is None else person, person is None)
+        if key not in self._known:
+            if person is None:
+                found = self._naming(subject)
+            else:
+                found = tuple(s for s in self._scenes if person in s.present)
+            self._known[key] = found
+        return self._known[key]
+
+    def _naming(self, thing: str) -> tuple[SceneTold, ...]:
+        pattern = any_of([thing])
+        return tuple(
+            scene
+            for scene in self._scenes
+            if pattern
+            and pattern.search(
+                self._after.texts[scene.document].text,
+                scene.span.start,
+                scene.span.end,
+            )
+        )
+
+    def _place(self, was: Sequence[Evidence], now: Sequence[Evidence]) -> _Place:
+        told = [
+            (self._ranks[one.document], float(one.spans[0].start))
+            for one in now
+            if one.document in self._ranks
+        ]
+        if told:
+            return min(told)
+        if now:
+            return _BEFORE_ALL
+        return min((self._moved(one) for one in was), default=_BEFORE_ALL)
+
+    def _moved(self, one: Evidence) -> _Place:
+        """Return where the words would stand now that stood there once."""
+        story = self._before.order.story
+        if one.document not in story:
+            return _BEFORE_ALL
+        document = self._names.get(one.document, one.document)
+        if document in self._ranks:
+            at = self._carried(one.spans[0].start, one.document, document)
+            return self._ranks[document], at
+        earlier = story[: story.index(one.document)]
+        names = (self._names.get(other, other) for other in earlier)
+        return max((self._ranks.get(name, -1) for name in names), default=-1), float("inf")  # fmt: skip
+
+    def _carried(self, at: int, was: DocumentId, document: DocumentId) -> int:
+        """Return where a character is now; what was written anew has its beginning."""
+        old, new = self._before.texts[was].text, self._after.texts[document].text
+        if was not in self._same:
+            head = _alike(old, new)
+            tail = _alike(old[head:][::-1], new[head:][::-1])
+            self._same[was] = head, tail
+        head, tail = self._same[was]
+        if at < head:
+            return at
+        return at + len(new) - len(old) if at >= len(old) - tail else head
+
+
+def _holds(scene: SceneTold, one: Evidence) -> bool:
+    start = one.spans[0].start
+    return scene.document == one.document and scene.span.start <= start < scene.span.end
+
+
+def _alike(one: str, other: str) -> int:
+    """Return how many characters two texts begin with that are the same."""
+    pairs = enumerate(zip(one, other, strict=False))
+    differ = (n for n, (left, right) in pairs if left != right)
+    return next(differ, min(len(one), len(other)))

@@ -1,0 +1,303 @@
+"""Whom and what of the bible a name means, and which names a question holds.
+
+Only the bible is looked at, so nothing that comes after its horizon is ever named.
+English rules.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lrwr.core.bible.service import cast_of
+from lrwr.core.bible.values import Bible, CharacterProfile, WorldElement
+from lrwr.core.model.query_terms import STOP_WORDS, WORD, plain_word
+from lrwr.core.model.text import Span
+from lrwr.core.nlp.names import lookup
+from lrwr.core.nlp.names.lexicon import is_no_name
+from lrwr.core.nlp.names.overrides import plain
+from lrwr.core.nlp.names.titles import SHORTENED, TITLES
+
+EXACT = 0.95
+"""The question has a name as the bible has it. Not 1.0: some names are words, too."""
+
+NEARLY = 0.75
+"""A part of a name, a slip of the keyboard, or a name that several share: as a rule
+it is meant, now and then somebody else is."""
+
+STRANGER = 0.6
+"""A capitalised word that the bible does not hold: a name in most cases, but maybe a
+title or an emphasis. Just enough to be looked for."""
+
+_ARTICLES = frozenset({"the", "a", "an"})
+_SHORTEST = 4
+"""The fewest letters of a name that is matched with a slip in it."""
+
+_BACK = 40
+"""Characters before a word that are looked at for the end of a sentence."""
+
+_PARTICLES = frozenset({"of", "the", "in", "and", "de", "von", "van", "la"})
+_OPENERS = frozenset(
+    {
+        "compare", "contrast", "describe", "explain", "find", "give", "imagine", "list",
+        "name", "quote", "recap", "remind", "show", "summarise", "summarize",
+        "suppose", "tell",
+    }
+)  # fmt: skip
+"""Verbs that open a request and are capitalised for no other reason."""
+
+_SPEAKER = frozenset({"i", "i'm", "i'll", "i've", "i'd", "i’m", "i’ll", "i’ve", "i’d"})
+_PAUSE = re.compile(
+    rf"[?!;:,\n]|\b(?!(?:{'|'.join(sorted(SHORTENED))})\.)\w+\.\s", re.IGNORECASE
+)
+"""What never stands inside of a name."""
+
+
+class Kind(StrEnum):
+    """What a name in a question names."""
+
+    PERSON = "PERSON"
+    THING = "THING"
+    STRANGER = "STRANGER"
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A name in a question: where, what it is, and the name it goes by.
+
+    A name of a bible is given as the bible has it, save one that several people share.
+    `elements` are the things of the world that it names.
+    """
+
+    span: Span
+    kind: Kind
+    name: str
+    confidence: float
+    elements: tuple[WorldElement, ...] = ()
+
+
+def people_called(name: str, bible: Bible) -> tuple[CharacterProfile, ...]:
+    """Return everybody whom `name` may mean: by a form, else in part or by a slip."""
+    exact = people_exactly(name, bible)
+    if exact:
+        return exact
+    meant = lookup.resolve(name, cast_of(bible))
+    return tuple(one for one in bible.characters if one.name in meant)
+
+
+def people_exactly(name: str, bible: Bible) -> tuple[CharacterProfile, ...]:
+    """Return everybody who is called `name`, but for case and an article."""
+    wanted = plain(_bare(name))
+    return tuple(
+        one
+        for one in bible.characters
+        if wanted and wanted in {plain(form) for form in _all_names(one)}
+    )
+
+
+def elements_called(name: str, bible: Bible) -> tuple[WorldElement, ...]:
+    """Return every thing that `name` may mean: by name, else in part or by a slip."""
+    wanted = name_key(name)
+    if not wanted:
+        return ()
+    return (
+        elements_exactly(name, bible)
+        or tuple(one for one in bible.world if _shares(wanted, name_key(one.name)))
+        or tuple(one for one in bible.world if _slipped(wanted, name_key(one.name)))
+    )
+
+
+def elements_exactly(name: str, bible: Bible) -> tuple[WorldElement, ...]:
+    """Return every thing called `name`, but for case, an article and a plural."""
+    wanted = name_key(name)
+    return tuple(one for one in bible.world if wanted and name_key(one.name) == wanted)
+
+
+def name_key(name: str) -> str:
+    """Return a thing's name as it is compared: tide rule for The Tide Rules'."""
+    words = [plain_word(word) for word in WORD.findall(name)]
+    if len(words) > 1 and words[0] in _ARTICLES:
+        words.pop(0)
+    if words:
+        words.append(_singular(words.pop()))
+    return " ".join(words)
+
+
+def named_in(text: str, bible: Bible) -> tuple[Named, ...]:
+    """Return the names that `text` holds, in order; of two in one place the longer.
+
+    Somebody and something of one name are one, a person with elements.
+    """
+    people, things = list(_people_in(text, bible)), list(_things_in(text, bible))
+    known = [one for one in people if not _covered(one.span, things)]
+    own = {one.span: one for one in known}
+    for thing in things:
+        if thing.span in own:
+            same = own[thing.span]
+            known.remove(same)
+            known.append(_both(same, thing))
+        elif not _covered(thing.span, people):
+            known.append(thing)
+    known += _strangers_in(text, [one.span for one in known])
+    return tuple(sorted(known, key=lambda one: one.span))
+
+
+def every_name(bible: Bible) -> frozenset[str]:
+    """Return every form of every name, of characters and of things."""
+    people = (name for one in bible.characters for name in _all_names(one))
+    return frozenset(people) | {element.name for element in bible.world}
+
+
+def _all_names(one: CharacterProfile) -> Iterator[str]:
+    yield one.name
+    yield from (form.name for form in one.aliases)
+    yield from (claim.value for claim in one.also_called)
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"['’]s?\s*$", "", name.strip(" ?!,;:"))
+
+
+def _singular(word: str) -> str:
+    kept = len(word) < _SHORTEST or word.endswith(("ss", "us", "is"))
+    return word if kept else word.removesuffix("s")
+
+
+def _shares(one: str, other: str) -> bool:
+    """Say whether all words of one name are among those of the other."""
+    words, others = set(one.split()), set(other.split())
+    return bool(others) and (words <= others or others <= words)
+
+
+def _slipped(wanted: str, name: str) -> bool:
+    allowed = 1 if len(wanted) < 2 * _SHORTEST else 2
+    if len(wanted) < _SHORTEST or wanted[:1] != name[:1]:
+        return False
+    return lookup.slips(wanted, name, allowed) <= allowed
+
+
+def _covered(span: Span, others: Sequence[Named]) -> bool:
+    """Say whether a longer name holds this one."""
+    return any(other.span.holds(span) and other.span != span for other in others)
+
+
+def _both(person: Named, thing: Named) -> Named:
+    sure = max(person.confidence, thing.confidence)
+    return Named(person.span, Kind.PERSON, person.name, sure, thing.elements)
+
+
+def _people_in(text: str, bible: Bible) -> Iterator[Named]:
+    cast = cast_of(bible)
+    for span, who in lookup.names_in_question(_opened_low(text), cast):
+        words = text[span.start : span.end]
+        exact = len(who) == 1 and lookup.is_name(words, cast)
+        name = who[0] if len(who) == 1 else words
+        yield Named(span, Kind.PERSON, name, EXACT if exact else NEARLY)
+
+
+def _opened_low(text: str) -> str:
+    """Return `text` without the capitals that open sentences: "did Nell" of "Did Nell".
+
+    Where there is no other capital it stays as it is: whoever writes none at all may
+    mean a name by any word.
+    """
+    letters = list(text)
+    for word in WORD.finditer(text):
+        common = _is_common(word[0]) and word[0].lower() not in TITLES
+        if word[0][0].isupper() and common and _opens(text, word.start()):
+            letters[word.start()] = word[0][0].lower()
+    low = "".join(letters)
+    return text if low == low.lower() else low
+
+
+def _things_in(text: str, bible: Bible) -> Iterator[Named]:
+    """Yield the things of the world; the longest name at each place counts."""
+    keys: dict[str, list[WorldElement]] = {}
+    for element in bible.world:
+        key = name_key(element.name)
+        if key and key not in STOP_WORDS:
+            keys.setdefault(key, []).append(element)
+    words, at = list(WORD.finditer(text)), 0
+    while at < len(words):
+        size, span = _longest(text, words[at:], keys)
+        if span is not None:
+            found = keys[name_key(text[span.start : span.end])]
+            yield Named(span, Kind.THING, found[0].name, EXACT, tuple(found))
+        at += size
+
+
+def _longest(
+    text: str, words: Sequence[re.Match[str]], keys: Collection[str]
+) -> tuple[int, Span | None]:
+    """Return how many words the longest name takes that begins here, and where."""
+    if words[0][0].lower() in _ARTICLES:
+        return 1, None
+    most = max((len(key.split()) for key in keys), default=0)
+    for size in range(min(most, len(words)), 0, -1):
+        span = _between(words[0], words[size - 1])
+        stretch = text[span.start : span.end]
+        if name_key(stretch) in keys and not _PAUSE.search(stretch):
+            return size, span
+    return 1, None
+
+
+def _between(first: re.Match[str], last: re.Match[str]) -> Span:
+    """Return the span of a name, without the `'s` after it."""
+    return Span(first.start(), last.start() + len(_bare(last[0])))
+
+
+def _strangers_in(text: str, taken: Sequence[Span]) -> Iterator[Named]:
+    """Yield capitalised names that lie outside of `taken`.
+
+    A word that opens a sentence is one only if it owns something or has company.
+    """
+    if text.isupper():
+        return
+    for run in _runs(text, taken):
+        span = _between(run[0], run[-1])
+        owns = span.end < run[-1].end()
+        common = all(_is_common(word[0]) for word in run)
+        if not common and (len(run) > 1 or owns or not _opens(text, span.start)):
+            yield Named(span, Kind.STRANGER, text[span.start : span.end], STRANGER)
+
+
+def _runs(text: str, taken: Sequence[Span]) -> Iterator[list[re.Match[str]]]:
+    """Yield the capitalised words that stand side by side, small ones between them."""
+    covered = {at for span in taken for at in range(span.start, span.end)}
+    run: list[re.Match[str]] = []
+    small: list[re.Match[str]] = []
+    for word in WORD.finditer(text):
+        before = (small or run or [word])[-1]
+        beside = not text[before.end() : word.start()].strip(" .")
+        free = word.start() not in covered
+        if run and free and beside and word[0] in _PARTICLES:
+            small.append(word)
+            continue
+        capital = free and _may_be_name(text, word)
+        if run and not (capital and beside):
+            yield run
+            run, small = [], []
+        if capital:
+            run += [*small, word]
+            small = []
+    if run:
+        yield run
+
+
+def _may_be_name(text: str, word: re.Match[str]) -> bool:
+    if not word[0][0].isupper() or word[0].lower() in _SPEAKER:
+        return False
+    return not (_is_common(word[0]) and _opens(text, word.start()))
+
+
+def _opens(text: str, start: int) -> bool:
+    """Say whether a sentence begins at `start`; what follows a title is inside one."""
+    before = text[max(0, start - _BACK) : start].rstrip(" \n\"'“‘(")
+    if not before or before[-1] in "!?":
+        return True
+    return before[-1] == "." and before.split()[-1][:-1].lower() not in SHORTENED
+
+
+def _is_common(word: str) -> bool:
+    bare = plain_word(word)
+    return is_no_name(word) or bare in STOP_WORDS or bare in _OPENERS

@@ -1,0 +1,326 @@
+"""From the text of `lrwr.canon.toml` to the canon, or to a refusal with its line."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+
+from lrwr.core.canon.conflicts import contradictions, undecided
+from lrwr.core.canon.model import (
+    Canon,
+    Intended,
+    Names,
+    Place,
+    Question,
+    plain,
+    plain_path,
+)
+from lrwr.core.model.documents import DocumentId, DocumentType
+from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.settings.parser import nearest_name
+
+TABLES: Mapping[str, tuple[str, ...]] = {
+    "types": (),
+    "order": ("story",),
+    "pov": (),
+    "names": ("merged", "split", "renamed", "ignored", "confirmed"),
+}
+"""Every table, and the keys it may hold; none means a key for each document."""
+
+ROWS: Mapping[str, tuple[str, ...]] = {
+    "answer": ("about", "attribute", "answer"),
+    "wont_say": ("about", "attribute"),
+    "intentional": ("about", "attribute", "one", "other", "because"),
+}
+"""Every table that may stand many times, and the keys it may hold; `about` may miss, and
+`because`."""
+
+_AT = r" \(at (?:line (?P<line>\d+), column \d+|end of document)\)$"
+_HEADER = r"\s*\[+(?P<key>[^\n]*?)\]+\s*(?:#.*)?"
+_KEY = r"""\s*(?P<key>(?:"(?:[^"\\]|\\.)*"|'[^']*'|[\w.\-]|[ \t])+?)\s*="""
+_LONGEST = 500
+_DECIDE = "Decide for one of them."
+_NAMES_TAKE = 'It looks like this: split = [["Mags", "Maggie"]]'
+
+
+def canon_of(text: str, file: str) -> Canon:
+    """Return the canon that a file says; `file` is what the writer knows it by.
+
+    Raises:
+        SettingsProblem: The text is no TOML, or says what no decision means.
+    """
+    text = text.removeprefix("\ufeff")
+    try:
+        content = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _broken(text, file, str(error)) from error
+    return _Reader(text, file).canon(content)
+
+
+class _Reader:
+    """Reads one file; knows its lines only when something is wrong with it."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self._text = text
+        self._file = file
+
+    def canon(self, content: Mapping[str, object]) -> Canon:
+        for name in content:
+            self._known(name, (*TABLES, *ROWS), (name,), "table")
+        tables = {name: self._table(content.get(name, {}), (name,)) for name in TABLES}
+        for name, keys in TABLES.items():
+            for key in tables[name] if keys else ():
+                self._known(key, keys, (name, key), "setting")
+        canon = Canon(
+            types=self._types(tables["types"]),
+            order=self._order(tables["order"].get("story", [])),
+            points_of_view=self._points_of_view(tables["pov"]),
+            names=self._names(tables["names"]),
+            answers=self._questions("answer", content.get("answer", [])),
+            unsaid=tuple(self._questions("wont_say", content.get("wont_say", []))),
+            intentional=self._intended(content.get("intentional", [])),
+        )
+        for _, sentence in undecided(canon):
+            raise self._refusal(("wont_say",), sentence.rstrip("."), _DECIDE)
+        return canon
+
+    def _types(self, table: Mapping[str, object]) -> dict[DocumentId, DocumentType]:
+        found: dict[DocumentId, DocumentType] = {}
+        for key, value in table.items():
+            where = ("types", key)
+            document = self._document(key, where, found)
+            word = str(value).lower()
+            if word not in list(DocumentType):
+                near = nearest_name(word, DocumentType) or "scene"
+                raise self._refusal(
+                    where,
+                    f"the type of {document} cannot be {value!r}",
+                    f'Write one of {", ".join(DocumentType)}, such as "{near}".',
+                )
+            found[document] = DocumentType(word)
+        return found
+
+    def _order(self, value: object) -> tuple[DocumentId, ...]:
+        where = ("order", "story")
+        found: dict[DocumentId, None] = {}
+        for name in self._texts(value, where):
+            found[self._document(name, where, found)] = None
+        return tuple(found)
+
+    def _points_of_view(self, table: Mapping[str, object]) -> dict[Place, str]:
+        found: dict[Place, str] = {}
+        for key, value in table.items():
+            place = Place.read(key)
+            if place is None or place in found:
+                raise self._refusal(
+                    ("pov", key),
+                    f"`{key}` is named twice" if place else f"`{key}` is no place",
+                    'Write it as "ch5.md", "book.md#The Mill" or "book.md#ch5:s2".',
+                )
+            found[place] = self._name(value, ("pov", key))
+        return found
+
+    def _names(self, table: Mapping[str, object]) -> Names:
+        at = "names"
+        merged = self._table(table.get("merged", {}), (at, "merged"))
+        renamed = self._table(table.get("renamed", {}), (at, "renamed"))
+        names = Names(
+            merged={
+                self._name(key, (at, "merged", key)): tuple(
+                    self._each_name(value, (at, "merged", key))
+                )
+                for key, value in merged.items()
+            },
+            split=tuple(self._pairs(table.get("split", []))),
+            renamed={
+                self._name(key, (at, "renamed", key)): self._name(
+                    value, (at, "renamed", key)
+                )
+                for key, value in renamed.items()
+            },
+            ignored=tuple(self._each_name(table.get("ignored", []), (at, "ignored"))),
+            confirmed=tuple(
+                self._each_name(table.get("confirmed", []), (at, "confirmed"))
+            ),
+        )
+        self._check(names, len(merged), len(renamed))
+        return names
+
+    def _pairs(self, value: object) -> Iterator[tuple[str, str]]:
+        where = ("names", "split")
+        if not isinstance(value, list):
+            raise self._refusal(where, "`split` is no list of pairs", _NAMES_TAKE)
+        for pair in value:
+            names = list(self._each_name(pair, where))
+            if len(names) != 2:
+                raise self._refusal(where, f"{pair} is no pair of names", _NAMES_TAKE)
+            one, other = sorted(names)
+            yield one, other
+
+    def _check(self, names: Names, merged: int, renamed: int) -> None:
+        if merged != len(names.merged) or renamed != len(names.renamed):
+            raise self._refusal(("names",), "a name stands there twice", "Keep one.")
+        for name, sentence in contradictions(names):
+            wheres = [
+                ("names", kind, name) for kind in ("renamed", "merged", "ignored")
+            ]
+            where = next((w for w in wheres if self._line(w)), ("names",))
+            raise self._refusal(where, sentence.rstrip("."), _DECIDE)
+
+    def _questions(self, table: str, value: object) -> dict[Question, str]:
+        """Return what each row of `table` asks, and its answer, empty without one."""
+        found: dict[Question, str] = {}
+        for number, row in enumerate(self._rows(table, value), start=1):
+            at = (table, str(number))
+            for key in row:
+                self._known(key, ROWS[table], (*at, key), "setting")
+            about = row.get("about", "")
+            question = Question(
+                self._name(about, (*at, "about")) if about != "" else "",
+                self._name(row.get("attribute", ""), (*at, "attribute")),
+            )
+            if question in found:
+                raise self._refusal(at, f"{question} stands there twice", "Keep one.")
+            found[question] = ""
+            if "answer" in ROWS[table]:
+                answer = row.get("answer", "")
+                found[question] = self._name(answer, (*at, "answer"), "answer")
+        return found
+
+    def _intended(self, value: object) -> dict[Intended, str]:
+        table, found = "intentional", dict[Intended, str]()
+        for number, row in enumerate(self._rows(table, value), start=1):
+            at = (table, str(number))
+            for key in row:
+                self._known(key, ROWS[table], (*at, key), "setting")
+            about, attribute, one, other = (
+                self._name(row.get(key, ""), (*at, key)) for key in ROWS[table][:4]
+            )
+            meant = Intended(about, attribute, one, other)
+            if meant in found:
+                raise self._refusal(at, f"{meant} stands there twice", "Keep one.")
+            why = row.get("because", "")
+            found[meant] = self._name(why, (*at, "because"), "reason") if why else ""
+        return found
+
+    def _rows(self, table: str, value: object) -> list[Mapping[str, object]]:
+        if isinstance(value, list) and all(isinstance(row, dict) for row in value):
+            return value
+        raise self._refusal(
+            (table,),
+            f"`{table}` is a table that may stand many times",
+            f"Write [[{table}]] on a line of its own, and what it holds below.",
+        )
+
+    def _table(self, value: object, where: tuple[str, ...]) -> Mapping[str, object]:
+        if isinstance(value, dict):
+            return value
+        raise self._refusal(
+            where,
+            f"`{'.'.join(where)}` is a table, not a value",
+            f"Write [{'.'.join(where)}] on a line of its own, and what it holds below.",
+        )
+
+    def _texts(self, value: object, where: tuple[str, ...]) -> list[str]:
+        if isinstance(value, list) and all(isinstance(part, str) for part in value):
+            return value
+        raise self._refusal(
+            where,
+            f"`{where[-1]}` is no list of texts",
+            'Write it in brackets, as in ["one", "two"].',
+        )
+
+    def _document(
+        self, text: str, where: tuple[str, ...], found: Iterable[DocumentId]
+    ) -> DocumentId:
+        document = plain_path(text)
+        if not document or document in found:
+            what = f"{document} is named twice" if document else "a file has no name"
+            raise self._refusal(where, what, "Keep one of the two lines.")
+        return document
+
+    def _each_name(self, value: object, where: tuple[str, ...]) -> Iterator[str]:
+        for name in self._texts(value, where):
+            yield self._name(name, where)
+
+    def _name(self, value: object, where: tuple[str, ...], what: str = "name") -> str:
+        name = plain(value) if isinstance(value, str) else ""
+        if name and name.isprintable():
+            return name
+        raise self._refusal(
+            where, f"{value!r} is no {what}", f"Write the {what} as a text in quotes."
+        )
+
+    def _known(
+        self, name: str, names: Iterable[str], where: tuple[str, ...], what: str
+    ) -> None:
+        if name in names:
+            return
+        near = nearest_name(name, names)
+        meant = f"; did you mean `{near}`?" if near else ""
+        every = ", ".join(names)
+        raise self._refusal(
+            where,
+            f"unknown {what} `{'.'.join(where)}`{meant}",
+            f"Use one of these: {every}; if a newer lrwr wrote it, update this one.",
+        )
+
+    def _refusal(
+        self, where: tuple[str, ...], message: str, hint: str
+    ) -> SettingsProblem:
+        line = next(
+            filter(None, (self._line(where[:n]) for n in range(len(where), 0, -1))), 0
+        )
+        at = f"{self._file}:{line}" if line else self._file
+        return SettingsProblem(f"{at}: {message}", hint=hint)
+
+    def _line(self, where: tuple[str, ...]) -> int:
+        return lines_of_keys(self._text).get(where, 0)
+
+
+def lines_of_keys(text: str) -> dict[tuple[str, ...], int]:
+    """Return the line of each table and key, counted from 1, the first if several.
+
+    A row of a table that stands many times is found by its number, from "1", too.
+    """
+    found: dict[tuple[str, ...], int] = {}
+    rows: dict[tuple[str, ...], int] = {}
+    table: tuple[str, ...] = ()
+    for number, whole in enumerate(text.split("\n"), start=1):
+        line = whole[:_LONGEST]  # a key is short, and a long line would take its time
+        if header := re.fullmatch(_HEADER, line):
+            table = _path(header["key"])
+            found.setdefault(table, number)
+            if line.lstrip().startswith("[["):
+                rows[table] = rows.get(table, 0) + 1
+                table = (*table, str(rows[table]))
+                found.setdefault(table, number)
+        elif key := re.match(_KEY, line):
+            path = (*table, *_path(key["key"]))
+            for end in range(len(table) + 1, len(path) + 1):
+                found.setdefault(path[:end], number)
+    return found
+
+
+def _path(key: str) -> tuple[str, ...]:
+    try:
+        level: object = tomllib.loads(f"{key} = 0")
+    except ValueError:
+        return ()
+    path: list[str] = []
+    while isinstance(level, dict):
+        name, level = next(iter(level.items()))
+        path.append(name)
+    return tuple(path)
+
+
+def _broken(text: str, file: str, problem: str) -> SettingsProblem:
+    at = re.search(_AT, problem)
+    line = at["line"] if at else None
+    if at and line is None:
+        line = str(len(text.rstrip().split("\n")))
+    where = f"{file}:{line}" if line else file
+    return SettingsProblem(
+        f"{where}: this is not valid TOML: {re.sub(_AT, '', problem)}",
+        hint="Mend that line; nothing is decided or undone until then. Names and files"
+        ' stand in quotes, as in "Nell Tallow" = ["Wren"].',
+    )

@@ -1,0 +1,324 @@
+"""What is known for one question: of the people, the things and the moments it names."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from lrwr.core.bible.name_lookup import name_key
+from lrwr.core.bible.service import cast_of
+from lrwr.core.bible.values import (
+    Bible,
+    CharacterProfile,
+    Evidence,
+    Gap,
+    GapState,
+    Moment,
+    Quote,
+    Relation,
+    SceneTold,
+    WorldElement,
+)
+from lrwr.core.chat.context.items import SURE
+from lrwr.core.chat.context.witness import Witness
+from lrwr.core.chat.extractive.question_parts import chapters_in, words_of_chapters
+from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.model.query_terms import content_words, light_stem
+from lrwr.core.model.search import Passage
+from lrwr.core.model.turns import Intent, Intention, Plan, Resolved, Source
+from lrwr.core.ports.story_store import Role
+from lrwr.core.retrieval.people import people_asked
+from lrwr.core.retrieval.service import SearchResult
+
+MOMENTS = 12
+LINES = 60
+SCENES = 6
+"""How much of each is handed on, at most; the prompt's own budget cuts further."""
+
+NEAREST = 2
+"""Passages whose scenes are those meant, where a question names no place."""
+
+SHARED = 2
+"""Words that a question and what is left open share at least to be of one thing."""
+
+_T = TypeVar("_T")
+
+
+def gather(
+    question: Question,
+    plan: Plan,
+    resolved: Sequence[Resolved],
+    bible: Bible,
+    found: SearchResult,
+) -> RetrievalResult:
+    """Return what the chosen sources hold for `question`; nothing of the others.
+
+    `bible` and `found` are bounded by the question's horizon. Where the question goes
+    by what its character witnessed, all else is left out.
+    """
+    people = _named(resolved, (Source.PROFILES, Source.TIMELINE, Source.MANUSCRIPT))
+    if question.character:
+        people.setdefault(question.character, None)
+    wanted = {choice.intention for choice in plan.choices}
+    chapters = chapters_in(question.text)
+    moments = _moments(question, plan, people, resolved, bible)
+    scenes = _scenes(question, wanted, resolved, bible, found)
+    result = RetrievalResult(
+        character_profiles=_profiles(question, plan, resolved, bible),
+        ranked_chunks=_passages(plan, chapters, found, known=bool(moments or scenes)),
+        world=_world(resolved, bible),
+        moments=moments,
+        relations=_relations(wanted, people, bible),
+        scenes=scenes,
+        gaps=_gaps(question, plan, wanted, resolved, people, bible),
+        lines=_lines(question, plan, people, bible),
+        unknown=_unknown(question, found),
+        low_confidence=found.low_confidence,
+        remarks=(*plan.remarks, *found.remarks),
+    )
+    if question.witnessed and question.character:
+        return Witness(question.character, bible).bounded(result)
+    return result
+
+
+def _unknown(question: Question, found: SearchResult) -> tuple[str, ...]:
+    """Return the words that nothing holds; a chapter's number is none of them."""
+    told = words_of_chapters(question.text)
+    return tuple(one for one in found.unknown if one not in told)
+
+
+def _passages(
+    plan: Plan, chapters: frozenset[int], found: SearchResult, *, known: bool
+) -> tuple[Passage, ...]:
+    """Return passages of the chapters asked about, and of notes first if asked for.
+
+    `known` says that something of those chapters is known besides.
+    """
+    inside = tuple(one for one in found.passages if one.chapter in chapters)
+    if chapters and (inside or known):
+        return inside
+    if Source.NOTES in plan.sources:
+        return tuple(sorted(found.passages, key=lambda one: one.chapter is not None))
+    return found.passages
+
+
+def _scenes(
+    question: Question,
+    wanted: set[Intention],
+    resolved: Sequence[Resolved],
+    bible: Bible,
+    found: SearchResult,
+) -> tuple[SceneTold, ...]:
+    """Return scenes to recap, or those that somebody is asked to have been in."""
+    chapters = chapters_in(question.text)
+    inside = tuple(one for one in bible.scenes if one.chapter in chapters)
+    if Intention.RECAP in wanted:
+        return inside[:SCENES] if inside else bible.scenes[-SCENES:]
+    if Intention.WHO_WAS_THERE not in wanted:
+        return ()
+    places = _Places(resolved, bible)
+    there = inside or tuple(filter(places.title, bible.scenes))
+    scenes = there or _holding(found.passages[:NEAREST], bible.scenes)
+    return tuple(_with_those_present(one, bible) for one in scenes[:SCENES])
+
+
+def _holding(
+    passages: Iterable[Passage], scenes: Sequence[SceneTold]
+) -> tuple[SceneTold, ...]:
+    """Return the scenes that passages stand in, the best passage's first."""
+    held = (
+        scene
+        for passage in passages
+        for scene in scenes
+        if scene.document == passage.chunk.document
+        and scene.span.start <= passage.chunk.span.start < scene.span.end
+    )
+    return tuple(dict.fromkeys(held))
+
+
+def _with_those_present(scene: SceneTold, bible: Bible) -> SceneTold:
+    """Let a scene be told by the first words of each who speaks in it."""
+    first: dict[str, Evidence] = {}
+    for quote in bible.quotes:
+        words = quote.evidence
+        inside = words.document == scene.document and scene.span.holds(words.spans[0])
+        if inside and quote.speaker in scene.present:
+            first.setdefault(quote.speaker, words)
+    told = tuple(first[name] for name in scene.present if name in first)
+    return replace(scene, key_sentences=told or scene.key_sentences)
+
+
+def _named(resolved: Iterable[Resolved], sources: Sequence[Source]) -> dict[str, None]:
+    """Return the names of what was found in `sources`, each once, in order."""
+    return {
+        place.name: None
+        for one in resolved
+        for place in one.places
+        if place.source in sources
+    }
+
+
+def _profiles(
+    question: Question, plan: Plan, resolved: Sequence[Resolved], bible: Bible
+) -> tuple[CharacterProfile, ...]:
+    named = _named(resolved, (Source.PROFILES,))
+    if question.character:
+        named.setdefault(question.character, None)
+    if Source.PROFILES not in plan.sources and not question.character:
+        return ()
+    return tuple(profile for profile in bible.characters if profile.name in named)
+
+
+def _world(resolved: Sequence[Resolved], bible: Bible) -> tuple[WorldElement, ...]:
+    named = _named(resolved, (Source.WORLD,))
+    return tuple(element for element in bible.world if element.name in named)
+
+
+def _moments(
+    question: Question,
+    plan: Plan,
+    people: dict[str, None],
+    resolved: Sequence[Resolved],
+    bible: Bible,
+) -> tuple[Moment, ...]:
+    """Return moments by the question's words, people, chapters, and places named.
+
+    What would be if somebody … is asked of what they did: theirs alone, then.
+    """
+    played = plan.intent is Intent.SCENARIO
+    if Source.TIMELINE not in plan.sources and not played:
+        return ()
+    words = set(content_words(question.text))
+    chapters = chapters_in(question.text)
+    places = _Places(resolved, bible)
+
+    def shared(moment: Moment) -> int:
+        if chapters and moment.evidence.chapter not in chapters:
+            return 0
+        theirs = len(people.keys() & set(moment.characters))
+        if played and Source.TIMELINE not in plan.sources and not theirs:
+            return 0
+        own = len(words.intersection(content_words(moment.text)))
+        return own + 2 * theirs + bool(chapters) + places.near(moment)
+
+    return _best(bible.timeline, shared, MOMENTS)
+
+
+class _Places:
+    """The things of the world that a question names, and which moments are at them."""
+
+    def __init__(self, resolved: Sequence[Resolved], bible: Bible) -> None:
+        named = {one.entity.name for one in resolved}
+        elements = [one for one in bible.world if one.name in named]
+        self._keys = [name_key(one.name) for one in elements]
+        self._scenes = {
+            (words.document, words.scene)
+            for one in elements
+            for claim in (
+                *one.element_types, *one.descriptions, *one.connected_characters
+            )
+            for words in claim.evidence
+            if words.scene is not None
+        }  # fmt: skip
+        self._people = {
+            claim.value for one in elements for claim in one.connected_characters
+        }
+
+    def title(self, scene: SceneTold) -> bool:
+        """Say whether a scene's chapter is called by the name of the place."""
+        told = f" {name_key(scene.chapter_title)} "
+        return any(f" {key} " in told for key in self._keys)
+
+    def near(self, moment: Moment) -> int:
+        """Say how near a moment is: its chapter or words name the place, or its scene
+        does, or it is about somebody who belongs there."""
+        title = name_key(moment.evidence.chapter_title)
+        told = f" {title} {name_key(moment.text)} "
+        named = any(f" {key} " in told for key in self._keys)
+        scene = (moment.evidence.document, moment.evidence.scene) in self._scenes
+        belongs = not self._people.isdisjoint(moment.characters)
+        return 2 * (named or scene) + belongs
+
+
+def _relations(
+    wanted: set[Intention], people: dict[str, None], bible: Bible
+) -> tuple[Relation, ...]:
+    if Intention.RELATIONSHIPS not in wanted:
+        return ()
+    return tuple(
+        relation
+        for relation in bible.relations
+        if relation.source in people or relation.target in people
+    )
+
+
+def _gaps(
+    question: Question,
+    plan: Plan,
+    wanted: set[Intention],
+    resolved: Sequence[Resolved],
+    people: dict[str, None],
+    bible: Bible,
+) -> tuple[Gap, ...]:
+    asked = Intention.OPEN_QUESTION in wanted or plan.intent is Intent.GAP_PROBE
+    words = _stems(question.text)
+    names = people.keys() | _named(resolved, (Source.WORLD, Source.NOTES)).keys()
+    return tuple(
+        gap
+        for gap in bible.gaps
+        if gap.state is GapState.OPEN
+        and (
+            ((gap.about in names or (asked and not names)) and (asked or gap.about))
+            or len(words & _stems(gap.attribute)) >= SHARED
+        )
+    )
+
+
+def _stems(text: str) -> set[str]:
+    return {light_stem(word) for word in content_words(text)}
+
+
+def _lines(
+    question: Question, plan: Plan, people: dict[str, None], bible: Bible
+) -> tuple[Quote, ...]:
+    """Return what is said by whoever is asked, verified first, then in story order.
+
+    Of somebody who tells somebody, what is told to them, where there is any.
+    """
+    wanted = {choice.intention for choice in plan.choices}
+    speakers = {question.character} if question.character else set()
+    hearers: set[str] = set()
+    if not speakers and wanted & {Intention.DIALOGUE_OF, Intention.VOICE}:
+        speakers = _doing(Role.SPEAKS, question, bible) or set(people)
+        hearers = _doing(Role.HEARS, question, bible)
+    if not speakers and plan.intent is Intent.SCENARIO:
+        speakers = set(people)
+    said = [quote for quote in bible.quotes if quote.speaker in speakers]
+    said = [quote for quote in said if quote.addressee in hearers] or said
+    words = set(content_words(question.text))
+
+    def fit(quote: Quote) -> float:
+        own = len(words.intersection(content_words(quote.evidence.text)))
+        return own + 0.5 * (quote.evidence.certainty in SURE) + 0.1
+
+    return tuple(
+        sorted(
+            _best(said, fit, LINES),
+            key=lambda quote: quote.evidence.certainty not in SURE,
+        )
+    )
+
+
+def _doing(role: Role, question: Question, bible: Bible) -> set[str]:
+    """Return who speaks in a question about saying, or is spoken to; never its topic."""
+    asked = people_asked(question.text, cast_of(bible))
+    return {who for one in asked if one.role is role for who in one.people}
+
+
+def _best(
+    items: Sequence[_T], score: Callable[[_T], float], limit: int
+) -> tuple[_T, ...]:
+    """Return the `limit` items that score best, in their own order; never a 0."""
+    scored = [(score(item), -place) for place, item in enumerate(items)]
+    top = sorted(scored, reverse=True)[:limit]
+    kept = sorted(-place for value, place in top if value > 0)
+    return tuple(items[place] for place in kept)

@@ -1,0 +1,168 @@
+"""What a question shows to be undefined, told by a language model.
+
+The model is asked only where the search is unsure, the writer asks what is open, or a
+gap that is known bears on the question.
+"""
+
+import asyncio
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from lrwr.core.bible.name_lookup import people_exactly
+from lrwr.core.bible.values import Bible
+from lrwr.core.chat.context.items import pieces_of
+from lrwr.core.chat.context.numbered_items import tokens
+from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.fence import RULE, fenced, new_mark
+from lrwr.core.model.query_terms import WORD, content_words, light_stem, plain_word
+from lrwr.core.model.replies import NotAsAsked, clean, object_in, strict
+from lrwr.core.model.turns import GapFlag, Intent, Plan
+from lrwr.core.ports.chat_model import ChatModel, Message, Shape
+
+MOST = 3
+"""Gaps of one question."""
+
+SHOWN = 2_500
+"""Tokens of what is known that the model is shown."""
+
+LONGEST = 240
+"""Characters of each field; an attribute has fewer."""
+
+LONGEST_ATTRIBUTE = 80
+
+_TOLD = f"""\
+A novelist asks about their unfinished book. Below is all that was found for it. List \
+what the question needs and the book leaves undefined, at most {MOST}, none if all is \
+defined:
+about: the character it is an attribute of, as named below, empty if nobody's.
+undefined_attribute: two to five words, as "favourite colour".
+what_is_implied: what the text found lets one infer, empty if nothing.
+development_suggestion: one way in which the novelist could define it.
+Never answer the question. Reply with JSON.
+{RULE}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Wondered:
+    """Gaps that were found, and what did not work."""
+
+    gaps: tuple[GapFlag, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+class GapFinder:
+    """Finds with a model what a question shows to be undefined.
+
+    `timeout` is in seconds. Nothing is written: the turn that it belongs to is kept
+    with its gaps, and the ledger reads them there.
+    """
+
+    def __init__(self, model: ChatModel, timeout: float) -> None:
+        self._model = model
+        self._timeout = timeout
+
+    async def find(
+        self, question: Question, result: RetrievalResult, bible: Bible
+    ) -> Wondered:
+        """Return the gaps; a model that fails finds none, and a remark says so."""
+        try:
+            async with asyncio.timeout(self._timeout):
+                reply = await self._model.fill(
+                    _messages(question, result), gaps_shape()
+                )
+            return Wondered(tuple(_kept(read_gaps(reply.text), bible)))
+        except TimeoutError:
+            why = f"the model took more than {self._timeout:g} seconds"
+        except NotAsAsked:
+            why = "the model's reply could not be understood"
+        except ServiceUnavailable as error:
+            why = str(error).rstrip(".")
+        return Wondered(remarks=(f"What the text leaves open was not asked: {why}.",))
+
+
+def is_worth_asking(question: Question, plan: Plan, result: RetrievalResult) -> bool:
+    """Say whether something may be undefined that the question needs."""
+    if result.low_confidence or plan.intent is Intent.GAP_PROBE:
+        return True
+    asked = {light_stem(word) for word in content_words(question.text)}
+    return any(not asked.isdisjoint(_stems(gap.attribute)) for gap in result.gaps)
+
+
+@cache
+def gaps_shape() -> Shape:
+    """Return the shape of the reply."""
+    text = {"type": "string"}
+    fields = (
+        "about", "undefined_attribute", "what_is_implied", "development_suggestion",
+    )  # fmt: skip
+    item = strict(dict.fromkeys(fields, text))
+    shape = strict({"gaps": {"type": "array", "items": item}})
+    return Shape("Gaps", json.dumps(shape, separators=(",", ":")))
+
+
+def read_gaps(reply: str) -> list[GapFlag]:
+    """Return the gaps of a reply that name an attribute, as they stand there.
+
+    Raises:
+        NotAsAsked: The reply does not keep to its shape.
+    """
+    match object_in(reply):
+        case {"gaps": [*gaps]}:
+            found = [_gap(one) for one in gaps]
+        case _:
+            raise NotAsAsked("it is not an object of `gaps`")
+    return [gap for gap in found if gap.undefined_attribute][:MOST]
+
+
+def _gap(told: object) -> GapFlag:
+    match told:
+        case {
+            "about": str(about),
+            "undefined_attribute": str(attribute),
+            "what_is_implied": str(implied),
+            "development_suggestion": str(suggestion),
+        }:
+            return GapFlag(
+                clean(about),
+                clean(attribute)[:LONGEST_ATTRIBUTE],
+                clean(implied)[:LONGEST],
+                clean(suggestion)[:LONGEST],
+            )
+    raise NotAsAsked("a gap does not have its four fields")
+
+
+def _kept(gaps: Iterable[GapFlag], bible: Bible) -> Iterator[GapFlag]:
+    """Yield gaps of somebody who is known, under the name that they have, or of nobody."""
+    for gap in gaps:
+        people = people_exactly(gap.about, bible) if gap.about else ()
+        if not gap.about or len(people) == 1:
+            yield replace(gap, about=people[0].name if people else "")
+
+
+def _messages(question: Question, result: RetrievalResult) -> Sequence[Message]:
+    blocks = {
+        "question": question.text,
+        "known": "\n".join(_fitting(piece.told for piece in pieces_of(result))),
+        "passages": "\n\n".join(_fitting(p.chunk.text for p in result.ranked_chunks)),
+        "stands nowhere": ", ".join(result.unknown),
+    }
+    mark = new_mark(*blocks.values())
+    told = [fenced(label, text, mark) for label, text in blocks.items() if text]
+    return [Message("system", _TOLD), Message("user", "\n".join(told))]
+
+
+def _fitting(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the first texts that fit half of what is shown."""
+    left = SHOWN // 2
+    for text in texts:
+        left -= tokens(text)
+        if left < 0:
+            return
+        yield text
+
+
+def _stems(text: str) -> set[str]:
+    return {light_stem(plain_word(word)) for word in WORD.findall(text)}

@@ -1,0 +1,192 @@
+"""The numbered material that one answer may be made from, within a token budget."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lrwr.core.attribution.citations import Numbering, cited
+from lrwr.core.chat.context.items import Facet, Piece, is_sure, pieces_of
+from lrwr.core.chat.state import RetrievalResult
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.search import Passage
+from lrwr.core.model.text import Span, SplitSentences
+from lrwr.core.model.turns import Citation
+from lrwr.core.ports.record_store import DocumentText, PassageStore
+from lrwr.core.retrieval.evidence import WordWeights, excerpt
+from lrwr.core.retrieval.stale_results import texts_there
+
+BUDGET = 3_000
+"""Tokens of material that an answer is made from, by default."""
+
+CHARACTERS_A_TOKEN = 4
+"""An estimate: English prose has about four to a token, whatever the model."""
+
+FRAME = 12
+"""Tokens that what stands around one piece of material is taken to cost."""
+
+HELD_BACK = 0.5
+"""The share of the budget that facts leave to passages in the first place."""
+
+PLACES = 2
+"""Places cited for one fact: one bears it out, a second shows that it is kept to."""
+
+LINES = 6
+"""Lines of a character's that are given at most: enough for a voice."""
+
+SMALLEST = 200
+"""Characters that are worth cutting a passage for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A piece of the material, and the numbers of the words it rests on, if any."""
+
+    piece: Piece
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """All that one answer may be made from. `passages` are among `citations`.
+
+    `entries` come best first, `citations` by their number; so do `passages`, save
+    where a fact rests on a whole one.
+    """
+
+    entries: tuple[Entry, ...] = ()
+    passages: tuple[Citation, ...] = ()
+    citations: tuple[Citation, ...] = ()
+
+    @property
+    def notes(self) -> Mapping[int, str]:
+        """What is told beside the words of a number: whose they are, what they show."""
+        told: dict[int, list[str]] = {}
+        for entry in self.entries:
+            for number in entry.numbers:
+                told.setdefault(number, []).append(entry.piece.told)
+        return {number: "\n".join(lines) for number, lines in told.items()}
+
+    @property
+    def decided(self) -> tuple[str, ...]:
+        """What has no number: decided by the writer, or left open without a hint."""
+        return tuple(one.piece.told for one in self.entries if not one.numbers)
+
+
+async def texts_of(
+    result: RetrievalResult, store: PassageStore
+) -> dict[DocumentId, DocumentText]:
+    """Return the present text of every document that `result` has words of.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    of_pieces = (e.document for p in pieces_of(result) for e in p.evidence)
+    of_passages = (passage.chunk.document for passage in result.ranked_chunks)
+    return await texts_there(store, (*of_pieces, *of_passages))
+
+
+def numbered(
+    result: RetrievalResult,
+    texts: Mapping[DocumentId, DocumentText],
+    sentences: SplitSentences,
+    *,
+    words: WordWeights | None = None,
+    budget: int = BUDGET,
+) -> Numbered:
+    """Number what `result` holds, best first, in at most `budget` tokens.
+
+    Tokens are estimated: characters / 4. What fits `words` is better; without them
+    the order is that of `result`. A passage is whole, or cut where a sentence ends.
+    What `texts` do not say any more is left out.
+    """
+    words = words or WordWeights({})
+    tray = _Tray(Numbering(texts), sentences, budget)
+    held = round(budget * HELD_BACK) if result.ranked_chunks else 0
+    late = [p for p in _ranked(result, words) if not tray.take(p, held)]
+    for passage in result.ranked_chunks:
+        if not tray.take_passage(passage, words):
+            break
+    for piece in late:
+        tray.take(piece, 0)
+    return tray.filled()
+
+
+def tokens(text: str) -> int:
+    """Estimate how many tokens `text` takes: its characters / 4, rounded up."""
+    return -(-len(text) // CHARACTERS_A_TOKEN)
+
+
+def _ranked(result: RetrievalResult, words: WordWeights) -> list[Piece]:
+    """Return what fits the question first; of many lines, few."""
+    pieces = sorted(pieces_of(result), key=lambda piece: -words.coverage(piece.words))
+    lines = [piece for piece in pieces if piece.facet is Facet.LINE]
+    lines.sort(key=lambda line: not all(map(is_sure, line.evidence)))
+    left_out = set(lines[LINES:])
+    return [piece for piece in pieces if piece not in left_out]
+
+
+class _Tray:
+    """Takes in material while there is room."""
+
+    def __init__(
+        self, numbering: Numbering, sentences: SplitSentences, left: int
+    ) -> None:
+        self._numbering = numbering
+        self._sentences = sentences
+        self._left = left
+        self._entries: list[Entry] = []
+        self._passages: list[Citation] = []
+
+    def take(self, piece: Piece, held: int) -> bool:
+        """Take in a fact if that leaves `held` tokens; say whether it did."""
+        found = [
+            citation
+            for evidence in piece.surest[:PLACES]
+            for citation in cited(evidence, self._numbering, self._sentences)
+        ]
+        if not found and not piece.bare:
+            return False
+        if not self._pay(piece.told, found, held):
+            return False
+        numbers = (self._numbering.number(one).number for one in found)
+        self._entries.append(Entry(piece, tuple(dict.fromkeys(numbers))))
+        return True
+
+    def take_passage(self, passage: Passage, words: WordWeights) -> bool:
+        """Take in a passage, whole or in part; say whether it was whole."""
+        chunk = passage.chunk
+        whole = self._numbering.stands(
+            chunk.document, chunk.span, chunk.text, passage.chapter
+        )
+        if whole is None:
+            return True
+        if self._pay("", [whole], 0):
+            self._passages.append(self._numbering.number(whole))
+            return True
+        part = self._part(whole, words)
+        if part is not None and self._pay("", [part], 0):
+            self._passages.append(self._numbering.number(part))
+        return False
+
+    def filled(self) -> Numbered:
+        """Return what was taken in."""
+        return Numbered(
+            tuple(self._entries), tuple(self._passages), self._numbering.citations
+        )
+
+    def _pay(self, told: str, found: Sequence[Citation], held: int) -> bool:
+        new = {(c.document, c.span): c for c in found if not self._numbering.knows(c)}
+        cost = FRAME + tokens(told) + sum(tokens(one.text) for one in new.values())
+        if self._left - cost < held:
+            return False
+        self._left -= cost
+        return True
+
+    def _part(self, whole: Citation, words: WordWeights) -> Citation | None:
+        room = (self._left - FRAME) * CHARACTERS_A_TOKEN
+        if room < SMALLEST:
+            return None
+        start, end = excerpt(whole.text, words, self._sentences, limit=room)
+        span = Span(whole.span.start + start, whole.span.start + end)
+        return self._numbering.stands(
+            whole.document, span, whole.text[start:end], whole.chapter
+        )

@@ -1,0 +1,234 @@
+"""A language model looks things up: a step at a time, each shown, within bounds.
+
+It reads what the question's horizon lets it read, and changes nothing.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from lrwr.core.chat.context.numbered_items import tokens
+from lrwr.core.chat.context.tools import (
+    Enough,
+    ReadChapter,
+    Search,
+    Step,
+    TableOfContents,
+    read_step,
+    step_shape,
+)
+from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.model.chunks import ChunkId
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.fence import RULE, fenced, new_mark
+from lrwr.core.model.replies import NotAsAsked
+from lrwr.core.model.search import Passage
+from lrwr.core.model.turns import Staged, TurnEvent
+from lrwr.core.ports.chat_model import ChatModel, Message
+from lrwr.core.retrieval.chapters import ChapterTitle
+
+SHOWN = 4_000
+"""Tokens of passages that the model is shown at once; the newest come first."""
+
+PART = 1_500
+"""Tokens of a chapter that one step reads."""
+
+TITLES = 200
+"""Chapters of a table of contents that are shown, the last ones of a longer one."""
+
+_TOLD = f"""\
+You look up what answers a novelist's question about their unfinished book; somebody \
+else will answer. Reply with one step as JSON:
+search: passages for `words`, as the book itself would put it.
+read_chapter: the `part` (1, 2, …) of the chapter with that number.
+table_of_contents: the chapters so far.
+enough: as soon as the passages answer it, or none will; `keep` lists the numbers of \
+those that bear on the question, best first.
+Leave fields that a step does not use empty or 0. Never repeat a step.
+{RULE}"""
+
+
+class Hands(Protocol):
+    """What a step can do. All of it stays within one question's bounds."""
+
+    async def search(self, words: str) -> Sequence[Passage]:
+        """Return passages for `words`, best first."""
+        ...
+
+    def contents(self) -> Sequence[ChapterTitle]:
+        """Return the chapters so far, in order."""
+        ...
+
+    async def chapter(self, number: int) -> Sequence[Passage]:
+        """Return a chapter's passages in order; none where there is no such chapter."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """Passages, those that bear on the question first; `new` if a step found any."""
+
+    passages: tuple[Passage, ...]
+    new: bool = False
+    remarks: tuple[str, ...] = ()
+
+
+class Seeker:
+    """Looks things up with a model, `steps` of them at most.
+
+    `timeout` is in seconds, for each step. A step that fails ends it, with a remark.
+    """
+
+    def __init__(self, model: ChatModel, timeout: float, steps: int) -> None:
+        self._model = model
+        self._timeout = timeout
+        self._steps = steps
+
+    async def seek(
+        self,
+        question: Question,
+        result: RetrievalResult,
+        hands: Hands,
+        emit: Callable[[TurnEvent], None],
+    ) -> Sought:
+        """Return what was found before and what steps found; cancelling stops it."""
+        table = _Table(question, first=result.ranked_chunks)
+        for left in range(self._steps, 0, -1):
+            try:
+                step = await self._next(table, left)
+            except (ServiceUnavailable, TimeoutError, NotAsAsked) as error:
+                return table.sought(_why(error, self._timeout))
+            if isinstance(step, Enough):
+                table.keep = step.keep
+                break
+            if step in table.done:
+                break  # a model that goes in circles will not find more
+            await _take(step, table, hands, emit)
+        return table.sought()
+
+    async def _next(self, table: "_Table", left: int) -> Step:
+        async with asyncio.timeout(self._timeout):
+            reply = await self._model.fill(table.messages(left), step_shape())
+        return read_step(reply.text)
+
+
+@dataclass(slots=True)
+class _Table:
+    """What lies before the model: passages by their numbers, and the steps so far."""
+
+    question: Question
+    first: Sequence[Passage]
+    passages: list[Passage] = field(init=False)
+    done: dict[Step, str] = field(default_factory=dict)
+    shown: list[int] = field(init=False)
+    contents: str = ""
+    keep: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.passages = list(self.first)
+        self.shown = list(range(len(self.first)))
+
+    def add(self, step: Step, found: Sequence[Passage]) -> None:
+        """Lay down what a step found, on top; known passages keep their numbers."""
+        places = {one.chunk.id: place for place, one in enumerate(self.passages)}
+        laid = []
+        for passage in found:
+            place = places.setdefault(passage.chunk.id, len(self.passages))
+            if place == len(self.passages):
+                self.passages.append(passage)
+            laid.append(place)
+        self.shown = [*laid, *(one for one in self.shown if one not in laid)]
+        numbers = ", ".join(str(place + 1) for place in laid)
+        self.done[step] = f"{_told(step)}: {numbers or 'nothing'}"
+
+    def messages(self, left: int) -> list[Message]:
+        """Return what the model is told; all that anybody wrote is fenced."""
+        blocks = {
+            "question": self.question.text,
+            "steps so far": "\n".join(self.done.values()),
+            "table of contents": self.contents,
+            "passages": "\n\n".join(self._shown()),
+        }
+        mark = new_mark(*blocks.values())
+        told = [fenced(label, text, mark) for label, text in blocks.items() if text]
+        told.append(f"Steps left: {left}.")
+        return [Message("system", _TOLD), Message("user", "\n".join(told))]
+
+    def sought(self, remark: str = "") -> Sought:
+        """Return the passages in the order that the model gives them, if it does."""
+        kept = [n - 1 for n in self.keep if 1 <= n <= len(self.passages)]
+        order = dict.fromkeys((*kept, *range(len(self.passages))))
+        known: set[ChunkId] = {passage.chunk.id for passage in self.first}
+        return Sought(
+            passages=tuple(self.passages[place] for place in order),
+            new=any(self.passages[place].chunk.id not in known for place in kept),
+            remarks=(remark,) if remark else (),
+        )
+
+    def _shown(self) -> Iterator[str]:
+        left = SHOWN
+        for place in self.shown:
+            passage = self.passages[place]
+            left -= tokens(passage.chunk.text)
+            if left < 0:
+                return
+            where = "a note" if passage.chapter is None else f"ch. {passage.chapter}"
+            yield f"{place + 1} ({where}): {passage.chunk.text}"
+
+
+async def _take(
+    step: Step, table: _Table, hands: Hands, emit: Callable[[TurnEvent], None]
+) -> None:
+    """Do one step, and show it."""
+    match step:
+        case Search(words):
+            emit(Staged("search", f"Searching the manuscript for “{words}”"))
+            table.add(step, await hands.search(words))
+        case ReadChapter(number, part):
+            emit(Staged("read", f"Reading chapter {number}{_part(part)}"))
+            table.add(step, _cut(await hands.chapter(number), part))
+        case TableOfContents():
+            emit(Staged("contents", "Looking at the table of contents"))
+            lines = [f"{one.number}. {one.title}".strip() for one in hands.contents()]
+            table.contents = "\n".join(lines[-TITLES:])
+            table.done[step] = _told(step)
+        case Enough():
+            raise TypeError("stopping is nothing to do")
+
+
+def _cut(passages: Sequence[Passage], part: int) -> Sequence[Passage]:
+    """Return the passages of one part of a chapter; none after its end."""
+    parts: list[list[Passage]] = [[]]
+    size = 0
+    for passage in passages:
+        size += tokens(passage.chunk.text)
+        if size > PART and parts[-1]:
+            parts.append([])
+            size = tokens(passage.chunk.text)
+        parts[-1].append(passage)
+    return parts[part - 1] if part <= len(parts) else ()
+
+
+def _told(step: Step) -> str:
+    match step:
+        case Search(words):
+            return f"search “{words}”"
+        case ReadChapter(number, part):
+            return f"read_chapter {number}{_part(part)}"
+        case TableOfContents() | Enough():
+            return "table_of_contents"
+
+
+def _part(part: int) -> str:
+    return f", part {part}" if part > 1 else ""
+
+
+def _why(error: Exception, timeout: float) -> str:
+    if isinstance(error, TimeoutError):
+        why = f"the model took more than {timeout:g} seconds"
+    elif isinstance(error, NotAsAsked):
+        why = "the model's reply could not be understood"
+    else:
+        why = str(error).rstrip(".")
+    return f"Nothing more was looked up: {why}."

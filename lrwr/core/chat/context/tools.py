@@ -1,0 +1,143 @@
+"""What a step of looking things up can reach: what the question's asker may know."""
+
+import json
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TypeAlias
+
+from lrwr.core.bible.values import Bible
+from lrwr.core.chat.context.witness import Witness
+from lrwr.core.chat.state import Question
+from lrwr.core.model.replies import NotAsAsked, clean, object_in, strict
+from lrwr.core.model.search import Passage
+from lrwr.core.ports.chat_model import Shape
+from lrwr.core.retrieval.chapters import ChapterReader, ChapterTitle
+from lrwr.core.retrieval.service import SearchResult
+
+Searching = Callable[[Question], Awaitable[SearchResult]]
+"""Finds passages for a question, within its horizon."""
+
+
+class BoundedHands:
+    """Searches and reads within the horizon, and within what a character witnessed.
+
+    `bible` is what is known at the horizon; `search` and `reader` keep to it.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        bible: Bible,
+        search: Searching,
+        reader: ChapterReader,
+    ) -> None:
+        self._question = question
+        self._bible = bible
+        self._search = search
+        self._reader = reader
+        self._witness: Witness | None = None
+        if question.witnessed and question.character:
+            self._witness = Witness(question.character, bible)
+
+    async def search(self, words: str) -> Sequence[Passage]:
+        """Return passages for `words`, best first."""
+        found = await self._search(replace(self._question, text=words))
+        return self._known(found.passages)
+
+    def contents(self) -> Sequence[ChapterTitle]:
+        """Return the chapters so far, in order; of a witness those they are in."""
+        titles = self._reader.contents()
+        if self._witness is None:
+            return titles
+        present = {
+            scene.chapter
+            for scene in self._bible.scenes
+            if self._question.character in scene.present
+        }
+        return [title for title in titles if title.number in present]
+
+    async def chapter(self, number: int) -> Sequence[Passage]:
+        """Return a chapter's passages in order; none where there is no such chapter."""
+        return self._known(await self._reader.chapter(number))
+
+    def _known(self, passages: Iterable[Passage]) -> Sequence[Passage]:
+        return [
+            one
+            for one in passages
+            if self._witness is None
+            or self._witness.knows(one.chunk.document, one.chunk.span)
+        ]
+
+
+LONGEST_SEARCH = 200
+"""Characters of what is searched for."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableOfContents:
+    """Look at the chapters' titles."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadChapter:
+    """Read a chapter by its number in story order; `part` counts from 1."""
+
+    number: int
+    part: int
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Search the manuscript for `words`."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Enough:
+    """Stop; `keep` are the numbers of the passages that bear on the question."""
+
+    keep: tuple[int, ...]
+
+
+Step: TypeAlias = TableOfContents | ReadChapter | Search | Enough
+
+
+@cache
+def step_shape() -> Shape:
+    """Return the shape of a reply: one step, with every field, unused ones empty."""
+    number = {"type": "integer"}
+    fields = {
+        "tool": {
+            "type": "string",
+            "enum": ["search", "read_chapter", "table_of_contents", "enough"],
+        },
+        "words": {"type": "string"},
+        "chapter": number,
+        "part": number,
+        "keep": {"type": "array", "items": number},
+    }
+    return Shape("Step", json.dumps(strict(fields), separators=(",", ":")))
+
+
+def read_step(reply: str) -> Step:
+    """Return the step that a reply asks for.
+
+    Raises:
+        NotAsAsked: The reply does not keep to its shape, or asks for nothing known.
+    """
+    match object_in(reply):
+        case {"tool": "search", "words": str(words)} if said := clean(words):
+            return Search(said[:LONGEST_SEARCH])
+        case {"tool": "read_chapter", "chapter": int(chapter), "part": int(part)}:
+            return ReadChapter(chapter, max(1, part))
+        case {"tool": "table_of_contents"}:
+            return TableOfContents()
+        case {"tool": "enough", "keep": [*keep]} if all(map(_is_number, keep)):
+            return Enough(tuple(dict.fromkeys(int(one) for one in keep)))
+    raise NotAsAsked("it is no step that there is")
+
+
+def _is_number(said: object) -> bool:
+    return isinstance(said, int) and not isinstance(said, bool)

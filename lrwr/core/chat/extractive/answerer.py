@@ -1,0 +1,264 @@
+"""The avatar without a language model: the text's own words, and never a claim of its.
+
+Every line but those that say what is missing ends with the numbers of its words.
+"""
+
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from itertools import chain
+
+from lrwr.core.attribution.citations import Numbering
+from lrwr.core.bible.values import Gap, GapState
+from lrwr.core.chat.context.items import Facet, Piece, pieces_of, wanted
+from lrwr.core.chat.context.numbered_items import texts_of
+from lrwr.core.chat.extractive.in_character import Voice
+from lrwr.core.chat.extractive.not_found import (
+    Silence,
+    gap_asked,
+    gap_known,
+    silence_in_words,
+    silence_of,
+    unheard_in,
+)
+from lrwr.core.chat.extractive.question_parts import Part, parts_of
+from lrwr.core.chat.extractive.selection import FACTS, FITS, Chooser
+from lrwr.core.chat.extractive.sentence_ranking import (
+    QUOTES,
+    Quote,
+    Remark,
+    Shelf,
+    Sought,
+    best_sentences,
+)
+from lrwr.core.chat.extractive.writer import Scribe
+from lrwr.core.chat.generation.speaker import speaks_as
+from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.model.turns import (
+    Cited,
+    GapFlag,
+    GapFound,
+    Intent,
+    Intention,
+    Plan,
+    Token,
+)
+
+__all__ = ["gap_asked", "quote_answer"]
+
+BESIDE = 1
+"""Sentences quoted beside facts that answer."""
+
+ANSWERED = 0.9
+"""The share of what is asked for that a fact which answers it has."""
+
+DESCRIBED = 3
+"""Facts from which on somebody who is asked for, and no more, is described."""
+
+QUOTES_A_PART = 2
+"""Sentences quoted for each part of a question that has several."""
+
+PLAYED = frozenset({Facet.HAPPENED, Facet.CHARACTER, Facet.LINE})
+"""What is shown where a scene would have to be played out."""
+
+Piecewise = AsyncGenerator[Token | Cited | GapFound]
+"""An answer as it is made: what is cited comes before the line that cites it."""
+
+Line = tuple[Piece, ...]
+
+
+async def quote_answer(
+    question: Question,
+    plan: Plan,
+    result: RetrievalResult,
+    shelf: Shelf,
+    remark: Remark,
+) -> Piecewise:
+    """Yield an answer from `result` in its own words, a line at a time.
+
+    In character these are the character's own lines, else facts and then sentences of
+    passages. What cannot be answered is said, and is a gap. The tokens' texts, joined,
+    are the answer.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    told = _Told(
+        question=question,
+        plan=plan,
+        result=result,
+        shelf=shelf,
+        parts=await parts_of(question, plan, result, shelf),
+        scribe=Scribe(Numbering(await texts_of(result, shelf.store)), shelf.sentences),
+    )
+    facets = wanted(one.intention for one in plan.choices)
+    if plan.intent is Intent.GAP_PROBE:
+        facets |= {Facet.GAP}
+    answer = told.analytical(facets, remark)
+    if plan.intent is Intent.SCENARIO:
+        answer = told.scenario(remark)
+    elif speaks_as(question, plan):
+        answer = told.in_character()
+    async with aclosing(answer):
+        async for event in answer:
+            yield event
+
+
+@dataclass(slots=True)
+class _Told:
+    """An answer under way."""
+
+    question: Question
+    plan: Plan
+    result: RetrievalResult
+    shelf: Shelf
+    parts: Sequence[Part]
+    scribe: Scribe
+
+    async def analytical(self, facets: frozenset[Facet], remark: Remark) -> Piecewise:
+        """Tell facts, then quote passages; first what the text never says."""
+        if self._asks_what_is_open and not self._open_gaps(facets):
+            yield self.scribe.say(self._nothing_open)
+            return
+        if self._open_gaps(facets):
+            facets |= {Facet.GAP}
+        facts = self._facts(facets)
+        for missing in self._beforehand(facets, facts):
+            yield missing
+        async with aclosing(self._told(facts, remark)) as told:
+            async for event in told:
+                yield event
+        if not self.scribe.lines:
+            yield GapFound(self._asked)
+            yield self.scribe.say("Your text is silent on this.")
+
+    def _beforehand(
+        self, facets: frozenset[Facet], facts: Sequence[Sequence[Line]]
+    ) -> Iterator[Token | GapFound]:
+        """Yield what is left open of what was asked, and what the text never says."""
+        known = any(facts)
+        nearest = known or bool(self.result.ranked_chunks)
+        silence = silence_of(self.question, self.parts, self.result, known=known)
+        if not nearest:
+            silence = Silence.SURE
+        gaps = [gap_known(gap) for gap in self._open_gaps(facets)]
+        outward = self.plan.intent is Intent.EXTERNAL_REFERENCE
+        if silence in (Silence.SURE, Silence.UNDEFINED) and not (gaps or outward):
+            gaps = [self._asked]
+        for gap in gaps:
+            yield GapFound(gap)
+        yield from self._missing(silence, nearest)
+
+    async def _told(self, facts: Sequence[Sequence[Line]], remark: Remark) -> Piecewise:
+        """Tell the facts of each part, then quote what says more."""
+        for part, lines in zip(self.parts, facts, strict=True):
+            for event in chain(*map(self.scribe.facts, lines)):
+                yield event
+            limit = self._room_for_quotes(part, lines)
+            for quote in await self._quotes(part, limit, remark):
+                before = self.scribe.lines
+                for event in self.scribe.quote(quote):
+                    yield event
+                limit -= self.scribe.lines - before
+                if not limit:
+                    break
+
+    async def in_character(self) -> Piecewise:
+        """Say what they say of it in the text, or that they say nothing."""
+        voice = Voice(self.question, self.plan, self.result, self.scribe)
+        before = self.scribe.lines
+        for event in voice.answer(self.parts):
+            yield event
+        if voice.silent:
+            yield GapFound(self._asked)
+        if self.scribe.lines == before:
+            yield self.scribe.say(voice.nothing)
+
+    async def scenario(self, remark: Remark) -> Piecewise:
+        """Show what is nearest to a scene that nobody can play out here."""
+        names = [profile.name for profile in self.result.character_profiles]
+        who = self.question.character or " and ".join(names[:2]) or "anybody"
+        yield self.scribe.say(
+            "Without a language model lrwr cannot play this out. It can only show what"
+            f" {who} did and said nearby."
+        )
+        async with aclosing(self._told(self._facts(PLAYED), remark)) as told:
+            async for event in told:
+                yield event
+        if self.scribe.lines == 1:
+            yield GapFound(self._asked)
+            yield self.scribe.say(
+                "There is nothing nearby, as far as the story has come."
+            )
+
+    @property
+    def _asks_what_is_open(self) -> bool:
+        """Whether all that is left open is asked for, and no one thing."""
+        probe = self.plan.intent is Intent.GAP_PROBE
+        return probe and not any(part.words.weights for part in self.parts)
+
+    @property
+    def _nothing_open(self) -> str:
+        names = [entity.name for entity in self.plan.entities]
+        about = f" about {' and '.join(names)}" if names else ""
+        return f"Nothing is noted as left open{about}."
+
+    @property
+    def _asked(self) -> GapFlag:
+        return gap_asked(self.question, self.result, self.plan)
+
+    def _facts(self, facets: frozenset[Facet]) -> list[list[Line]]:
+        """Return the lines of facts for each part, none twice."""
+        chooser = Chooser(pieces_of(self.result), self.plan, self.result)
+        told: set[Line] = set()
+        facts: list[list[Line]] = []
+        for part in self.parts:
+            lines = [one for one in chooser.facts(part, facets) if one not in told]
+            told.update(lines)
+            facts.append(lines)
+        return facts
+
+    async def _quotes(self, part: Part, limit: int, remark: Remark) -> list[Quote]:
+        """Return sentences for a part, more than its `limit`: some may be told."""
+        if not limit:
+            return []
+        sought = Sought(part.text, part.whole, part.worth)
+        passages = self.result.ranked_chunks
+        return await best_sentences(sought, passages, self.shelf, remark)
+
+    def _room_for_quotes(self, part: Part, lines: Sequence[Line]) -> int:
+        """Return how many sentences are quoted: fewer, or none, where facts answer."""
+        asked = {one.intention for one in self.plan.choices}
+        listed = asked & {Intention.OPEN_QUESTION, Intention.RECAP}
+        facts = [piece for line in lines for piece in line]
+        if facts and (listed or self._asks_what_is_open or _is_answered(part, facts)):
+            return 0
+        if facts:
+            return BESIDE
+        return QUOTES if len(self.parts) == 1 else QUOTES_A_PART
+
+    def _open_gaps(self, facets: frozenset[Facet]) -> list[Gap]:
+        """Return the gaps that are asked about: by their names, or all of them."""
+        gaps = [gap for gap in self.result.gaps if gap.state is GapState.OPEN]
+        asked = [
+            gap
+            for gap in gaps
+            if any(part.words.coverage(gap.attribute) >= FITS for part in self.parts)
+        ]
+        return asked or (gaps[:FACTS] if Facet.GAP in facets else [])
+
+    def _missing(self, silence: Silence, nearest: bool) -> Iterator[Token]:
+        unheard = unheard_in(self.result)
+        told = silence_in_words(self.question, unheard, silence, nearest=nearest)
+        return map(self.scribe.say, told)
+
+
+def _is_answered(part: Part, facts: Sequence[Piece]) -> bool:
+    """Say whether facts answer a part: they have its words, or describe somebody."""
+    if not part.words.weights:
+        return len(facts) >= DESCRIBED
+    return any(
+        part.words.coverage(one.label) > 0 or part.words.coverage(one.words) >= ANSWERED
+        for one in facts
+        if one.facet is not Facet.HAPPENED
+    )

@@ -1,0 +1,118 @@
+"""A character without a language model: what they say in the text, verbatim."""
+
+import re
+from collections.abc import Sequence
+
+from lrwr.core.chat.context.items import Piece, is_sure, line_piece
+from lrwr.core.chat.extractive.question_parts import Part
+from lrwr.core.chat.extractive.selection import FITS, Chooser
+from lrwr.core.chat.extractive.sentence_ranking import SHORTEST
+from lrwr.core.chat.extractive.writer import Scribe, Written
+from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.query_terms import STOP_WORDS, WORD, plain_word
+from lrwr.core.model.turns import Plan
+
+_GREETING = re.compile(
+    r"\b(?:hello|hi|hey|greetings|good\s+(?:morning|day|afternoon|evening|night)"
+    r"|how\s+(?:are|do)\s+you(?:\s+(?:do|today|feeling|keeping))?|how\s+is\s+it\s+going"
+    r"|nice\s+to\s+meet\s+you|pleased\s+to\s+meet\s+you|welcome|good-?bye|farewell"
+    r"|thanks?(?:\s+you)?)\b",
+    re.IGNORECASE,
+)
+"""What is said to somebody without asking for anything."""
+
+
+NEAREST = 2
+"""Lines told at most that are near to an answer and are none."""
+
+
+class Voice:
+    """Lets one character answer; `silent` says that nothing of theirs did."""
+
+    def __init__(
+        self,
+        question: Question,
+        plan: Plan,
+        result: RetrievalResult,
+        scribe: Scribe,
+    ) -> None:
+        self._question = question
+        self._name = question.character
+        own = [line_piece(o) for o in result.lines if o.speaker == self._name]
+        self._lines = [line for line in own if _says_something(line)]
+        self._sure = [line for line in self._lines if all(map(is_sure, line.evidence))]
+        self._chooser = Chooser(self._lines, plan, result)
+        self._scribe = scribe
+        self.silent = False
+
+    @property
+    def nothing(self) -> str:
+        """What is told where they have no line at all for it."""
+        return f"{self._name} says nothing of this, as far as the story has come."
+
+    @property
+    def _nothing_sure(self) -> str:
+        return f"Nothing of this is surely {self._name}’s."
+
+    def answer(self, parts: Sequence[Part]) -> Written:
+        """Yield the lines of theirs that answer, or a greeting; else what is nearest.
+
+        A line that is only probably theirs is no answer of theirs, and is told as such.
+        """
+        if self._is_greeted():
+            yield from self._greeting()
+            return
+        answers, guessed = self._fitting(parts, self._sure), []
+        if not answers:
+            guessed = self._fitting(parts, self._lines)[:NEAREST]
+        near = [] if guessed else self._nearest(parts)
+        yield from self._told(answers, "")
+        self.silent = not answers and not guessed
+        yield from self._told(guessed, f"{self._nothing_sure} Probably theirs:")
+        yield from self._told(
+            near, f"{self.nothing} What comes nearest in their words:"
+        )
+
+    def _fitting(self, parts: Sequence[Part], lines: Sequence[Piece]) -> list[Piece]:
+        found = (line for part in parts for line in self._chooser.lines(part, lines))
+        return list(dict.fromkeys(found))
+
+    def _told(self, lines: Sequence[Piece], heading: str) -> Written:
+        if lines and heading:
+            yield self._scribe.say(heading)
+        for line in lines:
+            yield from self._scribe.own(line)
+
+    def _is_greeted(self) -> bool:
+        rest = _GREETING.sub(" ", self._question.text)
+        names = {plain_word(word) for word in WORD.findall(self._name)}
+        words = {plain_word(word) for word in WORD.findall(rest)}
+        greeted = rest != self._question.text
+        return greeted and words <= names | STOP_WORDS
+
+    def _greeting(self) -> Written:
+        """Yield a greeting of theirs, else the first thing that they surely say."""
+        greetings = [line for line in self._sure if _GREETING.match(_said(line))]
+        none = f"{self._name} has no greeting in the text. Their first words in it:"
+        first = [*greetings, *self._sure][:1]
+        yield from self._told(first, "" if greetings else none)
+
+    def _nearest(self, parts: Sequence[Part]) -> list[Piece]:
+        """Return what is surely theirs and has some word of the question, best first."""
+
+        def fit(line: Piece) -> float:
+            return max((part.words.coverage(line.words) for part in parts), default=0.0)
+
+        some = [line for line in self._sure if FITS / 2 <= fit(line) < FITS]
+        return sorted(some, key=lambda line: -fit(line))[:NEAREST]
+
+
+def _said(line: Piece) -> str:
+    return line.words.strip(" “”\"'‘’")
+
+
+def _says_something(line: Piece) -> bool:
+    """Say whether a line is long enough to say something, and may be theirs."""
+    known = all(e.certainty is not Certainty.NOT_EVALUATED for e in line.evidence)
+    return known and len(line.words.split()) >= SHORTEST

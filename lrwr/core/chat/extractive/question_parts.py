@@ -1,0 +1,253 @@
+"""What a question asks for: part by part, in which words, and of whom. English rules."""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from lrwr.core.bible.values import CharacterProfile
+from lrwr.core.chat.extractive.answer_type import kind_of_answer
+from lrwr.core.chat.extractive.sentence_ranking import Shelf, weigh
+from lrwr.core.chat.planning import lexicon
+from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.model.query_terms import STOP_WORDS, WORD, content_words, plain_word
+from lrwr.core.model.turns import Plan
+from lrwr.core.retrieval.evidence import WordWeights
+
+_ASKING = (
+    "related relation relations relationship relationships describe description look"
+    " looks like likes kind sort trait traits personality behave happen happens"
+    " happened happening mention mentioned recap summary summarise summarize think"
+    " thinks feel feels say says said tell tells know knows believe believes habit"
+    " habits note notes noted wrote written chapter chapters compare compared contrast"
+    " text manuscript draft ever never really actually exactly"
+)
+
+_PARTICLES = frozenset(
+    {
+        "out", "up", "down", "off", "over", "away", "back", "through", "go", "goes",
+        "going", "went", "gone", "come", "comes", "came", "get", "gets", "got",
+    }
+)  # fmt: skip
+"""The commonest verbs, and what belongs to verbs: they say little of what is asked."""
+
+ASKING = frozenset(_ASKING.split())
+"""Words that ask for a side of somebody: a text need not hold them to answer."""
+
+_LABELS = MappingProxyType(
+    {
+        "old": "age", "birthday": "age", "live": "home", "lives": "home",
+        "lived": "home", "job": "occupation", "living": "occupation",
+        "profession": "occupation", "trade": "occupation", "afraid": "fears",
+        "clothes": "clothing",
+        "value": "values",
+    }
+)  # fmt: skip
+"""What some words ask for, as profiles and notes label it."""
+
+TOGETHER = 1.5
+"""What a sentence is worth that names all whom the question is about."""
+
+_WORDS_OF_A_PART = 3
+"""The fewest words of a part: "how and why did she leave" is one question."""
+
+_NUMBERS = (
+    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen"
+    "|fifteen|sixteen|seventeen|eighteen|nineteen|twenty"
+)
+_CHAPTER = re.compile(
+    r"\b(?:(?P<beyond>before|after|since|until|till|by|from|to|than)\s+)?"
+    rf"(?P<whole>ch(?:apter|\.)?\s*(?P<number>\d{{1,4}}|{_NUMBERS}))\b",
+    re.IGNORECASE,
+)
+"""A chapter by its number; what is before or after it is not in it."""
+
+_JOINT = re.compile(
+    r"[;?!]\s+(?=\w)"
+    r"|,?\s+(?:and|but|or)\s+(?=(?:also\s+)?(?:who|whom|whose|what|when|where|why|how"
+    r"|which|is|are|was|were|does|do|did|has|have|had|can|could|would|will)\b)",
+    re.IGNORECASE,
+)
+"""Where one question ends and the next begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One thing that is asked for: most questions have one, some two.
+
+    `text` has the names after it that a pronoun stands for, `whole` all of its words;
+    `words` are those that say what is asked. `people` are those it names; none:
+    anybody. `is_of_something` says that it names anybody or anything known, `forms`
+    are all the names of each of `people`. `naming` are the words of `whole` that do not
+    merely ask; `says` tells whether somebody's words may be meant.
+    """
+
+    text: str
+    words: WordWeights
+    whole: WordWeights
+    naming: WordWeights
+    people: frozenset[str] = frozenset()
+    is_of_something: bool = False
+    says: bool = True
+    forms: tuple[tuple[str, ...], ...] = ()
+
+    def worth(self, text: str) -> float:
+        """Return what a sentence's score is multiplied by: more where all are named
+        that the question is about, and where it tells what kind of thing is asked.
+        """
+        named = {plain_word(word) for word in WORD.findall(text)}
+        together = len(self.forms) > 1 and all(
+            any(named.issuperset(content_words(form)) for form in forms)
+            for forms in self.forms
+        )
+        return (TOGETHER if together else 1.0) * kind_of_answer(self.text, text)
+
+    def is_about(self, names: Iterable[str], everybody: Iterable[str]) -> bool:
+        """Say whether it asks for one of `names`, or for nobody of `everybody`."""
+        named = set(names) & set(everybody)
+        return not named or not self.people or not self.people.isdisjoint(named)
+
+
+async def parts_of(
+    question: Question, plan: Plan, result: RetrievalResult, shelf: Shelf
+) -> list[Part]:
+    """Return the parts of `question`, in order; one that names nobody goes on.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    parts: list[Part] = []
+    pointed = _pointed_at(question, plan, result)
+    texts = split_questions(question.text)
+    for text in texts:
+        own = people_in(text, result.character_profiles)
+        people = own or (parts[-1].people if parts else frozenset())
+        whole = " ".join((plain_question(text), *(() if own else pointed)))
+        asked = asked_for(text, plan, result)
+        parts.append(
+            Part(
+                text=whole,
+                words=await weigh([*asked, *_meant(asked)], shelf),
+                whole=await weigh(content_words(whole), shelf),
+                people=people,
+                is_of_something=bool(people or _entities_in(text, plan)),
+                naming=await weigh(_naming_words(whole), shelf),
+                says=len(texts) == 1 or lexicon.SAYING.search(text.lower()) is not None,
+                forms=_forms_of(people, result),
+            )
+        )
+    return parts
+
+
+def split_questions(text: str) -> list[str]:
+    """Return the questions in `text`: "Who is Nell, and what does she want?" has two."""
+    found = [part.strip(" ,?!;") for part in _JOINT.split(text)]
+    whole = all(len(part.split()) >= _WORDS_OF_A_PART for part in found)
+    return found if whole and len(found) > 1 else [text]
+
+
+def asked_for(text: str, plan: Plan | None, result: RetrievalResult) -> list[str]:
+    """Return the words that say what is asked, and not of whom.
+
+    Where the name of a thing is all there is, it is what is asked. None where somebody
+    is asked for, and no more.
+    """
+    text = _CHAPTER.sub(" ", plain_question(text))
+    words = _naming_words(text)
+    people = set(_naming(text, _people(result)))
+    things = [entity.name for entity in plan.entities] if plan is not None else []
+    things += [element.name for element in result.world]
+    of_things = set(_naming(text, things)) - people
+    rest = [word for word in words if word not in people]
+    return [word for word in rest if word not in of_things] or rest
+
+
+def _people(result: RetrievalResult) -> Iterator[str]:
+    """Yield the names of everybody who was found, and of those whose lines were."""
+    for profile in result.character_profiles:
+        yield from names_of(profile)
+    yield from dict.fromkeys(quote.speaker for quote in result.lines)
+
+
+def plain_question(text: str) -> str:
+    """Return a question without the words that ask whoever answers to tell it, or
+    whether the text does."""
+    asked = lexicon.PROBE.sub(" ", lexicon.ASKING.sub(" ", text))
+    return " ".join(asked.split()) or text
+
+
+def _naming(text: str, names: Iterable[str]) -> Iterator[str]:
+    """Yield the words by which a text names: a whole name's, or capitalised ones."""
+    words = {plain_word(word) for word in WORD.findall(text)}
+    capital = {plain_word(w) for w in WORD.findall(text) if w[0].isupper()}
+    for name in names:
+        own = set(content_words(name))
+        yield from own if own <= words else own & capital
+
+
+def chapters_in(text: str) -> frozenset[int]:
+    """Return the chapters that a question asks about by their numbers."""
+    named = _NUMBERS.split("|")
+    numbers = (
+        found["number"].lower()
+        for found in _CHAPTER.finditer(text)
+        if not found["beyond"]
+    )
+    return frozenset(
+        int(one) if one.isdecimal() else named.index(one) + 1 for one in numbers
+    )
+
+
+def words_of_chapters(text: str) -> list[str]:
+    """Return the words by which `text` names chapters: no text has to hold them."""
+    told = " ".join(one["whole"] for one in _CHAPTER.finditer(text))
+    return content_words(told)
+
+
+def people_in(text: str, people: Iterable[CharacterProfile]) -> frozenset[str]:
+    """Return whom of `people` a text names, by any form of their names."""
+    words = set(content_words(text))
+    return frozenset(
+        one.name
+        for one in people
+        if any(words.issuperset(content_words(form)) for form in names_of(one))
+    )
+
+
+def names_of(profile: CharacterProfile) -> Iterator[str]:
+    """Yield every name that somebody goes by."""
+    yield profile.name
+    yield from (form.name for form in profile.aliases)
+
+
+def _forms_of(
+    people: Collection[str], result: RetrievalResult
+) -> tuple[tuple[str, ...], ...]:
+    """Return for each of `people` every name that they go by."""
+    profiles = result.character_profiles
+    return tuple(tuple(names_of(one)) for one in profiles if one.name in people)
+
+
+def _entities_in(text: str, plan: Plan) -> list[str]:
+    words = set(content_words(text))
+    names = (entity.name for entity in plan.entities)
+    return [name for name in names if words & set(content_words(name))]
+
+
+def _naming_words(text: str) -> list[str]:
+    idle = ASKING | STOP_WORDS | _PARTICLES
+    return [word for word in content_words(text) if word not in idle]
+
+
+def _meant(words: Iterable[str]) -> list[str]:
+    """Return what profiles call what some words ask for."""
+    return list(dict.fromkeys(_LABELS[word] for word in words if word in _LABELS))
+
+
+def _pointed_at(
+    question: Question, plan: Plan, result: RetrievalResult
+) -> Sequence[str]:
+    """Return whom a question means that names nobody."""
+    if people_in(question.text, result.character_profiles):
+        return ()
+    return [one.name for one in plan.entities if one.name != question.character]

@@ -1,0 +1,272 @@
+"""Which of the things that were found are told for a part of a question."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from lrwr.core.chat.context.items import UNNAMED, Facet, Piece, is_sure
+from lrwr.core.chat.extractive.question_parts import Part, names_of, people_in
+from lrwr.core.chat.extractive.sentence_ranking import NEAR, SHORTEST
+from lrwr.core.chat.state import RetrievalResult
+from lrwr.core.model.facts import WRITER
+from lrwr.core.model.query_terms import WORD, plain_word
+from lrwr.core.model.turns import Intent, Intention, Plan
+
+FACTS = 6
+"""Lines of facts told at most: what fits less is in the bible, whole."""
+
+TOGETHER = 8
+RULES = 16
+"""Facts of one kind about one person, or one thing of the world, in one line at most:
+rules are of no use by halves."""
+
+SAID = 3
+"""Lines of what somebody says, and chapters of what happened, told at most."""
+
+ENOUGH = 2
+"""Lines surely somebody's that make those only probably theirs superfluous."""
+
+SHORT = 4
+"""Words of a trait at most that is told beside others: eyes, age."""
+
+_DULL = frozenset({"pronoun", "pronouns"})
+"""Labels of notes that tell a writer nothing unless asked for."""
+
+FITS = 0.25
+"""The share of the question's weight that a trait or somebody's own line must hold to
+be an answer to it: a common word alone is less."""
+
+TRAITS = frozenset({Facet.LOOK, Facet.NAME, Facet.CHARACTER})
+"""What a profile has much of, and a question mostly asks one thing of."""
+
+_IN_ONE_LINE = frozenset(
+    {Facet.LOOK, Facet.CHARACTER, Facet.VOICE, Facet.WORLD, Facet.HAPPENED}
+    | {Facet.RECAP, Facet.NAME}
+)
+"""What reads well side by side; somebody's lines and relations do not."""
+
+_TOLD_WHOLE = frozenset({Facet.WORLD, Facet.RELATION, Facet.GAP})
+"""What is told for whom or what is named, if nothing of it has the words asked for."""
+
+_GATHERED = frozenset({Facet.PRESENT, Facet.RECAP})
+"""What is there only where it is asked for: it need have no word of the question."""
+
+_FIRST = frozenset({Facet.PRESENT, Facet.GAP})
+"""What answers before all else, where it fits."""
+
+_OF_CHARACTER = frozenset({Intention.VALUES, Intention.ARC})
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """A piece and how well it fits: `place` is its place among those of its facet."""
+
+    piece: Piece
+    fit: float
+    place: int
+
+    @property
+    def order(self) -> tuple[bool, float, int]:
+        """Sort what is sure first, then what fits better, facets by turns."""
+        sure = self.piece.decided or any(map(is_sure, self.piece.evidence))
+        return not sure, -self.fit, self.place
+
+
+class Chooser:
+    """Chooses from `pieces`, all that was found, for one question."""
+
+    def __init__(
+        self, pieces: Sequence[Piece], plan: Plan, result: RetrievalResult
+    ) -> None:
+        self._asked = {choice.intention for choice in plan.choices}
+        self._played = plan.intent is Intent.SCENARIO
+        self._people = result.character_profiles
+        self._unknown = frozenset(result.unknown)
+        if Intention.AUTHOR_INTENT in self._asked:
+            pieces = [one for one in pieces if _is_writers(one)]
+        self._pieces = _without_scraps(pieces)
+        self._forms = {
+            one.name: " ".join(names_of(one)) for one in result.character_profiles
+        }
+
+    def facts(self, part: Part, facets: frozenset[Facet]) -> list[tuple[Piece, ...]]:
+        """Return the facts that fit a part, in the order found; a tuple is a line.
+
+        Where it says what it asks for, a trait that does not fit is not it; nor is
+        what happened, nor anything else where the text never has those words.
+        """
+        own = [
+            one
+            for one in self._between(part)
+            if one.facet in facets
+            and (part.says or one.facet is not Facet.LINE)
+            and part.is_about((one.about,), self._forms)
+            and self._may_answer(part, one)
+        ]
+        unheard = self._unknown.intersection(part.words.weights)
+        least = FITS if unheard and not self._played else 0.0
+        kept = set(self._fitting(part, own, least))
+        chosen = [one for one in own if one in kept]
+        return _few(list(_in_lines(_without_repeats(chosen))))
+
+    def lines(self, part: Part, pieces: Iterable[Piece]) -> list[Piece]:
+        """Return the lines of somebody that answer a part, the surest first.
+
+        Where it asks for somebody and no more, these name them.
+        """
+        asked = part if part.words.weights else replace(part, words=part.naming)
+        fitting = self._fitting(asked, pieces, FITS)
+        guessed = set(_guessed(fitting))
+        return [one for one in fitting if one not in guessed][:SAID]
+
+    def _between(self, part: Part) -> Sequence[Piece]:
+        """Leave out relations to others where the part names two."""
+        if len(part.people) < 2:
+            return self._pieces
+        return [
+            one
+            for one in self._pieces
+            if one.facet is not Facet.RELATION or _joins(one, part.people)
+        ]
+
+    def _may_answer(self, part: Part, piece: Piece) -> bool:
+        """Say whether it is of the kind asked for: most traits are another one."""
+        plain = piece.facet not in TRAITS or (
+            piece.facet is Facet.CHARACTER and not self._asked.isdisjoint(_OF_CHARACTER)
+        )
+        if self._played or not part.words.weights:
+            return piece.label.lower() not in _DULL
+        if plain:
+            return True
+        return self._fit(part, piece) >= FITS
+
+    def _fit(self, part: Part, piece: Piece) -> float:
+        """Return the share of what is asked for that a piece has, 0.0 to 1.0.
+
+        Of whom it is counts by any form of the name; a line has to fit without.
+        """
+        if piece.facet is not Facet.LINE:
+            return part.words.coverage(
+                f"{piece.words} {self._forms.get(piece.about, '')}"
+            )
+        named = people_in(piece.words, self._people)
+        forms = " ".join(self._forms[name] for name in named if name in self._forms)
+        return part.words.coverage(f"{piece.words} {forms}")
+
+    def _fitting(
+        self, part: Part, pieces: Iterable[Piece], least: float
+    ) -> list[Piece]:
+        """Return what fits nearly as well as the best of its facet, best first."""
+        scored: list[_Scored] = []
+        turns: Counter[Facet] = Counter()
+        best: dict[Facet, float] = {}
+        for one in pieces:
+            fit = self._fit(part, one)
+            scored.append(_Scored(one, fit, turns[one.facet]))
+            turns[one.facet] += 1
+            best[one.facet] = max(fit, best.get(one.facet, 0.0))
+        any_fits = max(best.values(), default=0.0) > 0
+        near = [
+            one
+            for one in scored
+            if one.piece.facet in _GATHERED
+            or (
+                one.fit >= max(least, NEAR * best[one.piece.facet])
+                and (one.fit > 0 or self._counts_without(part, one.piece, any_fits))
+            )
+        ]
+        return [one.piece for one in sorted(near, key=lambda one: one.order)]
+
+    def _counts_without(self, part: Part, piece: Piece, any_fits: bool) -> bool:
+        """Say whether a piece that has no word of the question is told."""
+        if not part.words.weights:
+            return not any_fits
+        if self._played:
+            return piece.facet is Facet.CHARACTER and not any_fits
+        plain = piece.facet in _TOLD_WHOLE or piece.facet in TRAITS
+        return plain and not any_fits
+
+
+def _few(lines: Sequence[tuple[Piece, ...]]) -> list[tuple[Piece, ...]]:
+    """Return the first lines, of what somebody says fewer."""
+    pieces = [line[0] for line in lines]
+    guessed = set(_guessed([one for one in pieces if one.facet is Facet.LINE]))
+    lines = [line for line in lines if line[0] not in guessed]
+    late = [
+        line
+        for facet in (Facet.LINE, Facet.HAPPENED)
+        for line in [one for one in lines if one[0].facet is facet][SAID:]
+    ]
+    first = [line for line in lines if line[0].facet in _FIRST]
+    idle = (Facet.WORLD,) if first else ()
+    rest = [
+        line
+        for line in lines
+        if line not in first and line not in late and line[0].facet not in idle
+    ]
+    return (first + rest)[:FACTS]
+
+
+def _guessed(lines: Sequence[Piece]) -> list[Piece]:
+    """Return the lines that are only probably theirs, where enough surely are."""
+    sure = [line for line in lines if all(map(is_sure, line.evidence))]
+    return [line for line in lines if line not in sure] if len(sure) >= ENOUGH else []
+
+
+def _in_lines(pieces: Sequence[Piece]) -> Iterator[tuple[Piece, ...]]:
+    """Put side by side what is of one kind about one person or thing."""
+    places: dict[object, list[Piece]] = {}
+    for number, one in enumerate(pieces):
+        places.setdefault(_line_of(one, number), []).append(one)
+    for together in places.values():
+        most = RULES if together[0].facet is Facet.WORLD else TOGETHER
+        yield tuple(together[:most])
+
+
+def _line_of(piece: Piece, number: int) -> object:
+    """Return what pieces of one line have in common; `number` where it has its own."""
+    if piece.facet not in _IN_ONE_LINE or piece.decided:
+        return number
+    short = piece.label not in ("", UNNAMED) and len(piece.says.split()) <= SHORT
+    return (piece.facet, piece.about) if short else (piece.facet, piece.head)
+
+
+def _without_repeats(pieces: Sequence[Piece]) -> list[Piece]:
+    """Leave out what is said of somebody, word for word, in a whole sentence too."""
+    whole = [one for one in pieces if one.label in ("", UNNAMED)]
+    return [
+        one
+        for one in pieces
+        if one in whole or one.decided or not any(_says(o, one) for o in whole)
+    ]
+
+
+def _says(whole: Piece, part: Piece) -> bool:
+    """Say whether a fact stands in another about the same, word for word."""
+    words = f" {' '.join(_words(part.says))} "
+    same = whole.about == part.about and whole.facet is part.facet
+    return same and words.strip() != "" and words in f" {' '.join(_words(whole.says))} "
+
+
+def _words(text: str) -> list[str]:
+    return [plain_word(word) for word in WORD.findall(text)]
+
+
+def _without_scraps(pieces: Sequence[Piece]) -> list[Piece]:
+    """Return `pieces` without lines of a word or two, unless all lines are such."""
+    lines = [one for one in pieces if one.facet is Facet.LINE]
+    scraps = {one for one in lines if len(one.words.split()) < SHORTEST}
+    if len(scraps) == len(lines):
+        return list(pieces)
+    return [one for one in pieces if one not in scraps]
+
+
+def _joins(piece: Piece, people: frozenset[str]) -> bool:
+    """Say whether a relation is between two of `people`."""
+    return sum(name in f"{piece.about} {piece.says}" for name in people) > 1
+
+
+def _is_writers(piece: Piece) -> bool:
+    """Say whether the writer says so, outside of the story, or has left it open."""
+    told = piece.decided or piece.facet is Facet.GAP
+    return told or any(one.keeper == WRITER for one in piece.evidence)

@@ -1,0 +1,259 @@
+"""The sentences of passages that say most to a question, verbatim."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.errors import NotFound, ServiceUnavailable
+from lrwr.core.model.query_terms import content_words, names
+from lrwr.core.model.search import Passage
+from lrwr.core.model.text import Lines, Span, SplitSentences
+from lrwr.core.ports.lexical_index import LexicalIndex
+from lrwr.core.ports.record_store import PassageStore
+from lrwr.core.ports.reranker import Reranker
+from lrwr.core.retrieval.evidence import WordWeights
+
+READ = 4
+"""Passages whose sentences are weighed."""
+
+WEIGHED = 36
+"""Sentences that are looked at closely; each costs a run of the model."""
+
+QUOTES = 3
+"""Sentences quoted at most."""
+
+NEAR = 0.6
+"""A further sentence is quoted when it fits this well, the best one being 1.0."""
+
+ROOM = 320
+"""Characters to which a quote grows by the sentences around it, in its paragraph."""
+
+SHORTEST = 4
+"""Words that a sentence must have to be worth quoting."""
+
+SENTENCE_WEIGHT = 0.7
+"""The sentence's own share of its score; the rest is its passage's place."""
+
+ASKED_BACK = 0.8
+"""What is left of a sentence's score where it is a question itself: it rarely answers."""
+
+_BREAK = re.compile(r"\n[ \t]*(?:\n|[-*+•][ \t]|\d{1,3}[.)][ \t]|[|>#])")
+"""Where a paragraph ends, or an item of a list or a row of a table begins."""
+
+_QUESTION = re.compile(r"\?[\s”’\"')*_]*$")
+
+Remark = Callable[[str], None]
+"""Takes a sentence on what did not work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """One or a few sentences of the manuscript, verbatim, with their place.
+
+    `span` is in the document's canonical text; the text there is `text`.
+    """
+
+    text: str
+    span: Span
+    lines: Lines
+    passage: Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """What quoting is lent: the texts, how often words occur, a closer look if any."""
+
+    store: PassageStore
+    lexical: LexicalIndex
+    reranker: Reranker | None
+    sentences: SplitSentences
+    pipeline: Pipeline
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What sentences are picked for. `worth` is a factor of a sentence's score."""
+
+    question: str
+    weights: WordWeights
+    worth: Callable[[str], float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    passage: Passage
+    span: Span
+    text: str
+    share: float
+
+
+async def weigh(words: Sequence[str], shelf: Shelf) -> WordWeights:
+    """Weigh `words` by how rare they are in the library."""
+    counts, total = await shelf.lexical.document_frequencies(
+        words, pipeline=shelf.pipeline
+    )
+    return WordWeights.of(words, counts, total)
+
+
+async def best_sentences(
+    sought: Sought, passages: Sequence[Passage], shelf: Shelf, remark: Remark
+) -> list[Quote]:
+    """Return the sentences of the best passages that fit, best first.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    told = _sentences_of(passages[:READ], sought.weights, shelf.sentences)
+    scored = await _scored(sought, told, shelf.reranker, remark)
+    grown = _grown(_chosen(scored), shelf.sentences)
+    return await _verified(grown, shelf.store)
+
+
+def says_nothing(question: str, unknown: Sequence[str]) -> bool:
+    """Say whether a text that has none of `unknown` cannot answer `question`.
+
+    They are all of its words, or a name is among them.
+    """
+    missing = set(unknown)
+    return set(content_words(question)) <= missing or not missing.isdisjoint(
+        names(question)
+    )
+
+
+def _sentences_of(
+    passages: Sequence[Passage], weights: WordWeights, sentences: SplitSentences
+) -> list[_Sentence]:
+    """Return the sentences that share most with the question, each once."""
+    told: dict[tuple[str, int], _Sentence] = {}
+    for rank, passage in enumerate(passages):
+        for span in _stretches(passage.chunk.text, sentences):
+            text = passage.chunk.text[span.start : span.end]
+            if _says_nothing(text):
+                continue
+            start = passage.chunk.span.start + span.start
+            place = Span(start, start + len(text))
+            share = weights.coverage(text) + 0.1 * (len(passages) - rank)
+            told.setdefault(
+                (passage.chunk.document, start),
+                _Sentence(passage, place, text, share),
+            )
+    return sorted(told.values(), key=lambda s: -s.share)[:WEIGHED]
+
+
+async def _scored(
+    sought: Sought,
+    told: Sequence[_Sentence],
+    reranker: Reranker | None,
+    remark: Remark,
+) -> list[tuple[float, _Sentence]]:
+    own = [sentence.share for sentence in told]
+    if reranker is not None and told:
+        try:
+            own = await reranker.rerank(sought.question, [s.text for s in told])
+        except ServiceUnavailable as error:
+            remark(f"Sentences were chosen by their words alone. {error}")
+    own, ranks = _spread(own), _spread([s.passage.score for s in told])
+    pairs = zip(own, ranks, told, strict=True)
+    scored = [
+        (
+            _worth(SENTENCE_WEIGHT * mine + (1 - SENTENCE_WEIGHT) * rank, one, sought),
+            one,
+        )
+        for mine, rank, one in pairs
+    ]
+    return sorted(scored, key=lambda pair: -pair[0])
+
+
+def _worth(score: float, sentence: _Sentence, sought: Sought) -> float:
+    back = ASKED_BACK if _QUESTION.search(sentence.text) else 1.0
+    return score * back * sought.worth(sentence.text)
+
+
+def _grown(chosen: Sequence[_Sentence], sentences: SplitSentences) -> list[_Sentence]:
+    """Let each sentence take in its neighbours, and drop what is quoted twice."""
+    grown: list[_Sentence] = []
+    for sentence in chosen:
+        chunk = sentence.passage.chunk
+        at = sentence.span.start - chunk.span.start
+        spans = _stretches(chunk.text, sentences)
+        start, end = _with_neighbours(chunk.text, spans, at)
+        span = Span(chunk.span.start + start, chunk.span.start + end)
+        if any(_overlap(span, other) for other in grown if _same(sentence, other)):
+            continue
+        text = chunk.text[start:end]
+        grown.append(_Sentence(sentence.passage, span, text, sentence.share))
+    return grown
+
+
+async def _verified(chosen: Sequence[_Sentence], store: PassageStore) -> list[Quote]:
+    """Keep what stands in the document's text, character for character."""
+    quotes = []
+    for sentence in chosen:
+        try:
+            kept = await store.text(sentence.passage.chunk.document)
+        except NotFound:  # taken away since it was found
+            continue
+        span = sentence.span
+        if kept.text[span.start : span.end] != sentence.text:
+            continue
+        lines = kept.lines.lines_of(span)
+        quotes.append(Quote(sentence.text, span, lines, sentence.passage))
+    return quotes
+
+
+def _stretches(text: str, sentences: SplitSentences) -> list[Span]:
+    """Return the sentences, cut where an item of a list ends without a full stop."""
+    spans: list[Span] = []
+    for whole in sentences(text):
+        start = whole.start
+        for found in _BREAK.finditer(text, whole.start, whole.end):
+            spans.append(Span(start, found.start()))
+            start = found.start() + 1
+        spans.append(Span(start, whole.end))
+    return [span for span in spans if text[span.start : span.end].strip()]
+
+
+def _says_nothing(text: str) -> bool:
+    """Say whether a sentence is too short, a heading or a row of a table."""
+    return len(text.split()) < SHORTEST or text.lstrip().startswith(("#", "|"))
+
+
+def _with_neighbours(text: str, spans: Sequence[Span], at: int) -> tuple[int, int]:
+    """Grow the sentence that starts at `at`, after and before, in its paragraph."""
+    first = last = next(n for n, span in enumerate(spans) if span.start == at)
+    while True:
+        start, end = spans[first].start, spans[last].end
+        if last + 1 < len(spans) and _joins(text, start, spans[last + 1].end):
+            last += 1
+        elif first > 0 and _joins(text, spans[first - 1].start, end):
+            first -= 1
+        else:
+            return start, end
+
+
+def _joins(text: str, start: int, end: int) -> bool:
+    one_paragraph = _BREAK.search(text, start, end) is None
+    return one_paragraph and not text.startswith("#", start) and end - start <= ROOM
+
+
+def _same(one: _Sentence, other: _Sentence) -> bool:
+    return one.passage.chunk.document == other.passage.chunk.document
+
+
+def _overlap(span: Span, other: _Sentence) -> bool:
+    return span.start < other.span.end and other.span.start < span.end
+
+
+def _spread(values: Sequence[float]) -> list[float]:
+    low, high = min(values, default=0.0), max(values, default=0.0)
+    width = (high - low) or 1.0
+    return [(value - low) / width for value in values]
+
+
+def _chosen(scored: Sequence[tuple[float, _Sentence]]) -> list[_Sentence]:
+    if not scored:
+        return []
+    best = scored[0][0]
+    near = [sentence for score, sentence in scored if score >= NEAR * best]
+    return near[: 2 * QUOTES]

@@ -1,0 +1,230 @@
+"""An answer without a language model as it is written: a line, and what it rests on."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from lrwr.core.attribution.citations import Numbering, cited, same_words
+from lrwr.core.bible.values import Evidence
+from lrwr.core.chat.context.items import UNNAMED, Facet, Piece
+from lrwr.core.chat.extractive.sentence_ranking import Quote
+from lrwr.core.model.query_terms import content_words
+from lrwr.core.model.text import SplitSentences
+from lrwr.core.model.turns import Citation, Cited, CitedOutside, Speaker, Token
+from lrwr.core.nlp.facts.note_layout import plain
+from lrwr.core.ports.web_search import WebPage
+from lrwr.core.retrieval.evidence import WordWeights, excerpt
+from lrwr.core.web.citations import WEB_HEAD, web_citations
+
+WORDING_SHOWN = 240
+"""Characters of the words of a fact that are shown beside it; its number has all."""
+LABEL = 4
+"""Words of a label at most: what has more is a sentence of the writer's notes."""
+_LISTED = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+", re.MULTILINE)
+_BOLD = re.compile(r"\*\*([^*\n]{1,60}:?)\*\*")
+_QUOTATION = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
+_LEAD = re.compile(r"\A\W*\*\*[^*\n]{1,60}:[ \t]*\*\*[ \t]*|\A\W*\*\*[^*\n]{1,60}\*\*:")
+"""The bold label that a line of a note begins with: `- **Values:**`."""
+
+
+def fact_in_words(piece: Piece, found: Sequence[Citation]) -> str:
+    """Return a fact, and its words in quotation marks where they say more than it.
+
+    What is not quoted has no marks of links and emphasis: the label of a link stands
+    for it. What is quoted is verbatim.
+    """
+    parts = (head_in_words(piece), body_in_words(piece, found))
+    return ": ".join(filter(None, parts))
+
+
+def head_in_words(piece: Piece) -> str:
+    """Return of whom or what a fact is; what every note has needs no name."""
+    if piece.facet is Facet.GAP and len(piece.label.split()) > LABEL:
+        return plain(piece.about).rstrip(" .:")
+    named = (piece.about, "" if piece.label == UNNAMED else piece.label)
+    return plain(", ".join(filter(None, named))).rstrip(" .:")
+
+
+def body_in_words(piece: Piece, found: Sequence[Citation]) -> str:
+    """Return what a fact says, without of whom, and its words where they say more."""
+    words = joined(found)
+    if piece.facet is Facet.PRESENT:
+        return plain(piece.says)
+    if piece.facet is Facet.GAP and len(piece.label.split()) > LABEL:
+        return f"{plain(piece.label).rstrip(' .')} ({plain(piece.says)})"
+    if not piece.says:
+        return quoted(words) if words else ""
+    told = plain(piece.says)
+    if not words or len(words) > WORDING_SHOWN or _is_said(piece, words):
+        return told
+    if _is_less(piece.says, words):
+        return quoted(words)
+    return f"{told} ({quoted(words)})"
+
+
+def joined(found: Sequence[Citation]) -> str:
+    """Return cited words in one line."""
+    return " … ".join(one_line(citation.text) for citation in found)
+
+
+def quoted(text: str) -> str:
+    """Return `text` in quotation marks; single ones around double ones."""
+    return f"‘{text}’" if set('“”"').intersection(text) else f"“{text}”"
+
+
+def one_line(text: str) -> str:
+    """Return `text` in one line, without the signs of a Markdown quotation."""
+    return " ".join(_QUOTATION.sub("", text).split())
+
+
+def shown(text: str) -> str:
+    """Return a quote in one line, without the marks of lists and bold labels."""
+    return one_line(_BOLD.sub(r"\1", _LISTED.sub("", text)).replace("**", ""))
+
+
+def _is_said(piece: Piece, words: str) -> bool:
+    """Say whether words, with or without a label before them, only say a fact again."""
+    label = plain(piece.label)
+    said = (plain(piece.says), label, f"{label}: {plain(piece.says)}")
+    bare = (plain(words), plain(_LEAD.sub("", words)))
+    return any(same_words(one, other) for one in bare for other in said)
+
+
+def _is_less(says: str, words: str) -> bool:
+    """Say whether a fact has every word that it rests on, and more."""
+    return set(content_words(words)) <= set(content_words(says))
+
+
+Written = Iterator[Token | Cited]
+"""What is cited comes before the line that cites it."""
+
+
+class Scribe:
+    """Writes the lines of one answer; `lines` counts them."""
+
+    def __init__(self, numbering: Numbering, sentences: SplitSentences) -> None:
+        self._numbering = numbering
+        self._sentences = sentences
+        self.lines = 0
+
+    def say(self, text: str) -> Token:
+        """Return a line that rests on nothing: what is missing, or what follows."""
+        self.lines += 1
+        return Token(text if self.lines == 1 else f"\n\n{text}", Speaker.AVATAR)
+
+    def facts(self, together: Sequence[Piece]) -> Written:
+        """Yield a line of facts of one kind, without those whose words are gone."""
+        standing = [(one, self._found(one)) for one in together]
+        standing = [(one, found) for one, found in standing if found or one.bare]
+        if not standing:
+            return
+        numbered = []
+        for piece, found in standing:
+            yield from self._new(found)
+            numbered.append((piece, [self._numbering.number(one) for one in found]))
+        if len(numbered) == 1:
+            ((piece, found),) = numbered
+            yield self.say(f"{fact_in_words(piece, found)} {_marks(found)}".rstrip())
+            return
+        heads = {head_in_words(piece) for piece, _ in numbered}
+        if len(heads) > 1:
+            told = (f"{p.label}: {_with_marks(p, f)}" for p, f in numbered)
+            yield self.say(f"{plain(together[0].about)}, {'; '.join(told)}")
+            return
+        bodies = [(body_in_words(p, f), _marks(f)) for p, f in numbered]
+        yield self.say(f"{heads.pop()}: {_in_a_row(bodies)}")
+
+    def own(self, line: Piece, note: str = "") -> Written:
+        """Yield somebody's own words, and `note` after them."""
+        found = self._found(line)
+        if found:
+            yield from self._new(found)
+            numbered = [self._numbering.number(one) for one in found]
+            parts = (quoted(joined(numbered)), note, _marks(numbered))
+            yield self.say(" ".join(filter(None, parts)))
+
+    def quote(self, quote: Quote) -> Written:
+        """Yield a quote, unless half of it or more is among what is cited already."""
+        document, chapter = quote.passage.chunk.document, quote.passage.chapter
+        found = self._numbering.stands(document, quote.span, quote.text, chapter)
+        if found is None or self._is_told(found):
+            return
+        citation = self._numbering.number(found)
+        yield Cited(citation)
+        yield self.say(f"{shown(quote.text)} [{citation.number}]")
+
+    def _found(self, piece: Piece) -> list[Citation]:
+        if piece.facet is not Facet.PRESENT:
+            evidence = piece.surest[:1]
+            return [one for e in evidence for one in self._cited(e)]
+        first = (next(self._cited(evidence), None) for evidence in piece.evidence)
+        return [one for one in first if one is not None]
+
+    def _cited(self, evidence: Evidence) -> Iterator[Citation]:
+        return cited(evidence, self._numbering, self._sentences)
+
+    def _new(self, found: Sequence[Citation]) -> Iterator[Cited]:
+        for one in found:
+            if not self._numbering.knows(one):
+                yield Cited(self._numbering.number(one))
+
+    def _is_told(self, found: Citation) -> bool:
+        told = {
+            at
+            for one in self._numbering.citations
+            if one.document == found.document
+            for at in range(one.span.start, one.span.end)
+        }
+        there = told.intersection(range(found.span.start, found.span.end))
+        return 2 * len(there) >= len(found.span)
+
+
+def _in_a_row(bodies: Sequence[tuple[str, str]]) -> str:
+    """Join what is told one after another; what is no sentence ends with a semicolon."""
+    told = ""
+    for body, marks in bodies:
+        whole = body.rstrip("”’\"'*_)").endswith((".", "!", "?", "…"))
+        told += f"{body} {marks}".rstrip() + (" " if whole else "; ")
+    return told.rstrip(" ;")
+
+
+def _with_marks(piece: Piece, found: Sequence[Citation]) -> str:
+    return f"{body_in_words(piece, found)} {_marks(found)}".rstrip()
+
+
+def _marks(found: Sequence[Citation]) -> str:
+    numbers = dict.fromkeys(citation.number for citation in found)
+    return "".join(f"[{number}]" for number in numbers)
+
+
+WORDS_SHOWN = 3
+"""Pages quoted at most."""
+ROOM = 320
+"""Characters of one page that are quoted, unless a sentence alone is longer."""
+
+
+def web_words(
+    pages: Sequence[WebPage], words: WordWeights, sentences: SplitSentences
+) -> Iterator[CitedOutside | Token]:
+    """Yield the best sentences of the first pages, verbatim, each behind its title.
+
+    They stand under a line of their own and have the web's marks: nobody can take them
+    for the book's. A page that has none of `words` is left out if another has some.
+    """
+    covered = [words.coverage(f"{page.title} {page.text}") for page in pages]
+    some = max(covered, default=0.0) > 0
+    told = [
+        citation
+        for citation, share in zip(web_citations(pages), covered, strict=True)
+        if share > 0 or not some
+    ][:WORDS_SHOWN]
+    if told:
+        yield _line(WEB_HEAD)
+    for citation in told:
+        start, end = excerpt(citation.text, words, sentences, limit=ROOM)
+        said = quoted(" ".join(citation.text[start:end].split()))
+        yield CitedOutside(citation)
+        yield _line(f"{citation.title}: {said} [w{citation.number}]")
+
+
+def _line(text: str) -> Token:
+    return Token(f"\n\n{text}", Speaker.AVATAR)

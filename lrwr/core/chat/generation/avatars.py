@@ -1,0 +1,223 @@
+"""Who answers: the text itself, or a language model that was given the text."""
+
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+
+from lrwr.core.attribution.citation_check import checked
+from lrwr.core.chat.context.numbered_items import Numbered, numbered, texts_of
+from lrwr.core.chat.extractive.answerer import gap_asked, quote_answer
+from lrwr.core.chat.extractive.sentence_ranking import Shelf, weigh
+from lrwr.core.chat.extractive.writer import web_words
+from lrwr.core.chat.generation.prompts import (
+    avatar_messages,
+    own_names,
+    pages_for,
+    texts_in,
+    web_told,
+)
+from lrwr.core.chat.generation.speaker import speak, speaks_as
+from lrwr.core.chat.nodes import Answer, Avatar, Emit
+from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.fence import new_mark
+from lrwr.core.model.query_terms import content_words
+from lrwr.core.model.turns import (
+    Citation,
+    Cited,
+    CitedOutside,
+    GapFlag,
+    GapFound,
+    Intent,
+    Mode,
+    Plan,
+    Token,
+    WebCitation,
+)
+from lrwr.core.ports.chat_model import ChatModel, Message
+
+
+@dataclass(frozen=True, slots=True)
+class QuotingAvatar:
+    """Answers in the words of the text, and makes no claim of its own."""
+
+    shelf: Shelf
+    model: str = ""
+
+    async def answer(
+        self, question: Question, plan: Plan, result: RetrievalResult, emit: Emit
+    ) -> Answer:
+        """Quote, and emit a quote or a fact at a time."""
+        pieces: list[str] = []
+        citations: list[Citation] = []
+        gaps: list[GapFlag] = []
+        remarks: list[str] = []
+        told = quote_answer(question, plan, result, self.shelf, remarks.append)
+        async with aclosing(told) as events:
+            async for event in events:
+                emit(event)
+                match event:
+                    case Token(text=text):
+                        pieces.append(text)
+                    case Cited(citation=citation):
+                        citations.append(citation)
+                    case GapFound(gap=gap):
+                        gaps.append(gap)
+        pieces += await self._outside(question, result, emit)
+        return Answer(
+            text="".join(pieces),
+            citations=tuple(citations),
+            gaps=tuple(gaps),
+            remarks=tuple(remarks),
+        )
+
+    async def _outside(
+        self, question: Question, result: RetrievalResult, emit: Emit
+    ) -> list[str]:
+        """Quote the web below the text's own words; return what was said."""
+        pages = pages_for(question, result)
+        if not pages:
+            return []
+        words = await weigh(content_words(result.web_query), self.shelf)
+        said: list[str] = []
+        for event in web_words(pages, words, self.shelf.sentences):
+            emit(event)
+            if isinstance(event, Token):
+                said.append(event.text)
+        return said
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a language model would be sent, and the material that is in it."""
+
+    messages: tuple[Message, ...]
+    material: Numbered
+    web: tuple[WebCitation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAvatar:
+    """Answers with a language model; where it fails, `instead` answers."""
+
+    chat: ChatModel
+    shelf: Shelf
+    instead: QuotingAvatar = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "instead", QuotingAvatar(self.shelf))
+
+    @property
+    def model(self) -> str:
+        """Name the model, as its server does."""
+        return self.chat.name
+
+    async def prompt(
+        self, question: Question, plan: Plan, result: RetrievalResult
+    ) -> Prompt:
+        """Return exactly what would be sent, but for the mark of its fences."""
+        texts = await texts_of(result, self.shelf.store)
+        words = await weigh(content_words(question.text), self.shelf)
+        material = numbered(result, texts, self.shelf.sentences, words=words)
+        web = web_told(question, result)
+        mark = new_mark(*texts_in(question, material, web))
+        messages = avatar_messages(question, plan, result, material, mark)
+        return Prompt(tuple(messages), material, web)
+
+    async def answer(
+        self, question: Question, plan: Plan, result: RetrievalResult, emit: Emit
+    ) -> Answer:
+        """Answer as the model's words come; then hold them against what they cite."""
+        prompt = await self.prompt(question, plan, result)
+        pieces: list[str] = []
+        remarks: tuple[str, ...] = ()
+        try:
+            await self._speak(prompt, pieces, emit)
+            if not "".join(pieces).strip():
+                raise ServiceUnavailable(f"{self.model} said nothing.")
+        except ServiceUnavailable as error:
+            if not "".join(pieces).strip():
+                return await self._instead(error, question, plan, result, emit)
+            remarks = (f"The answer broke off. {error}",)
+        return self._held_against(
+            "".join(pieces), prompt, question, plan, result, remarks
+        )
+
+    async def _speak(self, prompt: Prompt, pieces: list[str], emit: Emit) -> None:
+        """Take in the model's words as they come, first what its numbers stand for."""
+        async with aclosing(speak(self.chat, prompt.messages)) as tokens:
+            async for token in tokens:
+                if not pieces:
+                    _show(prompt, emit)
+                emit(token)
+                pieces.append(token.text)
+
+    async def _instead(
+        self,
+        error: ServiceUnavailable,
+        question: Question,
+        plan: Plan,
+        result: RetrievalResult,
+        emit: Emit,
+    ) -> Answer:
+        answer = await self.instead.answer(question, plan, result, emit)
+        why = f"Answered without a language model, in the text's own words. {error}"
+        return Answer(
+            text=answer.text,
+            citations=answer.citations,
+            gaps=answer.gaps,
+            remarks=(why, *answer.remarks),
+        )
+
+    def _held_against(
+        self,
+        said: str,
+        prompt: Prompt,
+        question: Question,
+        plan: Plan,
+        result: RetrievalResult,
+        remarks: tuple[str, ...],
+    ) -> Answer:
+        material = prompt.material
+        mode = Mode.IN_CHARACTER if speaks_as(question, plan) else Mode.ANALYTICAL
+        text, cited, unsupported = checked(
+            said,
+            material.citations,
+            self.shelf.sentences,
+            mode=mode,
+            notes=material.notes,
+            decided=material.decided,
+            web=prompt.web,
+            own=own_names(plan, result),
+        )
+        empty = not material.entries and not material.passages
+        asked = plan.intent is Intent.GAP_PROBE and not cited
+        gaps = (gap_asked(question, result, plan),) if empty or asked else ()
+        return Answer(text, cited, gaps, unsupported, remarks, model=self.model)
+
+
+def _show(prompt: Prompt, emit: Emit) -> None:
+    """Let others see what the numbers of an answer that has begun stand for."""
+    for citation in prompt.material.citations:
+        emit(Cited(citation))
+    for page in prompt.web:
+        emit(CitedOutside(page))
+
+
+@dataclass(frozen=True, slots=True)
+class RemarkingAvatar:
+    """Answers as `avatar` does, with `remark` before all others."""
+
+    avatar: Avatar
+    remark: str
+
+    @property
+    def model(self) -> str:
+        """Name the language model; empty without one."""
+        return self.avatar.model
+
+    async def answer(
+        self, question: Question, plan: Plan, result: RetrievalResult, emit: Emit
+    ) -> Answer:
+        """Answer, and remark on it."""
+        answer = await self.avatar.answer(question, plan, result, emit)
+        return replace(answer, remarks=(self.remark, *answer.remarks))

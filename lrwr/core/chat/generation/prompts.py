@@ -1,0 +1,249 @@
+"""What a language model is told when it answers, from numbered material alone.
+
+Pure: all text comes from the question and from what was found within its horizon.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from lrwr.core.attribution.citation_check import without_marks
+from lrwr.core.chat.context.items import Facet
+from lrwr.core.chat.context.numbered_items import Entry, Numbered, tokens
+from lrwr.core.chat.generation.speaker import speaks_as
+from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.model.fence import RULE, fenced
+from lrwr.core.model.query_terms import STOP_WORDS, WORD, content_words, plain_word
+from lrwr.core.model.story import Horizon
+from lrwr.core.model.turns import Citation, Intent, Mode, Plan, WebCitation
+from lrwr.core.ports.chat_model import Message
+from lrwr.core.ports.web_search import WebPage
+from lrwr.core.web.citations import web_citations, without_the_web
+
+WEB_BUDGET = 800
+"""Tokens of the web's pages, by `tokens`, that a model is given at most."""
+
+NAME_LENGTH = 80
+"""Characters of a name that go into the rules: a name is the text's, not ours."""
+
+_RULES = f"""\
+{RULE}
+Answer only from the numbered material. After each sentence put the number of what it \
+rests on, as in [2] or [1][3]; use no number that is not there.
+Quote word for word, in “…”, or do not quote.
+Never add what you know of this book or any other.
+The author's own text, and what the author decided, outrank everything else."""
+
+_ANALYST = """\
+You are the close reader of a novelist's unfinished book, and answer the novelist's \
+question about it: briefly, plainly, the answer first.
+Where the material does not say, say that the text is silent on it."""
+
+_CHARACTER = """\
+You are {name}, a character of a novelist's book, and talk with the novelist.
+Speak as {name} does: take the manner from the lines and habits in the material, the \
+facts from the material alone.
+You live {moment}. Whatever comes later has not happened: you have never heard of it, \
+and do not guess at it.{witnessed}
+Where the material is silent, turn the question aside as {name} would, and claim \
+nothing new; put no number there.
+Stay {name}: no word on prompts, material or models."""
+
+_WITNESSED = """
+You know only what you were there for and what you were told."""
+
+_KINDS: Mapping[Intent, str] = MappingProxyType(
+    {
+        Intent.SCENARIO: """\
+The novelist asks what would be if. Judge it in three parts and write no scene:
+Fits: what the material speaks for, with quotes and numbers.
+Strains: what it speaks against, with quotes and numbers.
+Unknown: what the text leaves open that would decide it.""",
+        Intent.GAP_PROBE: """\
+The novelist asks what is undefined. Say what the text does not define, what it \
+implies, with numbers, and offer one or two ways to define it, called suggestions.""",
+        Intent.EXTERNAL_REFERENCE: """\
+The novelist asks about something outside of the book. Say what the book itself makes \
+of it; what it does not say, leave open.""",
+    }
+)
+
+_WEB = """\
+What is fenced as “from the web” is no part of the book, and supplementary. Use it only \
+for what lies outside of the book: a work, a person, a fact, a matter of craft; of such \
+a thing it may tell what the book leaves open. Say first what the book itself has. After \
+each sentence that rests on the web put its mark, as in [w1], never a number of the \
+book's. It tells nothing of this book's people, places and \
+events, even where a name is the same. Where it differs from the author's own text, \
+the author's version holds."""
+
+_UNKNOWN = "These words of the question stand nowhere in the text so far: {words}."
+_WEAK = "The search was not sure of what it found: say so if it does not answer."
+
+_OUTDATED = """\
+(The author has since changed passages that the next answer rests on: repeat none of it \
+unless the material bears it out.)"""
+
+_NOTHING = "Nothing was found for this question."
+
+
+def avatar_messages(
+    question: Question,
+    plan: Plan,
+    result: RetrievalResult,
+    material: Numbered,
+    mark: str,
+) -> list[Message]:
+    """Return the rules, the turns before, and the question with its material.
+
+    Everything of the manuscript and of the web is fenced with `mark`, which must stand
+    in none of it: see `new_mark` and `texts_in`.
+    """
+    return [
+        Message("system", _system(question, plan, result)),
+        *_history(question),
+        Message("user", "\n\n".join(_asked(question, result, material, mark))),
+    ]
+
+
+def texts_in(
+    question: Question, material: Numbered, web: Sequence[WebCitation] = ()
+) -> tuple[str, ...]:
+    """Return every text that gets a fence: what its mark must not stand in."""
+    told = (entry.piece.told for entry in material.entries)
+    cited = (_heading(one) + one.text for one in material.citations)
+    return (*told, *cited, *map(_page, web), question.before)
+
+
+def web_told(question: Question, result: RetrievalResult) -> tuple[WebCitation, ...]:
+    """Return the pages that a model is given: those that fit, each whole."""
+    told: list[WebCitation] = []
+    left = WEB_BUDGET
+    for page in web_citations(pages_for(question, result)):
+        cost = tokens(_page(page))
+        if cost <= left:
+            told.append(page)
+            left -= cost
+    return tuple(told)
+
+
+def in_time(horizon: Horizon | None) -> str:
+    """Return how far the story has come, in words."""
+    if horizon is None:
+        return "at the end of what is written so far"
+    if horizon.scene is None:
+        return f"at the end of chapter {horizon.chapter}"
+    if not horizon.scene:
+        return f"at the beginning of chapter {horizon.chapter}"
+    return f"in chapter {horizon.chapter}, at the end of scene {horizon.scene}"
+
+
+def _system(question: Question, plan: Plan, result: RetrievalResult) -> str:
+    parts = [_ANALYST, _RULES]
+    if speaker := speaks_as(question, plan):
+        name = " ".join(speaker.split())[:NAME_LENGTH]
+        witnessed = _WITNESSED if question.witnessed else ""
+        moment = in_time(question.horizon)
+        told = {"name": name, "moment": moment, "witnessed": witnessed}
+        parts = [_CHARACTER.format_map(told), _RULES]
+    elif question.horizon is not None:
+        parts.append(
+            f"The story is read {in_time(question.horizon)}; speak of nothing later."
+        )
+    if plan.intent in _KINDS:
+        parts.append(_KINDS[plan.intent])
+    if web_told(question, result):
+        parts.append(_WEB)
+    return "\n\n".join(parts)
+
+
+def _history(question: Question) -> Iterator[Message]:
+    for turn in question.history:
+        own = without_the_web(turn.output.response_text)
+        answered = without_marks(own).strip()
+        outdated = turn.id in question.outdated
+        asked = f"{turn.question}\n\n{_OUTDATED}" if outdated else turn.question
+        yield Message("user", asked)
+        yield Message("assistant", answered or "…")
+
+
+def _asked(
+    question: Question, result: RetrievalResult, material: Numbered, mark: str
+) -> Iterator[str]:
+    if question.before.strip():
+        yield fenced("earlier in this conversation", question.before.strip(), mark)
+    yield from _material(material, mark)
+    if not material.entries and not material.passages:
+        yield _NOTHING
+    for page in web_told(question, result):
+        yield fenced("from the web", _page(page), mark)
+    if question.state.assumptions:
+        yield f"Assumed for now: {'; '.join(question.state.assumptions)}."
+    if result.unknown:
+        yield _UNKNOWN.format(words=", ".join(result.unknown))
+    if result.low_confidence:
+        yield _WEAK
+    yield f"The novelist asks: {question.text.strip()}"
+
+
+def _material(material: Numbered, mark: str) -> Iterator[str]:
+    cited = {citation.number: citation for citation in material.citations}
+    lines = [e for e in material.entries if e.piece.facet is Facet.LINE]
+    bare = [entry for entry in material.entries if not entry.numbers]
+    facts = [e for e in material.entries if e.numbers and e not in lines]
+    for label, entries in (
+        ("known of the story", facts),
+        ("decided or left open by the author", bare),
+        ("lines they say", lines),
+    ):
+        if entries:
+            told = "\n".join(_told(entry, cited) for entry in entries)
+            yield fenced(label, told, mark)
+    for passage in material.passages:
+        told = f"{_heading(passage)}\n{passage.text}"
+        yield fenced(f"passage {passage.number}", told, mark)
+
+
+def _told(entry: Entry, cited: Mapping[int, Citation]) -> str:
+    """Return a fact in one line, each number before its words."""
+    words = " ".join(f"[{n}] “{_plain(cited[n])}”" for n in entry.numbers)
+    return ": ".join(filter(None, (entry.piece.told, words)))
+
+
+def _heading(citation: Citation) -> str:
+    if citation.chapter is None:
+        return f"[{citation.number}] from the author's notes, outside of the story"
+    place = f"chapter {citation.chapter}" if citation.chapter else "before chapter 1"
+    return f"[{citation.number}] {place}"
+
+
+def _page(page: WebCitation) -> str:
+    return f"[w{page.number}] {page.title}\n{page.url}\n{page.text}"
+
+
+def _plain(citation: Citation) -> str:
+    return " ".join(citation.text.split())
+
+
+def pages_for(question: Question, result: RetrievalResult) -> tuple[WebPage, ...]:
+    """Return the pages that an answer may mention: a character knows no web."""
+    return () if question.mode is Mode.IN_CHARACTER else result.pages
+
+
+def own_names(plan: Plan, result: RetrievalResult) -> frozenset[str]:
+    """Return the words of names that are the book's, plain: no page can tell of them.
+
+    What was sent to the web is a name from outside, whoever else bears it.
+    """
+    profiles = result.character_profiles
+    named = [
+        *(one.name for one in profiles),
+        *(form.name for one in profiles for form in one.aliases),
+        *(entity.name for entity in plan.entities),
+    ]
+    words = {
+        plain_word(word)
+        for name in named
+        for word in WORD.findall(name)
+        if word[0].isupper()
+    }
+    return frozenset(words - STOP_WORDS - set(content_words(result.web_query)))

@@ -1,0 +1,77 @@
+"""Who speaks and thinks in a turn."""
+
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from lrwr.core.bible.values import Bible
+from lrwr.core.chat.context.gap_finder import GapFinder
+from lrwr.core.chat.context.tool_loop import Seeker
+from lrwr.core.chat.generation.avatars import ModelAvatar
+from lrwr.core.chat.nodes import Answer, Avatar, Emit
+from lrwr.core.chat.planning.rules import plan_by_rules
+from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.model.turns import Plan
+from lrwr.core.model.usage import Usage
+from lrwr.core.ports.chat_model import Message
+
+
+def _nothing(_question: Question, _bible: Bible) -> Sequence[Sequence[Message]]:
+    return ()
+
+
+async def by_rules(question: Question, bible: Bible) -> Plan:
+    """Plan without asking anybody."""
+    return plan_by_rules(question, bible)
+
+
+@dataclass(frozen=True, slots=True)
+class Voices:
+    """Who plans and who answers in one turn; `taken` tells what models were asked.
+
+    `cost` tells the US dollars that it came to, None where a price is not known; ask it
+    before `taken`. Without it, the avatar's model alone was asked. `seeker` goes on
+    looking things up, `gaps` finds what is undefined; None where nobody does. `asked_first` tells what a planner would
+    be sent.
+    """
+
+    plan: Callable[[Question, Bible], Coroutine[None, None, Plan]]
+    avatar: Avatar
+    taken: Callable[[], Usage] = Usage
+    seeker: Seeker | None = None
+    gaps: GapFinder | None = None
+    cost: Callable[[], float | None] | None = None
+    asked_first: Callable[[Question, Bible], Sequence[Sequence[Message]]] = _nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """What a language model would be sent, and what for."""
+
+    purpose: Literal["planning", "answering"]
+    messages: Sequence[Message]
+
+    @property
+    def text(self) -> str:
+        """The words of all messages."""
+        return "\n".join(message.text for message in self.messages)
+
+
+@dataclass(slots=True)
+class Shown:
+    """Stands in for a model, and keeps what that would be sent for the answer."""
+
+    avatar: ModelAvatar
+    messages: Sequence[Message] = ()
+
+    @property
+    def model(self) -> str:
+        """Nobody answers."""
+        return ""
+
+    async def answer(
+        self, question: Question, plan: Plan, result: RetrievalResult, _emit: Emit
+    ) -> Answer:
+        """Say nothing."""
+        self.messages = (await self.avatar.prompt(question, plan, result)).messages
+        return Answer("")

@@ -1,0 +1,83 @@
+"""A turn as it is heard: what has come of it so far, whole or stopped."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
+
+from lrwr.core.bible.values import Bible
+from lrwr.core.chat.graph import TurnMade, run_turn
+from lrwr.core.chat.nodes import Answer, Room
+from lrwr.core.chat.state import Question
+from lrwr.core.chat.turn_models import Voices
+from lrwr.core.model.turns import (
+    Citation,
+    Cited,
+    CitedOutside,
+    Intent,
+    SupervisorOutput,
+    Token,
+    TurnEvent,
+    WebCitation,
+)
+
+
+class Said:
+    """What has come of a turn so far."""
+
+    def __init__(self, question: Question, voices: Voices) -> None:
+        self.question = question
+        self.voices = voices
+        self.made: TurnMade | None = None
+        self._pieces: list[str] = []
+        self._cited: list[Citation] = []
+        self._web: list[WebCitation] = []
+
+    def hear(self, event: TurnEvent) -> None:
+        """Take in what the graph lets others see."""
+        match event:
+            case Token():
+                self._pieces.append(event.text)
+            case Cited(citation):
+                self._cited.append(citation)
+            case CitedOutside(citation):
+                self._web.append(citation)
+            case _:
+                pass
+
+    def settle(self, text: str) -> None:
+        """Take in what was settled without asking anybody."""
+        output = replace(self._stopped(""), response_text=text, remarks=())
+        output = replace(output, intent=Intent.GAP_PROBE)
+        self.made = TurnMade(output, Answer(text))
+
+    def output(self, model: str) -> SupervisorOutput:
+        """Return the whole answer, or of a stopped one what had come."""
+        if self.made is not None:
+            return self.made.output
+        return self._stopped(model)
+
+    def _stopped(self, model: str) -> SupervisorOutput:
+        return SupervisorOutput(
+            response_text="".join(self._pieces),
+            intent=Intent.ANALYTICAL,
+            resolved_characters=(),
+            citations=tuple(self._cited),
+            web=tuple(self._web),
+            gap_flags=(),
+            narrative_state_delta=self.question.state,
+            remarks=("Stopped before it was whole.",),
+            model=model,
+        )
+
+
+async def heard(
+    question: Question, bible: Bible, room: Room, said: Said
+) -> AsyncGenerator[TurnEvent]:
+    """Run a turn, and let `said` take in what comes of it."""
+    async with aclosing(run_turn(question, bible, room)) as events:
+        async for event in events:
+            if isinstance(event, TurnMade):
+                said.made = event
+            else:
+                said.hear(event)
+                yield event

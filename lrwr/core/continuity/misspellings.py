@@ -1,0 +1,150 @@
+"""Names that are one letter off from a name that the writer has confirmed."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from sys import intern
+from types import MappingProxyType
+
+from lrwr.core.bible.claims import Material
+from lrwr.core.canon.model import Canon
+from lrwr.core.continuity.statements import Statement
+from lrwr.core.continuity.surroundings import sentence_around
+from lrwr.core.continuity.values import Source
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.facts import RULES
+from lrwr.core.model.text import Span
+from lrwr.core.nlp.names.patterns import TITLES
+from lrwr.core.nlp.text.prose import quoted_stretches
+
+NAME_OF = "name"
+
+REMEMBERED = 4_096
+"""Texts of which a process remembers the words: a watch looks at all after each save,
+and all but one say what they said before."""
+
+_WORD = re.compile(r"(?<![\w’'-])[^\W\d_a-z][\w]+")
+_SHORTEST = 5
+_RARE = 2
+_OFTEN = 5
+_TITLES = frozenset(TITLES.split())
+
+
+def misspelt(material: Material, canon: Canon) -> Iterator[tuple[Statement, Statement]]:
+    """Yield a confirmed name, and where the narrator writes it one letter off.
+
+    The odd form stands beside the rest of the name ("Nell Tallov"), or is one word
+    with capitals inside ("OchroMags"); it is rare, is nobody's name, no plural, and
+    no word of the text in lower case.
+    """
+    sight = material.sight
+    texts = {d: sight.texts[d].text for d in sight.order.story if sight.opens(d)}
+    counts: Counter[str] = Counter()
+    for text in texts.values():
+        counts.update(_words(text))
+    names = _confirmed(material, canon)
+    known = {word for name in _all_names(material) for word in name.split()}
+    odd = _odd(names, counts, known)
+    for document, text in texts.items():
+        if odd.keys().isdisjoint(_words(text)):
+            continue
+        quoted = list(quoted_stretches(text))
+        for found in _WORD.finditer(text):
+            name = odd.get(found[0])
+            span = Span(*found.span())
+            if name is None or any(q.start <= span.start < q.end for q in quoted):
+                continue
+            wrong = _whole(name, found, text)
+            if wrong:
+                rank = sight.key(document, span.start)
+                whole = sentence_around(text, span)
+                place = sight.evidence(document, (whole,), RULES, Certainty.VERIFIED)
+                yield (
+                    Statement(name, NAME_OF, name, Source.ANSWER, True, (-2, "", 0)),
+                    Statement(
+                        name, NAME_OF, wrong, Source.TEXT, True, rank, place, span
+                    ),
+                )
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _words(text: str) -> Mapping[str, int]:
+    """Count the words of a text that begin with a capital, in order."""
+    return MappingProxyType(Counter(map(intern, _WORD.findall(text))))
+
+
+def _confirmed(material: Material, canon: Canon) -> list[str]:
+    names = canon.names
+    sure = {*names.confirmed, *names.merged, *names.renamed.values()}
+    sure.update(other for others in names.merged.values() for other in others)
+    sure.update(
+        seen.character.name
+        for seen in material.roll.seen.values()
+        if seen.character.certainty is Certainty.CONFIRMED
+    )
+    return sorted(sure)
+
+
+def _all_names(material: Material) -> Iterator[str]:
+    for seen in material.roll.seen.values():
+        yield seen.character.name
+        for alias in seen.character.aliases:
+            if alias.mentions > _RARE or alias.certainty is Certainty.CONFIRMED:
+                yield alias.name
+
+
+def _odd(names: list[str], counts: Counter[str], known: set[str]) -> dict[str, str]:
+    """Return each rare word that is a letter off, and the name that it may be."""
+    rare = [w for w, n in counts.items() if n <= _RARE and len(w) >= _SHORTEST]
+    rare = [w for w in rare if w not in known and not w.isupper()]
+    pairs = [(word, name) for name in names for word in _telling_words(name, counts)]
+    slips = (
+        (other, name) for word, name in pairs for other in rare if _is_slip(word, other)
+    )
+    found: dict[str, str] = {}
+    for other, name in slips:
+        found.setdefault(other, name)
+    return found
+
+
+def _telling_words(name: str, counts: Counter[str]) -> list[str]:
+    """Return the words of a name that a slip can be told from: long and frequent."""
+    words = [word for word in name.split() if word.rstrip(".") not in _TITLES]
+    if len(words) == 1 and not _has_inner_capital(words[0]):
+        return []
+    return [w for w in words if len(w) >= _SHORTEST and counts[w] >= _OFTEN]
+
+
+def _whole(name: str, found: re.Match[str], text: str) -> str:
+    """Return the odd name whole, if it stands as the confirmed one would; else ""."""
+    words = name.split()
+    if len(words) == 1:
+        return found[0]
+    for at, word in enumerate(words):
+        if _is_slip(word, found[0]):
+            before = " ".join(words[:at])
+            after = " ".join(words[at + 1 :])
+            led = not before or text[: found.start()].endswith(f"{before} ")
+            followed = not after or text.startswith(f" {after}", found.end())
+            if led and followed:
+                return " ".join([*words[:at], found[0], *words[at + 1 :]])
+    return ""
+
+
+def _has_inner_capital(word: str) -> bool:
+    return any(letter.isupper() for letter in word[1:]) and not word.isupper()
+
+
+def _is_slip(word: str, other: str) -> bool:
+    """Say whether one letter was changed, dropped, added, or two have traded places."""
+    if word[0] != other[0] or word == other or abs(len(word) - len(other)) > 1:
+        return False
+    if {word, other} == {min(word, other, key=len), min(word, other, key=len) + "s"}:
+        return False
+    start = 0
+    while start < min(len(word), len(other)) and word[start] == other[start]:
+        start += 1
+    one, two = word[start:], other[start:]
+    swapped = one[:2] == two[1::-1] and one[2:] == two[2:] and len(one) > 1
+    return swapped or one[1:] == two[1:] or one[1:] == two or one == two[1:]

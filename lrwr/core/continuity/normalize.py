@@ -1,0 +1,211 @@
+"""What a value means, so that two wordings of one are never taken for two."""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+from lrwr.core.bible.claims import value_key
+from lrwr.core.nlp.facts.appearance_words import TEENS, TENS, UNITS
+
+_ANY_DARK = "black brown"
+_HAIR = MappingProxyType(
+    {
+        "black": "black", "raven": "black", "jet": "black", "ebony": "black",
+        "sable": "black", "dark": _ANY_DARK, "brown": "brown", "brunette": _ANY_DARK,
+        "chestnut": "brown red", "auburn": "brown red", "red": "red",
+        "ginger": "red fair", "copper": "red brown", "coppery": "red brown",
+        "fair": "fair", "blond": "fair", "blonde": "fair", "golden": "fair",
+        "gold": "fair", "yellow": "fair", "flaxen": "fair white", "straw": "fair",
+        "sandy": "fair red brown", "tawny": "fair red brown", "amber": "fair brown red",
+        "mousy": "brown fair", "honey": "fair brown", "white": "white grey",
+        "silver": "white grey", "grey": "grey white", "gray": "grey white",
+        "grizzled": "grey white", "hoary": "grey white", "iron": "grey",
+    }
+)  # fmt: skip
+_EYES = MappingProxyType(
+    {
+        "black": _ANY_DARK, "dark": "black brown", "brown": _ANY_DARK,
+        "hazel": "brown green", "amber": "brown", "golden": "brown", "blue": "blue",
+        "violet": "violet blue", "grey": "grey", "gray": "grey", "green": "green",
+        "chestnut": "brown", "sea": "green blue grey", "turquoise": "blue green",
+    }
+)  # fmt: skip
+_WORD = re.compile(r"[a-z]+")
+_TAIL = re.compile(r"\b(?:like|as|than|for)\b.*", re.S)
+_UNSURE = re.compile(
+    r"\b(?:not?|never|perhaps|maybe|or|unknown|open|once|later|after|before|when|then|"
+    r"until|dyed?|wig|tbd)\b|\?"
+)
+
+
+@lru_cache(maxsize=10_000)
+def hues(attribute: str, value: str) -> frozenset[str]:
+    """Return every hue that `value` may be said of; none where it names no colour."""
+    words = _TAIL.sub("", value.casefold())
+    if _UNSURE.search(words):
+        return frozenset()
+    known = _EYES if attribute == "eyes" else _HAIR
+    found: set[str] = set()
+    plain = _WORD.findall(words)
+    if attribute == "eyes" and plain == ["dark"]:
+        return frozenset()  # dark blue, dark grey: only how light they are not
+    for word in plain:
+        if word != "dark" or plain == ["dark"]:
+            found.update(known.get(word, "").split())
+    return frozenset(found | _shaded(attribute, plain, found))
+
+
+def _shaded(attribute: str, words: list[str], found: set[str]) -> set[str]:
+    """Return the hues that a shade lets in: light brown is fair to many."""
+    if attribute != "hair":
+        return set()
+    if "brown" in found and not {"light", "pale", "bright"}.isdisjoint(words):
+        return {"fair"}
+    if "dark" in words and found & {"brown", "red", "fair"}:
+        return {"brown", "black"} if "brown" in found else {"brown"}
+    return set()
+
+
+LOOKS = frozenset({"eyes", "hair"})
+REMEMBERED = 10_000
+"""Values whose meaning is remembered: each is compared with many others."""
+_ONES: Mapping[str, int] = MappingProxyType(
+    dict(
+        zip([*UNITS, *TEENS, *TENS], [*range(1, 20), *range(20, 100, 10)], strict=True)
+    )
+)
+_ABOUT = re.compile(r"\b(?:about|around|some|roughly|perhaps|near|or so)\b")
+_UNDER = re.compile(r"\b(?:nearly|almost|not quite|under|barely)\b")
+_OVER = re.compile(r"\b(?:past|over|above|more than|turned)\b")
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august",
+    "september", "october", "november", "december",
+)  # fmt: skip
+_ORDINALS_TEXT = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh "
+    "twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth "
+    "nineteenth twentieth"
+)
+_ORDINALS = tuple(_ORDINALS_TEXT.split())
+
+
+def number_of(value: str) -> int | None:
+    """Return the one number that `value` names, up to 99 in words; None if not one."""
+    words = value.casefold().replace("-", " ").split()
+    digits = re.findall(r"\d+", value)
+    if digits:
+        return int(digits[0]) if len(digits) == 1 else None
+    numbers = [_ONES[word] for word in words if word in _ONES]
+    if len(numbers) == 2 and (min(numbers) < 10) and max(numbers) >= 20:
+        return sum(numbers)
+    return numbers[0] if len(numbers) == 1 else None
+
+
+def ages(value: str) -> tuple[int, int] | None:
+    """Return the youngest and the oldest that `value` may be said of, in years."""
+    age, words = number_of(value), value.casefold()
+    if age is None:
+        return None
+    if _ABOUT.search(words):
+        return age - 3, age + 3
+    if _UNDER.search(words):
+        return age - 2, age
+    return (age, age + 9) if _OVER.search(words) else (age, age)
+
+
+def date(value: str) -> dict[str, int]:
+    """Return what `value` says of a date: weekday, day, month, year, as far as it does."""
+    words = re.findall(r"[a-z]+|\d+", value.casefold())
+    found: dict[str, int] = {}
+    for word in words:
+        if word in _DAYS:
+            found["weekday"] = _DAYS.index(word)
+        elif word in _MONTHS:
+            found["month"] = _MONTHS.index(word)
+        elif word.isdigit():
+            found["day" if len(word) < 3 else "year"] = int(word)
+    if "day" not in found and (spelled := _spelled_day(words)):
+        found["day"] = spelled
+    return found
+
+
+def _spelled_day(words: list[str]) -> int:
+    text = " ".join(words)
+    for tens, more in (("twenty ", 20), ("thirty ", 30), ("", 0)):
+        for day, word in enumerate(_ORDINALS, start=1):
+            if re.search(rf"\b{tens}{word}\b", text):
+                return more + day
+    return 30 if "thirtieth" in words else 0
+
+
+def differ(attribute: str, one: str, other: str) -> bool:
+    """Say whether two values surely cannot both be; what cannot be read can."""
+    if attribute in LOOKS:
+        mine, its = hues(attribute, one), hues(attribute, other)
+        return bool(mine and its) and mine.isdisjoint(its)
+    if attribute == "born":
+        first, second = date(one), date(other)
+        return any(first[key] != second[key] for key in first.keys() & second.keys())
+    if attribute == "number":
+        here, there = number_of(one), number_of(other)
+        return None not in (here, there) and here != there
+    return value_key(one) != value_key(other)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def meaning_key(attribute: str, value: str) -> str:
+    """Return what all wordings of one meaning share."""
+    if attribute in LOOKS:
+        return " ".join(sorted(hues(attribute, value))) or value_key(value)
+    if attribute == "born":
+        return " ".join(f"{k}={v}" for k, v in sorted(date(value).items()))
+    if attribute in ("age", "number") and (number := number_of(value)) is not None:
+        return str(number)
+    return value_key(value)
+
+
+_PARENTS = frozenset({"father", "mother"})
+ONLY_ONE = _PARENTS
+"""Of these everybody has one; of two fathers one is a contradiction."""
+_CLASSES = MappingProxyType(
+    {
+        "father": "parent", "mother": "parent", "parent": "parent",
+        "son": "child", "daughter": "child", "child": "child",
+        "brother": "sibling", "sister": "sibling", "twin": "sibling",
+        "husband": "spouse", "wife": "spouse", "spouse": "spouse",
+        "uncle": "elder", "aunt": "elder", "nephew": "younger", "niece": "younger",
+        "grandmother": "grandparent", "grandfather": "grandparent",
+        "grandpa": "grandparent", "grandma": "grandparent",
+        "grandson": "grandchild", "granddaughter": "grandchild",
+        "grandchild": "grandchild", "cousin": "cousin",
+    }
+)  # fmt: skip
+_SEEN_BACK = MappingProxyType(
+    {
+        "parent": "child", "child": "parent", "sibling": "sibling",
+        "spouse": "spouse", "elder": "younger", "younger": "elder",
+        "grandparent": "grandchild", "grandchild": "grandparent", "cousin": "cousin",
+    }
+)  # fmt: skip
+_MAY_BE_BOTH = (
+    frozenset({"cousin", "spouse"}),
+    frozenset({"cousin", "elder"}),
+    frozenset({"cousin", "younger"}),
+)
+
+
+def class_of(kind: str) -> str:
+    """Return the class of a word for kin; empty for ties that shut nothing out."""
+    return _CLASSES.get(kind, "")
+
+
+def seen_back(kind: str) -> str:
+    """Return the class of what the other is, when one is the `kind`."""
+    return _SEEN_BACK.get(class_of(kind), "")
+
+
+def shut_out(one: str, other: str) -> bool:
+    """Say whether somebody cannot be both classes of kin to one person."""
+    return bool(one and other and one != other) and {one, other} not in _MAY_BE_BOTH

@@ -1,0 +1,133 @@
+"""What no rule compares, as statements: notes and answers word by word, facts by name."""
+
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from lrwr.core.bible.claims import Found, Material, attribute_key
+from lrwr.core.canon.model import Canon
+from lrwr.core.continuity.statements import KINSHIP, READ, Statement
+from lrwr.core.continuity.surroundings import sentence_around, stands, tells_of_change
+from lrwr.core.continuity.values import Source
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.facts import WRITER, About, CharacterField, Fact, WorldField
+from lrwr.core.model.query_terms import content_words, light_stem
+from lrwr.core.nlp.facts.claims import SAID
+from lrwr.core.nlp.facts.kinship import KIN
+
+DESCRIPTION = "description"
+
+_LABELS: Mapping[str, str] = MappingProxyType(
+    {
+        "job": "occupation", "trade": "occupation", "profession": "occupation",
+        "work": "occupation", "role": "occupation", "living": "occupation",
+        "live": "home", "residence": "home", "address": "home", "house": "home",
+        "birthplace": "place of birth", "born in": "place of birth",
+    }
+)  # fmt: skip
+"""What two writers call one attribute."""
+
+_ANOTHER_TIME = re.compile(
+    r"\b(?:once|former\w*|used to|until|till|later|after|before|since|becomes?|will|"
+    r"ch(?:apter)?\.? ?\d+|secret\w*|pretend\w*|claims?|lies?)\b",
+    re.I,
+)
+"""Words of a note that say when it holds, or of whom: it cannot be held against all."""
+
+_MEANT_TEXT = (
+    "want need goal motivation motive fear desire hope wish arc theme flaw strength "
+    "weakness secret lie truth conflict stake function archetype inspiration actor "
+    "face claim summary note idea question todo source song playlist"
+)
+_MEANT = frozenset(_MEANT_TEXT.split())
+"""Labels of what the writer means with somebody: no passage can gainsay it."""
+
+_LOOKS = frozenset({"eye", "hair", "eyed", "haired"})
+
+
+def unread(material: Material, canon: Canon) -> list[Statement]:
+    """Return what is stated and no rule compares, in story order.
+
+    Of the story what is told, by the narrator, of somebody by name; of notes and
+    answers all that holds at any time.
+    """
+    made = [
+        one
+        for about in (About.CHARACTER, About.WORLD)
+        for found in material.about(about)
+        for one in _of(found, material)
+    ]
+    made += _answers(material, canon)
+    return sorted(made, key=lambda one: one.rank)
+
+
+def stems(text: str) -> frozenset[str]:
+    """Return the stems of a text's words that carry meaning; none of eyes and hair."""
+    found = frozenset(map(light_stem, content_words(text)))
+    return found - _LOOKS
+
+
+def _of(found: Found, material: Material) -> Iterator[Statement]:
+    fact, told = found.fact, material.sight.tells(found.evidence.document)
+    about, label = _about(fact, material), _label(fact)
+    if not (about and label) or SAID in fact.details:
+        return
+    if not told and fact.keeper == WRITER:
+        if not _ANOTHER_TIME.search(fact.value):
+            yield _made(found, about, label, Source.NOTE, material)
+    elif told and label != DESCRIPTION and _is_told(found, material):
+        yield _made(found, about, label, Source.TEXT, material)
+
+
+def _about(fact: Fact, material: Material) -> str:
+    if fact.about is About.CHARACTER:
+        return material.roll.person(fact.subject)
+    return fact.subject
+
+
+def _label(fact: Fact) -> str:
+    """Return which attribute a fact tells; empty where rules compare it or nobody can."""
+    if fact.field == WorldField.DESCRIPTION:
+        return DESCRIPTION
+    if fact.field == CharacterField.BEHAVIOR:
+        return "habits"
+    if fact.field != CharacterField.ATTRIBUTE:
+        return ""
+    return label_of(fact.detail("attribute"))
+
+
+def label_of(attribute: str) -> str:
+    """Return what an attribute is called here; empty where rules compare it."""
+    key = attribute_key(attribute)
+    compared = READ.get(key, "") not in ("", "build") or key in KIN or key == KINSHIP
+    if compared or not _MEANT.isdisjoint(key.split()):
+        return ""
+    return _LABELS.get(key, READ.get(key, "") or key)
+
+
+def _is_told(found: Found, material: Material) -> bool:
+    """Say whether the narrator asserts it, as it is now."""
+    place, span = found.evidence, found.fact.spans[0]
+    text = material.sight.texts[place.document].text
+    named = found.fact.certainty is not Certainty.PROBABLE
+    asserted = place.chapter is not None and stands(text, span)
+    return named and asserted and not tells_of_change(text, span)
+
+
+def _made(
+    found: Found, about: str, label: str, source: Source, material: Material
+) -> Statement:
+    sight, place, span = material.sight, found.evidence, found.fact.spans[0]
+    text = sight.texts[place.document].text
+    whole = sentence_around(text, span) if source is Source.TEXT else span
+    evidence = sight.evidence(place.document, (whole,), place.keeper, place.certainty)
+    rank = sight.key(place.document, span.start)
+    return Statement(about, label, found.fact.value, source, True, rank, evidence, span)
+
+
+def _answers(material: Material, canon: Canon) -> Iterator[Statement]:
+    for question, value in canon.answers.items():
+        label = label_of(question.attribute)
+        about = material.roll.person(question.about) or question.about
+        if about and label and not _ANOTHER_TIME.search(value):
+            yield Statement(about, label, value, Source.ANSWER, True, (-2, "", 0))

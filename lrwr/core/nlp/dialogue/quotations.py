@@ -1,0 +1,338 @@
+"""What is said in a text: quotations, whatever marks a writer sets."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lrwr.core.model.text import Span
+from lrwr.core.nlp.dialogue.lexicon import GESTURE_VERBS, SPEECH_VERBS
+from lrwr.core.nlp.text.prose import find_paragraphs
+
+_DASH = re.compile(r"(?:—|–|―|--|- )\s*")
+_DASHES_VERB = "|".join(sorted(SPEECH_VERBS | GESTURE_VERBS, key=len, reverse=True))
+_PERSON = r"(?:he|she|I|they|we|it|(?:the|a|his|her|my)\s+[\w-]+|[^\W\d_a-z][\w.’'-]*)"
+_TAG = re.compile(
+    rf"(?:(?<=[,.!?…])|(?<=[—–]))\s*[—–]?\s*"
+    rf"(?:(?:{_DASHES_VERB})\s+{_PERSON}|{_PERSON}(?:\s+[^\W\d_a-z][\w’']*)?\s+(?:{_DASHES_VERB}))\b"
+)
+_WORDS_AGAIN = re.compile(r"[^\s—–]")
+_TAG_END = re.compile(r"[,.;:!?—–](?=\s|$|[—–])")
+
+
+def dash_quotations(
+    text: str, paragraphs: Sequence[Span]
+) -> Iterator[tuple[Span, ...]]:
+    """Yield the words that each paragraph with a dash in front says, tags cut out."""
+    for paragraph in paragraphs:
+        dash = _DASH.match(text, paragraph.start, paragraph.end)
+        if dash and dash.end() < paragraph.end:
+            yield _spoken(text, dash.end(), paragraph.end)
+
+
+def _spoken(text: str, start: int, end: int) -> tuple[Span, ...]:
+    tag = _TAG.search(text, start, end)
+    if tag is None:
+        return (Span(start, end),)
+    spans = [Span(start, tag.start())]
+    over = _TAG_END.search(text, tag.end(), end)
+    rest = _WORDS_AGAIN.search(text, over.end(), end) if over else None
+    if rest:
+        spans.append(Span(rest.start(), end))
+    return tuple(spans)
+
+
+class Style(StrEnum):
+    """The marks around what is said."""
+
+    DOUBLE = "double"
+    """“Come in,” or "Come in,"."""
+    SINGLE = "single"
+    """‘Come in,’ or 'Come in,'."""
+    DASH = "dash"
+    """— Come in, said Nell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Words between an opening and a closing mark, inside one paragraph.
+
+    `goes_on` says that the piece before it, of an earlier paragraph, was not closed,
+    and this one opens again: the same speech.
+    """
+
+    span: Span
+    paragraph: Span
+    goes_on: bool = False
+
+
+_FIRST_CHARACTERS = 3
+_AT_START = 3
+_OPENS_AFTER = " \n\t—–-([{*_>…"
+_DOUBLE = re.compile(r"[“”„\"]")
+_SINGLE_OPENS = re.compile(
+    r"(?:(?<=[\s—–\-(\[*_>])|\A)(?:‘(?=\w)|'(?=\w)"
+    r"(?!(?i:tis|twas|twere|twill|twould|em|cause|bout|round|til|till|ere|im|er|is|un|"
+    r"cos|neath|gainst|n)\b))"
+)
+_DASH_OPENS = re.compile(r"(?:—|–|―|--|- )\s*(?=[^\W\d_a-z]|[“‘’']?[^\W\d_a-z])")
+_SINGLE = re.compile(r"[‘’']")
+_ENDS_SPEECH = re.compile(r"[.,!?;:…—–-][*_]*$")
+_MARKUP = " \t>*_#—–-"
+
+
+def tell_style(text: str, paragraphs: Sequence[Span]) -> Style:
+    """Tell which marks stand around speech; those that open paragraphs weigh most."""
+    weights = dict.fromkeys(Style, 0)
+    for paragraph in paragraphs:
+        first = _opening(text, paragraph)
+        if first is not None:
+            weights[first] += _AT_START
+    for paragraph in paragraphs:
+        words = text[paragraph.start : paragraph.end]
+        weights[Style.DOUBLE] += words.count("“") + words.count('"') // 2
+        if "‘" in words or "'" in words:
+            weights[Style.SINGLE] += len(_SINGLE_OPENS.findall(words))
+    return max(Style, key=lambda style: weights[style])
+
+
+def _opening(text: str, paragraph: Span) -> Style | None:
+    if _DASH_OPENS.match(text, paragraph.start, paragraph.end):
+        return Style.DASH
+    start = paragraph.start
+    while start < paragraph.end and text[start] in _MARKUP:
+        start += 1
+    if _DOUBLE.match(text, start, paragraph.end):
+        return Style.DOUBLE
+    if _SINGLE_OPENS.match(text[start : start + _FIRST_CHARACTERS + 5]):
+        return Style.SINGLE
+    return None
+
+
+def find_pieces(text: str, paragraphs: Sequence[Span], style: Style) -> Iterator[Piece]:
+    """Yield what stands between double or single marks, in order."""
+    left_open = False
+    for paragraph in paragraphs:
+        marks = _double_marks if style is Style.DOUBLE else _single_marks
+        pieces, closed = _pieces(text, paragraph, marks(text, paragraph))
+        for number, span in enumerate(pieces):
+            at_start = not text[paragraph.start : span.start - 1].strip(_MARKUP)
+            goes_on = left_open and number == 0 and at_start
+            yield Piece(span, paragraph, goes_on)
+        left_open = bool(pieces) and not closed
+
+
+def _pieces(
+    text: str, paragraph: Span, marks: Iterator[tuple[int, bool]]
+) -> tuple[list[Span], bool]:
+    """Pair the marks of one paragraph; False: the last one stays open."""
+    found: list[Span] = []
+    start: int | None = None
+    for at, opens in marks:
+        if opens and start is not None:
+            found.append(_trimmed(text, start, at))  # the closing mark was forgotten
+        elif not opens and start is not None:
+            found.append(Span(start, at))
+        start = at + 1 if opens else None
+    if start is not None and start < paragraph.end:
+        found.append(_trimmed(text, start, paragraph.end))
+    return [span for span in found if len(span)], start is None
+
+
+def _trimmed(text: str, start: int, end: int) -> Span:
+    return Span(start, start + len(text[start:end].rstrip()))
+
+
+def _double_marks(text: str, paragraph: Span) -> Iterator[tuple[int, bool]]:
+    """Yield where double marks stand, and whether each opens."""
+    is_open = False
+    for match in _DOUBLE.finditer(text, paragraph.start, paragraph.end):
+        at, mark = match.start(), match.group()
+        opens = (
+            mark in "“„"
+            if mark != '"'
+            else _straight_opens(text, at, paragraph, is_open=is_open)
+        )
+        if mark == "“" and is_open:
+            continue  # a quotation inside the quotation
+        if not opens and not is_open:
+            continue  # inches, ditto
+        yield at, opens
+        is_open = opens
+
+
+def _straight_opens(text: str, at: int, paragraph: Span, *, is_open: bool) -> bool:
+    before = text[at - 1] if at > paragraph.start else " "
+    after = text[at + 1] if at + 1 < paragraph.end else " "
+    could_open = before in _OPENS_AFTER and not after.isspace()
+    could_close = not before.isspace() and not after.isalnum()
+    if could_open and not could_close:
+        return True
+    if could_close and not could_open:
+        return False
+    return not is_open
+
+
+def _single_marks(text: str, paragraph: Span) -> Iterator[tuple[int, bool]]:
+    """Yield where single marks stand, apostrophes left out, and whether each opens."""
+    is_open = False
+    matches = list(_SINGLE.finditer(text, paragraph.start, paragraph.end))
+    for match in matches:
+        at = match.start()
+        if not is_open:
+            if _single_opens(text, at, paragraph):
+                is_open = True
+                yield at, True
+        elif _single_closes(text, at, paragraph):
+            is_open = False
+            yield at, False
+
+
+def _single_opens(text: str, at: int, paragraph: Span) -> bool:
+    if at > paragraph.start:
+        return bool(_SINGLE_OPENS.match(text[at - 1 : at + 10], 1))
+    if _SINGLE_OPENS.match(text[at : at + 10]):
+        return True
+    return text[at] == "'" and _closes_later(text, at + 1, paragraph)
+
+
+def _single_closes(text: str, at: int, paragraph: Span) -> bool:
+    """Tell a closing mark from an apostrophe: boys’, runnin’, don’t, ’em."""
+    if text[at] == "‘":
+        return False
+    before = text[at - 1]
+    after = text[at + 1] if at + 1 < paragraph.end else " "
+    if before.isspace() or after.isalnum():
+        return False
+    if not before.isalnum():
+        return True
+    return not _closes_later(text, at + 1, paragraph)
+
+
+def _closes_later(text: str, start: int, paragraph: Span) -> bool:
+    """Say whether a surer closing mark follows before the next opening one."""
+    for match in _SINGLE.finditer(text, start, paragraph.end):
+        at = match.start()
+        if _single_opens(text, at, paragraph):
+            return False
+        after = text[at + 1] if at + 1 < paragraph.end else " "
+        if _ENDS_SPEECH.search(text[max(start, at - 3) : at]) and not after.isalnum():
+            return True
+    return False
+
+
+_VERB = "|".join(sorted(SPEECH_VERBS | GESTURE_VERBS, key=len, reverse=True))
+_TAG_AFTER = re.compile(
+    rf"[\s,—–-]*(?:(?:and|but|so|then)\s+)?(?:[\w.’'-]+\s+){{0,5}}?(?:{_VERB})\b"
+)
+_TAG_BEFORE = re.compile(
+    rf"(?:\b(?:{_VERB})\b[^.!?\n]{{0,80}}[,:—–-]|:|[,—–-])\s*$", re.IGNORECASE
+)
+_NAMES_WORDS = re.compile(
+    r"\b(?:words?|phrase|term|title|titled|entitled|called|named|nicknamed|labelled|"
+    r"labeled|marked|inscribed|so-called|known as|spelled|spelt|sign|name of)"
+    r"(?:\s+(?:is|was|it|him|her|them|read|a|an|the))?[\s,:]*$",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"[.!?…—–-][\"”’')*_]*\s*$")
+_SPOKEN_END = re.compile(r"(?:[.!?,;:…]|—|–|--)[*_]*$")
+_INNER_END = re.compile(r"[.!?…](?=\s+[^\W\d_a-z])")
+_LONG_SPEECH = 8
+_LONG_RUN = 3
+_LONGEST_TAG = 220
+_LOOKS_BACK = 120
+_TAG_ENDS = frozenset(",;:—–-.!?*_)")
+
+
+@dataclass(frozen=True, slots=True)
+class RawQuotation:
+    """Words between quotation marks: one utterance, speaker not yet asked for.
+
+    `spans` are its stretches without the marks, in order: a tag or a paragraph's end
+    stands between them. `speech` is false where the marks set off a title, a quoted
+    word or irony.
+    """
+
+    spans: tuple[Span, ...]
+    speech: bool = True
+
+
+def find_quotations(text: str, parts: Sequence[Span]) -> list[RawQuotation]:
+    """Return every quotation of one document, in order.
+
+    The kind of marks is told from the whole document: “…”, "…", ‘…’, '…' or a dash
+    at a paragraph's start. A quotation inside another belongs to the outer one. One
+    that is never closed ends with its paragraph; one that opens again at the next
+    paragraph goes on there.
+    """
+    paragraphs = find_paragraphs(text, parts)
+    style = tell_style(text, paragraphs)
+    if style is Style.DASH:
+        return [RawQuotation(spans) for spans in dash_quotations(text, paragraphs)]
+    groups: list[list[Span]] = []
+    speech: list[bool] = []
+    for piece in find_pieces(text, paragraphs, style):
+        if groups and _goes_on(text, groups[-1], speech[-1], piece):
+            groups[-1].append(piece.span)
+            continue
+        groups.append([piece.span])
+        speech.append(_is_speech(text, piece.span, piece.paragraph))
+    return [
+        RawQuotation(tuple(spans), said)
+        for spans, said in zip(groups, speech, strict=True)
+    ]
+
+
+def _goes_on(text: str, group: Sequence[Span], is_speech: bool, piece: Piece) -> bool:
+    """Say whether a piece belongs to the same utterance as those of `group`.
+
+    After a long speech, a paragraph with a tag of its own more likely shows that a
+    closing mark was forgotten.
+    """
+    if piece.goes_on:
+        tagged = len(group) >= _LONG_RUN and _tagged(text, piece.span, piece.paragraph)
+        return not tagged
+    same = is_speech and piece.paragraph.holds(group[-1])
+    return same and _belongs(text, group[-1], piece.span)
+
+
+def _belongs(text: str, before: Span, after: Span) -> bool:
+    """Say whether only a tag stands between two pieces of one paragraph."""
+    gap = text[before.end + 1 : after.start - 1].strip()
+    if len(gap) > _LONGEST_TAG or not gap:
+        return False
+    if _INNER_END.search(gap) or gap[-1] not in _TAG_ENDS:
+        return False
+    if gap[0].islower() or gap[0] in ",;—–-":
+        return bool(_TAG_AFTER.match(gap)) or gap[-1] in ",;:—–-"
+    broken = gap[-1] in ",;:—–-" and text[before.end - 1] in ",;—–-"
+    return broken or bool(_TAG_AFTER.match(gap) and text[before.end - 1] == ",")
+
+
+def _is_speech(text: str, span: Span, paragraph: Span) -> bool:
+    """Tell what somebody says from a title, a quoted word and irony."""
+    said = text[span.start : span.end].strip()
+    before = text[max(paragraph.start, span.start - _LOOKS_BACK) : span.start - 1]
+    if not said:
+        return False
+    whole = bool(_SPOKEN_END.search(said)) or len(said.split()) >= _LONG_SPEECH
+    if not before.strip(" *_>—–-("):
+        alone = span.end + 1 >= paragraph.end
+        return whole or alone or _tagged(text, span, paragraph)
+    if _NAMES_WORDS.search(before):
+        return False
+    if _SENTENCE_END.search(before) or _TAG_BEFORE.search(before):
+        return whole or _tagged(text, span, paragraph)
+    return _stands_out(said) or (whole and _tagged(text, span, paragraph))
+
+
+def _tagged(text: str, span: Span, paragraph: Span) -> bool:
+    after = text[span.end + 1 : min(paragraph.end, span.end + 80)]
+    return bool(_TAG_AFTER.match(after))
+
+
+def _stands_out(said: str) -> bool:
+    """Say whether words inside a sentence are whole sentences themselves."""
+    if not said[0].isupper():
+        return len(said.split()) >= _LONG_SPEECH and bool(re.search(r"[.!?]$", said))
+    return bool(re.search(r"[.!?—][*_]*$", said)) or len(said.split()) >= _LONG_SPEECH

@@ -1,0 +1,231 @@
+"""Who might speak a turn, and how well each of them fits what stands around it."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+
+from lrwr.core.model.cast import Cast, Gender
+from lrwr.core.nlp.dialogue.lexicon import MARRIED_NOUNS, SINGLE_NOUNS
+from lrwr.core.nlp.dialogue.subjects import Person, PersonKind
+from lrwr.core.nlp.dialogue.tag_patterns import Strength, Tag
+from lrwr.core.nlp.dialogue.turns import Page, Turn
+from lrwr.core.nlp.dialogue.vocatives import Address
+
+NARRATOR = "\x00I"
+"""Stands for a first-person narrator whose name nobody knows."""
+STRANGER = "\x00"
+"""Begins the key of a speaker who is in no cast: a porter, a voice."""
+
+_MOST = 7
+_BACK = 6
+"""Paragraphs of narration that are looked through for names."""
+_NEAR_TURNS = 6
+_IN_PARAGRAPH = 3.0
+_RECENT = (1.8, 1.2, 0.8, 0.5, 0.3, 0.2)
+_TAGGED_NEAR = 0.3
+_TALKS_NEAR = 0.3
+_CALLED_HERE = -6.0
+_NAMED_HERE = -2.0
+_CALLED_NEXT_TO = 2.0
+_WRONG_GENDER = -7.0
+_UNSURE_GENDER = -0.7
+_TOLD_OFTEN = 0.25
+_BY_STRENGTH = {Strength.SURE: 12.0, Strength.LIKELY: 6.0, Strength.BEAT: 2.5}
+_STRANGER_FITS = 0.5
+_KIN_HAS_NAME = -3.0
+_ROLE_IS_NAMED = -1.5
+_HAS_TITLE = 2.5
+_TITLE_FITS = 1.5
+_ONLY_TITLED = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """All that is read at one turn before anybody is chosen."""
+
+    turn: Turn
+    tags: tuple[Tag, ...]
+    address: Address
+
+
+class Casting:
+    """Scores candidates for the turns of one document."""
+
+    def __init__(
+        self, page: Page, readings: Sequence[Reading], cast: Cast, narrator: str
+    ) -> None:
+        self._page = page
+        self._readings = readings
+        self._gender = {one.name: one.gender for one in cast.characters}
+        self._narrator = narrator
+        self._often = Counter(name for names in page.told for name in names)
+        self._often.update(name for one in readings for name in one.address.called)
+        self._usual = self._usual_people()
+        self._titled = _titles(cast)
+        ladies = {*self._titled.get("mrs", ()), *self._titled.get("lady", ())}
+        self._married = ladies - set(self._titled.get("miss", ()))
+        self._keys = [self._person_keys(one.tags) for one in readings]
+
+    def fit(self, number: int, talkers: Sequence[str] = ()) -> dict[str, float]:
+        """Return the score of everyone who may speak turn `number`.
+
+        `talkers` are the speakers of all turns as far as they are known already.
+        """
+        reading = self._readings[number]
+        known = self._keys[number]
+        near = self._near(number, talkers)
+        scores = {name: near.get(name, 0.0) for name in self._shortlist(near, known)}
+        for name in known:
+            scores.setdefault(name, 0.0)
+        for name in scores:
+            scores[name] += self._fits_words(name, number)
+            for tag in reading.tags:
+                scores[name] += self._fits_tag(name, tag)
+        return scores or {"": 0.0}
+
+    def gender(self, name: str) -> Gender:
+        """Return how the text speaks of `name`."""
+        return self._gender.get(name, Gender.UNKNOWN)
+
+    def _usual_people(self) -> list[str]:
+        """Return the people told of most: two of each sex."""
+        found: list[str] = []
+        for gender in (Gender.FEMALE, Gender.MALE):
+            of_sex = [
+                n for n, _ in self._often.most_common() if self.gender(n) == gender
+            ]
+            found += of_sex[:2]
+        return found
+
+    def _person_keys(self, tags: Sequence[Tag]) -> list[str]:
+        keys = [person_key(tag.person, self._narrator) for tag in tags]
+        for tag in tags:
+            keys += self._titled.get(tag.person.noun, [])[:4]
+        return list(dict.fromkeys(key for key in keys if key))
+
+    def _shortlist(self, near: Mapping[str, float], known: Sequence[str]) -> list[str]:
+        ranked = sorted(near, key=lambda name: (-near[name], name))
+        return list(dict.fromkeys([*known, *ranked]))[: max(_MOST, len(known))]
+
+    def _near(self, number: int, talkers: Sequence[str]) -> dict[str, float]:
+        """Score people by where they were last told of, called or made to speak."""
+        near: dict[str, float] = {}
+        turn = self._readings[number].turn
+        for back in range(_BACK):
+            row = turn.paragraph - back
+            if row < 0 or self._page.scenes[row] != turn.scene:
+                break
+            weight = _IN_PARAGRAPH if back == 0 else _RECENT[back - 1]
+            for name in self._page.told[row]:
+                near[name] = max(near.get(name, 0.0), weight)
+            if self._page.narrating[row]:
+                key = self._narrator or NARRATOR
+                near[key] = max(near.get(key, 0.0), weight * 0.5)
+        self._add_talkers(number, talkers, near)
+        for name in self._usual:
+            near.setdefault(name, 0.0)
+        for name in near:
+            near[name] += _TOLD_OFTEN * log(1 + self._often[name])
+        return near
+
+    def _add_talkers(
+        self, number: int, talkers: Sequence[str], near: dict[str, float]
+    ) -> None:
+        first = max(0, number - _NEAR_TURNS)
+        last = min(len(self._readings), number + _NEAR_TURNS + 1)
+        scene = self._readings[number].turn.scene
+        for other in range(first, last):
+            reading = self._readings[other]
+            if other == number or reading.turn.scene != scene:
+                continue
+            share = 1 / abs(other - number) ** 0.5
+            names = [*self._keys[other], *reading.address.called]
+            for name in names:
+                near[name] = near.get(name, 0.0) + share * _TAGGED_NEAR
+            if talkers and talkers[other]:
+                name = talkers[other]
+                near[name] = near.get(name, 0.0) + share * _TALKS_NEAR
+
+    def _fits_words(self, name: str, number: int) -> float:
+        """Judge by names in the words of this turn and of its neighbours."""
+        here = self._readings[number].address
+        score = 0.0
+        if name in here.called:
+            score += _CALLED_HERE
+        elif name in here.named:
+            score += _NAMED_HERE
+        for other in (number - 1, number + 1):
+            if 0 <= other < len(self._readings):
+                near = self._readings[other]
+                if name in near.address.called and near.turn.gap == 0:
+                    score += _CALLED_NEXT_TO
+        return score
+
+    def _fits_tag(self, name: str, tag: Tag) -> float:
+        person, weight = tag.person, _BY_STRENGTH[tag.strength]
+        key = person_key(person, self._narrator)
+        if person.kind in {PersonKind.NAMED, PersonKind.NARRATOR}:
+            return weight if name == key else 0.0
+        if person.kind is PersonKind.STRANGER:
+            return weight if name == key else 0.0
+        if person.kind is PersonKind.SEVERAL:
+            return 0.0
+        if name == key:
+            return _KIN_HAS_NAME if person.is_owned else _STRANGER_FITS
+        return self._fits_description(name, person, weight)
+
+    def _is_only(self, noun: str) -> bool:
+        """Say whether one person alone of those told of here is called so."""
+        here = [name for name in self._titled[noun] if self._often[name]]
+        return len(here or self._titled[noun]) == 1
+
+    def _fits_description(self, name: str, person: Person, weight: float) -> float:
+        if name.startswith(STRANGER):
+            return -weight / 2
+        if person.noun and name in self._titled.get(person.noun, ()):
+            return _HAS_TITLE + (_ONLY_TITLED if self._is_only(person.noun) else 0.0)
+        if name in {person.owner, self._narrator, NARRATOR} and name:
+            return -weight
+        gender = self.gender(name)
+        if Gender.UNKNOWN in {gender, person.gender}:
+            score = _UNSURE_GENDER
+        elif gender is person.gender:
+            score = 0.0
+        else:
+            score = _WRONG_GENDER * min(1.0, weight / 6.0)
+        if person.kind is PersonKind.DESCRIBED and person.gender is Gender.UNKNOWN:
+            score += _ROLE_IS_NAMED
+        return score + self._fits_title(name, person)
+
+    def _fits_title(self, name: str, person: Person) -> float:
+        """Prefer a Mrs. for a mother, and a Miss or no title for a girl."""
+        is_mrs = name in self._married
+        married = person.noun in MARRIED_NOUNS or person.name.startswith("old ")
+        if married:
+            return _TITLE_FITS if is_mrs else 0.0
+        single = person.noun in SINGLE_NOUNS or person.name.startswith("young ")
+        return -_TITLE_FITS if single and is_mrs else 0.0
+
+
+def _titles(cast: Cast) -> dict[str, list[str]]:
+    """Return who may be called by each word of an alias: the Admiral, the Dodo."""
+    titled: dict[str, list[str]] = {}
+    for character in cast.characters:
+        words = {
+            w.strip(".,").lower() for a in character.aliases for w in a.name.split()
+        }
+        for word in sorted(words):
+            titled.setdefault(word, []).append(character.name)
+    return titled
+
+
+def person_key(person: Person, narrator: str) -> str:
+    """Return what a person is called among the candidates, "" for a pronoun."""
+    if person.kind is PersonKind.NAMED:
+        return person.name
+    if person.kind is PersonKind.NARRATOR:
+        return narrator or NARRATOR
+    if person.kind in {PersonKind.DESCRIBED, PersonKind.STRANGER}:
+        return STRANGER + person.name
+    return ""

@@ -1,0 +1,304 @@
+"""Persons in a sentence: names, pronouns and descriptions, read word by word."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lrwr.core.model.cast import Gender
+from lrwr.core.nlp.dialogue.lexicon import FEMALE_NOUNS, KIN, MALE_NOUNS, PERSON_NOUNS
+from lrwr.core.nlp.dialogue.turns import NAME
+
+_TOKEN = re.compile(
+    rf"{NAME}+|(?:Mr|Mrs|Ms|Dr|St|Rev|Prof|M|Mme|Capt|Col)\.|[^\W\d_][\w’'-]*|--|[^\w\s]"
+)
+_HE_SHE = {"he": Gender.MALE, "she": Gender.FEMALE}
+_DETERMINERS = frozenset(
+    [
+        "the",
+        "a",
+        "an",
+        "this",
+        "that",
+        "his",
+        "her",
+        "my",
+        "our",
+        "their",
+        "your",
+        "its",
+        "another",
+        "one",
+    ]
+)
+_OWNERS = frozenset({"his", "her", "my", "our", "their", "your", "its"})
+_DESCRIPTION_ENDS = frozenset(
+    [
+        "in",
+        "with",
+        "to",
+        "as",
+        "at",
+        "of",
+        "after",
+        "and",
+        "who",
+        "when",
+        "while",
+        "from",
+        "on",
+        "for",
+        "by",
+        "once",
+        "whose",
+        "looking",
+        "turning",
+        "without",
+        "through",
+        "into",
+        "very",
+        "quite",
+        "rather",
+        "again",
+        "more",
+        "before",
+        "but",
+        "then",
+        "still",
+        "now",
+        "here",
+        "there",
+        "almost",
+        "suddenly",
+        "quietly",
+        "aloud",
+    ]
+)
+_OF_NOTE = frozenset(
+    [
+        "old",
+        "young",
+        "poor",
+        "little",
+        "dear",
+        "good",
+        "honest",
+        "the",
+        "worthy",
+        "great",
+    ]
+)
+_REPLY = frozenset(
+    [
+        "reply",
+        "answer",
+        "response",
+        "rejoinder",
+        "question",
+        "retort",
+        "remark",
+        "comment",
+        "words",
+        "observation",
+        "exclamation",
+        "cry",
+        "lips",
+        "declaration",
+        "language",
+        "reasoning",
+        "reproach",
+        "inquiry",
+        "enquiry",
+        "conclusion",
+        "opinion",
+        "verdict",
+    ]
+)
+_LONGEST_DESCRIPTION = 6
+
+
+class Token(str):
+    """A word, a mark, or a blotted-out name, and where it begins in the document."""
+
+    __slots__ = ("at",)
+    at: int
+
+
+class PersonKind(StrEnum):
+    """How a sentence speaks of somebody."""
+
+    NAMED = "named"
+    PRONOUN = "pronoun"
+    NARRATOR = "narrator"
+    DESCRIBED = "described"
+    STRANGER = "stranger"
+    """A name that is no one's in the cast."""
+    SEVERAL = "several"
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody in a sentence.
+
+    `name` is the character's name, or the words of a stranger's name or of a
+    description; `noun` the last word of a description. `owner` is the character whose
+    kin or servant it is, when named ("Nell's brother"). `at` is where a name begins.
+    """
+
+    kind: PersonKind
+    name: str = ""
+    gender: Gender = Gender.UNKNOWN
+    noun: str = ""
+    owner: str = ""
+    is_owned: bool = False
+    at: int = -1
+
+
+def read_tokens(masked: str, start: int, end: int) -> list[Token]:
+    """Cut a stretch of a page's masked text into words and marks."""
+    tokens = []
+    for match in _TOKEN.finditer(masked, start, end):
+        token = Token(match.group())
+        token.at = match.start()
+        tokens.append(token)
+    return tokens
+
+
+def read_person(
+    tokens: Sequence[Token], at: int, who: Mapping[int, str], *, any_noun: bool = False
+) -> tuple[Person, int] | None:
+    """Return the person whom the words at `at` mean, and the place after them.
+
+    `any_noun` takes "the conjuror" for a person although no list knows the word.
+    """
+    at = _past_adjectives(tokens, at)
+    if at >= len(tokens):
+        return None
+    word = tokens[at]
+    if word[0] == NAME:
+        return _named(tokens, at, who)
+    lower = word.lower()
+    if word == "I":
+        return Person(PersonKind.NARRATOR), at + 1
+    if lower in _HE_SHE:
+        return Person(PersonKind.PRONOUN, gender=_HE_SHE[lower]), at + 1
+    if lower in {"they", "we", "both", "all"}:
+        return Person(PersonKind.SEVERAL), at + 1
+    if lower in _DETERMINERS:
+        return _described(tokens, at, any_noun=any_noun)
+    if word[0].isupper() and at > 0:
+        return _stranger(tokens, at)
+    return None
+
+
+def read_owner(
+    tokens: Sequence[Token], at: int, who: Mapping[int, str]
+) -> Person | None:
+    """Return the person of "Nell's reply", "his answer", "my question"."""
+    word = tokens[at]
+    if word[0] == NAME and at + 1 < len(tokens) and tokens[at + 1] in {"’", "'"}:
+        person = Person(PersonKind.NAMED, who.get(word.at, ""), at=word.at)
+        start = at + 2
+    elif word.lower() in {"his", "her"}:
+        gender = Gender.MALE if word.lower() == "his" else Gender.FEMALE
+        person = Person(PersonKind.PRONOUN, gender=gender)
+        start = at + 1
+    elif word.lower() == "my":
+        person, start = Person(PersonKind.NARRATOR), at + 1
+    else:
+        return None
+    near = [token.lower() for token in tokens[start : start + 4]]
+    return person if any(token in _REPLY for token in near) else None
+
+
+def _past_adjectives(tokens: Sequence[Token], at: int) -> int:
+    """Step over "poor old" when a name follows."""
+    here = at
+    while here < len(tokens) and tokens[here].lower() in _OF_NOTE:
+        here += 1
+    is_name = here < len(tokens) and tokens[here][0] == NAME
+    return here if is_name else at
+
+
+def _named(
+    tokens: Sequence[Token], at: int, who: Mapping[int, str]
+) -> tuple[Person, int]:
+    name = who.get(tokens[at].at, "")
+    after = at + 1
+    following = tokens[after] if after < len(tokens) else ""
+    if following in {"’", "'"}:
+        owned = _owned_by(tokens, after, name)
+        if owned:
+            return owned
+    if following == "and" and after + 1 < len(tokens):
+        second = tokens[after + 1]
+        if second[0] == NAME:
+            return Person(PersonKind.SEVERAL, name), after + 2
+    return Person(PersonKind.NAMED, name, at=tokens[at].at), after
+
+
+def _owned_by(
+    tokens: Sequence[Token], apostrophe: int, owner: str
+) -> tuple[Person, int] | None:
+    """Read "Nell’s old aunt"."""
+    at = apostrophe + 1
+    if at < len(tokens) and tokens[at] == "s":
+        at += 1
+    for here in range(at, min(at + _LONGEST_DESCRIPTION, len(tokens))):
+        noun = tokens[here].lower()
+        if noun in PERSON_NOUNS:
+            person = Person(
+                PersonKind.DESCRIBED, noun, _gender(noun), noun, owner, is_owned=True
+            )
+            return person, here + 1
+        if not noun.isalpha():
+            break
+    return Person(PersonKind.SEVERAL), at
+
+
+def _described(
+    tokens: Sequence[Token], at: int, *, any_noun: bool
+) -> tuple[Person, int] | None:
+    words: list[str] = []
+    end = at + 1
+    for here in range(at + 1, min(at + 1 + _LONGEST_DESCRIPTION, len(tokens))):
+        word = tokens[here]
+        if not word[0].isalpha() or word.lower() in _DESCRIPTION_ENDS:
+            break
+        words.append(word.lower())
+        end = here + 1
+        if words[-1] in PERSON_NOUNS and not _noun_goes_on(tokens, end):
+            break
+    if not words:
+        return None
+    noun = words[-1]
+    if noun not in PERSON_NOUNS and not (any_noun and _one_noun(words)):
+        return None
+    owned = tokens[at].lower() in _OWNERS and (noun in KIN or noun in PERSON_NOUNS)
+    gender = _gender(noun)
+    return Person(
+        PersonKind.DESCRIBED, " ".join(words), gender, noun, is_owned=owned
+    ), end
+
+
+def _noun_goes_on(tokens: Sequence[Token], at: int) -> bool:
+    """Say whether another noun for a person follows: the old lady | visitor."""
+    return at < len(tokens) and tokens[at].lower() in PERSON_NOUNS
+
+
+def _one_noun(words: Sequence[str]) -> bool:
+    return len(words) <= 3 and not words[-1].endswith("ly")
+
+
+def _gender(noun: str) -> Gender:
+    if noun in MALE_NOUNS:
+        return Gender.MALE
+    return Gender.FEMALE if noun in FEMALE_NOUNS else Gender.UNKNOWN
+
+
+def _stranger(tokens: Sequence[Token], at: int) -> tuple[Person, int]:
+    end = at
+    while end < len(tokens) and tokens[end][0].isupper():
+        end += 1
+    words = [word.rstrip("’'") for word in tokens[at:end]]
+    return Person(PersonKind.STRANGER, " ".join(words).lower()), end

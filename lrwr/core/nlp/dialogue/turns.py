@@ -1,0 +1,220 @@
+"""Turns of talk: each quotation with the narration that stands around it."""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lrwr.core.model.cast import Mention
+from lrwr.core.model.text import Span
+from lrwr.core.nlp.dialogue.quotations import RawQuotation, find_quotations
+from lrwr.core.nlp.text.prose import find_paragraphs
+
+NAME = "\ue000"
+"""Stands in a `Page.masked` for every character of a name."""
+
+_LEADS = re.compile(r"(?::|,|—|–|--?)[\s*_>]*$")
+_MARKUP = " \t>*_#—–-\"“‘'"
+_FIRST_PERSON = re.compile(r"\b(?:I|me|my|myself)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One utterance and its place.
+
+    `paragraph` and `scene` count from 0. `gap` is the number of paragraphs of pure
+    narration since the last turn. `before`, `inside` and `after` are narration of the
+    same paragraph: what leads up to the words, the tags between them, and what
+    follows up to the next quotation. `lead` is a paragraph that ends in a colon or a
+    dash and so hands over to this turn.
+    """
+
+    raw: RawQuotation
+    paragraph: int
+    scene: int
+    gap: int
+    before: Span
+    inside: tuple[Span, ...]
+    after: Span
+    lead: Span | None
+    first_here: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A document laid out for reading its talk.
+
+    `masked` is the text with names blotted out, the same length; `who` tells whose
+    name begins at a character. `scenes` holds the scene of each paragraph, `told` the
+    names in its narration, in order, and `narrating` how often the narrator speaks of
+    themselves there.
+    """
+
+    text: str
+    masked: str
+    who: dict[int, str]
+    turns: tuple[Turn, ...]
+    scenes: tuple[int, ...]
+    told: tuple[tuple[str, ...], ...]
+    narrating: tuple[int, ...]
+    mentions: tuple[Mention, ...]
+
+    def name_at(self, start: int) -> str:
+        """Return the name that begins at `start`, as the text has it."""
+        end = start
+        while end < len(self.masked) and self.masked[end] == NAME:
+            end += 1
+        return self.text[start:end]
+
+
+def lay_out(
+    text: str, scenes: Sequence[Sequence[Span]], mentions: Sequence[Mention]
+) -> Page:
+    """Find the turns of one document, scene by scene, and what is told around them."""
+    parts = [part for scene in scenes for part in scene]
+    quotations = [raw for raw in find_quotations(text, parts) if raw.speech]
+    paragraphs = find_paragraphs(text, parts)
+    ordered = tuple(sorted(mentions, key=lambda mention: mention.span.start))
+    kept = _outermost(ordered)
+    masked = _masked(text, kept)
+    starts = _scene_starts(scenes)
+    turns = _turns(text, paragraphs, starts, quotations)
+    spoken = [span for raw in quotations for span in raw.spans]
+    return Page(
+        text,
+        masked,
+        {mention.span.start: mention.who for mention in kept},
+        turns,
+        tuple(bisect_right(starts, paragraph.start) - 1 for paragraph in paragraphs),
+        _by_paragraph(paragraphs, _outside(kept, spoken)),
+        _narrating(text, paragraphs, spoken),
+        kept,
+    )
+
+
+def _outermost(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
+    kept: list[Mention] = []
+    for mention in mentions:
+        if not kept or mention.span.start >= kept[-1].span.end:
+            kept.append(mention)
+    return tuple(kept)
+
+
+def _masked(text: str, mentions: Sequence[Mention]) -> str:
+    pieces: list[str] = []
+    at = 0
+    for mention in mentions:
+        pieces.append(text[at : mention.span.start])
+        pieces.append(NAME * len(mention.span))
+        at = mention.span.end
+    pieces.append(text[at:])
+    return "".join(pieces)
+
+
+def _scene_starts(scenes: Sequence[Sequence[Span]]) -> list[int]:
+    return [scene[0].start for scene in scenes if scene]
+
+
+def _turns(
+    text: str,
+    paragraphs: Sequence[Span],
+    scene_starts: Sequence[int],
+    quotations: Sequence[RawQuotation],
+) -> tuple[Turn, ...]:
+    starts = [paragraph.start for paragraph in paragraphs]
+    turns: list[Turn] = []
+    last_paragraph = -1
+    last_end = -1
+    for number, raw in enumerate(quotations):
+        row = bisect_right(starts, raw.spans[0].start) - 1
+        final = bisect_right(starts, raw.spans[-1].start) - 1
+        here = paragraphs[row]
+        left = last_end + 1 if last_end >= here.start else here.start
+        before = Span(left, max(left, raw.spans[0].start - 1))
+        turns.append(
+            Turn(
+                raw,
+                row,
+                bisect_right(scene_starts, raw.spans[0].start) - 1,
+                max(0, row - last_paragraph - 1),
+                before,
+                _between(raw, paragraphs, starts),
+                _after(raw, paragraphs[final], quotations, number),
+                _lead(text, paragraphs, row, before),
+                row != last_paragraph,
+            )
+        )
+        last_paragraph, last_end = final, raw.spans[-1].end
+    return tuple(turns)
+
+
+def _between(
+    raw: RawQuotation, paragraphs: Sequence[Span], starts: Sequence[int]
+) -> tuple[Span, ...]:
+    found = []
+    for one, two in zip(raw.spans, raw.spans[1:], strict=False):
+        row = bisect_right(starts, one.start) - 1
+        end = min(two.start - 1, paragraphs[row].end)
+        if end > one.end + 1:
+            found.append(Span(one.end + 1, end))
+    return tuple(found)
+
+
+def _after(
+    raw: RawQuotation,
+    paragraph: Span,
+    quotations: Sequence[RawQuotation],
+    number: int,
+) -> Span:
+    start = min(raw.spans[-1].end + 1, paragraph.end)
+    end = paragraph.end
+    if number + 1 < len(quotations):
+        end = min(end, quotations[number + 1].spans[0].start - 1)
+    return Span(start, max(start, end))
+
+
+def _lead(text: str, paragraphs: Sequence[Span], row: int, before: Span) -> Span | None:
+    if row == 0 or text[before.start : before.end].strip(_MARKUP):
+        return None
+    last = paragraphs[row - 1]
+    return last if _LEADS.search(text, last.start, last.end) else None
+
+
+def _outside(mentions: Sequence[Mention], spoken: Sequence[Span]) -> list[Mention]:
+    """Leave out the names that somebody says."""
+    said = [span.start for span in spoken]
+    kept = []
+    for mention in mentions:
+        last = bisect_right(said, mention.span.start) - 1
+        if last < 0 or spoken[last].end <= mention.span.start:
+            kept.append(mention)
+    return kept
+
+
+def _by_paragraph(
+    paragraphs: Sequence[Span], mentions: Sequence[Mention]
+) -> tuple[tuple[str, ...], ...]:
+    at = [mention.span.start for mention in mentions]
+    return tuple(
+        tuple(
+            mention.who
+            for mention in mentions[
+                bisect_left(at, paragraph.start) : bisect_left(at, paragraph.end)
+            ]
+        )
+        for paragraph in paragraphs
+    )
+
+
+def _narrating(
+    text: str, paragraphs: Sequence[Span], spoken: Sequence[Span]
+) -> tuple[int, ...]:
+    said = [span.start for span in spoken]
+    counts = []
+    for paragraph in paragraphs:
+        count = 0
+        for match in _FIRST_PERSON.finditer(text, paragraph.start, paragraph.end):
+            last = bisect_right(said, match.start()) - 1
+            count += last < 0 or spoken[last].end <= match.start()
+        counts.append(count)
+    return tuple(counts)

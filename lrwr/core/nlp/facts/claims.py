@@ -1,0 +1,143 @@
+"""What every rule asks of a clause, and how a rule's finding becomes a fact."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.facts import RULES, About, Fact
+from lrwr.core.model.text import Span
+from lrwr.core.nlp.names.patterns import (
+    NAME,
+    clean_name,
+    gender_of_title,
+    is_placed,
+    may_be_person,
+)
+from lrwr.core.nlp.text.prose import HIDDEN, Prose, Sentence
+
+SAID = ("said", "yes")
+"""The detail of a fact that stands in somebody's words: they may lie, or be wrong."""
+_UNREAL = re.compile(
+    r"\b(?:if|unless|whether|would|might|could|should|may|must|perhaps|maybe|possibly|"
+    r"probably|supposed?|imagin\w+|dream\w*|dreamt|pretend\w*|fanc(?:y|ied)|believ\w+|"
+    r"thought|think|hoped?|wish\w*|fear\w*|doubt\w*|seem\w*|appear\w*|like|as though|"
+    r"as if|said to|suspect\w*|guess\w*|almost|nearly|never|not|no longer|hardly|"
+    r"rumou?r\w*|lied?|lying|sworn?|swore|claim\w*|insist\w*|declar\w*|assum\w*|presum\w*"
+    r"|n't|until|till|before|lest)\b|n't\b",
+    re.I,
+)
+
+
+def is_real(clause: str) -> bool:
+    """Say whether a clause asserts what it says: no doubt, wish, "not" or "as if"."""
+    return not _UNREAL.search(clause)
+
+
+def voices(sentence: Sentence) -> Iterator[tuple[str, bool]]:
+    """Yield what the narrator tells, then what is spoken; True marks the spoken."""
+    yield sentence.told, False
+    if sentence.spoken:
+        yield sentence.spoken, True
+
+
+def clause_before(words: str, at: int) -> str:
+    """Return the words of the sentence before `at`, as far as they bear on it."""
+    start = max(words.rfind(mark, 0, at) for mark in ";:\x01")
+    return words[start + 1 : at]
+
+
+def is_asked(words: str, end: int) -> bool:
+    """Say whether the sentence goes on after `end` to a question mark."""
+    rest = re.search(r"[.!?;]", words[end:])
+    return bool(rest and rest.group() == "?")
+
+
+def make_fact(
+    about: About,
+    field: str,
+    value: str,
+    span: Span,
+    certainty: Certainty,
+    *,
+    subject: str = "",
+    details: tuple[tuple[str, str], ...] = (),
+) -> Fact:
+    """Make a fact of the rules with one span."""
+    return Fact(about, subject, field, value, (span,), RULES, certainty, details)
+
+
+def certainty_of(spoken: bool, named: bool = True) -> Certainty:
+    """Return how sure a rule is: at most probable where it is spoken or resolved."""
+    return Certainty.PROBABLE if spoken or not named else Certainty.VERIFIED
+
+
+def span_in(sentence: Sentence, start: int, end: int) -> Span:
+    """Turn characters of a sentence into a span of the text."""
+    return Span(sentence.span.start + start, sentence.span.start + end)
+
+
+def verbatim(prose: Prose, span: Span) -> str:
+    """Return the text at a span in one line."""
+    return " ".join(prose.text[span.start : span.end].split())
+
+
+def without_twins(facts: Iterable[Fact]) -> Iterator[Fact]:
+    """Yield facts in order, of those that claim the same only the first."""
+    seen = set()
+    for fact in facts:
+        key = (fact.about, fact.subject, fact.field, fact.value, fact.details)
+        if key not in seen:
+            seen.add(key)
+            yield fact
+
+
+_NAME = re.compile(rf"(?<![\w'])(?<!\w-){NAME}")
+
+
+def owner_of(prose: Prose, place: int, words: str, at: int, pronoun: str) -> str:
+    """Return the name that `his` or `her` at `at` stands for, or nothing.
+
+    It is the only name before it in its sentence; where there is none, the subject of
+    the sentence before, when that one names nobody else. A title must not gainsay.
+    """
+    names = people_in(prose, words[:at])
+    if not names:
+        names = _of_sentence_before(prose, place)
+    if len(names) != 1 or not may_be_person(names[0], prose):
+        return ""
+    gender = gender_of_title(names[0])
+    return names[0] if gender in ("", pronoun) else ""
+
+
+def names_in(prose: Prose, words: str) -> list[str]:
+    """Return the different names in some words, in order."""
+    found = (clean_name(match.group(), prose) for match in _NAME.finditer(words))
+    return list(dict.fromkeys(name for name in found if name))
+
+
+def people_in(prose: Prose, words: str) -> list[str]:
+    """Return the names in some words save those that "in", "at" or "of" precede."""
+    found = (
+        clean_name(match.group(), prose)
+        for match in _NAME.finditer(words)
+        if not is_placed(words, match.start())
+    )
+    return list(dict.fromkeys(name for name in found if name))
+
+
+def subject_of(prose: Prose, words: str) -> str:
+    """Return the name that a sentence begins with, or nothing."""
+    start = len(words) - len(words.lstrip(HIDDEN + " "))
+    found = _NAME.match(words, start)
+    return clean_name(found.group(), prose) if found else ""
+
+
+def _of_sentence_before(prose: Prose, place: int) -> list[str]:
+    if not place:
+        return []
+    before, here = prose.sentences[place - 1], prose.sentences[place]
+    if "\n\n" in prose.text[before.span.end : here.span.start]:
+        return []
+    subject = subject_of(prose, before.told)
+    names = names_in(prose, before.told)
+    return [subject] if subject and names == [subject] else []

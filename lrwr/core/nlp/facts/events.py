@@ -1,0 +1,188 @@
+"""What happens: a person by name, and a verb of something done once."""
+
+import re
+from collections.abc import Iterator
+
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.facts import About, Fact
+from lrwr.core.model.text import Span
+from lrwr.core.nlp.facts.claims import (
+    clause_before,
+    is_asked,
+    is_real,
+    make_fact,
+    people_in,
+    span_in,
+    verbatim,
+)
+from lrwr.core.nlp.names.patterns import (
+    NAME,
+    clean_name,
+    is_placed,
+    matches,
+    may_be_person,
+)
+from lrwr.core.nlp.text.lazy_regex import Expression
+from lrwr.core.nlp.text.prose import HIDDEN, Prose, Sentence
+
+_DEEDS_TEXT = (
+    "died drowned perished expired fell slipped stumbled tripped collapsed "
+    "fainted arrived returned came entered left departed fled escaped vanished "
+    "disappeared ran rushed hurried hastened followed pursued chased caught "
+    "seized grabbed snatched met found discovered noticed recognised recognized "
+    "locked unlocked broke smashed tore burst struck hit "
+    "slapped attacked fought wrestled killed murdered shot stabbed poisoned "
+    "strangled wounded buried married proposed accepted refused promised swore "
+    "confessed kissed embraced betrayed deserted abandoned rescued saved released "
+    "freed arrested captured stole robbed hid threw flung "
+    "dropped picked pulled pushed dragged lifted brought sent wrote "
+    "read burned burnt lit sprang jumped leapt leaped climbed crept "
+    "crossed knelt woke awoke whispered ordered summoned "
+    "dismissed visited joined won lost sold bought paid quarrelled quarreled"
+    " put set led drove rode sailed swam dived dug cut tied untied poured drank "
+    "ate moved walked went marched reached passed landed boarded mounted ascended "
+    "descended retired withdrew gathered danced sang inherited succeeded "
+    "recovered gained struck fetched flew sank swung "
+    "shot slammed knocked rang interrupted replaced removed drained "
+    "filled emptied lifted laid sprang advanced retreated surrendered yielded"
+)
+DEEDS = frozenset(_DEEDS_TEXT.split())
+"""Verbs in the simple past that tell of one thing done at one time."""
+_SUFFERED = (
+    "killed murdered shot stabbed poisoned wounded buried married arrested captured "
+    "rescued saved born taken dismissed sent robbed drowned hanged found attacked "
+    "betrayed released expelled elected appointed invited summoned thrown carried"
+)
+_ADVERB = (
+    r"(?:(?:then|now|suddenly|at last|at once|also|again|once more|\w+ly|just|"
+    r"both|all|himself|herself) )?"
+)
+_DOES = Expression(
+    rf"(?<![\w'])(?<!\w-)(?P<who>{NAME})(?P<with>(?:, {NAME})*,? and {NAME})? {_ADVERB}"
+    rf"(?:(?:was|were) {_ADVERB}(?P<suffered>{'|'.join(_SUFFERED.split())})"
+    r"|(?P<deed>[a-z]+))\b"
+)
+_HABIT_TEXT = (
+    "always often usually sometimes never every whenever generally frequently "
+    "seldom rarely daily occasionally"
+)
+_HABIT = frozenset(_HABIT_TEXT.split())
+_LONG = 160
+_TRIGGERS = DEEDS | frozenset(_SUFFERED.split())
+
+
+def happenings(prose: Prose) -> Iterator[Fact]:
+    """Yield each sentence of the narrator's in which somebody by name does a deed.
+
+    What is doubted, asked, denied or done as a habit is left out. The value is the
+    sentence, verbatim; the details name those who are in it.
+    """
+    for sentence in prose.sentences:
+        if not _may_tell(sentence):
+            continue
+        for found in matches(_DOES, sentence.told, sentence.starts):
+            who = clean_name(found["who"], prose)
+            if who and may_be_person(who, prose) and _happens(found):
+                yield _fact(prose, sentence, found.start())
+                break
+
+
+def _may_tell(sentence: Sentence) -> bool:
+    if sentence.words.isdisjoint(_TRIGGERS) or sentence.words & _HABIT:
+        return False
+    return HIDDEN not in sentence.told
+
+
+def _happens(found: re.Match[str]) -> bool:
+    words = found.string
+    if not found["suffered"] and found["deed"] not in DEEDS:
+        return False
+    if is_placed(words, found.start()):
+        return False
+    before = clause_before(words, found.start())
+    return is_real(before) and not is_asked(words, found.end())
+
+
+def _fact(prose: Prose, sentence: Sentence, at: int) -> Fact:
+    span = _clause(sentence, at)
+    start = span.start - sentence.span.start
+    words = sentence.told[start : start + len(span)]
+    involved = [n for n in people_in(prose, words) if may_be_person(n, prose)]
+    return make_fact(
+        About.EVENT,
+        "event",
+        verbatim(prose, span),
+        span,
+        Certainty.PROBABLE,
+        details=tuple(("involved", name) for name in involved),
+    )
+
+
+def _clause(sentence: Sentence, at: int) -> Span:
+    """Return the sentence, or of a long one the part between `;` or `:` around `at`."""
+    words = sentence.told
+    if len(words) <= _LONG:
+        return sentence.span
+    start = max(words.rfind(";", 0, at), words.rfind(":", 0, at)) + 1
+    start += len(words[start:]) - len(words[start:].lstrip())
+    ends = [words.find(mark, at) for mark in ";:"]
+    end = min((end for end in ends if end >= 0), default=len(words))
+    return span_in(sentence, start, end)
+
+
+_VERBS = "told informed assured warned reminded notified advised persuaded convinced"
+_TO_VERBS = (
+    "confessed explained admitted mentioned confided announced revealed remarked "
+    "whispered reported repeated related described declared"
+)
+_WHEN = (
+    r"(?:then |also |once |had |has |had once |had already |afterwards |"
+    r"later |at last |now |again |frankly |quietly |solemnly )*"
+)
+_TELLS = Expression(
+    rf"(?<![\w'])(?<!\w-)(?P<teller>{NAME}) {_WHEN}(?:(?:{'|'.join(_VERBS.split())}) "
+    rf"|(?:{'|'.join(_TO_VERBS.split())}) to )(?P<hearer>{NAME})(?!['\w-]),? "
+    r"(?P<what>(?:that|about|of|how|why|what|where|who|all about) [^;:!?\x01]{8,})"
+)
+_END = re.compile(r"[.,\s—–-]+$")
+_TELLING_TRIGGERS = frozenset(f"{_VERBS} {_TO_VERBS}".split())
+
+
+def tellings(prose: Prose) -> Iterator[Fact]:
+    """Yield reported speech between two people by name, with what is told verbatim."""
+    for sentence in prose.sentences:
+        if sentence.words.isdisjoint(_TELLING_TRIGGERS):
+            continue
+        for found in matches(_TELLS, sentence.told, sentence.starts):
+            teller = clean_name(found["teller"], prose)
+            hearer = clean_name(found["hearer"], prose)
+            if not (teller and hearer and _stands(found)):
+                continue
+            end = found.end() - len(_ending(found["what"]))
+            start = found.end("teller") - len(teller)
+            what = span_in(sentence, found.start("what"), end)
+            yield make_fact(
+                About.TOLD,
+                "told",
+                verbatim(prose, what),
+                span_in(sentence, start, end),
+                Certainty.VERIFIED,
+                subject=teller,
+                details=(("hearer", hearer),),
+            )
+
+
+def _stands(found: re.Match[str]) -> bool:
+    words = found.string
+    if (
+        is_placed(words, found.start())
+        or HIDDEN in words[found.end() : found.end() + 1]
+    ):
+        return False
+    before = clause_before(words, found.start())
+    return is_real(before) and not is_asked(words, found.end())
+
+
+def _ending(what: str) -> str:
+    found = _END.search(what)
+    return found.group() if found else ""

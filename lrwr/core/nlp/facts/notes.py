@@ -1,0 +1,300 @@
+"""The writer's notes: who and what they are about, and what they lay down."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from lrwr.core.model.cast import Gender
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.documents import Document, DocumentType
+from lrwr.core.model.facts import (
+    WRITER,
+    About,
+    CharacterField,
+    ElementType,
+    Fact,
+    WorldField,
+)
+from lrwr.core.model.text import Span, SplitSentences
+from lrwr.core.nlp.facts.appearance_words import NUMBER, OCCUPATION
+from lrwr.core.nlp.facts.kinship import KIN
+from lrwr.core.nlp.facts.note_layout import Entry, entries, is_note, listed, plain
+from lrwr.core.nlp.names.patterns import gender_of_title
+from lrwr.core.nlp.text.todo_markers import noted_gaps, open_lines
+
+_KIN = "|".join(sorted(KIN, key=len, reverse=True))
+_BLOCK = re.compile(
+    r"(?:^|(?<=\*\*)|(?<=\*\*[.:]))[ \t]*(?:(?:[-*+]|"
+    r"\d+[.)])[ \t]+)?(?P<words>[^\s#|>%<](?:[^\n]|\n(?![ \t]*(?:\n|#|\||>|"
+    r"[-*+][ \t]|\d+[.)][ \t]|\Z)))*)",
+    re.M,
+)
+_LABEL = re.compile(
+    r"(?P<open>\*\*|__)?(?P<label>[A-Za-z][\w'’-]*(?: [\w'’-]+){0,2})"
+    r"(?(open)(?::(?:\*\*|__)|(?:\*\*|__):)|:)[ \t]+(?P<value>\S.*)",
+    re.S,
+)
+_NAME = r"(?:\[\[[^\]\n]+\]\]|[A-Z][\w-]+(?: [A-Z][\w-]+)*)"
+_KIN_OF = re.compile(
+    rf"(?:^|[.;,] |\band )(?:the |The )?(?:\w+ ){{0,2}}?(?P<kin>{_KIN}) (?:of|to) "
+    rf"(?P<who>{_NAME})(?: and (?:of )?(?P<other>{_NAME}))?",
+    re.I | re.M,
+)
+_AGE = re.compile(rf"(?P<age>{NUMBER})(?=[.;,]| when\b| years\b|$)", re.I)
+_OCCUPATION = re.compile(
+    rf"(?:The |the |An? )?(?P<value>{OCCUPATION}(?: (?:of|to|at|in) [^.,;\n]+?)?)"
+    r"(?= for | since | until | and |[.,;]|$)",
+    re.I,
+)
+_ASIDE = re.compile(
+    r"\*\*[^*\s]+(?: [^*\s]+){0,2}\*\*|(?:Open|Undecided|Unknown|TODO|TBD)\b.*|"
+    r"(?:[^“\"]*[^\w“\"])?I(?:'|’|\b)[^”\"]*",
+    re.S,
+)
+"""Bold words alone, what is left open, and what the writer says of themself."""
+
+_TO_SELF = re.compile(
+    r"^#+[^\n]*\b(?:notes? to (?:self|me)|to ?do|questions?|open|ideas?)\b[^\n]*\n"
+    r"(?:(?!#)[^\n]*\n?)*",
+    re.M | re.I,
+)
+_FIELDS = MappingProxyType(
+    {
+        "voice": CharacterField.SPEECH_PATTERN,
+        "speech": CharacterField.SPEECH_PATTERN,
+        "speech patterns": CharacterField.SPEECH_PATTERN,
+        "dialogue": CharacterField.SPEECH_PATTERN,
+        "values": CharacterField.STATED_VALUE,
+        "beliefs": CharacterField.STATED_VALUE,
+        "believes": CharacterField.STATED_VALUE,
+        "habits": CharacterField.BEHAVIOR,
+        "habit": CharacterField.BEHAVIOR,
+        "behaviour": CharacterField.BEHAVIOR,
+        "behavior": CharacterField.BEHAVIOR,
+        "mannerisms": CharacterField.BEHAVIOR,
+        "quirks": CharacterField.BEHAVIOR,
+        "traits": CharacterField.TRAIT,
+        "trait": CharacterField.TRAIT,
+        "personality": CharacterField.TRAIT,
+        "temperament": CharacterField.TRAIT,
+    }
+)
+_NAMING_TEXT = (
+    "name title type aliases alias element order pov tags status nickname "
+    "nicknames chapter volume id"
+)
+_NAMING = frozenset(_NAMING_TEXT.split()) | {
+    "also known as",
+    "also called",
+    "other names",
+}
+_FEMALE_TEXT = (
+    "she her female woman girl f daughter sister mother wife widow aunt niece "
+    "grandmother granddaughter queen princess fiancée stepmother stepdaughter"
+)
+_FEMALE = frozenset(_FEMALE_TEXT.split())
+_MALE_TEXT = (
+    "he him his male man boy m son brother father husband widower uncle nephew "
+    "grandfather grandson king prince fiancé stepfather stepson"
+)
+_MALE = frozenset(_MALE_TEXT.split())
+_CLEAR, _LEAST = 3, 2
+
+
+@dataclass(frozen=True, slots=True)
+class NotedName:
+    """Who or what a note is about, by the writer's own words."""
+
+    name: str
+    aliases: tuple[str, ...]
+    gender: Gender
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A paragraph or a list item of a note."""
+
+    span: Span
+    words: str
+
+
+def noted_names(document: Document) -> list[NotedName]:
+    """Return whom or what a note names, with other names, in the order of the text.
+
+    Of a document of the story, nothing.
+    """
+    if not is_note(document):
+        return []
+    return [
+        NotedName(entry.name, entry.aliases, _gender(document, entry))
+        for entry in entries(document)
+    ]
+
+
+def read_notes(document: Document, split: SplitSentences) -> list[Fact]:
+    """Return what a character, setting or world note lays down, in order.
+
+    Everything in it is the writer's and confirmed: labelled lines ("Eyes: grey") are
+    attributes, every other sentence is a description, verbatim.
+    """
+    facts = list(noted_gaps(document))
+    if is_note(document):
+        for entry in entries(document):
+            facts += _of_entry(document, entry, split)
+    return sorted(facts, key=lambda fact: (fact.spans, fact.about, fact.field))
+
+
+def _of_entry(
+    document: Document, entry: Entry, split: SplitSentences
+) -> Iterator[Fact]:
+    text = document.text
+    person = document.type is DocumentType.CHARACTER
+    yield from _element(document, entry)
+    if person:
+        yield from _front_fields(entry)
+    for block in _blocks(document, entry):
+        label = _LABEL.fullmatch(block.words)
+        if label and person:
+            yield from _labelled(entry, block, label)
+            continue
+        for inner in split(block.words):
+            span = Span(block.span.start + inner.start, block.span.start + inner.end)
+            yield from _sentence(entry, span, text, person=person)
+    body = text[: entry.body.end]
+    yield from open_lines(body, entry.name, entry.body.start)
+
+
+def _element(document: Document, entry: Entry) -> Iterator[Fact]:
+    said = entry.fields["element"][0].lower() if "element" in entry.fields else ""
+    if document.type is DocumentType.SETTING:
+        said = said or ElementType.SETTING
+    if said in set(ElementType) and document.type is not DocumentType.CHARACTER:
+        yield _fact(About.WORLD, entry.name, WorldField.ELEMENT_TYPE, said, entry.place)
+
+
+def _front_fields(entry: Entry) -> Iterator[Fact]:
+    for key, (value, span) in entry.fields.items():
+        if key not in _NAMING and value:
+            yield from _field(entry, key, value, span)
+
+
+def _labelled(entry: Entry, block: _Block, label: re.Match[str]) -> Iterator[Fact]:
+    key = label["label"].lower()
+    if key not in _NAMING and not key.startswith(("open", "undecided", "tbd")):
+        yield from _field(entry, key, label["value"], block.span)
+
+
+def _field(entry: Entry, key: str, value: str, span: Span) -> Iterator[Fact]:
+    kin = key if key in KIN else key.removesuffix("s")
+    if kin in KIN:
+        for name in listed(value):
+            tie = (("target", name), ("kind", kin))
+            yield _fact(
+                About.CHARACTER,
+                entry.name,
+                CharacterField.RELATIONSHIP,
+                "",
+                span,
+                tie,
+            )
+        return
+    field = _FIELDS.get(key, CharacterField.ATTRIBUTE)
+    details = () if key in _FIELDS else (("attribute", key),)
+    values = listed(value) if field is CharacterField.TRAIT else [plain(value)]
+    for one in values:
+        yield _fact(About.CHARACTER, entry.name, field, one, span, details)
+
+
+def _sentence(entry: Entry, span: Span, text: str, *, person: bool) -> Iterator[Fact]:
+    words = text[span.start : span.end]
+    value = plain(words)
+    if _ASIDE.fullmatch(words) or not any(letter.isalnum() for letter in value):
+        return
+    if not person:
+        yield _fact(About.WORLD, entry.name, WorldField.DESCRIPTION, value, span)
+        return
+    yield _attribute(entry, "description", value, span)
+    for found in _KIN_OF.finditer(words):
+        for name in (found["who"], found["other"]):
+            if name:
+                details = (("target", entry.name), ("kind", found["kin"].lower()))
+                yield _fact(
+                    About.CHARACTER,
+                    plain(name),
+                    CharacterField.RELATIONSHIP,
+                    "",
+                    span,
+                    details,
+                )
+    if age := _AGE.match(words):
+        yield _attribute(entry, "age", age["age"].lower(), span)
+    if work := _OCCUPATION.match(words):
+        yield _attribute(entry, "occupation", plain(work["value"]), span)
+
+
+def _attribute(entry: Entry, name: str, value: str, span: Span) -> Fact:
+    details = (("attribute", name),)
+    return _fact(
+        About.CHARACTER, entry.name, CharacterField.ATTRIBUTE, value, span, details
+    )
+
+
+def _blocks(document: Document, entry: Entry) -> Iterator[_Block]:
+    start, end = entry.body.start, entry.body.end
+    text = document.text
+    for note in document.notes:
+        blank = re.sub(r"[^\n]", " ", text[note.start : note.end])
+        text = text[: note.start] + blank + text[note.end :]
+    aside = [Span(*m.span()) for m in _TO_SELF.finditer(text, start, end)]
+    for found in _BLOCK.finditer(text, start, end):
+        words = found["words"].rstrip()
+        span = Span(found.start("words"), found.start("words") + len(words))
+        if not any(a.start < span.end and span.start < a.end for a in aside):
+            yield _Block(span, words)
+
+
+def _fact(
+    about: About,
+    subject: str,
+    field: str,
+    value: str,
+    span: Span,
+    details: tuple[tuple[str, str], ...] = (),
+) -> Fact:
+    return Fact(
+        about, subject, field, value, (span,), WRITER, Certainty.CONFIRMED, details
+    )
+
+
+def _gender(document: Document, entry: Entry) -> Gender:
+    """Take the writer's word, then kinship ("sister of"), then the pronouns."""
+    if document.type is not DocumentType.CHARACTER:
+        return Gender.UNKNOWN
+    body = document.text[entry.body.start : entry.body.end]
+    said = [
+        entry.fields[k][0] for k in ("gender", "pronouns", "sex") if k in entry.fields
+    ]
+    said += re.findall(r"\b(?:Gender|Pronouns|Sex)\b[:*]+[ \t]*([^\n]+)", body)
+    for words in (*said, *(m["kin"] for m in _KIN_OF.finditer(body))):
+        gender = _of_words(re.findall(r"\w+", words.lower())[:2])
+        if gender is not Gender.UNKNOWN:
+            return gender
+    for name in (entry.name, *entry.aliases):
+        if titled := gender_of_title(name):
+            return Gender.FEMALE if titled == "her" else Gender.MALE
+    words = re.findall(r"\b(?:she|he|her|his)\b", body.lower())
+    she = sum(word in _FEMALE for word in words)
+    he = len(words) - she
+    if max(she, he) < _LEAST or max(she, he) < _CLEAR * min(she, he):
+        return Gender.UNKNOWN
+    return Gender.FEMALE if she > he else Gender.MALE
+
+
+def _of_words(words: list[str]) -> Gender:
+    for word in words:
+        if word in _FEMALE:
+            return Gender.FEMALE
+        if word in _MALE:
+            return Gender.MALE
+    return Gender.UNKNOWN

@@ -1,0 +1,173 @@
+"""Places by name: what stands after "in", "at" or "near", or bears a place's word."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.facts import About, ElementType, Fact, WorldField
+from lrwr.core.nlp.facts.claims import make_fact, voices
+from lrwr.core.nlp.names.evidence import NameEvidence
+from lrwr.core.nlp.names.forms import WordCounts, all_forms
+from lrwr.core.nlp.names.lexicon import PLACE_NOUNS
+from lrwr.core.nlp.names.name_form import Form
+from lrwr.core.nlp.names.nicknames import is_given_name
+from lrwr.core.nlp.names.patterns import NAME, clean_name, is_person, matches
+from lrwr.core.nlp.names.person_classifier import humanity, placeness
+from lrwr.core.nlp.text.lazy_regex import Expression
+from lrwr.core.nlp.text.prose import Prose, Sentence, capitals
+
+_NOUNS_TEXT = (
+    "House Street Road Lane Square Park Hall Court Place Gate Bridge Church Abbey "
+    "Castle Tower Hill Wood Forest Moor Marsh River Lake Sea Bay Harbour Harbor "
+    "Port Island Isle Valley Mountain Mountains Hills Cottage Inn Hotel Tavern "
+    "School College University Station Market Row Terrace Gardens Garden Grove "
+    "Farm Manor Grange Priory Cathedral Chapel Prison Hospital Theatre Museum "
+    "Palace Fort Cliff Beach Shore Point Head Post County Village Town City "
+    "Avenue Boulevard Crescent Mews Wharf Dock Docks Quay Quarter Heath Common "
+    "Green Down Downs Fields Field Mill Well Wells Falls Ford Creek Brook Pond "
+    "Pass Peak Ridge Desert Plains Ocean Coast Bank Library Lodge Villa Alley"
+)
+_NOUNS = frozenset(_NOUNS_TEXT.split())
+_NEAR_TEXT = (
+    "in at into near through toward towards across outside inside around round "
+    "beyond reached"
+)
+_NEAR = frozenset(_NEAR_TEXT.split())
+_NEAR_BY_TWO_TEXT = (
+    "left for|leave for|road to|way to|journey to|back to|went to|go to|"
+    "gone to|came to|come to|come from|came from|arrived from|down to|up to|"
+    "over to|sent to|return to|returned to|removed to|walk to|drive to|"
+    "visit to|neighbourhood of|city of|town of|village of|streets of|"
+    "county of|isle of"
+)
+_NEAR_BY_TWO = frozenset(_NEAR_BY_TWO_TEXT.split("|"))
+_AFTER = Expression(rf"(?P<name>{NAME})(?!'s?\b|[\w-])")
+_NAMED = Expression(
+    rf"(?<![\w'])(?<!\w-)(?P<name>(?:[Tt]he )?(?:[A-Z][\w-]+(?:'s)? ){{1,3}}"
+    rf"(?:{'|'.join(sorted(_NOUNS))}))\b(?!-)"
+)
+_NOT_PLACES_TEXT = (
+    "Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February "
+    "March April May June July August September October November December "
+    "Christmas Easter Michaelmas Spring Summer Autumn Winter God Heaven Hell "
+    "Providence Nature Fortune Fate Love Death Time Parliament Congress"
+)
+_NOT_PLACES = frozenset(_NOT_PLACES_TEXT.split())
+_SPEAKS = frozenset(
+    ["said", "asked", "cried", "replied", "answered", "thought", "felt", "who"]
+)
+
+
+def named_places(prose: Prose) -> Iterator[Fact]:
+    """Yield each place by name once, with the sentence that has it first.
+
+    A name is a place that bears a place's word ("Half House", "Gull Street"), or
+    stands where only places stand, and nowhere as a person; twice, unless the names
+    of the people are known.
+    """
+    first: dict[str, Sentence] = {}
+    counts: dict[str, int] = {}
+    for sentence in prose.sentences:
+        for name, weight in _names(prose, sentence):
+            first.setdefault(name, sentence)
+            counts[name] = counts.get(name, 0) + weight
+    people = _acting(prose, counts)
+    for name, sentence in first.items():
+        least = 1 if prose.known and not name.startswith(("the ", "The ")) else 2
+        if counts[name] >= least and name not in people:
+            yield make_fact(
+                About.WORLD,
+                WorldField.ELEMENT_TYPE,
+                ElementType.SETTING,
+                sentence.span,
+                Certainty.PROBABLE,
+                subject=name,
+            )
+
+
+def _names(prose: Prose, sentence: Sentence) -> Iterator[tuple[str, int]]:
+    for words, spoken in voices(sentence):
+        starts = capitals(words) if spoken else sentence.starts
+        for found in matches(_AFTER, words, starts):
+            name = clean_name(found["name"], prose) if _is_near(found) else ""
+            if name and _may_be_place(name, prose):
+                yield name, 1
+        for found in matches(_NAMED, words, starts):
+            name = clean_name(found["name"], prose)
+            if " " in name and _may_be_place(name, prose):
+                yield name, 2
+
+
+def _is_near(found: re.Match[str]) -> bool:
+    """Say whether "in", "went to" or the like stands before a name."""
+    before = found.string[max(0, found.start() - 24) : found.start()].split()
+    return bool(before) and (
+        before[-1] in _NEAR or " ".join(before[-2:]) in _NEAR_BY_TWO
+    )
+
+
+def _may_be_place(name: str, prose: Prose) -> bool:
+    return not is_person(name, prose) and _NOT_PLACES.isdisjoint(name.split(" "))
+
+
+def _acting(prose: Prose, names: dict[str, int]) -> set[str]:
+    """Return the names that speak, think, or own things as people do."""
+    acting: set[str] = set()
+    single = [name for name in names if name.split(" ")[-1] not in _NOUNS]
+    if not single:
+        return acting
+    pattern = re.compile(
+        rf"\b(?P<name>{'|'.join(re.escape(name) for name in single)})"
+        rf"(?:,? (?:{'|'.join(_SPEAKS)})\b|'s (?:eyes|face|hand|hands|voice|head|arm|"
+        r"heart|mother|father|sister|brother|wife|husband)\b)|"
+        rf"\b(?:{'|'.join(_SPEAKS)}) (?P<after>{'|'.join(re.escape(n) for n in single)})\b"
+        rf"|\b(?:Mr|Mrs|Miss|Sir|Lady|Lord|Dr|Captain)\.? "
+        rf"(?P<titled>{'|'.join(re.escape(n) for n in single)})\b"
+    )
+    for sentence in prose.sentences:
+        for found in pattern.finditer(sentence.told):
+            acting.add(found["name"] or found["after"] or found["titled"])
+    return acting
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place the text names, how often, and how sure its being one is."""
+
+    name: str
+    mentions: int
+    certainty: Certainty
+
+
+def find_places(evidence: Sequence[NameEvidence]) -> list[Place]:
+    """Return the places that the text names, most mentioned first."""
+    forms = all_forms(evidence, WordCounts.over(evidence))
+    found = [
+        Place(form.name, form.n, _certainty(form))
+        for form in forms.values()
+        if _is_place(form)
+    ]
+    return sorted(found, key=lambda place: (-place.mentions, place.name))
+
+
+def _is_place(form: Form) -> bool:
+    if form.title and form.title not in ("st", "saint"):
+        return False
+    if not form.words or not form.counts["inside"]:
+        return False
+    placed = placeness(form.counts)
+    if _has_noun(form):
+        return placed >= humanity(form.counts)
+    if is_given_name(form.words[0]):
+        return False
+    return placed > 0.25 and placed > 1.5 * humanity(form.counts)
+
+
+def _has_noun(form: Form) -> bool:
+    return len(form.words) > 1 and form.words[-1].lower() in PLACE_NOUNS
+
+
+def _certainty(form: Form) -> Certainty:
+    sure = form.counts["in"] >= 2 and humanity(form.counts) < 0.2
+    return Certainty.VERIFIED if sure else Certainty.PROBABLE

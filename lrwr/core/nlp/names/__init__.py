@@ -1,0 +1,1 @@
+"""Named-entity recognition and coreference of people's names."""

@@ -1,0 +1,203 @@
+"""People put together become characters: name, aliases, gender, certainty."""
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import count
+
+from lrwr.core.model.cast import Alias, Cast, Character, Gender
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.nlp.names.clustering import Grouping
+from lrwr.core.nlp.names.lexicon import PARTICLES, is_no_name
+from lrwr.core.nlp.names.name_form import Form
+from lrwr.core.nlp.names.overrides import DecidedNames, plain
+from lrwr.core.nlp.names.person import Person
+from lrwr.core.nlp.names.person_classifier import humanity, total
+from lrwr.core.nlp.names.titles import EPITHETS
+
+_BECAUSE = "a part of the full name"
+
+
+def add_parts(person: Person, grouping: Grouping) -> None:
+    """Let `person` be called by the words of their full name, where nobody else is.
+
+    Miss Orla Gannet is Orla Gannet, too, and Orla; and Gannet, if she is the only one.
+    """
+    others = [other for other in grouping.people if other is not person]
+    borne = {name for other in others for name in other.forms}
+    words = {word for other in others for word in other.givens | other.lasts}
+    full = [
+        form for form in person.forms.values() if form.given and form.title != "mrs"
+    ]
+    for form in full:
+        for name in _names_in(form):
+            known = name in person.forms or name in borne
+            if not known and (" " in name or name.lower() not in words):
+                _add(Form.of_name(name), person, grouping)
+
+
+def _add(form: Form, person: Person, grouping: Grouping) -> None:
+    if plain(form.name) not in grouping.ignored and grouping.fits(form, person):
+        person.add(form, _BECAUSE)
+
+
+def _names_in(form: Form) -> list[str]:
+    untitled = " ".join(form.words)
+    given, last = form.words[0], untitled[-len(form.last) :]
+    if given.lower() in PARTICLES:
+        return [untitled]
+    parts = [untitled, *(word for word in (given, last) if _stands_alone(word))]
+    return [name for name in parts if name != form.name]
+
+
+def _stands_alone(word: str) -> bool:
+    plain = len(word.rstrip(".")) > 1 and not word.isupper()
+    return plain and not is_no_name(word) and word.lower() not in EPITHETS
+
+
+def cast_of(grouping: Grouping, decided: DecidedNames, narrator: str) -> Cast:
+    """Make characters of people, most mentioned first, each name unique."""
+    ranked = sorted(grouping.people, key=_rank)
+    names = _names_of(ranked, decided)
+    for person in ranked:
+        add_parts(person, grouping)
+    characters = tuple(_character(one, names[id(one)], narrator) for one in ranked)
+    own = {alias.name for one in characters for alias in one.aliases}
+    shared = {
+        form.name: tuple(names[id(person)] for person in people)
+        for form, people in grouping.shared
+        if form.name not in own
+    }
+    return Cast(characters, shared)
+
+
+def _names_of(ranked: Sequence[Person], decided: DecidedNames) -> dict[int, str]:
+    """Choose a name for each person; what the writer chose is taken first."""
+    renamed = {plain(old): new for old, new in decided.renamed.items()}
+    names: dict[int, str] = {}
+    for person in ranked:
+        chosen = _chosen(person, renamed)
+        if chosen and chosen not in names.values():
+            names[id(person)] = chosen
+    taken = set(names.values())
+    for person in ranked:
+        if id(person) not in names:
+            names[id(person)] = _free_name(person, taken)
+            taken.add(names[id(person)])
+    return names
+
+
+def _chosen(person: Person, renamed: Mapping[str, str]) -> str:
+    for name in (person.noted, *sorted(person.forms)):
+        if plain(name) in renamed:
+            return renamed[plain(name)]
+    return person.noted
+
+
+def _rank(person: Person) -> tuple[int, tuple[int, int], str]:
+    forms = person.forms.values()
+    seen = min((form.first for form in forms if form.n), default=(0, 0))
+    return -person.n, seen, min(person.forms)
+
+
+def _free_name(person: Person, taken: Collection[str]) -> str:
+    ranked = sorted(person.forms.values(), key=_fame)
+    shown = [shown_name(form) for form in ranked]
+    free = [name for name in shown if name not in taken]
+    if free:
+        return free[0]
+    numbered = (f"{shown[0]} ({number})" for number in count(2))
+    return next(name for name in numbered if name not in taken)
+
+
+def _fame(form: Form) -> tuple[float, int, str]:
+    told = form.n - form.counts["quoted"]
+    return -(told + form.n / 4), -len(form.name), form.name
+
+
+def shown_name(form: Form) -> str:
+    """Return a form as a reader says it: the Hatmaker, but Nell."""
+    return f"the {form.name}" if _takes_article(form) else form.name
+
+
+def _takes_article(form: Form) -> bool:
+    return form.n > 0 and form.counts["the"] * 2 > form.n - form.counts["vocative"]
+
+
+def _character(person: Person, name: str, narrator: str) -> Character:
+    gender, sure = person.gender()
+    if person.noted_gender is not Gender.UNKNOWN:
+        certain = Certainty.CONFIRMED
+    elif gender is Gender.UNKNOWN:
+        certain = Certainty.NOT_EVALUATED
+    else:
+        certain = Certainty.VERIFIED if sure else Certainty.PROBABLE
+    certainty, because = _certainty(person)
+    return Character(
+        name=name,
+        aliases=_aliases(person, name),
+        gender=gender,
+        gender_certainty=certain,
+        certainty=certainty,
+        because=because,
+        narrator=narrator in person.forms if narrator else False,
+    )
+
+
+def _certainty(person: Person) -> tuple[Certainty, str]:
+    if person.noted:
+        return Certainty.CONFIRMED, "the writer named them"
+    counts = total(person)
+    if counts["tag"] >= 2:
+        return Certainty.VERIFIED, "speaks"
+    if counts["vocative"] >= 3:
+        return Certainty.VERIFIED, "is spoken to"
+    if any(form.title and form.words for form in person.forms.values()):
+        return Certainty.VERIFIED, "has a title"
+    if humanity(counts) >= 1 and person.n >= 8:
+        return Certainty.VERIFIED, "acts as a person does"
+    return Certainty.PROBABLE, "acts as a person does"
+
+
+def _aliases(person: Person, name: str) -> tuple[Alias, ...]:
+    counts = {form.name: form.n for form in person.forms.values()}
+    reasons = dict(person.because)
+    for form in list(person.forms.values()):
+        shown = shown_name(form)
+        if shown != form.name:
+            counts[shown] = form.counts["the"]
+            counts[form.name] = form.n - form.counts["the"]
+            reasons[shown] = reasons.get(form.name, "")
+    counts.setdefault(name, 0)
+    made = (_alias(person, one, n, reasons.get(one, "")) for one, n in counts.items())
+    return tuple(sorted(made, key=lambda alias: (-alias.mentions, alias.name)))
+
+
+def _alias(person: Person, name: str, n: int, because: str) -> Alias:
+    if person.noted and because in ("", "in the writer's notes"):
+        return Alias(name, n, Certainty.CONFIRMED, because or "the writer said so")
+    weak = because.startswith(("short", "part", "a part")) or "most often" in because
+    return Alias(name, n, Certainty.PROBABLE if weak else Certainty.VERIFIED, because)
+
+
+def narrator_of(people: Sequence[Person], told_by: int, words: int) -> str:
+    """Return a form of the narrator's name; empty when none is well supported.
+
+    Who says "I" is spoken to by name, and is hardly ever named outside of speech.
+    """
+    if told_by < max(20, words / 200):
+        return ""
+    fits = [person for person in people if _may_narrate(person)]
+    said = [person for person in fits if person.cue("narrator") >= 1]
+    chosen = said or fits
+    chosen = sorted(chosen, key=lambda person: -person.cue("vocative"))
+    if not chosen:
+        return ""
+    clear = len(chosen) == 1 or (
+        chosen[0].cue("vocative") >= 2 * chosen[1].cue("vocative")
+    )
+    return next(iter(chosen[0].forms)) if clear else ""
+
+
+def _may_narrate(person: Person) -> bool:
+    counts = total(person)
+    told = counts["n"] - counts["quoted"]
+    return counts["vocative"] >= 4 and told <= counts["n"] / 5 and counts["tag"] <= 1

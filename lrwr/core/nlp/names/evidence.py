@@ -1,0 +1,199 @@
+"""What one document says about who is in the story: counts, and no opinion yet."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lrwr.core.model.text import Span
+from lrwr.core.nlp.names.candidates import Reading, Sighting, find_sightings, read_part
+from lrwr.core.nlp.names.lexicon import CALENDAR, WORDS_AND_NAMES, is_no_name
+from lrwr.core.nlp.names.person_cues import cues_of, named_alike
+from lrwr.core.nlp.names.titles import TITLES, plain_title
+
+_LOWER_WORD = re.compile(r"(?<![^\W_])[^\W\d_A-Z][^\W\d_]*(?:['’\-][^\W\d_]+)*")
+_WORD = re.compile(r"[^\W_]+")
+_I = re.compile(r"\bI\b")
+_AND = re.compile(r"\.?\s+and\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class NameEvidence:
+    """What one document's text says about names.
+
+    `words` holds for every capitalised word, as written, how often it stands inside a
+    sentence, at the start of one, and without its capital. `forms` holds for every
+    run of such words how often each cue stands beside it; `n` counts all of its
+    places, `first` is the first of them, in characters. `apart` and `alike` hold
+    pairs of forms, joined by `|`, that are two people ("Nell and Corin") or one
+    ("Nell, called Wren"). `words_read` counts words, `first_person` the narrator's
+    "I".
+    """
+
+    words: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
+    forms: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    apart: Mapping[str, int] = field(default_factory=dict)
+    alike: Mapping[str, int] = field(default_factory=dict)
+    words_read: int = 0
+    first_person: int = 0
+
+    def to_json(self) -> str:
+        """Write it down; `from_json` reads it."""
+        return json.dumps(
+            {
+                "words": self.words,
+                "forms": self.forms,
+                "apart": self.apart,
+                "alike": self.alike,
+                "words_read": self.words_read,
+                "first_person": self.first_person,
+            },
+            ensure_ascii=False,
+            separators=(",", ":"),
+        )
+
+    @classmethod
+    def from_json(cls, written: str) -> "NameEvidence":
+        """Read what `to_json` wrote."""
+        read = json.loads(written)
+        words = {word: (n[0], n[1], n[2]) for word, n in read["words"].items()}
+        return cls(
+            words=words,
+            forms=read["forms"],
+            apart=read["apart"],
+            alike=read["alike"],
+            words_read=read["words_read"],
+            first_person=read["first_person"],
+        )
+
+
+class _Counts:
+    """What has been counted of one document so far."""
+
+    def __init__(self) -> None:
+        self.inside: Counter[str] = Counter()
+        self.initial: Counter[str] = Counter()
+        self.lower: Counter[str] = Counter()
+        self.forms: dict[str, Counter[str]] = {}
+        self.first: dict[str, int] = {}
+        self.apart: Counter[str] = Counter()
+        self.alike: Counter[str] = Counter()
+        self.words_read = 0
+        self.first_person = 0
+
+
+def gather(text: str, parts: Sequence[Span]) -> NameEvidence:
+    """Count what `text` says about names; `parts` are its stretches of story."""
+    counts = _Counts()
+    for part in parts:
+        reading = read_part(text, part)
+        _count_words(counts, reading)
+        before: Sighting | None = None
+        for sighting in find_sightings(reading):
+            _count_sighting(counts, reading, sighting, part.start)
+            if before is not None:
+                _count_pair(counts, reading, before, sighting)
+            before = sighting
+    return _evidence(counts)
+
+
+def _count_words(counts: _Counts, reading: Reading) -> None:
+    counts.lower.update(_LOWER_WORD.findall(reading.text))
+    counts.words_read += len(_WORD.findall(reading.text))
+    said = sum(
+        len(_I.findall(reading.text, quote.start, quote.end))
+        for quote in reading.quotes
+    )
+    counts.first_person += len(_I.findall(reading.text)) - said
+
+
+def _count_sighting(
+    counts: _Counts, reading: Reading, sighting: Sighting, start: int
+) -> None:
+    words = sighting.words
+    if all(is_no_name(word) for word in words):
+        return
+    for at, word in enumerate(words):
+        first = at == 0 and sighting.initial
+        if first and word.lower() in WORDS_AND_NAMES:
+            continue
+        (counts.initial if first else counts.inside)[word] += 1
+    form = form_of(words, initial=sighting.initial)
+    if not form or (sighting.initial and form.lower() in WORDS_AND_NAMES):
+        return
+    lead = form.removeprefix("^ ").partition(" ")[0]
+    at = reading.text.find(lead, sighting.start)
+    counts.first.setdefault(form, start + max(at, sighting.start))
+    tally = counts.forms.setdefault(form, Counter())
+    tally.update(cues_of(reading, sighting))
+
+
+def form_of(words: Sequence[str], *, initial: bool) -> str:
+    """Return the words that may be a name, without what begins a sentence only."""
+    kept = list(words)
+    while kept and is_no_name(kept[0]) and not plain_title(kept[0]):
+        if len(kept) > 1 and kept[0].lower() in CALENDAR and not initial:
+            break  # "the March Ghost"
+        kept.pop(0)
+    while kept and is_no_name(kept[-1]) and not plain_title(kept[-1]):
+        kept.pop()
+    if initial and kept == list(words) and kept[0].lower() not in TITLES:
+        return " ".join(["^", *kept]) if len(kept) > 1 else kept[0]
+    return " ".join(kept)
+
+
+def _count_pair(
+    counts: _Counts, reading: Reading, one: Sighting, other: Sighting
+) -> None:
+    gap = reading.text[one.end : other.start]
+    if len(gap) > 30 or one.possessive:
+        return
+    pair = tuple(form_of(s.words, initial=s.initial) for s in (one, other))
+    if not all(pair) or pair[0] == pair[1]:
+        return
+    if _AND.fullmatch(gap) and len(one.words) == 1 and plain_title(pair[0]):
+        title = pair[0] + gap[: gap.startswith(".")]
+        _count_couple(counts, title, other)
+        return
+    key = "|".join(name.removeprefix("^ ") for name in pair)
+    if _AND.fullmatch(gap):
+        counts.apart[key] += 1
+    elif named_alike(gap):
+        counts.alike[key] += 1
+
+
+def _count_couple(counts: _Counts, title: str, other: Sighting) -> None:
+    """Count Mr. Gannet where the text says "Mr. and Mrs. Gannet"."""
+    if len(other.words) < 2 or not plain_title(other.words[0]):
+        return
+    form = " ".join((title, *other.words[1:]))
+    counts.forms.setdefault(form, Counter()).update({"n": 1, "inside": 1})
+    counts.first.setdefault(form, other.start)
+
+
+def _evidence(counts: _Counts) -> NameEvidence:
+    capitalised = sorted(set(counts.inside) | set(counts.initial))
+    words = {
+        word: (counts.inside[word], counts.initial[word], counts.lower[word.lower()])
+        for word in capitalised
+    }
+    forms = {
+        form: {**tally, "first": counts.first[form]}
+        for form, tally in counts.forms.items()
+        if not _is_plain_word(form, words)
+    }
+    return NameEvidence(
+        words=words,
+        forms=forms,
+        apart=dict(counts.apart),
+        alike=dict(counts.alike),
+        words_read=counts.words_read,
+        first_person=counts.first_person,
+    )
+
+
+def _is_plain_word(form: str, words: Mapping[str, tuple[int, int, int]]) -> bool:
+    """Say whether it begins sentences here and stands without a capital elsewhere."""
+    inside, initial, lower = words.get(form, (1, 0, 0))
+    return not inside and (lower > 0 and lower * 3 >= initial)

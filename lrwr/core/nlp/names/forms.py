@@ -1,0 +1,133 @@
+"""Forms of names, counted over all documents, and taken apart into their words."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lrwr.core.nlp.names.evidence import NameEvidence
+from lrwr.core.nlp.names.gender import weigh_given_names
+from lrwr.core.nlp.names.lexicon import CALENDAR, is_no_name
+from lrwr.core.nlp.names.name_form import Form
+from lrwr.core.nlp.names.nicknames import is_given_name
+from lrwr.core.nlp.names.titles import EPITHETS, SURNAME_TITLES, plain_title
+
+_NAMELY = 0.7
+
+
+@dataclass(slots=True)
+class WordCounts:
+    """How often each capitalised word stands inside a sentence, first in it, small."""
+
+    of: dict[str, tuple[int, int, int]]
+    sure: frozenset[str] = frozenset()
+
+    @classmethod
+    def over(cls, evidence: Sequence[NameEvidence]) -> "WordCounts":
+        """Add up the words of all documents."""
+        total: dict[str, tuple[int, int, int]] = {}
+        for one in evidence:
+            for word, (inside, initial, small) in one.words.items():
+                a, b, c = total.get(word, (0, 0, 0))
+                total[word] = (a + inside, b + initial, c + small)
+        return cls(total, _surely_names(evidence))
+
+    def is_namely(self, word: str) -> bool:
+        """Say whether `word` has its capital because it is a name."""
+        if is_no_name(word):
+            return False
+        if word in self.sure:
+            return True
+        inside, initial, small = self.of.get(word, (0, 0, 0))
+        if not inside:
+            return not small and initial > 1
+        return inside / (inside + small) >= _NAMELY
+
+
+def _surely_names(evidence: Iterable[NameEvidence]) -> frozenset[str]:
+    """Return the words that somebody speaks as, or is spoken to by: Ash said."""
+    cues: dict[str, Counter[str]] = {}
+    for one in evidence:
+        for form, counts in one.forms.items():
+            word = form.rpartition(" ")[2]
+            if word == form or is_given_name(form.partition(" ")[0]):
+                cues.setdefault(word, Counter()).update(counts)
+    return frozenset(
+        word
+        for word, counts in cues.items()
+        if counts["inside"] > 1
+        and counts["the"] + counts["a"] < counts["n"] / 2
+        and counts["tag"] + counts["vocative"] + counts["speech"] > 2
+    )
+
+
+def all_forms(evidence: Sequence[NameEvidence], words: WordCounts) -> dict[str, Form]:
+    """Add up the forms of all documents, each under its settled name."""
+    forms: dict[str, Form] = {}
+    for row, one in enumerate(evidence):
+        for raw, counts in one.forms.items():
+            name = settled(raw, words)
+            if not name:
+                continue
+            form = forms.get(name)
+            if form is None:
+                form = forms[name] = Form.of_name(name)
+                form.first = (row, counts.get("first", 0))
+            form.counts.update({cue: n for cue, n in counts.items() if cue != "first"})
+            form.documents += 1
+    _fold_capitals(forms)
+    weigh_given_names(forms.values())
+    return forms
+
+
+def _fold_capitals(forms: dict[str, Form]) -> None:
+    """Count NELL as Nell where the text has both."""
+    folded = {name.casefold(): name for name in forms if not name.isupper()}
+    for name in [name for name in forms if name.isupper()]:
+        same = folded.get(name.casefold())
+        if same:
+            forms[same].counts.update(forms.pop(name).counts)
+
+
+def settled(raw: str, words: WordCounts) -> str:
+    """Return the name inside capitalised words; empty when there is none.
+
+    "Yesterday Nell" at a sentence's start is Nell; "Dear Nell" is, too.
+    """
+    kept = raw.removeprefix("^ ").split(" ")
+    while kept and _is_lead(kept, words, initial=raw.startswith("^ ")):
+        kept.pop(0)
+    while kept and is_no_name(kept[-1]) and not plain_title(kept[-1]):
+        kept.pop()
+    if len(kept) == 1 and kept[0].lower() in SURNAME_TITLES:
+        return ""
+    titled = len(kept) > 1 and plain_title(kept[0])
+    if not titled and not any(words.is_namely(word) for word in kept):
+        return ""
+    return " ".join(kept)
+
+
+def _is_lead(kept: Sequence[str], words: WordCounts, *, initial: bool) -> bool:
+    first = kept[0]
+    if plain_title(first):
+        return False
+    if len(kept) == 1:
+        return is_no_name(first)
+    if first.lower() in CALENDAR and not initial and not is_given_name(kept[1]):
+        return False  # "the March Ghost"; but "in March Nell went"
+    if first.lower() in EPITHETS or is_no_name(first):
+        return True
+    return initial and not (words.of.get(first, (0,))[0] and words.is_namely(first))
+
+
+def pairs_of(
+    evidence: Iterable[NameEvidence], words: WordCounts, kind: str
+) -> Mapping[frozenset[str], int]:
+    """Add up the pairs of one `kind`, `apart` or `alike`, under settled names."""
+    total: Counter[frozenset[str]] = Counter()
+    for one in evidence:
+        pairs = one.apart if kind == "apart" else one.alike
+        for key, n in pairs.items():
+            names = frozenset(settled(name, words) for name in key.split("|"))
+            if len(names) > 1 and "" not in names:
+                total[names] += n
+    return total

@@ -1,0 +1,68 @@
+"""What titles, pronouns and given names say about a person's gender."""
+
+from collections import Counter
+from collections.abc import Collection
+
+from lrwr.core.model.cast import Gender
+from lrwr.core.nlp.names.given_names import FEMALE_NAMES, MALE_NAMES
+from lrwr.core.nlp.names.name_form import Form
+from lrwr.core.nlp.names.titles import gender_of_title
+
+_CUSTOM = 6
+"""A given name of English custom weighs as much as this many pronouns."""
+
+_TITLED = 5
+"""A title before the given name weighs as much as this many pronouns."""
+
+_SURE = 0.72
+
+
+def weigh_given_names(forms: Collection[Form]) -> None:
+    """Set `male` and `female` of each form to what is said of its given name."""
+    votes: dict[str, Counter[Gender]] = {}
+    for form in forms:
+        word = _given_word(form)
+        if word:
+            votes.setdefault(word, Counter()).update(_votes(form))
+    for form in forms:
+        word = _given_word(form)
+        if word:
+            form.male = votes[word][Gender.MALE] + _CUSTOM * (word in MALE_NAMES)
+            form.female = votes[word][Gender.FEMALE] + _CUSTOM * (word in FEMALE_NAMES)
+
+
+def _given_word(form: Form) -> str:
+    if not form.words or form.title == "mrs" or form.of:
+        return ""
+    if form.given:
+        return form.given
+    if not form.title or form.title in ("sir", "aunt", "uncle", "sister", "brother"):
+        return form.words[0].lower()
+    return ""
+
+
+def _votes(form: Form) -> Counter[Gender]:
+    told = gender_of_title(form.title)
+    if told is not Gender.UNKNOWN:
+        return Counter({told: _TITLED})
+    return Counter(
+        {Gender.MALE: form.counts["male"], Gender.FEMALE: form.counts["female"]}
+    )
+
+
+def spoken_gender(male: int, female: int) -> tuple[Gender, bool]:
+    """Return the gender that votes tell, and whether they leave no doubt."""
+    both = male + female
+    if both < 2 or max(male, female) / both < _SURE:
+        return Gender.UNKNOWN, False
+    return (Gender.MALE if male > female else Gender.FEMALE), both >= 5
+
+
+def gender_of_form(form: Form) -> Gender:
+    """Return the gender that one form alone tells."""
+    told = gender_of_title(form.title)
+    if told is not Gender.UNKNOWN:
+        return told
+    male = max(form.male, form.counts["male"])
+    gender, sure = spoken_gender(male, max(form.female, form.counts["female"]))
+    return gender if sure else Gender.UNKNOWN

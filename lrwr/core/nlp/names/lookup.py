@@ -1,0 +1,223 @@
+"""Whom a word means that a writer types: exactly, or nearly."""
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from lrwr.core.model.cast import Cast, Character
+from lrwr.core.model.facts import WRITER, About, ElementType, Fact, WorldField
+from lrwr.core.model.text import Span
+from lrwr.core.nlp.names.lexicon import NO_NAMES
+from lrwr.core.nlp.names.overrides import plain
+from lrwr.core.nlp.names.titles import EPITHETS, plain_title
+
+_TOKEN = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*\.?")
+_BLANK = re.compile(r"[^\S\n]*\n?[^\S\n]*")
+_MOST_WORDS = 6
+_SHORTEST = 4
+"""The fewest letters of a word that is matched with a slip in it."""
+
+
+def resolve(name: str, cast: Cast) -> tuple[str, ...]:
+    """Return the names of the characters that `name` may mean, likeliest first.
+
+    Case, full stops and a leading article never matter. A name that somebody bears
+    means them; one that several share means each of them; else words of a longer
+    name count, and then a slip or two of the keyboard.
+    """
+    wanted = plain(_unpossessive(name))
+    if not wanted:
+        return ()
+    known = _known(cast)
+    if wanted in known:
+        return known[wanted]
+    return _by_words(wanted, cast) or _by_slip(wanted, known)
+
+
+def is_name(name: str, cast: Cast) -> bool:
+    """Say whether somebody is called exactly so, but for case and an article."""
+    wanted = plain(_unpossessive(name))
+    owned = (form for one in cast.characters for form in _forms(one))
+    return any(plain(form) == wanted for form in (*cast.shared, *owned))
+
+
+def is_misread_place(fact: Fact, cast: Cast) -> bool:
+    """Say whether a fact takes a person for a place; the writer is always believed."""
+    return (
+        fact.about is About.WORLD
+        and fact.field == WorldField.ELEMENT_TYPE
+        and fact.value == ElementType.SETTING
+        and fact.keeper != WRITER
+        and is_name(fact.subject, cast)
+    )
+
+
+def names_in_question(question: str, cast: Cast) -> list[tuple[Span, tuple[str, ...]]]:
+    """Find the characters that `question` names, in order; case does not matter."""
+    known = _known(cast)
+    tokens = list(_TOKEN.finditer(question))
+    lowercase = question == question.lower()
+    found: list[tuple[Span, tuple[str, ...]]] = []
+    at = 0
+    while at < len(tokens):
+        stretch = _one_stretch(question, tokens[at : at + _MOST_WORDS])
+        taken, who = _longest(question, stretch, known, lowercase=lowercase)
+        if not who:
+            taken, who = _nearest(question, stretch, cast, lowercase=lowercase)
+        if who:
+            end = _end_of(tokens[at + taken - 1])
+            found.append((Span(tokens[at].start(), end), who))
+        at += max(1, taken)
+    return found
+
+
+def _end_of(token: re.Match[str]) -> int:
+    bare = _unpossessive(token[0]).rstrip(".")
+    return token.start() + len(bare)
+
+
+def _one_stretch(
+    question: str, tokens: Sequence[re.Match[str]]
+) -> Sequence[re.Match[str]]:
+    """Return the first words, as far as one name can reach: no mark parts them."""
+    for size, (one, other) in enumerate(pairwise(tokens), start=1):
+        apart = not _BLANK.fullmatch(question, one.end(), other.start())
+        if apart or _ends_a_sentence(one[0]):
+            return tokens[:size]
+    return tokens
+
+
+def _ends_a_sentence(word: str) -> bool:
+    bare = word.removesuffix(".")
+    short = len(bare) == 1 or "." in bare or plain_title(bare)
+    return bare != word and not short
+
+
+def _longest(
+    question: str,
+    tokens: Sequence[re.Match[str]],
+    known: dict[str, tuple[str, ...]],
+    *,
+    lowercase: bool,
+) -> tuple[int, tuple[str, ...]]:
+    for size in range(len(tokens), 0, -1):
+        stretch = question[tokens[0].start() : tokens[size - 1].end()]
+        wanted = plain(_unpossessive(stretch))
+        lead = tokens[0][0].lower()
+        starts_well = lead not in ("a", "an") and (lead != "the" or size > 1)
+        if wanted in known and starts_well and _is_meant(stretch, lowercase=lowercase):
+            return size, known[wanted]
+    return 1, ()
+
+
+def _nearest(
+    question: str, tokens: Sequence[re.Match[str]], cast: Cast, *, lowercase: bool
+) -> tuple[int, tuple[str, ...]]:
+    """Match capitalised words by the words of longer names, or with a slip."""
+    size = 0
+    while size < len(tokens) and tokens[size][0][:1].isupper():
+        size += 1
+    for number in range(size, 0, -1):
+        stretch = question[tokens[0].start() : tokens[number - 1].end()]
+        wanted = plain(_unpossessive(stretch))
+        if wanted not in NO_NAMES and (who := _by_words(wanted, cast)):
+            return number, who
+    first = tokens[0][0]
+    if _is_meant(first, lowercase=lowercase) and (lowercase or size):
+        return 1, _by_slip(plain(_unpossessive(first)), _known(cast))
+    return 1, ()
+
+
+def _is_meant(stretch: str, *, lowercase: bool) -> bool:
+    """Say whether a stretch is no common word that happens to be a name, too."""
+    words = stretch.split()
+    if len(words) > 1:
+        return True
+    word = words[0]
+    if lowercase or not word[:1].isupper():
+        return lowercase and word.lower() not in NO_NAMES
+    return word.lower() not in ("will", "may")
+
+
+def _unpossessive(name: str) -> str:
+    return re.sub(r"['’]s?\s*$", "", name.strip(" ?!,;:"))
+
+
+def _known(cast: Cast) -> dict[str, tuple[str, ...]]:
+    """Return whom each plain name means, the most mentioned first."""
+    known: dict[str, list[str]] = {}
+    for one in cast.characters:
+        for name in _forms(one):
+            known.setdefault(plain(name), []).append(one.name)
+    for form, people in cast.shared.items():
+        known.setdefault(plain(form), []).extend(people)
+    return {name: tuple(dict.fromkeys(people)) for name, people in known.items()}
+
+
+def _forms(one: Character) -> tuple[str, ...]:
+    return one.name, *(alias.name for alias in one.aliases)
+
+
+def _by_words(wanted: str, cast: Cast) -> tuple[str, ...]:
+    words = _bare_words(wanted)
+    if not words:
+        return ()
+    return tuple(
+        one.name
+        for one in cast.characters
+        if any(_overlap(words, _bare_words(alias.name)) for alias in one.aliases)
+    )
+
+
+def _overlap(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Say whether all words of one name are among those of the other."""
+    return bool(other) and (one <= other or other <= one)
+
+
+def _bare_words(name: str) -> frozenset[str]:
+    words = plain(name).split()
+    return frozenset(
+        word for word in words if not plain_title(word) and word not in EPITHETS
+    )
+
+
+def _by_slip(wanted: str, known: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    if len(wanted) < _SHORTEST or wanted in NO_NAMES:
+        return ()
+    allowed = 1 if len(wanted) < 2 * _SHORTEST else 2
+    near = [
+        (slips(wanted, name, allowed), name)
+        for name in known
+        if name[:1] == wanted[:1] and abs(len(name) - len(wanted)) <= allowed
+    ]
+    close = sorted(pair for pair in near if pair[0] <= allowed)
+    best = [name for count, name in close if count == close[0][0]]
+    return tuple(dict.fromkeys(_all(known[name] for name in best)))
+
+
+def _all(groups: Iterable[tuple[str, ...]]) -> Iterable[str]:
+    return (name for people in groups for name in people)
+
+
+def slips(one: str, other: str, most: int) -> int:
+    """Count the letters to change, add, drop or swap; `most + 1` stands for more."""
+    before: list[int] = []
+    last = list(range(len(other) + 1))
+    for row, letter in enumerate(one, start=1):
+        current = [row]
+        for column, match in enumerate(other, start=1):
+            cost = last[column - 1] + (letter != match)
+            cost = min(cost, last[column] + 1, current[column - 1] + 1)
+            if _swapped(one, other, row, column):
+                cost = min(cost, before[column - 2] + 1)
+            current.append(cost)
+        if min(current) > most:
+            return most + 1
+        before, last = last, current
+    return last[-1]
+
+
+def _swapped(one: str, other: str, row: int, column: int) -> bool:
+    if row < 2 or column < 2:
+        return False
+    return one[row - 1] == other[column - 2] and one[row - 2] == other[column - 1]

@@ -1,0 +1,156 @@
+"""Where a text names its characters."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lrwr.core.model.cast import Cast, Mention
+from lrwr.core.model.text import Span
+from lrwr.core.nlp.names.candidates import CAPITALISED, starts_sentence
+from lrwr.core.nlp.names.lexicon import NO_NAMES, WORDS_AND_NAMES
+from lrwr.core.nlp.names.titles import EPITHETS
+
+_POSSESSIVE = re.compile(r"['’]s$")
+_CAPITAL_BEFORE = re.compile(r"([^\W\d_][\w'’-]*)\.?[ \u00a0\n]\Z")
+_CAPITAL_AFTER = re.compile(r"[ \u00a0\n]([^\W\d_][\w'’-]*)")
+_VERB_AFTER = re.compile(r"['’]s\b|\s+(?:\w+ed|was|is|had|has|said|asked|told)\b")
+_PIECE = re.compile(r"[^\s'’]+|['’]")
+_RECENT = 4000
+"""A shared name means the bearer named within this many characters before."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """A name to look for; `who` are its bearers, one or several."""
+
+    words: int
+    pattern: re.Pattern[str]
+    who: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Names:
+    """All names of a cast, under their first word in lower case, longest first."""
+
+    by_first: dict[str, list[_Name]] = field(default_factory=dict)
+    small: list[_Name] = field(default_factory=list)
+
+
+def find_mentions(text: str, parts: Sequence[Span], cast: Cast) -> list[Mention]:
+    """Find every name of a character in `parts`, in order; names never overlap.
+
+    A form that several share means the one who was named last, not long before;
+    where nobody was, it is left out.
+    """
+    names = _names_of(cast)
+    seen: dict[str, int] = {}
+    found: list[Mention] = []
+    for part in parts:
+        for span, who in _in_part(text, part, names):
+            chosen = who[0] if len(who) == 1 else _latest(who, seen, span.start)
+            if chosen:
+                seen[chosen] = span.end
+                found.append(Mention(chosen, span))
+    return found
+
+
+def _latest(who: Sequence[str], seen: Mapping[str, int], at: int) -> str:
+    near = [name for name in who if at - seen.get(name, -_RECENT) < _RECENT]
+    return max(near, key=lambda name: seen[name]) if near else ""
+
+
+def _names_of(cast: Cast) -> _Names:
+    owned = {
+        alias.name: (one.name,) for one in cast.characters for alias in one.aliases
+    }
+    names = _Names()
+    for form, who in {**cast.shared, **owned}.items():
+        _add_name(names, form, tuple(who))
+    for known in names.by_first.values():
+        known.sort(key=lambda name: -len(name.pattern.pattern))
+    return names
+
+
+def _add_name(names: _Names, form: str, who: tuple[str, ...]) -> None:
+    words = form.split()
+    if len(words) > 1 and words[0].lower() in ("the", "a", "an") and form[:1].islower():
+        words = words[1:]
+    if not words:
+        return
+    pattern = r"[\s\u00a0]+".join(_loosely(word) for word in words) + r"(?![^\W_])"
+    if not words[0][0].isupper():
+        whole = re.compile(rf"(?<![^\W_])the\s+{pattern}")
+        names.small.append(_Name(len(words), whole, who))
+        return
+    first = words[0].lower().rstrip(".").replace("’", "'")
+    name = _Name(len(words), re.compile(pattern, re.IGNORECASE), who)
+    names.by_first.setdefault(first, []).append(name)
+
+
+def _loosely(word: str) -> str:
+    """Match a word with either apostrophe, and with or without its full stop."""
+    stem = word.rstrip(".")
+    pieces = ("['’]" if p in "'’" else re.escape(p) for p in _PIECE.findall(stem))
+    return "".join(pieces) + (r"\.?" if stem != word else "")
+
+
+def _in_part(
+    text: str, part: Span, names: _Names
+) -> Iterator[tuple[Span, tuple[str, ...]]]:
+    found = [*_capitalised(text, part, names), *_small(text, part, names)]
+    end = part.start
+    for span, who in sorted(found, key=lambda pair: (pair[0].start, -pair[0].end)):
+        if span.start >= end:
+            yield span, who
+            end = span.end
+
+
+def _capitalised(
+    text: str, part: Span, names: _Names
+) -> Iterator[tuple[Span, tuple[str, ...]]]:
+    by_first, end = names.by_first, part.start
+    for token in CAPITALISED.finditer(text, part.start, part.end):
+        if token.start() < end:
+            continue
+        known = by_first.get(_key(token[0]))
+        if known is None:
+            continue
+        for name in known:
+            found = name.pattern.match(text, token.start(), part.end)
+            if found and _is_whole(text, found, name.words):
+                end = found.end()
+                yield Span(token.start(), end), name.who
+                break
+
+
+def _key(token: str) -> str:
+    return _POSSESSIVE.sub("", token).lower().replace("’", "'")
+
+
+def _small(
+    text: str, part: Span, names: _Names
+) -> Iterator[tuple[Span, tuple[str, ...]]]:
+    for name in names.small:
+        for found in name.pattern.finditer(text, part.start, part.end):
+            yield Span(*found.span()), name.who
+
+
+def _is_whole(text: str, found: re.Match[str], words: int) -> bool:
+    """Say whether a single word is not part of somebody else's longer name."""
+    if words > 1:
+        return True
+    start, end = found.span()
+    if found[0].lower() in WORDS_AND_NAMES and starts_sentence(text, start):
+        return bool(_VERB_AFTER.match(text, end))
+    before = _CAPITAL_BEFORE.search(text, max(0, start - 24), start)
+    if before and before[1][0].isupper() and not _is_filler(before[1]):
+        lead = before.start(1)
+        if not starts_sentence(text, lead) or before[0].rstrip()[-1:] == ".":
+            return False
+    after = _CAPITAL_AFTER.match(text, end)
+    return not (after and after[1][0].isupper() and not _is_filler(after[1]))
+
+
+def _is_filler(word: str) -> bool:
+    low = word.lower()
+    return low in EPITHETS or (low in NO_NAMES and low not in ("mr", "mrs", "dr", "ms"))

@@ -1,0 +1,1 @@
+"""Text units: prose, scenes, passage types and markers."""

@@ -1,0 +1,221 @@
+"""A stretch of text made ready for rules: sentences, told words and spoken words."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lrwr.core.model.text import Span, SplitSentences
+
+HIDDEN = "\x01"
+"""Stands for every character that a rule must not see."""
+_COMMENT = re.compile(r"<!--.*?-->|%%.*?%%", re.DOTALL)
+_HEADING = re.compile(r"^(?:#{1,6}[ \t].*|[^a-z\n]*[A-Z]{3}[^a-z\n]*)$", re.M)
+_SET_OFF = re.compile(r"^(?:>|[A-Z][A-Z.' ]{2,}:[ \t]).*$", re.M)
+"""A line of a letter set off by `>`, or of a play."""
+_BREAK = re.compile(
+    r"^(?:[ \t]*[*~_–—•⁂#-](?:[ \t]*[*~_–—•⁂#-])*[ \t]*|#+[ \t].*)$", re.M
+)
+_QUOTED = {
+    "“": re.compile(r"“(?:[^”\n]|\n(?![ \t]*\n))*”?"),
+    '"': re.compile(r'"(?:[^"\n]|\n(?![ \t]*\n))*"?'),
+    "‘": re.compile(r"(?<!\w)‘(?:[^’\n]|’(?=\w)|\n(?![ \t]*\n))*’?"),
+    "'": re.compile(r"(?<!\w)'(?=\w)(?:[^'\n]|(?<=\w)'(?=\w)|\n(?![ \t]*\n))*'"),
+}
+_STRAIGHT = re.compile(r"(?<!\w)'\w(?:[^'\n]|(?<=\w)'(?=\w))*[,.!?—-]'(?!\w)")
+_BEGUN = {
+    "“": re.compile(r"[^“”]+”"),
+    '"': re.compile(r'(?:[^"\n]|\n(?![ \t]*\n))*[.,!?—-]"(?=\s)'),
+}
+"""The end of a quotation that began before the text."""
+_WORD = re.compile(r"[A-Za-zÀ-ÿ]+(?:-[A-Za-zÀ-ÿ]+)*")
+_INSIDE_WORD = re.compile(r"(?:[\w']|\w-)$")
+_LARGE = re.compile(r"[A-ZÀ-ÖØ-Þ]")
+_CAPITAL = re.compile(r"(?<=[\w,;:’'-] )[A-ZÀ-ÖØ-Þ][\w-]+")
+_LEVEL = str.maketrans("’‘\n\t_", "''   ")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence at `span`; `told` and `spoken` are as long as it.
+
+    `told` shows the narrator's words and hides what stands in quotation marks, in
+    comments and headings; `spoken` shows the quoted words alone, and is empty when
+    there are none. In both, apostrophes are straight and white space is blanks.
+    `words` are all its words in lower case, those hidden in `told` among them.
+    `starts` are the places in `told` where a name may begin.
+    """
+
+    span: Span
+    told: str
+    spoken: str
+    words: frozenset[str]
+    starts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """A text, read: its sentences in order, and the words that are names in it.
+
+    `names` are the capitalised words that stand inside a sentence, and the words of
+    names known beforehand, which are also in `known`. `plain` are all words that
+    occur in lower case. `quoted` are the stretches in quotation marks.
+    """
+
+    text: str
+    sentences: tuple[Sentence, ...]
+    names: frozenset[str]
+    known: frozenset[str]
+    plain: frozenset[str]
+    quoted: tuple[Span, ...]
+
+
+def read_prose(text: str, split: SplitSentences, known: tuple[str, ...] = ()) -> Prose:
+    """Read a text for the rules; `known` are names of people in it."""
+    bare = _COMMENT.sub(_hide, text)
+    quoted = tuple(quoted_stretches(bare))
+    bare = _HEADING.sub(_hide, bare)
+    level = bare.translate(_LEVEL)
+    told, spoken = _parted(level, quoted)
+    words = frozenset(word for name in known for word in name.split())
+    seen: set[str] = set()
+    sentences = tuple(
+        _sentence(span, level, told, spoken, seen) for span in split(text)
+    )
+    return Prose(
+        text=text,
+        sentences=sentences,
+        names=words.union(_CAPITAL.findall(level)),
+        known=words,
+        plain=frozenset(word for word in seen if word[0].islower()),
+        quoted=quoted,
+    )
+
+
+def quoted_stretches(text: str) -> Iterator[Span]:
+    """Find what stands in quotation marks, in letters set off by `>` and in plays.
+
+    The kind of marks that the text uses most is taken for its quotation marks. A
+    quotation that nothing closes ends with its paragraph.
+    """
+    kind = _kind_of_marks(text)
+    spans = [Span(*found.span()) for found in _SET_OFF.finditer(text)]
+    if kind:
+        begun = _BEGUN[kind].match(text) if kind in _BEGUN else None
+        start = begun.end() if begun else 0
+        spans += [Span(0, start)] if begun else []
+        spans += [Span(*found.span()) for found in _QUOTED[kind].finditer(text, start)]
+    end = 0
+    for span in sorted(spans):
+        if span.end > end:
+            yield Span(max(span.start, end), span.end)
+            end = span.end
+
+
+def ends_in_speech(text: str) -> bool:
+    """Say whether somebody is still speaking where a text ends."""
+    paragraph = text.rstrip(" ").rpartition("\n\n")[2]
+    return paragraph.count("“") > paragraph.count("”") or paragraph.count('"') % 2 == 1
+
+
+def scene_spans(text: str) -> list[Span]:
+    """Cut a text at lines that break scenes and at headings; each with its words."""
+    starts, spans = 0, []
+    edges = [*_BREAK.finditer(text), None]
+    for edge in edges:
+        end = edge.start() if edge else len(text)
+        if text[starts:end].strip():
+            spans.append(Span(starts, end))
+        starts = edge.end() if edge else end
+    return spans
+
+
+def _kind_of_marks(text: str) -> str:
+    opened = len(re.findall(r"(?<!\w)‘(?=\w)", text))
+    marks = {"“": text.count("“"), '"': (text.count('"') + 1) // 2, "‘": opened}
+    kind = max(marks, key=lambda mark: marks[mark])
+    if marks[kind]:
+        return kind
+    return "'" if _STRAIGHT.search(text) else ""
+
+
+def _hide(found: re.Match[str]) -> str:
+    return HIDDEN * len(found.group())
+
+
+def _parted(text: str, quoted: tuple[Span, ...]) -> tuple[str, str]:
+    """Return the text twice: what is quoted hidden, and all but that hidden."""
+    told, spoken, at = [], [], 0
+    for span in quoted:
+        told += [text[at : span.start], HIDDEN * len(span)]
+        spoken += [HIDDEN * (span.start - at), text[span.start : span.end]]
+        at = span.end
+    rest = text[at:]
+    return "".join([*told, rest]), "".join([*spoken, HIDDEN * len(rest)])
+
+
+def _sentence(
+    span: Span, level: str, told: str, spoken: str, seen: set[str]
+) -> Sentence:
+    words = set(_WORD.findall(level, span.start, span.end))
+    seen |= words
+    shown, said = told[span.start : span.end], spoken[span.start : span.end]
+    mixed = HIDDEN in shown and bool(said.strip(HIDDEN))
+    return Sentence(
+        span=span,
+        told=shown,
+        spoken=said if mixed else "",
+        words=frozenset(map(str.lower, words)),
+        starts=capitals(shown),
+    )
+
+
+def capitals(words: str) -> tuple[int, ...]:
+    """Return where words begin with a capital, or with "the" and a capital."""
+    starts = []
+    for found in _LARGE.finditer(words):
+        at = found.start()
+        if not _INSIDE_WORD.search(words, max(0, at - 2), at):
+            is_article = words[at - 4 : at] == "the " and at >= 4
+            starts.append(at - 4 if is_article else at)
+    return tuple(starts)
+
+
+_BLANK_LINE = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+")
+_LINE_END = re.compile(r"\n")
+_WORD_CHARACTER = re.compile(r"\S")
+_LONG_LINE = 110
+_NEVER_WRAPPED = 0.2
+
+
+def find_paragraphs(text: str, parts: Sequence[Span]) -> list[Span]:
+    """Return the paragraphs of `parts`, in order, without the space around them.
+
+    An empty line ends a paragraph. Where a writer leaves no empty lines and does not
+    wrap lines either, every line is a paragraph.
+    """
+    found: list[Span] = []
+    for part in parts:
+        ends = _LINE_END if _lines_are_paragraphs(text, part) else _BLANK_LINE
+        start = part.start
+        for gap in ends.finditer(text, part.start, part.end):
+            _keep(text, start, gap.start(), found)
+            start = gap.end()
+        _keep(text, start, part.end, found)
+    return found
+
+
+def _keep(text: str, start: int, end: int, found: list[Span]) -> None:
+    first = _WORD_CHARACTER.search(text, start, end)
+    if first:
+        length = len(text[start:end].rstrip())
+        found.append(Span(first.start(), start + length))
+
+
+def _lines_are_paragraphs(text: str, part: Span) -> bool:
+    """Say whether long lines follow each other without an empty line between."""
+    lines = text[part.start : part.end].split("\n")
+    full = [line for line in lines if line.strip()]
+    empty = len(lines) - len(full)
+    if len(full) < 2 or empty > _NEVER_WRAPPED * len(full):
+        return False
+    return max(len(line) for line in full) > _LONG_LINE

@@ -1,0 +1,189 @@
+"""Through whose eyes a scene is told."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from math import log
+
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.facts import RULES, WRITER, About, Fact
+from lrwr.core.model.query_terms import STOP_WORDS
+from lrwr.core.model.text import Span
+from lrwr.core.nlp.facts.claims import span_in, subject_of
+from lrwr.core.nlp.facts.events import DEEDS
+from lrwr.core.nlp.names.patterns import (
+    NAME,
+    clean_name,
+    gender_of_title,
+    is_placed,
+    matches,
+    may_be_person,
+)
+from lrwr.core.nlp.text.lazy_regex import Expression
+from lrwr.core.nlp.text.prose import HIDDEN, Prose, Sentence
+
+_INNER_TEXT = (
+    "felt thought wondered knew realised realized remembered supposed understood "
+    "wished hoped feared believed considered guessed recognised recognized "
+    "imagined recalled noticed heard saw sensed suspected forgot recollected "
+    "reflected concluded decided regretted longed dreaded doubted watched "
+    "listened wanted"
+)
+_INNER = _INNER_TEXT.split()
+_THINKING_TEXT = (
+    "feel think wonder know realise remember suppose wish hope fear believe"
+)
+THINKING = frozenset(_INNER) | frozenset(_THINKING_TEXT.split())
+"""Verbs of what goes on in one mind."""
+_BETWEEN = (
+    r"(?:had |did not |could |could not |couldn't |didn't |never |had not |"
+    r"\w+ly |only |still |now |suddenly |had never |had always |always )*"
+)
+_VERBS = "|".join([*_INNER, "feel", "think", "know", "see", "hear", "remember"])
+_NAMED = Expression(rf"(?P<who>{NAME}) {_BETWEEN}(?:{_VERBS})\b")
+_PRONOUN = re.compile(
+    rf"\b(?P<who>[Ss]he|[Hh]e) {_BETWEEN}(?:{_VERBS})\b"
+    rf"|\b[Ii]t (?:seemed|occurred|appeared|came|struck) (?:to )?(?P<whom>{NAME}|her|him)\b"
+)
+_FIRST = re.compile(r"(?<![\w'])(?:I|my|me|myself)(?![\w-])")
+_TRIGGERS = THINKING | frozenset({"seemed", "occurred", "appeared", "see", "hear"})
+_SHOWN = 3
+_LEAST_FIRST, _LEAST_SHARE, _SURE_SHARE = 4, 0.01, 0.02
+_LEAST_NAMED, _LEAST_ALL, _MOST = 1, 4, 0.6
+
+
+@dataclass(slots=True)
+class _Minds:
+    """Whose inner life was told how often, and where."""
+
+    all: Counter[str] = field(default_factory=Counter)
+    named: Counter[str] = field(default_factory=Counter)
+    spans: dict[str, list[Span]] = field(default_factory=dict)
+
+    def add(self, who: str, span: Span, *, named: bool) -> None:
+        self.all[who] += 1
+        self.named[who] += named
+        self.spans.setdefault(who, []).append(span)
+
+
+def point_of_view(
+    prose: Prose, scene: Span, *, pov: str = "", narrator: str = ""
+) -> Fact | None:
+    """Return who tells or sees a scene, or nothing when it is not clear.
+
+    `pov` is what the writer says it is; it is taken over as confirmed. The narrator of
+    a scene told by "I" is `narrator`, and without a name the value is empty; the
+    detail `person` says "first" or "third".
+    """
+    if pov:
+        return Fact(About.SCENE, "", "pov", pov, (scene,), WRITER, Certainty.CONFIRMED)
+    inside = [s for s in prose.sentences if scene.holds(s.span)]
+    said, share = _first_person(inside)
+    if len(said) >= _LEAST_FIRST and share >= _LEAST_SHARE:
+        sure = Certainty.VERIFIED if share >= _SURE_SHARE else Certainty.PROBABLE
+        return _fact(narrator, said[:_SHOWN], "first", sure)
+    return _third_person(prose, inside)
+
+
+def _first_person(sentences: Sequence[Sentence]) -> tuple[list[Span], float]:
+    """Return where the narrator says "I", and how many of the told words that is."""
+    spans: list[Span] = []
+    words = 0
+    for sentence in sentences:
+        words += sentence.told.replace(HIDDEN, "").count(" ") + 1
+        found = _FIRST.finditer(sentence.told)
+        spans.extend(span_in(sentence, *match.span()) for match in found)
+    return spans, len(spans) / max(1, words)
+
+
+def _third_person(prose: Prose, sentences: Sequence[Sentence]) -> Fact | None:
+    minds = _Minds()
+    last = {"her": "", "his": "", "": ""}
+    for sentence in sentences:
+        subject = subject_of(prose, sentence.told)
+        if not sentence.words.isdisjoint(_TRIGGERS):
+            _read_minds(prose, sentence, last, minds)
+        if subject and may_be_person(subject, prose):
+            last |= dict.fromkeys(_genders(subject), subject)
+    if not minds.all:
+        return None
+    (who, count), *_ = minds.all.most_common(1)
+    clear = count >= _LEAST_ALL and count >= _MOST * sum(minds.all.values())
+    if not who or not clear or minds.named[who] < _LEAST_NAMED:
+        return None
+    return _fact(who, minds.spans[who][:_SHOWN], "third", Certainty.PROBABLE)
+
+
+def _genders(name: str) -> tuple[str, ...]:
+    """Return the pronouns that may stand for a name, as its title tells."""
+    gender = gender_of_title(name)
+    return (gender,) if gender else ("her", "his")
+
+
+def _read_minds(
+    prose: Prose, sentence: Sentence, last: dict[str, str], minds: _Minds
+) -> None:
+    named = matches(_NAMED, sentence.told, sentence.starts)
+    for found in chain(named, _PRONOUN.finditer(sentence.told)):
+        word = found["who"] or found["whom"]
+        gender = {"she": "her", "he": "his", "her": "her", "him": "his"}.get(
+            word.lower()
+        )
+        who = last[gender] if gender else clean_name(word, prose)
+        if gender or (who and not is_placed(sentence.told, found.start())):
+            minds.add(who, span_in(sentence, *found.span()), named=not gender)
+
+
+def _fact(who: str, spans: Sequence[Span], person: str, certainty: Certainty) -> Fact:
+    details = (("person", person),)
+    return Fact(About.SCENE, "", "pov", who, tuple(spans), RULES, certainty, details)
+
+
+_NAME = re.compile(r"(?<![\w'])[A-ZÀ-ÖØ-Þ]\w+")
+_SHORTEST, _LONGEST = 6, 45
+_PER_KEY_SENTENCE = 12
+_RECAPS_MOST = 3
+
+
+def key_sentences(prose: Prose, scene: Span) -> Fact | None:
+    """Return the one to three sentences that say most of a scene, as spans in order.
+
+    They are the narrator's, name people, hold words that the scene comes back to, and
+    tell of deeds; the first and the last sentences count for a little more.
+    """
+    inside = [s for s in prose.sentences if scene.holds(s.span)]
+    able = [(at, s) for at, s in enumerate(inside) if _may_stand(s)]
+    if not able:
+        return None
+    weights = _weights(inside)
+    edges = {0, 1, len(inside) - 2, len(inside) - 1}
+    scores = [(-_score(s, at in edges, weights, prose), at) for at, s in able]
+    count = min(_RECAPS_MOST, 1 + len(inside) // _PER_KEY_SENTENCE)
+    spans = [inside[at].span for at in sorted(at for _, at in sorted(scores)[:count])]
+    return Fact(About.SCENE, "", "recap", "", tuple(spans), RULES, Certainty.PROBABLE)
+
+
+def _may_stand(sentence: Sentence) -> bool:
+    told = sentence.told.count(HIDDEN) == 0
+    return told and _SHORTEST <= sentence.told.count(" ") + 1 <= _LONGEST
+
+
+def _weights(sentences: list[Sentence]) -> dict[str, float]:
+    """Return what each word is worth: it comes back, yet not in every sentence."""
+    counts: Counter[str] = Counter()
+    for sentence in sentences:
+        counts.update(sentence.words - STOP_WORDS)
+    total = len(sentences)
+    return {w: log(1 + n) * log(1 + total / n) for w, n in counts.items() if n > 1}
+
+
+def _score(
+    sentence: Sentence, at_edge: bool, weights: dict[str, float], prose: Prose
+) -> float:
+    words = sentence.words - STOP_WORDS
+    theme = sum(weights.get(word, 0.0) for word in words) / (4 + len(words))
+    named = len({w for w in _NAME.findall(sentence.told) if w in prose.names})
+    deeds = len(words & DEEDS)
+    return theme + 0.6 * min(named, 3) + 0.5 * min(deeds, 2) + 0.5 * at_edge

@@ -1,0 +1,187 @@
+"""Where the words that an answer rests on stand now, or what became of them. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.text import Lines, Span
+from lrwr.core.model.turns import Citation
+from lrwr.core.ports.record_store import DocumentText
+from lrwr.core.retrieval.alignment import (
+    COMMON,
+    SHORTEST,
+    Alike,
+    most_alike,
+    nearest,
+    same_words,
+    stands_at,
+)
+
+WORK = 1_000_000_000
+"""Characters of quotes times characters of texts that are aligned in one comparison.
+
+A second of work or less. Quotes that are edited or gone share it evenly: with many of
+them, and in a very long text, no more is aligned than lies around the old place.
+"""
+
+
+class Freshness(StrEnum):
+    """What became of words that were cited."""
+
+    CURRENT = "current"
+    """They stand in the text, there or elsewhere."""
+    EDITED = "edited"
+    """Something like them stands there."""
+    GONE = "gone"
+    """Nothing like them was found."""
+    NOT_EVALUATED = "not evaluated"
+    """The text could not be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Words of the present text: `text` is verbatim at `span`."""
+
+    document: DocumentId
+    span: Span
+    lines: Lines
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Anchored:
+    """A citation, and what became of its words.
+
+    `now` is where they stand, or what stands in their stead if they were edited; None
+    if they are gone or nobody could look. `similarity` says how alike both are, from
+    0.0 to 1.0. The citation's own text is the old wording and may stand nowhere.
+    """
+
+    citation: Citation
+    freshness: Freshness
+    now: Place | None = None
+    similarity: float = 0.0
+
+    @property
+    def changed(self) -> bool:
+        """Say whether the words that the answer rests on are there no more."""
+        return self.freshness in (Freshness.EDITED, Freshness.GONE)
+
+    @property
+    def moved(self) -> bool:
+        """Say whether the same words stand on other lines, or in another file."""
+        if self.now is None or self.freshness is not Freshness.CURRENT:
+            return False
+        was = self.citation
+        return (self.now.document, self.now.lines) != (was.document, was.lines)
+
+
+def not_evaluated(citation: Citation) -> Anchored:
+    """Return a citation whose text nobody could look at."""
+    return Anchored(citation, Freshness.NOT_EVALUATED)
+
+
+def in_place(
+    citation: Citation, texts: Mapping[DocumentId, DocumentText]
+) -> Anchored | None:
+    """Find a citation's very words in its own document; None if they are not there.
+
+    Where the text is what it was, that is one comparison of the words at the old
+    place. Else the nearest occurrence of whole words counts, and of two that are
+    equally near the former.
+    """
+    own = texts.get(citation.document)
+    if own is None:
+        return None
+    start = citation.span.start
+    if not stands_at(citation.text, own.text, start):
+        found = nearest(citation.text, own.text, start)
+        if found is None:
+            return None
+        start = found
+    span = Span(start, start + len(citation.text))
+    return _current(citation, _placed(citation.document, own, span))
+
+
+def anchored(
+    citations: Sequence[Citation], texts: Mapping[DocumentId, DocumentText]
+) -> list[Anchored]:
+    """Say of each citation what became of its words, in the order given.
+
+    `texts` are those of the whole library. The very words count first: in their own
+    document, then in another, as when a file was renamed or a passage moved; a few
+    common words count elsewhere only at the same place, as in a renamed file. Then comes
+    the passage that is most alike: in the same document, or in any if that is gone.
+    Words that differ in nothing but line ends, emphasis and the shape of quotation
+    marks and dashes are the same words.
+    """
+    kept = [in_place(citation, texts) for citation in citations]
+    share = WORK // max(1, kept.count(None))
+    return [
+        found or _sought(citation, texts, share)
+        for citation, found in zip(citations, kept, strict=True)
+    ]
+
+
+def _sought(
+    citation: Citation, texts: Mapping[DocumentId, DocumentText], share: int
+) -> Anchored:
+    own = texts.get(citation.document)
+    here = _alike(citation, {citation.document: own} if own else {}, share)
+    if here and here.freshness is Freshness.CURRENT:
+        return here
+    others = {name: one for name, one in texts.items() if name != citation.document}
+    if moved := _elsewhere(citation, others, least=COMMON if own else SHORTEST):
+        return moved
+    there = here if own else _alike(citation, others, share)
+    return there or Anchored(citation, Freshness.GONE)
+
+
+def _elsewhere(
+    citation: Citation, others: Mapping[DocumentId, DocumentText], *, least: int
+) -> Anchored | None:
+    """Find the very words in another document: the nearest to the same place there.
+
+    A quote of fewer than `least` characters must stand at that very place.
+    """
+    quote, at = citation.text, citation.span.start
+    common = len(quote.strip()) < least
+    found: list[tuple[int, DocumentId, int]] = []
+    for document, one in others.items():
+        start = nearest(quote, one.text, at)
+        if start is not None and (start == at or not common):
+            found.append((abs(start - at), document, start))
+    if not found:
+        return None
+    _, document, start = min(found)
+    span = Span(start, start + len(quote))
+    return _current(citation, _placed(document, others[document], span))
+
+
+def _alike(
+    citation: Citation, texts: Mapping[DocumentId, DocumentText], share: int
+) -> Anchored | None:
+    """Find what is most alike in `texts`; of two that are equally so the first by name."""
+    quote, best, where = citation.text, Alike(Span(0, 0), 0.0), None
+    reach = share // max(1, len(texts)) // max(1, len(quote))
+    for document in sorted(texts):
+        text = texts[document].text
+        found = most_alike(quote, text, citation.span.start, reach=reach)
+        if found and found.similarity > best.similarity:
+            best, where = found, document
+    if where is None:
+        return None
+    now = _placed(where, texts[where], best.span)
+    if same_words(quote, now.text):
+        return _current(citation, now)
+    return Anchored(citation, Freshness.EDITED, now, best.similarity)
+
+
+def _current(citation: Citation, now: Place) -> Anchored:
+    return Anchored(citation, Freshness.CURRENT, now, 1.0)
+
+
+def _placed(document: DocumentId, own: DocumentText, span: Span) -> Place:
+    text = own.text[span.start : span.end]
+    return Place(document, span, own.lines.lines_of(span), text)

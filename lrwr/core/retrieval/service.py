@@ -1,0 +1,356 @@
+"""Finding passages: by words and by meaning, fused, then looked at once more."""
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lrwr.core.canon.model import Canon
+from lrwr.core.model.cast import Cast
+from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline
+from lrwr.core.model.documents import DocumentType
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.query_terms import content_words
+from lrwr.core.model.search import Passage, Scope
+from lrwr.core.model.story import Horizon
+from lrwr.core.ports.embedder import Embedder
+from lrwr.core.ports.lexical_index import LexicalIndex
+from lrwr.core.ports.record_store import PassageStore
+from lrwr.core.ports.reranker import Reranker
+from lrwr.core.ports.story_store import Known
+from lrwr.core.retrieval.chapters import passage_of
+from lrwr.core.retrieval.confidence import (
+    FIRST,
+    SHIPPED,
+    Calibrations,
+    Judgement,
+    Looked,
+    judge,
+    ranking_id,
+)
+from lrwr.core.retrieval.fusion import ranked, spread_scores, weighted_sum
+from lrwr.core.retrieval.introduced_names import Seen, everyone
+from lrwr.core.retrieval.people import within
+from lrwr.core.retrieval.retrievers import POOL, OpenVectors, Ways, WayScores
+from lrwr.core.retrieval.story import StoryOrder, arrange, scope_of
+from lrwr.core.retrieval.story_search import Filters, StorySearch, by_people
+
+EVERY = 100_000
+"""Chunks taken where the writer's own filters will leave few of them."""
+
+RERANK_WEIGHT = 0.6
+"""The share of the reranker's word in the order of its candidates; the rest is what
+they came with."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """What to look for, and how.
+
+    `types` empty means every type of document. `notes` lets the author's comments be
+    found too. `names` lets the people of the question count, `boosts` what kind of
+    passage it asks for; both only in pipeline b, and neither shuts anything out.
+    """
+
+    question: str
+    pipeline: Pipeline
+    limit: int
+    lexical: bool = True
+    dense: bool = True
+    rerank: bool = True
+    types: frozenset[DocumentType] = frozenset()
+    horizon: Horizon | None = None
+    notes: bool = False
+    filters: Filters = field(default_factory=Filters)
+    names: bool = True
+    boosts: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Passages, best first, and what the writer should know about the search.
+
+    `unknown` are words of the question that no passage in the search's bounds holds.
+    `remarks` are sentences on what was left out or did not work. `facts` are what is
+    known of the story besides, best first, within the same bounds.
+
+    `judgement` says how far the first of them can be trusted to hold the answer; None
+    where a search went one way alone or among what filters left.
+    """
+
+    passages: tuple[Passage, ...]
+    unknown: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    facts: tuple[Known, ...] = ()
+    judgement: Judgement | None = None
+
+    @property
+    def confidence(self) -> float | None:
+        """How likely the first passages are to hold the answer, 0.0 to 1.0.
+
+        None where it was not evaluated.
+        """
+        return self.judgement.confidence if self.judgement else None
+
+    @property
+    def low_confidence(self) -> bool | None:
+        """Whether that is too little; None where it was not evaluated."""
+        return self.judgement.low if self.judgement else None
+
+
+@dataclass(slots=True)
+class _Quest:
+    """One search under way: `seen` are the people known where it ends.
+
+    `story` is None where nobody is asked for. `remarks` grow on the way; `ways` and
+    `closer` are what the ways of searching and the reranker gave, once they did.
+    """
+
+    request: SearchRequest
+    order: StoryOrder
+    scope: Scope
+    story: StorySearch | None = None
+    seen: Seen = field(default_factory=lambda: everyone(Cast()))
+    remarks: list[str] = field(default_factory=list)
+    ways: WayScores = field(default_factory=lambda: WayScores({}, {}, {}))
+    closer: Mapping[ChunkId, float] = field(default_factory=dict)
+
+
+class PassageFinder:
+    """Searches one library. Reads only; several searches may run at once.
+
+    `embedder` is None where search goes by words alone. `vectors` opens the index, at
+    the first search that needs it; it returns None when nothing is embedded.
+    `order_patterns` is the setting `[manuscript] order`. `canon` reads the writer's
+    decisions, anew for each story order; none by default. `story` knows who is in
+    pipeline b's passages; None where only pipeline a is searched. `calibrations` say
+    what is known of how far a search can be trusted.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: PassageStore,
+        lexical: LexicalIndex,
+        embedder: Embedder | None,
+        vectors: OpenVectors,
+        reranker: Reranker | None,
+        candidates: int,
+        order_patterns: Sequence[str],
+        canon: Callable[[], Canon] = Canon,
+        story: StorySearch | None = None,
+        calibrations: Calibrations = SHIPPED,
+    ) -> None:
+        self._store = store
+        self._lexical = lexical
+        self._ways = Ways(lexical, embedder, vectors)
+        self._reranker = reranker
+        self._calibrations = calibrations
+        self._candidates = candidates
+        self._patterns = order_patterns
+        self._canon = canon
+        self._story = story
+
+    async def story_order(self) -> StoryOrder:
+        """Return the library's documents in story order, as the writer decided it.
+
+        Raises:
+            SettingsProblem: The file of the writer's decisions is broken.
+            StoreProblem: The library cannot be read.
+        """
+        canon = await asyncio.to_thread(self._canon)
+        return arrange(await self._store.outlines(), self._patterns, canon)
+
+    async def find(
+        self, request: SearchRequest, order: StoryOrder | None = None
+    ) -> SearchResult:
+        """Return the passages that fit best.
+
+        `order` saves reading it again when many questions are asked at once. A part
+        of the search that does not answer is left out, and a remark says so.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        quest = await self._quest(request, order or await self.story_order())
+        scores, of_people = await self._scores(quest)
+        best = ranked(scores)[: max(request.limit, self._candidates)]
+        stored = await self._store.chunks([scored.chunk for scored in best])
+        chunks = [c for c in stored if c.document in quest.order.outlines]  # none newer
+        final = {chunk.id: scores[chunk.id] for chunk in chunks}
+        if request.rerank and not of_people and len(chunks) > 1:
+            final = await self._reranked(quest, chunks, final)
+        by_id = {chunk.id: chunk for chunk in chunks}
+        passages = [
+            passage_of(by_id[scored.chunk], quest.order, scored.score)
+            for scored in ranked(final)
+        ]
+        counts, total = await self._lexical.document_frequencies(
+            content_words(request.question), pipeline=request.pipeline
+        )
+        return SearchResult(
+            passages=tuple(passages[: request.limit]),
+            unknown=await self._ways.unknown(
+                counts, pipeline=request.pipeline, scope=quest.scope
+            ),
+            remarks=tuple(quest.remarks),
+            facts=await self._facts(quest),
+            judgement=self._judged(
+                quest,
+                Looked(
+                    question=request.question,
+                    first=[passage.chunk for passage in passages[:FIRST]],
+                    last_scores=quest.closer or scores,
+                    first_scores=scores,
+                    ways=quest.ways,
+                    counts=counts,
+                    total=total,
+                ),
+                of_people=of_people,
+            ),
+        )
+
+    async def _quest(self, request: SearchRequest, order: StoryOrder) -> _Quest:
+        kinds = {ChunkKind.PROSE, *([ChunkKind.NOTE] if request.notes else [])}
+        scope = scope_of(
+            order, types=request.types, horizon=request.horizon, kinds=kinds
+        )
+        quest = _Quest(request, order, scope)
+        if self._story is not None and request.pipeline is Pipeline.AGENTIC:
+            quest.story = self._story
+            quest.seen = await self._story.seen(_told(request, order))
+        return quest
+
+    async def _scores(self, quest: _Quest) -> tuple[dict[ChunkId, float], bool]:
+        """Score chunks, and say whether it was by the people that are asked for."""
+        allowed = await self._allowed(quest)
+        scores = await self._first_scores(quest, allowed)
+        people: Mapping[ChunkId, float] = {}
+        if quest.story is not None and quest.request.names:
+            people = await self._people(quest, quest.story, scores)
+        if quest.story is not None and quest.request.boosts:
+            boosts = await quest.story.boosts(quest.request.question, scores)
+            scores |= {chunk: scores[chunk] * boost for chunk, boost in boosts.items()}
+        scores = weighted_sum([(1.0, scores), (1.0, people)])
+        if allowed is not None:
+            scores = {chunk: s for chunk, s in scores.items() if chunk in allowed}
+        return scores, bool(people)
+
+    async def _allowed(self, quest: _Quest) -> frozenset[ChunkId] | None:
+        """Return the chunks in scope that pass the filters; None without filters."""
+        if quest.story is None or not quest.request.filters:
+            return None
+        wanted = await quest.story.allowed(quest.request.filters, quest.seen)
+        scope = quest.scope
+        return frozenset(
+            chunk.id
+            for chunk in await self._store.chunks(sorted(wanted))
+            if chunk.kind in scope.kinds and within(chunk.document, chunk.span, scope)
+        )
+
+    async def _people(
+        self, quest: _Quest, story: StorySearch, scores: Mapping[ChunkId, float]
+    ) -> dict[ChunkId, float]:
+        """Score chunks by the people of a question about who says what."""
+
+        async def holding(word: str) -> list[Chunk]:
+            found = await self._lexical.search_words(
+                [word], pipeline=quest.request.pipeline, scope=quest.scope, limit=POOL
+            )
+            return await self._store.chunks([scored.chunk for scored in found])
+
+        asked = await story.asked(quest.request.question, quest.seen, holding)
+        if not asked.people:
+            return {}
+        counts = await self._store.counts(quest.request.pipeline)
+        others = await self._store.chunks(sorted(scores))
+        return by_people(asked, quest.scope, quest.order, others, total=counts.chunks)
+
+    async def _facts(self, quest: _Quest) -> tuple[Known, ...]:
+        if quest.story is None:
+            return ()
+        request = quest.request
+        return await quest.story.facts(
+            request.question, quest.scope, names=request.names
+        )
+
+    async def _first_scores(
+        self, quest: _Quest, allowed: Collection[ChunkId] | None
+    ) -> dict[ChunkId, float]:
+        request = quest.request
+        words: dict[ChunkId, float] = {}
+        pairs: dict[ChunkId, float] = {}
+        meaning: dict[ChunkId, float] = {}
+        if request.lexical:
+            words, pairs = await self._ways.by_words(
+                content_words(request.question),
+                pipeline=request.pipeline,
+                scope=quest.scope,
+                limit=POOL if allowed is None else EVERY,
+            )
+        if request.dense:
+            others = {*words, *(allowed or ())}
+            meaning = await self._by_meaning(quest, others)
+        quest.ways = WayScores(words, pairs, meaning)
+        return quest.ways.fused()
+
+    async def _by_meaning(
+        self, quest: _Quest, others: Collection[ChunkId]
+    ) -> dict[ChunkId, float]:
+        try:
+            found = await self._ways.by_meaning(
+                quest.request.question, scope=quest.scope, others=others
+            )
+        except ServiceUnavailable as error:
+            quest.remarks.append(f"Searched by words alone. {error.told}")
+            return {}
+        if remark := await self._ways.remark():
+            quest.remarks.append(remark)
+        return found
+
+    async def _reranked(
+        self,
+        quest: _Quest,
+        chunks: Sequence[Chunk],
+        scores: Mapping[ChunkId, float],
+    ) -> dict[ChunkId, float]:
+        """Put the candidates in a new order, ahead of what was not looked at."""
+        if self._reranker is None:
+            return dict(scores)
+        candidates = chunks[: self._candidates]
+        try:
+            texts = [chunk.text for chunk in candidates]
+            closer = await self._reranker.rerank(quest.request.question, texts)
+        except ServiceUnavailable as error:
+            quest.remarks.append(f"Not looked at a second time. {error.told}")
+            return dict(scores)
+        ids = [chunk.id for chunk in candidates]
+        quest.closer = dict(zip(ids, closer, strict=True))
+        blended = weighted_sum(
+            [
+                (RERANK_WEIGHT, spread_scores(quest.closer)),
+                (1 - RERANK_WEIGHT, spread_scores({id_: scores[id_] for id_ in ids})),
+            ]
+        )
+        return dict(scores) | {id_: 1.0 + score for id_, score in blended.items()}
+
+    def _judged(
+        self, quest: _Quest, looked: Looked, *, of_people: bool
+    ) -> Judgement | None:
+        request, embedder = quest.request, self._ways.embedder
+        if not (request.lexical and request.dense) or request.filters:
+            return None
+        ranking = ranking_id(
+            reranker=self._reranker.name if self._reranker and quest.closer else "",
+            of_people=of_people,
+            space=embedder.space if embedder and quest.ways.meaning else "",
+        )
+        known = self._calibrations.get((ranking, request.pipeline))
+        return judge(looked, ranking, known)
+
+
+def _told(request: SearchRequest, order: StoryOrder) -> Scope | None:
+    """Return the story as far as one has read; None for all of it."""
+    if request.horizon is None:
+        return None
+    kinds = (ChunkKind.PROSE,)
+    return scope_of(order, types=(), horizon=request.horizon, kinds=kinds)

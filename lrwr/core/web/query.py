@@ -1,0 +1,295 @@
+"""Exactly what is sent to a service that searches the web, made from a question.
+
+**What may be sent**: words of the question itself, at most `LONGEST` characters, and
+nothing else: no passage, no note, no earlier turn. They are the words of its sentences
+that ask (end in a question mark; of all, where none does) without
+
+- every form of every name of a character or a thing of the book, each word that such
+  a name has with a capital, and what is nearly such a name: unless it stands in a work
+  or a person outside of the book that the book's text itself refers to;
+- what stands in quotation marks, if it is longer than a title: it may be manuscript;
+- the words that only hold an English sentence together, save inside of a title.
+
+Nothing is sent where the question is longer than `LONGEST_ASKED` characters, where no
+name from outside is left of a question about one, or where a character answers.
+English rules.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lrwr.core.bible.name_lookup import Kind, every_name, named_in
+from lrwr.core.bible.values import Bible
+from lrwr.core.model.query_terms import STOP_WORDS, WORD
+from lrwr.core.model.text import Span
+from lrwr.core.model.turns import Intention, Plan, Source
+from lrwr.core.nlp.names import lookup
+
+LONGEST = 100
+"""Characters of a query at most."""
+
+LONGEST_ASKED = 200
+"""Characters that the asking sentences of a question may have: a longer one may well
+quote the manuscript."""
+
+TITLE = 5
+"""Words of a quotation at most that may be a title."""
+
+_SHORTEST = 3
+_LONG_WORD = 8
+"""Letters of a name that may have a slip in it, and of one that may have two."""
+
+_TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_PART = re.compile(r"[^\W_]+")
+_SENTENCE = re.compile(r"(?<=[.!?])[\s\"”’)]*\s|\n+")
+_QUOTED = re.compile(r"“([^“”]*)”|\"([^\"]*)\"")
+_POSSESSIVE = re.compile(r"['’]s?$")
+_ARTICLES = frozenset({"the", "a", "an"})
+
+_ASKING = frozenset(
+    {
+        "answer", "book", "chapter", "compare", "compared", "comparison", "describe",
+        "does", "draft", "explain", "find", "give", "google", "internet", "know",
+        "like", "look", "manuscript", "online", "please", "remind", "reminds",
+        "reminiscent", "say", "says", "search", "show", "similar", "story", "tell",
+        "think", "text", "web",
+    }
+)  # fmt: skip
+"""Words that ask, and are nothing to look for."""
+
+_OUTWARD = frozenset({Intention.EXTERNAL_REFERENCE, Intention.CRAFT})
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """A word of the question; `parts` are its letters as they are compared."""
+
+    text: str
+    span: Span
+    parts: tuple[str, ...]
+
+    @property
+    def small(self) -> bool:
+        """Whether it says little of what a sentence is about."""
+        return all(part in STOP_WORDS or len(part) < 2 for part in self.parts)
+
+    @property
+    def capital(self) -> bool:
+        """Whether it has a capital, as names have."""
+        return self.text != self.text.lower()
+
+
+def web_query(
+    question: str, plan: Plan, bible: Bible, *, in_character: bool = False
+) -> str:
+    """Return what is to be sent for `question`: see the top of this module.
+
+    Empty unless the plan chose the web for a reference from outside, or for craft.
+    """
+    if in_character or not wants_web(plan) or is_too_long(question):
+        return ""
+    asked = _asking(question)
+    tokens = list(_tokens(asked))
+    titles = _titles(asked)
+    kept = [
+        token
+        for token in _without_names(asked, tokens, bible)
+        if not _in(token, _long_quotations(asked))
+    ]
+    craft = any(one.intention is Intention.CRAFT for one in plan.choices)
+    if not craft and not _names_outside(asked, kept, titles, plan, bible):
+        return ""
+    return _joined(list(_telling(asked, kept, titles)))
+
+
+def wants_web(plan: Plan) -> bool:
+    """Say whether the plan asks for what lies outside of the book."""
+    chosen = (one for one in plan.choices if one.source is Source.WEB)
+    return any(one.intention in _OUTWARD for one in chosen)
+
+
+def is_too_long(question: str) -> bool:
+    """Say whether a question asks at such length that nothing of it is sent."""
+    return len(_asking(question)) > LONGEST_ASKED
+
+
+def _asking(text: str) -> str:
+    """Return the sentences that end in a question mark; without one, all of them."""
+    plain = unicodedata.normalize("NFKC", text).strip()
+    parts = [part.strip() for part in _SENTENCE.split(plain)]
+    asking = [part for part in parts if part.rstrip('"”’) ').endswith("?")]
+    return " ".join(asking) or plain
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    for found in _TOKEN.finditer(text):
+        yield _Token(found[0], Span(*found.span()), _parts(found[0]))
+
+
+def _parts(word: str) -> tuple[str, ...]:
+    bare = _POSSESSIVE.sub("", word)
+    return tuple(_PART.findall(bare.casefold())) or ("",)
+
+
+def _without_names(text: str, tokens: list[_Token], bible: Bible) -> list[_Token]:
+    """Leave out the book's own names, save where the book refers to what bears them."""
+    names = every_name(bible)
+    spared = _covered(tokens, _references(bible))
+    known = [one.span for one in named_in(text, bible) if one.kind is not Kind.STRANGER]
+    taken = _covered(tokens, {_key(name) for name in names})
+    capitals = {
+        part
+        for name in names
+        for word in _tokens(unicodedata.normalize("NFKC", name))
+        if word.capital
+        for part in word.parts
+        if part not in STOP_WORDS and len(part) > 1
+    }
+    typed_low = text == text.lower()
+
+    def is_own(token: _Token) -> bool:
+        parts = (*token.parts, "".join(token.parts))
+        if any(part in capitals for part in parts):
+            return True
+        may_slip = token.capital or typed_low
+        return may_slip and any(
+            _slipped(part, one) for part in parts for one in capitals
+        )
+
+    return [
+        token
+        for at, token in enumerate(tokens)
+        if at in spared
+        or not (at in taken or _in(token, known) or (not token.small and is_own(token)))
+    ]
+
+
+def _slipped(word: str, name: str) -> bool:
+    """Say whether a word may be a name with a slip of the keyboard in it."""
+    allowed = 1 if len(word) < _LONG_WORD else 2
+    if len(word) < _SHORTEST or len(name) < _SHORTEST or word[0] != name[0]:
+        return False
+    return lookup.slips(word, name, allowed) <= allowed
+
+
+def _references(bible: Bible) -> set[str]:
+    """Return the works and people outside of the book that its text refers to."""
+    return {
+        _key(claim.value)
+        for one in bible.characters
+        for claim in one.external_references
+    }
+
+
+def _key(name: str) -> str:
+    """Return a name's letters, without spaces, marks, an article and a possessive."""
+    plain = unicodedata.normalize("NFKC", name)
+    words = [word.parts for word in _tokens(plain)]
+    if len(words) > 1 and words[0][0] in _ARTICLES:
+        words.pop(0)
+    return "".join(part for parts in words for part in parts)
+
+
+def _covered(tokens: Sequence[_Token], keys: set[str]) -> set[int]:
+    """Return the places of the tokens whose parts, side by side, are one of `keys`.
+
+    A part may be one of "Nell-like", which is then covered whole.
+    """
+    parts = [(at, part) for at, token in enumerate(tokens) for part in token.parts]
+    most = max(map(len, keys), default=0)
+    found: set[int] = set()
+    for first in range(len(parts)):
+        letters = ""
+        for last in range(first, len(parts)):
+            letters += parts[last][1]
+            if len(letters) > most:
+                break
+            if letters and letters in keys:
+                found.update(at for at, _ in parts[first : last + 1])
+    return found
+
+
+def _in(token: _Token, spans: Sequence[Span]) -> bool:
+    return any(
+        token.span.start < one.end and one.start < token.span.end for one in spans
+    )
+
+
+def _quotations(text: str) -> Iterator[tuple[Span, int]]:
+    for found in _QUOTED.finditer(text):
+        yield Span(*found.span()), len(WORD.findall(found[0]))
+
+
+def _titles(text: str) -> list[Span]:
+    return [span for span, words in _quotations(text) if 0 < words <= TITLE]
+
+
+def _long_quotations(text: str) -> list[Span]:
+    return [span for span, words in _quotations(text) if words > TITLE]
+
+
+def _names_outside(
+    text: str, kept: list[_Token], titles: list[Span], plan: Plan, bible: Bible
+) -> bool:
+    """Say whether something is left that is a name from outside of the book."""
+    strangers = [one.span for one in named_in(text, bible) if one.kind is Kind.STRANGER]
+    wanted = {_key(one.name) for one in plan.entities} | _references(bible)
+    named = _covered(kept, wanted)
+    return any(
+        at in named or _in(token, strangers) or _in(token, titles)
+        for at, token in enumerate(kept)
+        if not token.small
+    )
+
+
+def _telling(text: str, kept: list[_Token], titles: list[Span]) -> Iterator[_Token]:
+    """Yield the words worth looking for, and small ones inside of a name or a title."""
+    waiting: list[_Token] = []
+    before: _Token | None = None
+    for token in kept:
+        if token.small:
+            waiting.append(token)
+            continue
+        if _asks(text, token) and not _in(token, titles):
+            waiting, before = [], None
+            continue
+        run = [*([before] if before else []), *waiting, token]
+        if before is not None and waiting and _is_one_name(text, run, titles):
+            yield from waiting
+        yield token
+        waiting, before = [], token
+
+
+def _asks(text: str, token: _Token) -> bool:
+    """Say whether a word only asks; a capital inside of a sentence is a name's."""
+    before = text[: token.span.start].rstrip()
+    inside = bool(before) and before[-1] not in ".!?"
+    return token.parts[0] in _ASKING and not (token.capital and inside)
+
+
+def _is_one_name(text: str, run: list[_Token], titles: list[Span]) -> bool:
+    """Say whether small words stand inside of a name: Heart of Darkness."""
+    between = text[run[0].span.end : run[-1].span.start]
+    beside = not set(between).intersection('.,;:!?\n()“”"')
+    inside = len(_PART.findall(between)) == len(run) - 2  # nothing was left out
+    capital = run[0].capital and run[-1].capital
+    titled = any(_in(run[0], [one]) and _in(run[-1], [one]) for one in titles)
+    return beside and inside and (capital or titled)
+
+
+def _joined(tokens: Sequence[_Token]) -> str:
+    """Return words as a query, each that tells something once, cut at a whole one."""
+    told: dict[str, None] = {}
+    words: list[str] = []
+    for token in tokens:
+        word = token.text.casefold()
+        if token.small or word not in told:
+            words.append(token.text)
+        told[word] = None
+    while words and len(" ".join(words)) > LONGEST:
+        words.pop()
+    while words and _Token(words[-1], Span(0, 0), _parts(words[-1])).small:
+        words.pop()
+    return " ".join(words)

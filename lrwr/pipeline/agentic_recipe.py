@@ -1,0 +1,320 @@
+"""Pipeline B: chunks that end where the meaning turns, and what the text says."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import sha256
+from uuid import UUID, uuid5
+
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.chunks import (
+    Chunk,
+    ChunkId,
+    Knowledge,
+    Pipeline,
+    TextHash,
+)
+from lrwr.core.model.documents import Document, DocumentType
+from lrwr.core.model.events import Working
+from lrwr.core.model.facts import WRITER, About, Fact
+from lrwr.core.model.jobs import Stage
+from lrwr.core.model.text import Span, SplitSentences
+from lrwr.core.model.usage import Usage
+from lrwr.core.nlp.facts.notes import noted_names, read_notes
+from lrwr.core.nlp.names.characters import make_cast
+from lrwr.core.nlp.names.evidence import NameEvidence, gather
+from lrwr.core.nlp.text.todo_markers import noted_gaps
+from lrwr.core.ports.analysis_store import AnalysisStore
+from lrwr.core.ports.analyst import Analyst
+from lrwr.core.ports.embedder import Embedder
+from lrwr.pipeline.analysis import CloseReading
+from lrwr.pipeline.recipes import Report, Tools, embedded
+from lrwr.pipeline.stages.seams import (
+    SeamKey,
+    distances_of,
+    missing_seams,
+    sentences_to_embed,
+)
+from lrwr.pipeline.stages.semantic_splitter import Cut, CutPlan, Limits, cut, plan_cuts
+from lrwr.pipeline.stages.windows import (
+    NamesIn,
+    batches,
+    excerpts_to_classify,
+    excerpts_to_extract,
+)
+
+REVISION = "semantic-1"
+
+NAMESPACE = UUID("5d2f4a1e-6a0b-5c57-9d0e-6c7277720002")
+
+SENTENCES = 64
+"""Sentences embedded between two signs of life."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgenticRecipe:
+    """Pipeline B: semantic chunks, and facts by rules and, if there is one, a model.
+
+    `rules` is asked about everything, at no cost; `reading` asks a language model and
+    is None without one.
+    """
+
+    limits: Limits
+    split: SplitSentences
+    rules: Analyst
+    store: AnalysisStore
+    reading: CloseReading | None = None
+
+    @property
+    def pipeline(self) -> Pipeline:
+        """Name the collection."""
+        return Pipeline.AGENTIC
+
+    @property
+    def model(self) -> str:
+        """Name the language model that is asked; empty where none is."""
+        return self.reading.model if self.reading else ""
+
+    def name(self, embedder: Embedder | None) -> str:
+        """Name the splitter, its sizes, who reads, and the embedding space."""
+        sizes = f"{self.limits.least}-{self.limits.most}"
+        space = embedder.space if embedder else "words-only"
+        model = self.reading.revision if self.reading else "no-model"
+        return f"{REVISION}/{sizes}/{self.rules.revision}/{model}/{space}"
+
+    async def draft(self, document: Document, tools: Tools) -> Knowledge:
+        """Cut the document by the distances that are known already."""
+        plan = await self._plan(document, tools)
+        known = await self._known(document, tools)
+        return await self._knowledge(document, plan, known, tools)
+
+    async def estimate(self, knowledge: Knowledge) -> Usage:
+        """Return what a language model would be asked for a draft's document."""
+        document = knowledge.document
+        if self.reading is None or document.type is not DocumentType.SCENE:
+            return Usage()
+        names, _ = await asyncio.to_thread(_names_in, knowledge.evidence)
+        return await self.reading.estimate(document, knowledge.chunks, names)
+
+    async def learn(
+        self, document: Document, tools: Tools, report: Report
+    ) -> Knowledge:
+        """Cut, read and embed the document; what was done before is not done again."""
+        plan = await self._plan(document, tools)
+        distances = await self._distances(document, plan, tools, report)
+        drafted = await self._knowledge(document, plan, distances, tools)
+        await report(Working(document.id, Stage.ANALYSE))
+        ruled = replace(drafted, facts=await self._by_rules(drafted))
+        read = await self.read_closely(ruled)
+        vectors = await embedded(document, drafted.chunks, tools, report)
+        return replace(read, vectors=vectors)
+
+    async def kept(self, knowledge: Knowledge) -> frozenset[str]:
+        """Return the keys of what a language model said of it before."""
+        document = knowledge.document
+        if self.reading is None or document.type is not DocumentType.SCENE:
+            return frozenset()
+        names, _ = await asyncio.to_thread(_names_in, knowledge.evidence)
+        return await self.reading.kept(document, knowledge.chunks, names)
+
+    async def read_closely(self, knowledge: Knowledge) -> Knowledge:
+        """Return the knowledge with what the language model says, where there is one.
+
+        Raises:
+            StoreProblem: What was said cannot be kept.
+        """
+        document = knowledge.document
+        if self.reading is None or document.type is not DocumentType.SCENE:
+            return knowledge
+        names, _ = await asyncio.to_thread(_names_in, knowledge.evidence)
+        analysis = await self.reading.read(document, knowledge.chunks, names)
+        return replace(
+            knowledge,
+            facts=(*knowledge.facts, *analysis.facts),
+            usage=analysis.usage,
+            unfinished=analysis.unfinished,
+        )
+
+    async def _plan(self, document: Document, tools: Tools) -> CutPlan:
+        work = partial(plan_cuts, document, self.split, tools.count, self.limits)
+        return await asyncio.to_thread(work)
+
+    async def _known(self, document: Document, tools: Tools) -> Mapping[SeamKey, float]:
+        if not tools.space:
+            return {}
+        seams = await self.store.seams(document.id, tools.space)
+        return {SeamKey(key): distance for key, distance in seams.items()}
+
+    async def _distances(
+        self, document: Document, plan: CutPlan, tools: Tools, report: Report
+    ) -> Mapping[SeamKey, float]:
+        """Return the distances of the document's seams, the missing ones worked out.
+
+        Raises:
+            ServiceUnavailable: The embedder did not answer.
+        """
+        if tools.embedder is None:
+            return {}
+        import numpy as np
+
+        await report(Working(document.id, Stage.SPLIT))
+        known = await self._known(document, tools)
+        seams = plan.seams
+        missing = missing_seams(seams, known)
+        sentences = sentences_to_embed(missing)
+        rows = [np.zeros((0, tools.embedder.dimensions), np.float32)]
+        for start in range(0, len(sentences), SENTENCES):
+            rows.append(
+                await tools.embedder.embed(sentences[start : start + SENTENCES])
+            )
+            await report(Working(document.id, Stage.SPLIT))
+        found = distances_of(missing, sentences, np.concatenate(rows))
+        every = {**known, **found}
+        return {seam.key: every[seam.key] for seam in seams}
+
+    async def _knowledge(
+        self,
+        document: Document,
+        plan: CutPlan,
+        distances: Mapping[SeamKey, float],
+        tools: Tools,
+    ) -> Knowledge:
+        cuts = await asyncio.to_thread(cut, plan, distances)
+        evidence, noted = await asyncio.to_thread(_read_names, document)
+        return Knowledge(
+            document=document,
+            pipeline=self.pipeline,
+            chunks=_chunks(document, cuts),
+            space=tools.space,
+            vectors={},
+            seams={str(key): distance for key, distance in distances.items()},
+            evidence=evidence,
+            noted=noted,
+        )
+
+    async def _by_rules(self, drafted: Knowledge) -> tuple[Fact, ...]:
+        """Return what the rules say, or what the writer noted."""
+        document, chunks = drafted.document, drafted.chunks
+        if document.type is not DocumentType.SCENE:
+            return tuple(await asyncio.to_thread(read_notes, document, self.split))
+        _, names = await asyncio.to_thread(_names_in, drafted.evidence)
+        facts = [*_declared(document), *noted_gaps(document)]
+        for batch in batches(excerpts_to_classify(document, chunks, names)):
+            findings, _ = await self.rules.classify(batch)
+            facts += [fact for finding in findings for fact in finding.facts]
+        for window in excerpts_to_extract(document, chunks, names):
+            finding, _ = await self.rules.extract(window)
+            facts += finding.facts
+        return tuple(facts)
+
+
+def _chunks(document: Document, cuts: Sequence[Cut]) -> tuple[Chunk, ...]:
+    seen: dict[TextHash, int] = {}
+    chunks = []
+    for ordinal, one in enumerate(cuts):
+        text = _text_at(document, one.span)
+        lead = _text_at(document, one.lead) if one.lead else ""
+        embedded_text = f"{lead}\n\n{text}" if lead else text
+        digest = TextHash(sha256(embedded_text.encode()).hexdigest())
+        occurrence = seen[digest] = seen.get(digest, -1) + 1
+        name = f"{Pipeline.AGENTIC}\n{document.id}\n{digest}\n{occurrence}"
+        chunks.append(
+            Chunk(
+                id=ChunkId(str(uuid5(NAMESPACE, name))),
+                document=document.id,
+                ordinal=ordinal,
+                span=one.span,
+                lines=document.lines.lines_of(one.span),
+                chapter=one.chapter,
+                scene=one.scene,
+                kind=one.kind,
+                text=text,
+                text_hash=digest,
+                tokens=one.tokens,
+                lead=lead,
+                heading=_heading(document, one),
+            )
+        )
+    return tuple(chunks)
+
+
+def _text_at(document: Document, span: Span) -> str:
+    return document.text[span.start : span.end]
+
+
+def _heading(document: Document, one: Cut) -> str:
+    """Say where a chunk stands: document, chapter and scene, as a reader would."""
+    words = [document.title]
+    if one.chapter < len(document.chapters):
+        chapter = document.chapters[one.chapter]
+        words += [chapter.title] if chapter.title != document.title else []
+        words += [f"scene {one.scene + 1}"] if len(chapter.scenes) > 1 else []
+    return ", ".join(word for word in words if word)
+
+
+def _read_names(document: Document) -> tuple[str, str]:
+    """Return what a document says of names, as JSON: its prose, and its author."""
+    if document.type is not DocumentType.SCENE:
+        return NameEvidence().to_json(), json.dumps({"people": _people(document)})
+    parts = [
+        part
+        for chapter in document.chapters
+        for scene in chapter.scenes
+        for part in scene.parts
+    ]
+    noted = {"pov": _point_of_view(document)}
+    return gather(document.text, parts).to_json(), json.dumps(noted, ensure_ascii=False)
+
+
+def _people(document: Document) -> list[dict[str, object]]:
+    if document.type is not DocumentType.CHARACTER:
+        return []
+    return [
+        {"name": one.name, "aliases": one.aliases, "gender": one.gender.value}
+        for one in noted_names(document)
+    ]
+
+
+def _point_of_view(document: Document) -> str:
+    return " ".join(document.fields.get("pov", "").split())
+
+
+def _declared(document: Document) -> list[Fact]:
+    """Return what front matter says of the document's scenes."""
+    name = _point_of_view(document)
+    if not name:
+        return []
+    return [
+        Fact(
+            about=About.SCENE,
+            subject="",
+            field="pov",
+            value=name,
+            spans=scene.parts[:1],
+            keeper=WRITER,
+            certainty=Certainty.CONFIRMED,
+        )
+        for chapter in document.chapters
+        for scene in chapter.scenes
+        if scene.parts
+    ]
+
+
+def _names_in(evidence: str) -> tuple[NamesIn, NamesIn]:
+    """Return look-ups of whom a text names: as they are called, and by every form.
+
+    They go by one document alone. What others say does not matter here: it would
+    change what a model is asked about a passage that did not change.
+    """
+    cast = make_cast([NameEvidence.from_json(evidence)])
+    forms = [(alias.name, one.name) for one in cast.characters for alias in one.aliases]
+
+    def names(text: str) -> tuple[str, ...]:
+        return tuple(sorted({name for form, name in forms if form in text}))
+
+    def every_form(text: str) -> tuple[str, ...]:
+        return tuple(sorted({form for form, _ in forms if form in text}))
+
+    return names, every_form

@@ -1,0 +1,269 @@
+"""Answers of a golden set: read from what an arm gives, or told by a turn."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from hashlib import sha256
+
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.fence import RULE, fenced, new_mark
+from lrwr.core.model.replies import NotAsAsked, object_in, strict
+from lrwr.core.model.text import Lines, Span
+from lrwr.core.model.turns import Citation, Turn
+from lrwr.core.model.usage import Usage
+from lrwr.core.ports.answerer import Answered
+from lrwr.core.ports.chat_model import ChatModel, Message, Reply, Shape
+from lrwr.core.ports.record_store import DocumentText
+from lrwr.pipeline.evaluation.outcomes import Piece
+
+PROMPT = "1"
+"""Changes with the words below; answers depend on it."""
+
+TRIES = 2
+"""How often a model is asked whose reply cannot be understood."""
+
+_RULES = f"""\
+{RULE}
+You answer a question about a novelist's book, briefly and plainly, from the numbered \
+passages alone; never from what you know of this book or any other.
+answer: after each sentence put the number of the passage it rests on, as in [2] or \
+[1][3]. Quote word for word, in “…”, or do not quote.
+told: whether the passages tell what is asked. Where they do not, say in one sentence \
+that the text does not tell, and claim nothing else."""
+
+_REPLY = 150
+"""Tokens of an answer, about."""
+
+_NOTHING = "No passage was found."
+_BY_THEN = "The story is read as far as {as_of}; speak of nothing later."
+
+_MARK = re.compile(r"\[\s*(\d{1,6}(?:\s*[,;–-]\s*\d{1,6})*)\s*\]")
+_NUMBERS = re.compile(r"(\d+)(?:\s*[–-]\s*(\d+))?")
+
+_MOST_IN_A_RANGE = 50
+"""Numbers that a range may stand for: “[1800-1900]” is no range of passages."""
+
+_SENTENCE_END = re.compile(
+    r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)[.!?]+['\"’”)]*(?=\s|\Z)|\n"
+)
+_TEXT = (
+    r"\b(?:text|story|manuscript|novel|book|chapters?|pages?|passages?|excerpts?"
+    r"|material)\b"
+)
+_TELL = (
+    r"\b(?:say|tell|mention|state|name|give|describe|specify|specifie|reveal|explain"
+    r"|define|record|indicate|answer|address|show)(?:s|e?d|n)?\b"
+)
+_TOLD = (
+    r"\b(?:said|told|mentioned|stated|named|given|described|specified|revealed"
+    r"|explained|defined|recorded|indicated|answered|addressed|shown)\b"
+)
+_NOT = r"(?:\b(?:not|never|nowhere)\b|n['’]t\b)"
+_SILENT = re.compile(
+    rf"{_TEXT}.*?{_NOT}\s+(?:\w+\s+){{0,2}}?{_TELL}"
+    rf"|{_TEXT}.*?(?:\bsilent\b|\bleaves?\b.*\b(?:open|undefined|unsaid)\b)"
+    rf"|{_NOT}\s+(?:\w+\s+)?{_TOLD}.*?{_TEXT}"
+    rf"|^\W*(?:it|this|that)\s+(?:is|was)\s*{_NOT}\s+(?:\w+\s+)?{_TOLD}"
+    rf"|\b(?:nothing|nobody|no|none)\b.*?{_TEXT}.*?{_TELL}"
+    rf"|\bno(?:t any)? mention of\b",
+    re.IGNORECASE,
+)
+"""A sentence that says that the text is silent. English rules."""
+
+_MAY = re.compile(r"\b(?:may|might)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a reader is asked: a question, where in the story, and what it is given.
+
+    `pieces` are what an arm gives, cut to a budget. `texts` are those of their
+    documents, for the lines.
+    """
+
+    question: str
+    as_of: str
+    pieces: Sequence[Piece]
+    texts: Mapping[DocumentId, DocumentText]
+
+    @property
+    def contexts(self) -> tuple[str, ...]:
+        """The texts of the pieces, best first."""
+        return tuple(piece.text for piece in self.pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A model that answers from what an arm gives: the same words for every arm.
+
+    `price` is what a usage costs in US dollars, None where that is not known. `clock`
+    counts seconds. `mark` makes the mark of the fences, which none of its texts holds.
+    """
+
+    chat: ChatModel
+    price: Callable[[Usage], float | None]
+    clock: Callable[[], float]
+    mark: Callable[..., str] = new_mark
+
+    @property
+    def name(self) -> str:
+        """Name the model."""
+        return self.chat.name
+
+    def key(self, asked: Asked) -> str:
+        """Name all that an answer depends on: the same key is the same question."""
+        parts = (PROMPT, self.name, asked.question, asked.as_of, *asked.contexts)
+        whole = json.dumps(parts, ensure_ascii=True)
+        return sha256(whole.encode("ascii")).hexdigest()
+
+    def estimate(self, asked: Asked) -> Usage:
+        """Return about what an answer takes: characters / 4 of what is sent."""
+        sent = sum(len(one.text) for one in _messages(asked, self.mark))
+        return Usage(1, (sent + len(_shape().schema)) // 4, _REPLY)
+
+    async def read(self, asked: Asked) -> Answered:
+        """Ask for an answer; a reply that cannot be understood is asked for again.
+
+        Raises:
+            ServiceUnavailable: The model did not answer, or not as asked.
+        """
+        began = self.clock()
+        messages = _messages(asked, self.mark)
+        usage = Usage()
+        for _ in range(TRIES):
+            reply = await self.chat.fill(messages, _shape())
+            usage += _spent(reply)
+            try:
+                text, told = _understood(reply.text)
+            except NotAsAsked:
+                usage += Usage(repaired=1)
+                continue
+            return Answered(
+                text=text,
+                citations=_cited(text, asked),
+                contexts=asked.contexts,
+                says_gap=not told,
+                seconds=self.clock() - began,
+                usage=usage,
+                price=self.price(usage),
+            )
+        raise ServiceUnavailable(
+            f"{self.name} did not answer in the form that was asked for",
+            hint="Try another model: one that keeps to a JSON schema.",
+        )
+
+
+def answered_of(turn: Turn, given: Sequence[Citation], seconds: float) -> Answered:
+    """Return a turn of the product as an answer; `given` was cited while it was made.
+
+    Without a model an answer with a gap says that the text does not tell. A model's
+    says it with a gap and no citation, or in words: see `says_silent`. Beside an answer
+    that cites, a gap is one more thing that is left open.
+    """
+    said = turn.output
+    silent = bool(said.gap_flags)
+    if said.model:
+        cites = bool(said.citations)
+        silent = (silent and not cites) or says_silent(said.response_text, cites=cites)
+    contexts = [one.text for one in given] or [one.text for one in said.citations]
+    return Answered(
+        text=said.response_text,
+        citations=said.citations,
+        contexts=tuple(dict.fromkeys(contexts)),
+        says_gap=silent,
+        seconds=seconds,
+        doubts=said.low_confidence is True,
+        usage=turn.usage,
+        price=turn.price,
+    )
+
+
+def says_silent(answer: str, *, cites: bool) -> bool:
+    """Say whether an answer says that the text does not tell. English rules.
+
+    That it may not is not enough. Of an answer that `cites` only the first sentence
+    counts: what follows tells what the text leaves open beside what it tells.
+    """
+    whole = _SENTENCE_END.split(without_marks(answer))
+    sentences = [one for one in whole if one.strip()]
+    counted = sentences[:1] if cites else sentences
+    return any(_SILENT.search(one) and not _MAY.search(one) for one in counted)
+
+
+def without_marks(answer: str) -> str:
+    """Return an answer without the numbers of its citations."""
+    return _MARK.sub("", answer)
+
+
+def numbers_in(answer: str) -> list[int]:
+    """Return the numbers that an answer cites, each once, ascending."""
+    found: set[int] = set()
+    for mark in _MARK.finditer(answer):
+        for first, last in _NUMBERS.findall(mark[1]):
+            low, high = int(first), int(last or first)
+            if high - low <= _MOST_IN_A_RANGE:
+                found.update(range(low, high + 1))
+            found.add(low)
+    return sorted(found)
+
+
+def _messages(asked: Asked, mark: Callable[..., str]) -> list[Message]:
+    return [
+        Message("system", _RULES),
+        Message("user", "\n\n".join(_told(asked, mark(*asked.contexts)))),
+    ]
+
+
+def _told(asked: Asked, mark: str) -> Iterator[str]:
+    for number, text in enumerate(asked.contexts, start=1):
+        yield fenced(f"passage {number}", text, mark)
+    if not asked.pieces:
+        yield _NOTHING
+    if asked.as_of:
+        yield _BY_THEN.format(as_of=asked.as_of)
+    yield f"The question: {asked.question.strip()}"
+
+
+@cache
+def _shape() -> Shape:
+    wanted = strict({"answer": {"type": "string"}, "told": {"type": "boolean"}})
+    return Shape("Answer", json.dumps(wanted, separators=(",", ":")))
+
+
+def _understood(reply: str) -> tuple[str, bool]:
+    said = object_in(reply)
+    text = said.get("answer") if isinstance(said, dict) else None
+    told = said.get("told") if isinstance(said, dict) else None
+    if not isinstance(text, str) or not isinstance(told, bool) or not text.strip():
+        raise NotAsAsked("it has no answer, or does not say whether the text tells it")
+    return text.strip(), told
+
+
+def _cited(text: str, asked: Asked) -> tuple[Citation, ...]:
+    return tuple(_citation(number, asked) for number in numbers_in(text))
+
+
+def _citation(number: int, asked: Asked) -> Citation:
+    """Return what a number stands for; no words at all where it was made up."""
+    nothing = Citation(number, DocumentId(""), Span(0, 0), Lines(0, 0), "", None)
+    if not 0 < number <= len(asked.pieces):
+        return nothing
+    piece = asked.pieces[number - 1]
+    return replace(
+        nothing,
+        document=piece.document,
+        span=piece.span,
+        lines=asked.texts[piece.document].lines.lines_of(piece.span),
+        text=piece.text,
+    )
+
+
+def _spent(reply: Reply) -> Usage:
+    return Usage(
+        calls=1,
+        prompt_tokens=reply.prompt_tokens,
+        completion_tokens=reply.completion_tokens,
+    )

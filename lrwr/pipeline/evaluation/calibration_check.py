@@ -1,0 +1,118 @@
+"""What was known, held against what a writer's own questions say."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.errors import LrwrError
+from lrwr.core.retrieval.confidence import Calibration, Calibrations
+from lrwr.pipeline.evaluation.calibration import Example, Ranking, calibrated, estimated
+from lrwr.pipeline.evaluation.figures import Figures, figures_of
+
+LEAST = 40
+LEAST_FOUND = 10
+UNANSWERABLE = 0.25
+"""Fewer questions, found answers or unanswerable ones than these teach nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Questions whose passages were ranked in one way.
+
+    `shipped` are the figures of what lrwr ships, None where it ships nothing for the
+    ranking. `own` are those of models fitted on the others of these questions, and
+    `calibration` is fitted on all of them; both None where `short_of` says what is
+    missing.
+    """
+
+    ranking: str
+    questions: int
+    found: int
+    unanswerable: int
+    shipped: Figures | None
+    own: Figures | None = None
+    calibration: Calibration | None = None
+    short_of: str = ""
+
+    @property
+    def chance(self) -> bool:
+        """Whether the fitted model may be no better than guessing."""
+        area = self.own.found if self.own else None
+        return area is None or area.low <= 0.5
+
+
+def try_out(
+    examples: Mapping[str, Sequence[Example]],
+    pipeline: Pipeline,
+    shipped: Calibrations,
+    source: str,
+) -> list[Trial]:
+    """Fit each ranking that has enough questions, most questions first.
+
+    Raises:
+        LrwrError: None has.
+    """
+    trials = [
+        _trial(Ranking(name, pipeline, source), own, shipped.get((name, pipeline)))
+        for name, own in sorted(examples.items(), key=lambda pair: -len(pair[1]))
+    ]
+    if not any(trial.calibration for trial in trials):
+        said = (
+            trials[0].short_of if trials else "there is no question that was searched"
+        )
+        raise LrwrError(
+            f"Too little to fit: {said}",
+            hint=f"Write at least {LEAST} questions: a quarter that your text does not"
+            f" answer, and enough others that {LEAST_FOUND} are found.",
+        )
+    return trials
+
+
+def short_of(examples: Sequence[Example]) -> str:
+    """Say what is missing before anything can be fitted; empty if nothing is."""
+    number, found = len(examples), sum(one.found for one in examples)
+    unanswerable = sum(not one.answerable for one in examples)
+    if number < LEAST:
+        return f"{_count(number, 'question')}, and {LEAST} are needed"
+    if found < LEAST_FOUND:
+        return (
+            f"the first passages hold the answer of {_count(found, 'question')}, and"
+            f" {LEAST_FOUND} are needed"
+        )
+    if unanswerable < UNANSWERABLE * number:
+        return (
+            f"{_count(unanswerable, 'question')} of {number} cannot be answered, and a"
+            " quarter is needed"
+        )
+    return ""
+
+
+def _trial(
+    ranking: Ranking, examples: Sequence[Example], known: Calibration | None
+) -> Trial:
+    shipped = None
+    if known is not None:
+        shipped = figures_of(estimated(examples, known), known.threshold)
+    trial = Trial(
+        ranking=ranking.name,
+        questions=len(examples),
+        found=sum(one.found for one in examples),
+        unanswerable=sum(not one.answerable for one in examples),
+        shipped=shipped,
+        short_of=short_of(examples),
+    )
+    return trial if trial.short_of else _fitted(trial, ranking, examples, known)
+
+
+def _fitted(
+    trial: Trial,
+    ranking: Ranking,
+    examples: Sequence[Example],
+    known: Calibration | None,
+) -> Trial:
+    fitted, tried = calibrated(examples, ranking, known)
+    return replace(trial, own=figures_of(tried, fitted.threshold), calibration=fitted)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

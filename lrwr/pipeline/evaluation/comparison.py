@@ -1,0 +1,335 @@
+"""Two arms on the same questions: what differs, and how surely. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+from lrwr.pipeline.evaluation.figures import (
+    Interval,
+    less_is_better,
+    number_of,
+    words_of,
+)
+from lrwr.pipeline.evaluation.intervals import (
+    LEVEL,
+    corrected,
+    mcnemar,
+    mean_of,
+    questions_needed,
+)
+from lrwr.pipeline.evaluation.outcomes import Outcome
+from lrwr.pipeline.evaluation.questions import Kind
+
+HEADLINE = "recall@1000"
+"""The figure that is asked about before anything is seen; the others are looked at
+also, and held to more."""
+
+LEAST = 20
+"""On fewer questions nothing is claimed."""
+
+MOST_LOST = 0.2
+"""Nothing is claimed where more of the questions failed in either arm."""
+
+
+_MOST_NEEDED = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One figure of two arms, on the questions where both got it.
+
+    `difference` is b less a. `chance` is how likely one so far from 0 is if there is
+    none; `mcnemar` the same by McNemar's test, None where the figure is not 0 or 1.
+    `corrected` is the greater of them, corrected for all figures looked at also; for
+    the headline as it is. `needed` is how many questions would show a difference of
+    this size, infinite for none. `failed_a` and `failed_b` are questions where the
+    figure was tried and not got, `lost` those where either failed. `also` is how many
+    figures were looked at beside the headline. Means are 0.0 without questions.
+    """
+
+    figure: str
+    a: str
+    b: str
+    questions: int
+    mean_a: float
+    mean_b: float
+    difference: Interval
+    chance: float
+    mcnemar: float | None
+    corrected: float
+    needed: float
+    failed_a: int
+    failed_b: int
+    lost: int
+    headline: bool
+    also: int
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are questions enough, and few enough of them failed."""
+        tried = self.questions + self.lost
+        return self.questions >= LEAST and self.lost <= MOST_LOST * tried
+
+    @property
+    def apart(self) -> bool:
+        """Whether the bounds leave out that there is no difference."""
+        return self.difference.low > 0 or self.difference.high < 0
+
+    @property
+    def claimed(self) -> bool:
+        """Whether the arms may be said to differ."""
+        return self.enough and self.apart and self.corrected < LEVEL
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """An arm's mean of a figure; None where no question has it."""
+
+    arm: str
+    questions: int
+    mean: float | None
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class KindRow:
+    """Questions of one kind, an arm a cell; `kind` None is all of them."""
+
+    kind: Kind | None
+    cells: tuple[Cell, ...]
+
+
+def compared(
+    outcomes_a: Sequence[Outcome],
+    outcomes_b: Sequence[Outcome],
+    figures: Sequence[str],
+    *,
+    groups: Mapping[str, str] | None = None,
+    headline: str = HEADLINE,
+    seed: int = 0,
+) -> list[Comparison]:
+    """Compare two arms, question by question, in the order of `figures`.
+
+    `groups` are the questions' groups by their ids; what is not there is alone.
+    Figures other than `headline` are corrected for being looked at together. An arm's
+    outcomes are of different questions, and there is at least one.
+    """
+    groups = groups or {}
+    found = [
+        _one(name, outcomes_a, outcomes_b, groups, seed)
+        for name in dict.fromkeys(figures)
+    ]
+    also = [one for one in found if one.figure != headline and one.questions]
+    held = dict(
+        zip(
+            (one.figure for one in also),
+            corrected([one.corrected for one in also]),
+            strict=True,
+        )
+    )
+    return [
+        replace(
+            one,
+            corrected=held.get(one.figure, one.corrected),
+            headline=one.figure == headline,
+            also=len(also),
+        )
+        for one in found
+    ]
+
+
+def by_kind(arms: Mapping[str, Sequence[Outcome]], figure: str) -> list[KindRow]:
+    """Return a row for each kind of question that there is, and one for all, last.
+
+    A cell counts the questions where its own arm got the figure. It is for looking:
+    nothing is claimed of kinds.
+    """
+    there = {one.kind for outcomes in arms.values() for one in outcomes}
+    kinds: list[Kind | None] = [kind for kind in Kind if kind in there]
+    return [
+        KindRow(kind, tuple(_cell(arm, own, figure, kind) for arm, own in arms.items()))
+        for kind in [*kinds, None]
+    ]
+
+
+def verdict(comparison: Comparison) -> str:
+    """Say in a sentence or two what may be said, and no more than that.
+
+    Where an arm is better it is named first, and the difference is its own less the
+    other's; else the difference is b less a.
+    """
+    if not comparison.questions:
+        said = (
+            f"Nothing can be told of {_about(comparison)}: no question has it in both"
+        )
+        return f"{said}.{_left_out(comparison)}"
+    if comparison.claimed:
+        return f"{_claim(comparison)}.{_left_out(comparison)}"
+    numbers = (
+        f"{_mean(comparison, comparison.mean_b)} ({comparison.b}) against"
+        f" {_mean(comparison, comparison.mean_a)} ({comparison.a})"
+    )
+    if comparison.questions < LEAST:
+        return (
+            f"Too few questions to tell {_about(comparison)}: {comparison.questions},"
+            f" and at least {LEAST} are needed; so far {numbers}."
+            f"{_left_out(comparison)}"
+        )
+    numbers += f", {_difference(comparison, comparison.difference)}"
+    if not comparison.enough:
+        return (
+            f"Nothing is claimed of {_about(comparison)}, because too many questions"
+            f" failed; of those that did not, {numbers}.{_left_out(comparison)}"
+        )
+    return (
+        f"No difference can be told in {_about(comparison)}: {numbers};"
+        f" {_missing(comparison)}.{_left_out(comparison)}"
+    )
+
+
+def _claim(comparison: Comparison) -> str:
+    more = comparison.difference.low > 0
+    first_is_b = more is not less_is_better(comparison.figure)
+    means = (comparison.mean_b, comparison.mean_a)
+    name, difference = comparison.b, comparison.difference
+    if not first_is_b:
+        name, means = comparison.a, means[::-1]
+        difference = Interval(-difference.value, -difference.high, -difference.low)
+    first, second = (_mean(comparison, one) for one in means)
+    does = words_of(comparison.figure).does
+    return f"{name} {does}: {first} against {second}, {_difference(comparison, difference)}"
+
+
+def _missing(comparison: Comparison) -> str:
+    """Say what would have to be otherwise for a difference to be claimed."""
+    if comparison.apart:
+        looked = f"of {comparison.also} figures looked at besides the headline, "
+        return f"{'' if comparison.headline else looked}one like this may be chance"
+    if not comparison.difference.value:
+        return "they come out the same"
+    if comparison.needed > _MOST_NEEDED:
+        return (
+            f"more than {_MOST_NEEDED:,} questions would be needed to see one so small"
+        )
+    return (
+        f"about {_round(comparison.needed):,} questions would be needed to see one of"
+        " this size"
+    )
+
+
+def _left_out(comparison: Comparison) -> str:
+    if not comparison.lost:
+        return ""
+    return (
+        f" Left out: {comparison.lost} of {comparison.questions + comparison.lost}"
+        f" questions, which failed ({comparison.a}: {comparison.failed_a},"
+        f" {comparison.b}: {comparison.failed_b})."
+    )
+
+
+def _round(number: float) -> int:
+    """Return a number of questions with two digits that mean something, upwards."""
+    step = 10 ** max(0, len(str(int(number))) - 2)
+    return int(-(-number // step) * step)
+
+
+def _about(comparison: Comparison) -> str:
+    return words_of(comparison.figure).about
+
+
+def _mean(comparison: Comparison, value: float) -> str:
+    return number_of(comparison.figure, value, _digits(comparison))
+
+
+def _difference(comparison: Comparison, interval: Interval) -> str:
+    digits = _digits(comparison)
+
+    def signed(value: float) -> str:
+        if abs(value) == float("inf"):
+            return "unknown"
+        shown = number_of(comparison.figure, abs(value), digits)
+        return f"{'−' if value < 0 else '+' if value else ''}{shown}"
+
+    low, high = signed(interval.low), signed(interval.high)
+    number = comparison.questions
+    return (
+        f"{signed(interval.value)} [{low}, {high}] on {number:,}"
+        f" question{'' if number == 1 else 's'}"
+    )
+
+
+def _digits(comparison: Comparison) -> int:
+    """Return how many digits keep what is not 0 from looking like it, up to five."""
+    difference = comparison.difference
+    least = 0 if comparison.figure == "tokens" else 2
+    ends = [abs(one) for one in (difference.value, difference.low, difference.high)]
+    smallest = min((one for one in ends if one), default=1.0)
+    digits = least
+    while digits < 5 and smallest < 0.5 * 10**-digits:
+        digits += 1
+    return digits
+
+
+def _one(
+    figure: str,
+    outcomes_a: Sequence[Outcome],
+    outcomes_b: Sequence[Outcome],
+    groups: Mapping[str, str],
+    seed: int,
+) -> Comparison:
+    of_b = {one.question: one for one in outcomes_b}
+    both = [(a, of_b[a.question]) for a in outcomes_a if a.question in of_b]
+    got = [(a, b) for a, b in both if figure in a.figures and figure in b.figures]
+    bare = Comparison(
+        figure=figure,
+        a=outcomes_a[0].arm,
+        b=outcomes_b[0].arm,
+        questions=len(got),
+        mean_a=0.0,
+        mean_b=0.0,
+        difference=Interval(0.0, float("-inf"), float("inf")),
+        chance=1.0,
+        mcnemar=None,
+        corrected=1.0,
+        needed=float("inf"),
+        failed_a=sum(figure in a.failed for a, _ in both),
+        failed_b=sum(figure in b.failed for _, b in both),
+        lost=sum(figure in a.failed or figure in b.failed for a, b in both),
+        headline=False,
+        also=0,
+    )
+    own = [groups.get(a.question, f"question {a.question}") for a, _ in got]
+    return _weighed(bare, got, own, seed) if got else bare
+
+
+def _weighed(
+    bare: Comparison,
+    got: Sequence[tuple[Outcome, Outcome]],
+    groups: Sequence[str],
+    seed: int,
+) -> Comparison:
+    of_a = [a.figures[bare.figure] for a, _ in got]
+    of_b = [b.figures[bare.figure] for _, b in got]
+    mean = mean_of([b - a for a, b in zip(of_a, of_b, strict=True)], groups, seed=seed)
+    exact = None
+    if {*of_a, *of_b} <= {0.0, 1.0}:
+        exact = mcnemar([one == 1.0 for one in of_a], [one == 1.0 for one in of_b])
+    return replace(
+        bare,
+        mean_a=fmean(of_a),
+        mean_b=fmean(of_b),
+        difference=mean.interval,
+        chance=mean.chance,
+        mcnemar=exact,
+        corrected=max(mean.chance, exact or 0.0),
+        needed=questions_needed(mean.interval.value, mean.spread),
+    )
+
+
+def _cell(
+    arm: str, outcomes: Sequence[Outcome], figure: str, kind: Kind | None
+) -> Cell:
+    own = [one for one in outcomes if kind is None or one.kind is kind]
+    values = [one.figures[figure] for one in own if figure in one.figures]
+    failed = sum(figure in one.failed for one in own)
+    return Cell(arm, len(values), fmean(values) if values else None, failed)

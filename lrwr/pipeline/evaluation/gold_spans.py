@@ -1,0 +1,126 @@
+"""Where answers stand in a library, and what an arm gives held against that."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import NotFound
+from lrwr.core.model.usage import Usage
+from lrwr.core.ports.record_store import PassageStore
+from lrwr.core.retrieval.people import within
+from lrwr.core.retrieval.story import StoryOrder
+from lrwr.pipeline.evaluation.measures import DEEPEST, RANKS, measured
+from lrwr.pipeline.evaluation.outcomes import Arm, Given, Piece
+from lrwr.pipeline.evaluation.questions import Gold, Place, Question, places_of
+from lrwr.pipeline.evaluation.variants import WHOLE, Shelf, WholeText
+
+RANKED = (*(f"hit@{rank}" for rank in RANKS), "mrr", f"ndcg@{DEEPEST}")
+BUDGETED = ("recall", "precision", "iou")
+
+
+@dataclass(frozen=True, slots=True)
+class SpanMeasure:
+    """Figures of what is given, by where the answer stands; no model is asked.
+
+    `budgets` are in tokens, at least one.
+    """
+
+    shelf: Shelf
+    budgets: tuple[int, ...]
+    name: str = "search"
+    told: str = "Where the answer stands, held against what is given."
+
+    @property
+    def recipe(self) -> str:
+        """Tell all that the figures depend on beside what is given."""
+        return f"spans 1: {', '.join(map(str, self.budgets))}"
+
+    def gives(self, question: Question, arm: str) -> tuple[str, ...]:
+        """Name the figures of a question in an arm."""
+        names = ["seconds", "tokens"]
+        names += ["leak"] if question.as_of else []
+        if question.answerable and arm == WHOLE:
+            names += [f"{one}@{max(self.budgets)}" for one in BUDGETED]
+        elif question.answerable:
+            names += [f"{one}@{n}" for one in BUDGETED for n in self.budgets]
+            names += RANKED
+        return tuple(names)
+
+    def foreseen(self, question: Question, arm: str) -> Sequence[tuple[Usage, str]]:
+        """Ask no model."""
+        del question, arm
+        return ()
+
+    async def figures(
+        self, question: Question, arm: Arm, given: Given
+    ) -> tuple[Mapping[str, float], Mapping[str, str]]:
+        """Return the figures; the whole text has none by rank, and no part of it any.
+
+        Raises:
+            NotFound: A quote of the question stands nowhere in its file.
+            StoreProblem: The library cannot be read.
+        """
+        found = measured(
+            given,
+            await self.gold(question),
+            every=question.every,
+            budgets=self._fitting(arm, given),
+            late=self.late(question),
+        )
+        if isinstance(arm, WholeText):
+            found = {name: value for name, value in found.items() if name not in RANKED}
+        return found, {}
+
+    async def gold(self, question: Question) -> list[list[Place]]:
+        """Return where each quote that answers stands: at one place at least.
+
+        Raises:
+            NotFound: One stands nowhere in its file.
+            StoreProblem: The library cannot be read.
+        """
+        store, order = self.shelf.store, self.shelf.order
+        return [await places_in(store, order, one) for one in question.gold]
+
+    def late(self, question: Question) -> Callable[[Piece], bool] | None:
+        """Return what says if a piece is from after the question; None where none is.
+
+        Raises:
+            NotFound: The story has no such place.
+        """
+        if not question.as_of:
+            return None
+        scope = self.shelf.scope(question)
+        return lambda piece: not within(piece.document, piece.span, scope)
+
+    def _fitting(self, arm: Arm, given: Given) -> Sequence[int]:
+        if not isinstance(arm, WholeText):
+            return self.budgets
+        whole = sum(piece.tokens for piece in given.pieces)
+        return [n for n in self.budgets if n >= whole] or [max(self.budgets)]
+
+
+async def places_in(store: PassageStore, order: StoryOrder, gold: Gold) -> list[Place]:
+    """Return where a quote stands in the document that is meant: once, or more often.
+
+    Raises:
+        NotFound: No document is called so, or more than one; or it stands nowhere there.
+        StoreProblem: The library cannot be read.
+    """
+    document = _document(order, gold.file)
+    kept = await store.text(document)
+    places = places_of(gold.quote, document, kept.text)
+    if not places:
+        raise NotFound(f"A quote of it does not stand in {gold.file}")
+    return places
+
+
+def _document(order: StoryOrder, file: str) -> DocumentId:
+    """Return the document that a file's path means, or the end of its path."""
+    path = file.removeprefix("./")
+    if path in order.outlines:
+        return DocumentId(path)
+    fits = [known for known in order.outlines if known.endswith(f"/{path}")]
+    if len(fits) != 1:
+        which = "No document" if not fits else "More than one document"
+        raise NotFound(f"{which} of the library is called {file}")
+    return fits[0]

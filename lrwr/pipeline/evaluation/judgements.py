@@ -1,0 +1,208 @@
+"""Judgements of answers: asked for more than once, with their failures counted."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from statistics import fmean
+
+from lrwr.core.model.usage import Usage
+from lrwr.core.ports.answer_judge import AnswerJudge, Judged, Sample
+from lrwr.core.ports.answerer import Answered
+from lrwr.pipeline.evaluation.questions import Question
+
+REPEATS = 3
+"""How often an answer is judged: the same samples have been given .57 and .67."""
+
+MOST_FAILED = 0.2
+"""The share of judgements that may fail before a figure is worth nothing."""
+
+_TRY = "#"
+"""Stands between a figure's name and the number of a try, where both are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tries:
+    """What a judge said of one figure of one answer, try after try.
+
+    A try is a value from 0.0 to 1.0, or the sentence that says why there is none.
+    """
+
+    said: tuple[float | str, ...]
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """What came."""
+        return tuple(one for one in self.said if not isinstance(one, str))
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """Why the rest did not."""
+        return tuple(one for one in self.said if isinstance(one, str))
+
+    @property
+    def mean(self) -> float | None:
+        """The mean of what came, None if nothing did."""
+        return fmean(self.values) if self.values else None
+
+    @property
+    def spread(self) -> float:
+        """How far the highest value lies above the lowest."""
+        return max(self.values) - min(self.values) if self.values else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What judges said of one answer, by figure, and what that took."""
+
+    figures: Mapping[str, Tries]
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One figure of a judge over many answers.
+
+    `value` is the mean over `answers`, None where it was not evaluated: too much of
+    what was tried failed, or all. `spread` is the mean distance between the highest
+    and the lowest try of one answer. `reasons` say why tries failed, the commonest
+    first, each with how often.
+    """
+
+    figure: str
+    value: float | None
+    answers: int
+    tries: int
+    failed: int
+    spread: float
+    reasons: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def failed_share(self) -> float:
+        """The share of tries that failed."""
+        return self.failed / self.tries if self.tries else 0.0
+
+
+def sample_of(question: Question, answered: Answered) -> Sample:
+    """Return what a judge is shown of an answer."""
+    return Sample(
+        question=question.text,
+        answer=answered.text,
+        contexts=answered.contexts,
+        reference=question.answer if question.answerable else "",
+        says_gap=answered.says_gap,
+    )
+
+
+def estimated(
+    judges: Sequence[AnswerJudge], samples: Iterable[Sample], *, repeats: int = REPEATS
+) -> Usage:
+    """Return about what it takes to have every judge judge all samples."""
+    once = [judge.estimate(sample) for sample in samples for judge in judges]
+    return sum((one for one in once for _ in range(repeats)), Usage())
+
+
+async def judged(
+    judges: Sequence[AnswerJudge], sample: Sample, *, repeats: int = REPEATS
+) -> Opinion:
+    """Have every judge judge a sample so many times, all at once."""
+    async with asyncio.TaskGroup() as together:
+        asked = [
+            together.create_task(judge.judge(sample))
+            for judge in judges
+            for _ in range(repeats)
+        ]
+    came = [one.result() for one in asked]
+    usage = sum((one.usage for one in came), Usage())
+    return Opinion(_tries(came), usage)
+
+
+def figures_of(opinion: Opinion) -> tuple[dict[str, float], dict[str, str]]:
+    """Return the figures of an answer and those that failed, as an outcome holds them.
+
+    A figure is the mean of its tries; it failed if all of them did. Each try is there
+    too, under the figure's name, `#` and its number, from 1: see `opinion_in`.
+    """
+    figures: dict[str, float] = {}
+    failed: dict[str, str] = {}
+    for name, tries in opinion.figures.items():
+        mean = tries.mean
+        if mean is None:
+            failed[name] = tries.failed[0]
+        else:
+            figures[name] = mean
+        for number, said in enumerate(tries.said, start=1):
+            if isinstance(said, str):
+                failed[f"{name}{_TRY}{number}"] = said
+            else:
+                figures[f"{name}{_TRY}{number}"] = said
+    return figures, failed
+
+
+def is_a_try(name: str) -> bool:
+    """Say whether a figure is a single try, and no figure to report."""
+    return _TRY in name
+
+
+def opinion_in(figures: Mapping[str, float], failed: Mapping[str, str]) -> Opinion:
+    """Return what judges said, from the figures of an outcome; the usage is not kept."""
+    told: dict[str, dict[int, float | str]] = {}
+    everything: dict[str, float | str] = {**figures, **failed}
+    for name, said in everything.items():
+        figure, mark, number = name.rpartition(_TRY)
+        if mark:
+            told.setdefault(figure, {})[int(number)] = said
+    return Opinion(
+        {
+            figure: Tries(tuple(tries[number] for number in sorted(tries)))
+            for figure, tries in told.items()
+        }
+    )
+
+
+def summed_up(
+    opinions: Iterable[Opinion], *, most_failed: float = MOST_FAILED
+) -> list[Standing]:
+    """Return each figure over many answers, in the order in which they came."""
+    by_figure: dict[str, list[Tries]] = {}
+    for opinion in opinions:
+        for name, tries in opinion.figures.items():
+            by_figure.setdefault(name, []).append(tries)
+    return [_standing(name, tries, most_failed) for name, tries in by_figure.items()]
+
+
+def _tries(came: Sequence[Judged]) -> dict[str, Tries]:
+    told: dict[str, list[float | str]] = {}
+    for one in came:
+        for name, value in one.values.items():
+            told.setdefault(name, []).append(_checked(value))
+        for name, reason in one.failed.items():
+            told.setdefault(name, []).append(reason)
+    return {name: Tries(tuple(said)) for name, said in told.items()}
+
+
+def _checked(value: float) -> float | str:
+    """Return a value, or why it cannot be one: no judge is believed."""
+    if not isfinite(value):
+        return "The judge gave no number"
+    if not 0.0 <= value <= 1.0:
+        return f"The judge gave {value:g}, which is not between 0 and 1"
+    return value
+
+
+def _standing(figure: str, told: Sequence[Tries], most_failed: float) -> Standing:
+    tried = sum(len(one.said) for one in told)
+    failed = sum(len(one.failed) for one in told)
+    means = [mean for one in told if (mean := one.mean) is not None]
+    trusted = bool(means) and failed <= most_failed * tried
+    reasons = Counter(reason for one in told for reason in one.failed)
+    return Standing(
+        figure=figure,
+        value=fmean(means) if trusted else None,
+        answers=len(told),
+        tries=tried,
+        failed=failed,
+        spread=fmean(one.spread for one in told if one.values) if means else 0.0,
+        reasons=tuple(reasons.most_common()),
+    )

@@ -1,0 +1,220 @@
+"""What a run of an evaluation asks, what came of it, and where two can be compared."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
+
+from lrwr.pipeline.evaluation.judgements import is_a_try
+from lrwr.pipeline.evaluation.outcomes import Outcome
+from lrwr.pipeline.evaluation.questions import WRITER, Kind, Question, written
+
+DOLLARS, LEAK = "dollars", "leak"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An arm or a way of measuring; `recipe` is all that its results depend on."""
+
+    name: str
+    told: str
+    recipe: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run asks. `parts` are the ways of measuring, in order.
+
+    `library` tells one state of the library from another. `models` are names by what
+    they do. `seed` is for intervals; `budgets` are in tokens.
+    """
+
+    questions: tuple[Question, ...]
+    arms: tuple[Told, ...]
+    parts: tuple[Told, ...]
+    budgets: tuple[int, ...]
+    library: str
+    lrwr: str
+    seed: int = 0
+    models: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def fingerprint(self) -> str:
+        """Tell this plan from every other."""
+        return _hash(json.dumps([as_told(self), written(self.questions)]))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One part of an outcome, as it is kept.
+
+    `key` says what it depends on: the same key is never measured twice. `first` is the
+    run that measured it, so its seconds are of that time and not of this.
+    """
+
+    arm: str
+    question: str
+    part: str
+    key: str
+    figures: Mapping[str, float]
+    failed: Mapping[str, str]
+    first: str
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing failed but single tries of a judge, which count as such."""
+        return all(is_a_try(name) for name in self.failed)
+
+    @property
+    def pair(self) -> tuple[str, str, str]:
+        """Tell it from the other lines of a run."""
+        return self.arm, self.question, self.part
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run, as far as it has come. `made` is in seconds since 1970, UTC."""
+
+    id: str
+    made: float
+    plan: Plan
+    lines: tuple[Line, ...]
+
+    @cached_property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """What came of each question in each arm, in the order of the plan."""
+        kept: dict[tuple[str, str], list[Line]] = {}
+        for line in self.lines:
+            kept.setdefault((line.arm, line.question), []).append(line)
+        return tuple(
+            outcome_of(question, arm.name, kept[arm.name, question.id])
+            for arm in self.plan.arms
+            for question in self.plan.questions
+            if (arm.name, question.id) in kept
+        )
+
+    @property
+    def taken(self) -> int:
+        """How many lines were measured by an earlier run."""
+        return sum(line.first != self.id for line in self.lines)
+
+    @property
+    def wanted(self) -> int:
+        """How many lines the whole run has."""
+        return len(self.plan.arms) * len(self.plan.questions) * len(self.plan.parts)
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left to do."""
+        return len(self.lines) >= self.wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """Two runs where they can be compared.
+
+    `questions` are the ids of those that are the same in both; `left_out` are in one
+    alone or differ. `outcomes` are those of these questions, of the first run and the
+    second. `differences` say what else was not the same, a sentence each.
+    """
+
+    questions: tuple[str, ...]
+    left_out: tuple[str, ...]
+    outcomes: tuple[tuple[Outcome, ...], tuple[Outcome, ...]]
+    differences: tuple[str, ...]
+
+
+def outcome_of(question: Question, arm: str, lines: Sequence[Line]) -> Outcome:
+    """Put the parts of an outcome together, in order.
+
+    `leak` is the worst of all parts, and `dollars` are added up. Another figure that
+    an earlier part has too, such as `seconds`, stands behind its part's name.
+    """
+    figures: dict[str, float] = {}
+    failed: dict[str, str] = {}
+    for line in lines:
+        for name, value in line.figures.items():
+            if name == DOLLARS:
+                figures[name] = figures.get(name, 0.0) + value
+            elif name == LEAK:
+                figures[name] = max(figures.get(name, 0.0), value)
+            else:
+                figures[f"{line.part} {name}" if name in figures else name] = value
+        failed |= line.failed
+    return Outcome(arm, question.id, question.kind, figures, failed)
+
+
+def key_of(plan: Plan, arm: Told, part: Told, question: Question) -> str:
+    """Return what a part of an outcome depends on, in few letters."""
+    plain = replace(question, id="", made=WRITER, dropped=False, kind=Kind.OTHER)
+    how = [plan.library, plan.lrwr, arm.recipe, part.name, part.recipe]
+    return _hash("\n".join([*how, written([plain])]))
+
+
+def matched(one: Run, other: Run) -> Matched:
+    """Say where two runs can be compared, and what was not the same."""
+    mine, theirs = ({q.id: q for q in run.plan.questions} for run in (one, other))
+    same = [id_ for id_, q in mine.items() if id_ in theirs and _alike(q, theirs[id_])]
+    kept = set(same)
+    return Matched(
+        questions=tuple(same),
+        left_out=tuple(id_ for id_ in {**mine, **theirs} if id_ not in kept),
+        outcomes=(
+            tuple(o for o in one.outcomes if o.question in kept),
+            tuple(o for o in other.outcomes if o.question in kept),
+        ),
+        differences=tuple(_differences(one.plan, other.plan)),
+    )
+
+
+def _differences(one: Plan, other: Plan) -> Iterator[str]:
+    if one.library != other.library:
+        yield "The manuscript, or what is known of it, was not the same."
+    if one.lrwr != other.lrwr:
+        yield f"lrwr was {one.lrwr}, then {other.lrwr}."
+    if one.budgets != other.budgets:
+        before, after = (", ".join(map(str, plan.budgets)) for plan in (one, other))
+        yield f"The budgets were {before}, then {after} tokens."
+    for use in sorted({*one.models, *other.models}):
+        before, after = (plan.models.get(use) or "none" for plan in (one, other))
+        if before != after:
+            yield f"For {use} it was {before}, then {after}."
+    for what in ("arms", "parts"):
+        yield from _told_apart(what, getattr(one, what), getattr(other, what))
+    if one.seed != other.seed:
+        yield f"The seed was {one.seed}, then {other.seed}."
+
+
+def _told_apart(what: str, one: Sequence[Told], other: Sequence[Told]) -> Iterator[str]:
+    noun = "arm" if what == "arms" else "measure"
+    mine, theirs = ({told.name: told for told in side} for side in (one, other))
+    for name in {**mine, **theirs}:
+        if name not in theirs:
+            yield f"The {noun} “{name}” is in the first alone."
+        elif name not in mine:
+            yield f"The {noun} “{name}” is in the second alone."
+        elif mine[name].recipe != theirs[name].recipe:
+            yield f"The {noun} “{name}” was not made in the same way."
+
+
+def _alike(one: Question, other: Question) -> bool:
+    return replace(one, made="", dropped=False) == replace(
+        other, made="", dropped=False
+    )
+
+
+def as_told(plan: Plan) -> dict[str, object]:
+    """Return a plan as JSON has it; of the questions only what tells them apart."""
+    told = {n: getattr(plan, n) for n in ("library", "lrwr", "seed", "budgets")}
+    return {
+        **told,
+        "models": dict(plan.models),
+        "arms": [asdict(arm) for arm in plan.arms],
+        "parts": [asdict(part) for part in plan.parts],
+        "questions": _hash(written(plan.questions)),
+    }
+
+
+def _hash(text: str) -> str:
+    return sha256(text.encode("utf-8", "replace")).hexdigest()[:32]

@@ -1,0 +1,219 @@
+"""Questions about what people do, from sentences of the narrator's.
+
+Only a sentence that says plainly who does what to which thing becomes a question: a
+name, a verb of the lists below, and an object that ends where a place or a new clause
+begins.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from lrwr.core.model.query_terms import STOP_WORDS, WORD, light_stem
+from lrwr.core.nlp.facts.events import DEEDS
+from lrwr.pipeline.evaluation.question_generation.draft import Draft
+from lrwr.pipeline.evaluation.question_generation.lexicon import (
+    BODY,
+    BOUND,
+    DONE,
+    NO_DEED,
+    TELLING,
+    VAGUE,
+    WHERE,
+)
+from lrwr.pipeline.evaluation.question_generation.source_material import (
+    Material,
+    stem_of,
+)
+from lrwr.pipeline.evaluation.questions import Kind, Place
+
+MADE = "something that happens"
+
+_KNOWN = 30
+"""How often a thing may come up that is asked after by where it is put."""
+
+_SELDOM = 5
+_NEAR = 6
+"""Words before a thing among which its verb is looked for."""
+
+_ADVERB = r"(?:(?:then|now|suddenly|at last|once more|only|also|\w+ly) )?"
+_DET = r"(?:the|an?|his|her|their|its|two|three|four|five|six)"
+_ENDED = (
+    r"(?=[,.;:!?]|\s(?:and|but|on|onto|in|into|from|with|at|to|over|under|upon|by|for"
+    r"|out|up|down|behind|beside|against|off|through|across|that|which|who|as|so"
+    r"|until|till|before|after|again|back|round|when|while|where)\b)"
+)
+_SOMEWHERE = (
+    r"(?P<where> (?:on to|onto|on|into|in|under|behind|over|against|beside|upon|round"
+    rf"|between|out of|from|off) (?:{_DET}|[A-Z])[^.;,!?]*?"
+    r"(?= (?:and|that|which|as|while|when|till|until|because|where) |[.;,!?]|$))?"
+)
+_STARTS = r"(?:^|[,;:] (?:and |but |then |so )?|\b(?:and|but|while|when|as|then) )"
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """Somebody does something: `verb` as it is asked after, with the thing."""
+
+    who: str
+    verb: str
+    thing: str
+    noun: str
+    where: str
+    place: Place
+
+
+def deeds(material: Material) -> Iterator[Draft]:
+    """Yield questions on where, what or who, of deeds that are done once."""
+    found = [deed for deed in _found(material) if stem_of(deed.noun) in material.nouns]
+    by_doer = Counter((deed.who, deed.verb) for deed in found)
+    sentences = _by_stem(material)
+    heads = _heads()
+    for deed in found:
+        stem = stem_of(deed.noun)
+        near = sum(_is_near(heads[deed.verb], stem, s) for s in sentences[stem])
+        if not deed.verb:
+            yield from _done_with(deed, sentences[stem], material)
+        elif near <= 1:
+            once = by_doer[deed.who, deed.verb] == 1
+            yield from _asked(deed, material, once=once)
+
+
+def _by_stem(material: Material) -> dict[str, list[list[str]]]:
+    """Return the words of every sentence of the story, by each stem that it holds."""
+    found: dict[str, list[list[str]]] = defaultdict(list)
+    for document, spans in material.sentences.items():
+        text = material.texts[document]
+        for span in spans:
+            words = [w.lower() for w in WORD.findall(text[span.start : span.end])]
+            for stem in {stem_of(word) for word in words}:
+                found[stem].append(words)
+    return found
+
+
+def _is_near(heads: Collection[str], stem: str, words: Sequence[str]) -> bool:
+    """Say whether one of `heads` stands shortly before the thing."""
+    things = [n for n, word in enumerate(words) if stem_of(word) == stem]
+    return any(
+        word in heads or light_stem(word) in heads
+        for at in things
+        for word in words[max(0, at - _NEAR) : at]
+    )
+
+
+def _heads() -> dict[str, set[str]]:
+    """Return the first words by which each deed may be told, in any tense."""
+    heads: dict[str, set[str]] = defaultdict(set)
+    for told, asked in DONE.items():
+        head = asked.partition(" ")[0]
+        heads[asked] |= {told.partition(" ")[0], head, light_stem(head)}
+    return heads
+
+
+def _asked(deed: Deed, material: Material, *, once: bool) -> Iterator[Draft]:
+    """Yield a question on a deed that is done to one thing once, if there is a good one.
+
+    `once` says that this person does no other such deed.
+    """
+    count = material.stems[stem_of(deed.noun)]
+    turn = deed.place.span.start % 2
+    if deed.where and deed.verb in WHERE and count <= _KNOWN and (turn or not once):
+        text = f"Where does {deed.who} {deed.verb} the {deed.noun}?"
+        yield _draft(deed, text, deed.where)
+    elif once and deed.where:
+        text = f"What does {deed.who} {deed.verb}{deed.where}?"
+        yield _draft(deed, text, deed.thing)
+    elif once and deed.verb in TELLING and turn:
+        yield _draft(deed, f"What does {deed.who} {deed.verb}?", deed.thing)
+    elif count <= _KNOWN and deed.verb not in BOUND:
+        yield _draft(deed, f"Who {_third(deed.verb)} {_a_or_the(deed)}?", deed.who)
+
+
+def _done_with(
+    deed: Deed, sentences: Sequence[Sequence[str]], material: Material
+) -> Iterator[Draft]:
+    """Yield a question on what is done with a thing that comes up seldom."""
+    names = {word.lower() for word in deed.who.split()}
+    together = sum(not names.isdisjoint(words) for words in sentences)
+    if together <= 1 and material.stems[stem_of(deed.noun)] <= _SELDOM:
+        text = f"What does {deed.who} do with {_a_or_the(deed)}?"
+        yield _draft(deed, text, material.said(deed.place).rstrip("."))
+
+
+def _a_or_the(deed: Deed) -> str:
+    if deed.thing.startswith(("a ", "an ")):
+        return f"{'an' if deed.noun[0] in 'aeiou' else 'a'} {deed.noun}"
+    return f"the {deed.noun}"
+
+
+def _draft(deed: Deed, text: str, answer: str) -> Draft:
+    shown = answer.strip()
+    return Draft(
+        Kind.FACT,
+        text,
+        (deed.place,),
+        MADE,
+        answer=f"{shown[:1].upper()}{shown[1:]}.",
+        about=(deed.who, stem_of(deed.noun)),
+    )
+
+
+def _found(material: Material) -> Iterator[Deed]:
+    names = _forms(material)
+    if not names:
+        return
+    pattern = _pattern(list(names))
+    for document in material.order.story:
+        text = material.texts.get(document, "")
+        for span in material.narration(document):
+            words = " ".join(text[span.start : span.end].split())
+            for found in pattern.finditer(words):
+                yield from _deed(found, names, Place(document, span))
+
+
+def _deed(
+    found: re.Match[str], names: Mapping[str, str], place: Place
+) -> Iterator[Deed]:
+    noun = found["noun"].lower()
+    if noun in VAGUE | BODY | STOP_WORDS or len(noun) < 3:
+        return
+    verb = DONE.get(found["verb"], "")
+    if found["verb"] in NO_DEED:
+        return
+    where = found["where"] or ""
+    who = names[found["who"]]
+    yield Deed(who, verb, f"{found['det']} {found['np']}", noun, where, place)
+
+
+def _pattern(forms: Sequence[str]) -> re.Pattern[str]:
+    longest = sorted(forms, key=len, reverse=True)
+    who = "|".join(re.escape(form) for form in longest)
+    verbs = "|".join([*sorted(DONE, key=len, reverse=True), "[a-z]{3,}ed"])
+    before = "|".join([*sorted(DEEDS), "[a-z]{3,}ed"])
+    return re.compile(
+        rf"{_STARTS}(?P<who>{who}) (?:(?:{before}) (?:[a-z-]+ ){{0,7}}?and )?"
+        rf"{_ADVERB}(?P<verb>{verbs}) (?P<det>{_DET}) "
+        rf"(?P<np>(?:[\w-]+ ){{0,2}}?(?P<noun>[a-z]+(?:-[a-z]+)*)){_ENDED}{_SOMEWHERE}"
+    )
+
+
+def _forms(material: Material) -> dict[str, str]:
+    """Return the names by which one person surely is meant, and whom."""
+    forms: dict[str, str] = {}
+    for profile in material.people():
+        for form in material.forms(profile):
+            forms.setdefault(form, profile.name)
+    return forms
+
+
+def _third(verb: str) -> str:
+    """Return a verb as it is said of her or him: "pick up" is "picks up"."""
+    head, _, rest = verb.partition(" ")
+    if head.endswith(("ch", "sh", "ss", "x", "o", "zz")):
+        head += "es"
+    elif head.endswith("y") and head[-2] not in "aeiou":
+        head = f"{head[:-1]}ies"
+    else:
+        head += "s"
+    return f"{head} {rest}" if rest else head

@@ -1,0 +1,162 @@
+"""Questions about things: their colour, what they are of, how many, and where."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lrwr.core.model.query_terms import WORD
+from lrwr.core.model.text import Span
+from lrwr.pipeline.evaluation.question_generation.draft import Draft
+from lrwr.pipeline.evaluation.question_generation.lexicon import BODY, VAGUE
+from lrwr.pipeline.evaluation.question_generation.source_material import (
+    Material,
+    stem_of,
+)
+from lrwr.pipeline.evaluation.question_generation.topics import (
+    AFTER,
+    is_plural,
+    may_be_noun,
+    topics_in,
+)
+from lrwr.pipeline.evaluation.questions import Kind, Place
+
+MADE = "a detail"
+_TOGETHER = "a sentence"
+
+_COLOURS = (
+    "red|green|blue|yellow|black|white|brown|grey|gray|purple|scarlet|crimson|pink"
+    "|orange|violet|golden|vermilion|mauve|azure"
+)
+_STUFFS = (
+    "brass|silver|copper|iron|tin|oak|oaken|wooden|leather|silk|velvet|satin|lace|ivory"
+    "|ebony|marble|china|glass|bronze|gilt|pewter|woollen|linen|straw|mahogany|lead"
+)
+_NUMBERS = (
+    "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen"
+    "|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty"
+)
+_NOUN = rf"(?P<noun>[a-z]{{4,}}){AFTER}"
+_DETAILS = (
+    (re.compile(rf"\b(?P<told>{_COLOURS}) {_NOUN}"), "What colour {is_} the {noun}?"),
+    (re.compile(rf"\b(?P<told>{_STUFFS}) {_NOUN}"), "What {is_} the {noun} made of?"),
+    (re.compile(rf"\b(?P<told>(?i:{_NUMBERS})) (?:[a-z]+ )??{_NOUN}"), "How many {noun} are there?"),
+    (
+        re.compile(
+            r"\b[Tt]he (?:[a-z]+ )?(?P<noun>[a-z]{4,}) (?:was|were|stood|lay|hung|sat)"
+            r" (?P<told>(?:on|in|under|behind|over|against|beside|between|outside) (?:the"
+            r"|his|her|their|its) [a-z]+)"
+        ),
+        "Where {is_} the {noun}?",
+    ),
+)  # fmt: skip
+_COUNTED = 2
+_LIKE = re.compile(r"\b(?:like|as if|as though|as|than|without|would|could|might|if)\b")
+"""What stands before things that are not there."""
+
+_NO_THING_TEXT = (
+    "inches yards miles feet pounds crowns shillings pence guineas francs ounces steps"
+    " paces strokes spot speck glare shine smear foam sky skies light shadow weddings"
+    " inlaid lines sentences glow gleam haze cloud clouds stars rows pairs"
+)
+_NO_THING = frozenset(_NO_THING_TEXT.split())
+"""What is no thing that anybody counts or asks the colour of."""
+
+_SELDOM = 5
+_RARELY = 5
+_SHORTEST = 6
+"""Words of a sentence that says something."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Detail:
+    way: int
+    noun: str
+    told: str
+    place: Place
+
+
+def details(material: Material) -> Iterator[Draft]:
+    """Yield questions on a detail of a thing that comes up seldom, told once."""
+    by_noun: dict[tuple[int, str], list[_Detail]] = defaultdict(list)
+    for detail in _found(material):
+        by_noun[detail.way, stem_of(detail.noun)].append(detail)
+    for (way, stem), told in by_noun.items():
+        one = told[0]
+        known = may_be_noun(one.noun) and material.stems[stem] <= _SELDOM
+        if len(told) > 1 or not known or not _fits(one):
+            continue
+        is_ = "are" if is_plural(one.noun) else "is"
+        yield Draft(
+            Kind.FACT,
+            _DETAILS[way][1].format(noun=one.noun, is_=is_),
+            (one.place,),
+            MADE,
+            answer=f"{one.told[:1].upper()}{one.told[1:]}.",
+            about=(one.noun, str(way)),
+        )
+
+
+def together(material: Material) -> Iterator[Draft]:
+    """Yield questions on what somebody has to do with a thing, told in one sentence."""
+    named = {one.name: _pattern(material.forms(one)) for one in material.people()}
+    anybody = _pattern([f for one in material.people() for f in material.forms(one)])
+    for document in material.order.story:
+        text = material.texts.get(document, "")
+        for span in material.narration(document):
+            said = text[span.start : span.end]
+            if not anybody.search(said):
+                continue
+            names = [name for name, found in named.items() if found.search(said)]
+            if len(names) == 1 and len(WORD.findall(said)) >= _SHORTEST:
+                place = Place(document, span)
+                yield from _together(names[0], named[names[0]], place, material)
+
+
+def _together(
+    name: str, named: re.Pattern[str], place: Place, material: Material
+) -> Iterator[Draft]:
+    text = material.texts[place.document]
+    for topic in topics_in(text, place.span, material, rare=_RARELY):
+        before = text[place.span.start : topic.span.start]
+        if named.search(before) and not _LIKE.search(before):
+            yield Draft(
+                Kind.FACT,
+                f"What does {name} have to do with {topic.said}?",
+                (place,),
+                _TOGETHER,
+                answer=material.said(place),
+                about=(name, topic.stem),
+            )
+            return
+
+
+def _found(material: Material) -> Iterator[_Detail]:
+    for document in material.order.story:
+        text = material.texts.get(document, "")
+        for span in material.sentences.get(document, ()):
+            yield from _in(text, Place(document, span))
+
+
+def _in(text: str, place: Place) -> Iterator[_Detail]:
+    span: Span = place.span
+    if len(WORD.findall(text, span.start, span.end)) < _SHORTEST:
+        return
+    for way, (pattern, _) in enumerate(_DETAILS):
+        for found in pattern.finditer(text, span.start, span.end):
+            before = text[span.start : found.start()]
+            if found["noun"] not in VAGUE | BODY | _NO_THING and not _LIKE.search(
+                before
+            ):
+                told = " ".join(found["told"].split())
+                yield _Detail(way, found["noun"], told, place)
+
+
+def _fits(detail: _Detail) -> bool:
+    return detail.way != _COUNTED or is_plural(detail.noun)
+
+
+def _pattern(forms: list[str]) -> re.Pattern[str]:
+    either = "|".join(map(re.escape, forms)) or "(?!)"
+    titled = "".join(rf"(?<!{title} )" for title in ("Mr", r"Mr\.", "Mrs", r"Mrs\."))
+    return re.compile(rf"(?<!\w){titled}(?:{either})(?!\w)")

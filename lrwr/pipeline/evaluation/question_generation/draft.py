@@ -1,0 +1,82 @@
+"""A question as it is drafted, before it is chosen and its words are checked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from lrwr.pipeline.evaluation.question_generation.source_material import Material
+from lrwr.pipeline.evaluation.questions import Kind, Place, Question
+
+_ID_LENGTH = 10
+_SHORTEST = 12
+"""Characters below which words are no evidence of anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A question and the places that answer it.
+
+    `about` are whom and what it asks about, plain; no two chosen questions of a kind
+    ask about the same. `as_of` is a chapter's number, 0 for none; `spoilers` are what
+    answers only after it.
+    """
+
+    kind: Kind
+    text: str
+    places: tuple[Place, ...]
+    made: str
+    answer: str = ""
+    every: bool = False
+    about: tuple[str, ...] = ()
+    as_of: int = 0
+    spoilers: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Questions that were made; `remarks` are sentences on what could not be."""
+
+    questions: tuple[Question, ...]
+    remarks: tuple[str, ...] = ()
+
+
+def id_of(kind: Kind, text: str, as_of: str = "") -> str:
+    """Return a question's id: the same in every run, for the same words."""
+    told = "\n".join((kind.value, text, as_of) if as_of else (kind.value, text))
+    return f"{kind.value}-{sha256(told.encode()).hexdigest()[:_ID_LENGTH]}"
+
+
+def checked(draft: Draft, material: Material) -> Question | None:
+    """Return a draft as a question.
+
+    None if words that it rests on are too few, or stand twice in their file.
+    """
+    golds = [material.gold(place) for place in draft.places]
+    spoilers = [material.gold(place) for place in draft.spoilers]
+    known = [one for one in (*golds, *spoilers) if one and len(one.quote) >= _SHORTEST]
+    if len(known) < len(golds) + len(spoilers):
+        return None
+    text = material.worded(draft.text)
+    as_of = f"ch{draft.as_of}" if draft.as_of else ""
+    return Question(
+        id=id_of(draft.kind, text, as_of),
+        text=text,
+        gold=tuple(known[: len(golds)]),
+        every=draft.every,
+        as_of=as_of,
+        kind=draft.kind,
+        answer=draft.answer,
+        spoilers=tuple(known[len(golds) :]),
+        made=draft.made,
+    )
+
+
+def overlaps(places: Sequence[Place], used: Sequence[Place]) -> bool:
+    """Say whether two of these places share a character."""
+    return any(
+        one.document == other.document
+        and one.span.start < other.span.end
+        and other.span.start < one.span.end
+        for one in places
+        for other in used
+    )

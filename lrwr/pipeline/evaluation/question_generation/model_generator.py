@@ -1,0 +1,270 @@
+"""Making questions with a model: it asks, and every word it rests on is looked up."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import TypeAlias
+
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.query_terms import content_words, light_stem
+from lrwr.core.model.replies import NotAsAsked
+from lrwr.core.model.text import Span
+from lrwr.core.ports.chat_model import ChatModel
+from lrwr.pipeline.evaluation.question_generation import facts, prompts
+from lrwr.pipeline.evaluation.question_generation.draft import Draft, Made
+from lrwr.pipeline.evaluation.question_generation.generator import (
+    bounded,
+    families,
+    filled,
+)
+from lrwr.pipeline.evaluation.question_generation.sampling import Chooser, shares_of
+from lrwr.pipeline.evaluation.question_generation.source_material import Material
+from lrwr.pipeline.evaluation.questions import Kind, Place, Question, places_of
+
+Answered: TypeAlias = Callable[[str], Awaitable[bool]]
+"""Says whether the text seems to answer a question after all, by searching it."""
+
+PER_CALL = 4
+PASSAGES = 4
+"""Questions that are asked for in one call, and passages that are shown for them."""
+
+ROUNDS = 3
+"""How often calls are made anew for what is missing of a kind."""
+
+_LONG = 1800
+"""Characters of a passage, about; it ends with a sentence."""
+_REPEATED = 0.8
+"""The share of a quote's words that make a question a copy of it."""
+_FEWEST = 4
+"""Words of a quote below which a question may well hold them all."""
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What was asked for in vain, by reason."""
+
+    lost: Counter[str] = field(default_factory=Counter)
+    broken: str = ""
+
+    def told(self, kind: Kind, made: int, wanted: int) -> list[str]:
+        """Return sentences on what was lost, and why."""
+        told = [
+            f"Of questions of kind {kind.value}, {count} by the model {reason}."
+            for reason, count in sorted(self.lost.items())
+        ]
+        if self.broken:
+            told.append(f"The model failed: {self.broken}.")
+        if made < wanted:
+            told.append(
+                f"The model gave {made} of {wanted} questions of kind {kind.value};"
+                " templates fill up what is missing."
+            )
+        return told
+
+
+async def ask_for_questions(
+    chat: ChatModel,
+    material: Material,
+    number: int,
+    seed: int = 0,
+    *,
+    advance: Callable[[int], None],
+    answered: Answered | None = None,
+) -> Made:
+    """Have a model ask `number` questions, in the shares of `choosing.SHARES`.
+
+    Each quote must stand verbatim in the passage that it was shown, and once in the
+    file; a question that repeats it nearly whole is dropped, and so is one without an
+    answer for which `answered` finds one. Without `answered` nobody could tell, so
+    that share comes from templates, as does whatever the model fails to give; the
+    remarks say so, and count what was dropped. `advance` moves on by questions.
+    """
+    chooser, firsts = Chooser(material, seed), list(facts.firsts(material))
+    desk = _Desk(chat, material, Random(f"{seed}"), chooser, answered, firsts)
+    pools = families(material, seed)
+    questions: list[Question] = []
+    remarks: list[str] = []
+    for kind, wanted in shares_of(number).items():
+        own, said = await desk.ask(kind, wanted)
+        more = filled(desk.chooser, kind, pools[kind], wanted - len(own))
+        questions += [*own, *more.questions]
+        remarks += [*said, *more.remarks]
+        advance(wanted)
+    return Made(tuple(questions), tuple(remarks))
+
+
+@dataclass(frozen=True, slots=True)
+class _Desk:
+    """Where a model is asked, and its questions are checked."""
+
+    chat: ChatModel
+    material: Material
+    rng: Random
+    chooser: Chooser
+    answered: Answered | None
+    firsts: Sequence[Draft]
+
+    async def ask(self, kind: Kind, wanted: int) -> tuple[list[Question], list[str]]:
+        """Return at most `wanted` checked questions of a kind, and remarks."""
+        if kind is Kind.UNANSWERABLE and self.answered is None and wanted:
+            return [], [
+                "Nobody can search whether the text answers a question, so those"
+                " without an answer come from templates."
+            ]
+        tally = _Tally()
+        made: list[Question] = []
+        asked = Kind.FACT if kind is Kind.AS_OF else kind
+        for _ in range(ROUNDS):
+            missing = wanted - len(made)
+            if missing <= 0 or tally.broken:
+                break
+            calls = -(-missing // PER_CALL)
+            shown = [self._shown(asked) for _ in range(calls)]
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self._call(asked, p, tally)) for p in shown]
+            for task in tasks:
+                for draft in task.result():
+                    made += await self._accepted(draft, kind, made, wanted, tally)
+        return made, tally.told(kind, len(made), wanted)
+
+    async def _call(
+        self, kind: Kind, places: Sequence[Place], tally: _Tally
+    ) -> list[Draft]:
+        """Return what the model asks of some passages, with the places of its quotes."""
+        texts = [self._text(place) for place in places]
+        asking = prompts.messages(kind, texts, PER_CALL)
+        try:
+            reply = await self.chat.fill(asking, prompts.shape(kind))
+            asked = prompts.read(reply.text)
+        except ServiceUnavailable as problem:
+            tally.broken = str(problem).rstrip(".")
+            return []
+        except NotAsAsked:
+            tally.lost["were in a reply that could not be read"] += PER_CALL
+            return []
+        drafts = (self._draft(one, kind, places, tally) for one in asked)
+        return [draft for draft in drafts if draft is not None]
+
+    def _draft(
+        self,
+        asked: prompts.Asked,
+        kind: Kind,
+        places: Sequence[Place],
+        tally: _Tally,
+    ) -> Draft | None:
+        found = [self._found(place, quote, places) for place, quote in asked.quotes]
+        golds = tuple(place for place in found if place is not None)
+        reason = _fault(asked, kind, len(golds))
+        if reason:
+            tally.lost[reason] += 1
+            return None
+        name = next(
+            (p.name for p in self.material.people() if p.name in asked.question), ""
+        )
+        return Draft(
+            kind,
+            asked.question,
+            golds,
+            f"the model {self.chat.name}",
+            answer=asked.answer,
+            every=kind is Kind.SEVERAL or len(golds) > 1,
+            about=(name, asked.question.casefold()),
+        )
+
+    def _found(self, number: int, quote: str, places: Sequence[Place]) -> Place | None:
+        """Return where a quote stands in the passage that it is said to be from."""
+        if not 0 <= number < len(places):
+            return None
+        shown = places[number]
+        text = self.material.texts[shown.document]
+        standing = places_of(quote, shown.document, text)
+        inside = [one for one in standing if shown.span.holds(one.span)]
+        return inside[0] if len(standing) == 1 == len(inside) else None
+
+    async def _accepted(
+        self,
+        draft: Draft,
+        kind: Kind,
+        made: Sequence[Question],
+        wanted: int,
+        tally: _Tally,
+    ) -> list[Question]:
+        """Return the draft as a question in a list; empty if it does not do."""
+        if len(made) >= wanted:
+            return []
+        if kind is Kind.AS_OF:
+            known, unknown = bounded([draft], self.material, self.firsts)
+            before = sum(not one.gold for one in made)
+            ways = unknown if unknown and before * 2 <= len(made) else known
+            if not ways:
+                tally.lost["stand before the first chapter"] += 1
+                return []
+            draft = ways[0]
+        search = self.answered if kind is Kind.UNANSWERABLE else None
+        if search is not None and await search(draft.text):
+            tally.lost["turned out to have an answer"] += 1
+            return []
+        question = self.chooser.accepted(draft)
+        if question is None:
+            tally.lost["rest on words that others rest on, or on too few"] += 1
+        return [question] if question else []
+
+    def _shown(self, kind: Kind) -> list[Place]:
+        """Choose passages to ask about, of different chapters.
+
+        Those for questions on several passages, or on people, name the same person.
+        """
+        windows = list(_windows(self.material))
+        people = [one for one in self.material.people() if one.mentions > PASSAGES]
+        if people and kind in (Kind.SEVERAL, Kind.RELATIONSHIP):
+            name = self.rng.choice(people[:12])
+            forms = self.material.forms(name)
+            with_name = [w for w in windows if any(f in self._text(w) for f in forms)]
+            windows = with_name if len(with_name) >= PASSAGES else windows
+        self.rng.shuffle(windows)
+        chosen: dict[int, Place] = {}
+        for window in windows:
+            chosen.setdefault(self.material.chapter_of(window), window)
+        spread = list(chosen.values())
+        others = [window for window in windows if window not in spread]
+        return [*spread, *others][:PASSAGES]
+
+    def _text(self, place: Place) -> str:
+        return self.material.texts[place.document][place.span.start : place.span.end]
+
+
+def _windows(material: Material) -> Iterator[Place]:
+    """Yield the story in passages of whole sentences, none across a document."""
+    for document, spans in material.sentences.items():
+        start = end = None
+        for span in spans:
+            start = span.start if start is None else start
+            end = span.end
+            if end - start >= _LONG:
+                yield Place(document, Span(start, end))
+                start = None
+        if start is not None and end is not None:
+            yield Place(document, Span(start, end))
+
+
+def _fault(asked: prompts.Asked, kind: Kind, golds: int) -> str:
+    """Say why a question is no good; empty if nothing is wrong with it."""
+    if not asked.question.endswith("?") or len(asked.question) > prompts.LONGEST:
+        return "were no questions, or too long"
+    if kind is Kind.UNANSWERABLE:
+        return "came with an answer, and should have none" if asked.quotes else ""
+    if golds < len(asked.quotes) or not golds:
+        return "rested on words that do not stand there, or not once"
+    if kind is Kind.SEVERAL and golds < 2:
+        return "rested on one passage only"
+    if any(_repeats(asked.question, quote) for _, quote in asked.quotes):
+        return "repeated the text nearly whole"
+    return ""
+
+
+def _repeats(question: str, quote: str) -> bool:
+    said = {light_stem(word) for word in content_words(quote)}
+    asked = {light_stem(word) for word in content_words(question)}
+    return len(said) >= _FEWEST and len(said & asked) >= _REPEATED * len(said)

@@ -1,0 +1,218 @@
+"""What questions are made from: the story as it is known, and its own words."""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from lrwr.core.bible.projection import Knowledge, project
+from lrwr.core.bible.service import BibleService
+from lrwr.core.bible.values import Bible, CharacterProfile, Evidence
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.query_terms import WORD, light_stem, plain_word
+from lrwr.core.model.text import Span, SplitSentences
+from lrwr.core.retrieval.story import StoryOrder
+from lrwr.pipeline.evaluation.questions import Gold, Place, places_of
+
+SURE = frozenset({Certainty.CONFIRMED, Certainty.VERIFIED})
+"""What a question may rest on."""
+
+_HEADING = "#|<"
+"""Begins what is no sentence of the story's."""
+
+_INITIALS = 2
+"""Letters that are no name yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A manuscript as it is known.
+
+    `texts` are canonical, of story and notes alike. `sentences` are those of the
+    story's own words, in order, by document. `stems` counts the words of all texts by
+    `stem_of`, `words` holds them plain, and `nouns` the stems of those that stand as
+    nouns. `rare_names` are names of places and things that come up seldom.
+    """
+
+    bible: Bible
+    order: StoryOrder
+    texts: Mapping[DocumentId, str]
+    sentences: Mapping[DocumentId, Sequence[Span]]
+    stems: Mapping[str, int]
+    words: frozenset[str]
+    nouns: frozenset[str] = frozenset()
+    rare_names: tuple[str, ...] = ()
+
+    def said(self, place: Place) -> str:
+        """Return the words at a place, on one line."""
+        text = self.texts[place.document]
+        return " ".join(text[place.span.start : place.span.end].split())
+
+    def sentence_at(self, document: DocumentId, at: int) -> Place | None:
+        """Return the story's sentence that holds the character at `at`."""
+        spans = self.sentences.get(document, ())
+        index = bisect_right(spans, at, key=lambda span: span.start) - 1
+        if index < 0 or spans[index].end <= at:
+            return None
+        return Place(document, spans[index])
+
+    def chapter_of(self, place: Place) -> int:
+        """Return the number of the chapter that holds a place; -1 in a note."""
+        row = self.order.numbers.get(place.document, ())
+        chapters = self.order.outlines[place.document].chapters
+        for chapter, number in zip(chapters, row, strict=False):
+            if chapter.span.start <= place.span.start < chapter.span.end:
+                return number
+        return row[-1] if row else -1
+
+    def rank(self, place: Place) -> tuple[int, int]:
+        """Return what sorts places into story order; notes come first."""
+        story = self.order.story
+        own = story.index(place.document) if place.document in story else -1
+        return own, place.span.start
+
+    def people(self) -> list[CharacterProfile]:
+        """Return those who surely are in the story, by a name of their own."""
+        return [
+            one
+            for one in self.bible.characters
+            if one.certainty in SURE and _is_own(one.name)
+        ]
+
+    def forms(self, profile: CharacterProfile) -> list[str]:
+        """Return the names that mean this person and share no lone word with others.
+
+        A family's name alone may be anybody's of the family.
+        """
+        others = {
+            word
+            for one in self.bible.characters
+            if one.name != profile.name
+            for form in one.aliases
+            for word in form.name.split()
+        }
+        own = [form.name for form in profile.aliases if len(form.name) > _INITIALS]
+        named = [name for name in own if name[:1].isupper() and not name.isupper()]
+        return [name for name in named if name not in others]
+
+    def worded(self, text: str) -> str:
+        """Return a question with names as the text has them, not a list of names."""
+        for profile in self.bible.characters:
+            if profile.name in text and not self._stands(profile.name):
+                alike = (f.name for f in profile.aliases if self._stands(f.name))
+                whole = [f for f in alike if f.casefold() == profile.name.casefold()]
+                text = text.replace(profile.name, (*whole, profile.name)[0])
+        return text
+
+    def _stands(self, name: str) -> bool:
+        return any(name in text for text in self._story())
+
+    def _story(self) -> list[str]:
+        return [self.texts[one] for one in self.order.story if one in self.texts]
+
+    def gold(self, place: Place) -> Gold | None:
+        """Return the words at a place as gold; None unless they stand there alone."""
+        quote = self.said(place)
+        standing = places_of(quote, place.document, self.texts[place.document])
+        return Gold(place.document, quote) if len(standing) == 1 else None
+
+    def narration(self, document: DocumentId) -> Iterator[Span]:
+        """Yield the story's sentences in which nobody speaks, in order."""
+        spoken = sorted(
+            span
+            for quote in self.bible.quotes
+            if quote.evidence.document == document
+            for span in quote.evidence.spans
+        )
+        starts = [span.start for span in spoken]
+        for sentence in self.sentences.get(document, ()):
+            before = bisect_right(starts, sentence.end - 1) - 1
+            if before < 0 or spoken[before].end <= sentence.start:
+                yield sentence
+
+
+async def gather(bible: BibleService, split: SplitSentences) -> Material:
+    """Return what is known of a library's manuscript.
+
+    Raises:
+        SettingsProblem: The file of the writer's decisions is broken.
+        StoreProblem: The library cannot be read.
+    """
+    return material_of(await bible.knowledge(), split)
+
+
+def material_of(known: Knowledge, split: SplitSentences) -> Material:
+    """Return what questions are made from, of a story that is known already."""
+    from lrwr.pipeline.evaluation.question_generation.topics import RARE, nouns_of
+
+    bible = project(known)
+    texts = {document: kept.text for document, kept in known.texts.items()}
+    counts = Counter(
+        plain_word(word) for text in texts.values() for word in WORD.findall(text)
+    )
+    stems: Counter[str] = Counter()
+    for word, count in counts.items():
+        stems[stem_of(word)] += count
+    return Material(
+        bible=bible,
+        order=known.order,
+        texts=texts,
+        sentences={
+            document: _own_sentences(document, texts[document], known.order, split)
+            for document in known.order.story
+            if document in texts
+        },
+        stems=stems,
+        words=frozenset(counts),
+        nouns=nouns_of(texts.values()),
+        rare_names=tuple(
+            thing.name
+            for thing in bible.world
+            if thing.element_types
+            and thing.name[:1].isupper()
+            and sum(text.count(thing.name) for text in texts.values()) <= RARE
+        ),
+    )
+
+
+def stem_of(word: str) -> str:
+    """Return what a noun and its plural share."""
+    return light_stem(plain_word(word)).rstrip("e")
+
+
+def place_of(evidence: Evidence) -> Place:
+    """Return the first stretch of words that something rests on."""
+    return Place(evidence.document, evidence.spans[0])
+
+
+def _own_sentences(
+    document: DocumentId, text: str, order: StoryOrder, split: SplitSentences
+) -> tuple[Span, ...]:
+    parts = [
+        part
+        for chapter in order.outlines[document].chapters
+        for scene in chapter.scenes
+        for part in scene.parts
+    ]
+    return tuple(
+        Span(part.start + one.start, part.start + one.end)
+        for part in sorted(parts)
+        for one in split(text[part.start : part.end])
+        if text[part.start + one.start] not in _HEADING
+    )
+
+
+def _is_own(name: str) -> bool:
+    """Say whether a name is more than what anybody might be called."""
+    words = name.split()
+    capital = all(word[:1].isupper() for word in words)
+    return capital and words[-1].casefold() not in _ANYBODY
+
+
+_ANYBODY_TEXT = (
+    "mother father mamma papa mama mum mummy dad daddy sir madam lord lady king queen"
+    " uncle aunt doctor captain duchess duke driver nurse sister brother master"
+    " mistress miss god man woman boy girl"
+)
+_ANYBODY = frozenset(_ANYBODY_TEXT.split())

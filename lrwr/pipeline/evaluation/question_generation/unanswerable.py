@@ -1,0 +1,196 @@
+"""Questions that the text does not answer, and how that is made sure.
+
+A question of the list asks after something that no text of the library has a word
+for. The others ask what somebody says of a thing which comes up only in chapters that
+do not name them.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from random import Random
+
+from lrwr.core.bible.values import CharacterProfile
+from lrwr.pipeline.evaluation.question_generation.draft import Draft
+from lrwr.pipeline.evaluation.question_generation.quotes import Saying
+from lrwr.pipeline.evaluation.question_generation.source_material import Material
+from lrwr.pipeline.evaluation.questions import Kind
+
+NO_WORD = "a word that the text does not hold"
+NOT_THERE = "a thing that comes up where its speaker does not"
+
+MAIN = 12
+"""How many of the most mentioned are asked about."""
+_WELL_KNOWN = 8
+"""Mentions of somebody who would have been noticed."""
+_SHORT = 3
+"""Letters of a word below which it must stand alone to count; see `holds`."""
+
+ABSENT = (
+    ("Which instrument does {0} play?", "instrument violin fiddle piano flute guitar cello harp trumpet organ banjo play"),
+    ("What is the name of {0}’s dog?", "dog hound puppy terrier spaniel"),
+    ("Which university did {0} attend?", "university college undergraduate"),
+    ("What is {0} allergic to?", "allerg"),
+    ("Which stamps does {0} collect?", "stamp collector philatel"),
+    ("What tattoo does {0} have?", "tattoo"),
+    ("Which sport was {0} good at as a child?", "sport cricket football tennis rugby"),
+    ("How many grandchildren does {0} have?", "grandchild grandson granddaughter"),
+    ("Who is {0}’s godfather?", "godfather godmother godson godparent godchild"),
+    ("What does {0} order at the restaurant?", "restaurant"),
+    ("Who taught {0} to swim?", "swim swam"),
+    ("How does {0} lose the game of chess?", "chess checkmate"),
+    ("What does the fortune-teller predict for {0}?", "fortune-teller gypsy gipsy palmist"),
+    ("Which newspaper does {0} write for?", "newspaper journalist"),
+    ("When did {0} have the measles?", "measles"),
+    ("What does {0} keep in the attic?", "attic garret"),
+    ("What does {0} find in the cellar?", "cellar"),
+    ("Who gave {0} the telescope?", "telescope spyglass"),
+    ("Who inherits {0}’s vineyard?", "vineyard"),
+    ("What does {0} grow in the greenhouse?", "greenhouse hothouse glasshouse"),
+    ("Who takes the photograph of {0}?", "photograph camera"),
+    ("What does {0} say over the telephone?", "telephone"),
+    ("What is {0}’s parrot called?", "parrot"),
+    ("How much does {0} win in the casino?", "casino roulette"),
+    ("What does {0} knit for {1}?", "knit"),
+    ("What cake does {0} bake for {1}?", "bake baking"),
+    ("Since when does {0} stammer?", "stammer stutter"),
+    ("What did {0} get the medal for?", "medal"),
+    ("What is engraved in {0}’s wedding ring?", "engrav wedding-ring"),
+    ("Where was {0} baptised?", "baptis baptiz christen"),
+    ("Who wins the duel between {0} and {1}?", "duel"),
+    ("Where do {0} and {1} spend their honeymoon?", "honeymoon"),
+    ("Why was {0} expelled from school?", "expel expulsion"),
+    ("Which prize does {0} win at the fair?", "prize"),
+    ("What was {0}’s grandmother called?", "grandmother grandmama granny grandma"),
+    ("Which train does {0} miss?", "train railway locomotive"),
+    ("What colour is {0}’s umbrella?", "umbrella parasol"),
+    ("What does {0} see in the museum?", "museum"),
+    ("How does {0} get out of prison?", "prison jail gaol"),
+    ("In which regiment did {0} serve?", "regiment"),
+    ("What is the name of {0}’s twin?", "twin twins"),
+    ("Where is {0} when the earthquake comes?", "earthquake"),
+    ("Whom does {0} shoot with the pistol?", "pistol revolver gun rifle musket"),
+    ("Who forges {0}’s signature?", "forge forger forgery"),
+    ("What is in the telegram to {0}?", "telegram telegraph"),
+    ("What does {0} go to the masquerade as?", "masquerade"),
+    ("Why does {0} sell the farm?", "farm"),
+    ("How many beehives does {0} keep?", "beehive bee bees hive"),
+    ("Which hospital does {0} work at?", "hospital"),
+    ("Which lullaby does {0} know?", "lullaby lullabies"),
+    ("Which mountain does {0} climb?", "mountain"),
+    ("What does the locksmith open for {0}?", "locksmith"),
+    ("How long is {0} in quarantine?", "quarantine"),
+    ("What does {0} trade the goat for?", "goat"),
+    ("Who is {0}’s stepmother?", "stepmother stepfather stepson stepdaughter"),
+    ("How did {0} break an ankle?", "ankle"),
+    ("What does {0} write in the diary?", "diary diaries"),
+    ("Where is {0}’s birthmark?", "birthmark"),
+    ("Where did {0} learn to skate?", "skate skating"),
+    ("Who gave {0} the compass?", "compass"),
+    ("What does {0} plant in the orchard?", "orchard"),
+    ("Who breaks {0}’s spectacles?", "spectacles eyeglass"),
+    ("Which verdict does the jury give on {0}?", "jury juror verdict"),
+    ("What does {0} confess to the priest?", "priest"),
+    ("What did {0} pay the pawnbroker?", "pawn"),
+    ("Who wins the sack race, {0} or {1}?", "sack"),
+    ("What does {0} keep in the aquarium?", "aquarium goldfish"),
+    ("How did {0} learn to juggle?", "juggl"),
+    ("Which bridge did {0} design?", "architect engineer"),
+    ("What does {0} bring back from Iceland?", "iceland"),
+    ("Whom does {0} vote for?", "vote voting ballot election"),
+    ("What is the password that {0} gives {1}?", "password watchword"),
+    ("How many kittens does {0} drown?", "kitten"),
+    ("What does {0} do with the inheritance?", "inherit"),
+    ("Which puzzle does {0} solve for {1}?", "puzzle riddle"),
+    ("Who finds {0}’s lost glove?", "glove"),
+    ("What does {0} say about the eclipse?", "eclipse"),
+    ("What does {0} buy at the auction?", "auction"),
+    ("Why does {0} set the barn on fire?", "barn"),
+    ("Where does {0} bury the treasure?", "treasure"),
+)  # fmt: skip
+"""What is asked, with words none of which, nor any that begins with them, may stand."""
+
+
+def unheld(material: Material, rng: Random) -> Iterator[Draft]:
+    """Yield questions of the list that the text has no word for, each of one person."""
+    names = [one.name for one in material.people()[:MAIN]]
+    if not names:
+        return
+    free = [
+        pattern
+        for pattern, words in ABSENT
+        if not any(holds(material, word) for word in words.split())
+    ]
+    rng.shuffle(free)
+    for number, pattern in enumerate(free):
+        who = names[number % len(names)]
+        others = [one for one in names if one != who]
+        if "{1}" in pattern and not others:
+            continue
+        text = pattern.format(who, rng.choice(others) if others else "")
+        yield Draft(Kind.UNANSWERABLE, text, (), NO_WORD, about=(who, pattern))
+
+
+def unsaid(
+    material: Material, sayings: Sequence[Saying], rng: Random
+) -> Iterator[Draft]:
+    """Yield questions on what somebody says of a thing that they never come near."""
+    near = _near(material)
+    well_known = [one for one in material.people() if one.mentions >= _WELL_KNOWN]
+    well_known = [one for one in well_known if not one.narrator]
+    order = sorted(sayings, key=lambda one: material.rank(one.place))
+    rng.shuffle(order)
+    for saying in order:
+        chapters = _chapters_with(saying.topic.stem, material)
+        away = [one for one in well_known if not near[one.name] & chapters]
+        if not away:
+            continue
+        who = rng.choice(away).name
+        text = f"What does {who} say about {saying.topic.said}?"
+        about = (who, saying.topic.stem)
+        yield Draft(Kind.UNANSWERABLE, text, (), NOT_THERE, about=about)
+
+
+def holds(material: Material, word: str) -> bool:
+    """Say whether a text has a word, or one that begins with it.
+
+    A word of three letters or fewer counts alone and with an s only.
+    """
+    if len(word) <= _SHORT:
+        return bool({word, f"{word}s"} & material.words)
+    whole = material.words
+    return any(one.startswith(word) or f"-{word}" in one for one in whole)
+
+
+def _near(material: Material) -> dict[str, set[tuple[str, int]]]:
+    """Return the chapters that name each person by any form of the name."""
+    near: dict[str, set[tuple[str, int]]] = defaultdict(set)
+    for profile in material.people():
+        named = _named(profile)
+        for chapter, text in _chapters(material):
+            if named.search(text):
+                near[profile.name].add(chapter)
+    return near
+
+
+def _named(profile: CharacterProfile) -> re.Pattern[str]:
+    """Return what finds any word of any name of somebody: rather too much."""
+    words = {word for form in profile.aliases for word in form.name.split()}
+    told = sorted(word for word in words if word[:1].isupper() and len(word) > 2)
+    either = "|".join(map(re.escape, told)) or "(?!)"
+    return re.compile(rf"(?<!\w)(?:{either})(?!\w)")
+
+
+def _chapters(material: Material) -> Iterator[tuple[tuple[str, int], str]]:
+    for document, chapter, _ in material.order.told():
+        text = material.texts.get(document, "")
+        span = chapter.span
+        yield (document, span.start), text[span.start : span.end]
+
+
+def _chapters_with(stem: str, material: Material) -> set[tuple[str, int]]:
+    found = re.compile(rf"\b{re.escape(stem)}", re.IGNORECASE)
+    notes = set(material.texts) - set(material.order.story)
+    if any(found.search(material.texts[note]) for note in notes):
+        return {place for place, _ in _chapters(material)}
+    return {place for place, text in _chapters(material) if found.search(text)}

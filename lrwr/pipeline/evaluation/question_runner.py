@@ -1,0 +1,77 @@
+"""Putting questions whose answers are known to a library."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.errors import NotFound
+from lrwr.core.ports.record_store import PassageStore
+from lrwr.core.retrieval.confidence import FIRST
+from lrwr.core.retrieval.service import PassageFinder, SearchRequest
+from lrwr.core.retrieval.story import StoryOrder, parse_horizon
+from lrwr.pipeline.evaluation.calibration import Example
+from lrwr.pipeline.evaluation.gold_spans import places_in
+from lrwr.pipeline.evaluation.questions import (
+    Question,
+    holds,
+)
+
+
+@dataclass(slots=True)
+class Asked:
+    """What searching for questions showed, by how their passages were ranked.
+
+    `remarks` are sentences on questions that were left out.
+    """
+
+    examples: defaultdict[str, list[Example]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    remarks: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Puts questions to one library, as it stands."""
+
+    finder: PassageFinder
+    store: PassageStore
+    pipeline: Pipeline
+    order: StoryOrder
+
+    async def ask(
+        self, questions: Sequence[Question], advance: Callable[[int], None]
+    ) -> Asked:
+        """Search for each question, and see whether the first passages hold it.
+
+        A question whose quote is no longer there, or that nothing is found for, is
+        left out, and a remark says so.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        asked = Asked()
+        for question in questions:
+            try:
+                await self._one(question, asked)
+            except NotFound as problem:
+                asked.remarks.append(f"Left out {question.id}: {problem}.")
+            advance(1)
+        return asked
+
+    async def _one(self, question: Question, asked: Asked) -> None:
+        gold = [await places_in(self.store, self.order, o) for o in question.gold]
+        request = SearchRequest(question.text, self.pipeline, FIRST)
+        if question.as_of:
+            horizon = parse_horizon(question.as_of, self.order)
+            request = replace(request, horizon=horizon)
+        result = await self.finder.find(request, self.order)
+        judged = result.judgement
+        if judged is None or judged.signals is None:
+            raise NotFound("nothing is found for it")
+        first = [passage.chunk for passage in result.passages]
+        found = holds(first, gold, every=question.every)
+        asked.examples[judged.ranking].append(
+            Example(question.group, judged.signals, found, question.answerable)
+        )

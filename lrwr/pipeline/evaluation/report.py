@@ -1,0 +1,295 @@
+"""What a run says: each arm by itself, arms against each other, and what went wrong."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import ceil
+
+from lrwr.pipeline.evaluation.comparison import (
+    HEADLINE,
+    LEAST,
+    Comparison,
+    KindRow,
+    by_kind,
+    compared,
+)
+from lrwr.pipeline.evaluation.intervals import Mean, mean_of
+from lrwr.pipeline.evaluation.judgements import MOST_FAILED, is_a_try
+from lrwr.pipeline.evaluation.outcomes import Outcome
+from lrwr.pipeline.evaluation.plan import Matched, Run, matched
+from lrwr.pipeline.evaluation.questions import Kind
+
+MISSES_ALL = "hit@10"
+"""The figure that says whether an arm finds anything at all."""
+ALWAYS = ("resolved", "quotes")
+"""Figures that are 1.0 where all is well."""
+NEVER = ("leak", "answer_leak")
+"""Figures that are 0.0 where all is well."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArmReport:
+    """One arm by itself.
+
+    `means` are by figure, of the questions that have it; `failed` says how many did
+    not get it, and `worthless` figures failed so often that their mean is no mean.
+    `half` and `most` are seconds in which half of the questions were searched, and 19
+    of 20; None where none was.
+    """
+
+    name: str
+    told: str
+    questions: int
+    means: Mapping[str, Mean]
+    failed: Mapping[str, int]
+    worthless: frozenset[str]
+    half: float | None = None
+    most: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """Something that is not as it must be: in an arm, so many of so many questions.
+
+    `reason` is one that was given, empty where none was. Of failures `figure` names
+    all that failed alike, and they are counted in tries.
+    """
+
+    arm: str
+    figure: str
+    questions: int
+    of: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a run says. `headline` is the figure that was named before it was run.
+
+    `pairs` are the arms that are compared, each with its comparisons, the headline
+    first; `steps` are those of a ladder, one figure each.
+    """
+
+    run: Run
+    headline: str
+    figures: tuple[str, ...]
+    arms: tuple[ArmReport, ...]
+    kinds: Mapping[str, tuple[KindRow, ...]]
+    pairs: tuple[tuple[Comparison, ...], ...]
+    steps: tuple[Comparison, ...]
+    alarms: tuple[Alarm, ...]
+
+
+def report_of(
+    run: Run, *, pairs: Sequence[tuple[str, str]], ladder: Sequence[str] = ()
+) -> Report:
+    """Return what a run says, as far as it has come.
+
+    `pairs` are names of arms to compare, the second against the first; `ladder` those
+    of arms each of which does more than the one before. Arms that are not in the run
+    are passed over.
+    """
+    headline = headline_of(run.plan.budgets)
+    by_arm = {arm.name: _outcomes(run, arm.name) for arm in run.plan.arms}
+    there = {name: outcomes for name, outcomes in by_arm.items() if outcomes}
+    figures = _figures(run.outcomes, headline)
+    groups = {one.id: one.group for one in run.plan.questions}
+
+    def against(a: str, b: str, names: Sequence[str]) -> tuple[Comparison, ...]:
+        return tuple(
+            compared(
+                there[a],
+                there[b],
+                names,
+                groups=groups,
+                headline=headline,
+                seed=run.plan.seed,
+            )
+        )
+
+    both = [(a, b) for a, b in pairs if a in there and b in there]
+    climbed = [name for name in ladder if name in there]
+    arms = tuple(
+        _arm(arm.name, arm.told, there[arm.name], groups, run.plan.seed)
+        for arm in run.plan.arms
+        if arm.name in there
+    )
+    return Report(
+        run=run,
+        headline=headline,
+        figures=figures,
+        arms=arms,
+        kinds={name: tuple(by_kind(there, name)) for name in (headline,)},
+        pairs=tuple(against(a, b, figures) for a, b in both),
+        steps=tuple(
+            one for a, b in pairwise(climbed) for one in against(a, b, [headline])
+        ),
+        alarms=tuple(
+            alarm for name, own in there.items() for alarm in _alarms(name, own)
+        ),
+    )
+
+
+def headline_of(budgets: Sequence[int]) -> str:
+    """Return the figure that is named before anything is seen: that of 1,000 tokens,
+    or of the middle budget where there is no such."""
+    wanted = int(HEADLINE.partition("@")[2])
+    ordered = sorted(budgets)
+    budget = wanted if wanted in ordered else ordered[(len(ordered) - 1) // 2]
+    return f"recall@{budget}"
+
+
+def _outcomes(run: Run, arm: str) -> tuple[Outcome, ...]:
+    return tuple(one for one in run.outcomes if one.arm == arm)
+
+
+def _figures(outcomes: Sequence[Outcome], headline: str) -> tuple[str, ...]:
+    """Return every figure that any outcome has or lacks, the headline first."""
+    names = dict.fromkeys(
+        name for one in outcomes for name in (*one.figures, *one.failed)
+    )
+    kept = [name for name in names if name != headline and not is_a_try(name)]
+    return (headline, *kept) if headline in names else tuple(kept)
+
+
+def _arm(
+    name: str,
+    told: str,
+    outcomes: Sequence[Outcome],
+    groups: Mapping[str, str],
+    seed: int,
+) -> ArmReport:
+    means, failed, worthless = {}, {}, set()
+    for figure in _figures(outcomes, ""):
+        got = [one for one in outcomes if figure in one.figures]
+        lost = _lost(outcomes, figure)
+        if got:
+            values = [one.figures[figure] for one in got]
+            own = [groups[one.question] for one in got]
+            means[figure] = mean_of(values, own, seed=seed)
+        if lost:
+            failed[figure] = len(lost)
+        if _tries_failed(outcomes, figure) > MOST_FAILED:
+            worthless.add(figure)
+    seconds = sorted(_values(outcomes, "seconds"))
+    return ArmReport(
+        name=name,
+        told=told,
+        questions=len(outcomes),
+        means=means,
+        failed=failed,
+        worthless=frozenset(worthless),
+        half=_at(seconds, 0.5),
+        most=_at(seconds, 0.95),
+    )
+
+
+def _at(ordered: Sequence[float], share: float) -> float | None:
+    """Return the value that so large a share of values does not exceed."""
+    if not ordered:
+        return None
+    return ordered[min(len(ordered) - 1, ceil(share * len(ordered)) - 1)]
+
+
+def _lost(outcomes: Sequence[Outcome], figure: str) -> list[Outcome]:
+    return [one for one in outcomes if figure in one.failed]
+
+
+def _tries_failed(outcomes: Sequence[Outcome], figure: str) -> float:
+    """Return the share of what was tried for a figure that failed.
+
+    Where single tries are kept, each counts.
+    """
+    good = bad = 0
+    for one in outcomes:
+        tries = [n for n in (*one.figures, *one.failed) if n.startswith(f"{figure}#")]
+        names = tries or [figure]
+        good += sum(name in one.figures for name in names)
+        bad += sum(name in one.failed for name in names)
+    return bad / (good + bad) if good + bad else 0.0
+
+
+def _alarms(arm: str, outcomes: Sequence[Outcome]) -> Iterator[Alarm]:
+    """Yield what is not as it must be, the gravest first."""
+    for figure in NEVER:
+        values = _values(outcomes, figure)
+        if bad := sum(value > 0 for value in values):
+            yield Alarm(arm, figure, bad, len(values))
+    invented = _values(outcomes, "invented")
+    if bad := sum(value > 0 for value in invented):
+        yield Alarm(arm, "invented", bad, len(invented))
+    for figure in ALWAYS:
+        values = _values(outcomes, figure)
+        if bad := sum(value < 1 for value in values):
+            yield Alarm(arm, figure, bad, len(values))
+    hits = _values(outcomes, MISSES_ALL)
+    if len(hits) >= LEAST and not any(hits):
+        yield Alarm(arm, MISSES_ALL, len(hits), len(hits))
+    yield from _failures(arm, outcomes)
+
+
+def _failures(arm: str, outcomes: Sequence[Outcome]) -> Iterator[Alarm]:
+    """Yield what failed; figures that failed alike, and for one reason, are one."""
+    alike: dict[tuple[int, int, str], list[str]] = {}
+    for figure in _figures(outcomes, ""):
+        tried = [why for one in outcomes for why in _tried(one, figure)]
+        if bad := [why for why in tried if why]:
+            key = (len(bad), len(tried), max(set(bad), key=bad.count))
+            alike.setdefault(key, []).append(figure)
+    for (number, of, reason), figures in alike.items():
+        yield Alarm(arm, ", ".join(figures), number, of, reason)
+
+
+def _tried(outcome: Outcome, figure: str) -> list[str]:
+    """Return for each try of a figure why it failed, empty where it did not."""
+    names = [*outcome.figures, *outcome.failed]
+    tries = [one for one in names if one.startswith(f"{figure}#")]
+    own = tries or [figure] * (figure in names)
+    return [outcome.failed.get(name, "") for name in own]
+
+
+def _values(outcomes: Sequence[Outcome], figure: str) -> list[float]:
+    return [one.figures[figure] for one in outcomes if figure in one.figures]
+
+
+def kinds_asked(run: Run) -> list[tuple[Kind, int]]:
+    """Return how many questions of each kind a run asks, in the order of the kinds."""
+    asked = [one.kind for one in run.plan.questions]
+    return [(kind, asked.count(kind)) for kind in Kind if kind in asked]
+
+
+@dataclass(frozen=True, slots=True)
+class Across:
+    """What two runs say of each arm that both have, the second against the first."""
+
+    matched: Matched
+    arms: tuple[tuple[Comparison, ...], ...]
+
+
+def across(one: Run, other: Run) -> Across:
+    """Compare two runs; without questions in common nothing is compared."""
+    found = matched(one, other)
+    before, after = found.outcomes
+    names = [arm.name for arm in one.plan.arms]
+    groups = {asked.id: asked.group for asked in one.plan.questions}
+    headline = headline_of(one.plan.budgets)
+    arms = []
+    for name in names:
+        a, b = _of(before, name, "then"), _of(after, name, "now")
+        if a and b:
+            shared = [
+                figure for figure in _across_figures(a) if figure in _across_figures(b)
+            ]
+            arms.append(tuple(compared(a, b, shared, groups=groups, headline=headline)))
+    return Across(found, tuple(arms))
+
+
+def _of(outcomes: Sequence[Outcome], arm: str, when: str) -> list[Outcome]:
+    return [replace(one, arm=f"{arm} {when}") for one in outcomes if one.arm == arm]
+
+
+def _across_figures(outcomes: Sequence[Outcome]) -> list[str]:
+    names = dict.fromkeys(
+        name for one in outcomes for name in (*one.figures, *one.failed)
+    )
+    return [name for name in names if not is_a_try(name)]

@@ -1,0 +1,98 @@
+"""What a writer does to questions: keep them, drop them, put them in other words."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from lrwr.core.model.errors import NotFound, SettingsProblem
+from lrwr.pipeline.evaluation.question_generation.merger import APPROVED, is_reviewed
+from lrwr.pipeline.evaluation.questions import WRITER, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far a review has come: how many were kept or edited, dropped, and are left."""
+
+    kept: int
+    dropped: int
+    waiting: int
+
+
+def kept(question: Question) -> Question:
+    """Return a question that the writer says is good; one that was dropped is back."""
+    if question.made == WRITER or question.made.endswith(APPROVED):
+        return replace(question, dropped=False)
+    return replace(question, made=f"{question.made}{APPROVED}", dropped=False)
+
+
+def dropped(question: Question) -> Question:
+    """Return a question that the writer does not want asked."""
+    return replace(question, dropped=True)
+
+
+def edited(question: Question, *, text: str = "", answer: str = "") -> Question:
+    """Return a question in the writer's words; what is empty stays as it is.
+
+    Its id stays, so that making questions again does not bring it back as it was. It
+    counts as the writer's from then on.
+
+    Raises:
+        SettingsProblem: Nothing is to be changed.
+    """
+    said = " ".join(text.split()) or question.text
+    told = " ".join(answer.split()) or question.answer
+    if (said, told) == (question.text, question.answer):
+        raise SettingsProblem(
+            f"Nothing is changed in {question.id}",
+            hint="Give other words for the question, or for its answer.",
+        )
+    return replace(question, text=said, answer=told, made=WRITER, dropped=False)
+
+
+def changed(
+    questions: Sequence[Question], id_: str, change: Callable[[Question], Question]
+) -> list[Question]:
+    """Return all questions in their order, one of them changed.
+
+    Raises:
+        NotFound: No question, or more than one, is called `id_`.
+        SettingsProblem: The change says so.
+    """
+    one = question_called(id_, questions)
+    return [change(other) if other is one else other for other in questions]
+
+
+def question_called(id_: str, questions: Sequence[Question]) -> Question:
+    """Return the question whose id is `id_`, or begins or ends with it.
+
+    Raises:
+        NotFound: None is called so, or several are.
+    """
+    wanted = id_.strip().casefold()
+    same = [one for one in questions if one.id.casefold() == wanted]
+    near = [
+        one
+        for one in questions
+        if (wanted and one.id.casefold().startswith(wanted))
+        or (wanted and one.id.casefold().endswith(wanted))
+    ]
+    fits = same or near
+    if len(fits) == 1:
+        return fits[0]
+    if fits:
+        names = ", ".join(one.id for one in fits[:4])
+        raise NotFound(f"Several questions are called {id_}: {names}", hint="Say more.")
+    raise NotFound(
+        f"No question is called {id_}", hint="`lrwr eval review` lists them all."
+    )
+
+
+def waiting(questions: Sequence[Question]) -> list[Question]:
+    """Return the questions that the writer has not looked at, in order."""
+    return [one for one in questions if not is_reviewed(one)]
+
+
+def standing(questions: Sequence[Question]) -> Standing:
+    """Return how far a review has come."""
+    gone = sum(one.dropped for one in questions)
+    left = len(waiting(questions))
+    return Standing(len(questions) - gone - left, gone, left)

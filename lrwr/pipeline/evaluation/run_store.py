@@ -1,0 +1,217 @@
+"""Runs of an evaluation, kept in a folder each: listed, read, begun and removed."""
+
+import json
+import math
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lrwr.core.model.errors import NotFound, StoreProblem
+from lrwr.core.settings.library import write_private
+from lrwr.pipeline.evaluation.plan import Line, Plan, Run, Told, as_told
+from lrwr.pipeline.evaluation.questions import Question, read_questions, written
+
+ASKED, QUESTIONS, OUTCOMES = "run.json", "questions.jsonl", "outcomes.jsonl"
+
+_FORMAT = 1
+_ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}(?:-[0-9]+)?")
+
+
+def runs(folder: Path) -> list[Run]:
+    """Return the runs that can be read, the newest first."""
+    names = sorted((one.name for one in _folders(folder)), reverse=True)
+    found = []
+    for name in names:
+        try:
+            found.append(load(folder, name))
+        except (NotFound, StoreProblem):
+            continue
+    return sorted(found, key=lambda run: (run.made, run.id), reverse=True)
+
+
+def latest(folder: Path) -> Run:
+    """Return the newest run.
+
+    Raises:
+        NotFound: There is none.
+    """
+    found = runs(folder)
+    if not found:
+        raise NotFound("Nothing was evaluated here", hint="Run `lrwr eval` first.")
+    return found[0]
+
+
+def load(folder: Path, run: str) -> Run:
+    """Return a run by its id, or by the beginning of it that no other has.
+
+    Raises:
+        NotFound: There is no such run, or more than one.
+        StoreProblem: It cannot be read.
+    """
+    place = _place(folder, run)
+    try:
+        told = json.loads((place / ASKED).read_text(encoding="utf-8"))
+        text = (place / QUESTIONS).read_text(encoding="utf-8")
+        plan = _plan(told, read_questions(text, f"{place.name}/{QUESTIONS}"))
+        return Run(place.name, float(told["made"]), plan, tuple(_lines(place)))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StoreProblem(
+            f"The run {place.name} cannot be read",
+            hint=f"Remove it: delete the folder {place}",
+        ) from error
+
+
+def remove(folder: Path, run: str) -> str:
+    """Forget a run and return its id; `NotFound` as for `load`.
+
+    Raises:
+        StoreProblem: Its files cannot be removed.
+    """
+    place = _place(folder, run)
+    with _as_store_problem(place):
+        shutil.rmtree(place)
+    return place.name
+
+
+def begin(folder: Path, plan: Plan, now: float) -> Run:
+    """Return the newest run of this plan that is not complete, or a new one.
+
+    Raises:
+        StoreProblem: The folder cannot be written.
+    """
+    for run in runs(folder):
+        if not run.complete and run.plan.fingerprint == plan.fingerprint:
+            return run
+    with _as_store_problem(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for left in _begun(folder):  # a run that ended before it began
+            shutil.rmtree(left)
+        place = _new_place(folder, plan, now)
+        told = {"format": _FORMAT, "made": now, **as_told(plan)}
+        write_private(place / QUESTIONS, written(plan.questions))
+        (place / OUTCOMES).touch(mode=0o600)
+        write_private(place / ASKED, json.dumps(told, indent=2) + "\n")
+    return Run(place.name, now, plan, ())
+
+
+class Recording:
+    """Adds lines to a run; each is there whole or, after a crash, not at all."""
+
+    def __init__(self, folder: Path, run: Run) -> None:
+        self._path = folder / run.id / OUTCOMES
+        with _as_store_problem(self._path):
+            _cut_torn(self._path)
+
+    def add(self, lines: Sequence[Line]) -> None:
+        """Write lines behind those that are there.
+
+        Raises:
+            StoreProblem: They cannot be written.
+        """
+        text = "".join(
+            json.dumps(asdict(line), ensure_ascii=False, allow_nan=False) + "\n"
+            for line in lines
+        )
+        with _as_store_problem(self._path), self._path.open("ab") as file:
+            file.write(text.encode("utf-8", "replace"))
+
+
+def _plan(told: Mapping[str, object], questions: Sequence[Question]) -> Plan:
+    arms, parts, budgets, models = (
+        told[name] for name in ("arms", "parts", "budgets", "models")
+    )
+    if told["format"] != _FORMAT or not isinstance(models, dict):
+        raise ValueError("another format")
+    if not all(isinstance(one, list) for one in (arms, parts, budgets)):
+        raise ValueError("no lists")
+    return Plan(
+        questions=tuple(questions),
+        arms=tuple(Told(**arm) for arm in arms),  # type: ignore[attr-defined]
+        parts=tuple(Told(**part) for part in parts),  # type: ignore[attr-defined]
+        budgets=tuple(int(one) for one in budgets),  # type: ignore[attr-defined]
+        library=str(told["library"]),
+        lrwr=str(told["lrwr"]),
+        seed=int(str(told["seed"])),
+        models={str(use): str(name) for use, name in models.items()},
+    )
+
+
+def _lines(place: Path) -> Iterator[Line]:
+    """Yield each line once; what a crash has torn is passed over."""
+    path, seen = place / OUTCOMES, set()
+    content = path.read_bytes() if path.exists() else b""
+    for row in content.split(b"\n")[:-1]:
+        try:
+            line = _line(json.loads(row))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue
+        if line.pair not in seen:
+            seen.add(line.pair)
+            yield line
+
+
+def _line(told: Mapping[str, object]) -> Line:
+    figures, failed = told["figures"], told["failed"]
+    if not isinstance(figures, dict) or not isinstance(failed, dict):
+        raise TypeError("no figures")
+    names = ("arm", "question", "part", "key", "first")
+    arm, question, part, key, first = (str(told[name]) for name in names)
+    numbers = {str(name): float(value) for name, value in figures.items()}
+    if not all(map(math.isfinite, numbers.values())):
+        raise ValueError("no number")
+    reasons = {str(name): str(why) for name, why in failed.items()}
+    return Line(arm, question, part, key, numbers, reasons, first)
+
+
+def _cut_torn(path: Path) -> None:
+    content = path.read_bytes() if path.exists() else b""
+    whole = content.rfind(b"\n") + 1
+    if whole < len(content):
+        with path.open("r+b") as file:
+            file.truncate(whole)
+
+
+def _folders(folder: Path) -> Iterator[Path]:
+    if folder.is_dir():
+        for one in folder.iterdir():
+            if _ID.fullmatch(one.name) and one.is_dir() and not one.is_symlink():
+                yield one
+
+
+def _begun(folder: Path) -> list[Path]:
+    return [one for one in _folders(folder) if not (one / ASKED).exists()]
+
+
+def _place(folder: Path, run: str) -> Path:
+    fits = [one for one in _folders(folder) if run and one.name.startswith(run)]
+    exact = [one for one in fits if one.name == run] or fits
+    if len(exact) != 1:
+        which = "There is no run" if not fits else "More than one run is called"
+        raise NotFound(f"{which} {run}", hint="`lrwr eval runs` lists them.")
+    return exact[0]
+
+
+def _new_place(folder: Path, plan: Plan, now: float) -> Path:
+    moment = datetime.fromtimestamp(now, UTC)
+    name = f"{moment:%Y%m%d-%H%M%S}-{plan.fingerprint[:6]}"
+    place, number = folder / name, 1
+    while place.exists():
+        number += 1
+        place = folder / f"{name}-{number}"
+    place.mkdir()
+    return place
+
+
+@contextmanager
+def _as_store_problem(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreProblem(
+            f"{path} cannot be used: {error.strerror}",
+            hint="Check the disk and your rights there.",
+        ) from error

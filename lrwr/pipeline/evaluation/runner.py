@@ -1,0 +1,374 @@
+"""Running an evaluation: each question through each arm, once, whatever interrupts."""
+
+import asyncio
+import math
+from collections import Counter
+from collections.abc import (
+    AsyncGenerator,
+    Callable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+from lrwr.core.model.errors import LrwrError, SettingsProblem, StoreProblem
+from lrwr.core.model.usage import Usage, cost
+from lrwr.pipeline.evaluation.outcomes import Arm, Given, Outcome
+from lrwr.pipeline.evaluation.plan import (
+    DOLLARS,
+    Line,
+    Plan,
+    Run,
+    Told,
+    key_of,
+    outcome_of,
+)
+from lrwr.pipeline.evaluation.questions import Question
+from lrwr.pipeline.evaluation.run_store import Recording, begin, load, runs
+
+OTHER_RUN = "Another evaluation is running in this library"
+
+
+class Extra(Protocol):
+    """A way of measuring what an arm gives."""
+
+    @property
+    def name(self) -> str:
+        """Name it, in a word or two, the same in every run."""
+        ...
+
+    @property
+    def recipe(self) -> str:
+        """Tell all that its figures depend on beside question, arm and library."""
+        ...
+
+    def gives(self, question: Question, arm: str) -> Sequence[str]:
+        """Name the figures of a question in an arm; all of them fail where it fails."""
+        ...
+
+    def foreseen(self, question: Question, arm: str) -> Sequence[tuple[Usage, str]]:
+        """Return what models will be asked for a question in an arm, by their names.
+
+        An estimate, rather too much than too little; nothing is sent.
+        """
+        ...
+
+    async def figures(
+        self, question: Question, arm: Arm, given: Given
+    ) -> tuple[Mapping[str, float], Mapping[str, str]]:
+        """Return figures, and those that were tried and not got, with the reason.
+
+        What it cost is the figure `dollars`.
+
+        Raises:
+            LrwrError: Nothing of it can be had.
+        """
+        ...
+
+
+class Lock(Protocol):
+    """Keeps two processes from running one evaluation."""
+
+    def acquire(self) -> bool:
+        """Take it without waiting; False when another holds it."""
+        ...
+
+    def release(self) -> None:
+        """Let go. Safe to call twice."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Began:
+    """A run begins or goes on.
+
+    Of its `total` parts of outcomes, `kept` were done before it was interrupted, and
+    `taken` are taken over from earlier runs.
+    """
+
+    run: str
+    total: int
+    kept: int
+    taken: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A part of an outcome is there: `outcome` is all of it that is by now.
+
+    `done` of the run's parts are there.
+    """
+
+    outcome: Outcome
+    part: str
+    done: int
+
+
+RunEvent: TypeAlias = Began | Measured
+"""Closed on purpose: a screen matches every member."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a run will do: nothing was sent to learn it.
+
+    `taken` parts of outcomes are known already, of `total`. `dollars` are None where a
+    price is not known.
+    """
+
+    total: int
+    taken: int
+    searches: int
+    usage: Usage
+    dollars: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a run works with: each arm and way of measuring in the order of the plan.
+
+    The first of `measures` asks no model. `budget` bounds what others cost together,
+    in US dollars, 0 for any amount; what is under way when it is spent is finished.
+    `together` of them are asked at once. `lock` is held while a run is under way.
+    """
+
+    arms: Sequence[Arm]
+    measures: Sequence[Extra]
+    budget: float = 0.0
+    together: int = 1
+    lock: Lock | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    question: Question
+    arm: Arm
+    measure: Extra
+    key: str
+
+    @property
+    def pair(self) -> tuple[str, str, str]:
+        return self.arm.name, self.question.id, self.measure.name
+
+
+@dataclass(slots=True)
+class _State:
+    """How far a run has come; `known` are results of any run, by key."""
+
+    run: Run
+    recording: Recording
+    known: dict[str, Line]
+    lines: dict[tuple[str, str, str], Line] = field(default_factory=dict)
+    spent: float = 0.0
+
+
+def plan_of(
+    questions: Sequence[Question],
+    means: Means,
+    *,
+    budgets: Sequence[int],
+    library: str,
+    lrwr: str,
+    seed: int = 0,
+    models: Mapping[str, str] | None = None,
+) -> Plan:
+    """Return the plan that asks all `questions` that the writer has not dropped.
+
+    Raises:
+        SettingsProblem: No question is left, or two have the same id.
+    """
+    asked = tuple(one for one in questions if not one.dropped)
+    twice = [id_ for id_, n in Counter(one.id for one in asked).items() if n > 1]
+    if twice:
+        raise SettingsProblem(
+            f"Two questions have the id {twice[0]}", hint="Give each its own."
+        )
+    if not asked:
+        raise SettingsProblem("There is no question to ask", hint="Write some first.")
+    return Plan(
+        questions=asked,
+        arms=tuple(Told(arm.name, arm.told, arm.recipe) for arm in means.arms),
+        parts=tuple(Told(one.name, "", one.recipe) for one in means.measures),
+        budgets=tuple(budgets),
+        library=library,
+        lrwr=lrwr,
+        seed=seed,
+        models=dict(models or {}),
+    )
+
+
+class Runner:
+    """Runs a plan, and keeps what comes of it in `folder`; one run at a time.
+
+    `now` tells seconds since 1970, UTC. Every result is kept as soon as it is there,
+    and none is measured twice: neither after an interruption, nor in a later run that
+    depends on the same. A result with a failure is tried again by the next run.
+    """
+
+    def __init__(
+        self, folder: Path, plan: Plan, means: Means, now: Callable[[], float]
+    ) -> None:
+        self._folder = folder
+        self._plan = plan
+        self._means = means
+        self._now = now
+        self._tasks = list(_tasks(plan, means))
+
+    def priced(self, price: Callable[[Usage, str], float | None]) -> Estimate:
+        """Return what `run` would do now. Nothing is sent, and nothing written.
+
+        `price` tells what a usage of a model costs in US dollars, None if unknown.
+
+        Raises:
+            StoreProblem: Earlier runs cannot be read.
+        """
+        known, keys = _known(runs(self._folder)), set[str]()
+        asked: list[tuple[Usage, str]] = []
+        searched: set[tuple[str, str]] = set()
+        taken = 0
+        for task in self._tasks:
+            if task.key in known or task.key in keys:
+                taken += 1
+                continue
+            keys.add(task.key)
+            asked += task.measure.foreseen(task.question, task.arm.name)
+            searched.add((task.arm.name, task.question.id))
+        return Estimate(
+            total=len(self._tasks),
+            taken=taken,
+            searches=len(searched),
+            usage=sum((usage for usage, _ in asked), Usage()),
+            dollars=cost(asked, price),
+        )
+
+    async def run(self) -> AsyncGenerator[RunEvent]:
+        """Yield `Began`, then each result as it comes; the run can be loaded after.
+
+        An arm, a measure or a question that fails does not stop the others: the
+        failure is kept with its reason.
+
+        Raises:
+            StoreProblem: Another process runs an evaluation here, or results cannot
+                be written.
+        """
+        lock = self._means.lock
+        if lock is not None and not lock.acquire():
+            raise StoreProblem(OTHER_RUN, hint="Wait until it has ended.")
+        try:
+            state = self._begun()
+            kept = len(state.lines)
+            taken = self._take_over(state)
+            yield Began(state.run.id, len(self._tasks), kept, taken)
+            await self._warm_up(state)
+            for task in self._left(state, first=True):
+                yield await self._done(task, state)
+            left = self._left(state, first=False)
+            while batch := list(islice(left, max(1, self._means.together))):
+                async with asyncio.TaskGroup() as group:
+                    begun = [group.create_task(self._done(t, state)) for t in batch]
+                for one in begun:
+                    yield one.result()
+        finally:
+            if lock is not None:
+                lock.release()
+
+    def _begun(self) -> _State:
+        run = begin(self._folder, self._plan, self._now())
+        recording = Recording(self._folder, run)
+        run = load(self._folder, run.id)  # as it is without what a crash has torn
+        lines = {line.pair: line for line in run.lines}
+        spent = sum(
+            line.figures.get(DOLLARS, 0.0) for line in run.lines if line.first == run.id
+        )
+        known = _known([*runs(self._folder), run])
+        return _State(run, recording, known, lines, spent)
+
+    def _take_over(self, state: _State) -> int:
+        """Take what is known already, and return how much of it there is."""
+        found = [
+            _again(task, state.known[task.key])
+            for task in self._tasks
+            if task.pair not in state.lines and task.key in state.known
+        ]
+        state.recording.add(found)
+        state.lines |= {line.pair: line for line in found}
+        return len(found)
+
+    async def _warm_up(self, state: _State) -> None:
+        """Ask each arm once: the first search of all loads what the others need."""
+        for arm in {task.arm.name: task.arm for task in self._left(state)}.values():
+            try:
+                await arm.give(self._plan.questions[0])
+            except LrwrError:  # it will fail again where it counts
+                continue
+
+    def _left(self, state: _State, *, first: bool | None = None) -> Iterator[_Task]:
+        for task in self._tasks:
+            is_first = task.measure is self._means.measures[0]
+            if task.pair not in state.lines and first in (None, is_first):
+                yield task
+
+    async def _done(self, task: _Task, state: _State) -> Measured:
+        known = state.known.get(task.key)
+        line = _again(task, known) if known else await self._measured(task, state)
+        state.recording.add([line])
+        state.lines[line.pair] = line
+        if line.whole:
+            state.known.setdefault(line.key, line)
+        parts = [one.name for one in self._means.measures]
+        pairs = [(line.arm, line.question, part) for part in parts]
+        there = [state.lines[pair] for pair in pairs if pair in state.lines]
+        outcome = outcome_of(task.question, line.arm, there)
+        return Measured(outcome, line.part, len(state.lines))
+
+    async def _measured(self, task: _Task, state: _State) -> Line:
+        figures: Mapping[str, float] = {}
+        failed: Mapping[str, str] = {}
+        budget = self._means.budget
+        is_first = task.measure is self._means.measures[0]
+        if budget and state.spent >= budget and not is_first:
+            failed = _all(task, f"Not asked: the budget of ${budget:.2f} is spent.")
+        else:
+            try:
+                given = await task.arm.give(task.question)
+                figures, failed = await task.measure.figures(
+                    task.question, task.arm, given
+                )
+            except LrwrError as error:
+                failed = _all(task, str(error) or type(error).__name__)
+        numbers = {name: v for name, v in figures.items() if math.isfinite(v)}
+        wrong = {n: "It is not a number." for n in figures if n not in numbers}
+        state.spent += numbers.get(DOLLARS, 0.0)
+        return Line(*task.pair, task.key, numbers, {**failed, **wrong}, state.run.id)
+
+
+def _tasks(plan: Plan, means: Means) -> Iterator[_Task]:
+    # Question by question, so that the arms take turns: what slows the machine for a
+    # while slows all of them.
+    for question in plan.questions:
+        for arm, arm_told in zip(means.arms, plan.arms, strict=True):
+            for measure, told in zip(means.measures, plan.parts, strict=True):
+                key = key_of(plan, arm_told, told, question)
+                yield _Task(question, arm, measure, key)
+
+
+def _known(found: Sequence[Run]) -> dict[str, Line]:
+    """Return results by key, of whole success only; the newest run's if several are."""
+    known: dict[str, Line] = {}
+    for run in found:
+        for line in run.lines:
+            if line.whole:
+                known.setdefault(line.key, line)
+    return known
+
+
+def _again(task: _Task, line: Line) -> Line:
+    return Line(*task.pair, task.key, line.figures, line.failed, line.first)
+
+
+def _all(task: _Task, why: str) -> dict[str, str]:
+    return dict.fromkeys(task.measure.gives(task.question, task.arm.name), why)

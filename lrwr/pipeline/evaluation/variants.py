@@ -1,0 +1,365 @@
+"""The arms: pipeline a, pipeline b, each step between them, and the whole text."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from lrwr.core.model.chunks import ChunkKind, Pipeline
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.search import Scope
+from lrwr.core.model.story import Horizon
+from lrwr.core.model.text import Span
+from lrwr.core.ports.record_store import PassageStore
+from lrwr.core.ports.story_store import Known
+from lrwr.core.retrieval.people import within
+from lrwr.core.retrieval.service import PassageFinder, SearchRequest
+from lrwr.core.retrieval.story import StoryOrder, parse_horizon, scope_of
+from lrwr.pipeline.evaluation.outcomes import Given, Piece
+from lrwr.pipeline.evaluation.questions import Question
+from lrwr.pipeline.evaluation.tokens import CountTokens
+
+WHOLE = "whole text"
+WHOLE_TOLD = "All of the text up to where the question is asked, from its beginning."
+
+
+class Columns(StrEnum):
+    """Which words of pipeline b's passages are searched."""
+
+    TEXT = "text"
+    HEADINGS = "text, the sentences before it, headings"
+    ALL = "text, the sentences before it, headings, who is there"
+
+
+SEARCHED: Mapping[Columns, int] = {
+    Columns.TEXT: 1,
+    Columns.HEADINGS: 3,
+    Columns.ALL: 4,
+}
+"""How many columns of pipeline b's index they are, from the first on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How an arm searches.
+
+    `told` says it in a sentence. `rerank` looks at the candidates a second time;
+    `facts` gives the words that what is known rests on, before the passages.
+    """
+
+    name: str
+    told: str
+    pipeline: Pipeline
+    columns: Columns = Columns.ALL
+    lexical: bool = True
+    dense: bool = True
+    names: bool = True
+    boosts: bool = True
+    rerank: bool = True
+    facts: bool = False
+
+    @property
+    def way(self) -> str:
+        """Tell all that it does, whatever it is called."""
+        done = ("lexical", "dense", "names", "boosts", "rerank", "facts")
+        parts = [one for one in done if getattr(self, one)]
+        return f"{self.pipeline.value}: {self.columns.value}; {', '.join(parts)}"
+
+    @property
+    def knows_story(self) -> bool:
+        """Whether it needs what is known of the story."""
+        return self.names or self.boosts or self.facts
+
+    def request(
+        self, question: str, limit: int, horizon: Horizon | None = None
+    ) -> SearchRequest:
+        """Return what is searched for a question."""
+        return SearchRequest(
+            question,
+            self.pipeline,
+            limit,
+            lexical=self.lexical,
+            dense=self.dense,
+            rerank=self.rerank,
+            horizon=horizon,
+            names=self.names,
+            boosts=self.boosts,
+        )
+
+
+A = Step(
+    "A",
+    "Pipeline a: passages of equal size, by meaning, looked at a second time.",
+    Pipeline.NAIVE,
+    lexical=False,
+    names=False,
+    boosts=False,
+)
+B = Step(
+    "B",
+    "Pipeline b: passages that end where the meaning turns, by words, meaning, names"
+    " and kind, looked at a second time.",
+    Pipeline.AGENTIC,
+)
+
+PRODUCT: Mapping[Pipeline, Step] = {
+    Pipeline.NAIVE: Step(
+        "a, as asked", "Pipeline a, by words and by meaning.", Pipeline.NAIVE
+    ),
+    Pipeline.AGENTIC: B,
+}
+"""How `lrwr search` and `lrwr ask` search each of them."""
+
+LADDER = (
+    Step(
+        "a: by meaning",
+        "Pipeline a's passages by meaning alone.",
+        Pipeline.NAIVE,
+        lexical=False,
+        names=False,
+        boosts=False,
+        rerank=False,
+    ),
+    Step(
+        "a + words",
+        "Pipeline a's passages by meaning and by their words.",
+        Pipeline.NAIVE,
+        names=False,
+        boosts=False,
+        rerank=False,
+    ),
+    Step(
+        "b's passages",
+        "The same over pipeline b's passages; their vectors hold the sentences before.",
+        Pipeline.AGENTIC,
+        Columns.TEXT,
+        names=False,
+        boosts=False,
+        rerank=False,
+    ),
+    Step(
+        "+ headings",
+        "And by the words of the headings and of the sentences before a passage.",
+        Pipeline.AGENTIC,
+        Columns.HEADINGS,
+        names=False,
+        boosts=False,
+        rerank=False,
+    ),
+    Step(
+        "+ people",
+        "And by the names of those who are there.",
+        Pipeline.AGENTIC,
+        names=False,
+        boosts=False,
+        rerank=False,
+    ),
+    Step(
+        "+ names",
+        "And by whom the question names, and what they do in it.",
+        Pipeline.AGENTIC,
+        boosts=False,
+        rerank=False,
+    ),
+    Step(
+        "+ boosts",
+        "And by the kind of passage that the question asks for.",
+        Pipeline.AGENTIC,
+        rerank=False,
+    ),
+    Step("+ second look", "And looked at a second time: this is B.", Pipeline.AGENTIC),
+    Step(
+        "+ what is known",
+        "And first the words that facts about the story rest on.",
+        Pipeline.AGENTIC,
+        facts=True,
+    ),
+)
+"""Each does one thing more than the one before it."""
+
+
+def possible(
+    steps: Sequence[Step], *, embeds: bool, reranks: bool
+) -> tuple[tuple[Step, ...], tuple[str, ...]]:
+    """Return the steps that can be gone, as far as they can, and remarks on the rest.
+
+    Without embeddings, or a second look, no step has it: what then is no more than the
+    step before it on the ladder is left out.
+    """
+    kept: list[Step] = []
+    left: list[str] = []
+    rungs = {step.name for step in LADDER}
+    for step in steps:
+        able = _able(step, embeds=embeds, reranks=reranks)
+        rung = step.name in rungs
+        lower = kept[-1].way if kept and kept[-1].name in rungs else ""
+        if rung and (able.way == lower or not (able.lexical or able.dense)):
+            left.append(step.name)
+        else:
+            kept.append(able if rung or able.lexical or able.dense else _worded(able))
+    return tuple(kept), tuple(_remarks(left, embeds=embeds, reranks=reranks))
+
+
+def _able(step: Step, *, embeds: bool, reranks: bool) -> Step:
+    return replace(
+        step, dense=step.dense and embeds, rerank=step.rerank and reranks and embeds
+    )
+
+
+def _worded(step: Step) -> Step:
+    told = f"{step.told} Embeddings are off: by words alone."
+    return replace(step, lexical=True, told=told)
+
+
+def _remarks(left: Sequence[str], *, embeds: bool, reranks: bool) -> Iterator[str]:
+    if not embeds:
+        yield "Embeddings are off: every arm searches by words alone."
+    elif not reranks:
+        yield "The second look is off: no arm has it."
+    if left:
+        yield f"Left out, being no more than the step before: {', '.join(left)}."
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """What every arm reads. `clock` tells seconds, from any beginning."""
+
+    store: PassageStore
+    order: StoryOrder
+    count: CountTokens
+    clock: Callable[[], float]
+
+    def horizon(self, question: Question) -> Horizon | None:
+        """Return where a question is asked; None for the end of the story.
+
+        Raises:
+            NotFound: The story has no such place.
+        """
+        return parse_horizon(question.as_of, self.order) if question.as_of else None
+
+    def scope(self, question: Question) -> Scope:
+        """Return what a question may be given; `NotFound` as for `horizon`."""
+        return scope_of(
+            self.order,
+            types=(),
+            horizon=self.horizon(question),
+            kinds=(ChunkKind.PROSE,),
+        )
+
+    def pieces(
+        self, found: Sequence[tuple[DocumentId, Span, str]]
+    ) -> tuple[Piece, ...]:
+        """Return stretches of documents with the tokens that they have."""
+        counts = self.count([text for *_, text in found])
+        return tuple(
+            Piece(document, span, text, tokens)
+            for (document, span, text), tokens in zip(found, counts, strict=True)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SearchArm:
+    """Searches as a step says, for at most `limit` passages; keeps the `Arm` promise."""
+
+    step: Step
+    finder: PassageFinder
+    shelf: Shelf
+    limit: int
+    recipe: str
+
+    @property
+    def name(self) -> str:
+        """Name the arm."""
+        return self.step.name
+
+    @property
+    def told(self) -> str:
+        """Say in a sentence what it does."""
+        return self.step.told
+
+    async def give(self, question: Question) -> Given:
+        """Return what it finds, within the question's horizon.
+
+        Raises:
+            NotFound: The question names a place that the story does not have.
+            ServiceUnavailable: A part of the search did not answer: what is left
+                would be another arm.
+            StoreProblem: The library cannot be read.
+        """
+        shelf, horizon = self.shelf, self.shelf.horizon(question)
+        request = self.step.request(question.text, self.limit, horizon)
+        began = shelf.clock()
+        result = await self.finder.find(request, shelf.order)
+        found = await self._known(result.facts) if self.step.facts else []
+        seconds = shelf.clock() - began
+        if result.remarks:
+            raise ServiceUnavailable(" ".join(result.remarks))
+        chunks = [passage.chunk for passage in result.passages]
+        found += [(chunk.document, chunk.span, chunk.text) for chunk in chunks]
+        return Given(shelf.pieces(found), seconds, result.low_confidence)
+
+    async def _known(
+        self, facts: Sequence[Known]
+    ) -> list[tuple[DocumentId, Span, str]]:
+        """Return the words that facts rest on, best first, each stretch once."""
+        found: list[tuple[DocumentId, Span, str]] = []
+        for document, span in _once(facts):
+            text = (await self.shelf.store.text(document)).text
+            found.append((document, span, text[span.start : span.end]))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class WholeText:
+    """Gives everything, in the order of the story; keeps the `Arm` promise."""
+
+    shelf: Shelf
+    recipe: str = WHOLE
+    name: str = WHOLE
+    told: str = WHOLE_TOLD
+
+    async def give(self, question: Question) -> Given:
+        """Return the text within the question's horizon, from its beginning.
+
+        What is outside of the story, such as notes, follows it; under a horizon it is
+        left out.
+
+        Raises:
+            NotFound: The question names a place that the story does not have.
+            StoreProblem: The library cannot be read.
+        """
+        scope = self.shelf.scope(question)
+        began = self.shelf.clock()
+        found = await self._text(scope)
+        seconds = self.shelf.clock() - began
+        return Given(self.shelf.pieces(found), seconds)
+
+    async def tokens(self) -> int:
+        """Return how many tokens the whole of it has.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        pieces = (await self.give(Question("", "", ()))).pieces
+        return sum(piece.tokens for piece in pieces)
+
+    async def _text(self, scope: Scope) -> list[tuple[DocumentId, Span, str]]:
+        order = self.shelf.order
+        rest = sorted(set(order.outlines) - set(order.story))
+        return [
+            (chunk.document, chunk.span, chunk.text)
+            for document in (*order.story, *rest)
+            for chunk in await self.shelf.store.chunks_of(document, Pipeline.AGENTIC)
+            if chunk.kind is ChunkKind.PROSE and within(document, chunk.span, scope)
+        ]
+
+
+def _once(facts: Sequence[Known]) -> Iterator[tuple[DocumentId, Span]]:
+    """Yield where facts stand, without what lies inside of a stretch before it."""
+    seen: list[tuple[DocumentId, Span]] = []
+    for known in facts:
+        for span in known.fact.spans:
+            if any(d == known.document and one.holds(span) for d, one in seen):
+                continue
+            seen.append((known.document, span))
+            yield known.document, span

@@ -1,0 +1,138 @@
+"""What stays on this machine when documents are read elsewhere."""
+
+from dataclasses import replace
+
+from lrwr.core.model.chunks import Knowledge, TextHash
+from lrwr.core.model.documents import Document
+from lrwr.core.model.usage import Usage
+from lrwr.core.ports.analysis_store import AnalysisStore
+from lrwr.core.ports.job_runner import Answers, Known, Share, Wanted
+from lrwr.pipeline.agentic_recipe import AgenticRecipe
+from lrwr.pipeline.budget import Meter
+from lrwr.pipeline.recipes import Recipe, Tools
+
+ASKED_ELSEWHERE = "The language model is asked elsewhere."
+"""Why the reading on this machine asks nobody."""
+
+
+def share_of(recipe: Recipe, tools: Tools, store: AnalysisStore) -> Share:
+    """Return what this machine does of a recipe that is followed elsewhere.
+
+    A language model of the recipe's is not asked here from now on: what its meter would
+    have let it spend may be spent there.
+    """
+    if not isinstance(recipe, AgenticRecipe):
+        return NaiveShare(recipe, tools)
+    purse = None
+    if recipe.reading is not None:
+        purse = replace(recipe.reading.meter)
+        recipe.reading.meter.stop(ASKED_ELSEWHERE)
+    return AgenticShare(recipe, tools, store, purse)
+
+
+class NaiveShare:
+    """Keeps the Share port for pipeline a: only vectors can be known."""
+
+    def __init__(self, recipe: Recipe, tools: Tools) -> None:
+        self._recipe = recipe
+        self._tools = tools
+
+    async def known(self, document: Document) -> Known:
+        """Return which of its passages are embedded."""
+        if self._tools.embedder is None:
+            return Known()
+        drafted = await self._recipe.draft(document, self._tools)
+        texts = {chunk.text_hash for chunk in drafted.chunks}
+        return Known(texts=frozenset(await self._tools.known(drafted.space, texts)))
+
+    async def embedded(self, space: str, texts: set[TextHash]) -> set[TextHash]:
+        """Return which of `texts` are embedded in `space` already."""
+        return await self._tools.known(space, texts)
+
+    async def wanted(self, knowledge: Knowledge) -> Wanted | None:
+        """Return None: no model is asked."""
+        del knowledge
+        return None
+
+    async def completed(
+        self, knowledge: Knowledge, wanted: Wanted | None, answers: Answers | None
+    ) -> Knowledge:
+        """Return the knowledge as it is."""
+        del wanted, answers
+        return knowledge
+
+
+class AgenticShare:
+    """Keeps the Share port for pipeline b.
+
+    `recipe` must ask nobody: its meter is stopped. `purse` bounds what a model may be
+    asked elsewhere, None where none is set.
+    """
+
+    def __init__(
+        self,
+        recipe: AgenticRecipe,
+        tools: Tools,
+        store: AnalysisStore,
+        purse: Meter | None,
+    ) -> None:
+        self._recipe = recipe
+        self._tools = tools
+        self._store = store
+        self._purse = purse
+
+    async def known(self, document: Document) -> Known:
+        """Return the distances that are known, and which passages are embedded.
+
+        Of a document that is new nothing is: then it is not even cut.
+        """
+        space = self._tools.space
+        seams = await self._store.seams(document.id, space) if space else {}
+        if not seams:
+            return Known()
+        drafted = await self._recipe.draft(document, self._tools)
+        texts = {chunk.text_hash for chunk in drafted.chunks}
+        return Known(seams, frozenset(await self._tools.known(space, texts)))
+
+    async def embedded(self, space: str, texts: set[TextHash]) -> set[TextHash]:
+        """Return which of `texts` are embedded in `space` already."""
+        return await self._tools.known(space, texts)
+
+    async def wanted(self, knowledge: Knowledge) -> Wanted | None:
+        """Return what the model must be asked, and set its price aside.
+
+        None where all was said before, or nothing more may be spent.
+        """
+        if self._purse is None:
+            return None
+        usage = await self._recipe.estimate(knowledge)
+        if not usage.calls:
+            return None
+        reserved = self._purse.reserve(usage)
+        if reserved is None:
+            return None
+        kept = await self._recipe.kept(knowledge)
+        return Wanted(kept, usage.cached, reserved)
+
+    async def completed(
+        self, knowledge: Knowledge, wanted: Wanted | None, answers: Answers | None
+    ) -> Knowledge:
+        """Keep the model's replies, and return the knowledge with all that it said.
+
+        Raises:
+            StoreProblem: They cannot be kept.
+        """
+        if self._purse is None:
+            return knowledge
+        if wanted is not None:
+            spent = answers.usage if answers else Usage()
+            self._purse.settle(wanted.reserved, spent)
+        for replies in answers.replies if answers else ():
+            await self._store.keep_replies(replies.said, replies.usage)
+        if answers is not None and answers.unfinished:
+            self._purse.stop(answers.unfinished)
+        read = await self._recipe.read_closely(knowledge)  # what is kept, and no more
+        if wanted is None or answers is None:
+            return replace(read, unfinished=read.unfinished and self._purse.stopped)
+        usage = answers.usage + Usage(cached=wanted.cached)
+        return replace(read, usage=usage, unfinished=answers.unfinished)

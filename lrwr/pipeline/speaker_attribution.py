@@ -1,0 +1,259 @@
+"""Weaving: from what each document says of names to one cast, and back into each.
+
+A document's own reading cannot know who "Nell" is: the whole library says that. So the
+cast is made once all documents are read, and then each document whose part in it is
+new gets its quotations, and its chunks the people in them. No model is asked anything.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+from lrwr.core.canon.model import Canon, Place, plain_path
+from lrwr.core.model.cast import Cast, Gender
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.nlp.names.candidates import CAPITALISED
+from lrwr.core.nlp.names.characters import DecidedNames, NotedPerson, make_cast
+from lrwr.core.nlp.names.evidence import NameEvidence
+from lrwr.core.nlp.names.lookup import resolve
+from lrwr.core.nlp.names.mentions import find_mentions
+from lrwr.core.nlp.names.narrator import NarratorSigns, name_narrators, narrator_signs
+from lrwr.core.ports.cast_store import CastStore, Strand, Woven
+from lrwr.core.ports.record_store import PassageStore
+from lrwr.core.retrieval.story import StoryOrder, arrange
+from lrwr.pipeline.stages.speakers import REMEMBERED, Roster, Scenes, Threads, weave
+
+REVISION = "weave-2"
+"""Changes whenever the rules do: then every document is woven again."""
+
+UNWOVEN = "unwoven"
+"""Stands for what notes are woven from: nothing."""
+
+OWN_VOICE = 0.005
+"""Narration of which more than this share is the word "I" may be somebody's own."""
+
+Forms = tuple[tuple[str, tuple[str, ...]], ...]
+"""Forms of names, each with those who may bear it."""
+
+_BEGINNING = re.compile(r"[^\W_]+")
+_ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)")
+
+
+@dataclass(frozen=True, slots=True)
+class Weaving:
+    """What weaving did: the cast's size, and how many documents were woven anew."""
+
+    characters: int
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What a document is woven from, and nothing else; `revision` names it."""
+
+    strand: Strand
+    narrator: str
+    own: Cast
+    revision: str
+
+
+class StoryWeaver:
+    """Makes the cast and weaves it into the documents; the same result every time.
+
+    `patterns` is the setting `[manuscript] order`; `canon` reads the writer's
+    decisions, anew each time.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: CastStore,
+        passages: PassageStore,
+        patterns: Sequence[str],
+        canon: Callable[[], Canon],
+    ) -> None:
+        self._store = store
+        self._passages = passages
+        self._patterns = patterns
+        self._canon = canon
+
+    async def weave(self) -> Weaving:
+        """Bring the cast and all that follows from it up to date.
+
+        Raises:
+            SettingsProblem: The file of the writer's decisions is broken.
+            StoreProblem: The library cannot be read or written.
+        """
+        canon = await asyncio.to_thread(self._canon)
+        strands = await self._store.strands()
+        order = arrange(await self._passages.outlines(), self._patterns, canon)
+        told = [strand for strand in strands if strand.document in order.numbers]
+        cast = await asyncio.to_thread(_cast_of, strands, order, canon)
+        await self._store.keep_cast(cast)
+        narrators = await self._narrators(told, cast, canon)
+        await self._unweave(strands, order)
+        parts = await asyncio.to_thread(_parts, told, cast, narrators)
+        count = 0
+        for part in parts:
+            if part.strand.woven != part.revision:
+                count += await self._store.keep_woven(await self._woven(part))
+        return Weaving(len(cast.characters), count)
+
+    async def _unweave(self, strands: Iterable[Strand], order: StoryOrder) -> None:
+        """Take back what was woven of documents that are no part of the story now."""
+        nothing = Threads((), (), {}, {})
+        for strand in strands:
+            if strand.document not in order.numbers and strand.woven != UNWOVEN:
+                await self._store.keep_woven(
+                    nothing.woven(strand.document, strand.content, UNWOVEN)
+                )
+
+    async def _narrators(
+        self, told: Sequence[Strand], cast: Cast, canon: Canon
+    ) -> dict[DocumentId, str]:
+        """Return who tells each document: as the writer says, else as others say."""
+        said = {one.document: _narrator(one, canon) for one in told}
+        unsaid = [one for one in told if not said[one.document] and _says_i(one)]
+        forms, signs = forms_of(cast), []
+        for strand in unsaid:
+            work = partial(signs_of, strand.text, _scenes(strand), forms)
+            signs.append(await asyncio.to_thread(work))
+        for strand, name in zip(unsaid, name_narrators(signs), strict=True):
+            said[strand.document] = name
+        known = {name: resolve(name, cast) for name in set(said.values())}
+        return {d: known[name][0] for d, name in said.items() if len(known[name]) == 1}
+
+    async def _woven(self, part: _Part) -> Woven:
+        strand, text = part.strand, part.strand.text
+        places = await self._store.places(strand.document)
+        scenes, narrator = _scenes(strand), part.narrator
+        work = partial(weave, text, scenes, places, part.own, narrator=narrator)
+        made = await asyncio.to_thread(work)
+        return made.woven(strand.document, strand.content, part.revision)
+
+
+def _scenes(strand: Strand) -> Scenes:
+    told = (scene.parts for chapter in strand.chapters for scene in chapter.scenes)
+    return Scenes(tuple(told))
+
+
+def forms_of(cast: Cast) -> dict[str, Forms]:
+    """Return all forms of names, by the letters that their first word begins with.
+
+    One that begins without a capital may stand anywhere; it is under "".
+    """
+    owned = {
+        alias.name: (one.name,) for one in cast.characters for alias in one.aliases
+    }
+    found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for form, who in {**cast.shared, **owned}.items():
+        found.setdefault(_key(form), []).append((form, tuple(who)))
+    return {key: tuple(forms) for key, forms in found.items()}
+
+
+def _key(form: str) -> str:
+    name = _ARTICLE.sub("", form, count=1) if form[:1].islower() else form
+    letters = _BEGINNING.match(name)
+    return letters[0].lower() if letters and name[0].isupper() else ""
+
+
+def signs_of(text: str, scenes: Scenes, forms: Mapping[str, Forms]) -> NarratorSigns:
+    """Look for signs of the narrator; what was found before is not looked for again.
+
+    Only the forms that may stand in `text` are asked for: another document's new name
+    is none of its.
+    """
+    keys = sorted(forms.keys() & {"", *_beginnings(text)})
+    return _signs(text, scenes, tuple(form for key in keys for form in forms[key]))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _signs(text: str, scenes: Scenes, forms: Forms) -> NarratorSigns:
+    mentions = find_mentions(text, scenes.spans, Cast(shared=dict(forms)))
+    return narrator_signs(text, scenes.parts, mentions)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _beginnings(text: str) -> frozenset[str]:
+    words = (_BEGINNING.match(word) for word in CAPITALISED.findall(text))
+    return frozenset(word[0].lower() for word in words if word)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _evidence(written: str) -> NameEvidence:
+    return NameEvidence.from_json(written)
+
+
+def _says_i(strand: Strand) -> bool:
+    """Say whether the narration may be somebody's own."""
+    evidence = _evidence(strand.evidence)
+    return evidence.first_person > OWN_VOICE * evidence.words_read
+
+
+def _cast_of(strands: Sequence[Strand], order: StoryOrder, canon: Canon) -> Cast:
+    by_id = {strand.document: strand for strand in strands}
+    told = [by_id[document] for document in order.story if document in by_id]
+    names = canon.names
+    return _made(
+        tuple(strand.evidence for strand in told),
+        (*_noted(strands), *_tellers(told, canon)),
+        tuple(names.merged.items()),
+        names.split,
+        tuple(names.renamed.items()),
+        names.ignored,
+    )
+
+
+@lru_cache(maxsize=1)
+def _made(
+    evidence: tuple[str, ...],
+    noted: tuple[NotedPerson, ...],
+    merged: tuple[tuple[str, tuple[str, ...]], ...],
+    split: tuple[tuple[str, str], ...],
+    renamed: tuple[tuple[str, str], ...],
+    ignored: tuple[str, ...],
+) -> Cast:
+    """Make the cast, unless it is made of what it was made of last."""
+    decided = DecidedNames(dict(merged), split, dict(renamed), ignored)
+    return make_cast(list(map(_evidence, evidence)), noted=noted, decided=decided)
+
+
+def _noted(strands: Iterable[Strand]) -> Iterable[NotedPerson]:
+    for strand in strands:
+        for person in json.loads(strand.noted).get("people", ()):
+            yield NotedPerson(
+                person["name"], tuple(person["aliases"]), Gender(person["gender"])
+            )
+
+
+def _tellers(told: Iterable[Strand], canon: Canon) -> Iterable[NotedPerson]:
+    """Yield those who the writer says tell a scene: they are people for certain."""
+    names = [*canon.points_of_view.values(), *(_narrator(one, canon) for one in told)]
+    for name in dict.fromkeys(name for name in names if name):
+        yield NotedPerson(name, (), Gender.UNKNOWN)
+
+
+def _narrator(strand: Strand, canon: Canon) -> str:
+    """Return who tells the document, as the writer says; empty if unsaid.
+
+    What was decided of the whole document outranks its front matter.
+    """
+    told: Mapping[str, str] = json.loads(strand.noted)
+    decided = canon.points_of_view.get(Place(plain_path(strand.document)), "")
+    return decided or told.get("pov", "")
+
+
+def _parts(
+    told: Sequence[Strand], cast: Cast, narrators: Mapping[DocumentId, str]
+) -> list[_Part]:
+    """Give each document its own people."""
+    roster, found = Roster(cast), []
+    for strand in told:
+        narrator = narrators.get(strand.document, "")
+        own = roster.of(strand.text, narrator)
+        revision = roster.revision(REVISION, strand.content, narrator, own)
+        found.append(_Part(strand, narrator, own, revision))
+    return found

@@ -1,0 +1,230 @@
+"""Pipeline B's splitter: chunks end where the text turns to something else.
+
+First `plan_cuts` says which seams are worth a look; their distances come from outside,
+since embedding costs more than everything here. Then `cut` chooses, for every home,
+the ends that together cost least: a far seam is a good end, the end of a paragraph
+better than one within, and a chunk should have its size. What is far from an edit is
+weighed as before, so that the chunks there stay.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+from lrwr.core.model.chunks import ChunkKind
+from lrwr.core.model.documents import Document
+from lrwr.core.model.text import Span, SplitSentences
+from lrwr.pipeline.stages.boundaries import Home, homes_of
+from lrwr.pipeline.stages.pieces import CountTokens, Piece
+from lrwr.pipeline.stages.seams import Seam, SeamKey, seam_at
+from lrwr.pipeline.stages.units import Bond, Unit, sentences_of, units_of
+
+USUAL = 0.55
+"""The distance of an ordinary seam, and of one that was not looked at."""
+
+COSTS = {
+    Bond.NONE: 0.0,
+    Bond.PARAGRAPH: 0.0,
+    Bond.REPLY: 0.1,
+    Bond.SENTENCE: 0.25,
+    Bond.EXCHANGE: 1.0,
+}
+"""What a chunk's end costs besides its seam, in units of distance."""
+
+TOO_SMALL = 2.0
+"""What a chunk of nothing would cost; one of the least size costs nothing."""
+
+UNEVEN = 0.3
+"""What a chunk costs that is twice as long as it should be, or empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Sizes in tokens: what a chunk has at least and at most, and its overlap.
+
+    `most` is never exceeded. Less than `least` has a chunk that is all of its scene,
+    and now and then one beside an exchange or a long paragraph that stays whole.
+    """
+
+    least: int = 80
+    most: int = 250
+    overlap: int = 60
+    overlap_sentences: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class HomePlan:
+    """A home in sentences and units; `seams` has one entry for each unit.
+
+    It stands before the unit, and is None where no distance is asked for.
+    """
+
+    home: Home
+    sentences: tuple[Piece, ...]
+    units: tuple[Unit, ...]
+    seams: tuple[Seam | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CutPlan:
+    """A document made ready to be cut."""
+
+    homes: tuple[HomePlan, ...]
+    limits: Limits
+
+    @property
+    def seams(self) -> tuple[Seam, ...]:
+        """The seams whose distances `cut` asks for, in reading order."""
+        return tuple(s for plan in self.homes for s in plan.seams if s is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A chunk's place: `span` is its text, `tokens` are those of the text.
+
+    `lead` is the end of the chunk before, repeated for the reader's sake: it ends
+    where `span` begins, but for white space. None where there is none, or it would be
+    too long.
+    """
+
+    span: Span
+    chapter: int
+    scene: int
+    kind: ChunkKind
+    tokens: int
+    lead: Span | None
+
+
+def plan_cuts(
+    document: Document,
+    split: SplitSentences,
+    count: CountTokens,
+    limits: Limits,
+) -> CutPlan:
+    """Take a document apart into what may become chunks."""
+    homes = list(homes_of(document))
+    text = document.text
+    told = sentences_of(text, homes, split, count, limits.most)
+    plans = [
+        _plan(text, home, sentences, limits)
+        for home, sentences in zip(homes, told, strict=True)
+        if sentences
+    ]
+    return CutPlan(tuple(plans), limits)
+
+
+def _plan(
+    text: str, home: Home, sentences: Sequence[Piece], limits: Limits
+) -> HomePlan:
+    units = units_of(text, sentences, limits.least, limits.most)
+    texts = [text[s.span.start : s.span.end] for s in sentences]
+    asked = _asked(units, limits)
+    seams = tuple(
+        seam_at(texts, unit.first) if ask else None
+        for unit, ask in zip(units, asked, strict=True)
+    )
+    return HomePlan(home, tuple(sentences), units, seams)
+
+
+def _asked(units: Sequence[Unit], limits: Limits) -> list[bool]:
+    """Say at which units a distance could matter: a chunk may well end before them."""
+    if sum(unit.weight for unit in units) <= limits.most:
+        return [False] * len(units)
+    asked = [unit.bond not in (Bond.NONE, Bond.EXCHANGE) for unit in units]
+    starts = [n for n, unit in enumerate(units) if unit.bond is not Bond.EXCHANGE]
+    for start, end in pairwise([*starts, len(units)]):
+        if sum(unit.weight for unit in units[start:end]) > limits.most:
+            asked[start + 1 : end] = [True] * (end - start - 1)
+    return asked
+
+
+def cut(plan: CutPlan, distances: Mapping[SeamKey, float]) -> tuple[Cut, ...]:
+    """Choose the chunks, in reading order, notes last.
+
+    Every word of every home is in exactly one chunk, and no chunk has more tokens
+    than allowed. A distance that is not given counts as usual: so a document can be
+    cut without any embedding, by its paragraphs and sizes.
+    """
+    return tuple(c for home in plan.homes for c in _cut(home, plan.limits, distances))
+
+
+def _cut(
+    plan: HomePlan, limits: Limits, distances: Mapping[SeamKey, float]
+) -> Iterator[Cut]:
+    costs = [
+        COSTS[unit.bond] + USUAL - (distances.get(seam.key, USUAL) if seam else USUAL)
+        for unit, seam in zip(plan.units, plan.seams, strict=True)
+    ]
+    starts = [n for n, unit in enumerate(plan.units) if unit.bond is Bond.NONE]
+    for start, end in pairwise([*starts, len(plan.units)]):
+        chunks = _cheapest(plan.units[start:end], costs[start:end], limits)
+        for before, units in pairwise([(), *chunks]):
+            yield _made(plan, before, units, limits)
+
+
+def _cheapest(
+    units: Sequence[Unit], costs: Sequence[float], limits: Limits
+) -> list[tuple[Unit, ...]]:
+    """Group units into chunks so that the sum of all costs is least."""
+    totals = [0, *accumulate(unit.weight for unit in units)]
+    if totals[-1] <= limits.most:
+        return [tuple(units)]
+    best, begins = [0.0], [0]
+    for end in range(1, len(units) + 1):
+        ended = costs[end] if end < len(units) else 0.0
+        choices = [
+            (best[start] + _unfit(totals[end] - totals[start], limits) + ended, start)
+            for start in _starts(totals, end, limits.most)
+        ]
+        cheapest, begin = min(choices)
+        best.append(cheapest)
+        begins.append(begin)
+    return _groups(units, begins)
+
+
+def _starts(totals: Sequence[int], end: int, most: int) -> Iterator[int]:
+    """Yield where a chunk may begin that ends before unit `end`, the last first."""
+    yield end - 1
+    start = end - 2
+    while start >= 0 and totals[end] - totals[start] <= most:
+        yield start
+        start -= 1
+
+
+def _unfit(weight: int, limits: Limits) -> float:
+    middle = (limits.least + limits.most) / 2
+    uneven = UNEVEN * ((weight - middle) / middle) ** 2
+    return uneven + TOO_SMALL * max(0.0, 1 - weight / limits.least)
+
+
+def _groups(units: Sequence[Unit], begins: Sequence[int]) -> list[tuple[Unit, ...]]:
+    groups, end = [], len(units)
+    while end:
+        groups.append(tuple(units[begins[end] : end]))
+        end = begins[end]
+    return groups[::-1]
+
+
+def _made(
+    plan: HomePlan, before: Sequence[Unit], units: Sequence[Unit], limits: Limits
+) -> Cut:
+    sentences, home = plan.sentences, plan.home
+    first, last = sentences[units[0].first], sentences[units[-1].end - 1]
+    repeatable = sentences[before[0].first : before[-1].end] if before else ()
+    return Cut(
+        span=Span(first.span.start, last.span.end),
+        chapter=home.chapter,
+        scene=home.scene,
+        kind=home.kind,
+        tokens=sum(unit.tokens for unit in units),
+        lead=_lead(repeatable, limits),
+    )
+
+
+def _lead(before: Sequence[Piece], limits: Limits) -> Span | None:
+    """Return the last sentences of the chunk before, as many as the overlap takes."""
+    for number in range(min(limits.overlap_sentences, len(before)), 0, -1):
+        last = before[-number:]
+        if sum(piece.tokens for piece in last) <= limits.overlap:
+            return Span(last[0].span.start, last[-1].span.end)
+    return None

@@ -1,0 +1,1 @@
+"""Watch a manuscript folder and keep the library up to date."""

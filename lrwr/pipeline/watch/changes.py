@@ -1,0 +1,132 @@
+"""What a save changed in what is known. Pure: stored values in, differences out."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from lrwr.core.bible.events import Shift, Topic, shifts, strangers, topic_of
+from lrwr.core.model.cast import Cast
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.facts import About
+from lrwr.core.ports.snapshot_store import Held
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """What is known of the documents that a save concerns, and everybody's names."""
+
+    documents: Mapping[DocumentId, Held] = field(default_factory=dict)
+    cast: Cast = field(default_factory=Cast)
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedDocument:
+    """What became of one document, in passages.
+
+    `was` is its former name, if it was renamed; `gone` means that it was forgotten.
+    """
+
+    document: DocumentId
+    was: str = ""
+    gone: bool = False
+    passages_new: int = 0
+    passages_changed: int = 0
+    passages_gone: int = 0
+
+    @property
+    def changed(self) -> bool:
+        """Say whether it is another document now than before."""
+        passages = self.passages_new + self.passages_changed + self.passages_gone
+        return bool(self.was or self.gone or passages)
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What a save changed; every list in a fixed order.
+
+    A name is new when nobody in the story went by any form of it before. A fact that
+    merely moved, within a document or from one of them to another, has not changed.
+    """
+
+    documents: tuple[LearnedDocument, ...] = ()
+    names_new: tuple[str, ...] = ()
+    names_gone: tuple[str, ...] = ()
+    facts_new: tuple[Shift, ...] = ()
+    facts_changed: tuple[Shift, ...] = ()
+    facts_gone: tuple[Shift, ...] = ()
+    gaps_opened: tuple[Shift, ...] = ()
+    gaps_closed: tuple[Shift, ...] = ()
+
+    @property
+    def changed(self) -> bool:
+        """Say whether anything is known otherwise than before."""
+        named = self.names_new + self.names_gone
+        facts = self.facts_new + self.facts_changed + self.facts_gone
+        gaps = self.gaps_opened + self.gaps_closed
+        return bool(named or facts or gaps or any(d.changed for d in self.documents))
+
+
+def learned(
+    before: Library, after: Library, renamed: Mapping[DocumentId, DocumentId]
+) -> Learned:
+    """Compare what was known before a save with what is known after it.
+
+    Both hold the documents concerned, those that were or are in the library.
+    `renamed` maps new names to old ones.
+    """
+    found = list(shifts(_claims(before, renamed), _claims(after, {})))
+    facts = [shift for shift in found if shift.about is not About.GAP]
+    gaps = [shift for shift in found if shift.about is About.GAP]
+    return Learned(
+        documents=tuple(documents_learned(before.documents, after.documents, renamed)),
+        names_new=strangers(after.cast, before.cast),
+        names_gone=strangers(before.cast, after.cast),
+        facts_new=tuple(s for s in facts if not s.before),
+        facts_changed=tuple(s for s in facts if s.before and s.after),
+        facts_gone=tuple(s for s in facts if not s.after),
+        gaps_opened=tuple(s for s in gaps if s.after),
+        gaps_closed=tuple(s for s in gaps if not s.after),
+    )
+
+
+def documents_learned(
+    before: Mapping[DocumentId, Held],
+    after: Mapping[DocumentId, Held],
+    renamed: Mapping[DocumentId, DocumentId],
+) -> Iterable[LearnedDocument]:
+    """Yield what became of each document, sorted; `renamed` maps new names to old."""
+    moved = set(renamed.values())
+    for document in sorted(before.keys() | after.keys()):
+        if document in moved and document not in after:
+            continue  # told by its new name
+        was = renamed.get(document, document)
+        old, new = before.get(was), after.get(document)
+        added = Counter(new.passages if new else ())
+        taken = Counter(old.passages if old else ())
+        more, less = (added - taken).total(), (taken - added).total()
+        both = min(more, less)
+        yield LearnedDocument(
+            document=document,
+            was=was if was != document else "",
+            gone=new is None,
+            passages_new=more - both,
+            passages_changed=both,
+            passages_gone=less - both,
+        )
+
+
+def _claims(
+    library: Library, renamed: Mapping[DocumentId, DocumentId]
+) -> dict[Topic, dict[str, set[DocumentId]]]:
+    """Return what is said on each topic and where, once each and in order.
+
+    Documents go by the name that they have afterwards.
+    """
+    names = {was: document for document, was in renamed.items()}
+    found: dict[Topic, dict[str, set[DocumentId]]] = {}
+    for document, held in sorted(library.documents.items()):
+        for one in held.facts:
+            topic, said = topic_of(one.fact, one.words)
+            where = found.setdefault(topic, {}).setdefault(said, set())
+            where.add(names.get(document, document))
+    return found

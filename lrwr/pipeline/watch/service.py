@@ -1,0 +1,297 @@
+"""Keeping the library true while the writer writes: sweep, watch, sweep again."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass
+
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import NotFound, StoreProblem
+from lrwr.core.model.events import IngestEvent
+from lrwr.core.ports.folder_events import FolderEvents, FolderNews, Lost, Polling
+from lrwr.core.ports.job_queue import JobQueue
+from lrwr.pipeline.changes import Changes
+from lrwr.pipeline.report import UNREAD, Emit, IngestReport, Problem
+from lrwr.pipeline.service import DocumentProcessingService
+from lrwr.pipeline.watch.debounce import Agenda, Due, Pace
+from lrwr.pipeline.watch.events import Away, Cause, Polled, Returned, Watching
+from lrwr.pipeline.watch.report import Attempts, Reading, Telling, WatchEmit
+from lrwr.pipeline.watch.snapshot import Ledger
+
+PATIENCE = 1.0
+"""Seconds in which a file that is gone may come back and was never gone."""
+
+RETURN = 1.0
+"""Seconds between two looks whether a folder that is gone is there again."""
+
+EMPTY = "There is nothing left in the manuscript's folder"
+
+MOVED = "The manuscript is not where it was"
+
+AT_ONCE = frozenset({Cause.START, Cause.RETURN})
+"""Readings that nothing else is done before: they are told before they end."""
+
+_CAUSES = {Due.SAVE: Cause.SAVE, Due.SWEEP: Cause.SWEEP, Due.IDLE: Cause.IDLE}
+
+
+class Gone(Exception):
+    """The manuscript is not where it was; its text says so in a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """Who reads in each round.
+
+    `open` makes a service for a cause, over the queue that it is lent; it raises
+    `NotFound` where the library's folder is gone. `asks` says whether a language model
+    may be asked then. `ledger` makes the queue, once for a watch. `same` says whether
+    the library is still the one that was opened.
+    """
+
+    open: Callable[[Cause, JobQueue], DocumentProcessingService]
+    asks: Callable[[Cause], bool]
+    ledger: Callable[[], Ledger]
+    same: Callable[[], bool]
+
+
+class WatchService:
+    """Watches a manuscript. All writing is done by the service that it is lent.
+
+    A save is read at once; what was read is woven and told beside that, so that a save
+    can be searched for while what came before it is still being woven.
+
+    `rest` and `clock` are in seconds; `progress` sees the work on single documents.
+    """
+
+    def __init__(
+        self,
+        *,
+        events: FolderEvents,
+        readers: Readers,
+        pace: Pace,
+        rest: Callable[[float], Awaitable[None]],
+        clock: Callable[[], float],
+        progress: Emit | None = None,
+    ) -> None:
+        self._events = events
+        self._readers = readers
+        self._pace = pace
+        self._rest = rest
+        self._clock = clock
+        self._progress = progress or _unseen
+        self._told: dict[DocumentId, str] = {}
+        self._remarked: frozenset[str] = frozenset()
+        self._polled = ""
+        self._attempts = Attempts(readers.same)
+        self._ledger = readers.ledger()
+        self._telling = Telling(self._ledger, Attempts(readers.same), clock)
+
+    async def run(self, emit: WatchEmit, *, once: bool = False) -> None:
+        """Bring the library up to date, and keep it so until cancelled.
+
+        `once` ends after the first sweep.
+
+        Raises:
+            NotFound: The manuscript is not where it was said to be.
+            StoreProblem: The library cannot be read or written, or was replaced.
+        """
+        try:
+            documents = await self._round(Cause.START, emit)
+        except Gone as gone:
+            if once:
+                raise NotFound(
+                    str(gone),
+                    hint="Bring it back; to forget it, run `lrwr ingest`.",
+                ) from gone
+            await self._wait_for_return(str(gone), emit)
+            documents = 0
+        if once:
+            return
+        await emit(Watching(documents))
+        async with _alone(), asyncio.TaskGroup() as group:
+            group.create_task(self._telling.go_on(emit))
+            await self._go_on(emit)
+
+    async def _go_on(self, emit: WatchEmit) -> None:
+        while True:
+            try:
+                await self._watch(emit)
+            except Gone as gone:
+                await self._wait_for_return(str(gone), emit)
+
+    async def _watch(self, emit: WatchEmit) -> None:
+        """Do what is due, until the events end.
+
+        Raises:
+            Gone: The manuscript is not there any more.
+        """
+        heard: asyncio.Queue[FolderNews | None] = asyncio.Queue()
+        listening = asyncio.create_task(self._listen(heard))
+        now = self._clock()
+        unread = self._pace.idle is not None
+        agenda = Agenda(self._pace, swept=now, stirred=now, unread=unread)
+        # What changed before the listening began was not heard by anybody.
+        agenda = agenda.touched(now)
+        try:
+            while (news := await self._next(heard, agenda)) is not None:
+                agenda = await self._heard(news, agenda, emit)
+        finally:
+            listening.cancel()
+            await asyncio.gather(listening, return_exceptions=True)
+        if not listening.cancelled() and (error := listening.exception()):
+            raise error
+        await self._rest(RETURN)
+
+    async def _listen(self, heard: "asyncio.Queue[FolderNews | None]") -> None:
+        try:
+            async with aclosing(self._events.news()) as news:
+                async for one in news:
+                    heard.put_nowait(one)
+        finally:
+            heard.put_nowait(None)
+
+    async def _next(
+        self, heard: "asyncio.Queue[FolderNews | None]", agenda: Agenda
+    ) -> "FolderNews | Due | None":
+        """Return what is heard or due, whichever is first; None at the events' end."""
+        if not heard.empty():
+            return heard.get_nowait()
+        while True:
+            now = self._clock()
+            if (due := agenda.due(now)) is not None:
+                return due
+            try:
+                async with asyncio.timeout(agenda.next_at() - now):
+                    return await heard.get()
+            except TimeoutError:
+                continue
+
+    async def _heard(
+        self, news: "FolderNews | Due", agenda: Agenda, emit: WatchEmit
+    ) -> Agenda:
+        match news:
+            case Lost(folder):
+                raise Gone(f"There is no folder {folder}, or another in its place")
+            case Polling(why):
+                if why != self._polled:
+                    self._polled = why
+                    await emit(Polled(why))
+                return agenda
+            case Due():
+                return await self._act(news, agenda, emit)
+            case _:
+                return agenda.touched(self._clock())
+
+    async def _act(self, due: Due, agenda: Agenda, emit: WatchEmit) -> Agenda:
+        began, cause = self._clock(), _CAUSES[due]
+        read = await self._attempts.make(self._round(cause, emit), emit)
+        unread = bool(read) and not self._readers.asks(cause)
+        return agenda.done(due, began).learned(unread=unread)
+
+    async def _round(self, cause: Cause, emit: WatchEmit) -> int:
+        """Read what changed; return how many documents there are, or were read.
+
+        Raises:
+            Gone: The manuscript is not there any more.
+        """
+        began = self._clock()
+        try:
+            service = self._readers.open(cause, self._ledger)
+        except NotFound as error:
+            raise Gone(MOVED) from error
+        changes = await self._look(service)
+        if cause is Cause.SAVE and not _to_do(changes):
+            return 0
+        async with self._telling.reading, _alone():
+            report = await service.read(self._progress)
+            asked = self._readers.asks(cause)
+            self._telling.add(
+                Reading(
+                    cause=cause,
+                    weave=service.weave,
+                    page=self._ledger.turn(),
+                    report=report,
+                    began=began,
+                    asked=asked,
+                    problems=self._untold(report.problems),
+                    remarks=self._unsaid(_remarks(report, asked=asked)),
+                )
+            )
+        if cause in AT_ONCE:
+            await self._telling.tell(emit)
+        return report.found if cause is Cause.START else report.processed
+
+    async def _look(self, service: DocumentProcessingService) -> Changes:
+        """Look what changed; what seems to be gone is looked for a second time.
+
+        Raises:
+            Gone: The manuscript is not there, or nothing is left of it.
+        """
+        changes = None
+        with suppress(NotFound):
+            changes = await service.look()
+        if changes is None or changes.gone:
+            await self._rest(PATIENCE)
+            try:
+                changes = await service.look()
+            except NotFound as error:
+                raise Gone(MOVED) from error
+        if changes.gone and not (changes.changed or changes.stale or changes.unchanged):
+            raise Gone(EMPTY)
+        if not self._readers.same():
+            raise _replaced()
+        return changes
+
+    async def _wait_for_return(self, what: str, emit: WatchEmit) -> None:
+        await emit(Away(what))
+        while True:
+            await self._rest(RETURN)
+            try:
+                await self._attempts.make(self._round(Cause.RETURN, emit), emit)
+            except Gone:
+                continue
+            await emit(Returned())
+            return
+
+    def _untold(self, problems: Sequence[Problem]) -> tuple[Problem, ...]:
+        """Return the problems that are new, and forget those that are mended."""
+        now = {problem.document: problem.message for problem in problems}
+        told, self._told = self._told, now
+        return tuple(p for p in problems if told.get(p.document) != p.message)
+
+    def _unsaid(self, remarks: Sequence[str]) -> tuple[str, ...]:
+        """Return the remarks that the last save did not make, too."""
+        said, self._remarked = self._remarked, frozenset(remarks)
+        return tuple(remark for remark in remarks if remark not in said)
+
+
+@asynccontextmanager
+async def _alone() -> AsyncIterator[None]:
+    """Raise a failure inside a group of tasks alone."""
+    try:
+        yield
+    except BaseExceptionGroup as group:
+        failure: BaseException = group
+        while isinstance(failure, BaseExceptionGroup):
+            failure = failure.exceptions[0]
+        raise failure from group
+
+
+def _remarks(report: IngestReport, *, asked: bool) -> tuple[str, ...]:
+    """Return the remarks; that a model was not asked is none where none was to be."""
+    return tuple(r for r in report.remarks if asked or not r.startswith(UNREAD))
+
+
+def _to_do(changes: Changes) -> bool:
+    return bool(changes.changed or changes.stale or changes.gone)
+
+
+def _replaced() -> StoreProblem:
+    return StoreProblem(
+        "The library is gone, or another is in its place",
+        hint="Start `lrwr watch` again.",
+    )
+
+
+def _unseen(event: IngestEvent) -> None:
+    del event

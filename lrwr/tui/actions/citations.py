@@ -1,0 +1,217 @@
+"""Following an answer to the text: open a passage in the editor, or copy it."""
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.app import SuspendNotSupported
+
+from lrwr.app.presenters.answers import without_links
+from lrwr.app.presenters.text import clean, excerpt, one_line
+from lrwr.core.model.errors import LrwrError, NotFound
+from lrwr.core.model.turns import Turn
+from lrwr.tui.input.editor import (
+    Command,
+    command_for,
+    editor_of,
+    may_not_arrive,
+    opener_for,
+    steers_a_shell,
+)
+from lrwr.tui.queries.locations import Spot, spot_at, spot_of
+from lrwr.tui.widgets.source import PageView, SourceView
+from lrwr.tui.widgets.split_view import Desk
+
+if TYPE_CHECKING:
+    from lrwr.tui.app import WritingRoom
+    from lrwr.tui.screens.chat import RoomScreen
+
+SOON = 2.0
+"""Seconds in which an editor with a window of its own may say that it cannot."""
+
+
+class EditorFailed(LrwrError):
+    """An editor could not be run, or ended badly."""
+
+
+async def open(screen: "RoomScreen", words: str) -> None:  # noqa: A001 - as it is called
+    """Open the chosen passage in the writer's editor; `words` may be its number.
+
+    Raises:
+        NotFound: There is no such passage, or its file is not there.
+        EditorFailed: No editor is set, or it did not work.
+    """
+    desk = screen.query_one(Desk)
+    if number := words.strip().strip("[]"):
+        desk.jump(number)
+    chosen = desk.sources.chosen
+    if isinstance(chosen, PageView):
+        screen.notify(
+            f"Nothing of the web is opened from here. Its address: {chosen.place}",
+            markup=False,
+        )
+        return
+    if chosen is None:
+        raise NotFound(
+            "No passage is chosen", hint="Alt+1 chooses the first, or click [1]."
+        )
+    citation = chosen.citation
+    spot = await screen.room.stage.do(lambda lent: spot_of(lent, citation))
+    await _open_spot(screen.room, spot)
+
+
+async def open_place(screen: "RoomScreen", document: str, line: int) -> None:
+    """Open a document at a line of it, counted from 1; of a `.docx`, a paragraph.
+
+    Raises:
+        NotFound: The file is not there.
+        EditorFailed: No editor is set, or it did not work.
+    """
+    spot = await screen.room.stage.do(lambda lent: spot_at(lent, document, line))
+    await _open_spot(screen.room, spot)
+
+
+async def copy(screen: "RoomScreen", words: str) -> None:
+    """Copy the last answer, or, if `words` say quote, the chosen passage.
+
+    Raises:
+        NotFound: There is nothing to copy.
+    """
+    if words.strip().lower() in ("quote", "passage"):
+        text, told = _quote(screen.query_one(Desk)), "The passage"
+    else:
+        text, told = _answer(screen.query_one(Desk)), "The answer"
+    screen.app.copy_to_clipboard(text)
+    doubt = may_not_arrive(os.environ, sys.platform)
+    screen.notify(f"{told} is copied. {doubt}".strip(), markup=False)
+
+
+def _answer(desk: Desk) -> str:
+    turn: Turn | None = desk.transcript.last
+    if turn is None:
+        raise NotFound("There is no answer to copy yet", hint="Ask something first.")
+    return clean(without_links(turn.output.response_text)).strip()
+
+
+def _quote(desk: Desk) -> str:
+    chosen: SourceView | PageView | None = desk.sources.chosen
+    if chosen is None:
+        raise NotFound(
+            "No passage is chosen", hint="Alt+1 chooses the first, or click [1]."
+        )
+    return f"{chosen.words.strip()}\n— {chosen.place}"
+
+
+async def _open_spot(room: "WritingRoom", spot: Spot) -> None:
+    if spot.gone:
+        room.notify(
+            f"The passage is no longer there; it stood at {_named(spot)}.", markup=False
+        )
+    if spot.paragraphs:
+        await _open_document(room, spot)
+        return
+    editor = editor_of(os.environ, sys.platform, shutil.which)
+    if not editor:
+        raise EditorFailed(
+            f"No editor is set. The passage is at {_named(spot)}",
+            hint='Set EDITOR in your shell, such as: export EDITOR="nano"',
+        )
+    windows = sys.platform == "win32"
+    try:
+        command = command_for(editor, spot.file, spot.line, windows=windows)
+    except ValueError as error:
+        raise EditorFailed(
+            f"EDITOR cannot be read: {excerpt(editor)}",
+            hint="Check the quotation marks in VISUAL and EDITOR.",
+        ) from error
+    await _run(room, command, spot)
+
+
+async def _open_document(room: "WritingRoom", spot: Spot) -> None:
+    """Open a `.docx` with what the system opens it with, and say where to look."""
+    name = clean(one_line(spot.file.name))
+    room.notify(f"Look for paragraph {spot.line} of {name}.", markup=False)
+    if sys.platform == "win32":
+        await asyncio.to_thread(os.startfile, spot.file)
+    else:
+        await _run(room, opener_for(spot.file, sys.platform), spot)
+
+
+async def _run(room: "WritingRoom", command: Command, spot: Spot) -> None:
+    program = shutil.which(command.arguments[0])
+    if program is None:
+        raise EditorFailed(
+            f"There is no program {command.program} here. The passage is at"
+            f" {_named(spot)}",
+            hint="Set VISUAL or EDITOR to an editor that you have.",
+        )
+    if steers_a_shell(command, program):
+        raise EditorFailed(
+            f"{command.program} cannot safely be given the name of this file",
+            hint=f"Open it yourself: {_named(spot)}",
+        )
+    arguments = [program, *command.arguments[1:]]
+    if command.windowed:
+        code = await asyncio.to_thread(_start, arguments)
+    else:
+        code = _wait_for(room, arguments, command.program)
+    if code:
+        raise EditorFailed(
+            f"{command.program} ended with code {code}",
+            hint=f"The passage is at {_named(spot)}.",
+        )
+
+
+def _wait_for(room: "WritingRoom", arguments: list[str], program: str) -> int:
+    """Give an editor the terminal, and return its exit code.
+
+    The room stands still meanwhile: nothing else may write to the terminal.
+    """
+    try:
+        with room.suspend():
+            return subprocess.run(arguments, check=False).returncode
+    except SuspendNotSupported as error:
+        raise EditorFailed(
+            f"This terminal cannot be lent to {program}",
+            hint="Set VISUAL to an editor with a window of its own.",
+        ) from error
+    except OSError as error:
+        raise _not_started(program, error) from error
+
+
+def _start(arguments: list[str]) -> int:
+    """Start an editor beside the room; return its code if it ends at once, else 0."""
+    try:
+        begun = subprocess.Popen(
+            arguments,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise _not_started(arguments[0], error) from error
+    try:
+        return begun.wait(timeout=SOON)
+    except subprocess.TimeoutExpired:
+        threading.Thread(target=begun.wait, name="editor", daemon=True).start()
+        return 0
+
+
+def _not_started(program: str, error: OSError) -> EditorFailed:
+    return EditorFailed(
+        f"{Path(program).name} could not be started: {error.strerror}",
+        hint="Check VISUAL and EDITOR.",
+    )
+
+
+def _named(spot: Spot) -> str:
+    name = clean(one_line(str(spot.file)))
+    return (
+        f"{name}, paragraph {spot.line}" if spot.paragraphs else f"{name}:{spot.line}"
+    )

@@ -1,0 +1,104 @@
+"""Tending the library: what was read, reading again, watching, and what is set."""
+
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from lrwr.app.presenters.text import clean
+from lrwr.tui.widgets.split_view import Desk
+from lrwr.tui.widgets.status import StatusLine
+
+if TYPE_CHECKING:
+    from lrwr.tui.screens.chat import RoomScreen
+
+WATCH = "watch"
+"""The group of what reads saves: it goes on until it is stopped."""
+TOLD = 8.0
+"""Seconds for which a line stays that tells what a save brought."""
+
+
+async def library(screen: "RoomScreen", words: str) -> None:
+    """Show what was read and what work there is; read again from there."""
+    from lrwr.tui.screens.library import LibraryScreen
+
+    del words
+    changed = await screen.app.push_screen_wait(
+        LibraryScreen(screen.room.stage, screen.learned)
+    )
+    if changed:
+        screen.load()
+
+
+async def watch(screen: "RoomScreen", words: str) -> None:
+    """Begin to read each save, or stop that; `on` and `off` say which."""
+    wanted = {"on": True, "off": False}.get(words.strip().lower())
+    watching = any(w.group == WATCH and w.is_running for w in screen.workers)
+    if watching and not wanted:
+        screen.workers.cancel_group(screen, WATCH)
+        screen.query_one(StatusLine).say(index="")
+        screen.notify("Saves are not read any more.")
+    elif not watching and wanted is not False:
+        screen.run_worker(_saves(screen), group=WATCH, exit_on_error=False)
+
+
+async def _saves(screen: "RoomScreen") -> None:
+    """Show what each save brings, until it is stopped."""
+    from lrwr.app.presenters.watch import seen
+
+    status = screen.query_one(StatusLine)
+    status.say(index="reading what changed …")
+    saves = screen.room.stage.follow(lambda lent: lent.watch())
+    try:
+        async with aclosing(saves) as events:
+            async for event in events:
+                _learn(screen, *seen(event))
+    except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
+        screen.tell(error)
+        status.say(index="")
+
+
+def _learn(screen: "RoomScreen", line: str, short: str) -> None:
+    """Say what a save brought: `line` in full, `short` in the status line."""
+    if line:
+        screen.learned.append(line)
+        screen.notify(clean(line), markup=False, timeout=TOLD)
+        screen.query_one(Desk).sources.look_again()
+    if short:
+        screen.query_one(StatusLine).fresh(short)
+
+
+async def settings(screen: "RoomScreen", words: str) -> None:
+    """Show every setting, its value, and where that came from."""
+    from lrwr.tui.screens.settings import SettingsScreen
+
+    await screen.app.push_screen_wait(
+        SettingsScreen(screen.room.settings, words.strip())
+    )
+
+
+async def people(screen: "RoomScreen", words: str) -> None:
+    """Read what the text says of everybody, or of those that are named."""
+    from lrwr.tui.screens.people import PeopleScreen
+
+    await screen.app.push_screen_wait(PeopleScreen(screen, words.strip()))
+
+
+async def world(screen: "RoomScreen", words: str) -> None:
+    """Read of places, things and rules."""
+    from lrwr.tui.screens.world import WorldScreen
+
+    await screen.app.push_screen_wait(WorldScreen(screen, words.strip()))
+
+
+async def timeline(screen: "RoomScreen", words: str) -> None:
+    """Read what happens, in story order."""
+    from lrwr.tui.screens.timeline import TimelineScreen
+
+    await screen.app.push_screen_wait(TimelineScreen(screen, words.strip()))
+
+
+async def gaps(screen: "RoomScreen", words: str) -> None:
+    """See what is left open, and answer it."""
+    del words
+    from lrwr.tui.screens.gaps import GapsScreen
+
+    await screen.app.push_screen_wait(GapsScreen(screen))

@@ -1,0 +1,1 @@
+"""Keyboard, prompt parsing and input history."""

@@ -1,0 +1,158 @@
+"""Which command opens a place of the manuscript in the writer's own editor. Pure."""
+
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+
+PLUS = frozenset({
+    "vi", "vim", "nvim", "view", "vimx", "elvis", "ex", "nano", "pico", "rnano",
+    "emacs", "emacsclient", "mg", "zile", "micro", "kak", "joe", "jmacs", "jpico",
+    "jstar", "rjoe", "ne", "jed", "gvim", "mvim", "nvim-qt", "gedit", "pluma",
+    "xed", "gnome-text-editor", "bbedit",
+})  # fmt: skip
+"""Editors that take `+LINE` before the file."""
+COLON = frozenset({
+    "hx", "helix", "zed", "zeditor", "subl", "sublime_text", "sublime", "geany",
+    "lapce",
+})  # fmt: skip
+"""Editors that take `file:LINE`."""
+GOTO = frozenset({
+    "code", "code-insiders", "code-oss", "codium", "vscodium", "cursor",
+    "windsurf", "positron",
+})  # fmt: skip
+"""Editors that take `--goto file:LINE`."""
+LINE = frozenset({
+    "idea", "idea64", "pycharm", "charm", "webstorm", "phpstorm", "goland",
+    "clion", "rubymine", "rider", "studio", "fleet", "kate", "kwrite", "mate",
+    "mousepad",
+})  # fmt: skip
+"""Editors that take `--line LINE` before the file."""
+WINDOWED = GOTO | LINE | frozenset({
+    "gvim", "mvim", "nvim-qt", "gedit", "pluma", "xed", "gnome-text-editor",
+    "bbedit", "zed", "zeditor", "subl", "sublime_text", "sublime", "geany",
+    "lapce", "notepad", "notepad++", "wordpad", "write", "typora", "obsidian",
+    "ghostwriter", "focuswriter", "apostrophe", "marktext", "libreoffice",
+    "soffice", "lowriter", "open", "xdg-open",
+})  # fmt: skip
+"""Editors that have a window of their own; all others need the terminal."""
+USUAL = ("nano", "micro")
+"""Editors that say on the screen how to leave them, for whoever has set none."""
+_ENDINGS = (".exe", ".cmd", ".bat", ".com")
+_STEERING = frozenset('"%&|<>^!\r\n')
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A program and its arguments; `windowed` says that it needs no terminal."""
+
+    arguments: tuple[str, ...]
+    windowed: bool
+
+    @property
+    def program(self) -> str:
+        """The program's name, as the writer knows it."""
+        return _name(self.arguments[0])
+
+
+def editor_of(
+    env: Mapping[str, str], platform: str, which: Callable[[str], str | None]
+) -> str:
+    """Return the writer's editor as they wrote it down; empty where there is none.
+
+    VISUAL goes before EDITOR, and both before what is usually there.
+    """
+    for name in ("VISUAL", "EDITOR"):
+        if written := env.get(name, "").strip():
+            return written
+    if platform == "win32":
+        return "notepad"
+    return next((name for name in USUAL if which(name)), "")
+
+
+def command_for(editor: str, file: PurePath, line: int, *, windows: bool) -> Command:
+    """Return what opens `file`, an absolute path, at `line`, counted from 1.
+
+    An editor that is not known is given the file alone.
+
+    Raises:
+        ValueError: The editor's quotation marks do not match, or it names nothing.
+    """
+    if not file.is_absolute():
+        raise ValueError(f"not an absolute path: {file}")
+    words = _words(editor, windows=windows)
+    if not words:
+        raise ValueError("no editor is named")
+    name = _name(words[0])
+    return Command((*words, *_place(name, str(file), line)), name in WINDOWED)
+
+
+def opener_for(file: PurePath, platform: str) -> Command:
+    """Return what opens `file` with the system's own program for its kind."""
+    program = "open" if platform == "darwin" else "xdg-open"
+    return Command((program, str(file)), windowed=True)
+
+
+def steers_a_shell(command: Command, program: str) -> bool:
+    """Say whether an argument could be more than a name to what runs `program`.
+
+    A batch file is run by the shell of Windows, whatever starts it.
+    """
+    batch = program.lower().endswith((".cmd", ".bat"))
+    return batch and any(_STEERING & set(one) for one in command.arguments[1:])
+
+
+def _place(name: str, file: str, line: int) -> tuple[str, ...]:
+    if name in GOTO:
+        return ("--goto", f"{file}:{line}")
+    if name in COLON:
+        return (f"{file}:{line}",)
+    if name in LINE:
+        return ("--line", str(line), file)
+    if name == "notepad++":
+        return (f"-n{line}", file)
+    return (f"+{line}", file) if name in PLUS else (file,)
+
+
+def _words(editor: str, *, windows: bool) -> list[str]:
+    """Split as a shell does; on Windows a backslash is a part of a path."""
+    if not windows:
+        return shlex.split(editor)
+    return [word.strip('"') for word in shlex.split(editor, posix=False)]
+
+
+def _name(program: str) -> str:
+    name = program.replace("\\", "/").rpartition("/")[2].lower()
+    for ending in _ENDINGS:
+        name = name.removesuffix(ending)
+    return name
+
+
+def may_not_arrive(env: Mapping[str, str], platform: str) -> str:
+    """Return why a copy may not reach the clipboard, in a sentence; else nothing.
+
+    Programs copy through the terminal, and nobody answers whether it was done.
+    """
+    who = _deaf(env, platform)
+    if not who:
+        return ""
+    return (
+        f"If it is not in your clipboard, {who} does not take copies from programs:"
+        " hold Shift (on a Mac, Option), choose the text with the mouse, and copy it."
+    )
+
+
+def _deaf(env: Mapping[str, str], platform: str) -> str:
+    if env.get("TERM_PROGRAM") == "Apple_Terminal":
+        return "Terminal.app"
+    if env.get("VTE_VERSION"):
+        return "this terminal"
+    if env.get("TERM") in ("linux", "dumb", "vt100"):
+        return "this console"
+    if env.get("TMUX"):
+        return "tmux without `set-clipboard on`"
+    if env.get("STY"):
+        return "GNU screen"
+    if platform == "win32" and not env.get("WT_SESSION"):
+        return "this console"
+    return ""

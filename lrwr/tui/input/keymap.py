@@ -1,0 +1,171 @@
+"""The writer's own keys."""
+
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from itertools import product
+
+from textual.keys import KEY_ALIASES, KEY_NAME_REPLACEMENTS, Keys, key_to_character
+
+from lrwr.tui.actions.table import ELSEWHERE, FIXED, PLACES, PROMPT, ROOM, TURNS, Action
+
+EVERY = (
+    *ROOM,
+    *PROMPT,
+    *PLACES,
+    *TURNS,
+    *(one for _, actions in ELSEWHERE for one in actions),
+)
+"""All that keys can be set for."""
+
+LETTERS = ("place.", "gaps.", "threads.", "library.", "list.find")
+"""How that begins for which letters may be keys, for nobody writes there."""
+
+TOGETHER = (
+    *(frozenset({"room", one}) for one in ("prompt", "place", "turn")),
+    *(frozenset({"list", one}) for one in ("gaps", "threads", "characters", "library")),
+)
+"""Whose actions listen at the same time."""
+
+EVERYWHERE = frozenset({"room.quit", "room.help"})
+"""What listens even where something lies on the conversation."""
+
+MODIFIERS = frozenset({"alt", "ctrl", "hyper", "meta", "shift", "super"})
+
+OTHER_NAMES = {
+    "control": "ctrl",
+    "option": "alt",
+    "cmd": "super",
+    "esc": "escape",
+    "return": "enter",
+    "del": "delete",
+    "pgup": "pageup",
+    "pgdn": "pagedown",
+}
+"""How keys are called elsewhere."""
+
+
+GIVE = "Give that another key, and it is free."
+
+
+def keymap_of(lines: Sequence[str]) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """Return which keys do what, and a sentence for each line that makes no sense.
+
+    A line is the name of what is done, then keys with commas between. A key that does
+    something else stays with that, unless that is given other keys. No action loses its
+    last key.
+    """
+    wanted: dict[str, tuple[str, ...]] = {}
+    problems: list[str] = []
+    for line in lines:
+        name, _, keys = line.strip().partition(" ")
+        given, told = _read(name, keys)
+        problems += told
+        if given:
+            wanted[name] = given
+    while clash := next(_clashes(wanted), None):
+        name, key, other = clash
+        problems.append(
+            f"{shown(key)} cannot be for {name}: it is for {other.id}, “{other.title}”."
+            f" {'That cannot be changed.' if other in FIXED else GIVE}"
+        )
+        rest = tuple(one for one in wanted.pop(name) if one != key)
+        if rest:
+            wanted[name] = rest
+    return {name: ",".join(keys) for name, keys in wanted.items()}, tuple(problems)
+
+
+def keys_of(action: Action, keymap: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the keys that do it, the writer's own where they have set some."""
+    keys = keymap.get(action.id, action.keys)
+    return tuple(plain(one) for one in keys.split(","))
+
+
+def shown(key: str) -> str:
+    """Return a key as one reads it: Ctrl+O, F2, Alt+Enter."""
+    *modifiers, name = plain(key).split("+")
+    character = key_to_character(name) or ""
+    name = character if character.isprintable() and character.strip() else name
+    parts = [*modifiers, name.replace("_", " ")]
+    return "+".join(one[:1].upper() + one[1:] for one in parts)
+
+
+def plain(key: str) -> str:
+    """Return a key's name as the screen hears it: small letters, modifiers in order."""
+    *modifiers, name = key.strip().split("+") if key.strip() != "+" else ["plus"]
+    before = sorted(OTHER_NAMES.get(one.lower(), one.lower()) for one in modifiers)
+    name = name.lower() if len(name) > 1 or before else name
+    whole = "+".join([*before, OTHER_NAMES.get(name, _sign(name))])
+    same = (key for key, others in KEY_ALIASES.items() if whole in others)
+    return next(same, whole)
+
+
+def _sign(name: str) -> str:
+    """Return the name of a sign, such as full_stop; other names stay."""
+    if len(name) != 1 or name.isalnum():
+        return name
+    called = unicodedata.name(name, "").lower().replace("-", "_").replace(" ", "_")
+    return KEY_NAME_REPLACEMENTS.get(called, called)
+
+
+def _read(name: str, keys: str) -> tuple[tuple[str, ...], list[str]]:
+    """Return the keys of a line that can be used, and what there is to say of others."""
+    known = [action.id for action in EVERY]
+    if name not in known:
+        near = get_close_matches(name, known, n=1)
+        offer = f" Did you mean {near[0]}?" if near else ""
+        return (), [f"No key does “{name}”.{offer}"]
+    given = [plain(key) for key in keys.split(",") if key.strip()]
+    if not given:
+        return (), [f"“{name}” names no key."]
+    told = {key: _against(name, key) for key in given}
+    used = tuple(key for key, problem in told.items() if not problem)
+    return used, [problem for problem in told.values() if problem]
+
+
+def _against(name: str, key: str) -> str:
+    """Return why a key cannot be used for an action; empty where it can."""
+    if not _is_key(key):
+        return f"“{key}” is no key that can be used for {name}."
+    if _is_typed(name, key):
+        return (
+            f"“{shown(key)}” is something that you type, so it cannot be for {name}."
+            " Add ctrl+ or alt+ to it."
+        )
+    return ""
+
+
+def _is_key(key: str) -> bool:
+    *modifiers, name = key.split("+")
+    if not name or not MODIFIERS.issuperset(modifiers):
+        return False
+    named = {one.value for one in Keys if not one.value.startswith("<")}
+    named |= set(KEY_NAME_REPLACEMENTS.values())
+    return name in named or key_to_character(name) is not None
+
+
+def _is_typed(name: str, key: str) -> bool:
+    """Say whether a key writes something where one writes."""
+    if name.startswith(LETTERS):
+        return False
+    *modifiers, last = key.split("+")
+    return set(modifiers) <= {"shift"} and key_to_character(last) is not None
+
+
+def _clashes(
+    wanted: dict[str, tuple[str, ...]],
+) -> Iterator[tuple[str, str, Action]]:
+    """Yield what is wanted and cannot be, the last line first: who, key, who has it."""
+    keymap = {name: ",".join(keys) for name, keys in wanted.items()}
+    for name, other in product(reversed(wanted), (*EVERY, *FIXED)):
+        if other.id == name or not _same_place(name, other.id):
+            continue
+        theirs = keys_of(other, keymap)
+        yield from ((name, key, other) for key in wanted[name] if key in theirs)
+
+
+def _same_place(one: str, other: str) -> bool:
+    """Say whether two actions listen at the same time."""
+    places = frozenset({one.partition(".")[0], other.partition(".")[0]})
+    at_once = len(places) == 1 or places in TOGETHER
+    return at_once or not EVERYWHERE.isdisjoint({one, other})

@@ -1,0 +1,1 @@
+"""Reads that the screens request from the services."""

@@ -1,0 +1,60 @@
+"""What the prompt is given to go on with: former questions, people and places."""
+
+from typing import TYPE_CHECKING
+
+from lrwr.core.settings.places import CANON_FILE
+from lrwr.tui.input.commands import Known
+from lrwr.tui.input.history import asked_before
+from lrwr.tui.widgets.prompt import Prompt
+
+if TYPE_CHECKING:
+    from lrwr.tui.screens.chat import RoomScreen
+    from lrwr.tui.services import Lends
+
+
+async def give_past(screen: "RoomScreen") -> None:
+    """Give the prompt the questions of former conversations."""
+    try:
+        found = await screen.room.stage.do(asked_before)
+    except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
+        screen.tell(error)
+    else:
+        screen.query_one(Prompt).past.load(found)
+
+
+async def give_known(screen: "RoomScreen") -> None:
+    """Give the prompt what can follow commands, unless it has that already."""
+    as_of = screen.sitting.as_of
+    prompt = screen.query_one(Prompt)
+    before = prompt.known
+    try:
+        prompt.known = await screen.room.stage.do(
+            lambda lent: known_of(lent, as_of, before)
+        )
+    except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
+        screen.tell(error)
+
+
+async def known_of(lent: "Lends", as_of: str, before: Known) -> Known:
+    """Return who has come up by `as_of`, and the places of the whole story.
+
+    It is `before` where nothing has changed since. It runs backstage.
+
+    Raises:
+        NotFound: There is no such place in the story.
+        StoreProblem: The library cannot be read.
+    """
+    if not lent.begun:
+        return Known()
+    canon = lent.library.root / CANON_FILE
+    decided = canon.stat().st_mtime_ns if canon.exists() else 0
+    counts = await lent.passages.counts(lent.settings.pipeline)
+    mark = f"{as_of} {decided} {counts}"
+    if mark == before.mark:
+        return before
+    bible = lent.bible()
+    horizon = await bible.horizon(as_of) if as_of else None
+    people = (await bible.read(horizon)).characters
+    told = (await lent.order()).told()
+    places = {f"ch{number}": one.title for _, one, number in told if not one.opening}
+    return Known(tuple(one.name for one in people), tuple(places.items()), mark)

@@ -1,0 +1,187 @@
+"""The passages of an answer, as the text has them now. All of it runs backstage."""
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lrwr.app.presenters.citations import place_in_words, told_in
+from lrwr.app.presenters.text import clean
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.text import Lines, Span
+from lrwr.core.model.turns import Citation
+
+if TYPE_CHECKING:
+    from lrwr.core.model.story import DocumentOutline
+    from lrwr.core.retrieval.anchors import Anchored
+    from lrwr.core.retrieval.story import StoryOrder
+    from lrwr.tui.services import Lends
+
+AROUND = 300
+"""Characters of the text that are shown before a passage at most, and after it."""
+
+WRAPPED = 50
+"""Characters from which on a line may have been wrapped, by an editor or by hand."""
+
+_LINE_END = re.compile(r"(?<=\S)\n(?=[^\s#>*+|\-\d])")
+_FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """A cited passage where it stands now, or how it read where it stands no more.
+
+    `place` and `chapter` are words, `chapter` empty where nobody can say. `became` says
+    what became of the passage since it was cited, empty where nothing did; `stale` says
+    that the words are others now, or gone. `words` are as the writer sees them, and so
+    are `before` and `after`, which surround them in the text.
+    """
+
+    number: int
+    document: DocumentId
+    span: Span
+    lines: Lines
+    place: str
+    chapter: str
+    became: str
+    stale: bool
+    before: str
+    words: str
+    after: str
+
+
+async def in_context(
+    lent: "Lends", citations: Sequence[Citation]
+) -> list[Surroundings]:
+    """Return each passage with what surrounds it in the present text, in that order."""
+    from lrwr.core.model.errors import LrwrError, NotFound
+    from lrwr.core.retrieval.freshness import FreshnessService
+
+    if not citations:
+        return []
+    places = await FreshnessService(lent.passages).anchors(citations)
+    try:
+        order = await lent.order()
+    except LrwrError:
+        order = None  # the passages are worth showing without their chapters
+    texts: dict[DocumentId, str] = {}
+    for document in {one.now.document for one in places if one.now is not None}:
+        with suppress(NotFound):  # it was read a moment ago, and is forgotten since
+            texts[document] = (await lent.passages.text(document)).text
+    return [
+        surrounded(one, texts.get(one.now.document, "") if one.now else "", order)
+        for one in places
+    ]
+
+
+def surrounded(one: "Anchored", text: str, order: "StoryOrder | None") -> Surroundings:
+    """Return a passage and what surrounds it in `text`, its document's present one."""
+    cited, now = one.citation, one.now
+    document = now.document if now else cited.document
+    span, lines = (now.span, now.lines) if now else (cited.span, cited.lines)
+    before, after = around(text, span) if now and text else ("", "")
+    return Surroundings(
+        number=cited.number,
+        document=document,
+        span=span,
+        lines=lines,
+        place=clean(place_in_words(document, lines)),
+        chapter=_chapter_of(document, span, order) if now and order else "",
+        became=_became(one),
+        stale=one.changed,
+        before=flowed(clean(before)),
+        words=flowed(clean(now.text if now else cited.text)),
+        after=flowed(clean(after)),
+    )
+
+
+def around(text: str, span: Span) -> tuple[str, str]:
+    """Return what stands before a span of `text`, and after it.
+
+    Neither is longer than `AROUND` and a sign for what was left out. Both are whole
+    paragraphs where they fit.
+    """
+    return _before(text, span.start), _after(text, span.end)
+
+
+def flowed(text: str) -> str:
+    """Return `text` with the lines of a wrapped paragraph joined.
+
+    Short lines stay as they are, as those of verse do, and so do lists and headings.
+    """
+
+    def join(found: re.Match[str]) -> str:
+        begun = text.rfind("\n", 0, found.start()) + 1
+        return " " if found.start() - begun >= WRAPPED else "\n"
+
+    return _LINE_END.sub(join, text)
+
+
+def _before(text: str, end: int) -> str:
+    start = max(0, end - AROUND)
+    if start == 0:
+        return _FRONT_MATTER.sub("", text[:end]).lstrip("\n")
+    window = text[start:end]
+    paragraph = window.rstrip("\n").find("\n\n")
+    if paragraph >= 0:
+        return window[paragraph:].lstrip("\n")
+    word = window.find(" ")
+    return f"… {window[word + 1 :]}"
+
+
+def _after(text: str, start: int) -> str:
+    end = start + AROUND
+    if end >= len(text):
+        return text[start:].rstrip("\n")
+    window = text[start:end]
+    paragraph = window.rfind("\n\n")
+    if window[: max(0, paragraph)].strip():
+        return window[:paragraph]
+    word = window.rfind(" ")
+    return f"{window[:word] if word > 0 else window} …"
+
+
+def _became(one: "Anchored") -> str:
+    from lrwr.core.retrieval.anchors import Freshness
+
+    cited = one.citation
+    was = clean(place_in_words(cited.document, cited.lines))
+    match one.freshness:
+        case Freshness.EDITED:
+            return "edited since"
+        case Freshness.GONE:
+            return "no longer in the text; it read:"
+        case Freshness.NOT_EVALUATED:
+            return "whether it still stands could not be looked up"
+        case Freshness.CURRENT:
+            return f"moved; it stood at {was}" if one.moved else ""
+
+
+def _chapter_of(document: DocumentId, span: Span, order: "StoryOrder") -> str:
+    outline = order.outlines.get(document)
+    if outline is None:
+        return ""
+    chapter, scene = _standing(outline, span.start)
+    titled = outline.chapters[chapter : chapter + 1]
+    return told_in(
+        outline.type,
+        order.chapter_number(document, chapter),
+        clean(titled[0].title if titled else outline.title),
+        scene + 1,
+    )
+
+
+def _standing(outline: "DocumentOutline", at: int) -> tuple[int, int]:
+    """Return the chapter and the scene that hold a character, each from 0.
+
+    The footnotes of a `.docx` stand at its end, and are their scene's.
+    """
+    near = (0, 0)
+    for number, chapter in enumerate(outline.chapters):
+        for place, scene in enumerate(chapter.scenes):
+            if any(part.start <= at < part.end for part in scene.parts):
+                return number, place
+            if scene.span.start <= at:
+                near = (number, place)
+    return near

@@ -1,0 +1,152 @@
+"""What the screens read of the story. All of it runs backstage."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from lrwr.core.model.errors import NotFound
+from lrwr.core.model.turns import Mode
+from lrwr.tui.scope import Sitting
+
+if TYPE_CHECKING:
+    from lrwr.core.bible.values import Bible
+    from lrwr.core.model.documents import Chapter, DocumentId, Scene
+    from lrwr.core.ports.record_store import DocumentText
+    from lrwr.core.retrieval.story import StoryOrder
+    from lrwr.tui.services import Lends
+
+FIRST_WORDS = 70
+"""Characters of a scene's beginning that tell it from the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A place to which the story may be read: `as_of` is what a writer would say.
+
+    `begins` are the first words there. `scene` is 0 for a whole chapter. `present`
+    says that the writer stands here.
+    """
+
+    as_of: str
+    chapter: int
+    scene: int
+    title: str
+    begins: str = ""
+    present: bool = False
+
+
+def require_read(lent: "Lends") -> None:
+    """Make sure that anything was read.
+
+    Raises:
+        NotFound: Nothing was.
+    """
+    if not lent.begun:
+        raise NotFound(
+            "Nothing has been read yet", hint="Ctrl+L reads your manuscript."
+        )
+
+
+async def story_as_of(lent: "Lends", as_of: str) -> "Bible":
+    """Return all that is known up to a place, the whole story for an empty one.
+
+    Raises:
+        NotFound: Nothing was read, or there is no such place.
+    """
+    require_read(lent)
+    bible = lent.bible()
+    horizon = await bible.horizon(as_of) if as_of else None
+    return await bible.read(horizon)
+
+
+async def named(lent: "Lends", name: str, as_of: str) -> str:
+    """Return the name of the character whom the writer calls so, up to a place.
+
+    Raises:
+        NotFound: Nobody is called so, or several are.
+    """
+    from lrwr.core.bible.service import character_called
+
+    return character_called(name, await story_as_of(lent, as_of)).name
+
+
+async def moved(lent: "Lends", sitting: Sitting, as_of: str) -> Sitting:
+    """Return the sitting as of another place; who is not known there is let go.
+
+    Raises:
+        NotFound: There is no such place.
+    """
+    bible = await story_as_of(lent, as_of)
+    there = replace(sitting, as_of=as_of)
+    if not sitting.character:
+        return there
+    from lrwr.core.bible.service import character_called
+
+    try:
+        name = character_called(sitting.character, bible).name
+    except NotFound:
+        return replace(there, character="", mode=Mode.ANALYTICAL, witnessed=False)
+    return replace(there, character=name)
+
+
+async def stops(lent: "Lends", as_of: str) -> list[Stop]:
+    """Return every place to stop at, in story order; the whole story is none of them.
+
+    Raises:
+        NotFound: Nothing was read.
+    """
+    require_read(lent)
+    order = await lent.order()
+    found: list[Stop] = []
+    texts: dict[DocumentId, DocumentText] = {}
+    for document, chapter, number in order.told():
+        if document not in texts:
+            texts[document] = await lent.passages.text(document)
+        found += _stops_of(document, chapter, number, order, texts[document].text)
+    return _marked(found, as_of, order)
+
+
+def _stops_of(
+    document: "DocumentId",
+    chapter: "Chapter",
+    number: int,
+    order: "StoryOrder",
+    text: str,
+) -> Iterator[Stop]:
+    if chapter.opening and number:
+        if chapter is order.outlines[document].chapters[-1]:  # its path means its end
+            yield Stop(document, number, 0, chapter.title or document)
+        return
+    name = f"ch{number}"
+    yield Stop(name, number, 0, chapter.title)
+    if len(chapter.scenes) > 1:
+        for count, scene in enumerate(chapter.scenes, start=1):
+            begins = first_words(scene, text, besides=chapter.title)
+            yield Stop(f"{name}:s{count}", number, count, "", begins)
+
+
+def _marked(found: list[Stop], as_of: str, order: "StoryOrder") -> list[Stop]:
+    """Mark where the writer stands, however they called it."""
+    if not as_of:
+        return found
+    from lrwr.core.retrieval.story import parse_horizon
+
+    try:
+        here = parse_horizon(as_of, order)
+    except NotFound:  # read anew since, and gone
+        return found
+    return [
+        replace(one, present=parse_horizon(one.as_of, order) == here) for one in found
+    ]
+
+
+def first_words(scene: "Scene", text: str, *, besides: str = "") -> str:
+    """Return the words with which a scene begins, without headings and `besides`."""
+    for part in scene.parts:
+        for line in text[part.start : part.end].splitlines():
+            words = " ".join(line.split())
+            heading = words.startswith("#") or words == besides
+            if any(map(str.isalnum, words)) and not heading:
+                short = words[:FIRST_WORDS]
+                return short if short == words else short.rsplit(" ", 1)[0] + " …"
+    return ""

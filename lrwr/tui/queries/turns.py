@@ -1,0 +1,118 @@
+"""What is asked of the services, in the words of the screen. All of it runs backstage."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lrwr.core.model.errors import NotFound
+from lrwr.core.model.turns import ThreadId, Turn, TurnEvent
+from lrwr.tui.scope import Opening, Sitting
+
+if TYPE_CHECKING:
+    from lrwr.core.ports.record_store import LibraryCounts
+    from lrwr.tui.services import Lends
+
+
+@dataclass(frozen=True, slots=True)
+class Welcome:
+    """What the room finds when it opens.
+
+    `model` is empty where no language model answers. `counts` is None where nothing has
+    been ingested. `first_use` says what will leave the machine from now on.
+    """
+
+    sitting: Sitting
+    model: str = ""
+    counts: "LibraryCounts | None" = None
+    leaving: tuple[str, ...] = ()
+    first_use: tuple[str, ...] = ()
+    turns: tuple[Turn, ...] = ()
+
+
+async def welcome(lent: "Lends", opening: Opening) -> Welcome:
+    """Return how things stand, once all that is slow to load is loaded.
+
+    Raises:
+        NotFound: There is no such character, conversation or place in the story.
+        SettingsProblem: The language model that is set has no key or no name.
+    """
+    if not lent.begun:
+        return Welcome(Sitting())
+    session = lent.sessions()
+    sitting = await sitting_of(lent, opening)
+    turns = await lent.threads.turns(sitting.thread) if sitting.thread else []
+    counts = await lent.passages.counts(lent.settings.pipeline)
+    return Welcome(
+        sitting,
+        session.model,
+        counts,
+        lent.leaving(),
+        lent.first_use(),
+        tuple(turns),
+    )
+
+
+async def sitting_of(lent: "Lends", opening: Opening) -> Sitting:
+    """Return where the writer begins.
+
+    Raises:
+        NotFound: There is no such character, conversation or place in the story.
+    """
+    from dataclasses import replace
+
+    from lrwr.app.presenters.threads import thread_called
+    from lrwr.core.bible.service import character_called
+
+    sitting = Sitting()
+    if opening.thread:
+        found = thread_called(opening.thread, await lent.threads.threads())
+        sitting = Sitting.of_thread(found)
+    bible = lent.bible()
+    if opening.as_of:
+        await bible.horizon(opening.as_of)
+        sitting = replace(sitting, as_of=opening.as_of)
+    if opening.character:
+        horizon = await bible.horizon(sitting.as_of) if sitting.as_of else None
+        name = character_called(opening.character, await bible.read(horizon)).name
+        sitting = replace(sitting, character=name)
+    mode = opening.mode or sitting.mode
+    return replace(sitting, mode=mode)
+
+
+async def kept_of_stopped(
+    lent: "Lends", sitting: Sitting, text: str
+) -> tuple[ThreadId, Turn] | None:
+    """Return what was kept of a turn that was stopped; None where nothing was."""
+    thread = sitting.thread
+    if thread is None:
+        threads = await lent.threads.threads()
+        thread = threads[0].id if threads else None
+    turns = await lent.threads.turns(thread, last=1) if thread else []
+    if thread and turns and turns[0].question == text:
+        return thread, turns[0]
+    return None
+
+
+async def asked(
+    lent: "Lends", sitting: Sitting, text: str
+) -> AsyncGenerator[TurnEvent, None]:
+    """Yield what happens while `text` is answered; see `AvatarSessionService.ask`."""
+    from contextlib import aclosing
+
+    from lrwr.core.chat.service import Asking
+
+    if not lent.begun:
+        raise NotFound(
+            "Nothing has been read yet", hint="Ctrl+L reads your manuscript."
+        )
+    asking = Asking(
+        text=text,
+        thread=sitting.thread,
+        character=sitting.character,
+        mode=sitting.mode,
+        as_of=sitting.as_of,
+        witnessed=sitting.witnessed,
+    )
+    async with aclosing(lent.sessions().ask(asking)) as events:
+        async for event in events:
+            yield event

@@ -1,0 +1,123 @@
+"""A language model's words. Loaded where there are any: Markdown takes its time."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import cast
+
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.timer import Timer
+from textual.widgets import Markdown
+from textual.widgets._markdown import (
+    MarkdownBlock,
+    MarkdownHeader,
+    MarkdownParagraph,
+    MarkdownTable,
+    MarkdownTableCellContents,
+    MarkdownTableContent,
+    MarkdownTD,
+    MarkdownTH,
+)
+
+from lrwr.app.presenters.answers import without_links
+from lrwr.app.presenters.text import clean
+from lrwr.tui.widgets.link_buffer import Held
+from lrwr.tui.widgets.reply import FRAME, MarkChosen, marks_in
+
+_WORDS = (MarkdownHeader, MarkdownParagraph, MarkdownTD, MarkdownTH)
+"""The blocks that hold words of their own; all others hold blocks."""
+
+
+@cache
+def _marking(block: type[MarkdownBlock]) -> type[MarkdownBlock]:
+    """Return the kind of block that looks like `block`, and marks numbers."""
+    does = {"set_content": _set_marked, "action_jump": _jump}
+    return cast("type[MarkdownBlock]", type(block.__name__, (block,), does))
+
+
+def _set_marked(block: MarkdownBlock, content: Content) -> None:
+    marks = marks_in(content.plain)
+    MarkdownBlock.set_content(block, content.add_spans(marks))
+
+
+def _jump(block: MarkdownBlock, number: str) -> None:
+    block.post_message(MarkChosen(number))
+
+
+class _Cell(MarkdownTableCellContents):
+    """A cell in which the numbers of passages can be clicked."""
+
+    def action_jump(self, number: str) -> None:
+        """Show the passage of that number."""
+        self.post_message(MarkChosen(number))
+
+
+class _Cells(MarkdownTableContent):
+    """A table's cells, those that come later like the first."""
+
+    def compose(self) -> ComposeResult:
+        """Lay out the headings, and row under row."""
+        yield from (_cell(one, "header") for one in self.headers)
+        yield from self._laid_out(self.rows, 1)
+
+    async def _update_rows(self, updated_rows: list[list[Content]]) -> None:
+        """Show rows from the last on, which may have been half of one."""
+        await self.query_children(f".cell.row{self.last_row}").remove()
+        await self.mount_all([*self._laid_out(updated_rows, self.last_row)])
+
+    def _laid_out(self, rows: list[list[Content]], first: int) -> Iterator[_Cell]:
+        for number, row in enumerate(rows, first):
+            self.last_row = number
+            yield from (_cell(one, f"row{number} cell") for one in row)
+
+
+class _Table(MarkdownTable):
+    """A table in whose cells numbers can be clicked."""
+
+    def compose(self) -> ComposeResult:
+        """Lay out the cells."""
+        self._headers, self._rows = self._get_headers_and_rows()
+        yield _Cells(self._headers, self._rows)
+
+
+def _cell(content: Content, classes: str) -> _Cell:
+    cell = _Cell(content, classes=classes)
+    cell.tooltip = content
+    return cell
+
+
+class Worded(Markdown):
+    """A language model's words, as Markdown; a link in it leads nowhere."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(clean(without_links(text)), open_links=False)
+        self.add_class("reply")
+        self._held = Held()
+        self._pending = ""
+        self._timer: Timer | None = None
+
+    async def write(self, text: str) -> None:
+        """Show some more, soon."""
+        self._pending += self._held.take(text)
+        if self._timer is None:
+            self._timer = self.set_timer(FRAME, self._flush)
+
+    async def finish(self) -> None:
+        """Show what was held back."""
+        self._pending += self._held.rest()
+        await self._flush()
+
+    def get_block_class(self, block_name: str) -> type[MarkdownBlock]:
+        """Return what shows a block of that name."""
+        found = super().get_block_class(block_name)
+        if issubclass(found, _WORDS):
+            return _marking(found)
+        return _Table if found is MarkdownTable else found
+
+    async def _flush(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        text, self._pending = self._pending, ""
+        if text:
+            await self.append(text)

@@ -1,0 +1,205 @@
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from lrwr.app.maintenance.repair import repair_library, set_aside
+from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.migrator import SCHEMA
+from lrwr.core.adapters.vectors.edge import open_edge, shard_name
+from lrwr.core.adapters.vectors.maintenance import (
+    ShardState,
+    clear_shards,
+    look_at_shard,
+    shards_in,
+)
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.errors import NotFound, StoreProblem
+from lrwr.core.model.search import Scope
+from lrwr.core.model.usage import Usage
+from lrwr.core.settings.library import Library
+from tests.fakes.libraries import Library as Records
+from tests.fakes.libraries import over
+from tests.fakes.records import DIMENSIONS, ONE, SPACE, Clock
+
+NOW = 1_000_000.0
+NAME = shard_name(Pipeline.NAIVE, SPACE)
+
+
+@pytest.fixture
+async def records(tmp_path: Path) -> AsyncIterator[Records]:
+    database = Database(tmp_path / ".lrwr" / "library.db")
+    opened = over(database, Clock())
+    await opened.keep_texts(ONE, [f"The frog {n} sat." for n in range(20)])
+    yield opened
+    await database.aclose()
+
+
+@pytest.fixture
+def library(records: Records, tmp_path: Path) -> Library:
+    assert records
+    return Library(tmp_path, tmp_path / ".lrwr")
+
+
+async def make_shard(library: Library, records: Records, space: str = SPACE) -> None:
+    index = await open_edge(
+        library.index_dir,
+        records.feed,
+        pipeline=Pipeline.NAIVE,
+        space=space,
+        dimensions=DIMENSIONS,
+    )
+    assert index is not None
+    await index.catch_up()
+    await index.aclose()
+
+
+def test_what_is_whole_stays_and_its_indexes_are_made_anew(library: Library) -> None:
+    with closing(sqlite3.connect(library.database)) as connection:
+        connection.execute("delete from chunk_fts_a_data where id > 10")
+        connection.commit()
+    report = repair_library(library, now=NOW)
+    assert report.moved is None
+    assert "database is whole" in report.steps[0]
+    with closing(sqlite3.connect(library.database)) as connection:
+        sql = "select count(*) from chunk_fts_a where chunk_fts_a match 'frog'"
+        assert connection.execute(sql).fetchone() == (20,)
+
+
+async def test_replies_that_were_paid_for_outlive_an_emptied_word_index(
+    library: Library, records: Records
+) -> None:
+    usage = Usage(calls=1, prompt_tokens=9, completion_tokens=3)
+    await records.analysis.keep_replies({"k": "[1]"}, usage)
+    with closing(sqlite3.connect(library.database)) as connection:
+        for index in ("chunk_fts_a", "chunk_fts_b", "fact_fts", "turn_fts"):
+            connection.execute(f"delete from {index}_data")
+        connection.commit()
+    assert repair_library(library, now=NOW).moved is None
+    assert await records.analysis.replies(["k"]) == {"k": "[1]"}
+    found = await records.words.search_words(
+        ["frog"], pipeline=Pipeline.NAIVE, scope=Scope(), limit=99
+    )
+    assert len(found) == 20
+
+
+async def test_every_shard_is_thrown_away_and_the_search_makes_it_anew(
+    library: Library, records: Records
+) -> None:
+    await make_shard(library, records)
+    await make_shard(library, records, "former")
+    assert len(shards_in(library.index_dir)) == 2
+    report = repair_library(library, now=NOW)
+    assert any("2 shards" in step for step in report.steps)
+    assert shards_in(library.index_dir) == []
+    await make_shard(library, records)
+    looked = look_at_shard(library.index_dir, NAME, DIMENSIONS)
+    assert looked.cursor is not None
+    assert looked.cursor.points == 20
+
+
+async def test_a_shard_that_another_process_holds_is_left_alone(
+    library: Library, records: Records
+) -> None:
+    index = await open_edge(
+        library.index_dir,
+        records.feed,
+        pipeline=Pipeline.NAIVE,
+        space=SPACE,
+        dimensions=DIMENSIONS,
+    )
+    assert index is not None
+    await index.catch_up()
+    held = look_at_shard(library.index_dir, NAME, DIMENSIONS)
+    assert held.state is ShardState.HELD
+    assert clear_shards(library.index_dir).held == (NAME,)
+    assert await index.catch_up() == 0
+    await index.aclose()
+    assert clear_shards(library.index_dir).gone == (NAME,)
+
+
+async def test_a_look_at_a_shard_tells_missing_broken_and_opened_apart(
+    library: Library, records: Records
+) -> None:
+    def state() -> ShardState:
+        return look_at_shard(library.index_dir, NAME, DIMENSIONS).state
+
+    assert state() is ShardState.MISSING
+    await make_shard(library, records)
+    assert state() is ShardState.OPENED
+    for file in (library.index_dir / NAME).rglob("*"):
+        if file.is_file():
+            file.write_bytes(b"")
+    assert state() is ShardState.BROKEN
+
+
+def test_an_index_that_leads_elsewhere_is_not_followed(
+    library: Library, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "a-precious").mkdir(parents=True)
+    library.index_dir.symlink_to(elsewhere)
+    with pytest.raises(StoreProblem, match="is a link"):
+        repair_library(library, now=NOW)
+    assert shards_in(library.index_dir) == []
+    assert (elsewhere / "a-precious").is_dir()
+
+
+def test_a_shard_that_leads_elsewhere_is_left_alone(
+    library: Library, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    library.index_dir.mkdir()
+    (library.index_dir / NAME).symlink_to(elsewhere)
+    assert clear_shards(library.index_dir).gone == ()
+    assert elsewhere.is_dir()
+
+
+def test_what_cannot_be_mended_is_moved_aside(
+    tmp_path: Path,
+) -> None:
+    library = Library(tmp_path, tmp_path / ".lrwr")
+    library.state_dir.mkdir()
+    library.database.write_bytes(b"no library at all" * 300)
+    report = repair_library(library, now=NOW)
+    assert report.moved is not None
+    assert report.moved.name.startswith("library.db.broken-")
+    assert report.moved.read_bytes().startswith(b"no library")
+    assert not library.database.exists()
+    assert "untouched" in " ".join(report.steps)
+    assert "lrwr ingest" in report.remedy
+
+
+def test_the_log_of_a_database_moves_with_it(tmp_path: Path) -> None:
+    for name in ("library.db", "library.db-wal", "library.db-shm"):
+        (tmp_path / name).write_text(name)
+    moved = set_aside(tmp_path / "library.db", "old")
+    assert moved.read_text() == "library.db"
+    assert (tmp_path / "library.db.old-wal").read_text() == "library.db-wal"
+    assert (tmp_path / "library.db.old-shm").read_text() == "library.db-shm"
+
+
+def test_a_damaged_memory_is_moved_aside(library: Library) -> None:
+    library.memory.write_text("{")
+    report = repair_library(library, now=NOW)
+    assert "lrwr ingest FOLDER" in " ".join(report.steps)
+    assert not library.memory.exists()
+    library.database.unlink()
+    library.memory.write_text("{")
+    assert "lrwr ingest FOLDER" in repair_library(library, now=NOW + 1).remedy
+
+
+def test_a_newer_library_is_left_alone(library: Library) -> None:
+    with closing(sqlite3.connect(library.database)) as connection:
+        connection.execute(f"pragma user_version = {SCHEMA + 1}")
+    with pytest.raises(StoreProblem, match="newer lrwr"):
+        repair_library(library, now=NOW)
+    assert library.database.exists()
+
+
+def test_where_nothing_is_there_is_nothing_to_repair(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="no library"):
+        repair_library(Library(tmp_path, tmp_path / ".lrwr"), now=NOW)

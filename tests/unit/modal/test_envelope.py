@@ -1,0 +1,83 @@
+import json
+import zlib
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.core.adapters.modal.envelope import (
+    MARK,
+    VERSION,
+    Misfit,
+    Order,
+    order_from_bytes,
+    order_to_bytes,
+    packed,
+    unpacked,
+)
+
+NAMES = st.text(max_size=20)
+ORDERS = st.builds(
+    Order,
+    document=NAMES,
+    content=st.binary(max_size=200),
+    recipe=NAMES,
+    settings=st.dictionaries(NAMES, st.integers() | st.text() | st.booleans()),
+    seams=st.dictionaries(NAMES, st.floats(0, 2, allow_nan=False)),
+    texts=st.frozensets(NAMES, max_size=5),
+    asking=st.booleans(),
+    kept=st.frozensets(NAMES, max_size=5),
+)
+
+
+@given(ORDERS)
+def test_an_order_comes_as_it_was_sent_and_is_always_the_same_bytes(
+    order: Order,
+) -> None:
+    body = order_to_bytes(order)
+    assert order_from_bytes(body) == order
+    assert order_to_bytes(order_from_bytes(body)) == body
+
+
+@given(st.binary(max_size=200))
+def test_bytes_that_are_no_order_are_refused(body: bytes) -> None:
+    for sent in (body, MARK + bytes([VERSION]) + body):
+        with pytest.raises(Misfit):
+            order_from_bytes(sent)
+
+
+@given(ORDERS, st.data())
+def test_an_order_that_was_damaged_on_the_way_is_refused_or_the_same(
+    order: Order, data: st.DataObject
+) -> None:
+    body = bytearray(order_to_bytes(order))
+    place = data.draw(st.integers(0, len(body) - 1))
+    body[place] ^= data.draw(st.integers(1, 255))
+    with suppress(Misfit):
+        assert order_from_bytes(bytes(body)) == order
+
+
+def test_another_version_of_the_envelope_is_refused() -> None:
+    body = packed({}, b"x")
+    with pytest.raises(Misfit, match="another version"):
+        unpacked(body[:4] + bytes([VERSION + 1]) + body[5:])
+
+
+def test_an_envelope_that_would_fill_the_memory_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("lrwr.core.adapters.modal.envelope.MOST", 1000)
+    with pytest.raises(Misfit, match="too large"):
+        unpacked(packed({}, bytes(2000)))
+
+
+@pytest.mark.parametrize(
+    "told",
+    [[], "x", {"document": 1}, {"document": "a.md", "recipe": "r", "content": "0"}],
+)
+def test_json_of_another_shape_is_refused(told: object) -> None:
+    text = json.dumps(told).encode()
+    inner = len(text).to_bytes(8, "big") + text
+    with pytest.raises(Misfit):
+        order_from_bytes(MARK + bytes([VERSION]) + zlib.compress(inner))

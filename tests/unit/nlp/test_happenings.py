@@ -1,0 +1,114 @@
+import pytest
+
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.nlp.facts.events import happenings, tellings
+from lrwr.core.nlp.facts.places import named_places
+from lrwr.core.nlp.text.prose import read_prose
+
+
+def events(text: str, known: tuple[str, ...] = ()) -> list[str]:
+    prose = read_prose(text, sentence_spans, known)
+    return [fact.value for fact in happenings(prose)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nell fell from the ladder.",
+        "At noon Mrs. Gannet arrived.",
+        "Then Corin Vale was killed at the gate.",
+        "Nell and Hob married in June.",
+    ],
+)
+def test_a_deed_of_somebody_by_name_is_an_event_verbatim(text: str) -> None:
+    assert events(text) == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nell never fell from the ladder.",
+        "Nell always fell from the ladder.",
+        "If Nell fell, nobody saw it.",
+        "She dreamt that Nell fell.",
+        "Was it true that Nell fell?",
+        "“Nell fell,” he said.",
+        "The man beside Nell fell.",
+        "Nell was kind.",
+        "The ladder fell.",
+    ],
+)
+def test_what_is_denied_doubted_usual_or_only_said_is_none(text: str) -> None:
+    assert events(text) == []
+
+
+def test_a_long_sentence_gives_the_part_that_tells_it() -> None:
+    text = "It was a grey day, " + "and the mud lay still, " * 8 + "as ever; Nell fell."
+    assert events(text) == ["Nell fell."]
+
+
+def test_where_people_are_known_only_they_do_deeds() -> None:
+    assert events("Then Thole fell. Then Nell fell.", ("Nell Tallow",)) == [
+        "Then Nell fell."
+    ]
+
+
+def test_those_who_are_in_it_are_named() -> None:
+    prose = read_prose("Then Nell met Mrs. Gannet in Thole.", sentence_spans)
+    (fact,) = happenings(prose)
+    assert list(fact.all_details("involved")) == ["Nell", "Mrs. Gannet"]
+
+
+def test_reported_speech_between_two_names_is_told() -> None:
+    text = "Later Nell told Corin that the tide was out. He nodded."
+    (fact,) = tellings(read_prose(text, sentence_spans))
+    assert (fact.subject, fact.detail("hearer")) == ("Nell", "Corin")
+    assert fact.value == "that the tide was out"
+    assert fact.certainty is Certainty.VERIFIED
+    assert text[fact.spans[0].start : fact.spans[0].end] == (
+        "Nell told Corin that the tide was out"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "She told Corin that the tide was out.",
+        "Nell told him that the tide was out.",
+        "Nell would have told Corin that the tide was out.",
+        "Perhaps Nell told Corin that the tide was out.",
+        "Nell told Corin to go home.",
+        "“Nell told Corin that the tide was out,” he said.",
+    ],
+)
+def test_other_speech_is_not(text: str) -> None:
+    assert list(tellings(read_prose(text, sentence_spans))) == []
+
+
+def places(text: str, known: tuple[str, ...] = ()) -> list[str]:
+    prose = read_prose(text, sentence_spans, known)
+    return [fact.subject for fact in named_places(prose)]
+
+
+def test_a_name_with_a_places_word_is_a_place() -> None:
+    assert places("They met near Half House. Then it rained.") == ["Half House"]
+
+
+def test_a_name_where_only_places_stand_twice_is_one() -> None:
+    assert places("He lived in Thole. She went to Thole.") == ["Thole"]
+    assert places("He lived in Thole.") == []
+    assert places("He lived in Thole with Nell.", ("Nell",)) == ["Thole"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "She saw a change in Nell. He had faith in Nell. “Yes,” said Nell.",
+        "He went to Mr. Vale and back to Mr. Vale.",
+        "It was in March. In March, in God, in Heaven.",
+        "He believed in Nell. He walked to Nell. Nell’s eyes were grey.",
+    ],
+)
+def test_people_months_and_heaven_are_no_places(text: str) -> None:
+    assert places(text) == []

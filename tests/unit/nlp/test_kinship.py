@@ -1,0 +1,91 @@
+import pytest
+
+from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.facts import Fact
+from lrwr.core.nlp.facts.kinship import ties
+from lrwr.core.nlp.text.prose import read_prose
+
+VERIFIED, PROBABLE = Certainty.VERIFIED, Certainty.PROBABLE
+
+
+def told(text: str, narrator: str = "", known: tuple[str, ...] = ()) -> list[Fact]:
+    return list(ties(read_prose(text, sentence_spans, known), narrator))
+
+
+def claims(text: str, narrator: str = "") -> list[tuple[str, str, str, Certainty]]:
+    return [
+        (f.subject, f.detail("kind"), f.detail("target"), f.certainty)
+        for f in told(text, narrator)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "one", "kin", "two"),
+    [
+        ("Then Nell’s sister Mags came in.", "Nell", "sister", "Mags"),
+        ("She met Nell's younger brother, Corin Vale.", "Nell", "brother", "Corin Vale"),
+        ("Mags, Nell’s sister, came in.", "Nell", "sister", "Mags"),
+        ("Here sat Mrs. Gannet, the widow of Hob Gannet.", "Hob Gannet", "widow",
+         "Mrs. Gannet"),
+        ("Mags was the daughter of Jack Tallow.", "Jack Tallow", "daughter", "Mags"),
+        ("Corin Vale was Nell’s employer.", "Nell", "employer", "Corin Vale"),
+        ("Hob had married Annis Vale.", "Hob", "spouse", "Annis Vale"),
+        ("Then Nell and Mags were sisters.", "Nell", "sister", "Mags"),
+        ("It was Nell's uncle, called Hob.", "Nell", "uncle", "Hob"),
+        ("The late Mr. Vale’s clerk Toby ran.", "Mr. Vale", "clerk", "Toby"),
+    ],
+)  # fmt: skip
+def test_a_tie_between_two_names_is_verified(
+    text: str, one: str, kin: str, two: str
+) -> None:
+    assert claims(text) in (
+        [(one, kin, two, VERIFIED)],
+        [(f"the late {one}", kin, two, VERIFIED)],
+        [(f"The late {one}", kin, two, VERIFIED)],
+    )
+
+
+def test_the_span_is_the_words_that_say_it() -> None:
+    text = "Then Nell’s sister Mags came in."
+    (fact,) = told(text)
+    assert text[fact.spans[0].start : fact.spans[0].end] == "Nell’s sister Mags"
+    assert fact.value == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("Nell went out with her sister Mags.", ("Nell", "sister", "Mags", PROBABLE)),
+        ("“Nell’s sister Mags came,” he said.", ("Nell", "sister", "Mags", PROBABLE)),
+        ("They met Mr. and Mrs. Vale.", ("Mr. Vale", "wife", "Mrs. Vale", PROBABLE)),
+    ],
+)
+def test_a_pronoun_a_couple_or_a_speaker_is_only_probable(
+    text: str, claim: tuple[str, str, str, Certainty]
+) -> None:
+    assert claims(text) == [claim]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nell’s sister, Mags, and Corin came in.",
+        "She saw Nell’s sister, Mags and Corin.",
+        "Mags was not Nell’s sister.",
+        "If Mags was Nell’s sister, nobody knew.",
+        "Was Mags the sister of Nell?",
+        "Hob told Nell and Mags of her uncle Corin.",
+        "Mr. Vale came with her uncle Corin.",
+        "“Is he Nell’s brother, Corin?” she asked.",
+        "“Come to my uncle Hob,” he said.",
+        "My uncle Hob was there.",
+    ],
+)
+def test_lists_doubts_questions_and_unclear_pronouns_are_left_out(text: str) -> None:
+    assert claims(text) == []
+
+
+def test_the_narrators_own_people_need_the_narrators_name() -> None:
+    text = "It was my uncle Hob who rang."
+    assert claims(text, "Nell") == [("Nell", "uncle", "Hob", PROBABLE)]

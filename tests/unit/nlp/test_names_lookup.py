@@ -1,0 +1,130 @@
+"""Whom a word means that a writer types."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.core.model.cast import Alias, Cast, Character, Gender
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.nlp.names.lookup import names_in_question, resolve
+
+
+def character(name: str, *aliases: str) -> Character:
+    return Character(
+        name,
+        tuple(Alias(one, 1, Certainty.VERIFIED) for one in (name, *aliases)),
+        Gender.UNKNOWN,
+        Certainty.NOT_EVALUATED,
+        Certainty.VERIFIED,
+    )
+
+
+CAST = Cast(
+    (
+        character("Nell Tallow", "Nell", "Wren"),
+        character("PurpleFrog", "Frog"),
+        character("Corin Vale", "Mr. Vale"),
+        character("the Reeve", "Reeve"),
+        character("Orla Gannet"),
+        character("Isa Gannet"),
+        character("Will"),
+    ),
+    {"Miss Gannet": ("Orla Gannet", "Isa Gannet")},
+)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("nell", ("Nell Tallow",)),
+        ("NELL TALLOW", ("Nell Tallow",)),
+        ("mr vale", ("Corin Vale",)),
+        ("reeve", ("the Reeve",)),
+        ("The Reeve", ("the Reeve",)),
+        ("Nell’s", ("Nell Tallow",)),
+        ("miss gannet", ("Orla Gannet", "Isa Gannet")),
+        ("gannet", ("Orla Gannet", "Isa Gannet")),
+        ("corin", ("Corin Vale",)),
+        ("purplefrg", ("PurpleFrog",)),
+        ("Purple Frog", ("PurpleFrog",)),
+        ("Nobody", ()),
+        ("", ()),
+    ],
+)
+def test_a_typed_name_means_somebody(typed: str, meant: tuple[str, ...]) -> None:
+    assert resolve(typed, CAST) == meant
+
+
+def asked(question: str) -> list[tuple[str, tuple[str, ...]]]:
+    found = names_in_question(question, CAST)
+    return [(question[span.start : span.end], who) for span, who in found]
+
+
+def test_names_are_found_in_a_question_in_small_letters() -> None:
+    assert asked("what does nell say to corin vale?") == [
+        ("nell", ("Nell Tallow",)),
+        ("corin vale", ("Corin Vale",)),
+    ]
+
+
+def test_possessives_and_slips_are_understood() -> None:
+    assert asked("Where is Nell's pole, and PurpleFrg?") == [
+        ("Nell", ("Nell Tallow",)),
+        ("PurpleFrg", ("PurpleFrog",)),
+    ]
+
+
+def test_a_common_word_is_nobody() -> None:
+    assert asked("will it rain?") == []
+    assert asked("Will it rain on the frog?") == [("the frog", ("PurpleFrog",))]
+
+
+def test_a_shared_name_means_each_of_its_bearers() -> None:
+    assert asked("did Miss Gannet leave?") == [
+        ("Miss Gannet", ("Orla Gannet", "Isa Gannet"))
+    ]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who saw Nell. Tallow is a family.",
+        "Tell me about Nell; Tallow is gone.",
+        "Where is Nell? Tallow is a family.",
+        "Do ask Nell… Tallow is gone.",
+        "Was it Nell\n\nTallow is a family.",
+    ],
+)
+def test_a_name_ends_where_a_sentence_does(question: str) -> None:
+    assert asked(question) == [
+        ("Nell", ("Nell Tallow",)),
+        ("Tallow", ("Nell Tallow",)),
+    ]
+
+
+def test_words_of_two_sentences_are_no_longer_name() -> None:
+    assert asked("Did you see Orla? Gannet knew.") == [
+        ("Orla", ("Orla Gannet",)),
+        ("Gannet", ("Orla Gannet", "Isa Gannet")),
+    ]
+    assert asked("They asked Corin. Vale is empty.") == [
+        ("Corin", ("Corin Vale",)),
+        ("Vale", ("Corin Vale",)),
+    ]
+
+
+def test_a_title_and_an_initial_end_no_name() -> None:
+    assert asked("What did Mr. Vale say?") == [("Mr. Vale", ("Corin Vale",))]
+    assert asked("Where is Orla M. Gannet?") == [("Orla M. Gannet", ("Orla Gannet",))]
+    assert asked("Where is Nell\nTallow?") == [("Nell\nTallow", ("Nell Tallow",))]
+
+
+@given(st.text(max_size=60))
+def test_any_question_can_be_read(question: str) -> None:
+    names = {one.name for one in CAST.characters}
+
+    for span, who in names_in_question(question, CAST):
+        assert 0 <= span.start < span.end <= len(question)
+        assert who
+        assert set(who) <= names
+    assert set(resolve(question, CAST)) <= names

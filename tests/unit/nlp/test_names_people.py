@@ -1,0 +1,214 @@
+"""Who is in the story, from the evidence of its documents."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.core.model.cast import Cast, Character, Gender
+from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.text import Span
+from lrwr.core.nlp.names.characters import DecidedNames, NotedPerson, make_cast
+from lrwr.core.nlp.names.evidence import gather
+
+TALK = (
+    "“Is it late, Corin?” said Nell Tallow. “No,” said Corin Vale. He looked at Nell. "
+    "Nell shut her book. “You are tired, Nell,” said Corin. “I am not,” said Nell.\n\n"
+)
+GANNETS = (
+    "“Sit down,” said Mr. Gannet. “Thank you,” said Mrs. Gannet. Mr. Gannet sat, and "
+    "Mrs. Gannet told her sister so. “Well, Mr. Gannet?” said Mrs. Gannet.\n\n"
+)
+FROGS = (
+    "“Nine,” said PurpleFrog. She counted. “Ten, Frog,” said BrineHob. “Ten,” said "
+    "PurpleFrog to Hob. “Good,” said Hob, and he sat. “Frog,” said Hob, “eleven.” "
+    "“Twelve,” PurpleFrog said. The cans for Frog and for Hob were in Thole.\n\n"
+)
+
+
+def cast_from(*texts: str, **told: object) -> Cast:
+    evidence = [gather(text, [Span(0, len(text))]) for text in texts]
+    return make_cast(evidence, **told)  # type: ignore[arg-type]
+
+
+def names(cast: Cast) -> set[str]:
+    return {one.name for one in cast.characters}
+
+
+def forms(one: Character) -> set[str]:
+    return {alias.name for alias in one.aliases}
+
+
+def who(cast: Cast, name: str) -> Character:
+    return next(one for one in cast.characters if name in forms(one))
+
+
+def test_given_name_and_full_name_are_one_person() -> None:
+    cast = cast_from(TALK)
+
+    assert names(cast) == {"Nell", "Corin"}
+    assert {"Nell", "Nell Tallow"} <= forms(who(cast, "Nell"))
+
+
+def test_pronouns_tell_the_gender() -> None:
+    cast = cast_from(TALK * 3)
+
+    assert who(cast, "Nell").gender is Gender.FEMALE
+    assert who(cast, "Corin").gender is Gender.MALE
+
+
+def test_husband_and_wife_stay_two_people() -> None:
+    cast = cast_from(GANNETS)
+
+    assert names(cast) == {"Mr. Gannet", "Mrs. Gannet"}
+    assert who(cast, "Mrs. Gannet").gender is Gender.FEMALE
+    assert who(cast, "Mr. Gannet").certainty is Certainty.VERIFIED
+
+
+def test_a_part_of_a_name_written_together_is_an_alias() -> None:
+    cast = cast_from(FROGS)
+
+    assert names(cast) == {"PurpleFrog", "Hob"}
+    assert "Frog" in forms(who(cast, "PurpleFrog"))
+    assert "BrineHob" in forms(who(cast, "Hob"))
+
+
+def test_a_place_is_nobody() -> None:
+    cast = cast_from(
+        (TALK + "They lived in Thole. In Thole it rained. Near Thole. ") * 3
+    )
+
+    assert "Thole" not in {form for one in cast.characters for form in forms(one)}
+
+
+def test_a_name_that_is_a_word_too_is_a_name() -> None:
+    text = "“Go,” said Ash. The ash fell. He told Ash so. “No, Ash,” said Will. "
+    cast = cast_from(text * 4 + "She will come. Will she? They saw Will and Ash.")
+
+    assert names(cast) == {"Ash", "Will"}
+
+
+def test_a_short_name_finds_its_long_one() -> None:
+    text = TALK + "“Come, Dot,” said Dorothea Pell. “Dot is tired,” said Nell of Dot. "
+    cast = cast_from(text * 3)
+
+    assert {"Dot", "Dorothea Pell"} <= forms(who(cast, "Dot"))
+
+
+def test_a_form_that_several_bear_is_shared() -> None:
+    sisters = (
+        "“Yes,” said Orla Gannet. “No,” said Isa Gannet. “Ask Miss Gannet,” said Orla "
+        "Gannet. “I did,” said Isa Gannet. Orla and Isa laughed, and she sat. "
+    )
+    cast = cast_from(sisters * 4 + "“Miss Gannet!” he cried. ")
+
+    assert set(cast.shared["Miss Gannet"]) == {"Orla Gannet", "Isa Gannet"}
+
+
+def test_the_documents_of_a_library_are_read_together() -> None:
+    cast = cast_from(TALK, TALK, GANNETS)
+
+    assert {"Nell", "Corin", "Mr. Gannet", "Mrs. Gannet"} == names(cast)
+
+
+def test_who_says_i_is_named_only_where_others_name_them() -> None:
+    text = "I sat. “Come, Wren,” said Nell. I came. “Wren, look!” cried Nell. I did. "
+    told = cast_from(text * 12)
+
+    assert [one.name for one in told.characters if one.narrator] == ["Wren"]
+    assert not any(one.narrator for one in cast_from(TALK * 12).characters)
+
+
+def test_notes_are_confirmed_and_bring_their_aliases() -> None:
+    noted = (NotedPerson("Nell Tallow", ("Wren", "the keeper"), Gender.FEMALE),)
+    cast = cast_from(TALK, noted=noted)
+    nell = who(cast, "Wren")
+
+    assert nell.name == "Nell Tallow"
+    assert nell.certainty is Certainty.CONFIRMED
+    assert {"Nell", "the keeper"} <= forms(nell)
+    assert nell.gender_certainty is Certainty.CONFIRMED
+
+
+def test_merged_names_are_one_person() -> None:
+    decided = DecidedNames(merged={"Nell": ("Corin",)})
+    cast = cast_from(TALK, decided=decided)
+
+    assert names(cast) == {"Nell"}
+    assert "Corin" in forms(who(cast, "Nell"))
+
+
+def test_a_split_pair_is_never_one() -> None:
+    decided = DecidedNames(split=(("Nell", "Nell Tallow"),))
+    cast = cast_from(TALK, decided=decided)
+
+    assert who(cast, "Nell") is not who(cast, "Nell Tallow")
+
+
+def test_a_split_outranks_notes() -> None:
+    noted = (NotedPerson("Nell Tallow", ("Wren",)),)
+    decided = DecidedNames(split=(("Nell Tallow", "Wren"),))
+
+    assert "Wren" not in forms(
+        who(cast_from(TALK, noted=noted, decided=decided), "Nell Tallow")
+    )
+
+
+def test_renamed_is_what_a_person_is_called() -> None:
+    cast = cast_from(TALK, decided=DecidedNames(renamed={"Nell": "SootWren"}))
+
+    assert {"Nell", "SootWren"} <= forms(who(cast, "SootWren"))
+    assert names(cast) == {"SootWren", "Corin"}
+
+
+def test_ignored_words_name_nobody() -> None:
+    cast = cast_from(TALK, decided=DecidedNames(ignored=("corin", "Corin Vale")))
+
+    assert names(cast) == {"Nell"}
+
+
+NAMES = st.sampled_from(["Nell", "Corin", "Nell Tallow", "Corin Vale", "Mr. Gannet"])
+
+
+@given(st.lists(st.tuples(NAMES, NAMES), max_size=3), st.sets(NAMES, max_size=2))
+def test_whatever_is_decided_holds(
+    pairs: list[tuple[str, str]], gone: set[str]
+) -> None:
+    split = tuple((one, other) for one, other in pairs if one != other)
+    decided = DecidedNames(split=split, ignored=tuple(gone))
+    cast = cast_from(TALK, GANNETS, decided=decided)
+
+    assert len(names(cast)) == len(cast.characters)
+    for one in cast.characters:
+        assert not forms(one) & gone
+        assert not any({a, b} <= forms(one) for a, b in split)
+
+
+def test_the_same_evidence_makes_the_same_cast() -> None:
+    assert cast_from(TALK, FROGS, GANNETS) == cast_from(TALK, FROGS, GANNETS)
+
+
+def test_no_evidence_makes_no_cast() -> None:
+    assert make_cast([]) == Cast()
+
+
+def test_a_name_that_somebody_is_called_by_is_an_alias() -> None:
+    text = TALK + "They asked Nell, called Wren by her father. “Wren!” cried Corin. "
+
+    assert "Wren" in forms(who(cast_from(text * 3), "Nell"))
+
+
+def test_two_people_whom_the_notes_call_alike_stay_two() -> None:
+    noted = (
+        NotedPerson("Orla Gannet", ("the keeper",)),
+        NotedPerson("Isa Gannet", ("the keeper",)),
+    )
+    talk = "“Yes,” said Orla Gannet. “No,” said Isa Gannet. The keeper sat. "
+    cast = cast_from(talk * 4, noted=noted)
+
+    assert names(cast) == {"Orla Gannet", "Isa Gannet"}
+
+
+def test_two_notes_of_one_name_are_of_one_person() -> None:
+    noted = (NotedPerson("Nell Tallow", ("Wren",)), NotedPerson("Wren", ("Cap",)))
+    cast = cast_from(TALK, noted=noted)
+
+    assert {"Wren", "Cap"} <= forms(who(cast, "Nell Tallow"))
