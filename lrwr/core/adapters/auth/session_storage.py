@@ -5,7 +5,7 @@ import json
 
 from supabase_auth import AsyncSupportedStorage
 
-from lrwr.core.adapters.auth.supabase import Sessions
+from lrwr.core.adapters.auth.sessions import Sessions
 
 _OF_SESSION = (
     "access_token",

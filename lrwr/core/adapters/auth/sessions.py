@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
+from typing import Protocol
 
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, StoreProblem
 from lrwr.core.settings.keys import LONGEST, SERVICE
@@ -20,6 +21,22 @@ ENTRY = "SUPABASE_SESSION"
 
 _MOST = 100_000
 """Bytes of a file that are read: ours are shorter."""
+
+
+class Sessions(Protocol):
+    """Keeps the session of one project at a time, as text."""
+
+    def read(self, project: str) -> str | None:
+        """Return the session of a project, None where there is none."""
+        ...
+
+    def write(self, project: str, session: str) -> None:
+        """Keep a session in place of the one that is there."""
+        ...
+
+    def clear(self, project: str) -> bool:
+        """Forget the session of a project; False when there was none."""
+        ...
 
 
 class Keeping(StrEnum):

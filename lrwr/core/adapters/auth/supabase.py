@@ -6,10 +6,11 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from lrwr.core.adapters.auth.errors import SessionOver, incomplete, refusal
 from lrwr.core.adapters.auth.project import Project, headers_of, open_http
+from lrwr.core.adapters.auth.sessions import Sessions
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.ports.auth import Account, AccountId
 
@@ -22,22 +23,6 @@ if TYPE_CHECKING:
 
 SOON = 60.0
 """Seconds before its end in which a token is not handed out any more."""
-
-
-class Sessions(Protocol):
-    """Keeps the session of one project at a time, as text."""
-
-    def read(self, project: str) -> str | None:
-        """Return the session of a project, None where there is none."""
-        ...
-
-    def write(self, project: str, session: str) -> None:
-        """Keep a session in place of the one that is there."""
-        ...
-
-    def clear(self, project: str) -> bool:
-        """Forget the session of a project; False when there was none."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

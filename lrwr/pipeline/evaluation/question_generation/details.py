@@ -10,13 +10,11 @@ from lrwr.core.model.text import Span
 from lrwr.pipeline.evaluation.question_generation.draft import Draft
 from lrwr.pipeline.evaluation.question_generation.lexicon import BODY, VAGUE
 from lrwr.pipeline.evaluation.question_generation.source_material import (
-    Material,
-    stem_of,
-)
-from lrwr.pipeline.evaluation.question_generation.topics import (
     AFTER,
+    Material,
     is_plural,
     may_be_noun,
+    stem_of,
     topics_in,
 )
 from lrwr.pipeline.evaluation.questions import Kind, Place

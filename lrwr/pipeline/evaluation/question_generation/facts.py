@@ -16,11 +16,9 @@ from lrwr.pipeline.evaluation.question_generation.draft import Draft
 from lrwr.pipeline.evaluation.question_generation.source_material import (
     SURE,
     Material,
-    place_of,
-)
-from lrwr.pipeline.evaluation.question_generation.topics import (
     Topic,
     is_plural,
+    place_of,
     topics_in,
 )
 from lrwr.pipeline.evaluation.questions import Kind, Place

@@ -13,9 +13,10 @@ from lrwr.pipeline.evaluation.question_generation.draft import Draft
 from lrwr.pipeline.evaluation.question_generation.source_material import (
     SURE,
     Material,
+    Topic,
     stem_of,
+    topics_in,
 )
-from lrwr.pipeline.evaluation.question_generation.topics import Topic, topics_in
 from lrwr.pipeline.evaluation.questions import Kind, Place
 
 MADE = "a quotation"
