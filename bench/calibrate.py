@@ -3,7 +3,7 @@
 Fitted on fairy tales and on the dialogue of novels. An unanswerable question is one
 whose tale is hidden, or only the passages that answer, or that is asked too early in
 the story. Tried on groups left out, on a novel's questions, and on the sample's own.
-Prints the constants of `lrwr.core.retrieval.confidence.SHIPPED`.
+Prints the constants of `lrwr.core.retrieval.confidence.SHIPPED_CALIBRATIONS`.
 """
 
 import random
@@ -18,10 +18,29 @@ from bench.report import Line, say, skipped
 from lrwr.core.adapters.source.parser import parse_document
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.retrieval.confidence import PEOPLE, SIGNALS, Calibration, Signals
-from lrwr.pipeline.evaluation.calibration import Example, Ranking, calibrated, estimated
-from lrwr.pipeline.evaluation.figures import Figures, Interval, auroc, figures_of
-from lrwr.pipeline.evaluation.questions import Gold, places_of, read_questions
+from lrwr.core.retrieval.confidence import (
+    PEOPLE_RANKING_ID,
+    SIGNAL_NAMES,
+    Calibration,
+    RankingSignals,
+)
+from lrwr.pipeline.evaluation.calibration import (
+    CalibrationExample,
+    CalibrationTarget,
+    estimate_with_calibration,
+    fit_calibration,
+)
+from lrwr.pipeline.evaluation.figures import (
+    CalibrationFigures,
+    Interval,
+    auroc,
+    compute_calibration_figures,
+)
+from lrwr.pipeline.evaluation.questions import (
+    GoldQuote,
+    find_quote_places,
+    parse_questions,
+)
 
 PART = "calibrate"
 SOURCE = "python -m bench --only calibrate"
@@ -42,7 +61,7 @@ Item = dict[str, Any]
 class Found:
     """An example, with how it came to be and whose ranking it is."""
 
-    example: Example
+    example: CalibrationExample
     kind: str
     ranking: str
 
@@ -63,10 +82,10 @@ def _fitted(
     ranking: str, found: Sequence[Found], tests: Mapping[str, Sequence[Found]]
 ) -> list[Line]:
     examples = [one.example for one in found]
-    who = Ranking(ranking, Pipeline.AGENTIC, SOURCE)
-    fitted, tried = calibrated(examples, who)
+    who = CalibrationTarget(ranking, Pipeline.AGENTIC, SOURCE)
+    fitted, tried = fit_calibration(examples, who)
     print(_constant(fitted))
-    figures = figures_of(tried, fitted.threshold)
+    figures = compute_calibration_figures(tried, fitted.threshold)
     lines = _lines(f"{ranking}, left out", figures)
     for kind in sorted({one.kind for one in found} - {"answerable"}):
         some = [
@@ -74,17 +93,21 @@ def _fitted(
             for t, f in zip(tried, found, strict=True)
             if f.kind in (kind, "answerable")
         ]
-        lines += _lines(f"{ranking}, {kind}", figures_of(some, fitted.threshold))[:2]
+        lines += _lines(
+            f"{ranking}, {kind}", compute_calibration_figures(some, fitted.threshold)
+        )[:2]
     for name, test in tests.items():
         others = [one.example for one in test if one.ranking == ranking]
         if others:
-            judged = figures_of(estimated(others, fitted), fitted.threshold)
+            judged = compute_calibration_figures(
+                estimate_with_calibration(others, fitted), fitted.threshold
+            )
             lines += _lines(f"{ranking}, {name}", judged)
             lines += _alone(f"{ranking}, {name}", others)
     return [*lines, *_alone(f"{ranking}, left out", examples)]
 
 
-def _lines(name: str, figures: Figures) -> list[Line]:
+def _lines(name: str, figures: CalibrationFigures) -> list[Line]:
     doubted = figures.doubted
     shown = {f"{s.coverage:.0%}": 1 - s.right for s in figures.coverage}
     bands = ", ".join(
@@ -105,12 +128,12 @@ def _lines(name: str, figures: Figures) -> list[Line]:
     ]  # fmt: skip
 
 
-def _alone(name: str, examples: Sequence[Example]) -> list[Line]:
+def _alone(name: str, examples: Sequence[CalibrationExample]) -> list[Line]:
     """Say how well each signal does alone."""
     found = [one.found for one in examples]
     areas = {
         signal: auroc([getattr(one.signals, signal) for one in examples], found)
-        for signal in SIGNALS
+        for signal in SIGNAL_NAMES
     }
     kept = {signal: area for signal, area in areas.items() if area is not None}
     note = ", ".join(f"{signal} {area:.2f}" for signal, area in kept.items())
@@ -240,15 +263,15 @@ def _of_sample(bench: Bench) -> list[Found]:
             "every": question.every,
             "as_of": question.as_of,
         }
-        for question in read_questions(path.read_text(encoding="utf-8"), path.name)
+        for question in parse_questions(path.read_text(encoding="utf-8"), path.name)
     ]
     return _asked(library, items, ALL_WAYS, "sample")
 
 
-def _sample_gold(gold: Gold) -> list[Any]:
+def _sample_gold(gold: GoldQuote) -> list[Any]:
     document = DocumentId(gold.file)
     text = parse_document(document, (EXAMPLE / gold.file).read_bytes()).text
-    place = places_of(gold.quote, document, text)[0]
+    place = find_quote_places(gold.quote, document, text)[0]
     return [gold.file, place.span.start, place.span.end]
 
 
@@ -273,12 +296,15 @@ def _counts(line: Item) -> bool:
     same; and what is hidden from the indexes is still found by who is there, so that
     only novels are asked about people.
     """
-    of_people = line["ranking"].startswith(PEOPLE)
+    of_people = line["ranking"].startswith(PEOPLE_RANKING_ID)
     return not of_people or (line["way"] != "again" and line["people"])
 
 
 def _read(line: Item) -> Found:
-    example = Example(
-        line["group"], Signals(**line["signals"]), line["found"], line["answerable"]
+    example = CalibrationExample(
+        line["group"],
+        RankingSignals(**line["signals"]),
+        line["found"],
+        line["answerable"],
     )
     return Found(example, line["kind"], line["ranking"])

@@ -32,7 +32,7 @@ from lrwr.core.canon.decision import (
     PointOfViewSet,
     StoryOrderSet,
 )
-from lrwr.core.canon.model import Place
+from lrwr.core.canon.model import ManuscriptLocation
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.settings.places import CANON_FILE
@@ -172,7 +172,7 @@ def _ordered(writer: ScriptedWriter) -> Decision:
 
 
 def _seen_by(writer: ScriptedWriter) -> Decision:
-    place = Place(writer.dice.choice(_documents(writer)))
+    place = ManuscriptLocation(writer.dice.choice(_documents(writer)))
     return PointOfViewSet(place, writer.dice.choice(writer.names))
 
 

@@ -18,8 +18,8 @@ from lrwr.core.model.errors import LrwrError
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
 from lrwr.tui.app import WritingRoom
-from lrwr.tui.scope import Opening
-from lrwr.tui.service_thread import Backstage
+from lrwr.tui.scope import ChatOptions
+from lrwr.tui.service_thread import ServiceThread
 from lrwr.tui.services import Lends
 
 REPO = Path(__file__).resolve().parent.parent
@@ -89,8 +89,8 @@ def settings_in(folder: Path, theme: str) -> Settings:
 async def taken(folder: Path, shot: Shot) -> str:
     """Return a picture of the room after all that a shot does."""
     settings = settings_in(folder, shot.theme)
-    async with Backstage[Lends](lambda: open_room(settings)) as stage:
-        app = WritingRoom(stage, settings, Opening(), _unforeseen)
+    async with ServiceThread[Lends](lambda: open_room(settings)) as stage:
+        app = WritingRoom(stage, settings, ChatOptions(), _unforeseen)
         async with app.run_test(size=SIZE) as pilot:
             await settled(pilot, stage)
             for question in shot.types:
@@ -105,7 +105,7 @@ async def taken(folder: Path, shot: Shot) -> str:
 _KEYS = {" ": "space", ",": "comma", "?": "question_mark"}
 
 
-async def settled(pilot: Pilot[None], stage: Backstage[Lends]) -> None:
+async def settled(pilot: Pilot[None], stage: ServiceThread[Lends]) -> None:
     """Wait until nothing is under way."""
     for _ in range(3):
         await pilot.pause(0.1)

@@ -24,9 +24,9 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Span
 from lrwr.core.retrieval.service import SearchRequest
 from lrwr.core.settings.loader import load_settings
-from lrwr.pipeline.evaluation.measures import measured
-from lrwr.pipeline.evaluation.outcomes import Given, Piece
-from lrwr.pipeline.evaluation.questions import Place, covers
+from lrwr.pipeline.evaluation.measures import compute_retrieval_figures
+from lrwr.pipeline.evaluation.outcomes import ContextPiece, RetrievedContext
+from lrwr.pipeline.evaluation.questions import AnswerPlace, covers_answer_place
 
 BUDGETS = (2000, 4000, 8000)
 RANKED = ("hit@1", "hit@5", "hit@10", "mrr", "ndcg@10")
@@ -63,13 +63,15 @@ class Sample:
 class Found:
     """One question's pieces and what answers it, in one unit."""
 
-    pieces: tuple[Piece, ...]
-    gold: tuple[Place, ...]
+    pieces: tuple[ContextPiece, ...]
+    gold: tuple[AnswerPlace, ...]
 
     def figures(self) -> dict[str, float]:
-        given = Given(self.pieces, 0.0)
+        given = RetrievedContext(self.pieces, 0.0)
         gold = [[place] for place in self.gold]
-        return measured(given, gold, every=True, budgets=BUDGETS, late=None)
+        return compute_retrieval_figures(
+            given, gold, every=True, budgets=BUDGETS, late=None
+        )
 
 
 @dataclass(slots=True)
@@ -217,11 +219,11 @@ async def _searched(sample: Sample, pipeline: Pipeline) -> Any:
 def _raw(question: dict[str, Any], chunks: Sequence[Chunk], judged: Judged) -> Found:
     """Return it in characters; a budget's tokens are characters too."""
     gold = tuple(
-        Place(DocumentId(name), Span(start, end))
+        AnswerPlace(DocumentId(name), Span(start, end))
         for name, _, start, end in judged.places(question)
     )
     pieces = tuple(
-        Piece(_named(one), one.span, one.text, len(one.text)) for one in chunks
+        ContextPiece(_named(one), one.span, one.text, len(one.text)) for one in chunks
     )
     return Found(pieces, gold)
 
@@ -235,7 +237,7 @@ def _in_letters(
     """
     texts = {name: text for name, text, _, _ in judged.places(question)}
     gold = tuple(
-        Place(DocumentId(name), Span(*text.raw_to_norm(start, end)))
+        AnswerPlace(DocumentId(name), Span(*text.raw_to_norm(start, end)))
         for name, text, start, end in judged.places(question)
     )
     pieces = []
@@ -245,7 +247,7 @@ def _in_letters(
         if text is not None:
             span = Span(*text.raw_to_norm(span.start, span.end))
         shown = one.text if text is None else text.n[span.start : span.end]
-        pieces.append(Piece(_named(one), span, shown, len(one.text)))
+        pieces.append(ContextPiece(_named(one), span, shown, len(one.text)))
     return Found(tuple(pieces), gold)
 
 
@@ -281,7 +283,7 @@ def _odd_pieces(
                 continue
             answer = text.raw_to_norm(start, end)
             theirs = _covers(text.locate(chunk.text), answer, LETTERS)
-            ours = covers(piece, place)
+            ours = covers_answer_place(piece, place)
             if theirs == ours:
                 continue
             there = [text.raw_to_norm(chunk.span.start, chunk.span.end)]

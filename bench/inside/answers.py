@@ -14,7 +14,7 @@ from typing import Any
 
 from bench.data import read_lines
 from lrwr.app.container import open_services
-from lrwr.core.chat.service import Asking, AvatarSessionService
+from lrwr.core.chat.service import AvatarSessionService, TurnRequest
 from lrwr.core.model.turns import Citation, Mode, TurnDone
 from lrwr.core.settings.loader import load_settings
 
@@ -34,9 +34,9 @@ async def _main(questions: list[dict[str, Any]], *, prompts: bool) -> None:
     print(json.dumps(told, ensure_ascii=False))
 
 
-def _asking(question: dict[str, Any]) -> Asking:
+def _asking(question: dict[str, Any]) -> TurnRequest:
     mode = question.get("mode")
-    return Asking(
+    return TurnRequest(
         text=question["question"],
         as_of=question.get("as_of"),
         character=question.get("character"),
@@ -44,7 +44,7 @@ def _asking(question: dict[str, Any]) -> Asking:
     )
 
 
-async def _asked(sessions: AvatarSessionService, asking: Asking) -> dict[str, Any]:
+async def _asked(sessions: AvatarSessionService, asking: TurnRequest) -> dict[str, Any]:
     async with aclosing(sessions.ask(asking)) as events:
         async for event in events:
             if isinstance(event, TurnDone):

@@ -22,12 +22,12 @@ from lrwr.core.model.text import Span
 from lrwr.core.ports.embedder import Embedder
 from lrwr.core.ports.lexical_index import LexicalIndex
 from lrwr.core.ports.vector_index import VectorIndex
-from lrwr.core.retrieval.confidence import FIRST
+from lrwr.core.retrieval.confidence import FIRST_PASSAGES
 from lrwr.core.retrieval.service import PassageFinder, SearchRequest, SearchResult
 from lrwr.core.retrieval.story import StoryOrder, parse_horizon
 from lrwr.core.retrieval.story_search import StorySearch
 from lrwr.core.settings.loader import load_settings
-from lrwr.pipeline.evaluation.questions import Place, holds
+from lrwr.pipeline.evaluation.questions import AnswerPlace, has_gold
 
 if TYPE_CHECKING:
     import numpy as np
@@ -185,7 +185,7 @@ async def _main(items: Sequence[Item], ways: Sequence[str]) -> None:
 async def _told(
     item: Item, finders: Mapping[str, PassageFinder], order: StoryOrder
 ) -> list[dict[str, Any]]:
-    request = SearchRequest(item["question"], Pipeline.AGENTIC, FIRST)
+    request = SearchRequest(item["question"], Pipeline.AGENTIC, FIRST_PASSAGES)
     if item.get("as_of"):
         request = replace(request, horizon=parse_horizon(item["as_of"], order))
     return [
@@ -199,9 +199,9 @@ def _lines(item: Item, way: str, result: SearchResult) -> Iterator[dict[str, Any
     judged = result.judgement
     if judged is None or judged.signals is None:
         return
-    gold = [[Place(DocumentId(d), Span(s, e))] for d, s, e in item["gold"]]
+    gold = [[AnswerPlace(DocumentId(d), Span(s, e))] for d, s, e in item["gold"]]
     answerable = bool(gold) and not item.get("hide") and item.get("answerable", True)
-    chunks = [passage.chunk for passage in result.passages[:FIRST]]
+    chunks = [passage.chunk for passage in result.passages[:FIRST_PASSAGES]]
     every = bool(item.get("every"))
     yield {
         "ranking": judged.ranking,
@@ -209,7 +209,7 @@ def _lines(item: Item, way: str, result: SearchResult) -> Iterator[dict[str, Any
         "group": item["group"],
         "kind": item["kind"],
         "signals": asdict(judged.signals),
-        "found": answerable and holds(chunks, gold, every=every),
+        "found": answerable and has_gold(chunks, gold, every=every),
         "answerable": answerable,
     }
 

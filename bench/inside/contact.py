@@ -14,7 +14,7 @@ from typing import Any
 
 from bench.data import read_lines
 from lrwr.app.container import open_services
-from lrwr.core.bible.service import character_called
+from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.bible.values import Bible
 from lrwr.core.model.errors import NotFound
 from lrwr.core.settings.loader import load_settings
@@ -39,8 +39,8 @@ async def told(root: Path, rows: list[dict[str, Any]]) -> Counter[tuple[str, str
 
 def _told(row: dict[str, Any], bible: Bible) -> str:
     try:
-        one = character_called(row["character"], bible).name
-        other = character_called(row["other"], bible).name
+        one = find_profile_by_name(row["character"], bible).name
+        other = find_profile_by_name(row["other"], bible).name
     except NotFound:
         return "unknown so far"
     pair = {one, other}

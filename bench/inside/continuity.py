@@ -25,17 +25,17 @@ from bench.inside.wordings_fourth import FOURTH
 from lrwr.core.adapters.analyst.rules import RulesAnalyst
 from lrwr.core.adapters.source.parser import Parser
 from lrwr.core.adapters.source.sentence_splitter import sentence_spans
-from lrwr.core.bible.projection import Knowledge
+from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.canon.model import Canon
-from lrwr.core.continuity.guard import contradictions
+from lrwr.core.continuity.guard import find_contradictions
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.story import DocumentOutline
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.names.characters import make_cast
+from lrwr.core.nlp.names.characters import infer_cast
 from lrwr.core.ports.analyst import Excerpt
 from lrwr.core.ports.record_store import DocumentText
 from lrwr.core.ports.story_store import Known
-from lrwr.core.retrieval.story import arrange
+from lrwr.core.retrieval.story import build_story_order
 
 EVERY, FIRST = 6, 4
 """Of the novels in order of their folders: which ones are planted in."""
@@ -241,7 +241,7 @@ def _new_lines(path: Path) -> dict[str, float]:
     for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         files = {"1.md": row["canon"], "2.md": row["new_line"]}
-        found = contradictions(knowledge_of(files))
+        found = find_contradictions(knowledge_of(files))
         contradicting += bool(row["contradicts"])
         right += bool(found and row["contradicts"])
         wrong += bool(found and not row["contradicts"])
@@ -252,21 +252,21 @@ def _new_lines(path: Path) -> dict[str, float]:
     }
 
 
-def knowledge_of(files: Mapping[str, str]) -> Knowledge:
+def knowledge_of(files: Mapping[str, str]) -> StoryKnowledge:
     """Return what the rules know of some texts, each a chapter."""
     parse = Parser()
     documents = [
         parse(DocumentId(n), f"# {n}\n\n{t}".encode()) for n, t in files.items()
     ]
-    cast = make_cast(evidence_of(documents))
+    cast = infer_cast(evidence_of(documents))
     names = tuple(alias.name for who in cast.characters for alias in who.aliases)
     facts = tuple(k for d in documents for k in asyncio.run(_facts(d, names)))
     outlines = [
         DocumentOutline(d.id, d.type, d.title, d.words, d.order, d.chapters)
         for d in documents
     ]
-    return Knowledge(
-        order=arrange(outlines, []),
+    return StoryKnowledge(
+        order=build_story_order(outlines, []),
         texts={d.id: DocumentText(d.text, d.lines) for d in documents},
         cast=cast,
         facts=facts,

@@ -28,19 +28,19 @@ from lrwr.core.adapters.source.sentence_splitter import sentence_spans
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.pipeline.stages.seams import (
     SeamKey,
-    distances_of,
-    missing_seams,
-    sentences_to_embed,
+    collect_seam_sentences,
+    compute_seam_distances,
+    find_missing_seams,
 )
 from lrwr.pipeline.stages.semantic_splitter import (
-    Cut,
+    ChunkCut,
+    ChunkLimits,
     CutPlan,
-    HomePlan,
-    Limits,
-    cut,
+    RegionPlan,
+    choose_cuts,
     plan_cuts,
 )
-from lrwr.pipeline.stages.units import Bond
+from lrwr.pipeline.stages.units import UnitBond
 
 SEED = 20_260
 EDITS = 100
@@ -75,18 +75,18 @@ class Desk:
         documents = list(documents)
         with self.timed("plan"):
             plans = [
-                plan_cuts(d, sentence_spans, self.embedder.count_tokens, Limits())
+                plan_cuts(d, sentence_spans, self.embedder.count_tokens, ChunkLimits())
                 for d in documents
             ]
         seams = (seam for plan in plans for seam in plan.seams)
-        missing = missing_seams(seams, self.distances)
-        sentences = sentences_to_embed(missing)
+        missing = find_missing_seams(seams, self.distances)
+        sentences = collect_seam_sentences(missing)
         with self.timed("embed"):
             vectors = await self.embedder.embed(sentences)
         with self.timed("distances"):
-            self.distances |= distances_of(missing, sentences, vectors)
+            self.distances |= compute_seam_distances(missing, sentences, vectors)
         with self.timed("cut"):
-            cuts = [cut(plan, self.distances) for plan in plans]
+            cuts = [choose_cuts(plan, self.distances) for plan in plans]
         return Reading(documents, plans, cuts, len(sentences))
 
     def fresh(self, reading: "Reading") -> dict[str, int]:
@@ -104,7 +104,7 @@ class Reading:
 
     documents: list[Document]
     plans: list[CutPlan]
-    cuts: list[tuple[Cut, ...]]
+    cuts: list[tuple[ChunkCut, ...]]
     embedded: int
 
     def texts(self, *, led: bool = False) -> Iterator[str]:
@@ -114,7 +114,7 @@ class Reading:
                 begin = (chunk.lead if led else None) or chunk.span
                 yield document.text[begin.start : chunk.span.end]
 
-    def homes(self) -> Iterator[tuple[HomePlan, list[Cut]]]:
+    def homes(self) -> Iterator[tuple[RegionPlan, list[ChunkCut]]]:
         """Yield each home with its chunks."""
         for plan, cuts in zip(self.plans, self.cuts, strict=True):
             for home in plan.homes:
@@ -123,7 +123,7 @@ class Reading:
 
 def _sizes(reading: Reading) -> dict[str, Any]:
     tokens = [chunk.tokens for cuts in reading.cuts for chunk in cuts]
-    least = Limits().least
+    least = ChunkLimits().least
     small = sum(
         chunk.tokens < least
         for _, cuts in reading.homes()
@@ -144,7 +144,7 @@ def _exchanges(reading: Reading) -> dict[str, int]:
         begins = {chunk.span.start for chunk in cuts}
         for start, end in _runs(home):
             units = home.units[start:end]
-            fits = sum(unit.weight for unit in units) <= Limits().most
+            fits = sum(unit.weight for unit in units) <= ChunkLimits().most
             firsts = {home.sentences[unit.first].span.start for unit in units[1:]}
             torn = bool(firsts & begins)
             found["exchanges"] += 1
@@ -154,8 +154,8 @@ def _exchanges(reading: Reading) -> dict[str, int]:
     return found
 
 
-def _runs(home: HomePlan) -> Iterator[tuple[int, int]]:
-    starts = [n for n, u in enumerate(home.units) if u.bond is not Bond.EXCHANGE]
+def _runs(home: RegionPlan) -> Iterator[tuple[int, int]]:
+    starts = [n for n, u in enumerate(home.units) if u.bond is not UnitBond.EXCHANGE]
     for start, end in pairwise([*starts, len(home.units)]):
         if end - start > 1:
             yield start, end

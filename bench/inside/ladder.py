@@ -14,24 +14,24 @@ from typing import Any
 from bench.data import DataFolder, read_lines
 from bench.inside.roster import scorer
 from lrwr.app.container import open_services
-from lrwr.app.evaluation import open_workshop
+from lrwr.app.evaluation import open_eval_finders
 from lrwr.core.model.search import Passage
 from lrwr.core.settings.loader import load_settings
-from lrwr.pipeline.evaluation.variants import B, Columns, Step
+from lrwr.pipeline.evaluation.variants import VARIANT_B, SearchedColumns, SearchVariant
 
 _FIGURES = ("hit@1", "hit@5", "hit@10", "mrr", "coverage@2000")
 
-_WORDS = replace(B, dense=False, names=False, boosts=False, rerank=False)
-_BARE = replace(B, names=False, boosts=False, rerank=False)
+_WORDS = replace(VARIANT_B, dense=False, names=False, boosts=False, rerank=False)
+_BARE = replace(VARIANT_B, names=False, boosts=False, rerank=False)
 
 STEPS = (
-    replace(_WORDS, name="chunks, by words", columns=Columns.TEXT),
-    replace(_WORDS, name="and lead, heading", columns=Columns.HEADINGS),
+    replace(_WORDS, name="chunks, by words", columns=SearchedColumns.TEXT),
+    replace(_WORDS, name="and lead, heading", columns=SearchedColumns.HEADINGS),
     replace(_WORDS, name="and who is there"),
     replace(_BARE, name="and meaning"),
     replace(_BARE, name="and names", names=True),
     replace(_BARE, name="and boosts", names=True, boosts=True),
-    replace(B, name="looked at again"),
+    replace(VARIANT_B, name="looked at again"),
 )
 """Pipeline b's alone, each one more part of the search than the step before."""
 
@@ -70,7 +70,7 @@ def _climb(
 
 
 async def _run(
-    step: Step, asked: Iterable[tuple[Path, Sequence[dict[str, Any]]]]
+    step: SearchVariant, asked: Iterable[tuple[Path, Sequence[dict[str, Any]]]]
 ) -> dict[str, list[dict[str, Any]]]:
     run: dict[str, list[dict[str, Any]]] = {}
     for root, questions in asked:
@@ -78,7 +78,7 @@ async def _run(
             services = await stack.enter_async_context(
                 open_services(load_settings(root, {}, {}))
             )
-            workshop = await stack.enter_async_context(open_workshop(services))
+            workshop = await stack.enter_async_context(open_eval_finders(services))
             finder = workshop.finder(step)
             order = await finder.story_order()
             for question in questions:

@@ -13,9 +13,9 @@ from bench.inside.roster import evidence_of
 from lrwr.core.adapters.source.parser import Parser
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import Document, DocumentId, DocumentType
-from lrwr.core.nlp.facts.notes import NotedName, noted_names
-from lrwr.core.nlp.names.characters import make_cast
-from lrwr.core.nlp.names.lookup import resolve
+from lrwr.core.nlp.facts.notes import NoteSubject, find_note_subjects
+from lrwr.core.nlp.names.characters import infer_cast
+from lrwr.core.nlp.names.lookup import resolve_name
 
 SUFFIXES = (".md", ".docx", ".txt")
 
@@ -33,13 +33,13 @@ def read_folder(folder: Path) -> list[Document]:
 def compare(documents: Sequence[Document]) -> dict[str, list[str]]:
     """Return those of the notes whom the prose names, and what became of them."""
     told = [one for one in documents if one.type is DocumentType.SCENE]
-    cast = make_cast(evidence_of(told))
+    cast = infer_cast(evidence_of(told))
     prose = "\n".join(one.text for one in told)
     noted = [
         person
         for one in documents
         if one.type is DocumentType.CHARACTER
-        for person in noted_names(one)
+        for person in find_note_subjects(one)
     ]
     named = {p.name: [f for f in _forms(p) if f in prose] for p in noted}
     wanted = {name: forms for name, forms in named.items() if forms}
@@ -61,13 +61,13 @@ def compare(documents: Sequence[Document]) -> dict[str, list[str]]:
     }
 
 
-def _forms(person: NotedName) -> list[str]:
+def _forms(person: NoteSubject) -> list[str]:
     return list(dict.fromkeys([person.name, *person.aliases]))
 
 
 def _found(forms: Sequence[str], cast: Cast) -> list[str]:
     """Return for each form who bears it; empty where nobody, or more than one, does."""
-    found = [resolve(form, cast) for form in forms]
+    found = [resolve_name(form, cast) for form in forms]
     return [who[0] if len(who) == 1 else "" for who in found]
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from bench.data import DataFolder, read_lines
 from lrwr.app.container import open_services
-from lrwr.core.chat.service import Asking
+from lrwr.core.chat.service import TurnRequest
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.turns import Mode
 from lrwr.core.settings.loader import load_settings
@@ -84,9 +84,9 @@ async def _asked(
     return made, late, refused, held
 
 
-def _asking(question: dict[str, Any]) -> Asking:
+def _asking(question: dict[str, Any]) -> TurnRequest:
     character = question.get("character")
-    return Asking(
+    return TurnRequest(
         text=question["question"],
         character=character,
         mode=Mode.IN_CHARACTER if character else None,

@@ -19,10 +19,10 @@ from lrwr.core.model.cast import Alias, Cast, Character, Gender, Mention, Quotat
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import Document
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.dialogue.speakers import attribute
-from lrwr.core.nlp.names.characters import make_cast
+from lrwr.core.nlp.dialogue.speakers import attribute_quotations
+from lrwr.core.nlp.names.characters import infer_cast
 from lrwr.core.nlp.names.mentions import find_mentions
-from lrwr.core.nlp.names.narrator import name_narrators, narrator_signs
+from lrwr.core.nlp.names.narrator import gather_narrator_evidence, infer_narrators
 
 TYPES = ("all", "Explicit", "Anaphoric", "Implicit")
 GENDERS = {"F": Gender.FEMALE, "M": Gender.MALE}
@@ -62,11 +62,11 @@ def attributed(documents: Sequence[Document], cast: Cast) -> Attributed:
     result = Attributed()
     start = time.process_time()
     known = next((one.name for one in cast.characters if one.narrator), "")
-    signs = [] if known else [narrator_signs(*page) for page in pages]
-    narrators = name_narrators(signs) or [known] * len(pages)
+    signs = [] if known else [gather_narrator_evidence(*page) for page in pages]
+    narrators = infer_narrators(signs) or [known] * len(pages)
     for document, page, narrator in zip(documents, pages, narrators, strict=True):
         text, scenes, mentions = page
-        told = attribute(text, scenes, cast, mentions, narrator=narrator)
+        told = attribute_quotations(text, scenes, cast, mentions, narrator=narrator)
         result.by_file[str(document.id)] = told
     result.seconds = time.process_time() - start
     return result
@@ -120,7 +120,7 @@ def _novel(
     gold = json.loads(path.read_text(encoding="utf-8"))
     quotes = read_lines(path.with_name("quotes.jsonl"))
     documents = read_novel(data / "novels" / "dev" / path.parent.name)
-    cast = cast_of_roster(gold) if gold_cast else make_cast(evidence_of(documents))
+    cast = cast_of_roster(gold) if gold_cast else infer_cast(evidence_of(documents))
     told = attributed(documents, cast)
     every = [_row(file, one) for file, ones in told.by_file.items() for one in ones]
     judged = scores.score(gold, quotes, every)

@@ -13,9 +13,9 @@ from typing import Any
 from lrwr.core.adapters.source.parser import Parser
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import Document, DocumentId
-from lrwr.core.nlp.facts.places import find_places
-from lrwr.core.nlp.names.characters import make_cast
-from lrwr.core.nlp.names.evidence import NameEvidence, gather
+from lrwr.core.nlp.facts.places import find_place_names
+from lrwr.core.nlp.names.characters import infer_cast
+from lrwr.core.nlp.names.evidence import NameEvidence, gather_name_evidence
 from lrwr.core.nlp.names.mentions import find_mentions
 
 
@@ -50,7 +50,7 @@ def evidence_of(documents: Sequence[Document]) -> list[NameEvidence]:
     for document in documents:
         scenes = (scene for chapter in document.chapters for scene in chapter.scenes)
         parts = [part for scene in scenes for part in scene.parts]
-        found.append(gather(document.text, parts))
+        found.append(gather_name_evidence(document.text, parts))
     return found
 
 
@@ -72,7 +72,7 @@ def _novel(roster: ModuleType, data: Path, path: Path) -> dict[str, float]:
     start = time.process_time()
     evidence = evidence_of(documents)
     gathered = time.process_time()
-    cast = make_cast(evidence)
+    cast = infer_cast(evidence)
     made = time.process_time()
     for document in documents:
         parts = [s.span for chapter in document.chapters for s in chapter.scenes]
@@ -135,8 +135,8 @@ def _openings(litbank: ModuleType, data: Path) -> dict[str, float]:
             DocumentId(path.stem + ".md"), path.with_suffix(".md").read_bytes()
         )
         evidence = evidence_of([document])
-        places = [{"name": place.name} for place in find_places(evidence)]
-        people = predicted(make_cast(evidence))
+        places = [{"name": place.name} for place in find_place_names(evidence)]
+        people = predicted(infer_cast(evidence))
         scores.append(litbank.score(gold, {"people": people, "places": places}))
     return {
         f"openings_{kind}_{key}": fmean(score[kind][key] for score in scores)

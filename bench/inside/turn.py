@@ -9,9 +9,9 @@ from statistics import median, quantiles
 
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.graph import run_turn
-from lrwr.core.chat.nodes import Answer, Emit, Room
+from lrwr.core.chat.nodes import AvatarAnswer, TurnDependencies, TurnEventEmitter
 from lrwr.core.chat.planning.rules import plan_by_rules
-from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.turns import Plan
 from lrwr.core.retrieval.service import SearchResult
 
@@ -29,29 +29,33 @@ class Mute:
     model = ""
 
     async def answer(
-        self, question: Question, plan: Plan, result: RetrievalResult, emit: Emit
-    ) -> Answer:
+        self,
+        question: TurnQuestion,
+        plan: Plan,
+        result: RetrievalResult,
+        emit: TurnEventEmitter,
+    ) -> AvatarAnswer:
         """Say it."""
         del question, plan, result, emit
-        return Answer("Yes.")
+        return AvatarAnswer("Yes.")
 
 
-async def plan(question: Question, bible: Bible) -> Plan:
+async def plan(question: TurnQuestion, bible: Bible) -> Plan:
     return plan_by_rules(question, bible)
 
 
-async def search(question: Question) -> SearchResult:
+async def search(question: TurnQuestion) -> SearchResult:
     del question
     return SearchResult(())
 
 
 async def turns() -> list[float]:
     """Return the milliseconds of each turn."""
-    room = Room(plan, search, Mute())
+    room = TurnDependencies(plan, search, Mute())
     times = []
     for _ in range(TURNS):
         began = time.perf_counter()
-        async for _event in run_turn(Question("What of the lamp?"), Bible(), room):
+        async for _event in run_turn(TurnQuestion("What of the lamp?"), Bible(), room):
             pass
         times.append((time.perf_counter() - began) * 1000)
     return times

@@ -21,7 +21,7 @@ import qdrant_edge
 from bench.library import reading
 from lrwr.app.container import Services, open_services
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.retrieval.retrievers import POOL
+from lrwr.core.retrieval.retrievers import RETRIEVER_POOL_SIZE
 from lrwr.core.retrieval.service import PassageFinder, SearchRequest
 from lrwr.core.retrieval.story import StoryOrder
 from lrwr.core.settings.loader import load_settings
@@ -101,7 +101,9 @@ async def _bare(services: Services, questions: Sequence[str]) -> dict[str, Any]:
 
         async def ask(question: str) -> object:
             nearest = qdrant_edge.Query.Nearest(queries[question], using=VECTOR)
-            return shard.query(qdrant_edge.QueryRequest(POOL, query=nearest))
+            return shard.query(
+                qdrant_edge.QueryRequest(RETRIEVER_POOL_SIZE, query=nearest)
+            )
 
         rows = {
             "bare Edge query": await _timed(ask, questions),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.app import factories, ingestion, stores
-from lrwr.app.egress import Outward
+from lrwr.app.egress import ExternalAccess
 from lrwr.core.settings.library import (
     Library,
     check_state_dir,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from lrwr.core.ports.story_store import StoryStore
     from lrwr.core.ports.thread_store import ThreadStore
     from lrwr.core.ports.vector_index import VectorIndex
-    from lrwr.core.retrieval.confidence import Calibrations
+    from lrwr.core.retrieval.confidence import CalibrationTable
     from lrwr.core.retrieval.freshness import FreshnessService
     from lrwr.core.retrieval.service import PassageFinder
     from lrwr.pipeline.service import DocumentProcessingService
@@ -84,7 +84,7 @@ class Services:
         targets: Sequence[Path],
         *,
         asking: bool = True,
-        bounds: ingestion.Bounds = ingestion.UNBOUNDED,
+        bounds: ingestion.IngestLimits = ingestion.UNBOUNDED,
     ) -> "DocumentProcessingService":
         """Return the service that reads the manuscript under `targets`.
 
@@ -95,9 +95,11 @@ class Services:
             SettingsProblem: A language model is set that cannot be asked.
         """
         prepare_state_dir(self.library)
-        return ingestion.processing(
+        return ingestion.create_processing_service(
             self,
-            ingestion.Desk(self.stores, self._local, self._embedder, self._now),
+            ingestion.IngestDependencies(
+                self.stores, self._local, self._embedder, self._now
+            ),
             targets,
             reach=self.outward.reach(asking=asking),
             canon=self._canon_file().load,
@@ -145,15 +147,21 @@ class Services:
             calibrations=self.calibrations(),
         )
 
-    def calibrations(self) -> "Calibrations":
+    def calibrations(self) -> "CalibrationTable":
         """Return what signals of a search mean here: as shipped, or as fitted here."""
-        from lrwr.core.retrieval.calibration_store import kept_file, read_kept
-        from lrwr.core.retrieval.confidence import SHIPPED, calibrations
+        from lrwr.core.retrieval.calibration_store import (
+            get_calibration_path,
+            load_calibrations,
+        )
+        from lrwr.core.retrieval.confidence import (
+            SHIPPED_CALIBRATIONS,
+            index_calibrations,
+        )
 
-        kept, problem = read_kept(kept_file(self.library))
+        kept, problem = load_calibrations(get_calibration_path(self.library))
         if problem and self._say is not None:
             self._say(problem)
-        return {**SHIPPED, **calibrations(kept)}
+        return {**SHIPPED_CALIBRATIONS, **index_calibrations(kept)}
 
     @cached_property
     def stories(self) -> "StoryStore":
@@ -181,7 +189,9 @@ class Services:
     def judge(self, *, asking: bool = True, calls: int = 0) -> "PairJudge | None":
         """Return who judges what rules cannot compare: see `factories.judge`."""
         reach = self.outward.reach(asking=asking)
-        return factories.judge(self.settings, self.stores.analysis, reach, calls)
+        return factories.create_pair_judge(
+            self.settings, self.stores.analysis, reach, calls
+        )
 
     def _canon_file(self) -> "CanonFile":
         from lrwr.core.canon.file import CanonFile
@@ -192,7 +202,7 @@ class Services:
     def canon(self) -> "CanonService":
         """The writer's decisions."""
         prepare = partial(prepare_state_dir, self.library)
-        return factories.canon(self.library, prepare, self._now)
+        return factories.create_canon_service(self.library, prepare, self._now)
 
     def sessions(self, *, asking: bool = True) -> "AvatarSessionService":
         """Return the service that answers questions and keeps conversations.
@@ -204,21 +214,25 @@ class Services:
             SettingsProblem: The language model that is set has no key or no name.
         """
         from lrwr.core.adapters.source.sentence_splitter import sentence_spans
-        from lrwr.core.chat.extractive.sentence_ranking import Shelf
+        from lrwr.core.chat.extractive.sentence_ranking import PassageSource
 
         store, pipeline = self.passages, self.settings.pipeline
-        shelf = Shelf(store, self._lexical, self._closer_look, sentence_spans, pipeline)
+        shelf = PassageSource(
+            store, self._lexical, self._closer_look, sentence_spans, pipeline
+        )
         reach = self.outward.reach(asking=asking, waited=True)
-        voices = factories.voices(self.settings, shelf, reach)
+        voices = factories.create_turn_models(self.settings, shelf, reach)
         web = self.outward.web(asking=asking)
         tracer = self.outward.tracer(asking=asking)
-        return factories.sessions(self, voices, web, now=self._now, tracer=tracer)
+        return factories.create_session_service(
+            self, voices, web, now=self._now, tracer=tracer
+        )
 
     @cached_property
-    def outward(self) -> Outward:
+    def outward(self) -> ExternalAccess:
         """What may leave this machine, what left it, and the way there."""
         given = self.settings, self.library, self._stack, self._plain, self._now
-        return Outward(*given, say=self._say)
+        return ExternalAccess(*given, say=self._say)
 
     @cached_property
     def passages(self) -> "PassageStore":
@@ -254,7 +268,9 @@ class Services:
     @cached_property
     def _closer_look(self) -> "Reranker | None":
         """What looks closely on this machine: no sentence is sent to be weighed."""
-        return factories.closer_look(self.settings, self._local, self._lexical)
+        return factories.create_local_reranker(
+            self.settings, self._local, self._lexical
+        )
 
     def require_library(self) -> None:
         """Make sure that there is something to read.
@@ -263,7 +279,7 @@ class Services:
             NotFound: Nothing has been ingested here.
         """
         if not self.library.database.exists():
-            raise stores.nothing_here(self.settings, self.library)
+            raise stores.missing_library_error(self.settings, self.library)
 
     @cached_property
     def stores(self) -> "Stores":
@@ -291,7 +307,7 @@ class Services:
 
     @cached_property
     def _local(self) -> "LocalEmbedder":
-        embedder = factories.embedder(self.settings, self.library)
+        embedder = factories.create_local_embedder(self.settings, self.library)
         self._stack.callback(embedder.close)
         return embedder
 
@@ -304,7 +320,7 @@ class Services:
     async def _vectors(self) -> "VectorIndex | None":
         async with self._opening:
             if self._index is None and self._embedder is not None:
-                opened = await factories.open_vectors(
+                opened = await factories.open_configured_vectors(
                     self.settings, self.passages, self._embedder, self.outward
                 )
                 if opened is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from lrwr.app.ingestion import Bounds
+from lrwr.app.ingestion import IngestLimits
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, SettingsProblem
@@ -17,19 +17,19 @@ from lrwr.core.settings.library import Library
 if TYPE_CHECKING:
     from lrwr.app.container import Services
     from lrwr.core.adapters.source.git_revisions import Repository, Revision, Unread
-    from lrwr.core.bible.projection import Knowledge
+    from lrwr.core.bible.projection import StoryKnowledge
     from lrwr.core.ports.manuscript_source import Listing, ManuscriptSource
     from lrwr.core.settings.model import Settings
-    from lrwr.pipeline.diff import Difference
-    from lrwr.pipeline.report import Emit, IngestReport
+    from lrwr.pipeline.diff import StoryDiff
+    from lrwr.pipeline.report import EmitIngestEvent, IngestReport
 
 INGESTED = "last ingest"
-NOW = "now"
+WORKING_TREE = "now"
 IGNORE_FILE = ".lrwrignore"
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class DiffPoint:
     """A state that is compared: `name` as it is told; `commit` empty of the files."""
 
     name: str
@@ -37,7 +37,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class SkippedDocument:
     """A document that is compared on neither side, and why."""
 
     document: DocumentId
@@ -45,22 +45,22 @@ class Left:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ManuscriptDiff:
     """What differs between two points; `documents` are those of both.
 
     `remarks` are sentences for the writer.
     """
 
-    before: Point
-    after: Point
-    difference: "Difference"
+    before: DiffPoint
+    after: DiffPoint
+    difference: "StoryDiff"
     documents: tuple[DocumentId, ...] = ()
-    left_out: tuple[Left, ...] = ()
+    left_out: tuple[SkippedDocument, ...] = ()
     remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DiffRequest:
     """What the writer wants compared: a revision, two as `a..b`, or one by its time.
 
     With neither, the last ingest; the other side is the files as they are, unless two
@@ -77,15 +77,15 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Tree:
+class _RevisionTree:
     """A revision's manuscript, written out below `root` as it lies below the library."""
 
     source: "ManuscriptSource"
-    left: tuple[Left, ...] = ()
+    left: tuple[SkippedDocument, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class _Moving:
+class _RevisionCheckout:
     """Where revisions of the manuscript are written to: folders below `place`."""
 
     library: Library
@@ -95,19 +95,19 @@ class _Moving:
 
 
 @dataclass(frozen=True, slots=True)
-class _Learned:
-    known: "Knowledge"
-    left: tuple[Left, ...] = ()
+class _LearnedState:
+    known: "StoryKnowledge"
+    left: tuple[SkippedDocument, ...] = ()
     remarks: tuple[str, ...] = ()
 
 
-async def compare(
+async def diff_manuscript(
     services: "Services",
     targets: Sequence[Path],
-    asked: Asked,
+    asked: DiffRequest,
     place: Path,
-    emit: "Emit",
-) -> Compared:
+    emit: "EmitIngestEvent",
+) -> ManuscriptDiff:
     """Compare two states of the manuscript under `targets`, which are absolute.
 
     Nothing is sent anywhere, and the library is only read. Copies are made in the empty
@@ -123,61 +123,69 @@ async def compare(
     settings, library = services.settings, services.library
     if not asked.of_git:
         services.require_library()
-    before, after, trees = Point(INGESTED), Point(NOW), dict[str, _Tree]()
+    before, after, trees = (
+        DiffPoint(INGESTED),
+        DiffPoint(WORKING_TREE),
+        dict[str, _RevisionTree](),
+    )
     if asked.of_git:
         repository = await _repository(library, targets)
-        move = _Moving(library, targets, repository, place)
+        move = _RevisionCheckout(library, targets, repository, place)
         before, new = await _points(repository, asked)
         after = new or after
         for commit in {before.commit, after.commit} - {""}:
             trees[commit] = await _tree(move, commit, settings)
     async with _beside(settings, library, place / "library") as lent:
-        return await _compared(_Bench(lent, targets, trees, emit), before, after)
+        return await _compared(
+            _ScratchLibrary(lent, targets, trees, emit), before, after
+        )
 
 
-class _Bench:
+class _ScratchLibrary:
     """A copy of the library that is led from one state to another."""
 
     def __init__(
         self,
         lent: "Services",
         targets: Sequence[Path],
-        trees: dict[str, _Tree],
-        emit: "Emit",
+        trees: dict[str, _RevisionTree],
+        emit: "EmitIngestEvent",
     ) -> None:
         self._lent = lent
         self._targets = targets
         self._trees = trees
         self._emit = emit
 
-    async def learn(self, point: Point) -> _Learned:
+    async def learn(self, point: DiffPoint) -> _LearnedState:
         """Return all that is known at a point; the copy is in that state then."""
-        if point == Point(INGESTED):
+        if point == DiffPoint(INGESTED):
             counts = await self._lent.passages.counts(Pipeline.AGENTIC)
             if not counts.documents:
                 raise NotFound(
                     "Nobody has read this manuscript for what is known in it",
                     hint="Run `lrwr ingest --pipeline b` first.",
                 )
-            return _Learned(await self._lent.bible().knowledge())
+            return _LearnedState(await self._lent.bible().knowledge())
         tree = self._trees.get(point.commit)
-        bounds = Bounds(
+        bounds = IngestLimits(
             complete=False, vectors=False, source=tree.source if tree else None
         )
         service = self._lent.processing(self._targets, asking=False, bounds=bounds)
         report = await service.process(self._emit)
-        left = [Left(one.document, one.message) for one in report.problems]
+        left = [SkippedDocument(one.document, one.message) for one in report.problems]
         left += tree.left if tree else ()
         known = await self._lent.bible().knowledge()
-        return _Learned(known, tuple(left), _remarks(report, point))
+        return _LearnedState(known, tuple(left), _remarks(report, point))
 
 
-async def _compared(bench: _Bench, before: Point, after: Point) -> Compared:
-    from lrwr.pipeline.diff import difference, state_of
+async def _compared(
+    bench: _ScratchLibrary, before: DiffPoint, after: DiffPoint
+) -> ManuscriptDiff:
+    from lrwr.pipeline.diff import build_manuscript_state, diff_states
 
     # The later state is the nearer one to what is known: only what differs between the
     # two is then read anew, and once.
-    if before == Point(INGESTED):
+    if before == DiffPoint(INGESTED):
         old = await bench.learn(before)
         new = await bench.learn(after)
     else:
@@ -185,10 +193,10 @@ async def _compared(bench: _Bench, before: Point, after: Point) -> Compared:
         old = await bench.learn(before)
     left = tuple({one.document: one for one in (*old.left, *new.left)}.values())
     without = {one.document for one in left}
-    one = await asyncio.to_thread(state_of, old.known, without)
-    other = await asyncio.to_thread(state_of, new.known, without)
-    found = await asyncio.to_thread(difference, one, other)
-    return Compared(
+    one = await asyncio.to_thread(build_manuscript_state, old.known, without)
+    other = await asyncio.to_thread(build_manuscript_state, new.known, without)
+    found = await asyncio.to_thread(diff_states, one, other)
+    return ManuscriptDiff(
         before=before,
         after=after,
         difference=found,
@@ -198,7 +206,7 @@ async def _compared(bench: _Bench, before: Point, after: Point) -> Compared:
     )
 
 
-def _remarks(report: "IngestReport", point: Point) -> tuple[str, ...]:
+def _remarks(report: "IngestReport", point: DiffPoint) -> tuple[str, ...]:
     if not (report.model and report.remarks):
         return ()
     return (
@@ -247,7 +255,9 @@ async def _repository(library: Library, targets: Sequence[Path]) -> "Repository"
     return repository
 
 
-async def _points(repository: "Repository", asked: Asked) -> tuple[Point, Point | None]:
+async def _points(
+    repository: "Repository", asked: DiffRequest
+) -> tuple[DiffPoint, DiffPoint | None]:
     if asked.since is not None:
         if asked.revision is not None:
             raise SettingsProblem(
@@ -266,11 +276,13 @@ async def _points(repository: "Repository", asked: Asked) -> tuple[Point, Point 
     return old, _point(await repository.revision(right or "HEAD"))
 
 
-def _point(revision: "Revision") -> Point:
-    return Point(revision.name, revision.commit)
+def _point(revision: "Revision") -> DiffPoint:
+    return DiffPoint(revision.name, revision.commit)
 
 
-async def _tree(move: _Moving, commit: str, settings: "Settings") -> _Tree:
+async def _tree(
+    move: _RevisionCheckout, commit: str, settings: "Settings"
+) -> _RevisionTree:
     """Write a revision's manuscript out, with what is left out of it today."""
     to, top, library = move.place / commit, move.repository.top, move.library
     # Ids are paths from the library's folder, which may lie in the repository or
@@ -284,13 +296,13 @@ async def _tree(move: _Moving, commit: str, settings: "Settings") -> _Tree:
     for target, now in zip(move.targets, moved, strict=True):
         await asyncio.to_thread(_furnish, target, now)
 
-    def left(one: "Unread") -> Left:
+    def left(one: "Unread") -> SkippedDocument:
         path = os.path.relpath(top / one.path, library.root)
-        return Left(DocumentId(Path(path).as_posix()), one.reason)
+        return SkippedDocument(DocumentId(Path(path).as_posix()), one.reason)
 
     root = to / library.root.relative_to(shared)
-    source = _Past(root, moved, settings.manuscript.exclude)
-    return _Tree(source, tuple(map(left, unread)))
+    source = _RevisionSource(root, moved, settings.manuscript.exclude)
+    return _RevisionTree(source, tuple(map(left, unread)))
 
 
 def _furnish(target: Path, moved: Path) -> None:
@@ -303,7 +315,7 @@ def _furnish(target: Path, moved: Path) -> None:
         (moved / IGNORE_FILE).write_bytes(patterns.read_bytes())
 
 
-class _Past:
+class _RevisionSource:
     """Files of a revision; a target that is one file may not have been there yet."""
 
     def __init__(

@@ -38,7 +38,7 @@ CountTokens = Callable[[Sequence[str]], list[int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class ModelAccess:
     """How language models are reached, if at all.
 
     `line` leads to their server, None where no model is set. Unless `asking`, they are
@@ -107,7 +107,7 @@ class Keyring:
         return token_of(partial(self.key, "modal"), self.env)
 
 
-class Outward:
+class ExternalAccess:
     """What may leave this machine from one library, what left it, and the way there.
 
     Nothing is opened before it is needed; `stack` closes it. `say` is told what could
@@ -155,7 +155,7 @@ class Outward:
         """
         from lrwr.core.adapters.http.egress_log import Noting
 
-        return Noting(self.log, self._now, priced(self._settings))
+        return Noting(self.log, self._now, create_price_lookup(self._settings))
 
     @cached_property
     def keyring(self) -> Keyring:
@@ -214,13 +214,13 @@ class Outward:
             self._settings, partial(self.keyring.key, "cohere"), self.noting
         )
 
-    def reach(self, *, asking: bool, waited: bool = False) -> Reach:
+    def reach(self, *, asking: bool, waited: bool = False) -> ModelAccess:
         """Return how language models are reached.
 
         Raises:
             SettingsProblem: The address or `model.prices` cannot be used.
         """
-        return Reach(self._line, asking, self.refusal("openai"), waited)
+        return ModelAccess(self._line, asking, self.refusal("openai"), waited)
 
     def web(self, *, asking: bool) -> "WebSearch | None":
         """Return the web; None where it is off, or nothing is to be asked.
@@ -299,12 +299,12 @@ class Outward:
         return line
 
 
-def told(error: LrwrError) -> str:
+def describe_refusal(error: LrwrError) -> str:
     """Return a refusal and what to try, as sentences."""
     return f"{error}. {error.hint}"
 
 
-def priced(settings: Settings) -> "Callable[[Usage, str], float | None]":
+def create_price_lookup(settings: Settings) -> "Callable[[Usage, str], float | None]":
     """Return what tells the price of a usage of a model, as the settings have it.
 
     Raises:

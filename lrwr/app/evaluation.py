@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from lrwr.app import factories
-from lrwr.app.egress import Reach
+from lrwr.app.egress import ModelAccess
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import LrwrError, SettingsProblem
 from lrwr.core.settings.places import CANON_FILE
@@ -33,10 +33,12 @@ if TYPE_CHECKING:
     from lrwr.core.retrieval.service import PassageFinder
     from lrwr.core.settings.library import Library
     from lrwr.core.settings.model import Settings
-    from lrwr.pipeline.evaluation.fingerprint import Ingredients
+    from lrwr.pipeline.evaluation.fingerprint import LibraryFingerprint
     from lrwr.pipeline.evaluation.outcomes import Arm
-    from lrwr.pipeline.evaluation.question_generation.source_material import Material
-    from lrwr.pipeline.evaluation.variants import Shelf, Step
+    from lrwr.pipeline.evaluation.question_generation.source_material import (
+        SourceMaterial,
+    )
+    from lrwr.pipeline.evaluation.variants import IndexedLibrary, SearchVariant
 
 LIMIT = 100
 """Passages that an arm gives at most, where the budgets do not want more."""
@@ -46,7 +48,7 @@ SMALL = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class ArmSet:
     """Arms over one library.
 
     `library` tells its state from any other. `models` are named by what they do.
@@ -54,13 +56,13 @@ class Opened:
     """
 
     arms: "tuple[Arm, ...]"
-    shelf: "Shelf"
+    shelf: "IndexedLibrary"
     library: str
     models: Mapping[str, str]
     remarks: tuple[str, ...]
 
 
-class Workshop:
+class EvalFinderFactory:
     """What searches one library in any way that there is, with one model for all."""
 
     def __init__(
@@ -87,10 +89,10 @@ class Workshop:
     def reranker(self) -> "Reranker | None":
         """The second look: one and the same for every step, with b's word counts."""
         settings = replace(self.settings, pipeline=Pipeline.AGENTIC)
-        near = factories.closer_look(settings, self.local, self.lexical)
+        near = factories.create_local_reranker(settings, self.local, self.lexical)
         return self.services.outward.reranker() or near
 
-    def finder(self, step: "Step") -> "PassageFinder":
+    def finder(self, step: "SearchVariant") -> "PassageFinder":
         """Return what searches as `step` says."""
         from lrwr.core.adapters.storage.sqlite.fts_index import SqliteLexicalIndex
         from lrwr.core.canon.file import CanonFile
@@ -100,7 +102,7 @@ class Workshop:
         services = self.services
         return PassageFinder(
             store=services.passages,
-            lexical=SqliteLexicalIndex(self.database, weights_of(step)),
+            lexical=SqliteLexicalIndex(self.database, get_column_weights(step)),
             embedder=self.embedder,
             vectors=partial(self._vectors, step.pipeline),
             reranker=self.reranker if step.rerank else None,
@@ -122,7 +124,7 @@ class Workshop:
         async with self._opening:
             if self.embedder is not None and pipeline not in self._opened:
                 lent = self.services
-                self._opened[pipeline] = await factories.open_vectors(
+                self._opened[pipeline] = await factories.open_configured_vectors(
                     replace(self.settings, pipeline=pipeline),
                     lent.passages,
                     self.embedder,
@@ -132,7 +134,7 @@ class Workshop:
 
 
 @asynccontextmanager
-async def open_workshop(services: "Services") -> AsyncIterator[Workshop]:
+async def open_eval_finders(services: "Services") -> AsyncIterator[EvalFinderFactory]:
     """Lend out what searches the library of `services`, and close it.
 
     Raises:
@@ -144,9 +146,9 @@ async def open_workshop(services: "Services") -> AsyncIterator[Workshop]:
     async with AsyncExitStack() as stack:
         database = Database(services.library.database)
         stack.push_async_callback(database.aclose)
-        local = factories.embedder(services.settings, services.library)
+        local = factories.create_local_embedder(services.settings, services.library)
         stack.callback(local.close)
-        workshop = Workshop(services, database, local)
+        workshop = EvalFinderFactory(services, database, local)
         stack.push_async_callback(workshop.aclose)
         yield workshop
 
@@ -154,12 +156,12 @@ async def open_workshop(services: "Services") -> AsyncIterator[Workshop]:
 @asynccontextmanager
 async def open_arms(
     services: "Services",
-    steps: "Sequence[Step]",
+    steps: "Sequence[SearchVariant]",
     budgets: Sequence[int],
     *,
     whole: bool = True,
     clock: Callable[[], float] = time.perf_counter,
-) -> AsyncIterator[Opened]:
+) -> AsyncIterator[ArmSet]:
     """Lend out an arm for each of `steps` that is possible here, in their order.
 
     If `whole`, the whole text is one more where it fits the largest of `budgets`.
@@ -169,51 +171,55 @@ async def open_arms(
         LrwrError: The pipelines have read different states of the manuscript.
         StoreProblem: The library cannot be read.
     """
-    async with open_workshop(services) as workshop:
+    async with open_eval_finders(services) as workshop:
         yield await _opened(workshop, steps, budgets, whole=whole, clock=clock)
 
 
 async def _opened(
-    workshop: Workshop,
-    steps: "Sequence[Step]",
+    workshop: EvalFinderFactory,
+    steps: "Sequence[SearchVariant]",
     budgets: Sequence[int],
     *,
     whole: bool,
     clock: Callable[[], float],
-) -> Opened:
-    from lrwr.pipeline.evaluation.tokens import counting
-    from lrwr.pipeline.evaluation.variants import SearchArm, Shelf, possible
+) -> ArmSet:
+    from lrwr.pipeline.evaluation.tokens import choose_token_counter
+    from lrwr.pipeline.evaluation.variants import (
+        IndexedLibrary,
+        SearchArm,
+        select_possible_variants,
+    )
 
     passages, embedder = workshop.services.passages, workshop.embedder
     made = await _ingredients(workshop, steps, max(LIMIT, max(budgets) // SMALL))
-    fit, remarks = possible(
+    fit, remarks = select_possible_variants(
         steps, embeds=embedder is not None, reranks=workshop.reranker is not None
     )
-    count, estimated = counting(workshop.local.count_tokens)
+    count, estimated = choose_token_counter(workshop.local.count_tokens)
     order = await workshop.finder(steps[0]).story_order()
-    shelf = Shelf(passages, order, count, clock)
+    shelf = IndexedLibrary(passages, order, count, clock)
     arms: list[Arm] = []
     for step in fit:
-        recipe = made.recipe(step, weights_of(step)[step.pipeline])
+        recipe = made.recipe(step, get_column_weights(step)[step.pipeline])
         arms.append(SearchArm(step, workshop.finder(step), shelf, made.limit, recipe))
     if whole:
         text, problem = await _whole(shelf, made, max(budgets))
         arms += text
         remarks += problem
     models = {"meaning": made.embedder, "the second look": made.reranker}
-    return Opened(tuple(arms), shelf, made.library(), models, remarks + estimated)
+    return ArmSet(tuple(arms), shelf, made.library(), models, remarks + estimated)
 
 
 async def _whole(
-    shelf: "Shelf", made: "Ingredients", most: int
+    shelf: "IndexedLibrary", made: "LibraryFingerprint", most: int
 ) -> "tuple[list[Arm], tuple[str, ...]]":
     """Return the arm of the whole text if it fits, else say what it would take."""
-    from lrwr.pipeline.evaluation.variants import WholeText
+    from lrwr.pipeline.evaluation.variants import WholeTextArm
 
     recipe = made.recipe_of_passages(Pipeline.AGENTIC)
     if not recipe:
         return [], ()
-    arm = WholeText(shelf, recipe)
+    arm = WholeTextArm(shelf, recipe)
     tokens = await arm.tokens()
     if tokens <= most:
         return [arm], ()
@@ -224,20 +230,23 @@ async def _whole(
 
 
 async def _ingredients(
-    workshop: Workshop, steps: "Sequence[Step]", limit: int
-) -> "Ingredients":
+    workshop: EvalFinderFactory, steps: "Sequence[SearchVariant]", limit: int
+) -> "LibraryFingerprint":
     from lrwr.core.adapters.storage.sqlite.knowledge_store import SqliteKnowledgeStore
-    from lrwr.pipeline.evaluation.fingerprint import Ingredients, check_read
+    from lrwr.pipeline.evaluation.fingerprint import (
+        LibraryFingerprint,
+        check_pipelines_comparable,
+    )
 
     services, settings = workshop.services, workshop.settings
     store = SqliteKnowledgeStore(workshop.database, now=time.time)
     needed = dict.fromkeys(step.pipeline for step in steps)
     seen = {pipeline: await store.seen(pipeline) for pipeline in needed}
-    check_read(seen)
+    check_pipelines_comparable(seen)
     knows = any(step.knows_story for step in steps)
     canon = services.library.root / CANON_FILE
     reranker = workshop.reranker
-    return Ingredients(
+    return LibraryFingerprint(
         seen=seen,
         facts=await services.stories.facts() if knows else [],
         embedder=workshop.embedder.space if workshop.embedder else "",
@@ -271,11 +280,11 @@ async def open_answerer(
     """
     from lrwr.core.adapters.source.sentence_splitter import sentence_spans
     from lrwr.core.adapters.storage.memory.thread_store import MemoryThreadStore
-    from lrwr.core.chat.extractive.sentence_ranking import Shelf as Quoting
-    from lrwr.pipeline.evaluation.variants import PRODUCT
+    from lrwr.core.chat.extractive.sentence_ranking import PassageSource as Quoting
+    from lrwr.pipeline.evaluation.variants import PRODUCT_VARIANTS
 
     async with AsyncExitStack() as stack:
-        workshop = await stack.enter_async_context(open_workshop(services))
+        workshop = await stack.enter_async_context(open_eval_finders(services))
         settings = replace(services.settings, pipeline=pipeline)
         if not model:
             settings = replace(settings, model=replace(settings.model, use="off"))
@@ -285,17 +294,21 @@ async def open_answerer(
             passages=services.passages,
             canon=services.canon,
             known=services.bible(),
-            searching=workshop.finder(PRODUCT[pipeline]),
+            searching=workshop.finder(PRODUCT_VARIANTS[pipeline]),
         )
         words = workshop.lexical
-        look = factories.closer_look(settings, workshop.local, words)
+        look = factories.create_local_reranker(settings, workshop.local, words)
         shelf = Quoting(services.passages, words, look, sentence_spans, pipeline)
-        reach = services.outward.reach(asking=asking) if model else Reach(None, False)
-        voices = factories.voices(settings, shelf, reach)
-        yield Conversing(factories.sessions(lender, voices, None, now=now), clock)
+        reach = (
+            services.outward.reach(asking=asking) if model else ModelAccess(None, False)
+        )
+        voices = factories.create_turn_models(settings, shelf, reach)
+        yield SessionAnswerer(
+            factories.create_session_service(lender, voices, None, now=now), clock
+        )
 
 
-class Conversing:
+class SessionAnswerer:
     """Answers each question as the first of a conversation; keeps the Answerer port."""
 
     def __init__(
@@ -318,12 +331,12 @@ class Conversing:
             ServiceUnavailable: The model did not answer.
             StoreProblem: The library cannot be read.
         """
-        from lrwr.core.chat.canon_answers import canon_said
-        from lrwr.core.chat.service import Asking
+        from lrwr.core.chat.canon_answers import parse_canon_command
+        from lrwr.core.chat.service import TurnRequest
         from lrwr.core.model.turns import Citation, Cited, TurnDone
-        from lrwr.pipeline.evaluation.answers import answered_of
+        from lrwr.pipeline.evaluation.answers import build_answer_from_turn
 
-        if canon_said(question):
+        if parse_canon_command(question):
             raise SettingsProblem(
                 f"“{question}” is no question, but decides something",
                 hint="Leave out what begins with `canon:`.",
@@ -331,7 +344,9 @@ class Conversing:
         began = self._clock()
         given: list[Citation] = []
         turn = None
-        async with aclosing(self._session.ask(Asking(question, as_of=as_of))) as events:
+        async with aclosing(
+            self._session.ask(TurnRequest(question, as_of=as_of))
+        ) as events:
             async for event in events:
                 if isinstance(event, Cited):
                     given.append(event.citation)
@@ -339,10 +354,10 @@ class Conversing:
                     turn = event.turn
         if turn is None:  # the session promises that it comes last
             raise LrwrError("The answer did not end")
-        return answered_of(turn, given, self._clock() - began)
+        return build_answer_from_turn(turn, given, self._clock() - began)
 
 
-async def gathered(services: "Services") -> "Material":
+async def load_eval_material(services: "Services") -> "SourceMaterial":
     """Return what questions are made from.
 
     Raises:
@@ -350,24 +365,26 @@ async def gathered(services: "Services") -> "Material":
         StoreProblem: The library cannot be read.
     """
     from lrwr.core.adapters.source.sentence_splitter import sentence_spans
-    from lrwr.pipeline.evaluation.question_generation.source_material import gather
+    from lrwr.pipeline.evaluation.question_generation.source_material import (
+        load_source_material,
+    )
 
-    return await gather(services.bible(), sentence_spans)
+    return await load_source_material(services.bible(), sentence_spans)
 
 
-def running_lock(library: "Library") -> "FileLock":
+def create_eval_lock(library: "Library") -> "FileLock":
     """Return what keeps two evaluations from running in one library at once."""
     from lrwr.core.adapters.vectors.lock import FileLock
 
     return FileLock(library.state_dir / "evaluations.lock")
 
 
-def weights_of(step: "Step") -> "Mapping[Pipeline, Weights]":
+def get_column_weights(step: "SearchVariant") -> "Mapping[Pipeline, Weights]":
     """Return what a word counts in each column that a step searches."""
     from lrwr.core.adapters.storage.sqlite.fts_index import WEIGHTS
-    from lrwr.pipeline.evaluation.variants import SEARCHED
+    from lrwr.pipeline.evaluation.variants import SEARCHED_COLUMN_COUNT
 
-    kept = SEARCHED[step.columns]
+    kept = SEARCHED_COLUMN_COUNT[step.columns]
     whole = WEIGHTS[Pipeline.AGENTIC]
     cut = tuple(w if n < kept else 0.0 for n, w in enumerate(whole))
     return {**WEIGHTS, Pipeline.AGENTIC: cut}

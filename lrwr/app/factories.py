@@ -6,7 +6,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 
-from lrwr.app.egress import Outward, Reach, priced, told
+from lrwr.app.egress import (
+    ExternalAccess,
+    ModelAccess,
+    create_price_lookup,
+    describe_refusal,
+)
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.settings.library import Library
 from lrwr.core.settings.model import Settings
@@ -18,10 +23,10 @@ if TYPE_CHECKING:
     from lrwr.core.bible.service import BibleService
     from lrwr.core.bible.values import Bible
     from lrwr.core.canon.service import CanonService
-    from lrwr.core.chat.extractive.sentence_ranking import Shelf
+    from lrwr.core.chat.extractive.sentence_ranking import PassageSource
     from lrwr.core.chat.service import AvatarSessionService
-    from lrwr.core.chat.state import Question
-    from lrwr.core.chat.turn_models import Voices
+    from lrwr.core.chat.state import TurnQuestion
+    from lrwr.core.chat.turn_models import TurnModels
     from lrwr.core.continuity.judge import PairJudge
     from lrwr.core.model.turns import Plan
     from lrwr.core.ports.analysis_store import AnalysisStore
@@ -79,7 +84,9 @@ class Lender(Protocol):
         ...
 
 
-def voices(settings: Settings, shelf: "Shelf", reach: Reach) -> "Callable[[], Voices]":
+def create_turn_models(
+    settings: Settings, shelf: "PassageSource", reach: ModelAccess
+) -> "Callable[[], TurnModels]":
     """Return what makes a turn's voices: a language model where one is set, else text.
 
     All turns ask the same models, and each counts what it asks.
@@ -88,48 +95,51 @@ def voices(settings: Settings, shelf: "Shelf", reach: Reach) -> "Callable[[], Vo
         SettingsProblem: The language model that is set has no key or no name.
     """
     from lrwr.core.adapters.chat.factory import Role
-    from lrwr.core.chat.generation.avatars import QuotingAvatar, RemarkingAvatar
-    from lrwr.core.chat.turn_models import Voices, by_rules
+    from lrwr.core.chat.generation.avatars import AvatarWithRemark, ExtractiveAvatar
+    from lrwr.core.chat.turn_models import TurnModels, plan_without_model
 
-    quoting = QuotingAvatar(shelf)
+    quoting = ExtractiveAvatar(shelf)
     if reach.asking and reach.refused is not None:
-        why = f"Answered without a language model. {told(reach.refused)}"
-        return partial(Voices, by_rules, RemarkingAvatar(quoting, why))
-    planner = chat(settings, Role.PLANNER, reach)
-    avatar = chat(settings, Role.AVATAR, reach)
+        why = f"Answered without a language model. {describe_refusal(reach.refused)}"
+        return partial(TurnModels, plan_without_model, AvatarWithRemark(quoting, why))
+    planner = create_chat_model(settings, Role.PLANNER, reach)
+    avatar = create_chat_model(settings, Role.AVATAR, reach)
     if planner is None or avatar is None:
-        return partial(Voices, by_rules, quoting)
+        return partial(TurnModels, plan_without_model, quoting)
     return partial(_model_voices, settings, planner, avatar, shelf)
 
 
 def _model_voices(
-    settings: Settings, planner: "ChatModel", avatar: "ChatModel", shelf: "Shelf"
-) -> "Voices":
+    settings: Settings,
+    planner: "ChatModel",
+    avatar: "ChatModel",
+    shelf: "PassageSource",
+) -> "TurnModels":
     from lrwr.core.chat.context.gap_finder import GapFinder
-    from lrwr.core.chat.context.tool_loop import Seeker
+    from lrwr.core.chat.context.tool_loop import LookupLoop
     from lrwr.core.chat.generation.avatars import ModelAvatar
     from lrwr.core.chat.planning.model import ModelPlanner
     from lrwr.core.chat.planning.rules import plan_by_rules
-    from lrwr.core.chat.turn_models import Voices
-    from lrwr.core.chat.usage import CountedChat
+    from lrwr.core.chat.turn_models import TurnModels
+    from lrwr.core.chat.usage import MeteredChatModel
     from lrwr.core.model.usage import cost
 
-    planning, answering = CountedChat(planner), CountedChat(avatar)
+    planning, answering = MeteredChatModel(planner), MeteredChatModel(avatar)
     model = settings.model
     plans = ModelPlanner(planning, model.plan_timeout)
 
-    async def by_model(question: "Question", bible: "Bible") -> "Plan":
+    async def by_model(question: "TurnQuestion", bible: "Bible") -> "Plan":
         return await plans.plan(question, bible, plan_by_rules(question, bible))
 
     def paid() -> float | None:
         asked = ((one.usage, one.name) for one in (planning, answering))
-        return cost(asked, priced(settings))
+        return cost(asked, create_price_lookup(settings))
 
-    return Voices(
+    return TurnModels(
         by_model,
         ModelAvatar(answering, shelf),
         lambda: planning.taken() + answering.taken(),
-        seeker=Seeker(planning, model.plan_timeout, model.steps)
+        seeker=LookupLoop(planning, model.plan_timeout, model.steps)
         if model.steps
         else None,
         gaps=GapFinder(planning, model.plan_timeout),
@@ -138,7 +148,9 @@ def _model_voices(
     )
 
 
-def chat(settings: Settings, role: "Role", reach: Reach) -> "ChatModel | None":
+def create_chat_model(
+    settings: Settings, role: "Role", reach: ModelAccess
+) -> "ChatModel | None":
     """Return who is asked in a role; a mute one where nobody may be asked."""
     from lrwr.core.adapters.chat.factory import choose_chat, connection_of
     from lrwr.core.adapters.chat.placeholder import MuteChat
@@ -153,9 +165,9 @@ def chat(settings: Settings, role: "Role", reach: Reach) -> "ChatModel | None":
     return MuteChat(connection.name, why) if connection else None
 
 
-def sessions(
+def create_session_service(
     lender: Lender,
-    voices: "Callable[[], Voices]",
+    voices: "Callable[[], TurnModels]",
     web: "WebSearch | None",
     *,
     now: Callable[[], float],
@@ -168,12 +180,12 @@ def sessions(
     Raises:
         SettingsProblem: A language model is set, and `model.prices` cannot be read.
     """
-    from lrwr.app.telemetry.turns import TracedSessions
+    from lrwr.app.telemetry.turns import TracedSessionService
     from lrwr.core.model.usage import price, read_prices
 
     model = lender.settings.model
     prices = read_prices(model.prices) if model.use != "off" else {}
-    made = TracedSessions(
+    made = TracedSessionService(
         bible=lender.bible(),
         finder=lender.finder(),
         passages=lender.passages,
@@ -190,10 +202,10 @@ def sessions(
     return made.traced(tracer)
 
 
-def judge(
+def create_pair_judge(
     settings: Settings,
     store: "AnalysisStore",
-    reach: Reach,
+    reach: ModelAccess,
     calls: int = 0,
 ) -> "PairJudge | None":
     """Return who judges what no rule compares; None where no language model is set.
@@ -206,21 +218,21 @@ def judge(
     """
     from lrwr.core.adapters.chat.factory import Role
     from lrwr.core.continuity.judge import PairJudge
-    from lrwr.pipeline.budget import Meter
+    from lrwr.pipeline.budget import ModelBudget
 
-    asked = chat(settings, Role.ANALYST, reach)
+    asked = create_chat_model(settings, Role.ANALYST, reach)
     if asked is None:
         return None
-    price, name = priced(settings), asked.name
-    meter = Meter(
+    price, name = create_price_lookup(settings), asked.name
+    meter = ModelBudget(
         lambda usage: price(usage, name), settings.model.budget, most_calls=calls
     )
     if reach.refused is not None:
-        meter.stop(told(reach.refused))
+        meter.stop(describe_refusal(reach.refused))
     return PairJudge(asked, store, meter)
 
 
-def embedder(settings: Settings, library: Library) -> "LocalEmbedder":
+def create_local_embedder(settings: Settings, library: Library) -> "LocalEmbedder":
     """Return the model that turns text into vectors, not loaded yet; close it."""
     from lrwr.core.adapters.embed.local import LocalEmbedder
 
@@ -230,7 +242,7 @@ def embedder(settings: Settings, library: Library) -> "LocalEmbedder":
     return LocalEmbedder(folder, threads=threads)
 
 
-def closer_look(
+def create_local_reranker(
     settings: Settings, local: "LocalEmbedder", lexical: "LexicalIndex"
 ) -> "Reranker | None":
     """Return what compares word by word on this machine; None when it is turned off."""
@@ -243,7 +255,7 @@ def closer_look(
     return LateInteraction(local, sentence_spans, frequencies)
 
 
-def canon(
+def create_canon_service(
     library: Library, prepare: Callable[[], None], now: Callable[[], float]
 ) -> "CanonService":
     """Return the writer's decisions; `prepare` makes the state folder."""
@@ -260,11 +272,11 @@ def canon(
     )
 
 
-async def open_vectors(
+async def open_configured_vectors(
     settings: Settings,
     passages: "PassageStore",
     embedder: "Embedder",
-    outward: Outward,
+    outward: ExternalAccess,
 ) -> "VectorIndex | None":
     """Open the index of the pipeline that is set; None when nothing is embedded.
 

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 
 from lrwr.app import factories
-from lrwr.app.egress import Outward, Reach, priced, told
+from lrwr.app.egress import (
+    ExternalAccess,
+    ModelAccess,
+    create_price_lookup,
+    describe_refusal,
+)
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.settings.library import Library
 from lrwr.core.settings.model import Settings
@@ -23,14 +28,14 @@ if TYPE_CHECKING:
     from lrwr.core.ports.job_queue import JobQueue
     from lrwr.core.ports.job_runner import JobRunner
     from lrwr.core.ports.manuscript_source import ManuscriptSource
-    from lrwr.pipeline.analysis import CloseReading
-    from lrwr.pipeline.recipes import Recipe, Tools
+    from lrwr.pipeline.analysis import CachingAnalyst
+    from lrwr.pipeline.recipes import Recipe, RecipeTools
     from lrwr.pipeline.service import DocumentProcessingService
-    from lrwr.pipeline.speaker_attribution import StoryWeaver
+    from lrwr.pipeline.speaker_attribution import StoryAttributor
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class IngestLimits:
     """What one ingestion may do: `calls` of a model at most, 0 for any number.
 
     Unless `complete`, what an earlier one left unfinished stays so. `jobs` are taken
@@ -49,12 +54,12 @@ class Bounds:
     missing_too: bool = False
 
 
-UNBOUNDED = Bounds()
+UNBOUNDED = IngestLimits()
 """As `lrwr ingest` reads."""
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class IngestDependencies:
     """What reading needs at hand; `embedder` is None where nothing is embedded."""
 
     stores: "Stores"
@@ -82,46 +87,46 @@ class Reads(Protocol):
         ...
 
     @property
-    def outward(self) -> Outward:
+    def outward(self) -> ExternalAccess:
         """What may leave this machine."""
         ...
 
 
-def processing(
+def create_processing_service(
     lender: Reads,
-    desk: Desk,
+    desk: IngestDependencies,
     targets: Sequence[Path],
     *,
-    reach: Reach,
+    reach: ModelAccess,
     canon: "Callable[[], Canon]",
-    bounds: Bounds = UNBOUNDED,
+    bounds: IngestLimits = UNBOUNDED,
 ) -> "DocumentProcessingService":
     """Return the service that reads the manuscript under `targets`.
 
     Raises:
         SettingsProblem: The language model that is set has no key or no name.
     """
-    from lrwr.app.telemetry.ingestion import TracedProcessing
+    from lrwr.app.telemetry.ingestion import TracedProcessingService
     from lrwr.core.adapters.source.folder import FolderSource
     from lrwr.core.adapters.source.parser import Parser
     from lrwr.core.adapters.storage.worker_liveness import worker_named
-    from lrwr.pipeline.local_runner import ReadHere
-    from lrwr.pipeline.recipes import Tools
+    from lrwr.pipeline.local_runner import LocalRunner
+    from lrwr.pipeline.recipes import RecipeTools
 
     settings, now = lender.settings, desk.now
     store, analyses = desk.stores.knowledge, desk.stores.analysis
     known = store.known_vectors if bounds.vectors else _all_known
     folders = FolderSource(lender.library.root, targets, settings.manuscript.exclude)
-    tools = Tools(desk.local.count_tokens, desk.embedder, known)
+    tools = RecipeTools(desk.local.count_tokens, desk.embedder, known)
     calls = lender.outward.modal() if bounds.elsewhere and reach.asking else None
     if calls is not None:
         reach = replace(reach, asking=False)  # a model is asked elsewhere, too
-    close = close_reading(settings, analyses, reach, bounds.calls)
-    chosen, parse = recipe(settings, analyses, close), Parser()
-    runner: JobRunner = ReadHere(parse, chosen, tools)
+    close = create_caching_analyst(settings, analyses, reach, bounds.calls)
+    chosen, parse = create_recipe(settings, analyses, close), Parser()
+    runner: JobRunner = LocalRunner(parse, chosen, tools)
     if calls is not None:
         runner = _elsewhere(settings, chosen, tools, analyses, calls)
-    made = TracedProcessing(
+    made = TracedProcessingService(
         source=bounds.source or folders,
         parse=parse,
         recipe=chosen,
@@ -129,7 +134,7 @@ def processing(
         store=store,
         jobs=bounds.jobs or lender.jobs,
         worker=worker_named(uuid4().hex[:8]),
-        weaver=weaver(settings, desk.stores, canon),
+        weaver=create_story_attributor(settings, desk.stores, canon),
         pause=desk.stores.pause,
         complete=bounds.complete,
         missing_too=bounds.missing_too,
@@ -141,9 +146,9 @@ def processing(
 
 def _filing(runner: "JobRunner", stores: "Stores") -> "JobRunner":
     """Have every file that is read kept as well, where somebody keeps files."""
-    from lrwr.pipeline.file_archive import Filing
+    from lrwr.pipeline.file_archive import ArchivingRunner
 
-    return runner if stores.files is None else Filing(runner, stores.files)
+    return runner if stores.files is None else ArchivingRunner(runner, stores.files)
 
 
 async def _all_known(space: str, texts: "set[TextHash]") -> "set[TextHash]":
@@ -151,8 +156,8 @@ async def _all_known(space: str, texts: "set[TextHash]") -> "set[TextHash]":
     return texts
 
 
-def recipe(
-    settings: Settings, store: "AnalysisStore", close: "CloseReading | None"
+def create_recipe(
+    settings: Settings, store: "AnalysisStore", close: "CachingAnalyst | None"
 ) -> "Recipe":
     """Return how the pipeline that is set makes knowledge of a document.
 
@@ -166,10 +171,10 @@ def recipe(
     from lrwr.core.adapters.analyst.rules import RulesAnalyst
     from lrwr.core.adapters.source.sentence_splitter import sentence_spans
     from lrwr.pipeline.agentic_recipe import AgenticRecipe
-    from lrwr.pipeline.stages.semantic_splitter import Limits
+    from lrwr.pipeline.stages.semantic_splitter import ChunkLimits
 
     return AgenticRecipe(
-        limits=Limits(least=chunk.smallest, most=chunk.largest),
+        limits=ChunkLimits(least=chunk.smallest, most=chunk.largest),
         split=sentence_spans,
         rules=RulesAnalyst(sentence_spans),
         store=store,
@@ -180,7 +185,7 @@ def recipe(
 def _elsewhere(
     settings: Settings,
     recipe: "Recipe",
-    tools: "Tools",
+    tools: "RecipeTools",
     store: "AnalysisStore",
     calls: "ModalCalls",
 ) -> "JobRunner":
@@ -192,31 +197,31 @@ def _elsewhere(
     from lrwr.core.adapters.modal.factory import carried
     from lrwr.core.adapters.modal.runner import ModalRunner, Task
     from lrwr.core.adapters.source.parser import Parser
-    from lrwr.pipeline.local_runner import recipe_name
-    from lrwr.pipeline.remote_input import share_of
+    from lrwr.pipeline.local_runner import build_recipe_name
+    from lrwr.pipeline.remote_input import create_remote_input
 
     parse, embedder = Parser(), tools.embedder
     task = Task(
         settings=carried(settings),
-        recipe=recipe_name(parse, recipe, tools),
+        recipe=build_recipe_name(parse, recipe, tools),
         pipeline=recipe.pipeline,
         space=tools.space,
         dimensions=embedder.dimensions if embedder else 0,
         places=settings.ingest.containers,
     )
-    return ModalRunner(task, parse, share_of(recipe, tools, store), calls)
+    return ModalRunner(task, parse, create_remote_input(recipe, tools, store), calls)
 
 
-def weaver(
+def create_story_attributor(
     settings: Settings, stores: "Stores", canon: "Callable[[], Canon]"
-) -> "StoryWeaver | None":
+) -> "StoryAttributor | None":
     """Return what makes the cast; None in pipeline a, which knows nobody."""
     if settings.pipeline is Pipeline.NAIVE:
         return None
     from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
-    from lrwr.pipeline.speaker_attribution import StoryWeaver
+    from lrwr.pipeline.speaker_attribution import StoryAttributor
 
-    return StoryWeaver(
+    return StoryAttributor(
         store=stores.casts,
         passages=SqlitePassageStore(stores.database),
         patterns=settings.manuscript.order,
@@ -224,9 +229,9 @@ def weaver(
     )
 
 
-def close_reading(
-    settings: Settings, store: "AnalysisStore", reach: Reach, calls: int = 0
-) -> "CloseReading | None":
+def create_caching_analyst(
+    settings: Settings, store: "AnalysisStore", reach: ModelAccess, calls: int = 0
+) -> "CachingAnalyst | None":
     """Return who reads with the language model that is set; None where none is.
 
     Where the writer has not allowed it, what the model said before is still told.
@@ -239,16 +244,16 @@ def close_reading(
 
     if settings.pipeline is Pipeline.NAIVE:
         return None
-    chat = factories.chat(settings, Role.ANALYST, reach)
+    chat = factories.create_chat_model(settings, Role.ANALYST, reach)
     if chat is None:
         return None
     from lrwr.core.adapters.analyst.model import ModelAnalyst
-    from lrwr.pipeline.analysis import CloseReading
-    from lrwr.pipeline.budget import Meter
+    from lrwr.pipeline.analysis import CachingAnalyst
+    from lrwr.pipeline.budget import ModelBudget
 
-    price, name = priced(settings), chat.name
+    price, name = create_price_lookup(settings), chat.name
     budget = settings.model.budget
-    meter = Meter(lambda usage: price(usage, name), budget, most_calls=calls)
+    meter = ModelBudget(lambda usage: price(usage, name), budget, most_calls=calls)
     if reach.refused is not None:
-        meter.stop(told(reach.refused))
-    return CloseReading(ModelAnalyst(chat), store, meter)
+        meter.stop(describe_refusal(reach.refused))
+    return CachingAnalyst(ModelAnalyst(chat), store, meter)

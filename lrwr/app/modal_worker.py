@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.app import factories, ingestion
-from lrwr.app.egress import Reach
+from lrwr.app.egress import ModelAccess
 from lrwr.core.adapters.modal.calls import FUNCTION, Connection, Token
 from lrwr.core.adapters.modal.envelope import Misfit, Order, order_from_bytes
 from lrwr.core.adapters.modal.replies import (
@@ -35,8 +35,8 @@ from lrwr.core.ports.job_runner import Answers, Replies
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.places import FILE_NAME
-from lrwr.pipeline.local_runner import ReadHere, recipe_name
-from lrwr.pipeline.report import fault_in
+from lrwr.pipeline.local_runner import LocalRunner, build_recipe_name
+from lrwr.pipeline.report import wrap_unexpected_error
 
 if TYPE_CHECKING:
     from modal import App, Image
@@ -87,10 +87,12 @@ def read_document(request: bytes) -> bytes:
     except LrwrError as error:
         return refusal_to_bytes(error)
     except Exception as error:  # noqa: BLE001 - it may quote the text, and is not passed on
-        return refusal_to_bytes(fault_in(DocumentId(order.document), error))
+        return refusal_to_bytes(
+            wrap_unexpected_error(DocumentId(order.document), error)
+        )
 
 
-class Brought:
+class OrderAnalysisStore:
     """Keeps the AnalysisStore port by what came with an order; nothing is written."""
 
     def __init__(self, order: Order) -> None:
@@ -118,26 +120,28 @@ async def _answered(order: Order) -> bytes:
     except SettingsProblem:
         return other_to_bytes("")  # settings of another lrwr
     from lrwr.core.adapters.source.parser import Parser
-    from lrwr.pipeline.recipes import Tools
+    from lrwr.pipeline.recipes import RecipeTools
 
-    store = Brought(order)
+    store = OrderAnalysisStore(order)
     async with AsyncExitStack() as stack:
         local = _local()
         embedder = _embedder(settings, stack, local.count_tokens) or local
         used = None if settings.embedding.model == "off" else embedder
-        tools = Tools(local.count_tokens, used, _known(order))
+        tools = RecipeTools(local.count_tokens, used, _known(order))
         recipe = _recipe(settings, store, stack, asking=order.asking)
-        own = recipe_name(Parser(), recipe, tools)
+        own = build_recipe_name(Parser(), recipe, tools)
         if own != order.recipe:
             return other_to_bytes(own)
-        reader = ReadHere(Parser(), recipe, tools)
+        reader = LocalRunner(Parser(), recipe, tools)
         if order.asking:
             return answers_to_bytes(await _asked(order, reader, store))
         read = await reader.run(DocumentId(order.document), order.content, _unheard)
         return read_to_bytes(read)
 
 
-async def _asked(order: Order, reader: ReadHere, store: Brought) -> Answers:
+async def _asked(
+    order: Order, reader: LocalRunner, store: OrderAnalysisStore
+) -> Answers:
     """Ask the language model about what is not kept, and nothing else."""
     from lrwr.pipeline.agentic_recipe import AgenticRecipe
 
@@ -165,7 +169,11 @@ def _settings_of(order: Order) -> Settings:
 
 
 def _recipe(
-    settings: Settings, store: Brought, stack: AsyncExitStack, *, asking: bool
+    settings: Settings,
+    store: OrderAnalysisStore,
+    stack: AsyncExitStack,
+    *,
+    asking: bool,
 ) -> "Recipe":
     """Return the recipe; its model can be asked only where the order is to."""
     line = None
@@ -176,9 +184,9 @@ def _recipe(
         model = settings.model
         line = Line(Pace(model.concurrency, model.requests_per_minute, 120.0))
         stack.push_async_callback(line.aclose)
-    reach = Reach(line, asking=asking and bool(os.environ.get(KEY)))
-    close = ingestion.close_reading(settings, store, reach)
-    return ingestion.recipe(settings, store, close)
+    reach = ModelAccess(line, asking=asking and bool(os.environ.get(KEY)))
+    close = ingestion.create_caching_analyst(settings, store, reach)
+    return ingestion.create_recipe(settings, store, close)
 
 
 def _embedder(
@@ -227,7 +235,7 @@ async def _unheard(event: Working | Embedded) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ModalDeployment:
     """What is put at Modal.
 
     `containers` is the number at work at once, at most. `packages` are what pip is told
@@ -251,18 +259,20 @@ class Plan:
         return 3600 * (self.cores * CORE_PRICE + self.memory / 1024 * MEMORY_PRICE)
 
 
-def plan_of(settings: Settings, connection: Connection) -> Plan:
+def plan_modal_deployment(
+    settings: Settings, connection: Connection
+) -> ModalDeployment:
     """Return what would be put at Modal, as the settings are; nothing is sent."""
     asked = "openai" in (settings.model.use, settings.embedding.model)
-    return Plan(
+    return ModalDeployment(
         app=connection.app,
         containers=settings.ingest.containers,
-        packages=packages_here(),
+        packages=list_installed_packages(),
         secret=SECRET if asked else "",
     )
 
 
-def packages_here() -> tuple[str, ...]:
+def list_installed_packages() -> tuple[str, ...]:
     """Return what lrwr needs, each in the version that is installed here, by name.
 
     What only another system needs, and is not here, is left out; so is Modal's client,
@@ -279,7 +289,9 @@ def packages_here() -> tuple[str, ...]:
     return tuple(pins)
 
 
-async def deploy(plan: Plan, connection: Connection, token: Token) -> str:
+async def deploy_to_modal(
+    plan: ModalDeployment, connection: Connection, token: Token
+) -> str:
     """Put the app at Modal, in place of the one that is there; return its page.
 
     Raises:
@@ -293,12 +305,12 @@ async def deploy(plan: Plan, connection: Connection, token: Token) -> str:
         elsewhere = stack.enter_context(tempfile.TemporaryDirectory(prefix="lrwr-"))
         stack.enter_context(chdir(elsewhere))
         client = await stack.enter_async_context(opened(connection, token))
-        app = app_of(plan)
+        app = build_modal_app(plan)
         await app.deploy.aio(client=client)
         return str(await app.get_dashboard_url.aio())
 
 
-def app_of(plan: Plan) -> "App":
+def build_modal_app(plan: ModalDeployment) -> "App":
     """Return the app: one function, and the image it runs in."""
     import modal
 
@@ -317,7 +329,7 @@ def app_of(plan: Plan) -> "App":
     return app
 
 
-def _image(plan: Plan) -> "Image":
+def _image(plan: ModalDeployment) -> "Image":
     """Return Python with the packages, and this lrwr as it is here, changes and all."""
     import modal
 

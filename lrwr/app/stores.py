@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from lrwr.app.egress import Outward
-from lrwr.app.supabase_project import SERVICE, ProjectWay
+from lrwr.app.egress import ExternalAccess
+from lrwr.app.supabase_project import SUPABASE_SERVICE, SupabaseProject
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.settings.library import Library
 from lrwr.core.settings.model import Settings
@@ -76,7 +76,7 @@ class Stores(Protocol):
         ...
 
 
-class Embedded:
+class LocalStores:
     """Everything in the file on this machine."""
 
     def __init__(self, database: "Database", now: Callable[[], float]) -> None:
@@ -123,7 +123,7 @@ class Embedded:
         return SqliteThreadStore(self.database)
 
 
-class InProject:
+class SupabaseStores:
     """Everything in a Supabase project, and a working copy in the file here.
 
     Before the file is read it catches up with the project; `say` is told where it
@@ -133,7 +133,7 @@ class InProject:
     def __init__(
         self,
         plain: "Database",
-        way: "ProjectWay",
+        way: "SupabaseProject",
         bound: "Binding",
         now: Callable[[], float],
         say: Callable[[str], None],
@@ -259,7 +259,7 @@ class InProject:
 
 def choose_stores(
     settings: Settings,
-    outward: Outward,
+    outward: ExternalAccess,
     stack: "AsyncExitStack",
     now: Callable[[], float],
     say: Callable[[str], None] | None,
@@ -274,10 +274,10 @@ def choose_stores(
         SettingsProblem: It is to be kept in a project, and is not there yet.
     """
     if settings.records.keeper == "embedded":
-        return Embedded(outward.database, now)
+        return LocalStores(outward.database, now)
     from lrwr.core.adapters.storage.supabase.library_link import binding_in
 
-    way = ProjectWay(settings, outward, stack)
+    way = SupabaseProject(settings, outward, stack)
     bound = binding_in(outward.library.database)
     if bound is None:
         raise _not_there_yet(way)
@@ -292,12 +292,14 @@ def choose_stores(
             "Something was read here that the project does not know yet",
             hint="Take it there: lrwr push",
         )
-    return InProject(outward.database, way, bound, now, say or _unsaid, brief=brief)
+    return SupabaseStores(
+        outward.database, way, bound, now, say or _unsaid, brief=brief
+    )
 
 
-def nothing_here(settings: Settings, library: Library) -> NotFound:
+def missing_library_error(settings: Settings, library: Library) -> NotFound:
     """Say that there is no library here, and how there will be one."""
-    if settings.records.keeper == SERVICE:
+    if settings.records.keeper == SUPABASE_SERVICE:
         return NotFound(
             f"There is no library in {library.root} yet",
             hint="Bring one here with `lrwr pull`, or begin one with `lrwr push`.",
@@ -309,7 +311,7 @@ def nothing_here(settings: Settings, library: Library) -> NotFound:
     )
 
 
-def _not_there_yet(way: ProjectWay) -> SettingsProblem:
+def _not_there_yet(way: SupabaseProject) -> SettingsProblem:
     return SettingsProblem(
         f"This library is not kept at {way.signing.project.host} yet",
         hint="Take it there with `lrwr push`, or bring one from there with `lrwr pull`.",

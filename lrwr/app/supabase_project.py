@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lrwr.app.egress import Outward
+from lrwr.app.egress import ExternalAccess
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.settings.library import Library
 from lrwr.core.settings.model import Settings
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from lrwr.core.adapters.storage.supabase.rpc import Hosted
     from lrwr.core.ports.file_store import FileStore
 
-SERVICE = "supabase"
+SUPABASE_SERVICE = "supabase"
 
 
-class ProjectWay:
+class SupabaseProject:
     """The way to the project that the settings name. Nothing is sent yet.
 
     What is opened on it is closed with `stack`.
     """
 
     def __init__(
-        self, settings: Settings, outward: Outward, stack: "AsyncExitStack"
+        self, settings: Settings, outward: ExternalAccess, stack: "AsyncExitStack"
     ) -> None:
         self._settings = settings
         self._outward = outward
@@ -74,7 +74,7 @@ class ProjectWay:
             ServiceUnavailable: The writer has not allowed it.
             LrwrError: Nobody is signed in.
         """
-        refused = self._outward.refusal(SERVICE)
+        refused = self._outward.refusal(SUPABASE_SERVICE)
         if refused is not None:
             raise ServiceUnavailable(str(refused), hint=refused.hint)
         return await self.signing.auth.token()

@@ -7,34 +7,34 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lrwr.app.ingestion import Bounds
-from lrwr.app.presenters.watch import documents_changed
-from lrwr.core.bible.projection import Knowledge
-from lrwr.core.continuity.guard import contradictions
+from lrwr.app.ingestion import IngestLimits
+from lrwr.app.presenters.watch import list_changed_documents
+from lrwr.core.bible.projection import StoryKnowledge
+from lrwr.core.continuity.guard import find_contradictions
 from lrwr.core.continuity.values import Contradiction
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound
-from lrwr.core.retrieval.freshness import AnswerWatch
+from lrwr.core.retrieval.freshness import StaleAnswerDetector
 from lrwr.core.settings.unsafe_folders import network_drive
-from lrwr.pipeline.watch.events import Cause, Saved, WatchEvent
+from lrwr.pipeline.watch.events import SaveReport, WatchCause, WatchEvent
 
 if TYPE_CHECKING:
     from lrwr.app.container import Services
-    from lrwr.core.continuity.pairs import Pair
+    from lrwr.core.continuity.pairs import StatementPair
     from lrwr.core.ports.job_queue import JobQueue
     from lrwr.core.settings.model import Settings
-    from lrwr.pipeline.report import Emit
+    from lrwr.pipeline.report import EmitIngestEvent
     from lrwr.pipeline.service import DocumentProcessingService
     from lrwr.pipeline.watch.service import WatchService
-    from lrwr.pipeline.watch.snapshot import Ledger
+    from lrwr.pipeline.watch.snapshot import SnapshotJobQueue
 
 
-def watching(
+def create_watch_service(
     services: "Services",
     targets: Sequence[Path],
     *,
-    progress: "Emit | None" = None,
+    progress: "EmitIngestEvent | None" = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> "WatchService":
     """Return the service that watches `targets`; `progress` sees it read them.
@@ -44,35 +44,37 @@ def watching(
         SettingsProblem: A language model is set that cannot be asked.
     """
     from lrwr.core.adapters.source.folder_watcher import WatchedFolders
-    from lrwr.pipeline.watch.debounce import Pace
-    from lrwr.pipeline.watch.service import Readers, WatchService
-    from lrwr.pipeline.watch.snapshot import Ledger
+    from lrwr.pipeline.watch.debounce import WatchIntervals
+    from lrwr.pipeline.watch.service import WatchDependencies, WatchService
+    from lrwr.pipeline.watch.snapshot import SnapshotJobQueue
 
     settings, watch = services.settings, services.settings.watch
     with_model = settings.model.use != "off"
 
-    def asks(cause: Cause) -> bool:
-        return cause is Cause.IDLE or watch.model == "on-save"
+    def asks(cause: WatchCause) -> bool:
+        return cause is WatchCause.IDLE or watch.model == "on-save"
 
-    def reader(cause: Cause, jobs: "JobQueue") -> "DocumentProcessingService":
+    def reader(cause: WatchCause, jobs: "JobQueue") -> "DocumentProcessingService":
         if not services.library.root.is_dir():  # or it would be made
             raise NotFound(f"There is no folder {services.library.root}")
-        bounds = Bounds(
+        bounds = IngestLimits(
             calls=watch.calls,
-            complete=cause is Cause.IDLE or not with_model,
+            complete=cause is WatchCause.IDLE or not with_model,
             jobs=jobs,
         )
         return services.processing(targets, asking=asks(cause), bounds=bounds)
 
-    def ledger() -> "Ledger":
-        return Ledger(
+    def ledger() -> "SnapshotJobQueue":
+        return SnapshotJobQueue(
             services.jobs, services.holdings, services.stories, settings.pipeline
         )
 
     return WatchService(
         events=WatchedFolders(targets, poll=_why_polled(targets)),
-        readers=Readers(reader, asks, ledger, SamePlace(services.library.database)),
-        pace=Pace(
+        readers=WatchDependencies(
+            reader, asks, ledger, FileIdentity(services.library.database)
+        ),
+        pace=WatchIntervals(
             debounce=watch.debounce / 1000,
             sweep=watch.sweep,
             idle=watch.idle if with_model and watch.model == "idle" else None,
@@ -83,12 +85,12 @@ def watching(
     )
 
 
-def asks_model(settings: "Settings") -> bool:
+def is_model_used_by_watch(settings: "Settings") -> bool:
     """Say whether a watch ever asks a language model."""
     return settings.model.use != "off" and settings.watch.model != "manual"
 
 
-class SamePlace:
+class FileIdentity:
     """Says whether a file is still the one that it was when it was asked first."""
 
     def __init__(self, path: Path) -> None:
@@ -111,7 +113,7 @@ def _why_polled(targets: Sequence[Path]) -> str:
     return next((f"{target} is on {drive}" for target, drive in drives if drive), "")
 
 
-class Guard:
+class ContradictionMonitor:
     """Knows which contradictions were told; what is intended is none.
 
     Where a language model reads each save, it judges the pairs that a save brings in.
@@ -122,7 +124,7 @@ class Guard:
         self._services = services
         self._say = say
         self._told: frozenset[str] = frozenset()
-        self._pairs: frozenset[Pair] = frozenset()
+        self._pairs: frozenset[StatementPair] = frozenset()
 
     async def news(self, calls_made: int | None = None) -> tuple[Contradiction, ...]:
         """Return those that were not there when this was last asked.
@@ -134,7 +136,7 @@ class Guard:
             return ()
         try:
             known = await self._known()
-            ruled = await asyncio.to_thread(contradictions, known)
+            ruled = await asyncio.to_thread(find_contradictions, known)
             found = [*ruled, *await self._judged(known, ruled, calls_made)]
         except LrwrError as error:
             self._say(f"Contradictions were not looked for. {error}")
@@ -150,23 +152,23 @@ class Guard:
         settings = self._services.settings
         return settings.model.use != "off" and settings.watch.model == "on-save"
 
-    async def _known(self) -> Knowledge:
+    async def _known(self) -> StoryKnowledge:
         bible = self._services.bible()
         return await (bible.knowledge() if self._asks else bible.stated())
 
     async def _judged(
         self,
-        known: Knowledge,
+        known: StoryKnowledge,
         ruled: tuple[Contradiction, ...],
         calls_made: int | None,
     ) -> tuple[Contradiction, ...]:
         """Return what a model finds in pairs that are new, and found in all others."""
         if not self._asks:
             return ()
-        from lrwr.core.continuity.pair_selection import pairs
-        from lrwr.core.continuity.verdicts import verdict
+        from lrwr.core.continuity.pair_selection import find_statement_pairs
+        from lrwr.core.continuity.verdicts import verify_judgements
 
-        every = await asyncio.to_thread(pairs, known)
+        every = await asyncio.to_thread(find_statement_pairs, known)
         fresh = [one for one in every if one not in self._pairs]
         calls = self._services.settings.watch.calls
         left = 0 if calls_made is None else max(0, calls - calls_made)
@@ -180,10 +182,10 @@ class Guard:
                 self._say(f"Not all was judged. {session.stopped}")
         kept = await judge.kept(every)
         judged = [(one, kept[one]) for one in every if one in kept]
-        return verdict(judged, known, judge.name, ruled).found
+        return verify_judgements(judged, known, judge.name, ruled).found
 
 
-class KeptAnswers:
+class AnswerFreshnessMonitor:
     """Looks after the answers of a library, which may not be there yet.
 
     `say` is told what could not be done.
@@ -192,7 +194,7 @@ class KeptAnswers:
     def __init__(self, services: "Services", say: Callable[[str], None]) -> None:
         self._services = services
         self._say = say
-        self._watch: AnswerWatch | None = None
+        self._watch: StaleAnswerDetector | None = None
 
     async def begin(self) -> None:
         """Take note, before anything is read, of what does not hold already."""
@@ -208,9 +210,9 @@ class KeptAnswers:
 
         A library that cannot be read has none, and that is said.
         """
-        if not isinstance(event, Saved) or not event.learned.changed:
+        if not isinstance(event, SaveReport) or not event.learned.changed:
             return event
-        changed = {DocumentId(name) for name in documents_changed(event.learned)}
+        changed = {DocumentId(name) for name in list_changed_documents(event.learned)}
         renamed = {DocumentId(one.was) for one in event.learned.documents if one.was}
         try:
             unsettled = await self._opened().unsettled(changed | renamed)
@@ -219,10 +221,10 @@ class KeptAnswers:
             return event
         return replace(event, unsettled=unsettled)
 
-    def _opened(self) -> AnswerWatch:
+    def _opened(self) -> StaleAnswerDetector:
         if self._watch is None:
             services = self._services
-            self._watch = AnswerWatch(services.freshness, services.threads)
+            self._watch = StaleAnswerDetector(services.freshness, services.threads)
         return self._watch
 
     def _complain(self, error: LrwrError) -> None:

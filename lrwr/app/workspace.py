@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.app.container import Services, open_services
-from lrwr.app.presenters.consent import asks_for, will_leave
+from lrwr.app.presenters.consent import describe_consent_question, describe_data_leaving
 from lrwr.core.model.errors import StoreProblem
 from lrwr.core.settings.consent import HOSTED, Leave
 from lrwr.core.settings.library import prepare_state_dir, remember
@@ -25,7 +25,7 @@ from lrwr.core.settings.targets import targets_of
 if TYPE_CHECKING:
     from lrwr.core.canon.service import CanonService
     from lrwr.core.chat.service import AvatarSessionService
-    from lrwr.core.continuity.values import Contradiction, Slips
+    from lrwr.core.continuity.values import Contradiction, NewContradictions
     from lrwr.core.model.events import IngestEvent
     from lrwr.core.model.turns import ThreadId
     from lrwr.core.ports.job_queue import JobQueue
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class ToAllow:
+class ServiceConsentRequest:
     """A service that only the folder's own settings turn on."""
 
     name: str
@@ -106,10 +106,10 @@ class RoomServices:
 
     async def contradictions(self) -> "tuple[Contradiction, ...]":
         """Return what contradicts confirmed canon, in the order of the text."""
-        from lrwr.core.continuity.guard import contradictions
+        from lrwr.core.continuity.guard import find_contradictions
 
         known = await self.bible().knowledge()
-        return await asyncio.to_thread(contradictions, known)
+        return await asyncio.to_thread(find_contradictions, known)
 
     async def ingest(
         self, targets: Sequence[Path], emit: "Callable[[IngestEvent], None]"
@@ -134,14 +134,14 @@ class RoomServices:
             SettingsProblem: The file is there, is no `.md`, or is in the manuscript.
             LrwrError: The disk or the rights there do not allow it.
         """
-        from lrwr.app.presenters.threads import blocks_of
+        from lrwr.app.presenters.threads import thread_to_blocks
         from lrwr.core.adapters.documents.markdown import markdown_of
 
         check_own_file(file, self.settings, [".md"], force=None)
         found = await self.threads.thread(thread)
         turns = await self.threads.turns(thread)
         places = await self._services.freshness.of_turns(turns)
-        text = markdown_of(blocks_of(found, turns, places))
+        text = markdown_of(thread_to_blocks(found, turns, places))
         write_own_file(file, text.encode(), force=None)
 
     async def unread(self) -> int:
@@ -155,7 +155,7 @@ class RoomServices:
         changes = await self._services.processing(targets, asking=False).look()
         return len(changes.changed) + len(changes.stale) + len(changes.gone)
 
-    async def watch(self) -> "AsyncGenerator[WatchEvent | Slips, None]":
+    async def watch(self) -> "AsyncGenerator[WatchEvent | NewContradictions, None]":
         """Read each save, and yield what it brought, until it is closed.
 
         What contradicts what was said before follows the save that brought it in.
@@ -164,10 +164,10 @@ class RoomServices:
             NotFound: The manuscript is not where it was said to be.
             StoreProblem: The library cannot be read or written, or was replaced.
         """
-        from lrwr.app.watch import watching
+        from lrwr.app.watch import create_watch_service
 
-        service = watching(self._services, targets_of(self.manuscript()))
-        came: asyncio.Queue[WatchEvent | Slips | None] = asyncio.Queue()
+        service = create_watch_service(self._services, targets_of(self.manuscript()))
+        came: asyncio.Queue[WatchEvent | NewContradictions | None] = asyncio.Queue()
         tell = await self._telling(came)
 
         async def run() -> None:
@@ -186,35 +186,37 @@ class RoomServices:
             await asyncio.wait([work])
 
     async def _telling(
-        self, came: "asyncio.Queue[WatchEvent | Slips | None]"
+        self, came: "asyncio.Queue[WatchEvent | NewContradictions | None]"
     ) -> "Callable[[WatchEvent], Awaitable[None]]":
         """Return what hands on an event, and then what it means for what was there."""
-        from lrwr.app.watch import Guard, KeptAnswers
-        from lrwr.core.continuity.values import Slips
-        from lrwr.pipeline.watch.events import Saved, Troubled
+        from lrwr.app.watch import AnswerFreshnessMonitor, ContradictionMonitor
+        from lrwr.core.continuity.values import NewContradictions
+        from lrwr.pipeline.watch.events import SaveReport, WatchFailure
 
         def complain(sentence: str) -> None:
-            came.put_nowait(Troubled(sentence, ""))
+            came.put_nowait(WatchFailure(sentence, ""))
 
-        answers = KeptAnswers(self._services, complain)
-        guard = Guard(self._services, complain)
+        answers = AnswerFreshnessMonitor(self._services, complain)
+        guard = ContradictionMonitor(self._services, complain)
         await answers.begin()
         await guard.news()
 
         async def tell(event: "WatchEvent") -> None:
             await came.put(await answers.told(event))
-            if isinstance(event, Saved) and event.learned.changed:
+            if isinstance(event, SaveReport) and event.learned.changed:
                 slips = await guard.news(event.usage.calls)
                 if slips:
-                    await came.put(Slips(slips))
+                    await came.put(NewContradictions(slips))
 
         return tell
 
-    def to_allow(self) -> tuple[ToAllow, ...]:
+    def to_allow(self) -> tuple[ServiceConsentRequest, ...]:
         """Return the services that wait for the writer's leave."""
         outward = self._services.outward
         return tuple(
-            ToAllow(name, asks_for(hosted, self.settings))
+            ServiceConsentRequest(
+                name, describe_consent_question(hosted, self.settings)
+            )
             for name, hosted in HOSTED.items()
             if outward.leave(name) is Leave.UNASKED
         )
@@ -235,7 +237,7 @@ class RoomServices:
         """Return, for each service that is turned on, what leaves the machine."""
         outward = self._services.outward
         return tuple(
-            will_leave(hosted, self.settings)
+            describe_data_leaving(hosted, self.settings)
             for name, hosted in HOSTED.items()
             if outward.leave(name).may
         )
@@ -251,4 +253,4 @@ class RoomServices:
         with suppress(StoreProblem):  # then it is said once more
             for name, _ in new:
                 outward.consents.tell(self.library, name)
-        return tuple(will_leave(hosted, self.settings) for _, hosted in new)
+        return tuple(describe_data_leaving(hosted, self.settings) for _, hosted in new)

@@ -47,7 +47,7 @@ from lrwr.cli.commands import (
 from lrwr.cli.runtime.groups import NamedGroup
 from lrwr.core.model.errors import ExitCode, LrwrError
 
-COMPLETING = "_LRWR_COMPLETE"
+COMPLETION_VARIABLE = "_LRWR_COMPLETE"
 """The variable by which a shell says that it completes a command."""
 
 app = typer.Typer(
@@ -106,93 +106,115 @@ def main(
     """The Little Red Writing Room: reads your manuscript, and answers from it."""
     context.obj = {"output.color": color}
     if context.invoked_subcommand is None:
-        home.home(context)
+        home.home_command(context)
 
 
-app.command("ingest", epilog=ingest.EPILOG)(ingest.ingest)
-deploy_app.command("modal", epilog=deploy.MODAL_EPILOG)(deploy.modal)
+app.command("ingest", epilog=ingest.EPILOG)(ingest.ingest_command)
+deploy_app.command("modal", epilog=deploy.MODAL_EPILOG)(deploy.deploy_modal_command)
 app.add_typer(deploy_app, name="deploy")
-app.command("watch", epilog=watch.EPILOG)(watch.watch)
-app.command("diff", epilog=diff.EPILOG)(diff.diff)
-app.command("search", epilog=search.EPILOG)(search.search)
-app.command("ask", epilog=ask.EPILOG)(ask.ask)
-app.command("chat", epilog=chat.EPILOG)(chat.chat)
-eval_app.callback()(evaluation.evaluate)
-eval_app.command("compare", epilog=evaluation.COMPARE_EPILOG)(evaluation.compare)
-eval_app.command("review", epilog=eval_review.EPILOG)(eval_review.review)
-eval_app.command("runs")(evaluation.runs)
-eval_app.command("send", epilog=evaluation.SEND_EPILOG)(evaluation.send)
-eval_app.command("show", epilog=evaluation.SHOW_EPILOG)(evaluation.show)
+app.command("watch", epilog=watch.EPILOG)(watch.watch_command)
+app.command("diff", epilog=diff.EPILOG)(diff.diff_command)
+app.command("search", epilog=search.EPILOG)(search.search_command)
+app.command("ask", epilog=ask.EPILOG)(ask.ask_command)
+app.command("chat", epilog=chat.EPILOG)(chat.chat_command)
+eval_app.callback()(evaluation.eval_command)
+eval_app.command("compare", epilog=evaluation.COMPARE_EPILOG)(
+    evaluation.eval_compare_command
+)
+eval_app.command("review", epilog=eval_review.EPILOG)(eval_review.eval_review_command)
+eval_app.command("runs")(evaluation.eval_runs_command)
+eval_app.command("send", epilog=evaluation.SEND_EPILOG)(evaluation.eval_send_command)
+eval_app.command("show", epilog=evaluation.SHOW_EPILOG)(evaluation.eval_show_command)
 app.add_typer(eval_app, name="eval")
-app.command("status")(status.status)
-app.command("jobs")(jobs.jobs)
-app.command("init")(init.init)
-app.command("doctor", epilog=doctor.DOCTOR_EXAMPLES)(doctor.doctor)
-app.command("repair", epilog=doctor.REPAIR_EXAMPLES)(doctor.repair)
-app.command("backup", epilog=backup.BACKUP_EXAMPLES)(backup.backup)
-app.command("restore", epilog=backup.RESTORE_EXAMPLES)(backup.restore)
-app.command("push", epilog=transfer.PUSH_EPILOG)(transfer.push)
-app.command("pull", epilog=transfer.PULL_EPILOG)(transfer.pull)
-app.command("forget", epilog=forget.EPILOG)(forget.forget)
-settings_app.command("show")(config.config_show)
-settings_app.command("path")(config.config_path)
-settings_app.command("keys", epilog=keys.KEYS_EXAMPLES)(keys.keys)
-settings_app.command("set-key", epilog=keys.SET_EXAMPLES)(keys.set_key)
-settings_app.command("unset-key", epilog=keys.UNSET_EXAMPLES)(keys.unset_key)
+app.command("status")(status.status_command)
+app.command("jobs")(jobs.jobs_command)
+app.command("init")(init.init_command)
+app.command("doctor", epilog=doctor.DOCTOR_EXAMPLES)(doctor.doctor_command)
+app.command("repair", epilog=doctor.REPAIR_EXAMPLES)(doctor.repair_command)
+app.command("backup", epilog=backup.BACKUP_EXAMPLES)(backup.backup_command)
+app.command("restore", epilog=backup.RESTORE_EXAMPLES)(backup.restore_command)
+app.command("push", epilog=transfer.PUSH_EPILOG)(transfer.push_command)
+app.command("pull", epilog=transfer.PULL_EPILOG)(transfer.pull_command)
+app.command("forget", epilog=forget.EPILOG)(forget.forget_command)
+settings_app.command("show")(config.config_show_command)
+settings_app.command("path")(config.config_path_command)
+settings_app.command("keys", epilog=keys.KEYS_EXAMPLES)(keys.config_keys_command)
+settings_app.command("set-key", epilog=keys.SET_EXAMPLES)(keys.config_set_key_command)
+settings_app.command("unset-key", epilog=keys.UNSET_EXAMPLES)(
+    keys.config_unset_key_command
+)
 app.add_typer(settings_app, name="config")
-canon_app.callback()(canon.canon)
-canon_app.command("type", epilog=canon.TYPE_EPILOG)(canon.type_)
-canon_app.command("order", epilog=canon.ORDER_EPILOG)(canon.order)
-canon_app.command("pov", epilog=canon.POV_EPILOG)(canon.pov)
-canon_app.command("merge", epilog=canon.MERGE_EPILOG)(canon.merge)
-canon_app.command("split", epilog=canon.SPLIT_EPILOG)(canon.split)
-canon_app.command("rename", epilog=canon.RENAME_EPILOG)(canon.rename)
-canon_app.command("ignore", epilog=canon.IGNORE_EPILOG)(canon.ignore)
-canon_app.command("move", epilog=canon.MOVE_EPILOG)(canon.move)
-canon_app.command("undo")(canon.undo)
-canon_app.command("redo")(canon.redo)
-canon_app.command("check")(canon.check)
+canon_app.callback()(canon.canon_command)
+canon_app.command("type", epilog=canon.TYPE_EPILOG)(canon.canon_type_command)
+canon_app.command("order", epilog=canon.ORDER_EPILOG)(canon.canon_order_command)
+canon_app.command("pov", epilog=canon.POV_EPILOG)(canon.canon_pov_command)
+canon_app.command("merge", epilog=canon.MERGE_EPILOG)(canon.canon_merge_command)
+canon_app.command("split", epilog=canon.SPLIT_EPILOG)(canon.canon_split_command)
+canon_app.command("rename", epilog=canon.RENAME_EPILOG)(canon.canon_rename_command)
+canon_app.command("ignore", epilog=canon.IGNORE_EPILOG)(canon.canon_ignore_command)
+canon_app.command("move", epilog=canon.MOVE_EPILOG)(canon.canon_move_command)
+canon_app.command("undo")(canon.canon_undo_command)
+canon_app.command("redo")(canon.canon_redo_command)
+canon_app.command("check")(canon.canon_check_command)
 app.add_typer(canon_app, name="canon")
-characters_app.callback()(characters.characters)
-characters_app.command("confirm", epilog=characters.CONFIRM_EPILOG)(characters.confirm)
-characters_app.command("merge", epilog=characters.MERGE_EPILOG)(canon.merge)
-characters_app.command("split", epilog=characters.SPLIT_EPILOG)(canon.split)
-characters_app.command("rename", epilog=characters.RENAME_EPILOG)(canon.rename)
-characters_app.command("ignore", epilog=characters.IGNORE_EPILOG)(canon.ignore)
-characters_app.command("undo")(canon.undo)
+characters_app.callback()(characters.characters_command)
+characters_app.command("confirm", epilog=characters.CONFIRM_EPILOG)(
+    characters.characters_confirm_command
+)
+characters_app.command("merge", epilog=characters.MERGE_EPILOG)(
+    canon.canon_merge_command
+)
+characters_app.command("split", epilog=characters.SPLIT_EPILOG)(
+    canon.canon_split_command
+)
+characters_app.command("rename", epilog=characters.RENAME_EPILOG)(
+    canon.canon_rename_command
+)
+characters_app.command("ignore", epilog=characters.IGNORE_EPILOG)(
+    canon.canon_ignore_command
+)
+characters_app.command("undo")(canon.canon_undo_command)
 app.add_typer(characters_app, name="characters")
-app.command("world", epilog=world.EPILOG)(world.world)
-app.command("timeline", epilog=timeline.EPILOG)(timeline.timeline)
-app.command("relations", epilog=relations.EPILOG)(relations.relations)
-app.command("quotes", epilog=quotes.EPILOG)(quotes.quotes)
-gaps_app.callback()(gaps.gaps)
-gaps_app.command("answer", epilog=gaps.ANSWER_EPILOG)(gaps.answer)
-gaps_app.command("dismiss", epilog=gaps.DISMISS_EPILOG)(gaps.dismiss)
-gaps_app.command("undo")(canon.undo)
+app.command("world", epilog=world.EPILOG)(world.world_command)
+app.command("timeline", epilog=timeline.EPILOG)(timeline.timeline_command)
+app.command("relations", epilog=relations.EPILOG)(relations.relations_command)
+app.command("quotes", epilog=quotes.EPILOG)(quotes.quotes_command)
+gaps_app.callback()(gaps.gaps_command)
+gaps_app.command("answer", epilog=gaps.ANSWER_EPILOG)(gaps.gaps_answer_command)
+gaps_app.command("dismiss", epilog=gaps.DISMISS_EPILOG)(gaps.gaps_dismiss_command)
+gaps_app.command("undo")(canon.canon_undo_command)
 app.add_typer(gaps_app, name="gaps")
-check_app.callback()(check.check)
-check_app.command("intend", epilog=check.INTEND_EPILOG)(check.intend)
-check_app.command("undo")(canon.undo)
+check_app.callback()(check.check_command)
+check_app.command("intend", epilog=check.INTEND_EPILOG)(check.check_intend_command)
+check_app.command("undo")(canon.canon_undo_command)
 app.add_typer(check_app, name="check")
-app.command("recap", epilog=recap.EPILOG)(recap.recap)
-export_app.command("bible", epilog=export.EPILOG)(export.bible)
+app.command("recap", epilog=recap.EPILOG)(recap.recap_command)
+export_app.command("bible", epilog=export.EPILOG)(export.export_bible_command)
 app.add_typer(export_app, name="export")
-threads_app.callback()(threads.threads)
-threads_app.command("show", epilog=threads.SHOW_EPILOG)(threads.show)
-threads_app.command("rename", epilog=threads.RENAME_EPILOG)(threads.rename)
-threads_app.command("search", epilog=threads.SEARCH_EPILOG)(threads.search)
-threads_app.command("export", epilog=threads.EXPORT_EPILOG)(threads.export)
-threads_app.command("delete", epilog=threads.DELETE_EPILOG)(threads.delete)
-threads_app.command("undo")(threads.undo)
+threads_app.callback()(threads.threads_command)
+threads_app.command("show", epilog=threads.SHOW_EPILOG)(threads.threads_show_command)
+threads_app.command("rename", epilog=threads.RENAME_EPILOG)(
+    threads.threads_rename_command
+)
+threads_app.command("search", epilog=threads.SEARCH_EPILOG)(
+    threads.threads_search_command
+)
+threads_app.command("export", epilog=threads.EXPORT_EPILOG)(
+    threads.threads_export_command
+)
+threads_app.command("delete", epilog=threads.DELETE_EPILOG)(
+    threads.threads_delete_command
+)
+threads_app.command("undo")(threads.threads_undo_command)
 app.add_typer(threads_app, name="threads")
-privacy_app.callback()(privacy.privacy)
-privacy_app.command("allow", epilog=privacy.ALLOW_EPILOG)(privacy.allow)
-privacy_app.command("deny", epilog=privacy.DENY_EPILOG)(privacy.deny)
-privacy_app.command("clear", epilog=privacy.CLEAR_EPILOG)(privacy.clear)
+privacy_app.callback()(privacy.privacy_command)
+privacy_app.command("allow", epilog=privacy.ALLOW_EPILOG)(privacy.privacy_allow_command)
+privacy_app.command("deny", epilog=privacy.DENY_EPILOG)(privacy.privacy_deny_command)
+privacy_app.command("clear", epilog=privacy.CLEAR_EPILOG)(privacy.privacy_clear_command)
 app.add_typer(privacy_app, name="privacy")
-app.command("login", epilog=account.LOGIN_EPILOG)(account.login)
-app.command("logout", epilog=account.LOGOUT_EPILOG)(account.logout)
-app.command("whoami", epilog=account.WHOAMI_EPILOG)(account.whoami)
+app.command("login", epilog=account.LOGIN_EPILOG)(account.login_command)
+app.command("logout", epilog=account.LOGOUT_EPILOG)(account.logout_command)
+app.command("whoami", epilog=account.WHOAMI_EPILOG)(account.whoami_command)
 
 
 def run() -> None:
@@ -210,9 +232,9 @@ def run() -> None:
             _say_stopped()
         raise
     except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
-        from lrwr.cli.runtime.crash_report import fault_of
+        from lrwr.cli.runtime.crash_report import report_crash
 
-        fault = fault_of(error)
+        fault = report_crash(error)
         _say(fault)
         sys.exit(int(fault.exit_code))
 
@@ -226,7 +248,7 @@ def app_for(first: list[str]) -> typer.Typer:
     commands = [one for one in app.registered_commands if [one.name] == first]
     groups = [one for one in app.registered_groups if [one.name] == first]
     chosen = app
-    if COMPLETING not in os.environ and (commands or groups):
+    if COMPLETION_VARIABLE not in os.environ and (commands or groups):
         chosen = copy(app)
         chosen.registered_commands, chosen.registered_groups = commands, groups
     _let_help_flow(chosen)

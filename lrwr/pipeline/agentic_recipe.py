@@ -22,32 +22,38 @@ from lrwr.core.model.facts import WRITER, About, Fact
 from lrwr.core.model.jobs import Stage
 from lrwr.core.model.text import Span, SplitSentences
 from lrwr.core.model.usage import Usage
-from lrwr.core.nlp.facts.notes import noted_names, read_notes
-from lrwr.core.nlp.names.characters import make_cast
-from lrwr.core.nlp.names.evidence import NameEvidence, gather
-from lrwr.core.nlp.text.todo_markers import noted_gaps
+from lrwr.core.nlp.facts.notes import extract_note_facts, find_note_subjects
+from lrwr.core.nlp.names.characters import infer_cast
+from lrwr.core.nlp.names.evidence import NameEvidence, gather_name_evidence
+from lrwr.core.nlp.text.todo_markers import find_note_gaps
 from lrwr.core.ports.analysis_store import AnalysisStore
 from lrwr.core.ports.analyst import Analyst
 from lrwr.core.ports.embedder import Embedder
-from lrwr.pipeline.analysis import CloseReading
-from lrwr.pipeline.recipes import Report, Tools, embedded
+from lrwr.pipeline.analysis import CachingAnalyst
+from lrwr.pipeline.recipes import RecipeTools, ReportProgress, embed_chunks
 from lrwr.pipeline.stages.seams import (
     SeamKey,
-    distances_of,
-    missing_seams,
-    sentences_to_embed,
+    collect_seam_sentences,
+    compute_seam_distances,
+    find_missing_seams,
 )
-from lrwr.pipeline.stages.semantic_splitter import Cut, CutPlan, Limits, cut, plan_cuts
+from lrwr.pipeline.stages.semantic_splitter import (
+    ChunkCut,
+    ChunkLimits,
+    CutPlan,
+    choose_cuts,
+    plan_cuts,
+)
 from lrwr.pipeline.stages.windows import (
-    NamesIn,
-    batches,
-    excerpts_to_classify,
-    excerpts_to_extract,
+    NameFinder,
+    batch_excerpts,
+    build_classify_excerpts,
+    build_extract_excerpts,
 )
 
 REVISION = "semantic-1"
 
-NAMESPACE = UUID("5d2f4a1e-6a0b-5c57-9d0e-6c7277720002")
+CHUNK_NAMESPACE = UUID("5d2f4a1e-6a0b-5c57-9d0e-6c7277720002")
 
 SENTENCES = 64
 """Sentences embedded between two signs of life."""
@@ -61,11 +67,11 @@ class AgenticRecipe:
     is None without one.
     """
 
-    limits: Limits
+    limits: ChunkLimits
     split: SplitSentences
     rules: Analyst
     store: AnalysisStore
-    reading: CloseReading | None = None
+    reading: CachingAnalyst | None = None
 
     @property
     def pipeline(self) -> Pipeline:
@@ -84,7 +90,7 @@ class AgenticRecipe:
         model = self.reading.revision if self.reading else "no-model"
         return f"{REVISION}/{sizes}/{self.rules.revision}/{model}/{space}"
 
-    async def draft(self, document: Document, tools: Tools) -> Knowledge:
+    async def draft(self, document: Document, tools: RecipeTools) -> Knowledge:
         """Cut the document by the distances that are known already."""
         plan = await self._plan(document, tools)
         known = await self._known(document, tools)
@@ -99,7 +105,7 @@ class AgenticRecipe:
         return await self.reading.estimate(document, knowledge.chunks, names)
 
     async def learn(
-        self, document: Document, tools: Tools, report: Report
+        self, document: Document, tools: RecipeTools, report: ReportProgress
     ) -> Knowledge:
         """Cut, read and embed the document; what was done before is not done again."""
         plan = await self._plan(document, tools)
@@ -108,7 +114,7 @@ class AgenticRecipe:
         await report(Working(document.id, Stage.ANALYSE))
         ruled = replace(drafted, facts=await self._by_rules(drafted))
         read = await self.read_closely(ruled)
-        vectors = await embedded(document, drafted.chunks, tools, report)
+        vectors = await embed_chunks(document, drafted.chunks, tools, report)
         return replace(read, vectors=vectors)
 
     async def kept(self, knowledge: Knowledge) -> frozenset[str]:
@@ -137,18 +143,24 @@ class AgenticRecipe:
             unfinished=analysis.unfinished,
         )
 
-    async def _plan(self, document: Document, tools: Tools) -> CutPlan:
+    async def _plan(self, document: Document, tools: RecipeTools) -> CutPlan:
         work = partial(plan_cuts, document, self.split, tools.count, self.limits)
         return await asyncio.to_thread(work)
 
-    async def _known(self, document: Document, tools: Tools) -> Mapping[SeamKey, float]:
+    async def _known(
+        self, document: Document, tools: RecipeTools
+    ) -> Mapping[SeamKey, float]:
         if not tools.space:
             return {}
         seams = await self.store.seams(document.id, tools.space)
         return {SeamKey(key): distance for key, distance in seams.items()}
 
     async def _distances(
-        self, document: Document, plan: CutPlan, tools: Tools, report: Report
+        self,
+        document: Document,
+        plan: CutPlan,
+        tools: RecipeTools,
+        report: ReportProgress,
     ) -> Mapping[SeamKey, float]:
         """Return the distances of the document's seams, the missing ones worked out.
 
@@ -162,15 +174,15 @@ class AgenticRecipe:
         await report(Working(document.id, Stage.SPLIT))
         known = await self._known(document, tools)
         seams = plan.seams
-        missing = missing_seams(seams, known)
-        sentences = sentences_to_embed(missing)
+        missing = find_missing_seams(seams, known)
+        sentences = collect_seam_sentences(missing)
         rows = [np.zeros((0, tools.embedder.dimensions), np.float32)]
         for start in range(0, len(sentences), SENTENCES):
             rows.append(
                 await tools.embedder.embed(sentences[start : start + SENTENCES])
             )
             await report(Working(document.id, Stage.SPLIT))
-        found = distances_of(missing, sentences, np.concatenate(rows))
+        found = compute_seam_distances(missing, sentences, np.concatenate(rows))
         every = {**known, **found}
         return {seam.key: every[seam.key] for seam in seams}
 
@@ -179,9 +191,9 @@ class AgenticRecipe:
         document: Document,
         plan: CutPlan,
         distances: Mapping[SeamKey, float],
-        tools: Tools,
+        tools: RecipeTools,
     ) -> Knowledge:
-        cuts = await asyncio.to_thread(cut, plan, distances)
+        cuts = await asyncio.to_thread(choose_cuts, plan, distances)
         evidence, noted = await asyncio.to_thread(_read_names, document)
         return Knowledge(
             document=document,
@@ -198,19 +210,21 @@ class AgenticRecipe:
         """Return what the rules say, or what the writer noted."""
         document, chunks = drafted.document, drafted.chunks
         if document.type is not DocumentType.SCENE:
-            return tuple(await asyncio.to_thread(read_notes, document, self.split))
+            return tuple(
+                await asyncio.to_thread(extract_note_facts, document, self.split)
+            )
         _, names = await asyncio.to_thread(_names_in, drafted.evidence)
-        facts = [*_declared(document), *noted_gaps(document)]
-        for batch in batches(excerpts_to_classify(document, chunks, names)):
+        facts = [*_declared(document), *find_note_gaps(document)]
+        for batch in batch_excerpts(build_classify_excerpts(document, chunks, names)):
             findings, _ = await self.rules.classify(batch)
             facts += [fact for finding in findings for fact in finding.facts]
-        for window in excerpts_to_extract(document, chunks, names):
+        for window in build_extract_excerpts(document, chunks, names):
             finding, _ = await self.rules.extract(window)
             facts += finding.facts
         return tuple(facts)
 
 
-def _chunks(document: Document, cuts: Sequence[Cut]) -> tuple[Chunk, ...]:
+def _chunks(document: Document, cuts: Sequence[ChunkCut]) -> tuple[Chunk, ...]:
     seen: dict[TextHash, int] = {}
     chunks = []
     for ordinal, one in enumerate(cuts):
@@ -222,7 +236,7 @@ def _chunks(document: Document, cuts: Sequence[Cut]) -> tuple[Chunk, ...]:
         name = f"{Pipeline.AGENTIC}\n{document.id}\n{digest}\n{occurrence}"
         chunks.append(
             Chunk(
-                id=ChunkId(str(uuid5(NAMESPACE, name))),
+                id=ChunkId(str(uuid5(CHUNK_NAMESPACE, name))),
                 document=document.id,
                 ordinal=ordinal,
                 span=one.span,
@@ -244,7 +258,7 @@ def _text_at(document: Document, span: Span) -> str:
     return document.text[span.start : span.end]
 
 
-def _heading(document: Document, one: Cut) -> str:
+def _heading(document: Document, one: ChunkCut) -> str:
     """Say where a chunk stands: document, chapter and scene, as a reader would."""
     words = [document.title]
     if one.chapter < len(document.chapters):
@@ -265,7 +279,9 @@ def _read_names(document: Document) -> tuple[str, str]:
         for part in scene.parts
     ]
     noted = {"pov": _point_of_view(document)}
-    return gather(document.text, parts).to_json(), json.dumps(noted, ensure_ascii=False)
+    return gather_name_evidence(document.text, parts).to_json(), json.dumps(
+        noted, ensure_ascii=False
+    )
 
 
 def _people(document: Document) -> list[dict[str, object]]:
@@ -273,7 +289,7 @@ def _people(document: Document) -> list[dict[str, object]]:
         return []
     return [
         {"name": one.name, "aliases": one.aliases, "gender": one.gender.value}
-        for one in noted_names(document)
+        for one in find_note_subjects(document)
     ]
 
 
@@ -302,13 +318,13 @@ def _declared(document: Document) -> list[Fact]:
     ]
 
 
-def _names_in(evidence: str) -> tuple[NamesIn, NamesIn]:
+def _names_in(evidence: str) -> tuple[NameFinder, NameFinder]:
     """Return look-ups of whom a text names: as they are called, and by every form.
 
     They go by one document alone. What others say does not matter here: it would
     change what a model is asked about a passage that did not change.
     """
-    cast = make_cast([NameEvidence.from_json(evidence)])
+    cast = infer_cast([NameEvidence.from_json(evidence)])
     forms = [(alias.name, one.name) for one in cast.characters for alias in one.aliases]
 
     def names(text: str) -> tuple[str, ...]:

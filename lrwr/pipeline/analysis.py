@@ -13,13 +13,13 @@ from lrwr.core.model.facts import Fact
 from lrwr.core.model.usage import Usage
 from lrwr.core.ports.analysis_store import AnalysisStore
 from lrwr.core.ports.analyst import Analyst, Excerpt, Finding
-from lrwr.pipeline.budget import Meter
+from lrwr.pipeline.budget import ModelBudget
 from lrwr.pipeline.stages.findings import finding_from_json, finding_to_json
 from lrwr.pipeline.stages.windows import (
-    NamesIn,
-    batches,
-    excerpts_to_classify,
-    excerpts_to_extract,
+    NameFinder,
+    batch_excerpts,
+    build_classify_excerpts,
+    build_extract_excerpts,
 )
 
 CLASSIFY, EXTRACT = "classify", "extract"
@@ -29,7 +29,7 @@ REPLY_TOKENS = {CLASSIFY: 60, EXTRACT: 1500}
 
 
 @dataclass(slots=True)
-class Analysis:
+class DocumentAnalysis:
     """What an analyst said of one document.
 
     `unfinished` says in a sentence why it could not be asked for all of it.
@@ -41,7 +41,7 @@ class Analysis:
 
 
 @dataclass(frozen=True, slots=True)
-class _Order:
+class _AnalystCall:
     """One call: which excerpts, and the keys of what will be said of them."""
 
     kind: str
@@ -49,14 +49,16 @@ class _Order:
     keys: tuple[str, ...]
 
 
-class CloseReading:
+class CachingAnalyst:
     """Reads documents with an analyst; what was said once of a text is kept.
 
     Every reply is kept at once, so that a run that dies pays for nothing twice. Once
     the meter has stopped, only what is kept already is said.
     """
 
-    def __init__(self, analyst: Analyst, store: AnalysisStore, meter: Meter) -> None:
+    def __init__(
+        self, analyst: Analyst, store: AnalysisStore, meter: ModelBudget
+    ) -> None:
         self._analyst = analyst
         self._store = store
         self.meter = meter
@@ -72,7 +74,7 @@ class CloseReading:
         return self._analyst.revision
 
     async def estimate(
-        self, document: Document, chunks: Sequence[Chunk], names: NamesIn
+        self, document: Document, chunks: Sequence[Chunk], names: NameFinder
     ) -> Usage:
         """Return what reading the document would take; asks nothing."""
         _, orders, cached = await self._plan(document, chunks, names)
@@ -82,7 +84,7 @@ class CloseReading:
         return whole
 
     async def kept(
-        self, document: Document, chunks: Sequence[Chunk], names: NamesIn
+        self, document: Document, chunks: Sequence[Chunk], names: NameFinder
     ) -> frozenset[str]:
         """Return the keys of what was said of the document before, and is kept."""
         keys = [
@@ -93,15 +95,15 @@ class CloseReading:
         return frozenset(await self._store.replies(keys))
 
     async def read(
-        self, document: Document, chunks: Sequence[Chunk], names: NamesIn
-    ) -> Analysis:
+        self, document: Document, chunks: Sequence[Chunk], names: NameFinder
+    ) -> DocumentAnalysis:
         """Return all that the analyst says of the document, in reading order.
 
         Raises:
             StoreProblem: What was said cannot be kept.
         """
         found, orders, cached = await self._plan(document, chunks, names)
-        analysis = Analysis(usage=Usage(cached=cached))
+        analysis = DocumentAnalysis(usage=Usage(cached=cached))
         asked = await self._asked(orders)
         for findings, usage in asked:
             found += findings
@@ -113,8 +115,8 @@ class CloseReading:
         return analysis
 
     async def _plan(
-        self, document: Document, chunks: Sequence[Chunk], names: NamesIn
-    ) -> tuple[list[Finding], list[_Order], int]:
+        self, document: Document, chunks: Sequence[Chunk], names: NameFinder
+    ) -> tuple[list[Finding], list[_AnalystCall], int]:
         """Return what is known already, the calls to be made, and how many are not."""
         wanted = _excerpts(document, chunks, names)
         keys = {
@@ -133,12 +135,14 @@ class CloseReading:
             orders += self._orders(kind, missing)
         return found, orders, len(found)
 
-    def _orders(self, kind: str, excerpts: Sequence[Excerpt]) -> list[_Order]:
+    def _orders(self, kind: str, excerpts: Sequence[Excerpt]) -> list[_AnalystCall]:
         together = (
-            list(batches(excerpts)) if kind == CLASSIFY else [[one] for one in excerpts]
+            list(batch_excerpts(excerpts))
+            if kind == CLASSIFY
+            else [[one] for one in excerpts]
         )
         return [
-            _Order(kind, tuple(part), tuple(self._key(kind, one) for one in part))
+            _AnalystCall(kind, tuple(part), tuple(self._key(kind, one) for one in part))
             for part in together
         ]
 
@@ -152,7 +156,7 @@ class CloseReading:
         ]
         return sha256(json.dumps(whole).encode()).hexdigest()
 
-    def _estimated(self, order: _Order) -> Usage:
+    def _estimated(self, order: _AnalystCall) -> Usage:
         prompt = self._analyst.prompt_tokens(
             order.excerpts, extracting=order.kind == EXTRACT
         )
@@ -160,7 +164,7 @@ class CloseReading:
         return Usage(calls=1, prompt_tokens=prompt, completion_tokens=reply)
 
     async def _asked(
-        self, orders: Sequence[_Order]
+        self, orders: Sequence[_AnalystCall]
     ) -> list[tuple[list[Finding], Usage]]:
         """Make calls, all at once, and return what came of each."""
         try:
@@ -170,7 +174,7 @@ class CloseReading:
             raise failed.exceptions[0] from failed
         return [task.result() for task in asked]
 
-    async def _ask(self, order: _Order) -> tuple[list[Finding], Usage]:
+    async def _ask(self, order: _AnalystCall) -> tuple[list[Finding], Usage]:
         """Make one call and keep what came of it; nothing when it must not be made."""
         reserved = self.meter.reserve(self._estimated(order))
         if reserved is None:
@@ -186,7 +190,7 @@ class CloseReading:
         await self._keep(order, findings, usage)
         return findings, usage
 
-    async def _answered(self, order: _Order) -> tuple[list[Finding], Usage]:
+    async def _answered(self, order: _AnalystCall) -> tuple[list[Finding], Usage]:
         if order.kind == CLASSIFY:
             return await self._analyst.classify(order.excerpts)
         excerpt = order.excerpts[0]
@@ -194,7 +198,7 @@ class CloseReading:
         return [_bounded(finding, excerpt)], usage
 
     async def _keep(
-        self, order: _Order, findings: Sequence[Finding], usage: Usage
+        self, order: _AnalystCall, findings: Sequence[Finding], usage: Usage
     ) -> None:
         replies: Mapping[str, str] = {
             key: finding_to_json(finding, excerpt.span.start)
@@ -208,11 +212,11 @@ class CloseReading:
 
 
 def _excerpts(
-    document: Document, chunks: Sequence[Chunk], names: NamesIn
+    document: Document, chunks: Sequence[Chunk], names: NameFinder
 ) -> dict[str, Sequence[Excerpt]]:
     return {
-        CLASSIFY: excerpts_to_classify(document, chunks, names),
-        EXTRACT: excerpts_to_extract(document, chunks, names),
+        CLASSIFY: build_classify_excerpts(document, chunks, names),
+        EXTRACT: build_extract_excerpts(document, chunks, names),
     }
 
 

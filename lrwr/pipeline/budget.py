@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 
 from lrwr.core.model.usage import Usage
 
-Price = Callable[[Usage], float | None]
+PriceLookup = Callable[[Usage], float | None]
 """What a usage costs, in US dollars; None where the model's price is unknown."""
 
 
 @dataclass(slots=True)
-class Meter:
+class ModelBudget:
     """Counts what a run asks of a model, and stops it when enough was spent.
 
     `budget` is in US dollars, `most_calls` in calls; 0 means no bound. A budget can be
@@ -19,7 +19,7 @@ class Meter:
     sentence why nothing more is asked; empty while more may be.
     """
 
-    price: Price
+    price: PriceLookup
     budget: float = 0.0
     usage: Usage = field(default_factory=Usage)
     stopped: str = ""

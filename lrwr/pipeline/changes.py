@@ -11,7 +11,7 @@ from lrwr.core.ports.record_store import Seen
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class DocumentChanges:
     """Documents by what must be done about them, each sorted by id.
 
     `changed` have a new revision and must be read to know whether their content is
@@ -27,7 +27,7 @@ class Changes:
     never_here: tuple[DocumentId, ...] = ()
 
 
-def compare(
+def detect_changes(
     seen: Sequence[Seen],
     found: Sequence[Found],
     *,
@@ -36,7 +36,7 @@ def compare(
     verify: bool = False,
     content_with: str = "",
     missing_too: bool = False,
-) -> Changes:
+) -> DocumentChanges:
     """Compare what was read with what is there.
 
     `covers` says which documents the look could have found. `verify` distrusts
@@ -56,7 +56,7 @@ def compare(
             unchanged.append(now.id)
     missed = {known for known in before.values() if covers(known.id)}
     gone = {known for known in missed if known.revision or missing_too}
-    return Changes(
+    return DocumentChanges(
         tuple(sorted(changed)),
         tuple(sorted(stale)),
         tuple(sorted(known.id for known in gone)),
@@ -65,7 +65,7 @@ def compare(
     )
 
 
-def renames(
+def match_renames(
     gone: Sequence[DocumentId],
     seen: Sequence[Seen],
     arrived: Mapping[DocumentId, str],
@@ -87,16 +87,16 @@ def renames(
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ManuscriptScan:
     """What is there, what was read before, and what that seems to mean."""
 
     listing: Listing
     seen: Sequence[Seen]
-    changes: Changes
+    changes: DocumentChanges
 
 
 @dataclass(frozen=True, slots=True)
-class ToDo:
+class IngestPlan:
     """The documents to read, sorted.
 
     `renamed` maps new ids to old ones. `touched` documents say what they said before;
@@ -109,7 +109,9 @@ class ToDo:
     moved: tuple[Seen, ...]
 
 
-async def to_do(look: Look, recipe: str, source: ManuscriptSource) -> ToDo:
+async def plan_ingestion(
+    look: ManuscriptScan, recipe: str, source: ManuscriptSource
+) -> IngestPlan:
     """Return what is to be read by the recipe of that name; files are compared."""
     changes, before = look.changes, {known.id: known for known in look.seen}
     todo, touched, arrived = list(changes.stale), list[Seen](), {}
@@ -130,9 +132,9 @@ async def to_do(look: Look, recipe: str, source: ManuscriptSource) -> ToDo:
         todo.append(document)
         if known is None:
             arrived[document] = digest
-    return ToDo(
+    return IngestPlan(
         documents=tuple(sorted(todo)),
-        renamed=renames(changes.gone, look.seen, arrived),
+        renamed=match_renames(changes.gone, look.seen, arrived),
         touched=len(touched),
         moved=tuple(one for one in touched if one != before[one.id]),
     )

@@ -4,37 +4,43 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from lrwr.core.bible.changes import Change, Story, changes, same_people, story_of
-from lrwr.core.bible.claims import value_key
-from lrwr.core.bible.projection import Knowledge
-from lrwr.core.continuity.guard import contradictions, touches
+from lrwr.core.bible.changes import (
+    StoryChange,
+    StoryState,
+    align_casts,
+    build_story_state,
+    diff_story_states,
+)
+from lrwr.core.bible.claims import normalize_value
+from lrwr.core.bible.projection import StoryKnowledge
+from lrwr.core.continuity.guard import find_contradictions, is_in_documents
 from lrwr.core.continuity.values import Contradiction
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.ports.record_store import DocumentText, Seen
 from lrwr.core.ports.snapshot_store import Held
-from lrwr.pipeline.changes import renames
-from lrwr.pipeline.watch.changes import LearnedDocument, documents_learned
+from lrwr.pipeline.changes import match_renames
+from lrwr.pipeline.watch.changes import DocumentDelta, diff_documents
 
 _BETWEEN_PARAGRAPHS = re.compile(r"\n\s*\n")
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """One state of the manuscript; `contradictions` are those not marked as intended."""
+class ManuscriptState:
+    """One state of the manuscript; `find_contradictions` are those not marked as intended."""
 
-    story: Story
+    story: StoryState
     contradictions: tuple[Contradiction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class StoryDiff:
     """What differs between two states; all of it in a fixed order.
 
     Of `documents` those that are otherwise now, in paragraphs.
     """
 
-    documents: tuple[LearnedDocument, ...] = ()
-    changes: tuple[Change, ...] = ()
+    documents: tuple[DocumentDelta, ...] = ()
+    changes: tuple[StoryChange, ...] = ()
     appeared: tuple[Contradiction, ...] = ()
     vanished: tuple[Contradiction, ...] = ()
 
@@ -44,51 +50,53 @@ class Difference:
         return not (self.documents or self.changes or self.appeared or self.vanished)
 
 
-def state_of(known: Knowledge, without: Collection[DocumentId] = ()) -> State:
+def build_manuscript_state(
+    known: StoryKnowledge, without: Collection[DocumentId] = ()
+) -> ManuscriptState:
     """Return the state in which that is known, `without` what these documents say.
 
     What conversations asked is no part of it: it has no revision.
     """
     seen = _without(replace(known, wondered=()), without)
-    slips = (one for one in contradictions(seen) if not one.intended)
-    return State(story_of(seen), tuple(slips))
+    slips = (one for one in find_contradictions(seen) if not one.intended)
+    return ManuscriptState(build_story_state(seen), tuple(slips))
 
 
-def difference(before: State, after: State) -> Difference:
+def diff_states(before: ManuscriptState, after: ManuscriptState) -> StoryDiff:
     """Return what is known, and what contradicts what, otherwise than before."""
     old, new = before.story.known, after.story.known
     renamed = _renamed(old.texts, new.texts)
-    mine, theirs = same_people(old.cast, new.cast)
+    mine, theirs = align_casts(old.cast, new.cast)
     had = {_key(one, mine): one for one in before.contradictions}
     has = {_key(one, theirs): one for one in after.contradictions}
-    documents = documents_learned(
+    documents = diff_documents(
         _paragraphs(old.texts, new.texts),
         _paragraphs(new.texts, old.texts),
         renamed,
     )
-    return Difference(
+    return StoryDiff(
         documents=tuple(one for one in documents if one.changed),
-        changes=changes(before.story, after.story, renamed),
+        changes=diff_story_states(before.story, after.story, renamed),
         appeared=tuple(one for key, one in has.items() if key not in had),
         vanished=tuple(one for key, one in had.items() if key not in has),
     )
 
 
-def only(whole: Difference, documents: Collection[DocumentId]) -> Difference:
+def filter_story_diff(whole: StoryDiff, documents: Collection[DocumentId]) -> StoryDiff:
     """Return what has a place in one of `documents`, in either state."""
-    return Difference(
+    return StoryDiff(
         tuple(d for d in whole.documents if {d.document, d.was} & {*documents}),
         tuple(
             one
             for one in whole.changes
             if any(place.document in documents for place in (*one.was, *one.now))
         ),
-        tuple(one for one in whole.appeared if touches(one, documents)),
-        tuple(one for one in whole.vanished if touches(one, documents)),
+        tuple(one for one in whole.appeared if is_in_documents(one, documents)),
+        tuple(one for one in whole.vanished if is_in_documents(one, documents)),
     )
 
 
-def _without(known: Knowledge, without: Collection[DocumentId]) -> Knowledge:
+def _without(known: StoryKnowledge, without: Collection[DocumentId]) -> StoryKnowledge:
     if not without:
         return known
     order = known.order
@@ -107,7 +115,7 @@ def _renamed(
     gone = sorted(old.keys() - new.keys())
     seen = [Seen(document, "", old[document].text, "") for document in gone]
     arrived = {document: new[document].text for document in new.keys() - old.keys()}
-    return renames(gone, seen, arrived)
+    return match_renames(gone, seen, arrived)
 
 
 def _paragraphs(
@@ -123,5 +131,5 @@ def _paragraphs(
 
 
 def _key(one: Contradiction, people: Mapping[str, str]) -> tuple[object, ...]:
-    values = frozenset(map(value_key, (one.canon.value, one.found.value)))
+    values = frozenset(map(normalize_value, (one.canon.value, one.found.value)))
     return people.get(one.about, one.about), one.attribute, values

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.ports.manuscript_source import DocumentParser, ManuscriptSource
-from lrwr.pipeline.recipes import Recipe, Tools
-from lrwr.pipeline.report import IngestReport, add, problem_of
+from lrwr.pipeline.recipes import Recipe, RecipeTools
+from lrwr.pipeline.report import IngestReport, count_knowledge, problem_from_error
 
 
-async def rehearse(
+async def estimate_ingestion(
     documents: Sequence[DocumentId],
     source: ManuscriptSource,
     parse: DocumentParser,
     recipe: Recipe,
-    tools: Tools,
+    tools: RecipeTools,
     report: IngestReport,
 ) -> None:
     """Count in `report` what reading `documents` would take, and what cannot be read."""
@@ -24,7 +24,7 @@ async def rehearse(
             content, _ = await source.read(document)
             parsed = await asyncio.to_thread(parse, document, content)
         except LrwrError as error:
-            report.problems.append(problem_of(document, error))
+            report.problems.append(problem_from_error(document, error))
             continue
         knowledge = await recipe.draft(parsed, tools)
         report.usage += await recipe.estimate(knowledge)
@@ -32,4 +32,4 @@ async def rehearse(
         known = texts
         if tools.embedder is not None:
             known = await tools.known(knowledge.space, texts)
-        add(report, knowledge, known)
+        count_knowledge(report, knowledge, known)

@@ -8,7 +8,7 @@ from lrwr.core.ports.job_runner import JobRunner, Read, Report
 
 
 @dataclass(frozen=True, slots=True)
-class Filing:
+class ArchivingRunner:
     """Keeps the JobRunner port: has `files` keep each file, and `runner` read it.
 
     What is known of a file is told only when the file itself is kept: whoever follows

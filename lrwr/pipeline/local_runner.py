@@ -9,19 +9,19 @@ from lrwr.core.model.events import Working
 from lrwr.core.model.jobs import Stage
 from lrwr.core.ports.job_runner import Read, Report
 from lrwr.core.ports.manuscript_source import DocumentParser
-from lrwr.pipeline.recipes import Recipe, Tools
+from lrwr.pipeline.recipes import Recipe, RecipeTools
 
 WORKERS = 3
 """Documents in work at once: one is read or stored while others are embedded."""
 
 
 @dataclass(frozen=True, slots=True)
-class ReadHere:
+class LocalRunner:
     """Keeps the JobRunner port: parses and learns on this machine."""
 
     parse: DocumentParser
     recipe: Recipe
-    tools: Tools
+    tools: RecipeTools
 
     @property
     def places(self) -> int:
@@ -49,6 +49,6 @@ class ReadHere:
         """Nothing is held open."""
 
 
-def recipe_name(parse: DocumentParser, recipe: Recipe, tools: Tools) -> str:
+def build_recipe_name(parse: DocumentParser, recipe: Recipe, tools: RecipeTools) -> str:
     """Name everything that knowledge depends on besides the document."""
     return f"{parse.revision()}/{recipe.name(tools.embedder)}"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Report = Callable[[Working | Embedded], Awaitable[None]]
+ReportProgress = Callable[[Working | Embedded], Awaitable[None]]
 """Called when a stage begins and when chunks were embedded."""
 
 KnownVectors = Callable[[str, set[TextHash]], Awaitable[set[TextHash]]]
@@ -28,7 +28,7 @@ KnownVectors = Callable[[str, set[TextHash]], Awaitable[set[TextHash]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Tools:
+class RecipeTools:
     """What a recipe may use; `embedder` is None where search goes by words alone."""
 
     count: CountTokens
@@ -58,7 +58,7 @@ class Recipe(Protocol):
         """Name everything that the knowledge depends on besides the document."""
         ...
 
-    async def draft(self, document: Document, tools: Tools) -> Knowledge:
+    async def draft(self, document: Document, tools: RecipeTools) -> Knowledge:
         """Return what costs nothing to know: no vectors, and no model is asked."""
         ...
 
@@ -67,7 +67,7 @@ class Recipe(Protocol):
         ...
 
     async def learn(
-        self, document: Document, tools: Tools, report: Report
+        self, document: Document, tools: RecipeTools, report: ReportProgress
     ) -> Knowledge:
         """Return the knowledge with every vector that was missing.
 
@@ -99,7 +99,7 @@ class NaiveRecipe:
         space = embedder.space if embedder else "words-only"
         return f"recursive-2/{self.size}/{self.overlap}/{space}"
 
-    async def draft(self, document: Document, tools: Tools) -> Knowledge:
+    async def draft(self, document: Document, tools: RecipeTools) -> Knowledge:
         """Split the document."""
         chunks = await asyncio.to_thread(
             split_recursively,
@@ -116,18 +116,21 @@ class NaiveRecipe:
         return Usage()
 
     async def learn(
-        self, document: Document, tools: Tools, report: Report
+        self, document: Document, tools: RecipeTools, report: ReportProgress
     ) -> Knowledge:
         """Split the document, and embed the chunks whose text was never embedded."""
         drafted = await self.draft(document, tools)
-        vectors = await embedded(document, drafted.chunks, tools, report)
+        vectors = await embed_chunks(document, drafted.chunks, tools, report)
         return Knowledge(
             document, self.pipeline, drafted.chunks, drafted.space, vectors
         )
 
 
-async def embedded(
-    document: Document, chunks: Sequence[Chunk], tools: Tools, report: Report
+async def embed_chunks(
+    document: Document,
+    chunks: Sequence[Chunk],
+    tools: RecipeTools,
+    report: ReportProgress,
 ) -> "dict[TextHash, NDArray[np.float32]]":
     """Return the vectors of those chunks whose words were never embedded.
 

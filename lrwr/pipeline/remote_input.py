@@ -8,32 +8,34 @@ from lrwr.core.model.usage import Usage
 from lrwr.core.ports.analysis_store import AnalysisStore
 from lrwr.core.ports.job_runner import Answers, Known, Share, Wanted
 from lrwr.pipeline.agentic_recipe import AgenticRecipe
-from lrwr.pipeline.budget import Meter
-from lrwr.pipeline.recipes import Recipe, Tools
+from lrwr.pipeline.budget import ModelBudget
+from lrwr.pipeline.recipes import Recipe, RecipeTools
 
-ASKED_ELSEWHERE = "The language model is asked elsewhere."
+MODEL_RUNS_REMOTELY = "The language model is asked elsewhere."
 """Why the reading on this machine asks nobody."""
 
 
-def share_of(recipe: Recipe, tools: Tools, store: AnalysisStore) -> Share:
+def create_remote_input(
+    recipe: Recipe, tools: RecipeTools, store: AnalysisStore
+) -> Share:
     """Return what this machine does of a recipe that is followed elsewhere.
 
     A language model of the recipe's is not asked here from now on: what its meter would
     have let it spend may be spent there.
     """
     if not isinstance(recipe, AgenticRecipe):
-        return NaiveShare(recipe, tools)
+        return NaiveRemoteInput(recipe, tools)
     purse = None
     if recipe.reading is not None:
         purse = replace(recipe.reading.meter)
-        recipe.reading.meter.stop(ASKED_ELSEWHERE)
-    return AgenticShare(recipe, tools, store, purse)
+        recipe.reading.meter.stop(MODEL_RUNS_REMOTELY)
+    return AgenticRemoteInput(recipe, tools, store, purse)
 
 
-class NaiveShare:
+class NaiveRemoteInput:
     """Keeps the Share port for pipeline a: only vectors can be known."""
 
-    def __init__(self, recipe: Recipe, tools: Tools) -> None:
+    def __init__(self, recipe: Recipe, tools: RecipeTools) -> None:
         self._recipe = recipe
         self._tools = tools
 
@@ -62,7 +64,7 @@ class NaiveShare:
         return knowledge
 
 
-class AgenticShare:
+class AgenticRemoteInput:
     """Keeps the Share port for pipeline b.
 
     `recipe` must ask nobody: its meter is stopped. `purse` bounds what a model may be
@@ -72,9 +74,9 @@ class AgenticShare:
     def __init__(
         self,
         recipe: AgenticRecipe,
-        tools: Tools,
+        tools: RecipeTools,
         store: AnalysisStore,
-        purse: Meter | None,
+        purse: ModelBudget | None,
     ) -> None:
         self._recipe = recipe
         self._tools = tools

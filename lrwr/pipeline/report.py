@@ -9,16 +9,16 @@ from lrwr.core.model.errors import LrwrError, UnreadableDocument
 from lrwr.core.model.events import Finished, IngestEvent
 from lrwr.core.model.usage import Usage
 from lrwr.core.ports.manuscript_source import Skipped
-from lrwr.pipeline.speaker_attribution import Weaving
+from lrwr.pipeline.speaker_attribution import AttributionSummary
 
-UNREAD = "Not all was read by the language model."
+MODEL_SKIPPED_TEXT = "Not all was read by the language model."
 """Begins the remark on documents that wait for a language model."""
 
-Emit = Callable[[IngestEvent], None]
+EmitIngestEvent = Callable[[IngestEvent], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class DocumentProblem:
     """A document that could not be read: what happened, what to try."""
 
     document: DocumentId
@@ -51,19 +51,19 @@ class IngestReport:
     reused: int = 0
     model: str = ""
     usage: Usage = field(default_factory=Usage)
-    woven: Weaving | None = None
+    woven: AttributionSummary | None = None
     renamed: dict[DocumentId, DocumentId] = field(default_factory=dict)
     skipped: tuple[Skipped, ...] = ()
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[DocumentProblem] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     away: LrwrError | None = None
     waiting: int = 0
 
 
-class Progress:
+class IngestProgress:
     """Counts what has been done, each document once, and lets it be seen."""
 
-    def __init__(self, report: IngestReport, emit: Emit) -> None:
+    def __init__(self, report: IngestReport, emit: EmitIngestEvent) -> None:
         self._report = report
         self._done: set[DocumentId] = set()
         self.emit = emit
@@ -74,7 +74,7 @@ class Progress:
         if not self._is_first(document.id):
             return
         known = {chunk.text_hash for chunk in knowledge.chunks} - set(knowledge.vectors)
-        add(self._report, knowledge, known)
+        count_knowledge(self._report, knowledge, known)
         self._report.remarks += [f"{document.id}: {w}" for w in document.warnings]
         self.emit(Finished(document.id))
 
@@ -93,7 +93,7 @@ class Progress:
     def failed(self, document: DocumentId, error: LrwrError) -> None:
         """Note a document that could not be read."""
         if self._is_first(document):
-            problem = problem_of(document, error)
+            problem = problem_from_error(document, error)
             self._report.problems.append(problem)
             self.emit(Finished(document, problem.message, problem.hint))
 
@@ -115,14 +115,14 @@ class Progress:
 
     def unread(self, reason: str) -> None:
         """Note that a language model was not asked everything, once for all."""
-        self._remark(f"{UNREAD} {reason}")
+        self._remark(f"{MODEL_SKIPPED_TEXT} {reason}")
 
     def _remark(self, remark: str) -> None:
         if remark not in self._report.remarks:
             self._report.remarks.append(remark)
 
 
-def never_here(documents: Sequence[DocumentId]) -> str:
+def describe_files_of_other_machines(documents: Sequence[DocumentId]) -> str:
     """Tell of documents that are let be, since only another machine had their files."""
     others = len(documents) - 1
     more = f" and {others:,} more" if others else ""
@@ -133,12 +133,12 @@ def never_here(documents: Sequence[DocumentId]) -> str:
     )
 
 
-def problem_of(document: DocumentId, error: LrwrError) -> Problem:
+def problem_from_error(document: DocumentId, error: LrwrError) -> DocumentProblem:
     """Tell an error as the problem of a document."""
-    return Problem(document, str(error), error.hint, int(error.exit_code))
+    return DocumentProblem(document, str(error), error.hint, int(error.exit_code))
 
 
-def fault_in(document: DocumentId, error: Exception) -> UnreadableDocument:
+def wrap_unexpected_error(document: DocumentId, error: Exception) -> UnreadableDocument:
     """Return what the writer is told of an error in one file that nobody foresaw.
 
     What the error itself says may quote the text, and is left out.
@@ -150,7 +150,7 @@ def fault_in(document: DocumentId, error: Exception) -> UnreadableDocument:
     )
 
 
-def add(
+def count_knowledge(
     report: IngestReport, knowledge: Knowledge, known: Collection[TextHash]
 ) -> None:
     """Count a document's knowledge, whose `known` texts need no embedding."""

@@ -24,18 +24,23 @@ from lrwr.core.ports.manuscript_source import (
     ManuscriptSource,
 )
 from lrwr.core.ports.record_store import KnowledgeStore, Seen
-from lrwr.pipeline.changes import Changes, Look, compare, to_do
-from lrwr.pipeline.dry_run import rehearse
-from lrwr.pipeline.local_runner import ReadHere, recipe_name
-from lrwr.pipeline.recipes import Recipe, Tools
-from lrwr.pipeline.report import (
-    Emit,
-    IngestReport,
-    Progress,
-    fault_in,
-    never_here,
+from lrwr.pipeline.changes import (
+    DocumentChanges,
+    ManuscriptScan,
+    detect_changes,
+    plan_ingestion,
 )
-from lrwr.pipeline.speaker_attribution import StoryWeaver, Weaving
+from lrwr.pipeline.dry_run import estimate_ingestion
+from lrwr.pipeline.local_runner import LocalRunner, build_recipe_name
+from lrwr.pipeline.recipes import Recipe, RecipeTools
+from lrwr.pipeline.report import (
+    EmitIngestEvent,
+    IngestProgress,
+    IngestReport,
+    describe_files_of_other_machines,
+    wrap_unexpected_error,
+)
+from lrwr.pipeline.speaker_attribution import AttributionSummary, StoryAttributor
 
 LEASE = 10.0
 """Seconds a worker may be silent before its job is given to another."""
@@ -49,7 +54,7 @@ PAUSE = 0.25
 UNFINISHED = "unfinished"
 """Ends the recipe's name of a document that must be completed by the next run."""
 
-AGAIN = "Run `lrwr ingest` again."
+INGEST_AGAIN = "Run `lrwr ingest` again."
 
 MOST_OPEN = 100_000
 """Jobs that are looked at when asking what is not done yet."""
@@ -71,11 +76,11 @@ class DocumentProcessingService:
         source: ManuscriptSource,
         parse: DocumentParser,
         recipe: Recipe,
-        tools: Tools,
+        tools: RecipeTools,
         store: KnowledgeStore,
         jobs: JobQueue,
         worker: str,
-        weaver: StoryWeaver | None = None,
+        weaver: StoryAttributor | None = None,
         pause: Callable[[], Awaitable[None]] | None = None,
         complete: bool = True,
         missing_too: bool = False,
@@ -92,11 +97,11 @@ class DocumentProcessingService:
         self._pause = pause or partial(asyncio.sleep, PAUSE)
         self._complete = complete
         self._missing_too = missing_too
-        self._runner = runner or ReadHere(parse, recipe, tools)
-        self._looked: Look | None = None
+        self._runner = runner or LocalRunner(parse, recipe, tools)
+        self._looked: ManuscriptScan | None = None
 
     async def process(
-        self, emit: Emit, *, dry_run: bool = False, verify: bool = False
+        self, emit: EmitIngestEvent, *, dry_run: bool = False, verify: bool = False
     ) -> IngestReport:
         """Bring the library up to date, and say what was done: see `read`, `weave`.
 
@@ -110,7 +115,7 @@ class DocumentProcessingService:
         return report
 
     async def read(
-        self, emit: Emit, *, dry_run: bool = False, verify: bool = False
+        self, emit: EmitIngestEvent, *, dry_run: bool = False, verify: bool = False
     ) -> IngestReport:
         """Read what is new or changed, and forget what is gone: all can be searched.
 
@@ -126,7 +131,7 @@ class DocumentProcessingService:
         looked, self._looked = self._looked, None
         if looked is None or verify:
             looked = await self._look(verify=verify)
-        todo = await to_do(looked, self._name(), self._source)
+        todo = await plan_ingestion(looked, self._name(), self._source)
         listing, gone = looked.listing, looked.changes.gone
         report = IngestReport(
             dry_run=dry_run,
@@ -137,22 +142,26 @@ class DocumentProcessingService:
             skipped=listing.skipped,
         )
         if looked.changes.never_here:
-            report.remarks.append(never_here(looked.changes.never_here))
+            report.remarks.append(
+                describe_files_of_other_machines(looked.changes.never_here)
+            )
         if todo.moved and not dry_run:
             await self._store.touch(self._recipe.pipeline, todo.moved)
         emit(Planned(len(todo.documents), len(gone), report.unchanged))
         if dry_run:
             source, parse, tools = self._source, self._parse, self._tools
             documents, recipe = todo.documents, self._recipe
-            await rehearse(documents, source, parse, recipe, tools, report)
+            await estimate_ingestion(documents, source, parse, recipe, tools, report)
             report.forgotten = len(gone)
         else:
-            await self._work(todo.documents, gone, listing, Progress(report, emit))
+            await self._work(
+                todo.documents, gone, listing, IngestProgress(report, emit)
+            )
             report.remarks.sort()
             report.problems.sort(key=lambda problem: problem.document)
         return report
 
-    async def weave(self) -> Weaving | None:
+    async def weave(self) -> AttributionSummary | None:
         """Weave the cast into all that was read; None where nothing is woven.
 
         Whatever is read meanwhile is woven by the next call, in any process.
@@ -163,7 +172,7 @@ class DocumentProcessingService:
         """
         return None if self._weaver is None else await self._weaver.weave()
 
-    async def look(self) -> Changes:
+    async def look(self) -> DocumentChanges:
         """Compare the manuscript with the library, reading no file.
 
         Raises:
@@ -173,10 +182,10 @@ class DocumentProcessingService:
         self._looked = await self._look(verify=False)
         return self._looked.changes
 
-    async def _look(self, *, verify: bool) -> Look:
+    async def _look(self, *, verify: bool) -> ManuscriptScan:
         listing = await self._source.list()
         seen = await self._store.seen(self._recipe.pipeline)
-        changes = compare(
+        changes = detect_changes(
             seen,
             listing.found,
             recipe=self._name(),
@@ -185,17 +194,17 @@ class DocumentProcessingService:
             missing_too=self._missing_too,
             content_with="" if self._complete else f"{self._name()}/{UNFINISHED}",
         )
-        return Look(listing, seen, changes)
+        return ManuscriptScan(listing, seen, changes)
 
     def _name(self) -> str:
-        return recipe_name(self._parse, self._recipe, self._tools)
+        return build_recipe_name(self._parse, self._recipe, self._tools)
 
     async def _work(
         self,
         todo: Sequence[DocumentId],
         gone: Sequence[DocumentId],
         listing: Listing,
-        progress: Progress,
+        progress: IngestProgress,
     ) -> None:
         pipeline = self._recipe.pipeline
         orders = [JobOrder(JobKind.PROCESS, document, pipeline) for document in todo]
@@ -229,7 +238,7 @@ class DocumentProcessingService:
         worker: str,
         documents: Collection[DocumentId],
         there: Collection[DocumentId],
-        progress: Progress,
+        progress: IngestProgress,
     ) -> None:
         claimed = partial(
             self._jobs.claim,
@@ -250,20 +259,20 @@ class DocumentProcessingService:
                 await self._jobs.fail(claim, str(error), error.hint)
                 progress.failed(claim.order.document, error)
             except asyncio.CancelledError:
-                await self._jobs.fail(claim, "It was stopped.", AGAIN)
+                await self._jobs.fail(claim, "It was stopped.", INGEST_AGAIN)
                 raise
             except Exception as error:  # noqa: BLE001 - the other files count
-                fault = fault_in(claim.order.document, error)
+                fault = wrap_unexpected_error(claim.order.document, error)
                 await self._jobs.fail(claim, str(fault), fault.hint)
                 progress.failed(claim.order.document, fault)
 
     async def _do(
-        self, claim: Claim, there: Collection[DocumentId], progress: Progress
+        self, claim: Claim, there: Collection[DocumentId], progress: IngestProgress
     ) -> None:
         if claim.order.kind is JobKind.FORGET and claim.order.document not in there:
             await self._forget(claim, progress)
             return
-        hold = _Hold(self._jobs, claim)
+        hold = _ClaimHeartbeat(self._jobs, claim)
         beating = asyncio.create_task(hold.beat())
         try:
             await self._learn(claim, hold, progress)
@@ -272,11 +281,13 @@ class DocumentProcessingService:
         finally:
             beating.cancel()
 
-    async def _forget(self, claim: Claim, progress: Progress) -> None:
+    async def _forget(self, claim: Claim, progress: IngestProgress) -> None:
         if await self._store.forget(claim.order.document, claim):
             progress.forgot(claim.order.document)
 
-    async def _learn(self, claim: Claim, hold: "_Hold", progress: Progress) -> None:
+    async def _learn(
+        self, claim: Claim, hold: "_ClaimHeartbeat", progress: IngestProgress
+    ) -> None:
         document = claim.order.document
 
         async def report(event: Working | Embedded) -> None:
@@ -303,7 +314,7 @@ class DocumentProcessingService:
         await self._runner.stored(document)
 
 
-class _Hold:
+class _ClaimHeartbeat:
     """Keeps a claim alive while its worker works, however long a step takes."""
 
     def __init__(self, jobs: JobQueue, claim: Claim) -> None:

@@ -12,30 +12,40 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from lrwr.core.canon.model import Canon, Place, plain_path
+from lrwr.core.canon.model import Canon, ManuscriptLocation, normalize_canon_path
 from lrwr.core.model.cast import Cast, Gender
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.nlp.names.candidates import CAPITALISED
-from lrwr.core.nlp.names.characters import DecidedNames, NotedPerson, make_cast
+from lrwr.core.nlp.names.candidates import CAPITALIZED_WORD
+from lrwr.core.nlp.names.characters import NameOverrides, NotePerson, infer_cast
 from lrwr.core.nlp.names.evidence import NameEvidence
-from lrwr.core.nlp.names.lookup import resolve
+from lrwr.core.nlp.names.lookup import resolve_name
 from lrwr.core.nlp.names.mentions import find_mentions
-from lrwr.core.nlp.names.narrator import NarratorSigns, name_narrators, narrator_signs
+from lrwr.core.nlp.names.narrator import (
+    NarratorEvidence,
+    gather_narrator_evidence,
+    infer_narrators,
+)
 from lrwr.core.ports.cast_store import CastStore, Strand, Woven
 from lrwr.core.ports.record_store import PassageStore
-from lrwr.core.retrieval.story import StoryOrder, arrange
-from lrwr.pipeline.stages.speakers import REMEMBERED, Roster, Scenes, Threads, weave
+from lrwr.core.retrieval.story import StoryOrder, build_story_order
+from lrwr.pipeline.stages.speakers import (
+    REMEMBERED,
+    CastLookup,
+    DocumentAttribution,
+    SceneSpans,
+    attribute_document,
+)
 
 REVISION = "weave-2"
 """Changes whenever the rules do: then every document is woven again."""
 
-UNWOVEN = "unwoven"
+NOT_ATTRIBUTED = "unwoven"
 """Stands for what notes are woven from: nothing."""
 
 OWN_VOICE = 0.005
 """Narration of which more than this share is the word "I" may be somebody's own."""
 
-Forms = tuple[tuple[str, tuple[str, ...]], ...]
+NameForms = tuple[tuple[str, tuple[str, ...]], ...]
 """Forms of names, each with those who may bear it."""
 
 _BEGINNING = re.compile(r"[^\W_]+")
@@ -43,7 +53,7 @@ _ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
-class Weaving:
+class AttributionSummary:
     """What weaving did: the cast's size, and how many documents were woven anew."""
 
     characters: int
@@ -51,7 +61,7 @@ class Weaving:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _AttributionInput:
     """What a document is woven from, and nothing else; `revision` names it."""
 
     strand: Strand
@@ -60,7 +70,7 @@ class _Part:
     revision: str
 
 
-class StoryWeaver:
+class StoryAttributor:
     """Makes the cast and weaves it into the documents; the same result every time.
 
     `patterns` is the setting `[manuscript] order`; `canon` reads the writer's
@@ -80,7 +90,7 @@ class StoryWeaver:
         self._patterns = patterns
         self._canon = canon
 
-    async def weave(self) -> Weaving:
+    async def weave(self) -> AttributionSummary:
         """Bring the cast and all that follows from it up to date.
 
         Raises:
@@ -89,7 +99,9 @@ class StoryWeaver:
         """
         canon = await asyncio.to_thread(self._canon)
         strands = await self._store.strands()
-        order = arrange(await self._passages.outlines(), self._patterns, canon)
+        order = build_story_order(
+            await self._passages.outlines(), self._patterns, canon
+        )
         told = [strand for strand in strands if strand.document in order.numbers]
         cast = await asyncio.to_thread(_cast_of, strands, order, canon)
         await self._store.keep_cast(cast)
@@ -100,15 +112,15 @@ class StoryWeaver:
         for part in parts:
             if part.strand.woven != part.revision:
                 count += await self._store.keep_woven(await self._woven(part))
-        return Weaving(len(cast.characters), count)
+        return AttributionSummary(len(cast.characters), count)
 
     async def _unweave(self, strands: Iterable[Strand], order: StoryOrder) -> None:
         """Take back what was woven of documents that are no part of the story now."""
-        nothing = Threads((), (), {}, {})
+        nothing = DocumentAttribution((), (), {}, {})
         for strand in strands:
-            if strand.document not in order.numbers and strand.woven != UNWOVEN:
+            if strand.document not in order.numbers and strand.woven != NOT_ATTRIBUTED:
                 await self._store.keep_woven(
-                    nothing.woven(strand.document, strand.content, UNWOVEN)
+                    nothing.woven(strand.document, strand.content, NOT_ATTRIBUTED)
                 )
 
     async def _narrators(
@@ -117,30 +129,32 @@ class StoryWeaver:
         """Return who tells each document: as the writer says, else as others say."""
         said = {one.document: _narrator(one, canon) for one in told}
         unsaid = [one for one in told if not said[one.document] and _says_i(one)]
-        forms, signs = forms_of(cast), []
+        forms, signs = index_name_forms(cast), []
         for strand in unsaid:
-            work = partial(signs_of, strand.text, _scenes(strand), forms)
+            work = partial(find_narrator_signs, strand.text, _scenes(strand), forms)
             signs.append(await asyncio.to_thread(work))
-        for strand, name in zip(unsaid, name_narrators(signs), strict=True):
+        for strand, name in zip(unsaid, infer_narrators(signs), strict=True):
             said[strand.document] = name
-        known = {name: resolve(name, cast) for name in set(said.values())}
+        known = {name: resolve_name(name, cast) for name in set(said.values())}
         return {d: known[name][0] for d, name in said.items() if len(known[name]) == 1}
 
-    async def _woven(self, part: _Part) -> Woven:
+    async def _woven(self, part: _AttributionInput) -> Woven:
         strand, text = part.strand, part.strand.text
         places = await self._store.places(strand.document)
         scenes, narrator = _scenes(strand), part.narrator
-        work = partial(weave, text, scenes, places, part.own, narrator=narrator)
+        work = partial(
+            attribute_document, text, scenes, places, part.own, narrator=narrator
+        )
         made = await asyncio.to_thread(work)
         return made.woven(strand.document, strand.content, part.revision)
 
 
-def _scenes(strand: Strand) -> Scenes:
+def _scenes(strand: Strand) -> SceneSpans:
     told = (scene.parts for chapter in strand.chapters for scene in chapter.scenes)
-    return Scenes(tuple(told))
+    return SceneSpans(tuple(told))
 
 
-def forms_of(cast: Cast) -> dict[str, Forms]:
+def index_name_forms(cast: Cast) -> dict[str, NameForms]:
     """Return all forms of names, by the letters that their first word begins with.
 
     One that begins without a capital may stand anywhere; it is under "".
@@ -160,7 +174,9 @@ def _key(form: str) -> str:
     return letters[0].lower() if letters and name[0].isupper() else ""
 
 
-def signs_of(text: str, scenes: Scenes, forms: Mapping[str, Forms]) -> NarratorSigns:
+def find_narrator_signs(
+    text: str, scenes: SceneSpans, forms: Mapping[str, NameForms]
+) -> NarratorEvidence:
     """Look for signs of the narrator; what was found before is not looked for again.
 
     Only the forms that may stand in `text` are asked for: another document's new name
@@ -171,14 +187,14 @@ def signs_of(text: str, scenes: Scenes, forms: Mapping[str, Forms]) -> NarratorS
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _signs(text: str, scenes: Scenes, forms: Forms) -> NarratorSigns:
+def _signs(text: str, scenes: SceneSpans, forms: NameForms) -> NarratorEvidence:
     mentions = find_mentions(text, scenes.spans, Cast(shared=dict(forms)))
-    return narrator_signs(text, scenes.parts, mentions)
+    return gather_narrator_evidence(text, scenes.parts, mentions)
 
 
 @lru_cache(maxsize=REMEMBERED)
 def _beginnings(text: str) -> frozenset[str]:
-    words = (_BEGINNING.match(word) for word in CAPITALISED.findall(text))
+    words = (_BEGINNING.match(word) for word in CAPITALIZED_WORD.findall(text))
     return frozenset(word[0].lower() for word in words if word)
 
 
@@ -210,30 +226,30 @@ def _cast_of(strands: Sequence[Strand], order: StoryOrder, canon: Canon) -> Cast
 @lru_cache(maxsize=1)
 def _made(
     evidence: tuple[str, ...],
-    noted: tuple[NotedPerson, ...],
+    noted: tuple[NotePerson, ...],
     merged: tuple[tuple[str, tuple[str, ...]], ...],
     split: tuple[tuple[str, str], ...],
     renamed: tuple[tuple[str, str], ...],
     ignored: tuple[str, ...],
 ) -> Cast:
     """Make the cast, unless it is made of what it was made of last."""
-    decided = DecidedNames(dict(merged), split, dict(renamed), ignored)
-    return make_cast(list(map(_evidence, evidence)), noted=noted, decided=decided)
+    decided = NameOverrides(dict(merged), split, dict(renamed), ignored)
+    return infer_cast(list(map(_evidence, evidence)), noted=noted, decided=decided)
 
 
-def _noted(strands: Iterable[Strand]) -> Iterable[NotedPerson]:
+def _noted(strands: Iterable[Strand]) -> Iterable[NotePerson]:
     for strand in strands:
         for person in json.loads(strand.noted).get("people", ()):
-            yield NotedPerson(
+            yield NotePerson(
                 person["name"], tuple(person["aliases"]), Gender(person["gender"])
             )
 
 
-def _tellers(told: Iterable[Strand], canon: Canon) -> Iterable[NotedPerson]:
+def _tellers(told: Iterable[Strand], canon: Canon) -> Iterable[NotePerson]:
     """Yield those who the writer says tell a scene: they are people for certain."""
     names = [*canon.points_of_view.values(), *(_narrator(one, canon) for one in told)]
     for name in dict.fromkeys(name for name in names if name):
-        yield NotedPerson(name, (), Gender.UNKNOWN)
+        yield NotePerson(name, (), Gender.UNKNOWN)
 
 
 def _narrator(strand: Strand, canon: Canon) -> str:
@@ -242,18 +258,20 @@ def _narrator(strand: Strand, canon: Canon) -> str:
     What was decided of the whole document outranks its front matter.
     """
     told: Mapping[str, str] = json.loads(strand.noted)
-    decided = canon.points_of_view.get(Place(plain_path(strand.document)), "")
+    decided = canon.points_of_view.get(
+        ManuscriptLocation(normalize_canon_path(strand.document)), ""
+    )
     return decided or told.get("pov", "")
 
 
 def _parts(
     told: Sequence[Strand], cast: Cast, narrators: Mapping[DocumentId, str]
-) -> list[_Part]:
+) -> list[_AttributionInput]:
     """Give each document its own people."""
-    roster, found = Roster(cast), []
+    roster, found = CastLookup(cast), []
     for strand in told:
         narrator = narrators.get(strand.document, "")
         own = roster.of(strand.text, narrator)
         revision = roster.revision(REVISION, strand.content, narrator, own)
-        found.append(_Part(strand, narrator, own, revision))
+        found.append(_AttributionInput(strand, narrator, own, revision))
     return found

@@ -9,17 +9,17 @@ from textual.binding import Binding, BindingType
 
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.settings.model import Settings
-from lrwr.tui.actions.table import ROOM
-from lrwr.tui.input.keyboard import hear_alt_enter, hear_alt_with_numbers
-from lrwr.tui.scope import Opening
-from lrwr.tui.screens.chat import RoomScreen
-from lrwr.tui.themes import theme_named, themes
+from lrwr.tui.actions.table import ROOM_ACTIONS
+from lrwr.tui.input.keyboard import enable_alt_enter_key, enable_alt_number_keys
+from lrwr.tui.scope import ChatOptions
+from lrwr.tui.screens.chat import ChatScreen
+from lrwr.tui.themes import build_themes, resolve_theme
 
 if TYPE_CHECKING:
-    from lrwr.tui.service_thread import Backstage
+    from lrwr.tui.service_thread import ServiceThread
     from lrwr.tui.services import Lends
 
-Fault = Callable[[Exception], LrwrError]
+CrashReporter = Callable[[Exception], LrwrError]
 """Makes of an error that nobody foresaw what a writer is told."""
 
 
@@ -29,21 +29,21 @@ class WritingRoom(App[None], inherit_bindings=False):
     TITLE = "lrwr"
     CSS_PATH = "room.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(action.binding for action in ROOM if action.id == "room.quit"),
+        *(action.binding for action in ROOM_ACTIONS if action.id == "room.quit"),
         Binding("ctrl+c", "help_quit", show=False, system=True),
     ]
     ENABLE_COMMAND_PALETTE = False  # the room has its own, with keys of its own
 
     def __init__(
         self,
-        stage: "Backstage[Lends]",
+        stage: "ServiceThread[Lends]",
         settings: Settings,
-        opening: Opening,
-        fault: Fault,
+        opening: ChatOptions,
+        fault: CrashReporter,
     ) -> None:
         super().__init__()
-        hear_alt_with_numbers()
-        hear_alt_enter()
+        enable_alt_number_keys()
+        enable_alt_enter_key()
         self.stage = stage
         self.settings = settings
         self.fault = fault
@@ -57,7 +57,7 @@ class WritingRoom(App[None], inherit_bindings=False):
         """Show the conversation, and what is wrong with the room's settings."""
         if self.settings.screen.keys:
             self._take_keys()
-        self.push_screen(RoomScreen(self._opening))
+        self.push_screen(ChatScreen(self._opening))
         for problem in self._problems:
             self.notify(problem, severity="warning", markup=False)
 
@@ -74,21 +74,21 @@ class WritingRoom(App[None], inherit_bindings=False):
 
     def _take_keys(self) -> None:
         """Do what is done with the writer's own keys."""
-        from lrwr.tui.input.keymap import keymap_of
+        from lrwr.tui.input.keymap import parse_keymap
 
-        self.keymap, problems = keymap_of(self.settings.screen.keys)
+        self.keymap, problems = parse_keymap(self.settings.screen.keys)
         self.set_keymap(self.keymap)
         self._problems = [*problems, *self._problems]
 
     def _dress(self) -> Iterator[str]:
         """Put on the theme that is set, before anything is drawn in another."""
-        for theme in themes():
+        for theme in build_themes():
             self.register_theme(theme)
-        wanted = theme_named(self.settings.screen.theme, os.environ)
+        wanted = resolve_theme(self.settings.screen.theme, os.environ)
         if wanted in self.available_themes:
             self.theme = wanted
             return
-        self.theme = theme_named("auto", os.environ)
+        self.theme = resolve_theme("auto", os.environ)
         yield f"There is no theme “{wanted}”."
 
     def told(self, error: Exception) -> LrwrError:

@@ -9,19 +9,19 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Button, Footer, Static
 
-from lrwr.app.presenters.text import clean
-from lrwr.tui.screens.modal import Sheet
+from lrwr.app.presenters.text import sanitize_text
+from lrwr.tui.screens.modal import ModalSheet
 
 if TYPE_CHECKING:
-    from lrwr.tui.screens.chat import RoomScreen
-    from lrwr.tui.services import Asked, Lends
+    from lrwr.tui.screens.chat import ChatScreen
+    from lrwr.tui.services import ConsentRequest, Lends
 
 
-class LeaveScreen(Sheet[bool | None]):
+class ConsentScreen(ModalSheet[bool | None]):
     """A question that is answered with yes, no, or not now (None)."""
 
     DEFAULT_CSS: ClassVar[str] = """
-    LeaveScreen {
+    ConsentScreen {
         & > Vertical { width: 72; max-width: 90%; height: auto; border: round $warning; }
         .title { color: $warning; }
         .leave-question { height: auto; margin: 1 0; }
@@ -47,7 +47,9 @@ class LeaveScreen(Sheet[bool | None]):
         """Lay out the question; nothing is allowed unless it is chosen."""
         with Vertical():
             yield Static("May this leave your machine?", classes="title")
-            yield Static(clean(self._question), markup=False, classes="leave-question")
+            yield Static(
+                sanitize_text(self._question), markup=False, classes="leave-question"
+            )
             with Horizontal():
                 yield Button("No, never here", id="no", variant="primary")
                 yield Button("Allow it for this folder", id="yes")
@@ -62,16 +64,16 @@ class LeaveScreen(Sheet[bool | None]):
         self.dismiss(None)
 
 
-async def ask_leave(screen: "RoomScreen") -> None:
+async def ask_consent_on_screen(screen: "ChatScreen") -> None:
     """Ask about each service that waits for the writer's leave."""
     stage = screen.room.stage
     for asked in await stage.do(_to_allow):
-        allowed = await screen.app.push_screen_wait(LeaveScreen(asked.question))
+        allowed = await screen.app.push_screen_wait(ConsentScreen(asked.question))
         if allowed is not None:
             await stage.do(partial(_keep, name=asked.name, allowed=allowed))
 
 
-async def _to_allow(lent: "Lends") -> "tuple[Asked, ...]":
+async def _to_allow(lent: "Lends") -> "tuple[ConsentRequest, ...]":
     return tuple(lent.to_allow())
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, cast
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
-from lrwr.tui.actions.table import ROOM, Action
-from lrwr.tui.input.keymap import keys_of, shown
+from lrwr.tui.actions.table import ROOM_ACTIONS, Action
+from lrwr.tui.input.keymap import format_key, resolve_keys
 
 if TYPE_CHECKING:
-    from lrwr.tui.screens.chat import RoomScreen
+    from lrwr.tui.screens.chat import ChatScreen
 
 THEME = "Theme: "
 
@@ -20,7 +20,7 @@ COLOURS = "Choose the room's colours"
 _ITSELF = "room.palette"
 
 
-class RoomCommands(Provider):
+class RoomCommandProvider(Provider):
     """What the room can do, each with its key; and themes once one looks for them."""
 
     async def discover(self) -> Hits:
@@ -50,12 +50,12 @@ class RoomCommands(Provider):
                 yield Hit(score, matcher.highlight(f"{THEME}{name}"), dress)
 
     def _actions(self) -> Iterator[Action]:
-        return (action for action in ROOM if action.id != _ITSELF)
+        return (action for action in ROOM_ACTIONS if action.id != _ITSELF)
 
     def _told(self, action: Action) -> Content:
         """Return a title with its keys, and the command that does the same."""
-        room = cast("RoomScreen", self.screen).room
-        keys = ", ".join(map(shown, keys_of(action, room.keymap)))
+        room = cast("ChatScreen", self.screen).room
+        keys = ", ".join(map(format_key, resolve_keys(action, room.keymap)))
         slash = f"  /{action.slash}" if action.slash else ""
         return Content.assemble((action.title, "bold"), f"  {keys}", (slash, "dim"))
 
@@ -63,8 +63,8 @@ class RoomCommands(Provider):
         return partial(self.screen.run_action, action.does)
 
 
-def room_palette() -> CommandPalette:
+def create_palette() -> CommandPalette:
     """Return the palette, to be shown on the room's screen."""
     return CommandPalette(
-        providers=[RoomCommands], placeholder="What would you like to do?"
+        providers=[RoomCommandProvider], placeholder="What would you like to do?"
     )

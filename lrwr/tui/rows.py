@@ -16,7 +16,7 @@ _WHOLE, _BEGINS, _WORD, _INSIDE, _ASIDE = 500.0, 400.0, 300.0, 200.0, 150.0
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ListRow:
     """One row of a list: its `key` is its own, `aside` is said after its name.
 
     It is found by its name, its `aside` and what it is `also` called. A `heading`
@@ -32,14 +32,14 @@ class Row:
     deep: int = 0
 
 
-class Rows:
+class SearchableRows:
     """Rows in their order, to be looked through at each letter that is typed."""
 
-    def __init__(self, rows: Sequence[Row]) -> None:
+    def __init__(self, rows: Sequence[ListRow]) -> None:
         self.all = tuple(rows)
         self._names: list[tuple[str, ...]] | None = None
 
-    def ranked(self, wanted: str) -> list[Row]:
+    def ranked(self, wanted: str) -> list[ListRow]:
         """Return the rows whose names are like what is typed, likest first.
 
         Headings are left out then. Nothing typed leaves all as it is.
@@ -55,13 +55,13 @@ class Rows:
         found = [pair for pair in scored if pair[0] > 0]
         return [row for _, row in sorted(found, key=lambda pair: -pair[0])]
 
-    def holding(self, wanted: str) -> list[Row]:
+    def holding(self, wanted: str) -> list[ListRow]:
         """Return the rows that hold every word that is typed, under their headings."""
         words = _plain(wanted).split()
         if not words:
             return list(self.all)
-        found: list[Row] = []
-        heading: Row | None = None
+        found: list[ListRow] = []
+        heading: ListRow | None = None
         for row, names in zip(self.all, self._plain_names(), strict=True):
             if row.heading:
                 heading = row

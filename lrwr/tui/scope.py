@@ -6,7 +6,7 @@ from lrwr.core.model.turns import Mode, NarrativeState, Thread, ThreadId
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class ChatOptions:
     """What the room is opened with. `thread` is as the writer named it,
     `mode` None where they did not say."""
 
@@ -18,7 +18,7 @@ class Opening:
 
 
 @dataclass(frozen=True, slots=True)
-class Sitting:
+class ChatScope:
     """What the next question is asked with; see `Asking`.
 
     `thread` is None where the next question begins a conversation, which then has no
@@ -33,7 +33,7 @@ class Sitting:
     witnessed: bool = False
 
     @classmethod
-    def of_thread(cls, thread: Thread) -> "Sitting":
+    def of_thread(cls, thread: Thread) -> "ChatScope":
         """Return where a conversation left off."""
         state: NarrativeState = thread.state
         return cls(

@@ -14,19 +14,19 @@ PATIENCE = 10.0
 LAST = 1.0
 """Seconds that are left to work that is cut off."""
 
-Lent = TypeVar("Lent", covariant=True)
+ServicesT = TypeVar("ServicesT", covariant=True)
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class CloseFailure:
     """Something that could not be put away, and why: `error` None for want of time."""
 
     what: str
     error: Exception | None
 
 
-class Backstage(Generic[Lent]):
+class ServiceThread(Generic[ServicesT]):
     """Opens what is lent when it is first wanted, and closes it when all is over.
 
     All work is done in one thread, by one event loop. Whoever waits for it waits in
@@ -35,24 +35,24 @@ class Backstage(Generic[Lent]):
 
     def __init__(
         self,
-        opening: Callable[[], AbstractAsyncContextManager[Lent]],
+        opening: Callable[[], AbstractAsyncContextManager[ServicesT]],
         *,
         patience: float = PATIENCE,
     ) -> None:
         self.waiting = 0
         """How many wait for what they had done."""
-        self.lost: list[Lost] = []
+        self.lost: list[CloseFailure] = []
         """What was stopped and could not be put away; whole once all is over."""
         self._patience = patience
         self._keeping: dict[asyncio.Task[Any], str] = {}
         self._opening = opening
-        self._opened: asyncio.Task[Lent] | None = None
+        self._opened: asyncio.Task[ServicesT] | None = None
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="backstage", daemon=True)
         self._stack = AsyncExitStack()
         self._begun: set[asyncio.Task[Any]] = set()
 
-    async def __aenter__(self) -> "Backstage[Lent]":
+    async def __aenter__(self) -> "ServiceThread[ServicesT]":
         """Begin; nothing is opened yet."""
         self._thread.start()
         return self
@@ -73,7 +73,9 @@ class Backstage(Generic[Lent]):
             await asyncio.to_thread(self._thread.join)
             self._loop.close()
 
-    async def do(self, work: Callable[[Lent], Coroutine[Any, Any, Result]]) -> Result:
+    async def do(
+        self, work: Callable[[ServicesT], Coroutine[Any, Any, Result]]
+    ) -> Result:
         """Return what `work` comes to; what it raises is raised.
 
         Cancelled, it stops the work and waits until it has stopped.
@@ -89,7 +91,10 @@ class Backstage(Generic[Lent]):
             self.waiting -= 1
 
     async def follow(
-        self, work: Callable[[Lent], AsyncGenerator[Result, None]], *, keeps: str = ""
+        self,
+        work: Callable[[ServicesT], AsyncGenerator[Result, None]],
+        *,
+        keeps: str = "",
     ) -> AsyncGenerator[Result, None]:
         """Yield what `work` yields, in order and as it comes.
 
@@ -97,18 +102,18 @@ class Backstage(Generic[Lent]):
         what the work puts away as it ends, for `lost` if it cannot.
         """
         here = asyncio.get_running_loop()
-        came: asyncio.Queue[_Came[Result]] = asyncio.Queue()
+        came: asyncio.Queue[_StreamItem[Result]] = asyncio.Queue()
 
         async def pass_on() -> None:
             async with aclosing(work(await self._lent())) as events:
                 async for event in events:
-                    here.call_soon_threadsafe(came.put_nowait, _Came([event]))
+                    here.call_soon_threadsafe(came.put_nowait, _StreamItem([event]))
 
         async def watched() -> None:
             try:
                 await self._there(pass_on(), keeps)
             finally:
-                came.put_nowait(_Came([]))
+                came.put_nowait(_StreamItem([]))
 
         under_way = asyncio.create_task(watched())
         try:
@@ -119,7 +124,7 @@ class Backstage(Generic[Lent]):
             under_way.cancel()
             await asyncio.wait([under_way])
 
-    async def _lent(self) -> Lent:
+    async def _lent(self) -> ServicesT:
         if self._opened is None:
             entering = self._stack.enter_async_context(self._opening())
             self._opened = asyncio.create_task(entering)
@@ -179,7 +184,7 @@ class Backstage(Generic[Lent]):
 
     async def _cut_off(self) -> None:
         """End what would not end, and note what it leaves undone."""
-        self.lost += [Lost(what, None) for what in self._keeping.values()]
+        self.lost += [CloseFailure(what, None) for what in self._keeping.values()]
         self._keeping.clear()
         if left := asyncio.all_tasks() - {asyncio.current_task()}:
             for task in left:
@@ -191,14 +196,16 @@ class Backstage(Generic[Lent]):
         what = self._keeping.pop(task, "")
         if what and task.cancelling() and not task.cancelled():
             error = task.exception()
-            self.lost += [Lost(what, error)] if isinstance(error, Exception) else []
+            self.lost += (
+                [CloseFailure(what, error)] if isinstance(error, Exception) else []
+            )
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
         self._loop.run_forever()
 
 
-class _Came(Generic[Result]):
+class _StreamItem(Generic[Result]):
     """What came from backstage; no event is the end."""
 
     def __init__(self, event: list[Result]) -> None:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from lrwr.core.bible.service import BibleService
     from lrwr.core.canon.service import CanonService
     from lrwr.core.chat.service import AvatarSessionService
-    from lrwr.core.continuity.values import Contradiction, Slips
+    from lrwr.core.continuity.values import Contradiction, NewContradictions
     from lrwr.core.model.events import IngestEvent
     from lrwr.core.model.turns import ThreadId
     from lrwr.core.ports.job_queue import JobQueue
@@ -96,11 +96,11 @@ class Lends(Protocol):
         """Return how many files were changed, added or removed since they were read."""
         ...
 
-    def watch(self) -> "AsyncGenerator[WatchEvent | Slips, None]":
+    def watch(self) -> "AsyncGenerator[WatchEvent | NewContradictions, None]":
         """Read each save, and yield what it brought, until it is closed."""
         ...
 
-    def to_allow(self) -> "tuple[Asked, ...]":
+    def to_allow(self) -> "tuple[ConsentRequest, ...]":
         """Return the services that may be used only once the writer says so."""
         ...
 
@@ -117,7 +117,7 @@ class Lends(Protocol):
         ...
 
 
-class Asked(Protocol):
+class ConsentRequest(Protocol):
     """A service that waits for the writer's leave."""
 
     @property

@@ -7,7 +7,7 @@ from textual.theme import Theme
 DARK, LIGHT = "little-red-dark", "little-red-light"
 
 
-def themes() -> tuple[Theme, ...]:
+def build_themes() -> tuple[Theme, ...]:
     """Return both, to be registered."""
     return (
         Theme(
@@ -56,7 +56,7 @@ def _bars(ground: str, bar: str, touched: str, held: str) -> dict[str, str]:
     }
 
 
-def theme_named(name: str, env: Mapping[str, str]) -> str:
+def resolve_theme(name: str, env: Mapping[str, str]) -> str:
     """Return the theme that a setting means; auto asks the terminal's COLORFGBG."""
     if name == "light":
         return LIGHT

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.app.transfer.files import Filed, take_files
+from lrwr.app.transfer.files import FileTransferResult, upload_files
 from lrwr.core.adapters.files.folder import FolderFileStore
 from lrwr.core.adapters.files.names import name_of
 from lrwr.core.adapters.storage.sqlite.document_rows import Draft
@@ -20,10 +20,10 @@ def a_draft(name: str, content: bytes) -> Draft:
     return Draft(document, Pipeline.NAIVE, name_of(content), "r", "", (), None)
 
 
-async def took(one: Machine, folder: Path, away: FolderFileStore) -> Filed:
+async def took(one: Machine, folder: Path, away: FolderFileStore) -> FileTransferResult:
     """Take the files of a folder there."""
     (folder / "one.md").write_bytes(OURS)
-    return await take_files(one.plain, folder, [], away, one.records, untold)
+    return await upload_files(one.plain, folder, [], away, one.records, untold)
 
 
 def untold(what: str, done: int, of: int) -> None:

@@ -26,9 +26,9 @@ from lrwr.core.model.usage import Usage
 from lrwr.core.ports.job_runner import JobRunner, Read, RunnerAway
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
-from lrwr.pipeline.local_runner import ReadHere, recipe_name
-from lrwr.pipeline.recipes import Recipe, Tools
-from lrwr.pipeline.remote_input import share_of
+from lrwr.pipeline.local_runner import LocalRunner, build_recipe_name
+from lrwr.pipeline.recipes import Recipe, RecipeTools
+from lrwr.pipeline.remote_input import create_remote_input
 from tests.fakes.invented import chapter
 from tests.fakes.modal_server import TOKEN_ID, TOKEN_SECRET, ModalServer
 from tests.fakes.remote_desks import until
@@ -67,15 +67,15 @@ class Desk:
     local: LocalEmbedder = field(default_factory=lambda: LocalEmbedder(None, threads=2))
 
     @property
-    def tools(self) -> Tools:
-        return Tools(self.local.count_tokens, self.local, nothing_known)
+    def tools(self) -> RecipeTools:
+        return RecipeTools(self.local.count_tokens, self.local, nothing_known)
 
     @property
     def recipe(self) -> Recipe:
-        return ingestion.recipe(self.settings, NothingKept(), None)
+        return ingestion.create_recipe(self.settings, NothingKept(), None)
 
-    def here(self) -> ReadHere:
-        return ReadHere(Parser(), self.recipe, self.tools)
+    def here(self) -> LocalRunner:
+        return LocalRunner(Parser(), self.recipe, self.tools)
 
     def there(self, poll: float = 1.0, timeout: float = 10.0) -> ModalRunner:
         connection = Connection("lrwr", self.server.address, timeout, poll)
@@ -84,14 +84,14 @@ class Desk:
         recipe, tools = self.recipe, self.tools
         task = Task(
             carried(self.settings),
-            recipe_name(Parser(), recipe, tools),
+            build_recipe_name(Parser(), recipe, tools),
             recipe.pipeline,
             tools.space,
             self.local.dimensions,
             4,
         )
         return ModalRunner(
-            task, Parser(), share_of(recipe, tools, NothingKept()), calls
+            task, Parser(), create_remote_input(recipe, tools, NothingKept()), calls
         )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lrwr.core.model.errors import ExitCode
-from lrwr.core.retrieval.confidence import SIGNALS
+from lrwr.core.retrieval.confidence import SIGNAL_NAMES
 from tests.fakes.terminal import Terminal, check_refusal
 
 THINGS = (
@@ -89,7 +89,7 @@ def test_what_is_saved_is_used_until_it_is_reset(book: Terminal) -> None:
     (one,) = told["rankings"]
     assert (one["found"], one["unanswerable"], one["short_of"]) == (30, 14, "")
     assert one["fitted"]["found"]["value"] > 0.95
-    assert {term["signal"] for term in one["calibration"]["terms"]} <= set(SIGNALS)
+    assert {term["signal"] for term in one["calibration"]["terms"]} <= set(SIGNAL_NAMES)
     assert told["saved"] == str(kept(book))
 
     after = book.run("search", "Where is the anchor hidden?", "--json").json

@@ -7,35 +7,37 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from lrwr.cli.commands.eval_review import review
+from lrwr.cli.commands.eval_review import eval_review_command
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
 from lrwr.pipeline.evaluation.questions import (
-    Gold,
-    Kind,
-    Question,
-    read_questions,
-    written,
+    EvalQuestion,
+    GoldQuote,
+    QuestionKind,
+    parse_questions,
+    serialize_questions,
 )
 from tests.fakes.terminal import Terminal
 
 LIT = "Nell Tallow lit the lamp at dusk."
 QUESTIONS = (
-    Question(
+    EvalQuestion(
         "fact-aa",
         "Who lights it?",
-        (Gold("1.md", LIT),),
-        kind=Kind.FACT,
+        (GoldQuote("1.md", LIT),),
+        kind=QuestionKind.FACT,
         answer="Nell.",
         made="a name",
     ),
-    Question(
+    EvalQuestion(
         "fact-bb",
         "Who is late?",
-        (Gold("1.md", "Words that are gone."),),
-        kind=Kind.FACT,
+        (GoldQuote("1.md", "Words that are gone."),),
+        kind=QuestionKind.FACT,
         made="a name",
     ),
-    Question("unanswerable-cc", "Who swims?", (), kind=Kind.UNANSWERABLE, made="none"),
+    EvalQuestion(
+        "unanswerable-cc", "Who swims?", (), kind=QuestionKind.UNANSWERABLE, made="none"
+    ),
 )
 
 
@@ -53,7 +55,7 @@ def ingested(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def book(ingested: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(ingested)
-    kept(ingested).write_text(written(QUESTIONS), encoding="utf-8")
+    kept(ingested).write_text(serialize_questions(QUESTIONS), encoding="utf-8")
     kept(ingested).with_name("questions.jsonl.bak").unlink(missing_ok=True)
     return ingested
 
@@ -64,13 +66,13 @@ def kept(book: Path) -> Path:
 
 def run(*words: str) -> Result:
     app = typer.Typer()
-    app.command()(review)
+    app.command()(eval_review_command)
     return CliRunner().invoke(app, list(words), obj={})
 
 
-def read(book: Path) -> dict[str, Question]:
+def read(book: Path) -> dict[str, EvalQuestion]:
     text = kept(book).read_text(encoding="utf-8")
-    return {one.id: one for one in read_questions(text, "kept")}
+    return {one.id: one for one in parse_questions(text, "kept")}
 
 
 def test_without_a_terminal_they_are_listed_with_their_places(book: Path) -> None:
@@ -132,7 +134,7 @@ def test_options_that_do_not_fit_are_refused(book: Path, words: list[str]) -> No
 
 def test_a_file_of_their_own_may_be_named(book: Path, tmp_path: Path) -> None:
     own = tmp_path / "mine.jsonl"
-    own.write_text(written(QUESTIONS[:1]), encoding="utf-8")
+    own.write_text(serialize_questions(QUESTIONS[:1]), encoding="utf-8")
     before = kept(book).read_bytes()
     assert run("--questions", str(own), "--drop", "fact-aa").exit_code == 0
     assert '"dropped": true' in own.read_text(encoding="utf-8")
@@ -152,13 +154,13 @@ def test_on_a_terminal_they_come_one_by_one(
 ) -> None:
     from io import StringIO
 
-    from lrwr.cli.presenters.question_review import Review
+    from lrwr.cli.presenters.question_review import QuestionReview
     from lrwr.cli.runtime.output import Output
 
     typed = StringIO("x\nk\nd\nu\nd\ne\nWho can swim?\n\nk\n")
     monkeypatch.setattr("sys.stdin", typed)
     output = Output(stdout=StringIO(), stderr=StringIO(), env={})
-    Review(kept(book), {}, output).ask(every=False)
+    QuestionReview(kept(book), {}, output).ask(every=False)
     now = read(book)
     assert now["fact-aa"].made == "a name, kept"
     assert now["fact-bb"].dropped

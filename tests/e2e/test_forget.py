@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from qdrant_client import models
 
-from lrwr.app.maintenance.local_data import kept_here, take_away
+from lrwr.app.maintenance.local_data import delete_local_data, scan_local_data
 from lrwr.core.model.errors import ExitCode
 from lrwr.core.settings.library import Library
 from tests.fakes.qdrant_server import KEY, Asked, Json, QdrantServer
@@ -282,10 +282,10 @@ def test_killed_after_any_part_the_rest_goes_with_the_next_run(
     desk: Desk, server: Listing, parts: int
 ) -> None:
     library = Library(desk.book, desk.state)
-    kept = kept_here(library)
-    for _ in zip(range(parts), take_away(kept), strict=False):
+    kept = scan_local_data(library)
+    for _ in zip(range(parts), delete_local_data(kept), strict=False):
         pass
-    assert len(kept_here(library).parts) == max(0, len(kept.parts) - parts)
+    assert len(scan_local_data(library).parts) == max(0, len(kept.parts) - parts)
     assert desk.run("--yes").code == 0
     assert desk.kept() == []
     if parts < len(kept.parts):  # the records knew of the server

@@ -22,7 +22,7 @@ from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
 from lrwr.core.adapters.http.rate_limit import Pace
 from lrwr.core.adapters.judge.ragas import RagasJudge
 from lrwr.core.ports.answer_judge import Sample
-from lrwr.pipeline.evaluation.judgements import judged, summed_up
+from lrwr.pipeline.evaluation.judgements import judge_answer, summarize_panel_results
 from tests.fakes.model_server import KEY, MODEL, Asked, ModelServer, Refuse
 from tests.fakes.room import with_model
 from tests.fakes.terminal import Terminal
@@ -172,8 +172,8 @@ async def test_what_is_no_number_counts_as_failed_and_never_as_nothing(
     server: ModelServer,
 ) -> None:
     async with our_judge(server) as judge:
-        opinions = [await judged([judge], sample) for sample in SAMPLES]
-    faithful, *_ = summed_up(opinions)
+        opinions = [await judge_answer([judge], sample) for sample in SAMPLES]
+    faithful, *_ = summarize_panel_results(opinions)
     assert faithful.figure == "faithfulness"
     assert (faithful.answers, faithful.tries, faithful.failed) == (7, 21, 3)
     assert faithful.value is not None
@@ -191,8 +191,8 @@ async def test_a_judge_that_fails_half_the_time_is_not_believed(
 
     server.answering(half)
     async with our_judge(server) as judge:
-        opinions = [await judged([judge], sample) for sample in SAMPLES]
-    for standing in summed_up(opinions):
+        opinions = [await judge_answer([judge], sample) for sample in SAMPLES]
+    for standing in summarize_panel_results(opinions):
         assert standing.value is None
         assert standing.failed_share > 0.2
         assert standing.reasons

@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from lrwr.core.chat.extractive.answerer import quote_answer
-from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.chat.extractive.answerer import stream_extractive_answer
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.turns import (
     Citation,
     Cited,
@@ -36,7 +36,7 @@ class Said:
 
 async def answer(
     story: Stories,
-    question: Question | str,
+    question: TurnQuestion | str,
     plan: Plan,
     result: RetrievalResult,
     *,
@@ -44,11 +44,13 @@ async def answer(
 ) -> Said:
     """Answer from `result`, and see to it that words are cited before they are said."""
     if isinstance(question, str):
-        question = Question(question)
+        question = TurnQuestion(question)
     remarks: list[str] = []
     shelf = a_shelf(story.book, reranker)
     lines, cited, gaps = list[str](), list[Citation](), list[GapFlag]()
-    async for event in quote_answer(question, plan, result, shelf, remarks.append):
+    async for event in stream_extractive_answer(
+        question, plan, result, shelf, remarks.append
+    ):
         match event:
             case Token(text, speaker):
                 assert speaker is Speaker.AVATAR

@@ -7,22 +7,22 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.text import Span
 from lrwr.core.model.usage import Usage
-from lrwr.pipeline.evaluation.outcomes import Arm, Given, Piece
-from lrwr.pipeline.evaluation.plan import Plan
-from lrwr.pipeline.evaluation.questions import Gold, Question
-from lrwr.pipeline.evaluation.runner import Extra, Means, plan_of
+from lrwr.pipeline.evaluation.outcomes import Arm, ContextPiece, RetrievedContext
+from lrwr.pipeline.evaluation.plan import EvalPlan
+from lrwr.pipeline.evaluation.questions import EvalQuestion, GoldQuote
+from lrwr.pipeline.evaluation.runner import EvalMeasure, RunSetup, build_eval_plan
 
 
-def a_piece(text: str, start: int = 0, document: str = "1.md") -> Piece:
+def a_piece(text: str, start: int = 0, document: str = "1.md") -> ContextPiece:
     """Words of a document, a token each."""
     span = Span(start, start + len(text))
-    return Piece(DocumentId(document), span, text, len(text.split()))
+    return ContextPiece(DocumentId(document), span, text, len(text.split()))
 
 
-def asked(*ids: str) -> list[Question]:
+def asked(*ids: str) -> list[EvalQuestion]:
     """Questions that one file answers."""
-    gold = (Gold("1.md", "Nell lit the lamp."),)
-    return [Question(id_, f"What of {id_}?", gold) for id_ in ids]
+    gold = (GoldQuote("1.md", "Nell lit the lamp."),)
+    return [EvalQuestion(id_, f"What of {id_}?", gold) for id_ in ids]
 
 
 @dataclass(slots=True)
@@ -30,20 +30,20 @@ class SetArm:
     """Gives the same whatever is asked; fails for the questions in `broken`."""
 
     name: str
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[ContextPiece, ...] = ()
     broken: frozenset[str] = frozenset()
     recipe: str = "set"
     told: str = "Gives the same."
     before: Callable[[], None] = lambda: None
     asked: list[str] = field(default_factory=list)
 
-    async def give(self, question: Question) -> Given:
+    async def give(self, question: EvalQuestion) -> RetrievedContext:
         """Give it, and note the question."""
         self.before()
         self.asked.append(question.id)
         if question.id in self.broken:
             raise LrwrError(f"{self.name} cannot do {question.id}")
-        return Given(self.pieces, 0.5)
+        return RetrievedContext(self.pieces, 0.5)
 
 
 @dataclass(slots=True)
@@ -58,18 +58,18 @@ class SetMeasure:
     usage: Usage | None = None
     asked: list[tuple[str, str]] = field(default_factory=list)
 
-    def gives(self, question: Question, arm: str) -> Sequence[str]:
+    def gives(self, question: EvalQuestion, arm: str) -> Sequence[str]:
         """Name the figures."""
         del question, arm
         return (*self.found, *self.failed)
 
-    def foreseen(self, question: Question, arm: str) -> Sequence[tuple[Usage, str]]:
+    def foreseen(self, question: EvalQuestion, arm: str) -> Sequence[tuple[Usage, str]]:
         """Tell what is set."""
         del question, arm
         return [(self.usage, "a-model")] if self.usage else []
 
     async def figures(
-        self, question: Question, arm: Arm, given: Given
+        self, question: EvalQuestion, arm: Arm, given: RetrievedContext
     ) -> tuple[Mapping[str, float], Mapping[str, str]]:
         """Give them, and note the arm and the question."""
         del given
@@ -79,16 +79,18 @@ class SetMeasure:
         return self.found, self.failed
 
 
-def means_of(arms: Sequence[Arm], *measures: Extra, **changes: object) -> Means:
+def means_of(
+    arms: Sequence[Arm], *measures: EvalMeasure, **changes: object
+) -> RunSetup:
     """Means with these measures, or the simplest one."""
-    return Means(arms, measures or [SetMeasure()], **changes)  # type: ignore[arg-type]
+    return RunSetup(arms, measures or [SetMeasure()], **changes)  # type: ignore[arg-type]
 
 
 def a_plan(
-    means: Means, questions: Sequence[Question] = (), library: str = "book 1"
-) -> Plan:
+    means: RunSetup, questions: Sequence[EvalQuestion] = (), library: str = "book 1"
+) -> EvalPlan:
     """A plan of two questions, or of these."""
-    return plan_of(
+    return build_eval_plan(
         questions or asked("q1", "q2"),
         means,
         budgets=(500, 1000),

@@ -24,7 +24,7 @@ from lrwr.core.canon.decision import (
     SlipIntended,
     StoryOrderSet,
 )
-from lrwr.core.canon.model import Place
+from lrwr.core.canon.model import ManuscriptLocation
 from lrwr.core.canon.service import CanonService
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.settings.places import CANON_FILE
@@ -38,7 +38,7 @@ DOCUMENTS = [
 names = st.sampled_from(NAMES)
 documents = st.sampled_from(DOCUMENTS)
 places = st.builds(
-    Place,
+    ManuscriptLocation,
     documents,
     st.sampled_from(["", "ch2", "The Mill", 'Of "Water" = #1']),
     st.none() | st.integers(1, 9),

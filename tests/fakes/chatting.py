@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from lrwr.core.adapters.source.sentence_splitter import sentence_spans
-from lrwr.core.bible.projection import project
+from lrwr.core.bible.projection import project_bible
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.extractive.sentence_ranking import Shelf
+from lrwr.core.chat.extractive.sentence_ranking import PassageSource
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline, TextHash
 from lrwr.core.model.documents import DocumentId, DocumentType
@@ -65,7 +65,7 @@ def a_story() -> Stories:
 
 def a_bible(stories: Stories, horizon: Horizon | None = None) -> Bible:
     """Return what is known up to `horizon`, by the real projection."""
-    return project(stories.knowledge(), horizon)
+    return project_bible(stories.knowledge(), horizon)
 
 
 def passage(book: Book, path: str, words: str, score: float = 1.0) -> Passage:
@@ -158,6 +158,8 @@ class BookWords:
         return counts, len(self._told)
 
 
-def a_shelf(book: Book, reranker: Reranker | None = None) -> Shelf:
+def a_shelf(book: Book, reranker: Reranker | None = None) -> PassageSource:
     """Return what quoting is lent."""
-    return Shelf(book, BookWords(book), reranker, sentence_spans, Pipeline.AGENTIC)
+    return PassageSource(
+        book, BookWords(book), reranker, sentence_spans, Pipeline.AGENTIC
+    )

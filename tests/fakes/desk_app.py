@@ -12,10 +12,10 @@ from textual.widgets import Static
 import lrwr.tui
 from lrwr.core.model.text import Span
 from lrwr.core.model.turns import Citation
-from lrwr.core.retrieval.anchors import Anchored, Freshness, Place
-from lrwr.tui.queries.context import Surroundings, surrounded
-from lrwr.tui.themes import DARK, themes
-from lrwr.tui.widgets.split_view import Desk
+from lrwr.core.retrieval.anchors import AnchoredCitation, Freshness, QuoteLocation
+from lrwr.tui.queries.context import CitationContext, build_citation_context
+from lrwr.tui.themes import DARK, build_themes
+from lrwr.tui.widgets.split_view import SplitView
 
 WIDE = (120, 30)
 
@@ -40,31 +40,31 @@ class DeskApp(App[None]):
 
     def compose(self) -> ComposeResult:
         """Lay out the desk, and something else that can be looked at."""
-        yield Desk(42, look_up, {})
+        yield SplitView(42, look_up, {})
         yield Static("the end", markup=False)
 
     def on_mount(self) -> None:
         """Wear the room's own colours."""
-        for theme in themes():
+        for theme in build_themes():
             self.register_theme(theme)
         self.theme = self._wears
 
     @property
-    def desk(self) -> Desk:
+    def desk(self) -> SplitView:
         """The conversation and its passages."""
-        return self.query_one(Desk)
+        return self.query_one(SplitView)
 
 
-async def look_up(cited: Sequence[Citation]) -> list[Surroundings]:
+async def look_up(cited: Sequence[Citation]) -> list[CitationContext]:
     """Say of each passage that it is where it was, in `TEXT` if it stands there."""
-    return [surrounded(_found(one), TEXT, None) for one in cited]
+    return [build_citation_context(_found(one), TEXT, None) for one in cited]
 
 
-def _found(one: Citation) -> Anchored:
+def _found(one: Citation) -> AnchoredCitation:
     at = TEXT.find(one.text)
     span = Span(at, at + len(one.text)) if at >= 0 else Span(0, 0)
-    place = Place(one.document, span, one.lines, one.text)
-    return Anchored(one, Freshness.CURRENT, place, 1.0)
+    place = QuoteLocation(one.document, span, one.lines, one.text)
+    return AnchoredCitation(one, Freshness.CURRENT, place, 1.0)
 
 
 @asynccontextmanager

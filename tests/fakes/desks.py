@@ -16,13 +16,13 @@ from lrwr.core.ports.manuscript_source import DocumentParser, ManuscriptSource
 from lrwr.core.ports.record_store import Change
 from lrwr.core.ports.reranker import Reranker
 from lrwr.core.ports.vector_index import VectorIndex
-from lrwr.core.retrieval.confidence import SHIPPED, Calibrations
+from lrwr.core.retrieval.confidence import SHIPPED_CALIBRATIONS, CalibrationTable
 from lrwr.core.retrieval.service import PassageFinder
 from lrwr.core.retrieval.story_search import StorySearch
-from lrwr.pipeline.recipes import NaiveRecipe, Recipe, Tools
+from lrwr.pipeline.recipes import NaiveRecipe, Recipe, RecipeTools
 from lrwr.pipeline.report import IngestReport
 from lrwr.pipeline.service import DocumentProcessingService
-from lrwr.pipeline.speaker_attribution import StoryWeaver
+from lrwr.pipeline.speaker_attribution import StoryAttributor
 from tests.fakes.embedder import WordEmbedder, count_words
 from tests.fakes.libraries import Library, sqlite_library
 
@@ -60,7 +60,7 @@ class Desk:
             or FolderSource(self.folder, [self.folder / t for t in targets or "."]),
             parse=self.parse,
             recipe=self.recipe(size),
-            tools=Tools(
+            tools=RecipeTools(
                 count=count_words,
                 embedder=embedder or self.embedder,
                 known=self.library.knowledge.known_vectors,
@@ -81,7 +81,7 @@ class Desk:
         """How documents become knowledge."""
         return NaiveRecipe(size=size, overlap=size // 8)
 
-    def weaver(self) -> StoryWeaver | None:
+    def weaver(self) -> StoryAttributor | None:
         """What makes the cast, where there is one."""
         return None
 
@@ -132,7 +132,7 @@ class Desk:
         embedder: Embedder | None = None,
         candidates: int = 20,
         order: Sequence[str] = (),
-        calibrations: Calibrations = SHIPPED,
+        calibrations: CalibrationTable = SHIPPED_CALIBRATIONS,
     ) -> PassageFinder:
         """What finds passages in the library, by an exact scan."""
         lent = embedder or self.embedder

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
-from lrwr.pipeline.evaluation.runner import Means, Runner
+from lrwr.pipeline.evaluation.runner import EvalRunner, RunSetup
 from tests.fakes.arms import SetArm, a_plan, asked, means_of
 
 
@@ -28,7 +28,7 @@ class Fuse:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def two_arms(*, fuse: Fuse | None = None) -> Means:
+def two_arms(*, fuse: Fuse | None = None) -> RunSetup:
     """Two arms that differ; `fuse` burns at each of their searches."""
     arms = [SetArm("A"), SetArm("B", recipe="b")]
     for arm in arms:
@@ -36,10 +36,10 @@ def two_arms(*, fuse: Fuse | None = None) -> Means:
     return means_of(arms)
 
 
-async def evaluate(folder: Path, means: Means) -> None:
+async def evaluate(folder: Path, means: RunSetup) -> None:
     """Run three questions through."""
     plan = a_plan(means, asked("q1", "q2", "q3"))
-    runner = Runner(folder, plan, means, lambda: 1_800_000_000.0)
+    runner = EvalRunner(folder, plan, means, lambda: 1_800_000_000.0)
     async with aclosing(runner.run()) as events:
         async for _ in events:
             pass

@@ -6,15 +6,15 @@ from textual.content import Content
 from textual.visual import Padding
 from textual.widgets import Input, Static
 
-from lrwr.tui.screens.master_detail import Paired
-from lrwr.tui.screens.text_input import LineScreen
+from lrwr.tui.screens.master_detail import MasterDetailScreen
+from lrwr.tui.screens.text_input import TextInputScreen
 from lrwr.tui.widgets.listing import LineList, RowList
 from tests.fakes.room import Room
 
 
-def paired(room: Room) -> "Paired[object]":
+def paired(room: Room) -> "MasterDetailScreen[object]":
     """Return the list that is open."""
-    assert isinstance(room.app.screen, Paired), room.app.screen
+    assert isinstance(room.app.screen, MasterDetailScreen), room.app.screen
     return room.app.screen
 
 
@@ -48,7 +48,7 @@ def shown_note(room: Room) -> str:
 
 async def write_line(room: Room, text: str) -> None:
     """Write the line that is asked for."""
-    assert isinstance(room.app.screen, LineScreen), room.app.screen
+    assert isinstance(room.app.screen, TextInputScreen), room.app.screen
     room.app.screen.query_one(Input).value = text
     await room.press("enter")
 

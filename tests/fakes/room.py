@@ -9,13 +9,13 @@ from textual.events import Key, Paste
 from textual.pilot import Pilot
 
 from lrwr.app.workspace import RoomServices, open_room
-from lrwr.cli.runtime.crash_report import fault_of
+from lrwr.cli.runtime.crash_report import report_crash
 from lrwr.core.settings.loader import load_settings
 from lrwr.tui.app import WritingRoom
-from lrwr.tui.scope import Opening
-from lrwr.tui.screens.chat import RoomScreen
-from lrwr.tui.service_thread import Backstage
-from lrwr.tui.widgets.prompt import Prompt
+from lrwr.tui.scope import ChatOptions
+from lrwr.tui.screens.chat import ChatScreen
+from lrwr.tui.service_thread import ServiceThread
+from lrwr.tui.widgets.prompt import PromptInputArea
 from lrwr.tui.widgets.transcript import Transcript
 from tests.fakes.model_server import MODEL, ModelServer
 
@@ -33,15 +33,15 @@ class Room:
 
     pilot: Pilot[None]
     app: WritingRoom
-    stage: Backstage[RoomServices]
+    stage: ServiceThread[RoomServices]
 
     @property
-    def screen(self) -> RoomScreen:
+    def screen(self) -> ChatScreen:
         """The conversation's screen, whatever lies on top of it."""
         found = next(
-            one for one in self.app.screen_stack if isinstance(one, RoomScreen)
+            one for one in self.app.screen_stack if isinstance(one, ChatScreen)
         )
-        assert isinstance(found, RoomScreen)
+        assert isinstance(found, ChatScreen)
         return found
 
     @property
@@ -72,7 +72,7 @@ class Room:
 
     async def ask(self, text: str) -> None:
         """Paste a question, send it, and wait for the answer."""
-        self.screen.query_one(Prompt).post_message(Paste(text))
+        self.screen.query_one(PromptInputArea).post_message(Paste(text))
         await self.press("enter")
 
     async def settle(self) -> None:
@@ -105,7 +105,7 @@ async def a_room(
     folder: Path,
     *,
     size: tuple[int, int] = WIDE,
-    opening: Opening | None = None,
+    opening: ChatOptions | None = None,
     model: ModelServer | None = None,
     settled: bool = True,
     **env: str,
@@ -114,11 +114,11 @@ async def a_room(
     asked = with_model(model) if model is not None else {}
     variables = {"LRWR_EMBEDDING_MODEL": "off", **asked, **env}
     settings = load_settings(folder, variables, {}, user=folder / "nobody.toml")
-    async with Backstage(lambda: open_room(settings)) as stage:
-        app = WritingRoom(stage, settings, opening or Opening(), fault_of)
+    async with ServiceThread(lambda: open_room(settings)) as stage:
+        app = WritingRoom(stage, settings, opening or ChatOptions(), report_crash)
         async with app.run_test(size=size) as pilot:
             room = Room(pilot, app, stage)
-            room.screen.query_one(Prompt).cursor_blink = False  # for pictures
+            room.screen.query_one(PromptInputArea).cursor_blink = False  # for pictures
             if settled:
                 await room.settle()
             yield room

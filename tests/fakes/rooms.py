@@ -9,15 +9,15 @@ from pathlib import Path
 from lrwr.core.adapters.source.sentence_splitter import sentence_spans
 from lrwr.core.bible.service import BibleService
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.extractive.sentence_ranking import Shelf
-from lrwr.core.chat.generation.avatars import ModelAvatar, QuotingAvatar
+from lrwr.core.chat.extractive.sentence_ranking import PassageSource
+from lrwr.core.chat.generation.avatars import ExtractiveAvatar, ModelAvatar
 from lrwr.core.chat.nodes import Avatar
 from lrwr.core.chat.planning.model import ModelPlanner
 from lrwr.core.chat.planning.rules import plan_by_rules
-from lrwr.core.chat.service import Asking, AvatarSessionService
-from lrwr.core.chat.state import Question
-from lrwr.core.chat.turn_models import Voices, by_rules
-from lrwr.core.chat.usage import CountedChat
+from lrwr.core.chat.service import AvatarSessionService, TurnRequest
+from lrwr.core.chat.state import TurnQuestion
+from lrwr.core.chat.turn_models import TurnModels, plan_without_model
+from lrwr.core.chat.usage import MeteredChatModel
 from lrwr.core.model.turns import Plan, Turn, TurnDone, TurnEvent
 from lrwr.core.model.usage import Price, price
 from lrwr.core.ports.chat_model import ChatModel
@@ -48,31 +48,35 @@ async def a_read_book(place: Path) -> AsyncIterator[StoryDesk]:
         yield opened
 
 
-def shelf(desk: StoryDesk) -> Shelf:
+def shelf(desk: StoryDesk) -> PassageSource:
     """What quoting is lent."""
     library = desk.library
-    return Shelf(library.passages, library.words, None, sentence_spans, desk.pipeline)
+    return PassageSource(
+        library.passages, library.words, None, sentence_spans, desk.pipeline
+    )
 
 
-def counted(desk: StoryDesk, model: ChatModel) -> Voices:
+def counted(desk: StoryDesk, model: ChatModel) -> TurnModels:
     """A model's voices for one turn; the model plans in two calls and answers."""
-    chat = CountedChat(model)
+    chat = MeteredChatModel(model)
 
-    async def plan(question: Question, bible: Bible) -> Plan:
+    async def plan(question: TurnQuestion, bible: Bible) -> Plan:
         by_rule = plan_by_rules(question, bible)
         return await ModelPlanner(chat, 60.0).plan(question, bible, by_rule)
 
-    return Voices(plan, ModelAvatar(chat, shelf(desk)), chat.taken)
+    return TurnModels(plan, ModelAvatar(chat, shelf(desk)), chat.taken)
 
 
 def sessions(
     desk: StoryDesk,
     avatar: Avatar | None = None,
-    voices: Callable[[], Voices] | None = None,
+    voices: Callable[[], TurnModels] | None = None,
     web: WebSearch | None = None,
 ) -> AvatarSessionService:
     """The service over a desk; without a model unless `voices` say so."""
-    quoting = partial(Voices, by_rules, avatar or QuotingAvatar(shelf(desk)))
+    quoting = partial(
+        TurnModels, plan_without_model, avatar or ExtractiveAvatar(shelf(desk))
+    )
     ids = count(1)
     return AvatarSessionService(
         bible=BibleService(
@@ -96,7 +100,7 @@ def sessions(
     )
 
 
-async def whole(service: AvatarSessionService, asking: Asking) -> list[TurnEvent]:
+async def whole(service: AvatarSessionService, asking: TurnRequest) -> list[TurnEvent]:
     """Return all that happens in a turn."""
     async with aclosing(service.ask(asking)) as events:
         return [event async for event in events]

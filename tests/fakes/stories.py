@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.adapters.source.parser import Parser
-from lrwr.core.bible.projection import Knowledge
+from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.bible.service import BibleService
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.cast import Alias, Cast, Character, Cue, Gender, Quotation
@@ -18,7 +18,7 @@ from lrwr.core.model.text import Span
 from lrwr.core.ports.record_store import DocumentText, LibraryCounts
 from lrwr.core.ports.story_store import Appearance, FirstSeen, Known, Role, Said
 from lrwr.core.ports.thread_store import AskedGap
-from lrwr.core.retrieval.story import arrange
+from lrwr.core.retrieval.story import build_story_order
 
 
 class Book:
@@ -181,11 +181,11 @@ class Stories:
         self.known.append(made)
         return made
 
-    def knowledge(self, canon: Canon | None = None) -> Knowledge:
+    def knowledge(self, canon: Canon | None = None) -> StoryKnowledge:
         """Return all of it, for a projection."""
         canon = canon or Canon()
-        return Knowledge(
-            order=arrange(self.book.outline_list(), (), canon),
+        return StoryKnowledge(
+            order=build_story_order(self.book.outline_list(), (), canon),
             texts=self.book.texts(),
             cast=self.people,
             first_seen=tuple(self.seen),

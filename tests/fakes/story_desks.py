@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lrwr.core.adapters.analyst.rules import RulesAnalyst
 from lrwr.core.adapters.source.sentence_splitter import sentence_spans
-from lrwr.core.canon.decision import Change, Decision
+from lrwr.core.canon.decision import CanonChange, Decision
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.cast import Character
 from lrwr.core.model.chunks import Chunk, Pipeline
@@ -18,15 +18,15 @@ from lrwr.core.ports.analyst import Analyst
 from lrwr.core.ports.story_store import Appearance
 from lrwr.core.retrieval.story_search import StorySearch
 from lrwr.pipeline.agentic_recipe import AgenticRecipe
-from lrwr.pipeline.analysis import CloseReading
-from lrwr.pipeline.budget import Meter
-from lrwr.pipeline.speaker_attribution import StoryWeaver
-from lrwr.pipeline.stages.semantic_splitter import Limits
+from lrwr.pipeline.analysis import CachingAnalyst
+from lrwr.pipeline.budget import ModelBudget
+from lrwr.pipeline.speaker_attribution import StoryAttributor
+from lrwr.pipeline.stages.semantic_splitter import ChunkLimits
 from tests.fakes.canons import a_service
 from tests.fakes.desks import Desk
 from tests.fakes.libraries import sqlite_library
 
-SMALL = Limits(least=12, most=40, overlap=25)
+SMALL = ChunkLimits(least=12, most=40, overlap=25)
 
 
 def unpriced(usage: Usage) -> None:
@@ -41,11 +41,11 @@ class StoryDesk(Desk):
     ingestion: by `budget`, at the price that `price` says.
     """
 
-    limits: Limits = SMALL
+    limits: ChunkLimits = SMALL
     analyst: Analyst | None = None
     price: Callable[[Usage], float | None] = unpriced
     budget: float = 0.0
-    meters: list[Meter] = field(default_factory=list)
+    meters: list[ModelBudget] = field(default_factory=list)
 
     @property
     def pipeline(self) -> Pipeline:
@@ -62,17 +62,17 @@ class StoryDesk(Desk):
             reading=self.reading(),
         )
 
-    def reading(self) -> CloseReading | None:
+    def reading(self) -> CachingAnalyst | None:
         """Who reads beside the rules, with a meter of their own."""
         if self.analyst is None:
             return None
-        meter = Meter(price=self.price, budget=self.budget)
+        meter = ModelBudget(price=self.price, budget=self.budget)
         self.meters.append(meter)
-        return CloseReading(self.analyst, self.library.analysis, meter)
+        return CachingAnalyst(self.analyst, self.library.analysis, meter)
 
-    def weaver(self) -> StoryWeaver:
+    def weaver(self) -> StoryAttributor:
         """What makes the cast."""
-        return StoryWeaver(
+        return StoryAttributor(
             store=self.library.casts,
             passages=self.library.passages,
             patterns=(),
@@ -83,7 +83,7 @@ class StoryDesk(Desk):
         """What brings the story to bear on a search."""
         return StorySearch(self.library.story)
 
-    def decide(self, decision: Decision) -> Change:
+    def decide(self, decision: Decision) -> CanonChange:
         """Write a decision into the canon file."""
         return a_service(self.folder).decide(decision)
 

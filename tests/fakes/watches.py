@@ -11,12 +11,12 @@ from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.adapters.storage.sqlite.database import Database
 from lrwr.core.adapters.storage.sqlite.document_snapshots import SqliteHoldingStore
 from lrwr.core.ports.job_queue import JobQueue
-from lrwr.pipeline.recipes import Tools
+from lrwr.pipeline.recipes import RecipeTools
 from lrwr.pipeline.service import DocumentProcessingService
-from lrwr.pipeline.watch.debounce import Pace
-from lrwr.pipeline.watch.events import Cause, WatchEvent
-from lrwr.pipeline.watch.service import Readers, WatchService
-from lrwr.pipeline.watch.snapshot import Ledger
+from lrwr.pipeline.watch.debounce import WatchIntervals
+from lrwr.pipeline.watch.events import WatchCause, WatchEvent
+from lrwr.pipeline.watch.service import WatchDependencies, WatchService
+from lrwr.pipeline.watch.snapshot import SnapshotJobQueue
 from tests.fakes.desks import SIZE
 from tests.fakes.embedder import count_words
 from tests.fakes.folder_events import ScriptedEvents
@@ -24,7 +24,7 @@ from tests.fakes.story_desks import StoryDesk
 
 Event = TypeVar("Event")
 
-QUICK = Pace(debounce=0.001, sweep=3600)
+QUICK = WatchIntervals(debounce=0.001, sweep=3600)
 
 
 @dataclass(slots=True)
@@ -36,20 +36,22 @@ class Watched:
 
     desk: StoryDesk
     holdings: SqliteHoldingStore
-    pace: Pace = QUICK
+    pace: WatchIntervals = QUICK
     asking: str = "manual"
     calls: int = 0
     same: bool = True
     events: ScriptedEvents = field(default_factory=ScriptedEvents)
     said: "asyncio.Queue[WatchEvent]" = field(default_factory=asyncio.Queue)
     meanwhile: list[Callable[[], object]] = field(default_factory=list)
-    rounds: list[Cause] = field(default_factory=list)
+    rounds: list[WatchCause] = field(default_factory=list)
 
     def service(self) -> WatchService:
         """The watch."""
         return WatchService(
             events=self.events,
-            readers=Readers(self._reader, self._asks, self._ledger, lambda: self.same),
+            readers=WatchDependencies(
+                self._reader, self._asks, self._ledger, lambda: self.same
+            ),
             pace=self.pace,
             rest=self._rest,
             clock=time.monotonic,
@@ -65,7 +67,7 @@ class Watched:
         assert isinstance(event, kind), event
         return event
 
-    def _reader(self, cause: Cause, jobs: JobQueue) -> DocumentProcessingService:
+    def _reader(self, cause: WatchCause, jobs: JobQueue) -> DocumentProcessingService:
         self.rounds.append(cause)
         desk = self.desk
         recipe = desk.recipe(SIZE)
@@ -77,7 +79,7 @@ class Watched:
             source=FolderSource(desk.folder, [desk.folder]),
             parse=desk.parse,
             recipe=recipe,
-            tools=Tools(
+            tools=RecipeTools(
                 count_words, desk.embedder, desk.library.knowledge.known_vectors
             ),
             store=desk.library.knowledge,
@@ -85,15 +87,17 @@ class Watched:
             worker="watch",
             weaver=desk.weaver(),
             pause=desk.pause,
-            complete=cause is Cause.IDLE or desk.analyst is None,
+            complete=cause is WatchCause.IDLE or desk.analyst is None,
         )
 
-    def _asks(self, cause: Cause) -> bool:
-        return cause is Cause.IDLE or self.asking == "on-save"
+    def _asks(self, cause: WatchCause) -> bool:
+        return cause is WatchCause.IDLE or self.asking == "on-save"
 
-    def _ledger(self) -> Ledger:
+    def _ledger(self) -> SnapshotJobQueue:
         library = self.desk.library
-        return Ledger(library.queue, self.holdings, library.story, self.desk.pipeline)
+        return SnapshotJobQueue(
+            library.queue, self.holdings, library.story, self.desk.pipeline
+        )
 
     async def _rest(self, seconds: float) -> None:
         await asyncio.sleep(0)

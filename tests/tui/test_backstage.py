@@ -8,7 +8,7 @@ from contextlib import aclosing, asynccontextmanager
 import pytest
 
 from lrwr.core.model.errors import NotFound, StoreProblem
-from lrwr.tui.service_thread import Backstage, Lost
+from lrwr.tui.service_thread import CloseFailure, ServiceThread
 
 
 class Props:
@@ -57,7 +57,7 @@ class Props:
             self.log.append("counted")
 
 
-def opening(props: list[Props], *, failing: int = 0) -> Backstage[Props]:
+def opening(props: list[Props], *, failing: int = 0) -> ServiceThread[Props]:
     tries = 0
 
     @asynccontextmanager
@@ -70,7 +70,7 @@ def opening(props: list[Props], *, failing: int = 0) -> Backstage[Props]:
         yield props[-1]
         props[-1].log.append("closed")
 
-    return Backstage(open_props)
+    return ServiceThread(open_props)
 
 
 async def test_work_is_done_in_one_thread_that_is_not_the_screen_s() -> None:
@@ -188,7 +188,7 @@ class Shelf:
             raise self.error
 
 
-async def left_while_talking(error: Exception | None, keeps: str) -> list[Lost]:
+async def left_while_talking(error: Exception | None, keeps: str) -> list[CloseFailure]:
     shelf = Shelf(error)
 
     @asynccontextmanager
@@ -199,7 +199,7 @@ async def left_while_talking(error: Exception | None, keeps: str) -> list[Lost]:
         async for _ in stage.follow(lambda lent: lent.talk(), keeps=keeps):
             pass
 
-    async with Backstage(open_shelf, patience=0.05) as stage:
+    async with ServiceThread(open_shelf, patience=0.05) as stage:
         listening = asyncio.create_task(listen())
         await asyncio.to_thread(shelf.begun.wait)
     listening.cancel()
@@ -209,9 +209,13 @@ async def left_while_talking(error: Exception | None, keeps: str) -> list[Lost]:
 
 async def test_what_could_not_be_put_away_is_told_with_its_reason() -> None:
     full = StoreProblem("The disk is full")
-    assert await left_while_talking(full, "the answer") == [Lost("the answer", full)]
+    assert await left_while_talking(full, "the answer") == [
+        CloseFailure("the answer", full)
+    ]
     assert await left_while_talking(full, "") == []
 
 
 async def test_what_is_cut_off_for_want_of_time_is_told() -> None:
-    assert await left_while_talking(None, "the answer") == [Lost("the answer", None)]
+    assert await left_while_talking(None, "the answer") == [
+        CloseFailure("the answer", None)
+    ]

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.model.turns import Mode, ThreadId
-from lrwr.tui.scope import Opening
+from lrwr.tui.scope import ChatOptions
 from lrwr.tui.screens.characters import CharactersScreen
-from lrwr.tui.screens.chat import RoomScreen
+from lrwr.tui.screens.chat import ChatScreen
 from lrwr.tui.widgets.listing import RowList
 from tests.fakes.paired import (
     highlighted,
@@ -42,7 +42,7 @@ async def test_a_character_is_found_by_another_name_and_chosen(book: Path) -> No
         assert highlighted(room).startswith("Nell Tallow")
         assert "first seen" in "\n".join(shown_lines(room))
         await room.press("enter")
-        assert isinstance(room.app.screen, RoomScreen)
+        assert isinstance(room.app.screen, ChatScreen)
         assert room.screen.sitting.character == "Nell Tallow"
         assert room.screen.sitting.mode is Mode.ANALYTICAL
 
@@ -57,7 +57,7 @@ async def test_one_key_chooses_and_has_them_answer(book: Path) -> None:
 
 
 async def test_nobody_brings_the_analyst_back(book: Path) -> None:
-    opening = Opening(character="Mags", mode=Mode.IN_CHARACTER)
+    opening = ChatOptions(character="Mags", mode=Mode.IN_CHARACTER)
     async with a_room(book, opening=opening) as room:
         assert room.screen.sitting.speaker == "OchraMags"
         await room.press("f2")
@@ -72,7 +72,7 @@ async def test_escape_changes_nothing(book: Path) -> None:
         before = room.screen.sitting
         for key in ("f2", "f3"):
             await room.press(key, "down", "escape")
-            assert isinstance(room.app.screen, RoomScreen)
+            assert isinstance(room.app.screen, ChatScreen)
         assert room.screen.sitting == before
 
 
@@ -102,7 +102,7 @@ async def test_words_choose_at_once_and_a_wrong_name_offers_the_nearest(
 
 
 async def test_only_who_has_come_up_can_be_chosen(book: Path) -> None:
-    async with a_room(book, opening=Opening(as_of="ch1:s1")) as room:
+    async with a_room(book, opening=ChatOptions(as_of="ch1:s1")) as room:
         await room.press("f2")
         early = shown_rows(room)
         await room.press("escape")
@@ -139,7 +139,7 @@ async def test_a_place_is_understood_however_it_is_called(book: Path) -> None:
 
 
 async def test_who_is_not_known_yet_is_let_go_and_that_is_said(book: Path) -> None:
-    opening = Opening(character="Dorothea Pell", mode=Mode.IN_CHARACTER)
+    opening = ChatOptions(character="Dorothea Pell", mode=Mode.IN_CHARACTER)
     async with a_room(book, opening=opening) as room:
         await do(room, "horizon", "ch1")
         sitting = room.screen.sitting
@@ -219,7 +219,7 @@ async def test_where_nothing_was_read_the_list_says_what_to_do(unread: Path) -> 
 async def test_both_lists_look_as_they_should(
     book: Path, width: str, size: tuple[int, int], theme: str
 ) -> None:
-    opening = Opening(character="Nell", as_of="ch5")
+    opening = ChatOptions(character="Nell", as_of="ch5")
     async with a_room(
         book, size=size, opening=opening, LRWR_SCREEN_THEME=theme
     ) as room:

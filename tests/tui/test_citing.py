@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from textual.drivers.headless_driver import HeadlessDriver
 
-from lrwr.app.presenters.answers import without_links
+from lrwr.app.presenters.answers import strip_links
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.turns import Citation
 from lrwr.tui.screens.characters import CharactersScreen
@@ -125,14 +125,14 @@ async def test_a_file_that_is_gone_is_a_line(book: Path) -> None:
 async def test_a_docx_is_opened_by_the_system_with_a_word_where_to_look(
     book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from lrwr.tui.actions.citations import open_place
+    from lrwr.tui.actions.citations import open_document_at_line
 
     for name in ("open", "xdg-open"):
         _, noted = an_editor(tmp_path / "bin", name)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
     async with a_room(book) as room:
         document = DocumentId("chapters/04-six-strokes.docx")
-        await open_place(room.screen, document, 12)
+        await open_document_at_line(room.screen, document, 12)
         assert noted.read_text(encoding="utf-8").strip() == str(book / document)
         assert "Look for paragraph 12 of 04-six-strokes.docx" in notices(room)
 
@@ -150,7 +150,7 @@ async def test_the_answer_and_the_chosen_passage_can_be_copied(
         await room.press("ctrl+r")
         turn = room.transcript.last
         assert turn is not None
-        said = without_links(turn.output.response_text)
+        said = strip_links(turn.output.response_text)
         assert room.app.clipboard == said.strip()
 
 

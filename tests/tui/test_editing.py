@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.tui.input.editor import (
-    command_for,
-    editor_of,
-    may_not_arrive,
-    opener_for,
-    steers_a_shell,
+    build_editor_command,
+    build_opener_command,
+    explain_clipboard_failure,
+    find_editor,
+    is_shell_unsafe,
 )
 
 FILE = PurePosixPath("/book/ch 1.md")
@@ -39,7 +39,7 @@ def nowhere(name: str) -> str | None:
 def test_each_editor_is_told_the_line_in_its_own_way(
     editor: str, expected: list[str]
 ) -> None:
-    command = command_for(editor, FILE, 12, windows=False)
+    command = build_editor_command(editor, FILE, 12, windows=False)
     assert list(command.arguments) == expected
 
 
@@ -57,13 +57,13 @@ def test_each_editor_is_told_the_line_in_its_own_way(
 def test_an_editor_that_is_not_known_gets_the_terminal(
     editor: str, windowed: bool
 ) -> None:
-    assert command_for(editor, FILE, 1, windows=False).windowed is windowed
+    assert build_editor_command(editor, FILE, 1, windows=False).windowed is windowed
 
 
 def test_a_path_of_windows_keeps_its_backslashes() -> None:
     editor = r'"C:\Program Files\Microsoft VS Code\bin\code.cmd" --wait'
     file = PureWindowsPath(r"C:\book\ch1.md")
-    command = command_for(editor, file, 3, windows=True)
+    command = build_editor_command(editor, file, 3, windows=True)
     assert command.arguments == (
         r"C:\Program Files\Microsoft VS Code\bin\code.cmd",
         "--wait",
@@ -71,21 +71,21 @@ def test_a_path_of_windows_keeps_its_backslashes() -> None:
         r"C:\book\ch1.md:3",
     )
     assert command.windowed
-    assert not steers_a_shell(command, command.arguments[0])
+    assert not is_shell_unsafe(command, command.arguments[0])
 
 
 def test_a_batch_file_is_not_given_what_a_shell_would_read() -> None:
     file = PureWindowsPath(r"C:\book\a&calc.md")
-    command = command_for("code.cmd", file, 3, windows=True)
-    assert steers_a_shell(command, r"C:\bin\code.cmd")
-    assert not steers_a_shell(command, r"C:\bin\code.exe")
+    command = build_editor_command("code.cmd", file, 3, windows=True)
+    assert is_shell_unsafe(command, r"C:\bin\code.cmd")
+    assert not is_shell_unsafe(command, r"C:\bin\code.exe")
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0/")))
 def test_a_file_s_name_is_never_an_option(name: str) -> None:
     file = PurePosixPath("/book") / f"-{name}"
     for editor in ("vim", "hx", "code", "kate", "unheard-of"):
-        arguments = command_for(editor, file, 1, windows=False).arguments
+        arguments = build_editor_command(editor, file, 1, windows=False).arguments
         ours = {"--goto", "--line", "+1", "1", editor}
         (given_,) = set(arguments) - ours
         assert given_.startswith("/book/-")
@@ -93,27 +93,27 @@ def test_a_file_s_name_is_never_an_option(name: str) -> None:
 
 def test_a_name_that_is_not_whole_is_refused() -> None:
     with pytest.raises(ValueError, match="absolute"):
-        command_for("vim", PurePosixPath("-c quit"), 1, windows=False)
+        build_editor_command("vim", PurePosixPath("-c quit"), 1, windows=False)
 
 
 @pytest.mark.parametrize("editor", ["vim 'x", "", "   "])
 def test_what_cannot_be_read_is_refused(editor: str) -> None:
     with pytest.raises(ValueError, match=r"quotation|editor"):
-        command_for(editor, FILE, 1, windows=False)
+        build_editor_command(editor, FILE, 1, windows=False)
 
 
 def test_visual_goes_before_editor_and_both_before_what_is_usual() -> None:
     both = {"VISUAL": "code", "EDITOR": "vi"}
-    assert editor_of(both, "linux", nowhere) == "code"
-    assert editor_of({"VISUAL": " ", "EDITOR": "vi"}, "linux", nowhere) == "vi"
-    assert editor_of({}, "linux", str) == "nano"
-    assert editor_of({}, "linux", nowhere) == ""
-    assert editor_of({}, "win32", nowhere) == "notepad"
+    assert find_editor(both, "linux", nowhere) == "code"
+    assert find_editor({"VISUAL": " ", "EDITOR": "vi"}, "linux", nowhere) == "vi"
+    assert find_editor({}, "linux", str) == "nano"
+    assert find_editor({}, "linux", nowhere) == ""
+    assert find_editor({}, "win32", nowhere) == "notepad"
 
 
 def test_a_docx_is_opened_by_the_system() -> None:
-    assert opener_for(FILE, "linux").arguments == ("xdg-open", str(FILE))
-    assert opener_for(FILE, "darwin").arguments == ("open", str(FILE))
+    assert build_opener_command(FILE, "linux").arguments == ("xdg-open", str(FILE))
+    assert build_opener_command(FILE, "darwin").arguments == ("open", str(FILE))
 
 
 @pytest.mark.parametrize(
@@ -131,10 +131,12 @@ def test_a_docx_is_opened_by_the_system() -> None:
 def test_a_terminal_that_may_not_take_a_copy_is_named(
     env: dict[str, str], platform: str, doubt: str
 ) -> None:
-    told = may_not_arrive(env, platform)
+    told = explain_clipboard_failure(env, platform)
     assert doubt in told
     assert bool(told) is bool(doubt)
 
 
 def test_paths_are_those_of_this_machine() -> None:
-    assert command_for("vim", Path.cwd() / "a.md", 1, windows=False).arguments[2]
+    assert build_editor_command("vim", Path.cwd() / "a.md", 1, windows=False).arguments[
+        2
+    ]

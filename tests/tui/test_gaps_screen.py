@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.tui.scope import Opening
+from lrwr.tui.scope import ChatOptions
 from lrwr.tui.widgets.listing import RowList
 from tests.fakes.paired import (
     highlighted,
@@ -91,9 +91,9 @@ async def test_a_gap_that_is_put_off_goes_to_the_end_and_nothing_is_kept(
 
 async def test_what_was_decided_elsewhere_since_is_left_alone(book: Path) -> None:
     from lrwr.app.workspace import RoomServices
-    from lrwr.core.canon.decision import Change, NameConfirmed
+    from lrwr.core.canon.decision import CanonChange, NameConfirmed
 
-    async def confirm(lent: RoomServices) -> Change:
+    async def confirm(lent: RoomServices) -> CanonChange:
         return lent.canon.decide(NameConfirmed("Monday"))
 
     async with a_room(book) as room:
@@ -116,7 +116,7 @@ async def test_what_this_talk_came_upon_stands_first(book: Path) -> None:
 
 
 async def test_under_a_horizon_nothing_of_later_is_asked(book: Path) -> None:
-    async with a_room(book, opening=Opening(as_of="ch1")) as room:
+    async with a_room(book, opening=ChatOptions(as_of="ch1")) as room:
         assert await open_gaps(room) == []
         assert shown_lines(room) == ["No gap is open up to ch1."]
 

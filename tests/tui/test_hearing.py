@@ -1,7 +1,7 @@
 from textual._xterm_parser import XTermParser
 from textual.events import Key
 
-from lrwr.tui.input.keyboard import hear_alt_with_numbers
+from lrwr.tui.input.keyboard import enable_alt_number_keys
 
 
 def keys_of(sent: str) -> list[str]:
@@ -11,12 +11,12 @@ def keys_of(sent: str) -> list[str]:
 
 
 def test_alt_with_a_number_is_heard_as_older_and_newer_terminals_send_it() -> None:
-    hear_alt_with_numbers()
-    hear_alt_with_numbers()
+    enable_alt_number_keys()
+    enable_alt_number_keys()
     assert keys_of("\x1b1") == keys_of("\x1b[49;3u") == ["alt+1"]
     assert keys_of("\x1b9") == ["alt+9"]
 
 
 def test_a_sign_that_is_typed_stays_that_sign() -> None:
-    hear_alt_with_numbers()
+    enable_alt_number_keys()
     assert keys_of("£") == ["pound_sign"]

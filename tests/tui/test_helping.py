@@ -5,10 +5,15 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
-from lrwr.tui.actions.table import FIXED, PLACES, PROMPT, ROOM
-from lrwr.tui.screens.chat import RoomScreen
+from lrwr.tui.actions.table import (
+    FIXED_ACTIONS,
+    PLACE_ACTIONS,
+    PROMPT_ACTIONS,
+    ROOM_ACTIONS,
+)
+from lrwr.tui.screens.chat import ChatScreen
 from lrwr.tui.screens.help import NOTHING, HelpScreen
-from lrwr.tui.widgets.prompt import Prompt
+from lrwr.tui.widgets.prompt import PromptInputArea
 from tests.fakes.picture import check_picture
 from tests.fakes.room import NARROW, WIDE, Room, a_room
 
@@ -27,7 +32,7 @@ def told(screen: HelpScreen) -> str:
 async def test_every_action_is_there_with_its_key_and_its_name(book: Path) -> None:
     async with a_room(book, LRWR_SCREEN_KEYS="room.characters ctrl+o") as room:
         shown = told(await open_help(room))
-        for action in (*ROOM, *PROMPT, *FIXED, *PLACES):
+        for action in (*ROOM_ACTIONS, *PROMPT_ACTIONS, *FIXED_ACTIONS, *PLACE_ACTIONS):
             assert action.id in shown
             assert action.help in shown
         assert "Ctrl+O    /character [NAME]" in shown
@@ -55,9 +60,9 @@ async def test_it_closes_and_the_prompt_is_as_it_was(book: Path, key: str) -> No
         await room.type("half a question")
         await open_help(room)
         await room.press(key)
-        assert isinstance(room.app.screen, RoomScreen)
+        assert isinstance(room.app.screen, ChatScreen)
         await room.type("!")
-        assert room.screen.query_one(Prompt).text == "half a question!"
+        assert room.screen.query_one(PromptInputArea).text == "half a question!"
 
 
 async def test_arrows_scroll_it(book: Path) -> None:

@@ -3,13 +3,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.tui.input.history import History
+from lrwr.tui.input.history import PromptHistory
 
 ASKED = st.lists(st.text(min_size=1), max_size=8)
 
 
-def history(*asked: str) -> History:
-    found = History()
+def history(*asked: str) -> PromptHistory:
+    found = PromptHistory()
     found.load(asked)
     return found
 

@@ -9,8 +9,14 @@ from textual._xterm_parser import XTermParser
 from textual.binding import Binding
 from textual.events import Key
 
-from lrwr.tui.input.keyboard import hear_alt_enter
-from lrwr.tui.input.keymap import EVERY, keymap_of, keys_of, plain, shown
+from lrwr.tui.input.keyboard import enable_alt_enter_key
+from lrwr.tui.input.keymap import (
+    ALL_ACTIONS,
+    format_key,
+    normalize_key,
+    parse_keymap,
+    resolve_keys,
+)
 from lrwr.tui.screens.help import HelpScreen
 from tests.fakes.room import a_room
 
@@ -37,7 +43,7 @@ from tests.fakes.room import a_room
 def test_a_line_gives_an_action_other_keys(
     lines: list[str], keymap: dict[str, str]
 ) -> None:
-    assert keymap_of(lines) == (keymap, ())
+    assert parse_keymap(lines) == (keymap, ())
 
 
 @pytest.mark.parametrize(
@@ -66,18 +72,20 @@ def test_a_line_gives_an_action_other_keys(
 def test_a_line_that_makes_no_sense_is_told(
     lines: list[str], keymap: dict[str, str], told: str
 ) -> None:
-    found, (problem,) = keymap_of(lines)
+    found, (problem,) = parse_keymap(lines)
     assert found == keymap
     assert told in problem
 
 
-@given(st.lists(st.text() | st.sampled_from([f"{one.id} f2,x," for one in EVERY])))
+@given(
+    st.lists(st.text() | st.sampled_from([f"{one.id} f2,x," for one in ALL_ACTIONS]))
+)
 def test_no_line_takes_the_last_key_from_anything(lines: list[str]) -> None:
-    keymap, _ = keymap_of(lines)
+    keymap, _ = parse_keymap(lines)
     pressed = [
         (action.id.partition(".")[0], key)
-        for action in EVERY
-        for key in keys_of(action, keymap)
+        for action in ALL_ACTIONS
+        for key in resolve_keys(action, keymap)
     ]
     assert len(pressed) == len(set(pressed))
     for keys in keymap.values():
@@ -86,7 +94,7 @@ def test_no_line_takes_the_last_key_from_anything(lines: list[str]) -> None:
 
 @given(st.text())
 def test_a_key_has_one_name(key: str) -> None:
-    assert plain(plain(key)) == plain(key)
+    assert normalize_key(normalize_key(key)) == normalize_key(key)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +102,7 @@ def test_a_key_has_one_name(key: str) -> None:
     [("ctrl+o", "Ctrl+O"), ("f2", "F2"), ("alt+enter", "Alt+Enter"), ("?", "?")],
 )
 def test_a_key_is_shown_as_it_stands_on_the_board(key: str, read: str) -> None:
-    assert shown(key) == read
+    assert format_key(key) == read
 
 
 async def test_own_keys_do_it_and_the_former_ones_do_not(book: Path) -> None:
@@ -123,8 +131,8 @@ async def test_a_bad_line_is_told_and_the_room_opens_all_the_same(book: Path) ->
 
 @pytest.mark.parametrize("sent", ["\x1b\r", "\x1b\n", "\n", "\x1b[13;3u"])
 def test_alt_enter_is_heard_however_a_terminal_sends_it(sent: str) -> None:
-    hear_alt_enter()
-    (action,) = (one for one in EVERY if one.id == "prompt.newline")
+    enable_alt_enter_key()
+    (action,) = (one for one in ALL_ACTIONS if one.id == "prompt.newline")
     (event,) = XTermParser().feed(sent)
     assert isinstance(event, Key)
-    assert event.key in keys_of(action, {})
+    assert event.key in resolve_keys(action, {})

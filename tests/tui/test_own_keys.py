@@ -8,7 +8,7 @@ from textual.widgets import Input
 from lrwr.tui.screens.help import HelpScreen
 from lrwr.tui.screens.library import LibraryScreen
 from lrwr.tui.screens.settings import SettingsScreen
-from lrwr.tui.screens.text_input import LineScreen
+from lrwr.tui.screens.text_input import TextInputScreen
 from lrwr.tui.widgets.listing import LineList, RowList
 from lrwr.tui.widgets.sources import Sources
 from tests.fakes.paired import (
@@ -92,7 +92,7 @@ async def test_what_is_done_with_gaps(book: Path) -> None:
         await room.press("f6", "n")
         assert shown_note(room) == "Postponed: nothing is decided."
         await room.press("p")
-        assert isinstance(room.app.screen, LineScreen)
+        assert isinstance(room.app.screen, TextInputScreen)
         await room.press("escape")
 
 
@@ -109,7 +109,7 @@ async def test_what_is_done_with_a_line(book: Path) -> None:
     async with a_room(book, LRWR_SCREEN_KEYS=keys) as room:
         await a_talk(room, "r")
         await room.press("alt+q", "r")
-        assert isinstance(room.app.screen, LineScreen)
+        assert isinstance(room.app.screen, TextInputScreen)
         room.app.screen.query_one(Input).value = ""
         await room.hit(*"Tides", "ctrl+o")
         assert "is now called “Tides”" in shown_note(room)

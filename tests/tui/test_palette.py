@@ -5,7 +5,7 @@ from pathlib import Path
 from textual.command import CommandPalette
 from textual.widgets import OptionList
 
-from lrwr.tui.actions.table import ROOM
+from lrwr.tui.actions.table import ROOM_ACTIONS
 from lrwr.tui.screens.help import HelpScreen
 from lrwr.tui.widgets.sources import Sources
 from tests.fakes.room import Room, a_room
@@ -28,7 +28,7 @@ async def test_it_lists_all_that_can_be_done_with_keys_and_nothing_else(
 ) -> None:
     async with a_room(book) as room:
         shown = await found(room, "")
-        told = [one for one in ROOM if one.id != "room.palette"]
+        told = [one for one in ROOM_ACTIONS if one.id != "room.palette"]
         assert len(shown) == len(told) + 1
         assert shown[0].splitlines() == [
             "Help  F1  /help",

@@ -7,13 +7,13 @@ from textual.events import Paste
 from textual.widgets import Static
 
 from lrwr.app.presenters.answers import LONGEST
-from lrwr.tui.widgets.prompt import UNDER_WAY, Prompt
+from lrwr.tui.widgets.prompt import UNDER_WAY, PromptInputArea
 from tests.fakes.model_server import Hang, ModelServer
 from tests.fakes.room import NARROW, Room, a_room
 
 
-def prompt(room: Room) -> Prompt:
-    return room.screen.query_one(Prompt)
+def prompt(room: Room) -> PromptInputArea:
+    return room.screen.query_one(PromptInputArea)
 
 
 def told(room: Room) -> str:

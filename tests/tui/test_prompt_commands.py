@@ -5,18 +5,18 @@ from pathlib import Path
 from textual.widgets import Static
 
 from lrwr.core.model.turns import Mode
-from lrwr.tui.widgets.prompt import Prompt
+from lrwr.tui.widgets.prompt import PromptInputArea
 from lrwr.tui.widgets.sources import Sources
-from lrwr.tui.widgets.suggestions import Offers
+from lrwr.tui.widgets.suggestions import SuggestionList
 from tests.fakes.room import Room, a_room
 
 
-def prompt(room: Room) -> Prompt:
-    return room.screen.query_one(Prompt)
+def prompt(room: Room) -> PromptInputArea:
+    return room.screen.query_one(PromptInputArea)
 
 
 def offered(room: Room) -> list[str]:
-    found = room.screen.query_one(Offers)
+    found = room.screen.query_one(SuggestionList)
     shown = [str(one.prompt).split("  ")[0].strip() for one in found.options]
     return shown if found.display else []
 
@@ -89,7 +89,7 @@ async def test_a_click_takes_an_offer(book: Path) -> None:
     async with a_room(book) as room:
         await room.type("/si")
         await room.settle()
-        await room.pilot.click(Offers, offset=(3, 0))
+        await room.pilot.click(SuggestionList, offset=(3, 0))
         await room.settle()
         assert prompt(room).text == ""
         assert not room.screen.query_one(Sources).display
@@ -124,11 +124,13 @@ async def test_tab_goes_on_to_the_next_part_where_there_is_no_command(
 
 
 async def test_a_name_of_the_text_is_no_markup(book: Path) -> None:
-    from lrwr.tui.input.commands import Known
+    from lrwr.tui.input.commands import CompletionContext
 
     async with a_room(book) as room:
         await room.type("/character ")
         await room.settle()
-        prompt(room).known = Known(("[bold]x[/]", "\x1b[31mred", "e\u0301\u202e" * 300))
+        prompt(room).known = CompletionContext(
+            ("[bold]x[/]", "\x1b[31mred", "e\u0301\u202e" * 300)
+        )
         await room.pilot.pause()
         assert offered(room)[:2] == ["[bold]x[/]", "red"]

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.retrieval.story import natural_key
-from lrwr.tui.scope import Opening
-from lrwr.tui.screens.chat import RoomScreen
+from lrwr.tui.scope import ChatOptions
+from lrwr.tui.screens.chat import ChatScreen
 from lrwr.tui.widgets.listing import LineList, RowList
 from tests.fakes.paired import (
     highlighted,
@@ -69,7 +69,7 @@ async def test_enter_on_words_opens_their_place_in_the_editor(
         await room.press("left")
         assert paired(room).focused is paired(room).query_one(RowList)
         await room.press("escape")
-        assert isinstance(room.app.screen, RoomScreen)
+        assert isinstance(room.app.screen, ChatScreen)
 
 
 async def test_the_world_is_read_the_same_way(book: Path) -> None:
@@ -179,7 +179,7 @@ async def test_a_click_reads_of_somebody(book: Path) -> None:
 async def test_each_screen_looks_as_it_should(
     book: Path, width: str, size: tuple[int, int], theme: str
 ) -> None:
-    opening = Opening(as_of="ch5")
+    opening = ChatOptions(as_of="ch5")
     async with a_room(
         book, size=size, opening=opening, LRWR_SCREEN_THEME=theme
     ) as room:

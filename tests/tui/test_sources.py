@@ -9,8 +9,13 @@ from textual.widgets import Static
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Lines, Span
 from lrwr.core.model.turns import Citation, WebCitation
-from lrwr.tui.queries.context import AROUND, around, flowed, in_context
-from lrwr.tui.widgets.prompt import Prompt
+from lrwr.tui.queries.context import (
+    AROUND,
+    cut_surroundings,
+    join_wrapped_lines,
+    load_citation_contexts,
+)
+from lrwr.tui.widgets.prompt import PromptInputArea
 from lrwr.tui.widgets.source import SourceView
 from lrwr.tui.widgets.sources import APART, Sources
 from lrwr.tui.widgets.turn import TurnView
@@ -53,7 +58,7 @@ async def test_what_is_typed_beside_the_prompt_gets_there(book: Path) -> None:
         await room.ask(LEDGER)
         room.transcript.focus()
         await room.type("Who's Nell")
-        prompt = room.screen.query_one(Prompt)
+        prompt = room.screen.query_one(PromptInputArea)
         assert prompt.text == "Who's Nell"
         assert prompt.has_focus
 
@@ -64,7 +69,7 @@ async def test_escape_goes_back_to_the_prompt_where_nothing_is_under_way(
     async with a_room(book) as room:
         room.transcript.focus()
         await room.press("escape")
-        assert room.screen.query_one(Prompt).has_focus
+        assert room.screen.query_one(PromptInputArea).has_focus
 
 
 async def test_one_goes_through_the_passages_with_the_keys(book: Path) -> None:
@@ -130,7 +135,9 @@ async def test_what_became_of_a_passage_is_said(book: Path) -> None:
     terminal = Terminal(book, home=book.parent / "home", LRWR_EMBEDDING_MODEL="off")
     assert terminal.run("ingest", ".").code == 0
     async with a_room(book) as room:
-        found = await room.stage.do(lambda lent: in_context(lent, [edited, gone]))
+        found = await room.stage.do(
+            lambda lent: load_citation_contexts(lent, [edited, gone])
+        )
     assert [one.became for one in found] == [
         "edited since",
         "no longer in the text; it read:",
@@ -154,7 +161,9 @@ async def test_a_docx_is_told_by_its_paragraphs(book: Path) -> None:
             text.text[at : at + 60],
             4,
         )
-        (found,) = await room.stage.do(lambda lent: in_context(lent, [cited]))
+        (found,) = await room.stage.do(
+            lambda lent: load_citation_contexts(lent, [cited])
+        )
     assert f"paragraph {found.lines.first}" in found.place.replace("graphs", "graph")
     assert found.chapter.startswith("chapter 4 ")
 
@@ -216,7 +225,7 @@ async def test_a_number_that_is_clicked_shows_the_passage_of_its_own_turn() -> N
 def test_context_is_short_and_joins_the_words_it_surrounds(at: int) -> None:
     text = "\n\n".join(f"Paragraph {n}. " + "All is well. " * 12 for n in range(16))
     span = Span(at, min(len(text), at + 200))
-    before, after = around(text, span)
+    before, after = cut_surroundings(text, span)
     assert len(before) <= AROUND + 2 >= len(after)
     whole = before.removeprefix("… ") + text[at : span.end] + after.removesuffix(" …")
     assert whole in text
@@ -224,6 +233,6 @@ def test_context_is_short_and_joins_the_words_it_surrounds(at: int) -> None:
 
 def test_wrapped_lines_are_joined_and_those_of_verse_are_not() -> None:
     prose = "Nell Tallow had seen to it herself, with both hands, and then\nhad stood."
-    assert flowed(prose) == prose.replace("\n", " ")
+    assert join_wrapped_lines(prose) == prose.replace("\n", " ")
     for kept in ("Shut the gate,\nshut it late.", f"{'a' * 70}\n- one\n\nTwo"):
-        assert flowed(kept) == kept
+        assert join_wrapped_lines(kept) == kept

@@ -6,11 +6,11 @@ import pytest
 from textual.events import Paste
 
 from lrwr.core.model.turns import Mode
-from lrwr.tui.scope import Opening
-from lrwr.tui.screens.chat import RoomScreen
-from lrwr.tui.screens.text_input import LineScreen
+from lrwr.tui.scope import ChatOptions
+from lrwr.tui.screens.chat import ChatScreen
+from lrwr.tui.screens.text_input import TextInputScreen
 from lrwr.tui.widgets.listing import RowList
-from lrwr.tui.widgets.prompt import Prompt
+from lrwr.tui.widgets.prompt import PromptInputArea
 from lrwr.tui.widgets.sources import Sources
 from tests.fakes.model_server import Hang, ModelServer, Say
 from tests.fakes.paired import (
@@ -42,7 +42,7 @@ def titles(room: Room) -> list[str]:
 
 
 async def test_a_conversation_is_opened_where_it_left_off(book: Path) -> None:
-    opening = Opening(character="Nell", mode=Mode.IN_CHARACTER, as_of="ch3")
+    opening = ChatOptions(character="Nell", mode=Mode.IN_CHARACTER, as_of="ch3")
     async with a_room(book, opening=opening) as room:
         await two_talks(room)
         room.screen.action_do("mode", "analytical")
@@ -52,7 +52,7 @@ async def test_a_conversation_is_opened_where_it_left_off(book: Path) -> None:
         await room.press("down")
         assert any(LEDGER in line for line in shown_lines(room)[1:])
         await room.press("enter")
-        assert isinstance(room.app.screen, RoomScreen)
+        assert isinstance(room.app.screen, ChatScreen)
         sitting = room.screen.sitting
         assert (sitting.title, sitting.as_of) == (LEDGER, "ch3")
         assert sitting.speaker == "Nell"
@@ -83,7 +83,7 @@ async def test_a_title_is_changed_in_place(book: Path) -> None:
     async with a_room(book) as room:
         await room.ask(LEDGER)
         await room.press("f5", "r")
-        assert isinstance(room.app.screen, LineScreen)
+        assert isinstance(room.app.screen, TextInputScreen)
         await write_line(room, ODD)
         assert "is now called “[bold]x[/] red שלום e\u0301 🪔”" in shown_note(room)
         assert titles(room) == ["[bold]x[/] red שלום e\u0301 🪔"]
@@ -128,7 +128,7 @@ async def test_a_talk_is_written_out_beside_the_library(book: Path) -> None:
         assert shown_note(room) == f"Written to {file}"
         assert file.read_text(encoding="utf-8").startswith(f"# {LEDGER}")
         await room.press("e")
-        assert isinstance(room.app.screen, LineScreen)
+        assert isinstance(room.app.screen, TextInputScreen)
         await write_line(room, str(file))
         assert shown_note(room).endswith("is there already. Name another file.")
         await room.press("e")
@@ -159,7 +159,7 @@ async def test_this_talk_is_renamed_and_written_out_by_words(book: Path) -> None
 
 
 async def test_a_new_talk_keeps_whom_and_where(book: Path) -> None:
-    opening = Opening(character="Nell", as_of="ch3")
+    opening = ChatOptions(character="Nell", as_of="ch3")
     async with a_room(book, opening=opening) as room:
         await room.ask(LEDGER)
         first = room.screen.sitting.thread
@@ -179,7 +179,7 @@ async def test_an_answer_under_way_is_kept_where_it_was_asked(book: Path) -> Non
             await room.ask(LEDGER)
             first = room.screen.sitting.thread
             await room.press("ctrl+n")
-            room.screen.query_one(Prompt).post_message(Paste(FOG))
+            room.screen.query_one(PromptInputArea).post_message(Paste(FOG))
             await room.pilot.press("enter")
             while not any(FOG in "".join(one.texts) for one in server.chats):
                 await room.pilot.pause(0.02)

@@ -7,7 +7,7 @@ from textual.widgets import Static
 
 from lrwr.core.model.text import Span
 from lrwr.core.model.turns import Speaker, Turn
-from lrwr.tui.widgets.reply import Quoted, marked
+from lrwr.tui.widgets.reply import VerbatimReply, render_citation_marks
 from lrwr.tui.widgets.transcript import MOST, SHOWN
 from lrwr.tui.widgets.turn import TurnView
 from tests.fakes.conversations import a_turn, some_turns
@@ -164,7 +164,7 @@ async def test_a_stopped_answer_bears_a_mark_and_takes_no_more_words() -> None:
 def test_stretches_that_nothing_bears_out_are_underlined_where_they_are_shown() -> None:
     answer = "She \x1b[31mswims [1]. She reads [[Half House]] aloud."
     start = answer.index("She reads")
-    reply = Quoted(answer, [Span(start, len(answer))])
+    reply = VerbatimReply(answer, [Span(start, len(answer))])
     content = reply.content
     (doubted,) = [
         one for one in getattr(content, "spans", []) if "underline" in str(one.style)
@@ -173,7 +173,7 @@ def test_stretches_that_nothing_bears_out_are_underlined_where_they_are_shown() 
 
 
 def test_a_number_can_be_clicked_and_nothing_else_in_brackets() -> None:
-    content = marked("One [1], two [w2], [bold]three[/bold] [4000].")
+    content = render_citation_marks("One [1], two [w2], [bold]three[/bold] [4000].")
     assert content.plain == "One [1], two [w2], [bold]three[/bold] [4000]."
     clicked = [content.plain[one.start : one.end] for one in content.spans]
     assert clicked == ["[1]", "[w2]"]

@@ -8,8 +8,8 @@ from textual.events import Key
 from textual.widgets import Static
 
 from lrwr.core.model.turns import TurnState
-from lrwr.tui.scope import Opening
-from lrwr.tui.widgets.prompt import Prompt
+from lrwr.tui.scope import ChatOptions
+from lrwr.tui.widgets.prompt import PromptInputArea
 from lrwr.tui.widgets.source import SourceView
 from lrwr.tui.widgets.sources import Sources
 from lrwr.tui.widgets.status import StatusLine
@@ -45,7 +45,7 @@ async def test_questions_are_one_conversation_and_it_is_there_again(book: Path) 
         thread = room.screen.sitting.thread
         await room.ask("And who is Nell?")
         assert room.screen.sitting.thread == thread
-    async with a_room(book, opening=Opening(thread="1")) as room:
+    async with a_room(book, opening=ChatOptions(thread="1")) as room:
         assert room.screen.sitting.thread == thread
         asked = [view.question for view in room.transcript.views]
         assert asked == [LEDGER, "And who is Nell?"]
@@ -94,7 +94,7 @@ async def test_an_answer_that_is_stopped_is_marked_and_kept(
         server.answering(lambda a: Refuse(400) if a.shape else Say("Yes."))
         await room.ask("Again?")
         assert [view.question for view in room.transcript.views] == [LEDGER, "Again?"]
-    async with a_room(book, opening=Opening(thread="1")) as room:
+    async with a_room(book, opening=ChatOptions(thread="1")) as room:
         kept = [view.turn.state for view in room.transcript.views if view.turn]
         assert kept == [TurnState.STOPPED, TurnState.COMPLETE]
 
@@ -109,7 +109,7 @@ async def test_leaving_while_an_answer_comes_keeps_what_was_said(
         await room.pilot.press("enter")
         while not room.transcript.query(".reply"):
             await room.pilot.pause(0.01)
-    async with a_room(book, opening=Opening(thread="1")) as room:
+    async with a_room(book, opening=ChatOptions(thread="1")) as room:
         assert room.transcript.last is not None
         assert room.transcript.last.state is TurnState.STOPPED
 
@@ -125,7 +125,7 @@ async def test_a_model_that_fails_leaves_a_line_with_what_to_try(
 
 
 async def test_who_is_not_in_the_story_cannot_be_opened_with(book: Path) -> None:
-    async with a_room(book, opening=Opening(character="Nobody Known")) as room:
+    async with a_room(book, opening=ChatOptions(character="Nobody Known")) as room:
         (told,) = room.app._notifications
         assert "Nobody Known" in told.message
 
@@ -144,7 +144,7 @@ async def test_no_key_is_lost_while_words_stream(
         for letter in typed:
             room.app.post_message(Key("space" if letter == " " else letter, letter))
             await room.pilot.pause(0.001)
-        prompt = room.screen.query_one(Prompt)
+        prompt = room.screen.query_one(PromptInputArea)
         while len(prompt.text) < len(typed):
             await room.pilot.pause(0.01)
         assert prompt.text == typed

@@ -4,12 +4,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.tui.input.commands import Known, commands, offers
-from lrwr.tui.input.parser import Asked, Ordered, Unclear, as_typed, understood
+from lrwr.tui.input.commands import (
+    CompletionContext,
+    list_commands,
+    suggest_completions,
+)
+from lrwr.tui.input.parser import (
+    TypedCommand,
+    TypedQuestion,
+    UnclearInput,
+    escape_question,
+    parse_prompt_input,
+)
 
 NAMES = frozenset({"character", "asof", "threads", "quit"})
 
-PEOPLE = Known(
+PEOPLE = CompletionContext(
     ("Nell Tallow", "Nellie", "Mrs. Gannet"),
     (("ch1", "The Fog"), ("ch2", "Low Tide"), ("ch10", "Third Bell")),
 )
@@ -17,22 +27,26 @@ PEOPLE = Known(
 
 @given(st.text())
 def test_every_text_is_one_of_three_things(text: str) -> None:
-    assert isinstance(understood(text, NAMES), Asked | Ordered | Unclear)
+    assert isinstance(
+        parse_prompt_input(text, NAMES), TypedQuestion | TypedCommand | UnclearInput
+    )
 
 
 @given(st.text().map(str.strip).filter(bool))
 def test_every_question_can_be_asked_somehow(question: str) -> None:
-    assert understood(as_typed(question), NAMES) == Asked(question)
+    assert parse_prompt_input(escape_question(question), NAMES) == TypedQuestion(
+        question
+    )
 
 
 @given(st.text().filter(lambda text: not text.startswith("/")))
 def test_what_begins_otherwise_is_a_question(text: str) -> None:
-    assert understood(text, NAMES) == Asked(text.strip())
+    assert parse_prompt_input(text, NAMES) == TypedQuestion(text.strip())
 
 
 @given(st.text().map(str.strip).filter(lambda text: not text.startswith("/")))
 def test_a_second_slash_makes_a_question(text: str) -> None:
-    assert understood(f"//{text}", NAMES) == Asked(f"/{text}")
+    assert parse_prompt_input(f"//{text}", NAMES) == TypedQuestion(f"/{text}")
 
 
 @given(
@@ -41,8 +55,12 @@ def test_a_second_slash_makes_a_question(text: str) -> None:
     st.sampled_from([" ", "  ", "\n", " \t"]),
 )
 def test_a_command_is_told_from_its_words(name: str, words: str, gap: str) -> None:
-    assert understood(f"/{name}{gap}{words}", NAMES) == Ordered(name, words)
-    assert understood(f"/{name.upper()}{gap}{words}", NAMES) == Ordered(name, words)
+    assert parse_prompt_input(f"/{name}{gap}{words}", NAMES) == TypedCommand(
+        name, words
+    )
+    assert parse_prompt_input(f"/{name.upper()}{gap}{words}", NAMES) == TypedCommand(
+        name, words
+    )
 
 
 @pytest.mark.parametrize(
@@ -55,8 +73,8 @@ def test_a_command_is_told_from_its_words(name: str, words: str, gap: str) -> No
     ],
 )
 def test_what_is_no_command_is_told_in_a_line(text: str, said: str) -> None:
-    found = understood(text, NAMES)
-    assert isinstance(found, Unclear)
+    found = parse_prompt_input(text, NAMES)
+    assert isinstance(found, UnclearInput)
     assert found.why.startswith(said)
     assert "\n" not in found.why
 
@@ -84,10 +102,10 @@ def test_what_is_no_command_is_told_in_a_line(text: str, said: str) -> None:
     ],
 )
 def test_what_is_begun_is_offered_to_go_on(text: str, offered: list[str]) -> None:
-    assert [one.text for one in offers(text, PEOPLE)] == offered
+    assert [one.text for one in suggest_completions(text, PEOPLE)] == offered
 
 
 @given(st.text(), st.lists(st.text(), max_size=5))
 def test_an_offer_goes_on_as_a_command(text: str, names: list[str]) -> None:
-    for offer in offers(f"/{text}", Known(tuple(names))):
-        assert isinstance(understood(offer.text, commands()), Ordered)
+    for offer in suggest_completions(f"/{text}", CompletionContext(tuple(names))):
+        assert isinstance(parse_prompt_input(offer.text, list_commands()), TypedCommand)

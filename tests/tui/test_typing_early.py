@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from lrwr.app.workspace import RoomServices, open_room
-from lrwr.cli.runtime.crash_report import fault_of
+from lrwr.cli.runtime.crash_report import report_crash
 from lrwr.core.settings.loader import load_settings
 from lrwr.tui.app import WritingRoom
-from lrwr.tui.scope import Opening
-from lrwr.tui.service_thread import Backstage
-from lrwr.tui.widgets.prompt import Prompt
+from lrwr.tui.scope import ChatOptions
+from lrwr.tui.service_thread import ServiceThread
+from lrwr.tui.widgets.prompt import PromptInputArea
 from tests.fakes.room import WIDE, Room, a_room
 
 LEDGER = "Who keeps the ledger?"
@@ -22,7 +22,7 @@ NELL = "And who is Nell?"
 
 @asynccontextmanager
 async def a_room_that_waits(
-    folder: Path, opening: Opening | None = None
+    folder: Path, opening: ChatOptions | None = None
 ) -> AsyncIterator[tuple[Room, asyncio.Event]]:
     """A room that can be typed in, and opens its library when it is told to."""
     variables = {"LRWR_EMBEDDING_MODEL": "off"}
@@ -37,8 +37,8 @@ async def a_room_that_waits(
         async with open_room(settings) as lent:
             yield lent
 
-    async with Backstage(opened) as stage:
-        app = WritingRoom(stage, settings, opening or Opening(), fault_of)
+    async with ServiceThread(opened) as stage:
+        app = WritingRoom(stage, settings, opening or ChatOptions(), report_crash)
         async with app.run_test(size=WIDE) as pilot:
             yield Room(pilot, app, stage), may_open
 
@@ -64,7 +64,7 @@ async def test_a_question_asked_early_stands_below_the_conversation_that_was(
 ) -> None:
     async with a_room(book) as room:
         await room.ask(LEDGER)
-    async with a_room(book, opening=Opening(thread="1"), settled=False) as room:
+    async with a_room(book, opening=ChatOptions(thread="1"), settled=False) as room:
         await room.type(NELL)
         await room.press("enter")
         assert asked(room) == [LEDGER, NELL]
@@ -76,7 +76,7 @@ async def test_what_is_written_early_is_still_there_when_all_is_loaded(
     async with a_room(book, settled=False) as room:
         await room.type(LEDGER)
         await room.settle()
-        assert room.screen.query_one(Prompt).text == LEDGER
+        assert room.screen.query_one(PromptInputArea).text == LEDGER
 
 
 @pytest.mark.parametrize("keys", [("enter", "escape"), ("enter", "escape", "escape")])
@@ -119,7 +119,7 @@ async def test_a_question_asked_before_anything_is_read_outlives_the_reading(
 async def test_a_list_that_is_opened_early_outlives_a_watch_that_begins(
     book: Path,
 ) -> None:
-    async with a_room_that_waits(book, Opening(watch=True)) as (room, may_open):
+    async with a_room_that_waits(book, ChatOptions(watch=True)) as (room, may_open):
         await room.pilot.press("f2")
         may_open.set()
         await room.settle()

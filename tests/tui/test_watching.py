@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lrwr.tui.scope import Opening
+from lrwr.tui.scope import ChatOptions
 from lrwr.tui.widgets.status import StatusLine
 from tests.fakes.room import Room, a_room
 
@@ -15,7 +15,7 @@ async def until_index(room: Room, wanted: str) -> None:
 
 async def test_a_save_is_read_and_told(book: Path) -> None:
     chapter = sorted((book / "chapters").glob("*.md"))[0]
-    async with a_room(book, opening=Opening(watch=True)) as room:
+    async with a_room(book, opening=ChatOptions(watch=True)) as room:
         await until_index(room, "up to date")
         before = chapter.read_text()
         chapter.write_text(f"{before}\n\nCorin Vale's eyes were as grey as slate.\n")

@@ -8,7 +8,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from lrwr.core.model.turns import Citation, Speaker
-from lrwr.tui.widgets.markdown import Worded
+from lrwr.tui.widgets.markdown import MarkdownReply
 from tests.fakes.conversations import QUOTED, a_turn
 from tests.fakes.desk_app import DeskApp, a_desk, settle
 from tests.fakes.picture import check_picture
@@ -79,8 +79,8 @@ async def streamed(app: DeskApp, pilot: Pilot[None], cited: Citation) -> None:
     for letter in ANSWER:
         await view.write(letter, Speaker.AVATAR, called="", model="a-model")
         if letter in "|\n":
-            await view.query_one(Worded)._flush()
-    await view.query_one(Worded).finish()
+            await view.query_one(MarkdownReply)._flush()
+    await view.query_one(MarkdownReply).finish()
     await settle(app, pilot)
 
 

@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from lrwr.cli.main import app
-from lrwr.cli.presenters.passages import as_json
+from lrwr.cli.presenters.passages import passage_as_json
 from lrwr.core.model.errors import ExitCode
 from lrwr.core.settings.model import all_settings
 
@@ -112,7 +112,7 @@ def test_an_exit_code_means_the_same_wherever_it_is_told() -> None:
 
 def test_the_json_of_a_passage_is_told() -> None:
     shown = re.findall(r'^      "(\w+)": ', page("search.md"), re.M)
-    constants = as_json.__code__.co_consts
+    constants = passage_as_json.__code__.co_consts
     keys = next(one for one in constants if isinstance(one, tuple) and "chars" in one)
     assert tuple(shown) == keys
 

@@ -10,23 +10,30 @@ import pytest
 
 from lrwr.app.container import Services, open_services
 from lrwr.app.evaluation import (
-    Opened,
-    gathered,
+    ArmSet,
+    create_eval_lock,
+    get_column_weights,
+    load_eval_material,
     open_answerer,
     open_arms,
-    open_workshop,
-    running_lock,
-    weights_of,
+    open_eval_finders,
 )
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
 from lrwr.core.settings.loader import load_settings
 from lrwr.pipeline.evaluation.gold_spans import SpanMeasure
-from lrwr.pipeline.evaluation.paths import evaluations_folder
-from lrwr.pipeline.evaluation.questions import Gold, Question
-from lrwr.pipeline.evaluation.run_store import latest
-from lrwr.pipeline.evaluation.runner import Means, Runner, plan_of
-from lrwr.pipeline.evaluation.variants import LADDER, WHOLE, A, B, Columns, SearchArm
+from lrwr.pipeline.evaluation.paths import locate_evaluations_folder
+from lrwr.pipeline.evaluation.questions import EvalQuestion, GoldQuote
+from lrwr.pipeline.evaluation.run_store import load_latest_eval_run
+from lrwr.pipeline.evaluation.runner import EvalRunner, RunSetup, build_eval_plan
+from lrwr.pipeline.evaluation.variants import (
+    VARIANT_A,
+    VARIANT_B,
+    VARIANT_LADDER,
+    WHOLE_TEXT_NAME,
+    SearchArm,
+    SearchedColumns,
+)
 
 BOOK = {
     "chapters/1.md": "# One\n\nNell Tallow lit the lamp. “It smokes,” said Nell.\n",
@@ -36,16 +43,18 @@ BOOK = {
 }
 BOTH = (Pipeline.AGENTIC, Pipeline.NAIVE)
 QUESTIONS = [
-    Question("q1", "Who lit the lamp?", (Gold("chapters/1.md", "Nell Tallow lit"),)),
-    Question(
+    EvalQuestion(
+        "q1", "Who lit the lamp?", (GoldQuote("chapters/1.md", "Nell Tallow lit"),)
+    ),
+    EvalQuestion(
         "q2",
         "What happened to the lamp?",
-        (Gold("chapters/1.md", "“It smokes,”"),),
+        (GoldQuote("chapters/1.md", "“It smokes,”"),),
         as_of="ch1",
     ),
-    Question("q3", "Who sold the boat?", ()),
+    EvalQuestion("q3", "Who sold the boat?", ()),
 ]
-ALL = (A, B, *LADDER)
+ALL = (VARIANT_A, VARIANT_B, *VARIANT_LADDER)
 
 
 @pytest.fixture(autouse=True)
@@ -80,13 +89,13 @@ async def ingest(folder: Path, *pipelines: Pipeline, embedding: str = "off") -> 
                 await services.processing([folder]).process(lambda event: None)
 
 
-async def evaluated(services: Services, opened: Opened) -> None:
-    means = Means(opened.arms, [SpanMeasure(opened.shelf, (50, 500))])
-    plan = plan_of(
+async def evaluated(services: Services, opened: ArmSet) -> None:
+    means = RunSetup(opened.arms, [SpanMeasure(opened.shelf, (50, 500))])
+    plan = build_eval_plan(
         QUESTIONS, means, budgets=(50, 500), library=opened.library, lrwr="0"
     )
-    place = evaluations_folder(services.library)
-    async with aclosing(Runner(place, plan, means, lambda: 0.0).run()) as events:
+    place = locate_evaluations_folder(services.library)
+    async with aclosing(EvalRunner(place, plan, means, lambda: 0.0).run()) as events:
         async for _ in events:
             pass
 
@@ -95,17 +104,17 @@ async def test_both_pipelines_must_have_read_the_manuscript(folder: Path) -> Non
     await ingest(folder, Pipeline.AGENTIC)
     async with services_of(folder) as services:
         with pytest.raises(NotFound, match="Pipeline a has read nothing") as caught:
-            async with open_arms(services, (A, B), [500]):
+            async with open_arms(services, (VARIANT_A, VARIANT_B), [500]):
                 pass
         assert "lrwr ingest --pipeline a" in caught.value.hint
-        async with open_arms(services, (B,), [500], whole=False) as opened:
+        async with open_arms(services, (VARIANT_B,), [500], whole=False) as opened:
             assert [arm.name for arm in opened.arms] == ["B"]
 
 
 async def test_without_a_library_a_hint_says_what_to_do(folder: Path) -> None:
     async with services_of(folder) as services:
         with pytest.raises(NotFound) as caught:
-            async with open_arms(services, (A, B), [500]):
+            async with open_arms(services, (VARIANT_A, VARIANT_B), [500]):
                 pass
         assert "lrwr ingest" in caught.value.hint
         assert not (folder / ".lrwr").exists()
@@ -117,7 +126,7 @@ async def test_pipelines_that_read_another_text_are_not_compared(folder: Path) -
     await ingest(folder, Pipeline.AGENTIC)
     async with services_of(folder) as services:
         with pytest.raises(LrwrError, match="different states"):
-            async with open_arms(services, (A, B), [500]):
+            async with open_arms(services, (VARIANT_A, VARIANT_B), [500]):
                 pass
 
 
@@ -126,7 +135,7 @@ async def test_every_arm_keeps_the_horizon_and_finds_what_answers(folder: Path) 
     async with services_of(folder) as services:
         async with open_arms(services, ALL, [50, 500]) as opened:
             await evaluated(services, opened)
-        run = latest(evaluations_folder(services.library))
+        run = load_latest_eval_run(locate_evaluations_folder(services.library))
     assert run.complete
     assert {o.arm for o in run.outcomes} == {arm.name for arm in opened.arms}
     assert all(not outcome.failed for outcome in run.outcomes)
@@ -141,19 +150,21 @@ async def test_the_whole_text_is_there_where_it_fits_and_told_where_not(
 ) -> None:
     await ingest(folder, *BOTH)
     async with services_of(folder) as services:
-        async with open_arms(services, (A, B), [50, 5000]) as opened:
-            assert opened.arms[-1].name == WHOLE
-        async with open_arms(services, (A, B), [20]) as opened:
-            assert WHOLE not in {arm.name for arm in opened.arms}
-            assert any(WHOLE in one and "tokens" in one for one in opened.remarks)
+        async with open_arms(services, (VARIANT_A, VARIANT_B), [50, 5000]) as opened:
+            assert opened.arms[-1].name == WHOLE_TEXT_NAME
+        async with open_arms(services, (VARIANT_A, VARIANT_B), [20]) as opened:
+            assert WHOLE_TEXT_NAME not in {arm.name for arm in opened.arms}
+            assert any(
+                WHOLE_TEXT_NAME in one and "tokens" in one for one in opened.remarks
+            )
 
 
 async def test_arm_b_is_what_a_search_gives(folder: Path) -> None:
     await ingest(folder, *BOTH)
     async with services_of(folder) as services:
-        async with open_arms(services, (B,), [500]) as opened:
+        async with open_arms(services, (VARIANT_B,), [500]) as opened:
             given = await opened.arms[0].give(QUESTIONS[0])
-        found = await services.finder().find(B.request(QUESTIONS[0].text, 20))
+        found = await services.finder().find(VARIANT_B.request(QUESTIONS[0].text, 20))
     wanted = [passage.chunk.span for passage in found.passages]
     assert [piece.span for piece in given.pieces] == wanted
 
@@ -183,7 +194,7 @@ async def test_a_state_of_the_library_is_told_from_others(folder: Path) -> None:
     async def state() -> tuple[str, str]:
         async with (
             services_of(folder) as services,
-            open_arms(services, (B,), [500]) as opened,
+            open_arms(services, (VARIANT_B,), [500]) as opened,
         ):
             return opened.library, opened.arms[0].recipe
 
@@ -195,7 +206,7 @@ async def test_a_state_of_the_library_is_told_from_others(folder: Path) -> None:
     await ingest(copied, Pipeline.AGENTIC)
     async with (
         services_of(copied) as services,
-        open_arms(services, (B,), [500]) as opened,
+        open_arms(services, (VARIANT_B,), [500]) as opened,
     ):
         assert (opened.library, opened.arms[0].recipe) == first
     (folder / "chapters/3.md").write_text("# Three\n\nNo more.\n", encoding="utf-8")
@@ -240,14 +251,17 @@ async def test_what_questions_are_made_from_is_the_whole_manuscript(
 ) -> None:
     await ingest(folder, Pipeline.AGENTIC)
     async with services_of(folder) as services:
-        material = await gathered(services)
+        material = await load_eval_material(services)
     assert set(material.texts) == set(BOOK)
 
 
 async def test_only_one_evaluation_holds_the_lock(folder: Path) -> None:
     await ingest(folder, Pipeline.AGENTIC)
     async with services_of(folder) as services:
-        one, other = running_lock(services.library), running_lock(services.library)
+        one, other = (
+            create_eval_lock(services.library),
+            create_eval_lock(services.library),
+        )
         assert one.acquire()
         assert not other.acquire()
         one.release()
@@ -257,8 +271,8 @@ async def test_only_one_evaluation_holds_the_lock(folder: Path) -> None:
 
 async def test_a_workshop_of_one_pipeline_searches_as_a_step_says(folder: Path) -> None:
     await ingest(folder, Pipeline.AGENTIC)
-    step = replace(B, columns=Columns.TEXT, names=False, boosts=False)
-    async with services_of(folder) as services, open_workshop(services) as workshop:
+    step = replace(VARIANT_B, columns=SearchedColumns.TEXT, names=False, boosts=False)
+    async with services_of(folder) as services, open_eval_finders(services) as workshop:
         finder = workshop.finder(step)
         found = await finder.find(step.request("Who broke the lamp?", 1))
     assert "Corin Vale broke" in found.passages[0].chunk.text
@@ -266,12 +280,17 @@ async def test_a_workshop_of_one_pipeline_searches_as_a_step_says(folder: Path) 
 
 
 @pytest.mark.parametrize(
-    ("columns", "kept"), [(Columns.TEXT, 1), (Columns.HEADINGS, 3), (Columns.ALL, 4)]
+    ("columns", "kept"),
+    [
+        (SearchedColumns.TEXT, 1),
+        (SearchedColumns.HEADINGS, 3),
+        (SearchedColumns.ALL, 4),
+    ],
 )
 def test_columns_that_a_step_does_not_search_count_nothing(
-    columns: Columns, kept: int
+    columns: SearchedColumns, kept: int
 ) -> None:
-    weights = weights_of(replace(B, columns=columns))[Pipeline.AGENTIC]
+    weights = get_column_weights(replace(VARIANT_B, columns=columns))[Pipeline.AGENTIC]
     assert len(weights) == 4
     assert all(weights[:kept])
     assert not any(weights[kept:])

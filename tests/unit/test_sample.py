@@ -11,7 +11,7 @@ import pytest
 from lrwr.core.adapters.source.parser import parse_document
 from lrwr.core.model.documents import Document, DocumentId, DocumentType
 from lrwr.core.model.story import DocumentOutline
-from lrwr.core.retrieval.story import StoryOrder, arrange, parse_horizon
+from lrwr.core.retrieval.story import StoryOrder, build_story_order, parse_horizon
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ROOT = EXAMPLES / "marsh-lantern"
@@ -54,7 +54,7 @@ def quotes_in(value: object) -> Iterator[Quote]:
 
 def order() -> StoryOrder:
     documents = [parsed(file) for file in FILES]
-    return arrange(
+    return build_story_order(
         [
             DocumentOutline(d.id, d.type, d.title, d.words, d.order, d.chapters)
             for d in documents

@@ -18,16 +18,16 @@ from lrwr.pipeline.evaluation import paths as evaluation
 FORMAT = 1
 MANIFEST = "manifest.json"
 DATABASE = "library.db"
-MEMORY = "library.json"
-FITTED = calibration_store.NAME
+LIBRARY_JSON = "library.json"
+CALIBRATION_JSON = calibration_store.CALIBRATION_FILE_NAME
 QUESTIONS = evaluation.QUESTIONS
 SETTINGS = "lrwr.toml"
 DECISIONS = CANON_FILE
 
 LONGEST: Mapping[str, int] = {
     DATABASE: 64 * 1024**3,
-    MEMORY: 4 * 1024**2,
-    FITTED: 4 * 1024**2,
+    LIBRARY_JSON: 4 * 1024**2,
+    CALIBRATION_JSON: 4 * 1024**2,
     QUESTIONS: 64 * 1024**2,
     SETTINGS: 4 * 1024**2,
     DECISIONS: 64 * 1024**2,
@@ -43,7 +43,7 @@ _PLAIN = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class ArchiveEntry:
     """One file of an archive: its length in bytes, and its hash."""
 
     size: int
@@ -51,28 +51,30 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class BackupManifest:
     """What an archive says of itself; `made` is a moment as ISO 8601 writes it."""
 
     lrwr: str
     schema: int
     made: str
-    files: Mapping[str, Kept]
+    files: Mapping[str, ArchiveEntry]
 
 
-def pack(target: BinaryIO, files: Mapping[str, Path], about: Manifest) -> Manifest:
+def pack_archive(
+    target: BinaryIO, files: Mapping[str, Path], about: BackupManifest
+) -> BackupManifest:
     """Write `files` and their manifest as a zip; return the manifest with the hashes."""
-    kept: dict[str, Kept] = {}
+    kept: dict[str, ArchiveEntry] = {}
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, path in files.items():
             kept[name] = _pack_one(archive, name, path)
-        manifest = Manifest(about.lrwr, about.schema, about.made, kept)
+        manifest = BackupManifest(about.lrwr, about.schema, about.made, kept)
         said = {"format": FORMAT, **asdict(manifest)}
         archive.writestr(MANIFEST, json.dumps(said, indent=2) + "\n")
     return manifest
 
 
-def unpack(source: Path, folder: Path) -> Manifest:
+def unpack_archive(source: Path, folder: Path) -> BackupManifest:
     """Check the archive `source` and write its files into `folder`, under their names.
 
     Only names that lrwr knows are accepted, so nothing can land outside `folder`.
@@ -91,12 +93,14 @@ def unpack(source: Path, folder: Path) -> Manifest:
     except FileNotFoundError as error:
         raise NotFound(f"There is no file {source}", hint="Check the path.") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        raise refused(source, str(error)) from error
-    except _Unfit as error:
-        raise refused(source, str(error)) from error
+        raise bad_archive_error(source, str(error)) from error
+    except _BadArchive as error:
+        raise bad_archive_error(source, str(error)) from error
     except OSError as error:
         if error.errno == errno.EINVAL:  # what no file can be asked for
-            raise refused(source, "an offset leads out of the file.") from error
+            raise bad_archive_error(
+                source, "an offset leads out of the file."
+            ) from error
         raise StoreProblem(
             f"The backup cannot be unpacked: {error.strerror}.",
             hint="Check the disk's free space and your rights there.",
@@ -104,7 +108,7 @@ def unpack(source: Path, folder: Path) -> Manifest:
     return manifest
 
 
-def refused(source: Path, why: str) -> UnreadableDocument:
+def bad_archive_error(source: Path, why: str) -> UnreadableDocument:
     """Return the refusal of an archive, and why."""
     return UnreadableDocument(
         f"{source} is not a backup that can be trusted: {why}",
@@ -112,71 +116,73 @@ def refused(source: Path, why: str) -> UnreadableDocument:
     )
 
 
-class _Unfit(Exception):
+class _BadArchive(Exception):
     """Something in an archive is not as it should be."""
 
 
-def _pack_one(archive: zipfile.ZipFile, name: str, path: Path) -> Kept:
+def _pack_one(archive: zipfile.ZipFile, name: str, path: Path) -> ArchiveEntry:
     digest, size = sha256(), 0
     with path.open("rb") as file, archive.open(name, "w", force_zip64=True) as entry:
         while part := file.read(_PART):
             digest.update(part)
             size += len(part)
             entry.write(part)
-    return Kept(size, digest.hexdigest())
+    return ArchiveEntry(size, digest.hexdigest())
 
 
-def _checked_manifest(archive: zipfile.ZipFile) -> Manifest:
+def _checked_manifest(archive: zipfile.ZipFile) -> BackupManifest:
     names = [entry.filename for entry in archive.infolist()]
     if MANIFEST not in names:
-        raise _Unfit("it has no manifest.")
+        raise _BadArchive("it has no manifest.")
     entry = archive.getinfo(MANIFEST)
     if entry.file_size > _MANIFEST_BYTES:
-        raise _Unfit("its manifest is too long.")
+        raise _BadArchive("its manifest is too long.")
     with archive.open(entry) as file:
         manifest = _manifest(file.read(_MANIFEST_BYTES))
     if sorted(names) != sorted([MANIFEST, *manifest.files]):
-        raise _Unfit("it holds other files than its manifest says.")
+        raise _BadArchive("it holds other files than its manifest says.")
     if DATABASE not in manifest.files or manifest.files.keys() - LONGEST.keys():
-        raise _Unfit("it holds other files than a library's.")
+        raise _BadArchive("it holds other files than a library's.")
     for name, kept in manifest.files.items():
         _check_entry(archive.getinfo(name), kept)
     return manifest
 
 
-def _manifest(content: bytes) -> Manifest:
+def _manifest(content: bytes) -> BackupManifest:
     try:
         said = json.loads(content)
         if said["format"] != FORMAT:
-            raise _Unfit("a newer lrwr made it; upgrade lrwr.")
+            raise _BadArchive("a newer lrwr made it; upgrade lrwr.")
         files = {
-            str(name): Kept(int(kept["size"]), str(kept["sha256"]))
+            str(name): ArchiveEntry(int(kept["size"]), str(kept["sha256"]))
             for name, kept in said["files"].items()
         }
-        return Manifest(
+        return BackupManifest(
             str(said["lrwr"]), int(said["schema"]), str(said["made"]), files
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise _Unfit("its manifest cannot be read.") from error
+        raise _BadArchive("its manifest cannot be read.") from error
 
 
-def _check_entry(entry: zipfile.ZipInfo, kept: Kept) -> None:
+def _check_entry(entry: zipfile.ZipInfo, kept: ArchiveEntry) -> None:
     encrypted = entry.flag_bits & 1
     if encrypted or entry.compress_type not in _PLAIN:
-        raise _Unfit(f"{entry.filename} is encrypted or packed in a strange way.")
+        raise _BadArchive(f"{entry.filename} is encrypted or packed in a strange way.")
     dense = entry.file_size > _DENSEST * (entry.compress_size + 4096)
     if entry.file_size != kept.size or kept.size > LONGEST[entry.filename] or dense:
-        raise _Unfit(f"{entry.filename} does not have the length that it should.")
+        raise _BadArchive(f"{entry.filename} does not have the length that it should.")
 
 
-def _unpack_one(archive: zipfile.ZipFile, name: str, kept: Kept, target: Path) -> None:
+def _unpack_one(
+    archive: zipfile.ZipFile, name: str, kept: ArchiveEntry, target: Path
+) -> None:
     digest, size = sha256(), 0
     with archive.open(name) as entry, target.open("xb") as file:
         while part := entry.read(_PART):
             size += len(part)
             if size > kept.size:
-                raise _Unfit(f"{name} is longer than it says.")
+                raise _BadArchive(f"{name} is longer than it says.")
             digest.update(part)
             file.write(part)
     if digest.hexdigest() != kept.sha256:
-        raise _Unfit(f"{name} is not what it was when the backup was made.")
+        raise _BadArchive(f"{name} is not what it was when the backup was made.")

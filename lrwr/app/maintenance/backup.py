@@ -8,20 +8,20 @@ from pathlib import Path
 
 from lrwr import __version__
 from lrwr.app.maintenance.archive import (
+    CALIBRATION_JSON,
     DATABASE,
     DECISIONS,
-    FITTED,
-    MEMORY,
+    LIBRARY_JSON,
     QUESTIONS,
     SETTINGS,
-    Manifest,
-    pack,
+    BackupManifest,
+    pack_archive,
 )
 from lrwr.core.adapters.storage.sqlite.maintenance import copy, examine
 from lrwr.core.model.errors import NotFound, StoreProblem
-from lrwr.core.retrieval.calibration_store import kept_file
+from lrwr.core.retrieval.calibration_store import get_calibration_path
 from lrwr.core.settings.library import Library
-from lrwr.pipeline.evaluation.paths import questions_file
+from lrwr.pipeline.evaluation.paths import locate_questions_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class BackupReport:
 
     file: Path
     size: int
-    manifest: Manifest
+    manifest: BackupManifest
 
 
 def backup_library(
@@ -86,8 +86,8 @@ def _backup(library: Library, target: Path, made: Path, now: float) -> BackupRep
     moment = datetime.fromtimestamp(now).astimezone().isoformat(timespec="seconds")
     packed = made / "backup.zip"
     with packed.open("xb") as file:
-        about = Manifest(__version__, facts.schema, moment, {})
-        manifest = pack(file, files, about)
+        about = BackupManifest(__version__, facts.schema, moment, {})
+        manifest = pack_archive(file, files, about)
         file.flush()
         os.fsync(file.fileno())
     packed.rename(target)
@@ -98,9 +98,9 @@ def _writers_files(library: Library) -> dict[str, Path]:
     """Return what is there beside the database; a link that leads away is left out."""
     root, state = library.root, library.state_dir
     places = {
-        MEMORY: (library.memory, state),
-        FITTED: (kept_file(library), state),
-        QUESTIONS: (questions_file(library), state),
+        LIBRARY_JSON: (library.memory, state),
+        CALIBRATION_JSON: (get_calibration_path(library), state),
+        QUESTIONS: (locate_questions_file(library), state),
         SETTINGS: (root / SETTINGS, root),
         DECISIONS: (root / DECISIONS, root),
     }

@@ -11,25 +11,25 @@ from functools import partial
 from pathlib import Path
 
 from lrwr.app.egress import Keyring
-from lrwr.app.maintenance.checks.supabase import why_not_asked
-from lrwr.app.maintenance.finding import counted, sentence
+from lrwr.app.maintenance.checks.supabase import find_project_refusal
+from lrwr.app.maintenance.finding import end_with_full_stop, pluralize
 from lrwr.app.maintenance.local_data import (
     UNFINISHED,
-    KeptHere,
-    check_nobody_uses,
+    LocalData,
+    check_not_in_use,
+    delete_empty_state_folder,
+    delete_local_data,
     is_made_by_lrwr,
-    kept_here,
-    leave_folder,
-    take_away,
+    scan_local_data,
 )
 from lrwr.app.maintenance.remote_data import (
-    Known,
-    Left,
-    Removed,
-    keep_unfinished,
-    known_elsewhere,
+    DeletionFailure,
+    RemoteDeletion,
+    RemoteIdentifiers,
+    collect_remote_identifiers,
+    delete_hosted_library,
     remove_collections,
-    remove_hosted,
+    save_unfinished_deletion,
 )
 from lrwr.core.adapters.storage.sqlite.document_snapshots import Weight, weigh
 from lrwr.core.model.errors import LrwrError, NotFound, StoreProblem
@@ -39,13 +39,13 @@ from lrwr.core.settings.library import Library, check_state_dir, library_of
 from lrwr.core.settings.model import Settings, Source
 from lrwr.core.settings.places import consent_dir
 
-Say = Callable[[str], None]
+SayCallback = Callable[[str], None]
 
 _AGAIN = "Run `lrwr forget` again."
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class DeletionPlan:
     """What would go. Nothing is asked or changed to find that out.
 
     `asked` are the servers that would be asked to remove something; `refused` says,
@@ -55,9 +55,9 @@ class Plan:
 
     library: Library
     everywhere: bool
-    kept: KeptHere
+    kept: LocalData
     weight: Weight
-    known: Known
+    known: RemoteIdentifiers
     asked: tuple[str, ...]
     answers: tuple[Path, ...]
     unsafe: str = ""
@@ -65,14 +65,14 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Forgotten:
+class DeletionResult:
     """What is gone, a sentence each, and what is left."""
 
     gone: tuple[str, ...]
-    left: tuple[Left, ...]
+    left: tuple[DeletionFailure, ...]
 
 
-def plan_forgetting(settings: Settings, *, everywhere: bool) -> Plan:
+def plan_deletion(settings: Settings, *, everywhere: bool) -> DeletionPlan:
     """Return what forgetting the library would remove.
 
     Raises:
@@ -88,12 +88,12 @@ def plan_forgetting(settings: Settings, *, everywhere: bool) -> Plan:
             f"lrwr keeps nothing of {library.root}",
             hint="Go to the library's folder, or to one below it.",
         )
-    kept = kept_here(library) if is_made_by_lrwr(library) else KeptHere((), ())
+    kept = scan_local_data(library) if is_made_by_lrwr(library) else LocalData((), ())
     weight = weigh(library.database) if library.database.exists() else Weight()
-    known = known_elsewhere(library, weight)
+    known = collect_remote_identifiers(library, weight)
     asked = _asked(settings, library, known) if everywhere else ()
     refused = _stays_there(settings, library, known) if everywhere else ()
-    return Plan(
+    return DeletionPlan(
         library,
         everywhere,
         kept,
@@ -106,9 +106,9 @@ def plan_forgetting(settings: Settings, *, everywhere: bool) -> Plan:
     )
 
 
-async def forget_library(
-    plan: Plan, settings: Settings, env: Mapping[str, str], say: Say
-) -> Forgotten:
+async def delete_local_library(
+    plan: DeletionPlan, settings: Settings, env: Mapping[str, str], say: SayCallback
+) -> DeletionResult:
     """Remove what `plan` names: on servers, then here, and the records last.
 
     A server that does not do its part stops nothing: what is left there is remembered
@@ -119,33 +119,33 @@ async def forget_library(
         StoreProblem: Another process uses the library, or a file cannot be deleted.
     """
     library = plan.library
-    check_nobody_uses(library)
+    check_not_in_use(library)
     gone, left, rest = await _elsewhere(plan, settings, env, say)
     if plan.kept.parts:
-        check_nobody_uses(library)
-    if rest != Known():
-        keep_unfinished(library, rest)
+        check_not_in_use(library)
+    if rest != RemoteIdentifiers():
+        save_unfinished_deletion(library, rest)
     else:
         (library.state_dir / UNFINISHED).unlink(missing_ok=True)
         gone += _drop_answers(plan, say)
-    for part in take_away(plan.kept):
+    for part in delete_local_data(plan.kept):
         gone.append(f"{part.what}: {plan.library.state_dir}")
         say(f"Gone: {part.what}.")
-    leave_folder(library)
+    delete_empty_state_folder(library)
     if plan.kept.others:
         left.append(_not_ours(plan))
-    return Forgotten(tuple(gone), tuple(left))
+    return DeletionResult(tuple(gone), tuple(left))
 
 
 async def _elsewhere(
-    plan: Plan, settings: Settings, env: Mapping[str, str], say: Say
-) -> tuple[list[str], list[Left], Known]:
+    plan: DeletionPlan, settings: Settings, env: Mapping[str, str], say: SayCallback
+) -> tuple[list[str], list[DeletionFailure], RemoteIdentifiers]:
     """Remove what servers keep; return what is gone, what is left, and what to try."""
     if not plan.everywhere:
-        return [], _untouched(plan.known), Known()
+        return [], _untouched(plan.known), RemoteIdentifiers()
     gone: list[str] = []
-    left: list[Left] = []
-    rest = Known()
+    left: list[DeletionFailure] = []
+    rest = RemoteIdentifiers()
     if plan.weight.unread and settings.supabase.url:
         left.append(_unknown(settings))
     for step in _steps(plan, settings, env):
@@ -160,50 +160,54 @@ async def _elsewhere(
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _ServerDeletion:
     """One server: what it may keep of the library, and what removes it there."""
 
     where: str
-    about: Known
-    take: Callable[[], Awaitable[Removed]]
+    about: RemoteIdentifiers
+    take: Callable[[], Awaitable[RemoteDeletion]]
 
     def told(self, gone: tuple[str, ...]) -> str:
         """Say what is gone."""
         return (
-            ", ".join(gone) if self.about.hosted else counted(len(gone), "collection")
+            ", ".join(gone) if self.about.hosted else pluralize(len(gone), "collection")
         )
 
 
-def _steps(plan: Plan, settings: Settings, env: Mapping[str, str]) -> list[_Step]:
+def _steps(
+    plan: DeletionPlan, settings: Settings, env: Mapping[str, str]
+) -> list[_ServerDeletion]:
     steps, known, library = [], plan.known, plan.library
     vectors = replace(known, hosted=None)
     refused = _refusal(settings, library)
-    if vectors != Known() and refused is None:
+    if vectors != RemoteIdentifiers() and refused is None:
         take = partial(remove_collections, settings, env, library, vectors)
-        steps.append(_Step("Qdrant", vectors, take))
+        steps.append(_ServerDeletion("Qdrant", vectors, take))
     elif known.marks and refused is not None:
-        steps.append(_Step("Qdrant", vectors, partial(_refuse, refused)))
+        steps.append(_ServerDeletion("Qdrant", vectors, partial(_refuse, refused)))
     if known.hosted:
         denied = _refusal_of_project(settings, library)
-        take = partial(remove_hosted, settings, env, library, known.hosted)
+        take = partial(delete_hosted_library, settings, env, library, known.hosted)
         take = partial(_refuse, denied) if denied else take
-        steps.append(_Step("Supabase", Known(hosted=known.hosted), take))
+        steps.append(
+            _ServerDeletion("Supabase", RemoteIdentifiers(hosted=known.hosted), take)
+        )
     return steps
 
 
-async def _tried(step: _Step) -> Removed:
+async def _tried(step: _ServerDeletion) -> RemoteDeletion:
     """Take a step; a failure is what is left, to be tried again."""
     try:
         return await step.take()
     except LrwrError as error:
         hosted = step.about.hosted
         names = (hosted.name,) if hosted else step.about.made
-        remedy = f"{sentence(error.hint)} {_AGAIN}" if error.hint else _AGAIN
-        left = Left(step.where, names, str(error), remedy)
-        return Removed(step.where, left=(left,), again=True)
+        remedy = f"{end_with_full_stop(error.hint)} {_AGAIN}" if error.hint else _AGAIN
+        left = DeletionFailure(step.where, names, str(error), remedy)
+        return RemoteDeletion(step.where, left=(left,), again=True)
 
 
-async def _refuse(refused: LrwrError) -> Removed:
+async def _refuse(refused: LrwrError) -> RemoteDeletion:
     raise refused
 
 
@@ -212,11 +216,11 @@ def _refusal(settings: Settings, library: Library) -> LrwrError | None:
 
 
 def _refusal_of_project(settings: Settings, library: Library) -> LrwrError | None:
-    return why_not_asked(Keyring(settings, library, Consents(consent_dir()), {}))
+    return find_project_refusal(Keyring(settings, library, Consents(consent_dir()), {}))
 
 
-def _together(one: Known, other: Known) -> Known:
-    return Known(
+def _together(one: RemoteIdentifiers, other: RemoteIdentifiers) -> RemoteIdentifiers:
+    return RemoteIdentifiers(
         library=one.library or other.library,
         named=one.named or other.named,
         marks={**one.marks, **other.marks},
@@ -224,22 +228,22 @@ def _together(one: Known, other: Known) -> Known:
     )
 
 
-def _untouched(known: Known) -> list[Left]:
+def _untouched(known: RemoteIdentifiers) -> list[DeletionFailure]:
     """Say what was left alone because only this machine was meant."""
     left = []
     why = "you said `--here`"
     if known.marks:
         remedy = "Delete them in Qdrant's dashboard: lrwr does not know them any more."
-        left.append(Left("Qdrant", known.made, why, remedy))
+        left.append(DeletionFailure("Qdrant", known.made, why, remedy))
     if known.hosted:
         remedy = "It is there for your other machines, and for `lrwr pull`."
-        left.append(Left("Supabase", (known.hosted.name,), why, remedy))
+        left.append(DeletionFailure("Supabase", (known.hosted.name,), why, remedy))
     return left
 
 
-def _unknown(settings: Settings) -> Left:
+def _unknown(settings: Settings) -> DeletionFailure:
     """Say that a project may keep the library, and nobody knows any more which it is."""
-    return Left(
+    return DeletionFailure(
         f"Supabase at {host_of(settings.supabase.url)}",
         (),
         "the library's file cannot be read, which said what is kept there",
@@ -248,10 +252,12 @@ def _unknown(settings: Settings) -> Left:
     )
 
 
-def _asked(settings: Settings, library: Library, known: Known) -> tuple[str, ...]:
+def _asked(
+    settings: Settings, library: Library, known: RemoteIdentifiers
+) -> tuple[str, ...]:
     """Name the servers that would be asked."""
     asked = []
-    some = replace(known, hosted=None) != Known()
+    some = replace(known, hosted=None) != RemoteIdentifiers()
     may = some and _refusal(settings, library) is None
     if settings.vectors.keeper == "qdrant" and may:
         host = HOSTED["qdrant"].host_in(settings)
@@ -265,13 +271,15 @@ def _asked(settings: Settings, library: Library, known: Known) -> tuple[str, ...
     return tuple(asked)
 
 
-def _stays_there(settings: Settings, library: Library, known: Known) -> tuple[str, ...]:
+def _stays_there(
+    settings: Settings, library: Library, known: RemoteIdentifiers
+) -> tuple[str, ...]:
     """Say what stays in a project that may not be asked, and what to do about it."""
     refused = _refusal_of_project(settings, library) if known.hosted else None
     if refused is None or known.hosted is None:
         return ()
     told = f"At {host_of(known.hosted.project)} the library {known.hosted.name} stays."
-    return (f"{told} {sentence(str(refused))} {refused.hint}",)
+    return (f"{told} {end_with_full_stop(str(refused))} {refused.hint}",)
 
 
 def _answers(library: Library) -> tuple[Path, ...]:
@@ -288,7 +296,7 @@ def _answers(library: Library) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def _drop_answers(plan: Plan, say: Say) -> list[str]:
+def _drop_answers(plan: DeletionPlan, say: SayCallback) -> list[str]:
     try:
         for path in plan.answers:
             path.unlink(missing_ok=True)
@@ -303,8 +311,8 @@ def _drop_answers(plan: Plan, say: Say) -> list[str]:
     return [f"your answers about services: {plan.answers[0].parent}"]
 
 
-def _not_ours(plan: Plan) -> Left:
-    return Left(
+def _not_ours(plan: DeletionPlan) -> DeletionFailure:
+    return DeletionFailure(
         str(plan.library.state_dir),
         plan.kept.others,
         "lrwr did not make them",

@@ -11,36 +11,36 @@ from lrwr.app.container import open_services
 from lrwr.app.egress import Keyring
 from lrwr.app.maintenance.checks.database import (
     PART,
-    check_bare,
     check_changes,
     check_database,
     check_folders,
     check_index,
     check_jobs,
-    check_words,
+    check_unembedded_passages,
+    check_word_index,
 )
 from lrwr.app.maintenance.checks.environment import (
     check_python,
     check_root,
     check_settings,
     check_state,
-    look_at_folder,
+    inspect_folder,
 )
+from lrwr.app.maintenance.checks.hosted import PART as INGESTION
 from lrwr.app.maintenance.checks.hosted import (
-    ELSEWHERE,
-    Space,
+    REMOTE_EMBEDDING_MODELS,
+    ServerEmbeddingSpace,
     check_cohere,
     check_embeddings,
     check_langsmith,
     check_modal,
     check_openai,
     check_web,
-    sent_elsewhere,
-    space_of,
+    describe_outgoing_data,
+    resolve_server_space,
 )
-from lrwr.app.maintenance.checks.hosted import PART as INGESTION
 from lrwr.app.maintenance.checks.models import (
-    AskedModel,
+    LanguageModelStatus,
     check_language_model,
     check_model,
     check_reranker,
@@ -49,8 +49,8 @@ from lrwr.app.maintenance.checks.models import (
 )
 from lrwr.app.maintenance.checks.qdrant import check_qdrant
 from lrwr.app.maintenance.checks.supabase import PART as RECORDS
-from lrwr.app.maintenance.checks.supabase import check_supabase, is_set
-from lrwr.app.maintenance.finding import Finding, State, broken
+from lrwr.app.maintenance.checks.supabase import check_supabase, is_project_configured
+from lrwr.app.maintenance.finding import HealthFinding, HealthState, finding_from_error
 from lrwr.core.adapters.chat.factory import OLLAMA, connection_of, models_of
 from lrwr.core.adapters.chat.local_servers import HOST, Server, ask_server, models_at
 from lrwr.core.adapters.chat.openai import Connection
@@ -70,7 +70,7 @@ _MODEL, _WEB = "language model", "web search"
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class DoctorContext:
     """What the doctor is called to: a command's folder, environment and flags.
 
     `now` is in seconds since 1970, UTC. `servers` are the ports to ask.
@@ -83,7 +83,7 @@ class Visit:
     servers: tuple[Server, ...] = ()
 
 
-async def visit(what: Visit) -> list[Finding]:
+async def run_doctor(what: DoctorContext) -> list[HealthFinding]:
     """Look at every part and return what was found, always in the same order.
 
     Nothing is changed, and nothing outside this process is contacted but the loopback
@@ -98,14 +98,14 @@ async def visit(what: Visit) -> list[Finding]:
     except SettingsProblem as error:
         rest = "It waits for settings that can be read."
         findings += [
-            broken("settings", error),
-            Finding("everything else", State.NOT_CHECKED, rest),
+            finding_from_error("settings", error),
+            HealthFinding("everything else", HealthState.NOT_CHECKED, rest),
         ]
         return findings + await _servers(what.servers)
     files = (user_file(), library.root / FILE_NAME)
     findings.append(check_settings(settings, files))
-    findings.append(check_root(library, look_at_folder(library.root)))
-    findings.append(check_state(look_at_folder(library.state_dir)))
+    findings.append(check_root(library, inspect_folder(library.root)))
+    findings.append(check_state(inspect_folder(library.state_dir)))
     keyring = Keyring(settings, library, Consents(consent_dir()), what.env)
     model, embedding = await _model(settings, library)
     findings += await asyncio.to_thread(_records, settings, library, model, what.now)
@@ -129,36 +129,39 @@ async def visit(what: Visit) -> list[Finding]:
 
 async def _model(
     settings: Settings, library: Library
-) -> tuple[ModelFacts | Space | None, Finding | None]:
+) -> tuple[ModelFacts | ServerEmbeddingSpace | None, HealthFinding | None]:
     """Return the space of the settings, and how its model is; None for one elsewhere."""
-    if settings.embedding.model in ELSEWHERE:
-        return space_of(settings), None
+    if settings.embedding.model in REMOTE_EMBEDDING_MODELS:
+        return resolve_server_space(settings), None
     if settings.embedding.model == "off":
         detail = "[embedding] model is off: search goes by words alone."
-        return None, Finding("embedding", State.OFF, detail)
+        return None, HealthFinding("embedding", HealthState.OFF, detail)
     named = settings.embedding.folder
     folder = library.resolve(named) if named else None
     try:
         facts = await asyncio.to_thread(look_at_model, folder)
     except LrwrError as error:
-        return None, broken("embedding", error)
+        return None, finding_from_error("embedding", error)
     return facts, check_model(facts)
 
 
 async def _elsewhere(
-    settings: Settings, library: Library, keyring: Keyring, findings: list[Finding]
-) -> dict[str, Finding]:
+    settings: Settings,
+    library: Library,
+    keyring: Keyring,
+    findings: list[HealthFinding],
+) -> dict[str, HealthFinding]:
     """Ask who answers, embeds, looks again, reads, keeps and searches elsewhere.
 
     A request is noted where there is a library to note it in.
     """
     asked = {
         "embedding": check_embeddings
-        if settings.embedding.model in ELSEWHERE
+        if settings.embedding.model in REMOTE_EMBEDDING_MODELS
         else None,
         "reranker": check_cohere if settings.rerank.model == "cohere" else None,
         "traces": check_langsmith if settings.traces.keeper != "off" else None,
-        RECORDS: check_supabase if is_set(settings) else None,
+        RECORDS: check_supabase if is_project_configured(settings) else None,
         INGESTION: check_modal if settings.ingest.runner == "modal" else None,
         _WEB: check_web if settings.web.use != "off" else None,
         _MODEL: check_openai if settings.model.use == "openai" else None,
@@ -168,7 +171,9 @@ async def _elsewhere(
         return {part: await ask(settings, keyring, None) for part, ask in parts.items()}
     if not _database_is_ok(findings):
         detail = "What leaves is noted first: asked once the database is in order."
-        return {part: Finding(part, State.NOT_CHECKED, detail) for part in parts}
+        return {
+            part: HealthFinding(part, HealthState.NOT_CHECKED, detail) for part in parts
+        }
     try:
         async with open_services(settings) as services:
             noting = services.outward.noting
@@ -177,26 +182,29 @@ async def _elsewhere(
                 for part, ask in parts.items()
             }
     except LrwrError as error:
-        return {part: broken(part, error) for part in parts}
+        return {part: finding_from_error(part, error) for part in parts}
 
 
 def _records(
-    settings: Settings, library: Library, model: ModelFacts | Space | None, now: float
-) -> list[Finding]:
+    settings: Settings,
+    library: Library,
+    model: ModelFacts | ServerEmbeddingSpace | None,
+    now: float,
+) -> list[HealthFinding]:
     if not library.database.exists():
         detail, remedy = "Nothing has been ingested here.", "Run `lrwr ingest FOLDER`."
-        return [Finding("database", State.OFF, detail, remedy)]
+        return [HealthFinding("database", HealthState.OFF, detail, remedy)]
     try:
         facts = examine(library.database, now=now)
     except StoreProblem as error:
-        return [broken("database", error)]
+        return [finding_from_error("database", error)]
     findings = [check_database(facts)]
     if facts.counts is None:
         return findings
     embeds = settings.embedding.model != "off"
     findings += [
-        check_words(facts),
-        check_bare(facts.counts, wanted=embeds),
+        check_word_index(facts),
+        check_unembedded_passages(facts.counts, wanted=embeds),
         check_jobs(facts.counts),
     ]
     if model is not None:
@@ -204,7 +212,9 @@ def _records(
     return findings
 
 
-def _index(settings: Settings, library: Library, model: ModelFacts | Space) -> Finding:
+def _index(
+    settings: Settings, library: Library, model: ModelFacts | ServerEmbeddingSpace
+) -> HealthFinding:
     name = shard_name(settings.pipeline, model.space)
     try:
         feed = feed_of(library.database, settings.pipeline, model.space)
@@ -212,12 +222,14 @@ def _index(settings: Settings, library: Library, model: ModelFacts | Space) -> F
         leftover = [found for found in shards_in(library.index_dir) if found != name]
     except (StoreProblem, OSError) as error:
         told = error if isinstance(error, LrwrError) else StoreProblem(str(error))
-        return broken("vector index", told)
+        return finding_from_error("vector index", told)
     large = feed.vectors >= EDGE_FROM
     return check_index(feed, shard, len(leftover), large=large)
 
 
-async def _manuscript(settings: Settings, findings: list[Finding]) -> Finding:
+async def _manuscript(
+    settings: Settings, findings: list[HealthFinding]
+) -> HealthFinding:
     try:
         async with open_services(settings) as services:
             folders = services.manuscript()
@@ -226,35 +238,36 @@ async def _manuscript(settings: Settings, findings: list[Finding]) -> Finding:
             if not _database_is_ok(findings):
                 where = ", ".join(str(folder) for folder in folders)
                 detail = f"{where}: compared once the database is in order."
-                return Finding(PART, State.NOT_CHECKED, detail)
+                return HealthFinding(PART, HealthState.NOT_CHECKED, detail)
             changes = await services.processing(folders, asking=False).look()
             return check_changes(folders, changes)
     except LrwrError as error:
-        return broken(PART, error)
+        return finding_from_error(PART, error)
 
 
-def _database_is_ok(findings: list[Finding]) -> bool:
+def _database_is_ok(findings: list[HealthFinding]) -> bool:
     return any(
-        finding.part == "database" and finding.state is State.OK for finding in findings
+        finding.part == "database" and finding.state is HealthState.OK
+        for finding in findings
     )
 
 
 async def _language_model(
-    settings: Settings, keyring: Keyring, hosted: Finding | None
-) -> list[Finding]:
+    settings: Settings, keyring: Keyring, hosted: HealthFinding | None
+) -> list[HealthFinding]:
     """Ask the writer's own server what it offers; `hosted` is what OpenAI said of it."""
     try:
-        others = sent_elsewhere(settings, keyring.leave)
+        others = describe_outgoing_data(settings, keyring.leave)
     except SettingsProblem:
         others = []  # told where the part itself is checked
     try:
         connection = connection_of(settings, keyring.env)
     except LrwrError as error:
-        model = hosted or broken(_MODEL, error)
+        model = hosted or finding_from_error(_MODEL, error)
         return [model, check_services(None, others=others)]
     if connection is None:
         return [check_language_model(None), check_services(None, others=others)]
-    asked = AskedModel(connection)
+    asked = LanguageModelStatus(connection)
     if connection.own:
         asked = await asyncio.to_thread(_asked, connection)
     asked = replace(asked, others=tuple(models_of(settings).values()))
@@ -267,14 +280,14 @@ async def _language_model(
     return [hosted or check_language_model(asked), services]
 
 
-def _asked(connection: Connection) -> AskedModel:
+def _asked(connection: Connection) -> LanguageModelStatus:
     try:
-        return AskedModel(connection, True, models_at(connection.base_url))
+        return LanguageModelStatus(connection, True, models_at(connection.base_url))
     except OSError:
-        return AskedModel(connection, False)
+        return LanguageModelStatus(connection, False)
 
 
-async def _servers(servers: tuple[Server, ...], used: str = "") -> list[Finding]:
+async def _servers(servers: tuple[Server, ...], used: str = "") -> list[HealthFinding]:
     asked = [asyncio.to_thread(ask_server, server) for server in servers]
     answers = await asyncio.gather(*asked)
     return [

@@ -7,7 +7,7 @@ from enum import StrEnum
 from lrwr.core.model.errors import LrwrError
 
 
-class State(StrEnum):
+class HealthState(StrEnum):
     """How a part is. Only `BROKEN` makes lrwr unhealthy."""
 
     OK = "ok"
@@ -18,39 +18,41 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class HealthFinding:
     """One part: how it is, what was seen, and what to do about it.
 
     `detail` and `remedy` are sentences; `remedy` is empty when nothing need be done.
     """
 
     part: str
-    state: State
+    state: HealthState
     detail: str
     remedy: str = ""
 
 
-def broken(part: str, error: LrwrError) -> Finding:
+def finding_from_error(part: str, error: LrwrError) -> HealthFinding:
     """Return what a failure says about `part`."""
-    return Finding(part, State.BROKEN, sentence(str(error)), error.hint)
+    return HealthFinding(
+        part, HealthState.BROKEN, end_with_full_stop(str(error)), error.hint
+    )
 
 
-def sentence(text: str) -> str:
+def end_with_full_stop(text: str) -> str:
     """Return `text` with a full stop at its end."""
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def healthy(findings: Iterable[Finding]) -> bool:
+def is_healthy(findings: Iterable[HealthFinding]) -> bool:
     """Say whether nothing is broken."""
-    return all(finding.state is not State.BROKEN for finding in findings)
+    return all(finding.state is not HealthState.BROKEN for finding in findings)
 
 
-def counted(number: int, noun: str, plural: str = "") -> str:
+def pluralize(number: int, noun: str, plural: str = "") -> str:
     """Return a number and its noun, such as "1 passage" and "2 passages"."""
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
-def size_of(number: int) -> str:
+def format_size(number: int) -> str:
     """Return a number of bytes as people say it, such as "1.4 MB"."""
     size = float(number)
     for unit in ("bytes", "KB", "MB", "GB"):

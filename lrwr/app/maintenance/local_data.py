@@ -48,7 +48,7 @@ _OWN = (IGNORE, f"{IGNORE}.*", UNFINISHED, f"{UNFINISHED}.*")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LocalDataPart:
     """One thing that is kept: `paths` in the order to remove them, bytes of all."""
 
     what: str
@@ -57,10 +57,10 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptHere:
+class LocalData:
     """What is in the state folder. `others` are names of what is not lrwr's."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[LocalDataPart, ...]
     others: tuple[str, ...]
 
     @property
@@ -69,7 +69,7 @@ class KeptHere:
         return sum(part.size for part in self.parts)
 
 
-def kept_here(library: Library) -> KeptHere:
+def scan_local_data(library: Library) -> LocalData:
     """Return what the state folder holds. Links are not followed."""
     names = _names(library.state_dir)
     parts = []
@@ -78,9 +78,9 @@ def kept_here(library: Library) -> KeptHere:
         names = [name for name in names if name not in mine]
         paths = tuple(library.state_dir / name for name in dict.fromkeys(mine))
         if paths:
-            parts.append(Part(what, paths, sum(map(_size, paths))))
+            parts.append(LocalDataPart(what, paths, sum(map(_size, paths))))
     others = [n for n in names if not any(fnmatchcase(n, own) for own in _OWN)]
-    return KeptHere(tuple(parts), tuple(others))
+    return LocalData(tuple(parts), tuple(others))
 
 
 def is_made_by_lrwr(library: Library) -> bool:
@@ -93,7 +93,7 @@ def is_made_by_lrwr(library: Library) -> bool:
     return False
 
 
-def check_nobody_uses(library: Library) -> None:
+def check_not_in_use(library: Library) -> None:
     """Make sure that no other process works in the library.
 
     Raises:
@@ -117,7 +117,7 @@ def check_nobody_uses(library: Library) -> None:
             raise StoreProblem(str(error), hint=_IN_USE) from error
 
 
-def take_away(kept: KeptHere) -> Iterator[Part]:
+def delete_local_data(kept: LocalData) -> Iterator[LocalDataPart]:
     """Delete one part after the other, and yield each once it is gone.
 
     Raises:
@@ -129,7 +129,7 @@ def take_away(kept: KeptHere) -> Iterator[Part]:
         yield part
 
 
-def leave_folder(library: Library) -> bool:
+def delete_empty_state_folder(library: Library) -> bool:
     """Delete the folder itself, if nothing is left in it; say whether it is gone.
 
     Raises:

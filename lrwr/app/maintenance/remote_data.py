@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.app.container import open_services
-from lrwr.app.maintenance.finding import counted
+from lrwr.app.maintenance.finding import pluralize
 from lrwr.app.maintenance.local_data import UNFINISHED
 from lrwr.core.adapters.http.egress_log import Noting
 from lrwr.core.adapters.storage.sqlite.document_snapshots import Weight
@@ -35,7 +35,7 @@ NOT_SET = (
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class DeletionFailure:
     """What could not be removed: where it is, its names, why, and what to do."""
 
     where: str
@@ -45,7 +45,7 @@ class Left:
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class HostedLocation:
     """Where a library is kept in Supabase: project, account, id; and what it is called."""
 
     project: str
@@ -55,7 +55,7 @@ class Home:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class RemoteIdentifiers:
     """By what the things of a library are known on servers.
 
     `library` is its name in the records. Collections are its own that have a name in
@@ -66,7 +66,7 @@ class Known:
     library: str = ""
     named: tuple[str, ...] = ()
     marks: Mapping[str, str] = field(default_factory=dict)
-    hosted: Home | None = None
+    hosted: HostedLocation | None = None
 
     @property
     def made(self) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Removed:
+class RemoteDeletion:
     """What was removed from one server, by name, and what was not.
 
     `again` says that a later run should try it again.
@@ -83,16 +83,16 @@ class Removed:
 
     where: str
     gone: tuple[str, ...] = ()
-    left: tuple[Left, ...] = ()
+    left: tuple[DeletionFailure, ...] = ()
     again: bool = False
 
 
-def known_elsewhere(library: Library, weight: Weight) -> Known:
+def collect_remote_identifiers(library: Library, weight: Weight) -> RemoteIdentifiers:
     """Return by what the library's things are known, from what is on this machine.
 
     What an earlier run could not remove is among it.
     """
-    before = unfinished(library)
+    before = load_unfinished_deletion(library)
     apart = told_apart(library.root, weight.library)
     named = {
         collection_name(apart, pipeline, space)
@@ -106,8 +106,10 @@ def known_elsewhere(library: Library, weight: Weight) -> Known:
         and (mark := mark_of(library.index_dir, name))
     }
     bound = weight.hosted
-    hosted = bound and Home(bound.project, bound.account, bound.library, bound.name)
-    return Known(
+    hosted = bound and HostedLocation(
+        bound.project, bound.account, bound.library, bound.name
+    )
+    return RemoteIdentifiers(
         library=weight.library or before.library,
         named=tuple(sorted(named | set(before.named))),
         marks={**before.marks, **marks},
@@ -116,8 +118,11 @@ def known_elsewhere(library: Library, weight: Weight) -> Known:
 
 
 async def remove_collections(
-    settings: Settings, env: Mapping[str, str], library: Library, known: Known
-) -> Removed:
+    settings: Settings,
+    env: Mapping[str, str],
+    library: Library,
+    known: RemoteIdentifiers,
+) -> RemoteDeletion:
     """Delete the library's collections from the Qdrant server that is set.
 
     Each request is noted before it leaves, while there are records to note it in.
@@ -129,8 +134,12 @@ async def remove_collections(
     connection = connection_of(settings, env)
     if connection is None:
         why = "no Qdrant server is set any more"
-        left = (Left("Qdrant", known.made, why, NOT_SET),) if known.marks else ()
-        return Removed("Qdrant", left=left, again=bool(left))
+        left = (
+            (DeletionFailure("Qdrant", known.made, why, NOT_SET),)
+            if known.marks
+            else ()
+        )
+        return RemoteDeletion("Qdrant", left=left, again=bool(left))
     where = f"Qdrant at {connection.host}"
     async with (
         _noting(settings, library, own=connection.own) as noting,
@@ -139,12 +148,12 @@ async def remove_collections(
         ours, kin = await _belonging(wire, known)
         gone = [name for name in ours if await qdrant_admin.remove(wire, name)]
     left = (_of_kin(where, kin),) if kin else ()
-    return Removed(where, tuple(gone), left)
+    return RemoteDeletion(where, tuple(gone), left)
 
 
-async def remove_hosted(
-    settings: Settings, env: Mapping[str, str], library: Library, home: Home
-) -> Removed:
+async def delete_hosted_library(
+    settings: Settings, env: Mapping[str, str], library: Library, home: HostedLocation
+) -> RemoteDeletion:
     """Delete a library from its Supabase project: files first, then every row.
 
     Each request is noted before it leaves, while there are records to note it in, but
@@ -159,10 +168,12 @@ async def remove_hosted(
     way = choose_auth(settings, env)
     await _check_home(way, home)
     async with _noting(settings, library, own=way.project.own) as noting:
-        return await taken_from(way, home, noting)
+        return await delete_from_project(way, home, noting)
 
 
-async def taken_from(way: "SigningIn", home: Home, noting: Noting | None) -> Removed:
+async def delete_from_project(
+    way: "SigningIn", home: HostedLocation, noting: Noting | None
+) -> RemoteDeletion:
     """Delete a library from the project and the account that have it.
 
     Raises:
@@ -181,11 +192,11 @@ async def taken_from(way: "SigningIn", home: Home, noting: Noting | None) -> Rem
         removed = await files.remove(await files.held())
         there = await delete_library(hosted, home.library)
     names = [home.name] if there else []
-    files_gone = [counted(removed, "file")] if removed else []
-    return Removed(f"Supabase at {project.host}", (*files_gone, *names))
+    files_gone = [pluralize(removed, "file")] if removed else []
+    return RemoteDeletion(f"Supabase at {project.host}", (*files_gone, *names))
 
 
-async def _check_home(way: "SigningIn", home: Home) -> None:
+async def _check_home(way: "SigningIn", home: HostedLocation) -> None:
     """Make sure that it is the right project, and the right account of it."""
     if way.project.url != home.project:
         raise SettingsProblem(
@@ -201,16 +212,16 @@ async def _check_home(way: "SigningIn", home: Home) -> None:
         )
 
 
-def unfinished(library: Library) -> Known:
+def load_unfinished_deletion(library: Library) -> RemoteIdentifiers:
     """Return what an earlier run could not remove; what cannot be read is nothing."""
     told: object = None
     file = library.state_dir / UNFINISHED
     with suppress(OSError, ValueError, RecursionError), file.open("rb") as opened:
         told = json.loads(opened.read(_LONGEST))
     if not isinstance(told, dict):
-        return Known()
+        return RemoteIdentifiers()
     named, marks = told.get("named"), told.get("marks")
-    return Known(
+    return RemoteIdentifiers(
         library=str(told.get("library", "")),
         named=tuple(map(str, named)) if isinstance(named, list) else (),
         marks={str(name): str(mark) for name, mark in marks.items()}
@@ -220,7 +231,7 @@ def unfinished(library: Library) -> Known:
     )
 
 
-def _home(told: object) -> Home | None:
+def _home(told: object) -> HostedLocation | None:
     match told:
         case {
             "project": str() as project,
@@ -228,11 +239,11 @@ def _home(told: object) -> Home | None:
             "library": str() as library,
             "name": str() as name,
         }:
-            return Home(project, account, library, name)
+            return HostedLocation(project, account, library, name)
     return None
 
 
-def keep_unfinished(library: Library, known: Known) -> Path:
+def save_unfinished_deletion(library: Library, known: RemoteIdentifiers) -> Path:
     """Remember what could not be removed, so that a later run can.
 
     Raises:
@@ -249,7 +260,9 @@ def keep_unfinished(library: Library, known: Known) -> Path:
     return file
 
 
-async def _belonging(wire: Wire, known: Known) -> tuple[list[str], list[str]]:
+async def _belonging(
+    wire: Wire, known: RemoteIdentifiers
+) -> tuple[list[str], list[str]]:
     """Return the collections that are the library's, and those that may be.
 
     A key that may not list them can still be good for those whose names are known.
@@ -271,8 +284,8 @@ async def _belonging(wire: Wire, known: Known) -> tuple[list[str], list[str]]:
     return ours, kin
 
 
-def _of_kin(where: str, names: Sequence[str]) -> Left:
-    return Left(
+def _of_kin(where: str, names: Sequence[str]) -> DeletionFailure:
+    return DeletionFailure(
         where,
         tuple(names),
         "a copy of this library in another folder may use them, or this one did before"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from lrwr.app.maintenance.finding import counted
+from lrwr.app.maintenance.finding import pluralize
 from lrwr.core.adapters.storage.sqlite.maintenance import mend
 from lrwr.core.adapters.vectors.maintenance import clear_shards
 from lrwr.core.model.errors import NotFound, StoreProblem
@@ -48,7 +48,7 @@ def repair_library(library: Library, *, now: float) -> RepairReport:
             "The database is whole. Its indexes, that of words too, were made anew."
         )
         return RepairReport((mended, *steps, *rest))
-    moved = set_aside(library.database, f"broken-{stamp(now)}")
+    moved = rename_database_aside(library.database, f"broken-{format_file_stamp(now)}")
     told = (
         f"The database is damaged beyond repair: {damage[0]}.",
         f"It is now {moved}; nothing in it was deleted. Conversations, what a"
@@ -59,7 +59,7 @@ def repair_library(library: Library, *, now: float) -> RepairReport:
     return RepairReport((*told, *rest), "Next: run `lrwr ingest`.", moved)
 
 
-def set_aside(database: Path, ending: str) -> Path:
+def rename_database_aside(database: Path, ending: str) -> Path:
     """Rename a database, with the files that SQLite keeps beside it.
 
     Raises:
@@ -79,7 +79,7 @@ def set_aside(database: Path, ending: str) -> Path:
     return target
 
 
-def stamp(now: float) -> str:
+def format_file_stamp(now: float) -> str:
     """Return a moment as part of a file's name, in local time."""
     return datetime.fromtimestamp(now).strftime("%Y%m%d-%H%M%S")
 
@@ -88,12 +88,12 @@ def _vectors(library: Library) -> list[str]:
     cleared = clear_shards(library.index_dir)
     steps = []
     if cleared.gone:
-        gone = counted(len(cleared.gone), "shard")
+        gone = pluralize(len(cleared.gone), "shard")
         steps.append(f"{gone} of the vector index thrown away; a search makes it anew.")
     else:
         steps.append("There was no vector index on disk to throw away.")
     if cleared.held:
-        held = counted(len(cleared.held), "shard")
+        held = pluralize(len(cleared.held), "shard")
         steps.append(f"{held} left alone: another lrwr is using it.")
     return steps
 
@@ -102,7 +102,7 @@ def _memory(library: Library, now: float) -> list[str]:
     try:
         remembered(library)
     except StoreProblem:
-        kept = set_aside(library.memory, f"broken-{stamp(now)}")
+        kept = rename_database_aside(library.memory, f"broken-{format_file_stamp(now)}")
         return [
             f"What remembers your manuscript's folder was damaged, and is now {kept}.",
             "Name the folder once more: lrwr ingest FOLDER",

@@ -7,27 +7,30 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lrwr.app.maintenance.archive import (
+    CALIBRATION_JSON,
     DATABASE,
     DECISIONS,
-    FITTED,
-    MEMORY,
+    LIBRARY_JSON,
     QUESTIONS,
     SETTINGS,
-    Manifest,
-    refused,
-    unpack,
+    BackupManifest,
+    bad_archive_error,
+    unpack_archive,
 )
-from lrwr.app.maintenance.repair import set_aside, stamp
+from lrwr.app.maintenance.repair import format_file_stamp, rename_database_aside
 from lrwr.core.adapters.storage.sqlite.maintenance import close_for_all, examine
 from lrwr.core.adapters.storage.supabase.library_link import renew_writer
 from lrwr.core.adapters.vectors.maintenance import clear_shards
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
-from lrwr.core.retrieval.calibration_store import kept_file, read_kept
+from lrwr.core.retrieval.calibration_store import (
+    get_calibration_path,
+    load_calibrations,
+)
 from lrwr.core.settings.library import Library, prepare_state_dir
 from lrwr.core.settings.model import Source
 from lrwr.core.settings.sources import from_file
-from lrwr.pipeline.evaluation.paths import questions_file
-from lrwr.pipeline.evaluation.questions import read_questions
+from lrwr.pipeline.evaluation.paths import locate_questions_file
+from lrwr.pipeline.evaluation.questions import parse_questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ class RestoreReport:
     """What was done, a sentence a step, and what the backup says of itself."""
 
     steps: tuple[str, ...]
-    manifest: Manifest
+    manifest: BackupManifest
 
 
 def restore_library(
@@ -63,7 +66,7 @@ def restore_library(
             dir=library.state_dir, prefix="restoring-"
         ) as name:
             folder = Path(name)
-            manifest = unpack(source, folder)
+            manifest = unpack_archive(source, folder)
             _check_database(folder / DATABASE, source, now)
             renew_writer(folder / DATABASE)
             steps = _put_in_place(library, folder, manifest, force=force, now=now)
@@ -79,11 +82,11 @@ def _check_database(path: Path, source: Path, now: float) -> None:
     try:
         facts = examine(path, now=now)
     except StoreProblem as error:
-        raise refused(source, "its database cannot be opened.") from error
+        raise bad_archive_error(source, "its database cannot be opened.") from error
     if facts.damage:
-        raise refused(source, f"its database is damaged: {facts.damage[0]}.")
+        raise bad_archive_error(source, f"its database is damaged: {facts.damage[0]}.")
     if facts.schema < 1:
-        raise refused(source, "its database holds no library.")
+        raise bad_archive_error(source, "its database holds no library.")
     if facts.schema > facts.wanted:
         raise StoreProblem(
             f"{source} was made by a newer lrwr than this one.",
@@ -92,23 +95,23 @@ def _check_database(path: Path, source: Path, now: float) -> None:
 
 
 def _put_in_place(
-    library: Library, folder: Path, manifest: Manifest, *, force: bool, now: float
+    library: Library, folder: Path, manifest: BackupManifest, *, force: bool, now: float
 ) -> list[str]:
     steps = []
-    ending = f"before-restore-{stamp(now)}"
+    ending = f"before-restore-{format_file_stamp(now)}"
     if library.database.exists():
         close_for_all(library.database)
-        kept = set_aside(library.database, ending)
+        kept = rename_database_aside(library.database, ending)
         steps.append(f"The library that was here is now {kept}.")
     clear_shards(library.index_dir)
     (folder / DATABASE).rename(library.database)
     steps.append(f"The library of {manifest.made} is in {library.state_dir}.")
-    if MEMORY in manifest.files:
+    if LIBRARY_JSON in manifest.files:
         if library.memory.exists():
-            set_aside(library.memory, ending)
-        (folder / MEMORY).rename(library.memory)
-    if FITTED in manifest.files:
-        steps.append(_put_fitted(library, folder / FITTED, ending))
+            rename_database_aside(library.memory, ending)
+        (folder / LIBRARY_JSON).rename(library.memory)
+    if CALIBRATION_JSON in manifest.files:
+        steps.append(_put_fitted(library, folder / CALIBRATION_JSON, ending))
     if QUESTIONS in manifest.files:
         steps.append(_put_questions(library, folder / QUESTIONS, ending))
     named = [name for name in (SETTINGS, DECISIONS) if name in manifest.files]
@@ -120,24 +123,24 @@ def _put_in_place(
 
 def _put_fitted(library: Library, file: Path, ending: str) -> str:
     """Put what was fitted to the writer's questions in place, if it can be used."""
-    _, problem = read_kept(file)
-    return _put(file, kept_file(library), ending, fit=not problem)
+    _, problem = load_calibrations(file)
+    return _put(file, get_calibration_path(library), ending, fit=not problem)
 
 
 def _put_questions(library: Library, file: Path, ending: str) -> str:
     """Put the writer's questions in place, if they can be read."""
     try:
-        read_questions(file.read_text(encoding="utf-8"), file.name)
+        parse_questions(file.read_text(encoding="utf-8"), file.name)
     except (SettingsProblem, UnicodeDecodeError):
-        return _put(file, questions_file(library), ending, fit=False)
-    return _put(file, questions_file(library), ending, fit=True)
+        return _put(file, locate_questions_file(library), ending, fit=False)
+    return _put(file, locate_questions_file(library), ending, fit=True)
 
 
 def _put(file: Path, target: Path, ending: str, *, fit: bool) -> str:
     if not fit:
         return f"{file.name} is damaged or of another lrwr; it was left out."
     if target.exists():
-        set_aside(target, ending)
+        rename_database_aside(target, ending)
     file.rename(target)
     return f"{file.name} was put back: {target}."
 
@@ -157,7 +160,7 @@ def _put_beside(library: Library, file: Path, ending: str, *, force: bool) -> st
         return f"{file.name} was written: {target}."
     if not force:
         return f"{target} was left as it is; the backup holds another."
-    kept = set_aside(target, ending)
+    kept = rename_database_aside(target, ending)
     _write(file, target)
     return f"{file.name} was written; the old one is now {kept}."
 

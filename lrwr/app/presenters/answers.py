@@ -3,27 +3,33 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from lrwr.app.presenters.text import count, dollars, excerpt, one_line, tokens_and_price
+from lrwr.app.presenters.text import (
+    format_count,
+    format_dollars,
+    format_tokens_and_price,
+    sanitize_line,
+    shorten_excerpt,
+)
 from lrwr.core.model.turns import Turn, TurnState
 from lrwr.core.model.usage import Usage
 
 _LINK = re.compile(r"\[\[(?!\s*\d[\d\s,;–-]*\]\])(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]")
 """A link of the writer's notes, [[Half House]]; numbers alone are no link but a mark."""
-OPENING = re.compile(r"\[(?:\[[^\[\]\n]{0,120}\]?)?\Z")
+UNFINISHED_LINK = re.compile(r"\[(?:\[[^\[\]\n]{0,120}\]?)?\Z")
 """The beginning of what may be a link, at the end of what has come so far."""
 _SENTENCE = 4
 """Words from which on a gap is no mere name of an attribute."""
 
 
-def without_links(text: str) -> str:
+def strip_links(text: str) -> str:
     """Return `text` as it is shown: of a link its label, or the name without brackets."""
     return _LINK.sub(r"\1", text)
 
 
-def notes_on(turn: Turn) -> Iterator[str]:
+def describe_answer_notes(turn: Turn) -> Iterator[str]:
     """Yield what there is to say of an answer besides its words and citations."""
     said = turn.output
-    told = one_line(said.response_text)
+    told = sanitize_line(said.response_text)
     for gap in said.gap_flags:
         if _is_told(gap.undefined_attribute, told):
             continue
@@ -33,7 +39,7 @@ def notes_on(turn: Turn) -> Iterator[str]:
         if gap.development_suggestion:
             yield f"a way to go: {gap.development_suggestion}"
     for span in said.unsupported:
-        words = excerpt(said.response_text[span.start : span.end])
+        words = shorten_excerpt(said.response_text[span.start : span.end])
         yield f"no passage bears out: “{words}”"
     if said.low_confidence:
         yield "the evidence is weak"
@@ -45,7 +51,7 @@ def notes_on(turn: Turn) -> Iterator[str]:
         yield "stopped before its end"
 
 
-def spent_in_short(turns: Sequence[Turn]) -> str:
+def format_spending(turns: Sequence[Turn]) -> str:
     """Return what the last turn took, and all of them; empty where no model was asked.
 
     Tokens sent and answered are counted together; those of an answer are estimated.
@@ -60,11 +66,11 @@ def _spent(turns: Sequence[Turn]) -> str:
     usage = sum((turn.usage for turn in turns), Usage())
     prices = [turn.price for turn in turns if turn.usage.calls]
     known = [price for price in prices if price is not None]
-    cost = dollars(sum(known)) if len(known) == len(prices) else "price unknown"
+    cost = format_dollars(sum(known)) if len(known) == len(prices) else "price unknown"
     return f"{usage.prompt_tokens + usage.completion_tokens:,} tokens, {cost}"
 
 
-def spent_on(turn: Turn) -> str:
+def describe_turn_cost(turn: Turn) -> str:
     """Return what a turn asked of a model, as a sentence; empty where it asked nothing.
 
     The tokens of an answer are estimated, and so is the whole.
@@ -72,14 +78,14 @@ def spent_on(turn: Turn) -> str:
     usage = turn.usage
     if not usage.calls:
         return ""
-    asked = count(usage.calls, "call")
-    failed = f"; {count(usage.failed, 'call')} failed" if usage.failed else ""
-    return f"{asked}: {tokens_and_price(usage, turn.price, about=True)}{failed}."
+    asked = format_count(usage.calls, "call")
+    failed = f"; {format_count(usage.failed, 'call')} failed" if usage.failed else ""
+    return f"{asked}: {format_tokens_and_price(usage, turn.price, about=True)}{failed}."
 
 
 def _is_told(attribute: str, answer: str) -> bool:
     """Say whether an answer quotes a gap as the writer left it: in a sentence."""
-    words = one_line(attribute).rstrip(" .")
+    words = sanitize_line(attribute).rstrip(" .")
     return len(words.split()) >= _SENTENCE and words in answer
 
 
@@ -89,7 +95,7 @@ NEARLY = 3_600
 """Characters from which on a writer is told how many there are."""
 
 
-def room_left(length: int) -> str:
+def describe_question_length(length: int) -> str:
     """Say how long a question of so many characters is; empty while there is room."""
     if length > LONGEST:
         return (

@@ -4,32 +4,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lrwr.app.presenters.text import EXCERPT, excerpt, one_line
-from lrwr.core.retrieval.anchors import Anchored, Freshness
+from lrwr.app.presenters.text import EXCERPT_CHARACTERS, sanitize_line, shorten_excerpt
+from lrwr.core.retrieval.anchors import AnchoredCitation, Freshness
 
 if TYPE_CHECKING:
     from lrwr.core.model.text import Lines
 
 
-def place_of(document: str, lines: "Lines") -> str:
+def format_line_range(document: str, lines: "Lines") -> str:
     """Return `file:first-last`, as editors and writers know it."""
-    name = one_line(document)
+    name = sanitize_line(document)
     if lines.first == lines.last:
         return f"{name}:{lines.first}"
     return f"{name}:{lines.first}-{lines.last}"
 
 
-def place_in_words(document: str, lines: "Lines") -> str:
+def format_place(document: str, lines: "Lines") -> str:
     """Return `file:first-last`; of a `.docx`, whose lines nobody sees, its paragraphs."""
     if not document.lower().endswith(".docx"):
-        return place_of(document, lines)
-    name = one_line(document)
+        return format_line_range(document, lines)
+    name = sanitize_line(document)
     if lines.first == lines.last:
         return f"{name}, paragraph {lines.first}"
     return f"{name}, paragraphs {lines.first}-{lines.last}"
 
 
-def told_in(kind: str, chapter: int | None, title: str, scene: int | None) -> str:
+def describe_story_place(
+    kind: str, chapter: int | None, title: str, scene: int | None
+) -> str:
     """Return a place in the story in words; outside of it, what `kind` of note it is."""
     if chapter is None:
         return f"{kind} note, {title}"
@@ -45,7 +47,7 @@ BEFORE = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class CitationLine:
     """A citation's line in parts: `before`, `place`, `after`, then `words` in quotes.
 
     `place` is the present one, empty where there is none. `words` stand in the present
@@ -58,21 +60,21 @@ class Standing:
     words: str
 
 
-def standing(one: Anchored) -> Standing:
+def describe_citation_freshness(one: AnchoredCitation) -> CitationLine:
     """Return what became of a citation, in words."""
     cited, now = one.citation, one.now
     if now is None and one.freshness is Freshness.GONE:
-        return Standing("is no longer in the text", "", "; it read: ", cited.text)
+        return CitationLine("is no longer in the text", "", "; it read: ", cited.text)
     if now is None:
-        place = place_of(cited.document, cited.lines)
-        return Standing("", place, "  ", cited.text)
-    place = place_of(now.document, now.lines)
+        place = format_line_range(cited.document, cited.lines)
+        return CitationLine("", place, "  ", cited.text)
+    place = format_line_range(now.document, now.lines)
     if one.freshness is Freshness.EDITED:
-        return Standing("", place, " was edited since; it now reads: ", now.text)
-    return Standing("moved to " if one.moved else "", place, "  ", now.text)
+        return CitationLine("", place, " was edited since; it now reads: ", now.text)
+    return CitationLine("moved to " if one.moved else "", place, "  ", now.text)
 
 
-def changed_in_words(places: Sequence[Anchored]) -> str:
+def describe_changed_citations(places: Sequence[AnchoredCitation]) -> str:
     """Say how many passages of an answer were changed; empty where all stand."""
     if any(one.freshness is Freshness.NOT_EVALUATED for one in places):
         return NOT_LOOKED_UP
@@ -88,17 +90,17 @@ def changed_in_words(places: Sequence[Anchored]) -> str:
     return f"{how_many} passages {verb} changed since this answer."
 
 
-def words_shown(one: Anchored) -> str:
+def get_displayed_words(one: AnchoredCitation) -> str:
     """Return the words of a citation's line, short; of edited ones where they differ."""
-    words = " ".join(standing(one).words.split())
-    if one.freshness is Freshness.EDITED and len(words) > EXCERPT:
+    words = " ".join(describe_citation_freshness(one).words.split())
+    if one.freshness is Freshness.EDITED and len(words) > EXCERPT_CHARACTERS:
         same = _alike_until(words, " ".join(one.citation.text.split()))
         at = words.rfind(" ", 0, max(0, same - BEFORE)) + 1
-        return f"… {excerpt(words[at:])}" if at else excerpt(words)
-    return excerpt(words)
+        return f"… {shorten_excerpt(words[at:])}" if at else shorten_excerpt(words)
+    return shorten_excerpt(words)
 
 
-def freshness_as_json(one: Anchored) -> dict[str, object]:
+def freshness_as_json(one: AnchoredCitation) -> dict[str, object]:
     """Return what became of a citation, and where its words or their heirs stand."""
     now = one.now
     return {

@@ -6,7 +6,7 @@ from lrwr.core.settings.consent import Hosted
 from lrwr.core.settings.model import Settings
 
 
-def asks_for(hosted: Hosted, settings: Settings) -> str:
+def describe_consent_question(hosted: Hosted, settings: Settings) -> str:
     """Return what the writer is asked to allow."""
     where = _where(hosted, settings)
     return (
@@ -16,7 +16,7 @@ def asks_for(hosted: Hosted, settings: Settings) -> str:
     )
 
 
-def will_leave(hosted: Hosted, settings: Settings) -> str:
+def describe_data_leaving(hosted: Hosted, settings: Settings) -> str:
     """Return what leaves this machine, to whom, and who says so."""
     where = _where(hosted, settings)
     return (
@@ -25,7 +25,7 @@ def will_leave(hosted: Hosted, settings: Settings) -> str:
     )
 
 
-def who_answers(settings: Settings, model: str) -> str:
+def describe_answering_model(settings: Settings, model: str) -> str:
     """Return who answers, and what leaves this machine for it; no model is empty."""
     if not model:
         return "No language model: lrwr quotes your text and does not reason."

@@ -3,27 +3,35 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lrwr.app.presenters.plots import Dot, dots
-from lrwr.app.presenters.text import count
-from lrwr.app.presenters.threads import moment
-from lrwr.pipeline.evaluation.comparison import Comparison, KindRow, verdict
-from lrwr.pipeline.evaluation.figures import number_of, words_of
-from lrwr.pipeline.evaluation.judgements import Standing, opinion_in, summed_up
-from lrwr.pipeline.evaluation.plan import Run
-from lrwr.pipeline.evaluation.questions import WRITER, Kind
+from lrwr.app.presenters.plots import DotPlotRow, draw_dot_plot
+from lrwr.app.presenters.text import format_count
+from lrwr.app.presenters.threads import format_local_time
+from lrwr.pipeline.evaluation.comparison import (
+    ArmComparison,
+    KindRow,
+    describe_comparison,
+)
+from lrwr.pipeline.evaluation.figures import describe_figure, format_figure
+from lrwr.pipeline.evaluation.judgements import (
+    JudgeFigureSummary,
+    panel_result_from_figures,
+    summarize_panel_results,
+)
+from lrwr.pipeline.evaluation.plan import EvalRun
+from lrwr.pipeline.evaluation.questions import WRITER_SOURCE, QuestionKind
 from lrwr.pipeline.evaluation.report import (
-    Across,
-    Alarm,
     ArmReport,
-    Report,
-    kinds_asked,
+    EvalAlarm,
+    EvalReport,
+    RunComparison,
+    count_questions_by_kind,
 )
 
 NOT_EVALUATED = "not evaluated"
 NONE = "–"
 
-SEARCHED = ("hit@1", "hit@5", "hit@10", "mrr", "ndcg@10", "leak", "tokens")
-ANSWERED = (
+SEARCH_FIGURES = ("hit@1", "hit@5", "hit@10", "mrr", "ndcg@10", "leak", "tokens")
+ANSWER_FIGURES = (
     "resolved",
     "citation_precision",
     "citation_recall",
@@ -39,13 +47,13 @@ ANSWERED = (
 """Figures of arms in the order of their columns, beside those of a budget."""
 
 _KINDS = {
-    Kind.FACT: "one fact",
-    Kind.SEVERAL: "several passages",
-    Kind.RELATIONSHIP: "relationships",
-    Kind.TIMELINE: "when it happened",
-    Kind.AS_OF: "at a point of the story",
-    Kind.UNANSWERABLE: "not in the text",
-    Kind.OTHER: "other",
+    QuestionKind.FACT: "one fact",
+    QuestionKind.SEVERAL: "several passages",
+    QuestionKind.RELATIONSHIP: "relationships",
+    QuestionKind.TIMELINE: "when it happened",
+    QuestionKind.AS_OF: "at a point of the story",
+    QuestionKind.UNANSWERABLE: "not in the text",
+    QuestionKind.OTHER: "other",
 }
 
 
@@ -54,7 +62,7 @@ _DIGITS = {"precision": 3, "iou": 3, "dollars": 4}
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class ReportSection:
     """A part of a report: what is said, then a table, then a drawing.
 
     `right` are headings whose column ends aligned.
@@ -72,7 +80,9 @@ class Sheet:
         return self.headings[1:]
 
 
-def sheets_of(report: Report, *, width: int, ascii_only: bool = False) -> list[Sheet]:
+def render_report_sections(
+    report: EvalReport, *, width: int, ascii_only: bool = False
+) -> list[ReportSection]:
     """Return a report, most important first; no drawing is wider than `width`."""
     sheets = [
         _what_was_asked(report),
@@ -89,27 +99,30 @@ def sheets_of(report: Report, *, width: int, ascii_only: bool = False) -> list[S
     return [one for one in sheets if one.said or one.rows or one.drawn]
 
 
-def markdown_of(sheets: Sequence[Sheet], title: str) -> str:
+def render_report_markdown(sheets: Sequence[ReportSection], title: str) -> str:
     """Return sheets as a Markdown text; nothing in them counts as markup."""
     return "\n".join([f"# {_plain(title)}", *_markdown(sheets)]) + "\n"
 
 
-def title_of(run: Run) -> str:
+def format_run_title(run: EvalRun) -> str:
     """Name a run."""
-    return f"Evaluation of {moment(run.made)}"
+    return f"Evaluation of {format_local_time(run.made)}"
 
 
-def kind_in_words(kind: Kind | None) -> str:
+def describe_question_kind(kind: QuestionKind | None) -> str:
     """Name a kind of questions; None is all of them."""
     return "all" if kind is None else _KINDS[kind]
 
 
-def _what_was_asked(report: Report) -> Sheet:
+def _what_was_asked(report: EvalReport) -> ReportSection:
     run = report.run
     plan = run.plan
-    kinds = ", ".join(f"{kind_in_words(kind)} {n}" for kind, n in kinds_asked(run))
-    said = [f"{count(len(plan.questions), 'question')}: {kinds}."]
-    made = sum(one.made != WRITER for one in plan.questions)
+    kinds = ", ".join(
+        f"{describe_question_kind(kind)} {n}"
+        for kind, n in count_questions_by_kind(run)
+    )
+    said = [f"{format_count(len(plan.questions), 'question')}: {kinds}."]
+    made = sum(one.made != WRITER_SOURCE for one in plan.questions)
     if made:
         said.append(
             f"{made:,} of them were made by lrwr from your text. `lrwr eval review` shows"
@@ -125,41 +138,41 @@ def _what_was_asked(report: Report) -> Sheet:
             f"It is not complete: {len(run.lines):,} of {run.wanted:,} parts are there."
             " The same command goes on."
         )
-    return Sheet(title_of(run), tuple(said))
+    return ReportSection(format_run_title(run), tuple(said))
 
 
-def _said_first(report: Report) -> Sheet:
+def _said_first(report: EvalReport) -> ReportSection:
     said = tuple(
-        verdict(one)
+        describe_comparison(one)
         for pair in report.pairs
         for one in pair
         if one.headline and one.figure == report.headline
     )
-    return Sheet("What may be said", said)
+    return ReportSection("What may be said", said)
 
 
-def _searched(report: Report, width: int, *, ascii_only: bool) -> Sheet:
+def _searched(report: EvalReport, width: int, *, ascii_only: bool) -> ReportSection:
     budgets = sorted(report.run.plan.budgets)
     most = report.headline.partition("@")[2]
     budgeted = [f"recall@{n}" for n in budgets]
     budgeted += [f"{name}@{most}" for name in ("precision", "iou")]
-    table = _table(report, [*budgeted, *SEARCHED], seconds=True)
+    table = _table(report, [*budgeted, *SEARCH_FIGURES], seconds=True)
     means = [(arm.name, arm.means.get(report.headline)) for arm in report.arms]
-    shown = [Dot(name, mean.interval) for name, mean in means if mean]
-    drawn = dots(shown, width=width, ascii_only=ascii_only) if shown else []
-    about = words_of(report.headline).about
+    shown = [DotPlotRow(name, mean.interval) for name, mean in means if mean]
+    drawn = draw_dot_plot(shown, width=width, ascii_only=ascii_only) if shown else []
+    about = describe_figure(report.headline).about
     title = [f"{about.capitalize()}:"] if drawn else []
-    return Sheet("Searching", *table, drawn=(*title, *drawn))
+    return ReportSection("Searching", *table, drawn=(*title, *drawn))
 
 
-def _answered(report: Report) -> Sheet:
-    said, headings, rows = _table(report, list(ANSWERED))
+def _answered(report: EvalReport) -> ReportSection:
+    said, headings, rows = _table(report, list(ANSWER_FIGURES))
     note = ("Counted, without a judge.",) if rows else ()
-    return Sheet("Answering", (*note, *said), headings, rows)
+    return ReportSection("Answering", (*note, *said), headings, rows)
 
 
 def _table(
-    report: Report, figures: Sequence[str], *, seconds: bool = False
+    report: EvalReport, figures: Sequence[str], *, seconds: bool = False
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """Return nothing said, headings, and a row for each arm that has any of `figures`.
 
@@ -188,14 +201,14 @@ def _cell(arm: ArmReport, figure: str) -> str:
     if mean is None:
         return NONE
     digits = 0 if figure.endswith("tokens") else _DIGITS.get(figure.split("@")[0], 2)
-    return number_of(figure, mean.interval.value, digits)
+    return format_figure(figure, mean.interval.value, digits)
 
 
 def _time(seconds: float | None) -> str:
     return NONE if seconds is None else f"{seconds:.2f} s"
 
 
-def _judged(report: Report) -> Sheet:
+def _judged(report: EvalReport) -> ReportSection:
     rows = [
         (
             arm.name,
@@ -213,29 +226,35 @@ def _judged(report: Report) -> Sheet:
     said = (
         "A model's opinion: the spread is how far its tries at one answer lie apart.",
     )
-    return Sheet("What the judge says", said, headings, tuple(rows)) if rows else _EMPTY
-
-
-_EMPTY = Sheet("")
-
-
-def _standings(run: Run, arm: str) -> list[Standing]:
-    opinions = (
-        opinion_in(one.figures, one.failed) for one in run.outcomes if one.arm == arm
+    return (
+        ReportSection("What the judge says", said, headings, tuple(rows))
+        if rows
+        else _EMPTY
     )
-    return summed_up(opinions)
 
 
-def _by_kind(report: Report) -> Sheet:
+_EMPTY = ReportSection("")
+
+
+def _standings(run: EvalRun, arm: str) -> list[JudgeFigureSummary]:
+    opinions = (
+        panel_result_from_figures(one.figures, one.failed)
+        for one in run.outcomes
+        if one.arm == arm
+    )
+    return summarize_panel_results(opinions)
+
+
+def _by_kind(report: EvalReport) -> ReportSection:
     rows = report.kinds.get(report.headline, ())
     shown = [row for row in rows if any(cell.questions for cell in row.cells)]
     if not shown:
         return _EMPTY
     arms = tuple(cell.arm for cell in shown[0].cells)
-    return Sheet(
+    return ReportSection(
         "By kind of question",
         (
-            f"{words_of(report.headline).about.capitalize()}. For looking, not for claims.",
+            f"{describe_figure(report.headline).about.capitalize()}. For looking, not for claims.",
         ),
         ("questions", "number", *arms),
         tuple(_kind_row(row) for row in shown),
@@ -245,10 +264,10 @@ def _by_kind(report: Report) -> Sheet:
 def _kind_row(row: KindRow) -> tuple[str, ...]:
     number = max(cell.questions for cell in row.cells)
     means = (NONE if cell.mean is None else f"{cell.mean:.2f}" for cell in row.cells)
-    return (kind_in_words(row.kind), f"{number:,}", *means)
+    return (describe_question_kind(row.kind), f"{number:,}", *means)
 
 
-def _climbed(report: Report) -> Sheet:
+def _climbed(report: EvalReport) -> ReportSection:
     if not report.steps:
         return _EMPTY
     first = report.steps[0]
@@ -257,39 +276,41 @@ def _climbed(report: Report) -> Sheet:
         (one.b, f"{one.mean_b:.2f}", _signed(one), "yes" if one.claimed else "no")
         for one in report.steps
     ]
-    return Sheet(
+    return ReportSection(
         "What each step adds",
-        (f"{words_of(report.headline).about.capitalize()}, a step at a time.",),
+        (f"{describe_figure(report.headline).about.capitalize()}, a step at a time.",),
         ("step", "mean", "more than before", "sure"),
         tuple(rows),
     )
 
 
-def _signed(one: Comparison) -> str:
+def _signed(one: ArmComparison) -> str:
     bounds = one.difference
     return f"{bounds.value:+.2f} [{bounds.low:+.2f}, {bounds.high:+.2f}]"
 
 
-def _also(report: Report) -> Sheet:
+def _also(report: EvalReport) -> ReportSection:
     said: list[str] = []
     for pair in report.pairs:
         others = [one for one in pair if not one.headline and one.questions]
-        said += [verdict(one) for one in others if one.claimed]
-        unsure = [words_of(one.figure).about for one in others if not one.claimed]
+        said += [describe_comparison(one) for one in others if one.claimed]
+        unsure = [
+            describe_figure(one.figure).about for one in others if not one.claimed
+        ]
         if unsure:
             said.append(
                 f"{pair[0].b} against {pair[0].a}, no difference can be claimed in:"
                 f" {'; '.join(unsure)}."
             )
-    return Sheet("Looked at also", tuple(said))
+    return ReportSection("Looked at also", tuple(said))
 
 
-def _wrong(report: Report) -> Sheet:
-    return Sheet("What is wrong", tuple(_alarm(one) for one in report.alarms))
+def _wrong(report: EvalReport) -> ReportSection:
+    return ReportSection("What is wrong", tuple(_alarm(one) for one in report.alarms))
 
 
-def _alarm(alarm: Alarm) -> str:
-    number = f"{alarm.questions:,} of {count(alarm.of, 'question')}"
+def _alarm(alarm: EvalAlarm) -> str:
+    number = f"{alarm.questions:,} of {format_count(alarm.of, 'question')}"
     told = {
         "leak": f"gives what comes later in the story for {number}",
         "answer_leak": f"gives away what comes later in the story in {number}",
@@ -304,14 +325,18 @@ def _alarm(alarm: Alarm) -> str:
         )
     if alarm.figure in told:
         return f"{alarm.arm} {told[alarm.figure]}."
-    return f"{alarm.arm} finds the answer to none of {count(alarm.of, 'question')}."
+    return (
+        f"{alarm.arm} finds the answer to none of {format_count(alarm.of, 'question')}."
+    )
 
 
-def _arms(report: Report) -> Sheet:
-    return Sheet("The arms", tuple(f"{arm.name}: {arm.told}" for arm in report.arms))
+def _arms(report: EvalReport) -> ReportSection:
+    return ReportSection(
+        "The arms", tuple(f"{arm.name}: {arm.told}" for arm in report.arms)
+    )
 
 
-def _markdown(sheets: Sequence[Sheet]) -> Iterator[str]:
+def _markdown(sheets: Sequence[ReportSection]) -> Iterator[str]:
     for number, sheet in enumerate(sheets):
         if number:  # the first one's heading is the title
             yield f"\n## {_plain(sheet.heading)}"
@@ -340,16 +365,16 @@ def _plain(text: str) -> str:
     return line
 
 
-def across_in_words(found: Across) -> Iterator[str]:
+def describe_run_comparison(found: RunComparison) -> Iterator[str]:
     """Say what two runs have in common, and what may be said of their difference."""
     yield (
-        f"{count(len(found.matched.questions), 'question')} are the same in both;"
+        f"{format_count(len(found.matched.questions), 'question')} are the same in both;"
         f" {len(found.matched.left_out):,} left out."
     )
     yield from found.matched.differences
     for arm in found.arms:
         others = [one for one in arm if not one.headline and one.claimed]
-        yield from (verdict(one) for one in arm if one.headline)
-        yield from (verdict(one) for one in others)
+        yield from (describe_comparison(one) for one in arm if one.headline)
+        yield from (describe_comparison(one) for one in others)
     if not found.arms:
         yield "No arm is in both, so there is nothing to compare."

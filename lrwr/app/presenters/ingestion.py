@@ -2,16 +2,20 @@
 
 from typing import TYPE_CHECKING
 
-from lrwr.app.presenters.text import count, dollars, tokens_and_price
+from lrwr.app.presenters.text import (
+    format_count,
+    format_dollars,
+    format_tokens_and_price,
+)
 
 if TYPE_CHECKING:
     from lrwr.core.model.usage import Usage
     from lrwr.core.ports.record_store import LibraryCounts
     from lrwr.core.settings.model import Settings
-    from lrwr.pipeline.report import IngestReport, Problem
+    from lrwr.pipeline.report import DocumentProblem, IngestReport
 
 
-def in_words(
+def describe_ingest_report(
     report: "IngestReport", counts: "LibraryCounts | None", settings: "Settings"
 ) -> list[str]:
     """Return it in sentences, a line each; the time it took is not among them."""
@@ -19,7 +23,7 @@ def in_words(
     return [*lines, *_of_model(report, settings)]
 
 
-def problem_in_words(problem: "Problem") -> str:
+def describe_document_problem(problem: "DocumentProblem") -> str:
     """Return what happened, the file named by its whole path, and once."""
     document, message = problem.document, problem.message
     name = document.rpartition("/")[2]
@@ -32,23 +36,23 @@ def problem_in_words(problem: "Problem") -> str:
 def _lines(report: "IngestReport", counts: "LibraryCounts | None") -> list[str]:
     read = "to read" if report.dry_run else "read"
     lines = [
-        f"{count(report.processed, 'document')} {read}"
-        f" ({count(report.words, 'word')}), {report.unchanged:,} unchanged"
+        f"{format_count(report.processed, 'document')} {read}"
+        f" ({format_count(report.words, 'word')}), {report.unchanged:,} unchanged"
         f"{_moves(report)}."
     ]
     if report.processed:
         verb = "to embed" if report.dry_run else "embedded"
         lines.append(
-            f"{count(report.chunks, 'passage')}: {report.embedded:,} {verb}"
+            f"{format_count(report.chunks, 'passage')}: {report.embedded:,} {verb}"
             f" ({report.tokens:,} tokens), {report.reused:,} reused."
         )
     if counts is not None and not report.dry_run:
         lines.append(
-            f"The library holds {count(counts.documents, 'document')},"
-            f" {count(counts.words, 'word')}, {count(counts.chunks, 'passage')}."
+            f"The library holds {format_count(counts.documents, 'document')},"
+            f" {format_count(counts.words, 'word')}, {format_count(counts.chunks, 'passage')}."
         )
     if report.woven is not None and report.woven.characters:
-        known = count(report.woven.characters, "character")
+        known = format_count(report.woven.characters, "character")
         lines.append(f"{known} known; see them with `lrwr characters`.")
     return lines
 
@@ -64,7 +68,7 @@ def _of_embedding(report: "IngestReport", settings: "Settings") -> list[str]:
     tokens = report.tokens * (2 if settings.pipeline == "b" else 1)
     name = settings.embedding.name or DEFAULT_EMBEDDING
     prices = read_prices(settings.model.prices)
-    cost = dollars(price(Usage(1, tokens), name, prices))
+    cost = format_dollars(price(Usage(1, tokens), name, prices))
     sends = "would be sent" if report.dry_run else "was sent"
     return [f"{name} {sends} about {tokens:,} tokens ({cost})."]
 
@@ -76,10 +80,12 @@ def _of_model(report: "IngestReport", settings: "Settings") -> list[str]:
     usage = report.usage
     lines = [f"{_asked(report, settings)}{_known_already(usage.cached)}."]
     if usage.quotes:
-        lines.append(f"It quoted {count(usage.quotes, 'time')}; {_standing(usage)}.")
+        lines.append(
+            f"It quoted {format_count(usage.quotes, 'time')}; {_standing(usage)}."
+        )
     if usage.repaired or usage.failed:
         lines.append(
-            f"{count(usage.repaired, 'answer')} had to be asked for twice;"
+            f"{format_count(usage.repaired, 'answer')} had to be asked for twice;"
             f" {usage.failed:,} could not be read."
         )
     return lines
@@ -90,8 +96,10 @@ def _asked(report: "IngestReport", settings: "Settings") -> str:
     will = "would be asked" if dry else "was asked"
     if not usage.calls:
         return f"{report.model} {will} nothing"
-    spent = tokens_and_price(usage, price_of(report, settings), about=dry)
-    return f"{report.model} {will} {count(usage.calls, 'question')}: {spent}"
+    spent = format_tokens_and_price(
+        usage, compute_ingest_price(report, settings), about=dry
+    )
+    return f"{report.model} {will} {format_count(usage.calls, 'question')}: {spent}"
 
 
 def _standing(usage: "Usage") -> str:
@@ -108,10 +116,12 @@ def _standing(usage: "Usage") -> str:
 def _known_already(cached: int) -> str:
     if not cached:
         return ""
-    return f"; {count(cached, 'answer')} {'was' if cached == 1 else 'were'} known"
+    return (
+        f"; {format_count(cached, 'answer')} {'was' if cached == 1 else 'were'} known"
+    )
 
 
-def price_of(report: "IngestReport", settings: "Settings") -> float | None:
+def compute_ingest_price(report: "IngestReport", settings: "Settings") -> float | None:
     """Return what the model's work cost in US dollars; None where nobody knows."""
     from lrwr.core.model.usage import price, read_prices
 

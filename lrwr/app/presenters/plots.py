@@ -16,7 +16,7 @@ _MOST_DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Dot:
+class DotPlotRow:
     """A row of a plot: `interval` None where there is nothing to draw."""
 
     name: str
@@ -24,7 +24,7 @@ class Dot:
 
 
 @dataclass(frozen=True, slots=True)
-class _Signs:
+class _PlotGlyphs:
     dot: str
     left: str
     right: str
@@ -37,8 +37,8 @@ class _Signs:
     more: str
 
 
-_DRAWN = _Signs("●", "├", "┤", "─", "┊", "┼", "─", "┴", "−", "…")
-_TYPED = _Signs("o", "|", "|", "-", ":", "+", "-", "+", "-", "..")
+_DRAWN = _PlotGlyphs("●", "├", "┤", "─", "┊", "┼", "─", "┴", "−", "…")
+_TYPED = _PlotGlyphs("o", "|", "|", "-", ":", "+", "-", "+", "-", "..")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,9 @@ class _Scale:
         return round((inside - self.low) / (self.high - self.low) * (columns - 1))
 
 
-def drawable(encoding: str | None) -> bool:
+def is_plot_encodable(encoding: str | None) -> bool:
     """Say whether an output of that encoding can show the signs of a drawn plot."""
-    signs = "".join(getattr(_DRAWN, name) for name in _Signs.__slots__)
+    signs = "".join(getattr(_DRAWN, name) for name in _PlotGlyphs.__slots__)
     try:
         signs.encode(encoding or "utf-8")
     except (UnicodeEncodeError, LookupError):
@@ -75,8 +75,12 @@ def drawable(encoding: str | None) -> bool:
     return True
 
 
-def dots(
-    rows: Sequence[Dot], *, width: int, ascii_only: bool = False, signed: bool = False
+def draw_dot_plot(
+    rows: Sequence[DotPlotRow],
+    *,
+    width: int,
+    ascii_only: bool = False,
+    signed: bool = False,
 ) -> list[str]:
     """Draw a dot with its bounds for each row, on one axis, which comes last.
 
@@ -110,7 +114,7 @@ def _bare(name: str, number: str, width: int) -> str:
     return line[:width].rstrip()
 
 
-def _names(names: Sequence[str], room: int, signs: _Signs) -> list[str]:
+def _names(names: Sequence[str], room: int, signs: _PlotGlyphs) -> list[str]:
     """Return names on one line each, equally long, cut where they need more room."""
     plain = [" ".join(name.split()) for name in names]
     if signs is _TYPED:
@@ -119,11 +123,11 @@ def _names(names: Sequence[str], room: int, signs: _Signs) -> list[str]:
     return [_cut(name, longest, signs).ljust(longest) for name in plain]
 
 
-def _cut(name: str, room: int, signs: _Signs) -> str:
+def _cut(name: str, room: int, signs: _PlotGlyphs) -> str:
     return name if len(name) <= room else name[: room - len(signs.more)] + signs.more
 
 
-def _scale(rows: Sequence[Dot], *, signed: bool) -> _Scale | None:
+def _scale(rows: Sequence[DotPlotRow], *, signed: bool) -> _Scale | None:
     """Return a scale that holds every end that is known; None where there is none."""
     intervals = [row.interval for row in rows if row.interval]
     ends = [
@@ -153,7 +157,7 @@ def _step(length: float) -> float:
 
 
 def _told(
-    interval: Interval | None, scale: _Scale | None, signs: _Signs, *, signed: bool
+    interval: Interval | None, scale: _Scale | None, signs: _PlotGlyphs, *, signed: bool
 ) -> str:
     if interval is None or scale is None:
         return ""
@@ -174,7 +178,7 @@ def _bar(
     interval: Interval | None,
     scale: _Scale,
     columns: int,
-    signs: _Signs,
+    signs: _PlotGlyphs,
     *,
     signed: bool,
 ) -> str:
@@ -195,7 +199,7 @@ def _bar(
     return "".join(cells)
 
 
-def _axis(scale: _Scale, columns: int, signs: _Signs) -> list[str]:
+def _axis(scale: _Scale, columns: int, signs: _PlotGlyphs) -> list[str]:
     """Return the axis and, below, the numbers at its ticks, as many as have room."""
     number = round((scale.high - scale.low) / scale.step)
     ticks = [scale.low + tick * scale.step for tick in range(number + 1)]
@@ -212,6 +216,6 @@ def _axis(scale: _Scale, columns: int, signs: _Signs) -> list[str]:
     return ["".join(line), below]
 
 
-def _tick(value: float, scale: _Scale, signs: _Signs) -> str:
+def _tick(value: float, scale: _Scale, signs: _PlotGlyphs) -> str:
     shown = f"{abs(value):,.{scale.least_digits}f}"
     return f"{signs.minus}{shown}" if value < 0 and shown.strip("0.,") else shown

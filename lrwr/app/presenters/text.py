@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from lrwr.core.bible.values import Evidence
+    from lrwr.core.bible.values import TextEvidence
     from lrwr.core.model.usage import Usage
 
 
-def count(number: int, noun: str) -> str:
+def format_count(number: int, noun: str) -> str:
     """Return a number and its noun: "1 word", "2 words"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def ago(seconds: float) -> str:
+def format_age(seconds: float) -> str:
     """Return how long ago something was, as one says it."""
     if seconds < 2:
         return "just now"
@@ -25,15 +25,15 @@ def ago(seconds: float) -> str:
     return f"{seconds // 3600:.0f} h ago"
 
 
-def tokens_and_price(usage: "Usage", cost: float | None, *, about: bool) -> str:
+def format_tokens_and_price(usage: "Usage", cost: float | None, *, about: bool) -> str:
     """Return the tokens and their price; `about` says that they are an estimate."""
     return (
         f"{'about ' if about else ''}{usage.prompt_tokens:,} tokens sent,"
-        f" {usage.completion_tokens:,} answered ({dollars(cost)})"
+        f" {usage.completion_tokens:,} answered ({format_dollars(cost)})"
     )
 
 
-def dollars(cost: float | None) -> str:
+def format_dollars(cost: float | None) -> str:
     """Return a price; what is spent is never said to be nothing."""
     if cost is None:
         return "price unknown"
@@ -52,7 +52,7 @@ _ESCAPES = re.compile(
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
-def clean(text: str) -> str:
+def sanitize_text(text: str) -> str:
     """Return `text` without escapes, control characters and turned directions.
 
     Line ends become `\\n`; tabs stay.
@@ -61,21 +61,21 @@ def clean(text: str) -> str:
     return _CONTROLS.sub("", _ESCAPES.sub("", text))
 
 
-def one_line(text: str) -> str:
+def sanitize_line(text: str) -> str:
     """Return `text` with a sign for each end of a line, as a file's name may hold."""
     return re.sub(r"\r\n|[\n\r]", "␊", text)
 
 
-EXCERPT = 200
+EXCERPT_CHARACTERS = 200
 """Characters of a claim's words that are shown."""
 
 
-def excerpt(text: str) -> str:
+def shorten_excerpt(text: str) -> str:
     """Return a text on one line, cut at a word."""
     line = " ".join(text.split())
-    if len(line) <= EXCERPT:
+    if len(line) <= EXCERPT_CHARACTERS:
         return line
-    return line[:EXCERPT].rsplit(" ", 1)[0] + " …"
+    return line[:EXCERPT_CHARACTERS].rsplit(" ", 1)[0] + " …"
 
 
 Tone: TypeAlias = Literal["plain", "strong", "faint", "place", "good", "bad"]
@@ -83,24 +83,24 @@ Tone: TypeAlias = Literal["plain", "strong", "faint", "place", "good", "bad"]
 
 
 @dataclass(frozen=True, slots=True)
-class Styled:
+class StyledText:
     """A piece of a line that is shown in a tone of its own."""
 
     text: str
     tone: Tone = "plain"
 
 
-Piece: TypeAlias = str | Styled
+LinePiece: TypeAlias = str | StyledText
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class StyledLine:
     """A line or paragraph, `indent` columns from the left.
 
     Nothing in it is cleaned yet. `evidence` are the words that it shows or rests on
     first, None where it rests on none.
     """
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[LinePiece, ...]
     indent: int = 0
-    evidence: "Evidence | None" = None
+    evidence: "TextEvidence | None" = None

@@ -6,13 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from lrwr.app.presenters.answers import notes_on
-from lrwr.app.presenters.citations import changed_in_words, standing
-from lrwr.app.presenters.text import clean, excerpt
+from lrwr.app.presenters.answers import describe_answer_notes
+from lrwr.app.presenters.citations import (
+    describe_changed_citations,
+    describe_citation_freshness,
+)
+from lrwr.app.presenters.text import sanitize_text, shorten_excerpt
 from lrwr.core.model.document_blocks import Block, BlockKind
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.model.turns import Mode, NarrativeState, Thread, Turn, TurnId
-from lrwr.core.retrieval.anchors import Anchored, Freshness
+from lrwr.core.retrieval.anchors import AnchoredCitation, Freshness
 
 ANALYST = "the analyst"
 """Who speaks where no character does."""
@@ -26,23 +29,23 @@ SHORTEST_ID = 6
 """Characters of an id that are shown at least."""
 
 
-def title_of(thread: Thread) -> str:
+def format_thread_title(thread: Thread) -> str:
     """Return a title on one line, fit to be shown."""
-    return " ".join(clean(thread.title).split()) or "(no title)"
+    return " ".join(sanitize_text(thread.title).split()) or "(no title)"
 
 
-def who_speaks(state: NarrativeState) -> str:
+def describe_speaker(state: NarrativeState) -> str:
     """Return who answers: a character, or the analyst."""
     in_character = state.mode is Mode.IN_CHARACTER
     return state.character if in_character and state.character else ANALYST
 
 
-def moment(seconds: float) -> str:
+def format_local_time(seconds: float) -> str:
     """Return a time as a writer reads it, in local time."""
     return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M")
 
 
-def short_ids(threads: Sequence[Thread]) -> dict[str, str]:
+def shorten_thread_ids(threads: Sequence[Thread]) -> dict[str, str]:
     """Return the beginning of each id that tells it from all others."""
     length = SHORTEST_ID
     while len({thread.id[:length] for thread in threads}) < len(threads):
@@ -50,31 +53,31 @@ def short_ids(threads: Sequence[Thread]) -> dict[str, str]:
     return {thread.id: thread.id[:length] for thread in threads}
 
 
-def places_of(
-    turn: Turn, places: "Mapping[TurnId, Sequence[Anchored]]"
-) -> "Sequence[Anchored]":
+def get_citation_places(
+    turn: Turn, places: "Mapping[TurnId, Sequence[AnchoredCitation]]"
+) -> "Sequence[AnchoredCitation]":
     """Return what became of what a turn rests on; not evaluated where nobody looked."""
-    from lrwr.core.retrieval.anchors import not_evaluated
+    from lrwr.core.retrieval.anchors import mark_unevaluated
 
-    unknown = [not_evaluated(citation) for citation in turn.output.citations]
+    unknown = [mark_unevaluated(citation) for citation in turn.output.citations]
     return places.get(turn.id, unknown)
 
 
-def near_words(text: str, words: Sequence[str]) -> str:
+def cut_around_words(text: str, words: Sequence[str]) -> str:
     """Return a text cut short, around the first of the words that it holds."""
-    from lrwr.core.retrieval.evidence import highlights
+    from lrwr.core.retrieval.evidence import split_highlighted_words
 
     line, at = " ".join(text.split()), 0
-    for piece, hit in highlights(line, words):
+    for piece, hit in split_highlighted_words(line, words):
         if hit:
             break
         at += len(piece)
     if at <= BEFORE or at == len(line):
-        return excerpt(line)
-    return f"… {excerpt(line[at - BEFORE :].partition(' ')[2])}"
+        return shorten_excerpt(line)
+    return f"… {shorten_excerpt(line[at - BEFORE :].partition(' ')[2])}"
 
 
-def thread_called(wanted: str, threads: Sequence[Thread]) -> Thread:
+def find_thread(wanted: str, threads: Sequence[Thread]) -> Thread:
     """Return the conversation that the writer means; `threads` are newest first.
 
     A whole id goes before a number of the list, that before a title, and that before
@@ -86,7 +89,7 @@ def thread_called(wanted: str, threads: Sequence[Thread]) -> Thread:
     """
     for found in _readings(wanted, threads):
         if len(found) > 1:
-            ids = short_ids(threads)
+            ids = shorten_thread_ids(threads)
             raise SettingsProblem(
                 f"{len(found)} conversations may be meant by “{wanted}”",
                 hint=f"Use one of their ids: {', '.join(ids[t.id] for t in found)}",
@@ -111,45 +114,47 @@ def _readings(wanted: str, threads: Sequence[Thread]) -> Iterator[Sequence[Threa
 
 
 def _plain(title: str) -> str:
-    return unicodedata.normalize("NFC", " ".join(clean(title).split())).casefold()
+    return unicodedata.normalize(
+        "NFC", " ".join(sanitize_text(title).split())
+    ).casefold()
 
 
 _ITEM = re.compile(r"\s*[-*•+]\s+(?=\S)")
 
 
-def blocks_of(
+def thread_to_blocks(
     thread: Thread,
     turns: Sequence[Turn],
-    places: Mapping[TurnId, Sequence[Anchored]],
+    places: Mapping[TurnId, Sequence[AnchoredCitation]],
 ) -> list[Block]:
     """Return a conversation as blocks, without anything that could steer a screen.
 
     `places` say what became of the words that each answer rests on.
     """
-    whole = [Block(BlockKind.HEADING, title_of(thread), level=1)]
+    whole = [Block(BlockKind.HEADING, format_thread_title(thread), level=1)]
     for turn in turns:
-        whole += _turn(turn, places_of(turn, places))
+        whole += _turn(turn, get_citation_places(turn, places))
     return [
         replace(
             block,
-            text=clean(block.text),
-            lead=clean(block.lead),
-            place=clean(block.place),
+            text=sanitize_text(block.text),
+            lead=sanitize_text(block.lead),
+            place=sanitize_text(block.place),
         )
         for block in whole
     ]
 
 
-def _turn(turn: Turn, places: Sequence[Anchored]) -> Iterator[Block]:
+def _turn(turn: Turn, places: Sequence[AnchoredCitation]) -> Iterator[Block]:
     said = turn.output
-    heading = excerpt(turn.question)
+    heading = shorten_excerpt(turn.question)
     yield Block(BlockKind.HEADING, heading, level=2)
     if heading != " ".join(turn.question.split()):
         yield from _paragraphs(turn.question)
-    speaker = who_speaks(said.narrative_state_delta)
+    speaker = describe_speaker(said.narrative_state_delta)
     lead = "" if speaker == ANALYST else f"{speaker}, "
-    yield Block(BlockKind.TEXT, f"{lead}{moment(turn.asked_at)}")
-    if changed := changed_in_words(places):
+    yield Block(BlockKind.TEXT, f"{lead}{format_local_time(turn.asked_at)}")
+    if changed := describe_changed_citations(places):
         yield Block(BlockKind.TEXT, changed)
     yield from _paragraphs(said.response_text)
     yield from map(_cited, places)
@@ -158,13 +163,13 @@ def _turn(turn: Turn, places: Sequence[Anchored]) -> Iterator[Block]:
     for page in said.web:
         lead = f"[w{page.number}] {page.title}"
         yield Block(BlockKind.ITEM, f"{page.url} “{page.text}”", lead=lead)
-    for note in notes_on(turn):
+    for note in describe_answer_notes(turn):
         yield Block(BlockKind.ITEM, note)
 
 
-def _cited(one: Anchored) -> Block:
+def _cited(one: AnchoredCitation) -> Block:
     """Return a citation as it stands now, with the old wording where that is another."""
-    now = standing(one)
+    now = describe_citation_freshness(one)
     words = f"“{now.words}”"
     if one.freshness is Freshness.EDITED:
         words = f"{words} When this was answered: “{one.citation.text}”"

@@ -3,24 +3,28 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from lrwr.app.presenters.ingestion import problem_in_words
-from lrwr.app.presenters.text import count, one_line
-from lrwr.core.bible.phrases import place_of
-from lrwr.core.continuity.values import Contradiction, Side, Slips
+from lrwr.app.presenters.ingestion import describe_document_problem
+from lrwr.app.presenters.text import format_count, sanitize_line
+from lrwr.core.bible.phrases import format_evidence_location
+from lrwr.core.continuity.values import (
+    Contradiction,
+    ContradictionSide,
+    NewContradictions,
+)
 from lrwr.core.model.facts import About
 from lrwr.pipeline.watch.events import (
-    Away,
-    Polled,
-    Returned,
-    Saved,
-    Troubled,
+    ManuscriptAway,
+    ManuscriptReturn,
+    PollingFallback,
+    SaveReport,
     WatchEvent,
-    Watching,
+    WatchFailure,
+    WatchStart,
 )
 
 if TYPE_CHECKING:
-    from lrwr.core.bible.events import Shift
-    from lrwr.pipeline.watch.changes import Learned, LearnedDocument
+    from lrwr.core.bible.events import FactChange
+    from lrwr.pipeline.watch.changes import DocumentDelta, KnowledgeDelta
 
 SHOWN = 3
 """How many documents, names or facts one line names."""
@@ -31,7 +35,7 @@ SHORT_ID = 8
 """Characters of a conversation's id that tell it from others, as good as always."""
 
 
-def saved_in_words(saved: Saved) -> str:
+def describe_save(saved: SaveReport) -> str:
     """Return what a save changed, in one line."""
     known = saved.learned
     parts = [_documents(known.documents)]
@@ -42,21 +46,21 @@ def saved_in_words(saved: Saved) -> str:
     parts += _gaps("closed", known.gaps_closed)
     parts += _unsettled(saved)
     text = "; ".join(part for part in parts if part)
-    return one_line(f"{text} ({_took(saved)})")
+    return sanitize_line(f"{text} ({_took(saved)})")
 
 
-def documents_changed(learned: "Learned") -> list[str]:
+def list_changed_documents(learned: "KnowledgeDelta") -> list[str]:
     """Return the documents that are otherwise now, forgotten and renamed ones too."""
     return [one.document for one in learned.documents if one.changed]
 
 
-def problems_in_words(saved: Saved) -> Iterator[tuple[str, str]]:
+def describe_save_problems(saved: SaveReport) -> Iterator[tuple[str, str]]:
     """Yield what could not be read, each with what to try."""
     for problem in saved.problems:
-        yield one_line(problem_in_words(problem)), problem.hint
+        yield sanitize_line(describe_document_problem(problem)), problem.hint
 
 
-def _documents(documents: "Sequence[LearnedDocument]") -> str:
+def _documents(documents: "Sequence[DocumentDelta]") -> str:
     if not documents:
         return "nothing read"
     kinds = {
@@ -67,21 +71,21 @@ def _documents(documents: "Sequence[LearnedDocument]") -> str:
     parts = []
     for verb, some in kinds.items():
         if some:
-            parts.append(f"{_called(some)} {verb}{passages_in_words(some)}")
+            parts.append(f"{_called(some)} {verb}{describe_passage_changes(some)}")
     return "; ".join(parts)
 
 
-def _called(documents: "Sequence[LearnedDocument]") -> str:
+def _called(documents: "Sequence[DocumentDelta]") -> str:
     if len(documents) > SHOWN:
-        return count(len(documents), "document")
+        return format_count(len(documents), "document")
     names = (
         f"{one.was} -> {one.document}" if one.was else one.document for one in documents
     )
     return ", ".join(names)
 
 
-def passages_in_words(
-    documents: "Sequence[LearnedDocument]", noun: str = "passage"
+def describe_passage_changes(
+    documents: "Sequence[DocumentDelta]", noun: str = "passage"
 ) -> str:
     """Return how many are otherwise, after a colon; nothing where that goes without."""
     if all(one.gone for one in documents):
@@ -95,7 +99,7 @@ def passages_in_words(
     if not told:
         return "" if any(one.was for one in documents) else ": the same passages"
     (first, state), *rest = told
-    words = [f"{count(first, noun)} {state}"]
+    words = [f"{format_count(first, noun)} {state}"]
     return f": {', '.join([*words, *(f'{n:,} {state}' for n, state in rest)])}"
 
 
@@ -105,27 +109,27 @@ def _named(title: str, names: Sequence[str]) -> list[str]:
     return [f"{title}: {', '.join(names[:SHOWN])}{_more(len(names))}"]
 
 
-def _facts(known: "Learned") -> Iterator[str]:
-    yield from map(shift_in_words, known.facts_changed[:SHOWN])
+def _facts(known: "KnowledgeDelta") -> Iterator[str]:
+    yield from map(describe_shift, known.facts_changed[:SHOWN])
     more = len(known.facts_changed) - SHOWN
     if more > 0:
         yield f"{more:,} more changed"
     for state, shifts in (("new", known.facts_new), ("gone", known.facts_gone)):
         people = [one for one in shifts if one.about is About.CHARACTER]
         shown = people if len(people) <= SHOWN else []
-        yield from (f"{state}: {shift_in_words(one)}" for one in shown)
+        yield from (f"{state}: {describe_shift(one)}" for one in shown)
         if rest := len(shifts) - len(shown):
             other = "other " if shown else ""
-            yield f"{count(rest, f'{other}fact')} {state}"
+            yield f"{format_count(rest, f'{other}fact')} {state}"
 
 
-def _gaps(state: str, shifts: "Sequence[Shift]") -> list[str]:
+def _gaps(state: str, shifts: "Sequence[FactChange]") -> list[str]:
     if len(shifts) > SHOWN:
-        return [f"{count(len(shifts), 'gap')} {state}"]
-    return [f"gap {state}: {shift_in_words(shift)}" for shift in shifts]
+        return [f"{format_count(len(shifts), 'gap')} {state}"]
+    return [f"gap {state}: {describe_shift(shift)}" for shift in shifts]
 
 
-def shift_in_words(shift: "Shift") -> str:
+def describe_shift(shift: "FactChange") -> str:
     """Return "Nell's eyes: grey -> brown", or what is known of her alone."""
     whose = f"{shift.subject}'s" if shift.subject and shift.what else shift.subject
     about = f"{whose} {shift.what}".strip()
@@ -141,52 +145,52 @@ def _more(number: int) -> str:
     return f" and {number - SHOWN:,} more" if number > SHOWN else ""
 
 
-def _unsettled(saved: Saved) -> list[str]:
+def _unsettled(saved: SaveReport) -> list[str]:
     """Return what the save took the ground from, and where to read it."""
     answers, threads = saved.unsettled.answers, saved.unsettled.threads
     if not answers:
         return []
     ids = ", ".join(thread[:SHORT_ID] for thread in threads[:SHOWN])
     return [
-        f"{count(answers, 'answer')} in {count(len(threads), 'conversation')}"
+        f"{format_count(answers, 'answer')} in {format_count(len(threads), 'conversation')}"
         f" {'rests' if answers == 1 else 'rest'} on what changed"
         f" (lrwr threads show {ids}{_more(len(threads))})"
     ]
 
 
-def _took(saved: Saved) -> str:
-    calls = f"{count(saved.usage.calls, 'call')} of {saved.model}, "
+def _took(saved: SaveReport) -> str:
+    calls = f"{format_count(saved.usage.calls, 'call')} of {saved.model}, "
     return f"{calls if saved.usage.calls else ''}{saved.seconds:.1f} s"
 
 
-def seen(event: WatchEvent | Slips) -> tuple[str, str]:
+def describe_watch_event(event: WatchEvent | NewContradictions) -> tuple[str, str]:
     """Return a line that tells an event, and what the status line says of it.
 
     Either may be empty.
     """
     match event:
-        case Watching(documents):
-            return "", f"watching {count(documents, 'document')}, up to date"
-        case Saved():
+        case WatchStart(documents):
+            return "", f"watching {format_count(documents, 'document')}, up to date"
+        case SaveReport():
             return _save(event)
-        case Slips(found):
+        case NewContradictions(found):
             return "\n".join(map(_slip, found)), ""
-        case Away(what):
+        case ManuscriptAway(what):
             return f"{what}. Nothing is forgotten; waiting for its return.", "away"
-        case Returned():
+        case ManuscriptReturn():
             return "The manuscript is there again.", "up to date"
-        case Polled(why):
+        case PollingFallback(why):
             return f"{why}: files are looked at every two seconds instead.", ""
-        case Troubled(message, hint):
+        case WatchFailure(message, hint):
             return f"{message} {hint}".strip(), ""
 
 
-def _save(saved: Saved) -> tuple[str, str]:
+def _save(saved: SaveReport) -> tuple[str, str]:
     names = [str(one.document) for one in saved.learned.documents]
     if not names:
         return " ".join(saved.remarks), ""
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    return saved_in_words(saved), f"{names[0].rpartition('/')[2]}{more} read again"
+    return describe_save(saved), f"{names[0].rpartition('/')[2]}{more} read again"
 
 
 def _slip(one: Contradiction) -> str:
@@ -194,6 +198,10 @@ def _slip(one: Contradiction) -> str:
     return f"{one.about}, {one.attribute}: {found}, but {canon} (lrwr check)"
 
 
-def _said(side: Side) -> str:
-    where = place_of(side.evidence[0]) if side.evidence else "lrwr.canon.toml"
+def _said(side: ContradictionSide) -> str:
+    where = (
+        format_evidence_location(side.evidence[0])
+        if side.evidence
+        else "lrwr.canon.toml"
+    )
     return f"{where} says “{side.value}”"

@@ -11,12 +11,17 @@ from lrwr.core.ports.experiment_log import (
     Score,
 )
 from lrwr.core.ports.tracer import Fact, Facts, Texts
-from lrwr.pipeline.evaluation.judgements import is_a_try
-from lrwr.pipeline.evaluation.outcomes import Outcome
-from lrwr.pipeline.evaluation.plan import Run
-from lrwr.pipeline.evaluation.questions import Question, written
-from lrwr.pipeline.evaluation.report import ArmReport, Report
-from lrwr.pipeline.evaluation.variants import LADDER, WHOLE, A, B
+from lrwr.pipeline.evaluation.judgements import is_single_try_figure
+from lrwr.pipeline.evaluation.outcomes import QuestionOutcome
+from lrwr.pipeline.evaluation.plan import EvalRun
+from lrwr.pipeline.evaluation.questions import EvalQuestion, serialize_questions
+from lrwr.pipeline.evaluation.report import ArmReport, EvalReport
+from lrwr.pipeline.evaluation.variants import (
+    VARIANT_A,
+    VARIANT_B,
+    VARIANT_LADDER,
+    WHOLE_TEXT_NAME,
+)
 
 _COUNTED = ("seconds", "tokens", "dollars")
 """What figures that are no shares are called, or end with."""
@@ -25,13 +30,13 @@ _TIMES = ("seconds", "answer_seconds")
 """Figures that say how long a question took, added up."""
 
 
-def golden_set(run: Run, library: str, title: str) -> GoldenSet:
+def build_golden_set(run: EvalRun, library: str, title: str) -> GoldenSet:
     """Return the questions of a run, numbered in their order.
 
     `library` names the library as nobody else can guess; `title` is in the writer's
     words. Other questions, or others in order, are another set.
     """
-    asked = written(run.plan.questions)
+    asked = serialize_questions(run.plan.questions)
     told = sha256(asked.encode("utf-8", "replace")).hexdigest()
     return GoldenSet(
         f"{library}\n{told}",
@@ -40,7 +45,7 @@ def golden_set(run: Run, library: str, title: str) -> GoldenSet:
     )
 
 
-def experiments_of(report: Report) -> tuple[Experiment, ...]:
+def build_experiments(report: EvalReport) -> tuple[Experiment, ...]:
     """Return what a run found, an experiment for each arm, in the order of its plan.
 
     A run with the same plan gives the same experiments, whatever its id.
@@ -50,7 +55,7 @@ def experiments_of(report: Report) -> tuple[Experiment, ...]:
     return tuple(_experiment(run, arm, numbers) for arm in report.arms)
 
 
-def _example(number: int, question: Question) -> Example:
+def _example(number: int, question: EvalQuestion) -> Example:
     inputs: dict[str, str | tuple[str, ...]] = {"question": question.text}
     if question.as_of:
         inputs["as_of"] = question.as_of
@@ -66,7 +71,7 @@ def _example(number: int, question: Question) -> Example:
     return Example(number, facts, inputs, outputs)
 
 
-def _experiment(run: Run, arm: ArmReport, numbers: Mapping[str, int]) -> Experiment:
+def _experiment(run: EvalRun, arm: ArmReport, numbers: Mapping[str, int]) -> Experiment:
     outcomes = [one for one in run.outcomes if one.arm == arm.name]
     return Experiment(
         key=f"{run.plan.fingerprint}\n{arm.name}",
@@ -77,7 +82,7 @@ def _experiment(run: Run, arm: ArmReport, numbers: Mapping[str, int]) -> Experim
     )
 
 
-def _facts(run: Run, arm: ArmReport) -> Iterator[tuple[str, Fact]]:
+def _facts(run: EvalRun, arm: ArmReport) -> Iterator[tuple[str, Fact]]:
     plan = run.plan
     yield "arm", arm.name
     if arm.name in (pipelines := _pipelines()):
@@ -95,21 +100,24 @@ def _facts(run: Run, arm: ArmReport) -> Iterator[tuple[str, Fact]]:
 
 def _pipelines() -> dict[str, str]:
     """Return whose passages the arms search, by name."""
-    of_steps = {step.name: step.pipeline.value for step in (A, B, *LADDER)}
-    return {**of_steps, WHOLE: B.pipeline.value}
+    of_steps = {
+        step.name: step.pipeline.value
+        for step in (VARIANT_A, VARIANT_B, *VARIANT_LADDER)
+    }
+    return {**of_steps, WHOLE_TEXT_NAME: VARIANT_B.pipeline.value}
 
 
-def _result(outcome: Outcome, number: int) -> Result:
+def _result(outcome: QuestionOutcome, number: int) -> Result:
     shares = {n: v for n, v in outcome.figures.items() if _is_share(n, v)}
     scores = [Score(name, value) for name, value in shares.items()]
-    scores += [Score(n, None) for n in outcome.failed if not is_a_try(n)]
+    scores += [Score(n, None) for n in outcome.failed if not is_single_try_figure(n)]
     return Result(
         number=number,
         seconds=sum(outcome.figures.get(name, 0.0) for name in _TIMES),
         facts={
             name: value
             for name, value in outcome.figures.items()
-            if name not in shares and not is_a_try(name)
+            if name not in shares and not is_single_try_figure(name)
         },
         scores=tuple(scores),
         failed=not outcome.figures,
@@ -118,4 +126,8 @@ def _result(outcome: Outcome, number: int) -> Result:
 
 def _is_share(name: str, value: float) -> bool:
     """Say whether a figure is one of 0.0 to 1.0 that says how good something is."""
-    return not name.endswith(_COUNTED) and not is_a_try(name) and 0.0 <= value <= 1.0
+    return (
+        not name.endswith(_COUNTED)
+        and not is_single_try_figure(name)
+        and 0.0 <= value <= 1.0
+    )

@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from lrwr.app.telemetry.turns import used
+from lrwr.app.telemetry.turns import usage_to_facts
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.events import Finished, IngestEvent, Working
 from lrwr.core.model.jobs import Stage
 from lrwr.core.ports.tracer import Fact, Failed, Kind, Span, Tracer
-from lrwr.pipeline.report import Emit, IngestReport
+from lrwr.pipeline.report import EmitIngestEvent, IngestReport
 from lrwr.pipeline.service import DocumentProcessingService
 
 STAGES: Mapping[Stage, Kind] = MappingProxyType(
@@ -20,28 +20,28 @@ STAGES: Mapping[Stage, Kind] = MappingProxyType(
 MOST_DOCUMENTS = 100
 """Documents of one ingestion whose stages are traced; the others are counted."""
 
-Now = Callable[[], float]
+IngestionClock = Callable[[], float]
 """Tells seconds since 1970."""
 
 
-class TracedProcessing(DocumentProcessingService):
+class TracedProcessingService(DocumentProcessingService):
     """Reads the manuscript, and has a trace of each reading kept once it is over."""
 
     _tracer: Tracer | None = None
-    _now: Now | None = None
+    _now: IngestionClock | None = None
 
-    def traced(self, tracer: Tracer, now: Now) -> "TracedProcessing":
+    def traced(self, tracer: Tracer, now: IngestionClock) -> "TracedProcessingService":
         """Let `tracer` keep what comes from now on."""
         self._tracer, self._now = tracer, now
         return self
 
     async def process(
-        self, emit: Emit, *, dry_run: bool = False, verify: bool = False
+        self, emit: EmitIngestEvent, *, dry_run: bool = False, verify: bool = False
     ) -> IngestReport:
         """Bring the library up to date, and say what was done; a dry run has no trace."""
         if dry_run or self._tracer is None or self._now is None:
             return await super().process(emit, dry_run=dry_run, verify=verify)
-        heard = HeardIngestion(self._now, emit)
+        heard = IngestionTraceRecorder(self._now, emit)
         try:
             heard.report = await super().process(heard.hear, verify=verify)
         except (Exception, asyncio.CancelledError) as error:
@@ -52,10 +52,10 @@ class TracedProcessing(DocumentProcessingService):
         return heard.report
 
 
-class HeardIngestion:
+class IngestionTraceRecorder:
     """What the events of an ingestion tell of it; each is handed on to `emit`."""
 
-    def __init__(self, now: Now, emit: Emit) -> None:
+    def __init__(self, now: IngestionClock, emit: EmitIngestEvent) -> None:
         self._now = now
         self._emit = emit
         self._began = self._last = now()
@@ -132,5 +132,5 @@ def _counted(report: IngestReport) -> dict[str, Fact]:
         "embedded": report.embedded,
         "reused": report.reused,
         "model": report.model,
-        **used(report.usage),
+        **usage_to_facts(report.usage),
     }

@@ -5,7 +5,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from lrwr.core.chat.service import Asking, AvatarSessionService
+from lrwr.core.chat.service import AvatarSessionService, TurnRequest
 from lrwr.core.model.turns import (
     Cited,
     CitedOutside,
@@ -20,7 +20,7 @@ from lrwr.core.model.usage import Usage
 from lrwr.core.ports.tracer import Fact, Failed, Kind, Span, Tracer
 
 
-def used(usage: Usage) -> dict[str, Fact]:
+def usage_to_facts(usage: Usage) -> dict[str, Fact]:
     """Return calls and tokens."""
     return {
         "calls": usage.calls,
@@ -38,25 +38,25 @@ STEPS: Mapping[str, Kind] = MappingProxyType(
     }
 )
 """What the steps of a turn are, besides links of a chain."""
-BESIDE: Mapping[str, str] = MappingProxyType({"search": "plan"})
+PARALLEL_STEPS: Mapping[str, str] = MappingProxyType({"search": "plan"})
 """Steps that begin while another one, alone, goes on."""
-Now = Callable[[], float]
+TurnClock = Callable[[], float]
 """Tells seconds since 1970."""
 
 
-class TracedSessions(AvatarSessionService):
+class TracedSessionService(AvatarSessionService):
     """Answers questions, and has a trace of each turn kept once it is over."""
 
     _tracer: Tracer | None = None
 
-    def traced(self, tracer: Tracer | None) -> "TracedSessions":
+    def traced(self, tracer: Tracer | None) -> "TracedSessionService":
         """Let `tracer` keep what comes from now on."""
         self._tracer = tracer
         return self
 
-    async def ask(self, asking: Asking) -> AsyncGenerator[TurnEvent]:
+    async def ask(self, asking: TurnRequest) -> AsyncGenerator[TurnEvent]:
         """Yield what happens while a question is answered, and last `TurnDone`."""
-        heard = HeardTurn(asking, self._now)
+        heard = TurnTraceRecorder(asking, self._now)
         try:
             async with aclosing(super().ask(asking)) as events:
                 async for event in events:
@@ -91,10 +91,10 @@ class _Step:
         )
 
 
-class HeardTurn:
+class TurnTraceRecorder:
     """What the events of a turn tell of it: a step ends where the next one begins."""
 
-    def __init__(self, asking: Asking, now: Now) -> None:
+    def __init__(self, asking: TurnRequest, now: TurnClock) -> None:
         self._asking = asking
         self._now = now
         self._began = now()
@@ -146,7 +146,7 @@ class HeardTurn:
 
     def _begin(self, event: Staged) -> None:
         now = self._now()
-        if [step.name for step in self._open] != [BESIDE.get(event.step)]:
+        if [step.name for step in self._open] != [PARALLEL_STEPS.get(event.step)]:
             self._end_steps(now)
         kind = STEPS.get(event.step, Kind.CHAIN)
         self._open.append(_Step(event.step, kind, event.text, now))
@@ -170,12 +170,12 @@ class HeardTurn:
             "state": turn.state.value,
             "price_usd": turn.price or 0.0,
             **_of_output(turn.output),
-            **used(turn.usage),
+            **usage_to_facts(turn.usage),
         }
         return facts
 
 
-def _asked(asking: Asking) -> dict[str, str | tuple[str, ...]]:
+def _asked(asking: TurnRequest) -> dict[str, str | tuple[str, ...]]:
     said = {
         "question": asking.text,
         "character": asking.character,

@@ -7,7 +7,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lrwr.app.transfer.safe_write import is_there, place_of, sweep, write_new
+from lrwr.app.transfer.safe_write import (
+    delete_partial_files,
+    is_already_written,
+    resolve_target_path,
+    write_new_file,
+)
 from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound
@@ -22,14 +27,14 @@ _FILES = "select distinct document_id, content from processed order by 1"
 FOLDER = "files"
 """Where files are kept in the state folder, by the hash of what they hold."""
 
-Tell = Callable[[str, int, int], None]
+TransferProgress = Callable[[str, int, int], None]
 
-Wanted = Sequence[tuple[str, str]]
+FileDigests = Sequence[tuple[str, str]]
 """Documents with the hash of what they were read from."""
 
 
 @dataclass(frozen=True, slots=True)
-class Filed:
+class FileTransferResult:
     """Files that were moved, and those that could not be, by name.
 
     `refused` are those not `written` for their names: they lead out of the folder, or
@@ -43,14 +48,14 @@ class Filed:
     refused: tuple[str, ...] = ()
 
 
-async def take_files(
+async def upload_files(
     database: "Database",
     root: Path,
     targets: Sequence[Path],
     away: "FileStore",
     records: "SupabaseRecords",
-    tell: Tell,
-) -> Filed:
+    tell: TransferProgress,
+) -> FileTransferResult:
     """Take every file there that is still as it was read.
 
     What was there before, and no document there or here is made of, goes.
@@ -76,16 +81,16 @@ async def take_files(
     # Asked last: another machine may have written its record only now.
     needed = {one.content for one in (await records.manifest()).entries}
     await away.remove(before - needed - {content for _, content in wanted})
-    return Filed(moved, len(wanted) - moved - len(changed), tuple(changed))
+    return FileTransferResult(moved, len(wanted) - moved - len(changed), tuple(changed))
 
 
-async def bring_files(
+async def download_files(
     database: "Database",
     state_dir: Path,
     away: "FileStore",
     into: Path | None,
-    tell: Tell,
-) -> Filed:
+    tell: TransferProgress,
+) -> FileTransferResult:
     """Bring every file here that is not here yet, and write them `into` a folder.
 
     Raises:
@@ -112,10 +117,12 @@ async def bring_files(
             moved += 1
     written = await _write(places, wanted, held, here)
     there = len(wanted) - moved - len(lacking)
-    return Filed(moved, there, tuple(lacking), tuple(written), tuple(refused))
+    return FileTransferResult(
+        moved, there, tuple(lacking), tuple(written), tuple(refused)
+    )
 
 
-async def _wanted(database: "Database") -> Wanted:
+async def _wanted(database: "Database") -> FileDigests:
     return await database.read(lambda connection: connection.execute(_FILES).fetchall())
 
 
@@ -128,20 +135,22 @@ async def _read(source: FolderSource, document: str) -> bytes | None:
 
 
 async def _write(
-    places: Mapping[str, Path], wanted: Wanted, held: set[str], here: "FileStore"
+    places: Mapping[str, Path], wanted: FileDigests, held: set[str], here: "FileStore"
 ) -> list[str]:
-    await asyncio.to_thread(sweep, {path.parent for path in places.values()})
+    await asyncio.to_thread(
+        delete_partial_files, {path.parent for path in places.values()}
+    )
     written: list[str] = []
     for document, content in wanted:
         if document not in places or document in written or content not in held:
             continue
         found = await here.get(content)
-        if await asyncio.to_thread(write_new, places[document], found):
+        if await asyncio.to_thread(write_new_file, places[document], found):
             written.append(document)
     return written
 
 
-def _places(wanted: Wanted, folder: Path) -> tuple[dict[str, Path], list[str]]:
+def _places(wanted: FileDigests, folder: Path) -> tuple[dict[str, Path], list[str]]:
     """Return where to write what is not there yet, and what has no place in a folder.
 
     Raises:
@@ -152,9 +161,9 @@ def _places(wanted: Wanted, folder: Path) -> tuple[dict[str, Path], list[str]]:
         contents.setdefault(document, set()).add(content)
     places, refused = {}, []
     for document, known in contents.items():
-        path = place_of(document, folder)
+        path = resolve_target_path(document, folder)
         if path is None:
             refused.append(document)
-        elif not is_there(path, known):
+        elif not is_already_written(path, known):
             places[document] = path
     return places, refused

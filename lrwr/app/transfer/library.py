@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lrwr.app.container import Services
-from lrwr.app.supabase_project import SERVICE, ProjectWay
-from lrwr.app.transfer.files import Filed, bring_files, take_files
+from lrwr.app.supabase_project import SUPABASE_SERVICE, SupabaseProject
+from lrwr.app.transfer.files import FileTransferResult, download_files, upload_files
 from lrwr.core.adapters.storage.supabase.library_link import (
     Binding,
     bind,
@@ -32,37 +32,39 @@ _READ_HERE = "select count(*) from processed"
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class LibraryPushResult:
     """What a push did. `begun` says that the library was not there before."""
 
     host: str
     name: str
     begun: bool
     records: Pushed
-    files: Filed = field(default_factory=Filed)
+    files: FileTransferResult = field(default_factory=FileTransferResult)
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class LibraryPullResult:
     """What a pull did."""
 
     host: str
     name: str
     records: Pulled
-    files: Filed = field(default_factory=Filed)
+    files: FileTransferResult = field(default_factory=FileTransferResult)
 
 
 @asynccontextmanager
-async def moving(services: Services, tell: Tell) -> AsyncIterator["Moving"]:
+async def open_transfer(
+    services: Services, tell: Tell
+) -> AsyncIterator["LibraryTransfer"]:
     """Lend out what moves a library, and close it on the way out.
 
     `tell` is told what is being done, how far it is, and of how much; 0: nobody knows.
     """
     async with AsyncExitStack() as stack:
-        yield Moving(services, stack, tell)
+        yield LibraryTransfer(services, stack, tell)
 
 
-class Moving:
+class LibraryTransfer:
     """Takes a library to a project, and brings it from there."""
 
     def __init__(self, services: Services, stack: AsyncExitStack, tell: Tell) -> None:
@@ -70,7 +72,7 @@ class Moving:
         self._outward = services.outward
         self._database = services.outward.database
         self._targets = services.manuscript
-        self._way = ProjectWay(services.settings, services.outward, stack)
+        self._way = SupabaseProject(services.settings, services.outward, stack)
         self._tell = tell
         self._account: Account | None = None
 
@@ -115,7 +117,7 @@ class Moving:
         new: bool = False,
         over: bool = False,
         files: bool = True,
-    ) -> Taken:
+    ) -> LibraryPushResult:
         """Take everything there that is not there yet.
 
         A `new` library is begun even where one is kept there; `over` puts what is here
@@ -134,18 +136,18 @@ class Moving:
         self._check(bound, account)
         records = self._way.records(bound)
         done = await Push(self._database, records, bound, self._tell).run(over=over)
-        filed = Filed()
+        filed = FileTransferResult()
         if files:
             root, targets = self._library.root, self._targets()
             async with aclosing(self._way.shelf(bound)) as away:
-                filed = await take_files(
+                filed = await upload_files(
                     self._database, root, targets, away, records, self._tell
                 )
-        return Taken(self.host, bound.name, begun, done, filed)
+        return LibraryPushResult(self.host, bound.name, begun, done, filed)
 
     async def pull(
         self, name: str = "", *, into: Path | None = None, files: bool = True
-    ) -> Brought:
+    ) -> LibraryPullResult:
         """Bring everything here that is not here yet.
 
         Raw files are kept in the state folder, and with `into` also written to a folder
@@ -169,18 +171,20 @@ class Moving:
         records = self._way.records(bound)
         copy = self._way.copy(self._database, bound, time.time)
         done = await pull(self._database, copy, records, self._tell)
-        filed = Filed()
+        filed = FileTransferResult()
         if files or into is not None:
             state = self._library.state_dir
             async with aclosing(self._way.shelf(bound)) as away:
-                filed = await bring_files(self._database, state, away, into, self._tell)
-        return Brought(self.host, bound.name, done, filed)
+                filed = await download_files(
+                    self._database, state, away, into, self._tell
+                )
+        return LibraryPullResult(self.host, bound.name, done, filed)
 
     def _check_leave(self) -> None:
         """Make sure that the writer has not denied it, whatever keeps the records."""
-        refused = self._outward.refusal(SERVICE)
+        refused = self._outward.refusal(SUPABASE_SERVICE)
         if refused is None and self._outward.consents.answer(
-            self._library, SERVICE
+            self._library, SUPABASE_SERVICE
         ) in (
             None,
             True,
@@ -188,7 +192,7 @@ class Moving:
             return
         raise refused or SettingsProblem(
             "You denied Supabase for this folder: nothing was sent",
-            hint=f"To allow it: lrwr privacy allow {SERVICE}",
+            hint=f"To allow it: lrwr privacy allow {SUPABASE_SERVICE}",
         )
 
     async def _begun(self, account: Account, name: str) -> Binding:

@@ -20,7 +20,7 @@ _OURS = frozenset({CANON_FILE, FILE_NAME})
 _ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\\]")
 
 
-def place_of(document: str, folder: Path) -> Path | None:
+def resolve_target_path(document: str, folder: Path) -> Path | None:
     """Return where a file belongs; None where it is none of a manuscript's there.
 
     What a project tells may have been written by anybody: only a name that `lrwr
@@ -40,7 +40,7 @@ def place_of(document: str, folder: Path) -> Path | None:
     return None if leads_out else path
 
 
-def is_there(path: Path, contents: Collection[str]) -> bool:
+def is_already_written(path: Path, contents: Collection[str]) -> bool:
     """Say whether a file is there already; its SHA-256 is one of `contents` then.
 
     Raises:
@@ -57,7 +57,7 @@ def is_there(path: Path, contents: Collection[str]) -> bool:
     )
 
 
-def write_new(path: Path, content: bytes) -> bool:
+def write_new_file(path: Path, content: bytes) -> bool:
     """Write a file unless it is there by now; say whether it was written.
 
     Raises:
@@ -68,10 +68,10 @@ def write_new(path: Path, content: bytes) -> bool:
         with _written(path.parent, content) as part:
             if _give_name(part, path):
                 return True
-    return not is_there(path, {sha256(content).hexdigest()})
+    return not is_already_written(path, {sha256(content).hexdigest()})
 
 
-def sweep(folders: Iterable[Path]) -> None:
+def delete_partial_files(folders: Iterable[Path]) -> None:
     """Remove what a pull that was killed has left of files."""
     for folder in folders:
         for part in folder.glob(f"{PART}*"):

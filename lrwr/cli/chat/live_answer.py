@@ -4,18 +4,23 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from lrwr.app.presenters.answers import OPENING, notes_on, spent_on, without_links
-from lrwr.app.presenters.citations import place_of
-from lrwr.app.presenters.text import excerpt
-from lrwr.cli.presenters.threads import show_web, turn_as_json
-from lrwr.cli.runtime.stream import Styled
+from lrwr.app.presenters.answers import (
+    UNFINISHED_LINK,
+    describe_answer_notes,
+    describe_turn_cost,
+    strip_links,
+)
+from lrwr.app.presenters.citations import format_line_range
+from lrwr.app.presenters.text import shorten_excerpt
+from lrwr.cli.presenters.threads import show_web_citations, turn_as_json
+from lrwr.cli.runtime.stream import StyledText
 from lrwr.core.model.turns import Staged, Token, Turn, TurnDone, TurnEvent
 
 if TYPE_CHECKING:
     from lrwr.cli.runtime.output import Output
 
 
-class Live:
+class LiveAnswer:
     """Prints an answer piece by piece as it comes; `quiet` prints nothing of it."""
 
     def __init__(self, output: "Output", *, quiet: bool) -> None:
@@ -51,7 +56,7 @@ class Live:
         """Show what happens: the steps on a terminal, the words of the answer."""
         match event:
             case Staged() if self._output.interactive and not self._quiet:
-                self._output.story(Styled(f"{event.text} …", "faint"))
+                self._output.story(StyledText(f"{event.text} …", "faint"))
             case Token() if not self._quiet:
                 self._say(event.text)
             case _:
@@ -59,8 +64,8 @@ class Live:
 
     def _say(self, text: str) -> None:
         """Show words of the answer, without the beginning of a link that is to come."""
-        text = without_links(self._held + text)
-        begun = OPENING.search(text)
+        text = strip_links(self._held + text)
+        begun = UNFINISHED_LINK.search(text)
         shown = text[: begun.start()] if begun else text
         self._held = text[len(shown) :]
         self._output.piece(shown)
@@ -84,9 +89,11 @@ class Live:
         for citation in said.citations:
             self._output.answer(
                 f"[{citation.number}] ",
-                Styled(place_of(citation.document, citation.lines), "place"),
-                Styled(
-                    f"  “{excerpt(without_links(citation.text))}”"
+                StyledText(
+                    format_line_range(citation.document, citation.lines), "place"
+                ),
+                StyledText(
+                    f"  “{shorten_excerpt(strip_links(citation.text))}”"
                     if said.model
                     else "",
                     "faint",
@@ -94,13 +101,13 @@ class Live:
             )
         if said.web:
             self._output.answer()
-        show_web(said, self._output)
-        for note in notes_on(turn):
-            self._output.story(Styled(note, "faint"))
-        if spent := spent_on(turn):
-            self._output.story(Styled(spent, "faint"))
+        show_web_citations(said, self._output)
+        for note in describe_answer_notes(turn):
+            self._output.story(StyledText(note, "faint"))
+        if spent := describe_turn_cost(turn):
+            self._output.story(StyledText(spent, "faint"))
 
 
-def told_as_json(done: TurnDone) -> dict[str, object]:
+def turn_done_as_json(done: TurnDone) -> dict[str, object]:
     """Return the turn as a script may want it, with its conversation's id."""
     return {"thread": done.thread, **turn_as_json(done.turn)}

@@ -7,20 +7,25 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from lrwr.cli.runtime.stream import Styled, is_terminal
+from lrwr.cli.runtime.stream import StyledText, is_terminal
 from lrwr.core.model.errors import LrwrError
-from lrwr.tui.input.editor import Command, command_for, editor_of, steers_a_shell
+from lrwr.tui.input.editor import (
+    EditorCommand,
+    build_editor_command,
+    find_editor,
+    is_shell_unsafe,
+)
 
 if TYPE_CHECKING:
     from lrwr.cli.runtime.output import Output
-    from lrwr.tui.queries.locations import Spot
+    from lrwr.tui.queries.locations import FileLocation
 
 
-class EditorFailed(LrwrError):
+class PlainEditorError(LrwrError):
     """An editor could not be run, or ended badly."""
 
 
-async def open_spot(spot: "Spot", output: "Output") -> None:
+async def open_file_location(spot: "FileLocation", output: "Output") -> None:
     """Say where a passage stands and, where somebody sits at a terminal, open it.
 
     Raises:
@@ -29,10 +34,10 @@ async def open_spot(spot: "Spot", output: "Output") -> None:
     if spot.gone:
         output.story("The passage is no longer there; this is where it stood.")
     if spot.paragraphs:
-        output.answer(Styled(f"{spot.file}, paragraph {spot.line}", "place"))
+        output.answer(StyledText(f"{spot.file}, paragraph {spot.line}", "place"))
         return
-    output.answer(Styled(f"{spot.file}:{spot.line}", "place"))
-    editor = editor_of(os.environ, sys.platform, shutil.which)
+    output.answer(StyledText(f"{spot.file}:{spot.line}", "place"))
+    editor = find_editor(os.environ, sys.platform, shutil.which)
     if not (output.interactive and is_terminal(sys.stdin)):
         return
     if not editor:
@@ -40,27 +45,27 @@ async def open_spot(spot: "Spot", output: "Output") -> None:
         return
     windows = sys.platform == "win32"
     try:
-        command = command_for(editor, spot.file, spot.line, windows=windows)
+        command = build_editor_command(editor, spot.file, spot.line, windows=windows)
     except ValueError as error:
-        raise EditorFailed(
+        raise PlainEditorError(
             "EDITOR cannot be read", hint="Check its quotation marks."
         ) from error
     await _run(command)
 
 
-async def _run(command: Command) -> None:
+async def _run(command: EditorCommand) -> None:
     program = shutil.which(command.arguments[0])
-    if program is None or steers_a_shell(command, program):
-        raise EditorFailed(
+    if program is None or is_shell_unsafe(command, program):
+        raise PlainEditorError(
             f"{command.program} cannot be run here",
             hint="Set VISUAL or EDITOR to an editor that you have.",
         )
     code = await asyncio.to_thread(_start, [program, *command.arguments[1:]], command)
     if code:
-        raise EditorFailed(f"{command.program} ended with code {code}")
+        raise PlainEditorError(f"{command.program} ended with code {code}")
 
 
-def _start(arguments: list[str], command: Command) -> int:
+def _start(arguments: list[str], command: EditorCommand) -> int:
     """Run an editor to its end, or start it beside; return its exit code."""
     nowhere = subprocess.DEVNULL
     try:
@@ -68,7 +73,7 @@ def _start(arguments: list[str], command: Command) -> int:
             return subprocess.run(arguments, check=False).returncode
         subprocess.Popen(arguments, stdin=nowhere, stdout=nowhere, stderr=nowhere)
     except OSError as error:
-        raise EditorFailed(
+        raise PlainEditorError(
             f"{command.program} could not be started: {error.strerror}",
             hint="Check VISUAL and EDITOR.",
         ) from error

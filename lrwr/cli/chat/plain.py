@@ -9,21 +9,26 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lrwr.app.presenters.answers import LONGEST
-from lrwr.app.presenters.consent import who_answers
-from lrwr.cli.chat.commands import DEEDS, Talk
-from lrwr.cli.chat.live_answer import Live
+from lrwr.app.presenters.consent import describe_answering_model
+from lrwr.cli.chat.commands import PLAIN_COMMANDS, PlainChatState
+from lrwr.cli.chat.live_answer import LiveAnswer
 from lrwr.cli.runtime.async_runner import run_async
-from lrwr.cli.runtime.crash_report import fault_of
+from lrwr.cli.runtime.crash_report import report_crash
 from lrwr.core.model.errors import LrwrError, SettingsProblem
 from lrwr.core.model.turns import TurnDone
-from lrwr.tui.input.history import asked_before
-from lrwr.tui.input.parser import Asked, Ordered, Unclear, understood
-from lrwr.tui.queries.turns import asked, kept_of_stopped, sitting_of
+from lrwr.tui.input.history import load_past_questions
+from lrwr.tui.input.parser import (
+    TypedCommand,
+    TypedQuestion,
+    UnclearInput,
+    parse_prompt_input,
+)
+from lrwr.tui.queries.turns import load_stopped_turn, resolve_chat_scope, stream_answer
 
 if TYPE_CHECKING:
     from lrwr.cli.runtime.output import Output
     from lrwr.core.settings.model import Settings
-    from lrwr.tui.scope import Opening, Sitting
+    from lrwr.tui.scope import ChatOptions, ChatScope
 
 Result = TypeVar("Result")
 
@@ -35,13 +40,13 @@ STOPPED = "Stopped; what was said by then is kept, and marked."
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class LineReader:
     """Where lines come from; `terminal` says that somebody types them."""
 
     terminal: bool
 
     @classmethod
-    def of_stdin(cls) -> "Lines":
+    def of_stdin(cls) -> "LineReader":
         """Read what is typed, or what is piped in."""
         return cls(sys.stdin.isatty() and sys.stdout.isatty())
 
@@ -84,7 +89,9 @@ class Lines:
             return None
 
 
-def converse(settings: "Settings", output: "Output", opening: "Opening") -> None:
+def run_plain_chat(
+    settings: "Settings", output: "Output", opening: "ChatOptions"
+) -> None:
     """Answer line after line until there are no more.
 
     What goes wrong is told, and the conversation goes on.
@@ -93,24 +100,31 @@ def converse(settings: "Settings", output: "Output", opening: "Opening") -> None
         NotFound: Nothing was read, or there is no such character, place or thread.
         SettingsProblem: The language model that is set has no key or no name.
     """
-    lines = Lines.of_stdin()
+    lines = LineReader.of_stdin()
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
         try:
             talk = run_async(_begun(settings, output, opening, stack), runner.run)
-            lines.remember(runner.run(asked_before(talk.lent)))
-            Conversation(talk, lines, partial(run_async, run=runner.run)).run()
+            lines.remember(runner.run(load_past_questions(talk.lent)))
+            PlainChat(talk, lines, partial(run_async, run=runner.run)).run()
         finally:
             runner.run(stack.aclose())
 
 
 async def _begun(
-    settings: "Settings", output: "Output", opening: "Opening", stack: AsyncExitStack
-) -> Talk:
+    settings: "Settings",
+    output: "Output",
+    opening: "ChatOptions",
+    stack: AsyncExitStack,
+) -> PlainChatState:
     """Open the library, ask for leave, and say who answers."""
     from lrwr.app.container import open_services
     from lrwr.app.workspace import RoomServices
-    from lrwr.cli.runtime.consent import ANSWERING, ask_leave, tell_first_use
+    from lrwr.cli.runtime.consent import (
+        ANSWER_SERVICES,
+        announce_first_use,
+        prompt_for_consent,
+    )
     from lrwr.cli.runtime.session import require_passages
 
     services = await stack.enter_async_context(
@@ -118,15 +132,15 @@ async def _begun(
     )
     await require_passages(services)
     lent = RoomServices(services)
-    sitting = await sitting_of(lent, opening)
-    ask_leave(services, output, *ANSWERING, as_json=False)
+    sitting = await resolve_chat_scope(lent, opening)
+    prompt_for_consent(services, output, *ANSWER_SERVICES, as_json=False)
     model = lent.sessions().model
-    tell_first_use(services, output, *ANSWERING)
-    output.story(who_answers(settings, model))
-    return Talk(lent, output, sitting, model)
+    announce_first_use(services, output, *ANSWER_SERVICES)
+    output.story(describe_answering_model(settings, model))
+    return PlainChatState(lent, output, sitting, model)
 
 
-class Conversation:
+class PlainChat:
     """Reads, answers, and remembers where the writer stands.
 
     `run` of the loop takes a coroutine to its end; Ctrl-C cancels that alone.
@@ -134,8 +148,8 @@ class Conversation:
 
     def __init__(
         self,
-        talk: Talk,
-        lines: Lines,
+        talk: PlainChatState,
+        lines: LineReader,
         do: Callable[[Coroutine[Any, Any, Result]], Result],
     ) -> None:
         self._talk = talk
@@ -187,23 +201,23 @@ class Conversation:
         except LrwrError as error:
             self._talk.output.problem(error)
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
-            self._talk.output.problem(fault_of(error))
+            self._talk.output.problem(report_crash(error))
         return True
 
     def _handle(self, text: str) -> bool:
-        match understood(text, {*DEEDS, "quit"}):
-            case Ordered("quit", ""):
+        match parse_prompt_input(text, {*PLAIN_COMMANDS, "quit"}):
+            case TypedCommand("quit", ""):
                 return False
-            case Ordered("quit", _):
+            case TypedCommand("quit", _):
                 raise SettingsProblem(
                     "/quit takes nothing after it",
                     hint="For a question, put a space before the slash.",
                 )
-            case Ordered(name, words):
-                self._do(DEEDS[name].does(self._talk, words))
-            case Unclear(why):
+            case TypedCommand(name, words):
+                self._do(PLAIN_COMMANDS[name].does(self._talk, words))
+            case UnclearInput(why):
                 self._talk.output.story(why)
-            case Asked(question):
+            case TypedQuestion(question):
                 self._ask(question)
         return True
 
@@ -222,16 +236,16 @@ class Conversation:
             raise
         self._went_on(done)
 
-    async def _answer(self, sitting: "Sitting", question: str) -> TurnDone:
-        live = Live(self._talk.output, quiet=False)
-        done = await live.watch(asked(self._talk.lent, sitting, question), "")
+    async def _answer(self, sitting: "ChatScope", question: str) -> TurnDone:
+        live = LiveAnswer(self._talk.output, quiet=False)
+        done = await live.watch(stream_answer(self._talk.lent, sitting, question), "")
         live.end(done.turn)
         self._talk.output.answer()
         return done
 
-    async def _take_up(self, sitting: "Sitting", question: str) -> None:
+    async def _take_up(self, sitting: "ChatScope", question: str) -> None:
         """Go on from what was kept of an answer that was stopped."""
-        found = await kept_of_stopped(self._talk.lent, sitting, question)
+        found = await load_stopped_turn(self._talk.lent, sitting, question)
         if found is not None:
             self._went_on(TurnDone(*found))
 

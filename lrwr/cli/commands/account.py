@@ -1,10 +1,10 @@
-"""`lrwr login`, `logout` and `whoami`: an account in a Supabase project of yours."""
+"""`lrwr login`, `logout_command` and `whoami_command`: an account in a Supabase project of yours."""
 
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrwr.cli.runtime.options import Json
+from lrwr.cli.runtime.options import JsonOption
 
 if TYPE_CHECKING:
     from lrwr.cli.runtime.output import Output
@@ -26,7 +26,7 @@ _LONGEST = 10_000
 """Characters of a line that is read."""
 
 
-def login(
+def login_command(
     context: typer.Context,
     email: Annotated[
         str | None, typer.Argument(metavar="EMAIL", help="Asked for where not given.")
@@ -48,7 +48,7 @@ def login(
     output.story(WHAT_NEXT)
 
 
-def logout(context: typer.Context) -> None:
+def logout_command(context: typer.Context) -> None:
     """Sign out of your Supabase project, and forget the session here."""
     from lrwr.cli.runtime.async_runner import run_async
     from lrwr.core.model.errors import ServiceUnavailable
@@ -66,7 +66,7 @@ def logout(context: typer.Context) -> None:
     output.answer(f"{done} {way.project.host}.")
 
 
-def whoami(context: typer.Context, as_json: Json = False) -> None:
+def whoami_command(context: typer.Context, as_json: JsonOption = False) -> None:
     """Say who is signed in to your Supabase project, as it says. 1: nobody is."""
     from lrwr.cli.runtime.async_runner import run_async
     from lrwr.core.model.errors import ExitCode
@@ -96,10 +96,10 @@ def whoami(context: typer.Context, as_json: Json = False) -> None:
 def _begin(context: typer.Context) -> "tuple[SigningIn, Output]":
     import os
 
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
     from lrwr.core.adapters.auth.factory import choose_auth
 
-    settings, output = begin(context)
+    settings, output = start_session(context)
     return choose_auth(settings, os.environ), output
 
 

@@ -7,8 +7,8 @@ import typer
 if TYPE_CHECKING:
     from lrwr.app.container import Services
     from lrwr.cli.runtime.output import Output
-    from lrwr.core.chat.service import Asking
-    from lrwr.core.chat.turn_models import Sending
+    from lrwr.core.chat.service import TurnRequest
+    from lrwr.core.chat.turn_models import PromptPreview
     from lrwr.core.settings.model import Settings
 
 
@@ -20,16 +20,16 @@ EPILOG = (
     " echo 'Who is Mags?' | lrwr ask --stdin --json"
 )
 
-Question = Annotated[
+QuestionArgument = Annotated[
     str | None, typer.Argument(metavar="QUESTION", help="What to ask.")
 ]
-Character = Annotated[
+AskCharacterOption = Annotated[
     str | None,
     typer.Option(
         "--character", metavar="NAME", help="Whom it is about, or who answers."
     ),
 ]
-ModeName = Annotated[
+ModeNameOption = Annotated[
     str | None,
     typer.Option(
         "--mode",
@@ -37,7 +37,7 @@ ModeName = Annotated[
         help="Who answers: analytical, or in_character with --character.",
     ),
 ]
-AsOf = Annotated[
+AskAsOfOption = Annotated[
     str | None,
     typer.Option(
         metavar="PLACE",
@@ -45,14 +45,14 @@ AsOf = Annotated[
         " later is used.",
     ),
 ]
-Witnessed = Annotated[
+WitnessedOption = Annotated[
     bool | None,
     typer.Option(
         "--witnessed/--not-witnessed",
         help="Only what --character was there for or was told.",
     ),
 ]
-ThreadName = Annotated[
+AskThreadNameOption = Annotated[
     str | None,
     typer.Option(
         "--thread",
@@ -60,45 +60,45 @@ ThreadName = Annotated[
         help="Go on with a conversation: see `lrwr threads`.",
     ),
 ]
-Stdin = Annotated[
+StdinOption = Annotated[
     bool, typer.Option("--stdin", help="Read the question from standard input.")
 ]
-ShowPrompt = Annotated[
+ShowPromptOption = Annotated[
     bool,
     typer.Option(
         "--show-prompt",
         help="Show what a language model would be sent for the answer, and ask nothing.",
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+AskJsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def ask(
+def ask_command(
     context: typer.Context,
-    question: Question = None,
-    character: Character = None,
-    mode: ModeName = None,
-    as_of: AsOf = None,
-    witnessed: Witnessed = None,
-    thread: ThreadName = None,
-    stdin: Stdin = False,
-    show_prompt: ShowPrompt = False,
-    as_json: AsJson = False,
+    question: QuestionArgument = None,
+    character: AskCharacterOption = None,
+    mode: ModeNameOption = None,
+    as_of: AskAsOfOption = None,
+    witnessed: WitnessedOption = None,
+    thread: AskThreadNameOption = None,
+    stdin: StdinOption = False,
+    show_prompt: ShowPromptOption = False,
+    as_json: AskJsonOption = False,
 ) -> None:
     """Answer from the manuscript, each claim with its place; the turn is kept.
 
     With a language model it answers; without one the text does, in its own words.
     """
     from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.options import mode_named
-    from lrwr.cli.runtime.session import begin
-    from lrwr.core.chat.service import Asking
+    from lrwr.cli.runtime.options import parse_mode
+    from lrwr.cli.runtime.session import start_session
+    from lrwr.core.chat.service import TurnRequest
 
-    settings, output = begin(context)
-    asking = Asking(
+    settings, output = start_session(context)
+    asking = TurnRequest(
         text=_text(question, stdin=stdin),
         character=character,
-        mode=mode_named(mode),
+        mode=parse_mode(mode),
         as_of=as_of,
         witnessed=witnessed,
     )
@@ -135,55 +135,59 @@ def _text(question: str | None, *, stdin: bool) -> str:
 async def _ask(
     settings: "Settings",
     output: "Output",
-    asking: "Asking",
+    asking: "TurnRequest",
     thread: str | None,
     *,
     as_json: bool,
 ) -> None:
     from lrwr.app.container import open_services
-    from lrwr.app.presenters.consent import who_answers
-    from lrwr.cli.chat.live_answer import Live, told_as_json
-    from lrwr.cli.runtime.consent import ANSWERING, ask_leave, tell_first_use
+    from lrwr.app.presenters.consent import describe_answering_model
+    from lrwr.cli.chat.live_answer import LiveAnswer, turn_done_as_json
+    from lrwr.cli.runtime.consent import (
+        ANSWER_SERVICES,
+        announce_first_use,
+        prompt_for_consent,
+    )
 
-    live = Live(output, quiet=as_json)
+    live = LiveAnswer(output, quiet=as_json)
     async with open_services(settings, say=output.story) as services:
         asking = await _ready(services, asking, thread)
-        ask_leave(services, output, *ANSWERING, as_json=as_json)
+        prompt_for_consent(services, output, *ANSWER_SERVICES, as_json=as_json)
         sessions = services.sessions()
-        tell_first_use(services, output, *ANSWERING)
-        note = who_answers(settings, sessions.model)
+        announce_first_use(services, output, *ANSWER_SERVICES)
+        note = describe_answering_model(settings, sessions.model)
         done = await live.watch(sessions.ask(asking), note)
         if as_json:
-            output.json(told_as_json(done))
+            output.json(turn_done_as_json(done))
         else:
             live.end(done.turn)
 
 
 async def _ready(
-    services: "Services", asking: "Asking", thread: str | None
-) -> "Asking":
+    services: "Services", asking: "TurnRequest", thread: str | None
+) -> "TurnRequest":
     from dataclasses import replace
 
-    from lrwr.app.presenters.threads import thread_called
+    from lrwr.app.presenters.threads import find_thread
     from lrwr.cli.runtime.session import require_passages
 
     await require_passages(services)
     if thread is None:
         return asking
-    found = thread_called(thread, await services.threads.threads())
+    found = find_thread(thread, await services.threads.threads())
     return replace(asking, thread=found.id)
 
 
 async def _show_prompt(
     settings: "Settings",
     output: "Output",
-    asking: "Asking",
+    asking: "TurnRequest",
     thread: str | None,
     *,
     as_json: bool,
 ) -> None:
     from lrwr.app.container import open_services
-    from lrwr.cli.runtime.stream import Styled
+    from lrwr.cli.runtime.stream import StyledText
 
     async with open_services(settings, say=output.story) as services:
         asking = await _ready(services, asking, thread)
@@ -194,13 +198,13 @@ async def _show_prompt(
     if not sendings:
         output.answer("No language model is asked: nothing would be sent.")
     for sending in sendings:
-        output.answer(Styled(f"For {sending.purpose}:", "strong"))
+        output.answer(StyledText(f"For {sending.purpose}:", "strong"))
         for message in sending.messages:
-            output.answer(Styled(f"{message.role}:", "strong"))
+            output.answer(StyledText(f"{message.role}:", "strong"))
             output.answer(message.text)
             output.answer()
 
 
-def _sending_as_json(sending: "Sending") -> dict[str, object]:
+def _sending_as_json(sending: "PromptPreview") -> dict[str, object]:
     messages = [{"role": one.role, "text": one.text} for one in sending.messages]
     return {"purpose": sending.purpose, "messages": messages}

@@ -10,10 +10,10 @@ RESTORE_EXAMPLES = (
     "Examples: lrwr restore lrwr-backup-2026-11-22.zip · lrwr restore FILE --force"
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+BackupJsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def backup(
+def backup_command(
     context: typer.Context,
     file: Annotated[
         Path | None,
@@ -22,7 +22,7 @@ def backup(
             help="Where to write; lrwr-backup-DATE.zip in this folder if left out.",
         ),
     ] = None,
-    as_json: Json = False,
+    as_json: BackupJsonOption = False,
 ) -> None:
     """Write what lrwr knows, your settings and your decisions into one file.
 
@@ -31,38 +31,38 @@ def backup(
     import time
 
     from lrwr.app.maintenance.backup import backup_library
-    from lrwr.app.maintenance.finding import size_of
-    from lrwr.cli.runtime.session import begin
+    from lrwr.app.maintenance.finding import format_size
+    from lrwr.cli.runtime.session import start_session
     from lrwr.core.settings.library import library_of
 
-    settings, output = begin(context)
+    settings, output = start_session(context)
     report = backup_library(library_of(settings), file, now=time.time())
     if as_json:
         output.json(report)
         return
     output.answer(str(report.file))
     held = ", ".join(report.manifest.files)
-    output.story(f"{size_of(report.size)}: {held}.")
+    output.story(f"{format_size(report.size)}: {held}.")
     output.story("It holds the text of your manuscript: keep it as you keep that.")
 
 
-def restore(
+def restore_command(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="A file that `lrwr backup` wrote.")],
     force: Annotated[
         bool,
         typer.Option("--force", help="Replace what is here; the old one is kept."),
     ] = False,
-    as_json: Json = False,
+    as_json: BackupJsonOption = False,
 ) -> None:
     """Bring a library back from a backup, after checking every file in it."""
     import time
 
     from lrwr.app.maintenance.restore import restore_library
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
     from lrwr.core.settings.library import library_of
 
-    settings, output = begin(context)
+    settings, output = start_session(context)
     library = library_of(settings)
     report = restore_library(library, file, force=force, now=time.time())
     if as_json:

@@ -7,11 +7,11 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from lrwr.cli.presenters.canon import Desk
+    from lrwr.cli.presenters.canon import DecisionContext
     from lrwr.cli.runtime.output import Output
     from lrwr.core.canon.decision import Decision
-    from lrwr.core.canon.model import Place
-    from lrwr.core.canon.resolver import Lost
+    from lrwr.core.canon.model import ManuscriptLocation
+    from lrwr.core.canon.resolver import OrphanedDecisions
     from lrwr.core.model.documents import DocumentId
     from lrwr.core.retrieval.story import StoryOrder
     from lrwr.core.settings.model import Settings
@@ -39,35 +39,39 @@ RENAME_EPILOG = 'Example: lrwr canon rename "the narrator" "Nell Tallow"'
 IGNORE_EPILOG = "Example: lrwr canon ignore Monday"
 MOVE_EPILOG = "Example: lrwr canon move notes/mill.md places/mill.md"
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-File = Annotated[str, typer.Argument(metavar="FILE", help="A file of the manuscript.")]
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A name as the text has it.")]
-Other = Annotated[str, typer.Argument(metavar="NAME", help="The other name.")]
+CanonJsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+FileArgument = Annotated[
+    str, typer.Argument(metavar="FILE", help="A file of the manuscript.")
+]
+CanonNameArgument = Annotated[
+    str, typer.Argument(metavar="NAME", help="A name as the text has it.")
+]
+OtherArgument = Annotated[str, typer.Argument(metavar="NAME", help="The other name.")]
 
 
-def canon(context: typer.Context, as_json: Json = False) -> None:
+def canon_command(context: typer.Context, as_json: CanonJsonOption = False) -> None:
     """Show what you have decided, or decide: every guess gives way to it."""
     if context.invoked_subcommand is not None:
         return
     from lrwr.cli.presenters import canon as decisions
     from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
 
-    settings, output = begin(context)
+    settings, output = start_session(context)
 
     async def show() -> None:
-        async with decisions.at_desk(settings) as desk:
+        async with decisions.open_decision_context(settings) as desk:
             if as_json:
-                output.json(decisions.as_json(desk.canon, desk.service))
+                output.json(decisions.decisions_as_json(desk.canon, desk.service))
             else:
-                decisions.show(desk.canon, desk.service, output)
+                decisions.show_decisions(desk.canon, desk.service, output)
 
     run_async(show())
 
 
-def type_(
+def canon_type_command(
     context: typer.Context,
-    file: File,
+    file: FileArgument,
     kind: Annotated[
         str,
         typer.Argument(
@@ -76,15 +80,15 @@ def type_(
     ],
 ) -> None:
     """Say what a file is, whatever its front matter and its folder say."""
-    from lrwr.cli.runtime.options import one_of
+    from lrwr.cli.runtime.options import parse_choice
     from lrwr.core.canon.decision import DocumentTypeSet
     from lrwr.core.model.documents import DocumentType
 
-    chosen = one_of(DocumentType, kind, "TYPE")
+    chosen = parse_choice(DocumentType, kind, "TYPE")
     _decide(context, lambda desk: DocumentTypeSet(desk.document(file), chosen))
 
 
-def order(
+def canon_order_command(
     context: typer.Context,
     files: Annotated[
         list[str] | None,
@@ -93,20 +97,20 @@ def order(
     show: Annotated[
         bool, typer.Option("--show", help="Show the present order.")
     ] = False,
-    as_json: Json = False,
+    as_json: CanonJsonOption = False,
 ) -> None:
     """Say in what order the story is told, or show it."""
-    from lrwr.cli.presenters.canon import at_desk
+    from lrwr.cli.presenters.canon import open_decision_context
     from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
 
     if files and not show:
         _decide(context, lambda desk: _new_order(desk, files))
         return
-    settings, output = begin(context)
+    settings, output = start_session(context)
 
     async def present() -> None:
-        async with at_desk(settings) as desk:
+        async with open_decision_context(settings) as desk:
             rows = _told(desk.order)
         if as_json:
             output.json(
@@ -125,7 +129,7 @@ def order(
     run_async(present())
 
 
-def pov(
+def canon_pov_command(
     context: typer.Context,
     place: Annotated[
         str,
@@ -139,18 +143,19 @@ def pov(
 ) -> None:
     """Say from whose point of view a chapter, a scene or a file is told."""
     from lrwr.core.canon.decision import PointOfViewSet
-    from lrwr.core.canon.model import plain_name
-    from lrwr.core.retrieval.places import place_named
+    from lrwr.core.canon.model import normalize_canon_name
+    from lrwr.core.retrieval.places import parse_manuscript_location
 
     _decide(
         context,
         lambda desk: PointOfViewSet(
-            place_named(place, desk.order, desk.document), plain_name(name)
+            parse_manuscript_location(place, desk.order, desk.document),
+            normalize_canon_name(name),
         ),
     )
 
 
-def merge(
+def canon_merge_command(
     context: typer.Context,
     names: Annotated[
         list[str], typer.Argument(metavar="NAME NAME...", help="Names of one person.")
@@ -168,14 +173,16 @@ def merge(
     _decide(context, lambda _: NamesMerged(tuple(names), known_as))
 
 
-def split(context: typer.Context, one: Name, other: Other) -> None:
+def canon_split_command(
+    context: typer.Context, one: CanonNameArgument, other: OtherArgument
+) -> None:
     """Say that these two names are two people."""
     from lrwr.core.canon.decision import NamesSplit
 
     _decide(context, lambda _: NamesSplit(one, other))
 
 
-def rename(
+def canon_rename_command(
     context: typer.Context,
     old: Annotated[str, typer.Argument(metavar="OLD", help="The name until now.")],
     new: Annotated[str, typer.Argument(metavar="NEW", help="The name from now on.")],
@@ -186,64 +193,70 @@ def rename(
     _decide(context, lambda _: NameRenamed(old, new))
 
 
-def ignore(context: typer.Context, name: Name) -> None:
+def canon_ignore_command(context: typer.Context, name: CanonNameArgument) -> None:
     """Say that a word names nobody, though it looks like a name."""
     from lrwr.core.canon.decision import NameIgnored
 
     _decide(context, lambda _: NameIgnored(name))
 
 
-def move(
+def canon_move_command(
     context: typer.Context,
     old: Annotated[str, typer.Argument(metavar="OLD", help="The path it had.")],
     new: Annotated[str, typer.Argument(metavar="NEW", help="The file it is now.")],
 ) -> None:
     """Carry what was decided about a file over to its new name."""
 
-    def choose(desk: "Desk") -> "Decision":
+    def choose(desk: "DecisionContext") -> "Decision":
         from lrwr.core.canon.decision import DocumentMoved
-        from lrwr.core.canon.resolver import decided_document
+        from lrwr.core.canon.resolver import resolve_decided_document
 
-        return DocumentMoved(decided_document(desk.canon, old), desk.document(new))
+        return DocumentMoved(
+            resolve_decided_document(desk.canon, old), desk.document(new)
+        )
 
     _decide(context, choose)
 
 
-def undo(context: typer.Context) -> None:
+def canon_undo_command(context: typer.Context) -> None:
     """Take the last decision back."""
     _turn(context, back=True)
 
 
-def redo(context: typer.Context) -> None:
+def canon_redo_command(context: typer.Context) -> None:
     """Make the decision that was taken back last again."""
     _turn(context, back=False)
 
 
-def check(context: typer.Context, as_json: Json = False) -> None:
+def canon_check_command(
+    context: typer.Context, as_json: CanonJsonOption = False
+) -> None:
     """List decisions about files, chapters and scenes that are not there."""
     from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
     from lrwr.core.model.errors import ExitCode
 
-    settings, output = begin(context)
+    settings, output = start_session(context)
     if run_async(_check(settings, output, as_json=as_json)):
         raise typer.Exit(int(ExitCode.NOT_FOUND))
 
 
-def _decide(context: typer.Context, choose: "Callable[[Desk], Decision]") -> None:
-    from lrwr.cli.presenters.canon import decide
+def _decide(
+    context: typer.Context, choose: "Callable[[DecisionContext], Decision]"
+) -> None:
+    from lrwr.cli.presenters.canon import make_decision
     from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
 
-    settings, output = begin(context)
-    run_async(decide(settings, output, choose))
+    settings, output = start_session(context)
+    run_async(make_decision(settings, output, choose))
 
 
-def _new_order(desk: "Desk", files: "Sequence[str]") -> "Decision":
+def _new_order(desk: "DecisionContext", files: "Sequence[str]") -> "Decision":
     from lrwr.core.canon.decision import StoryOrderSet
     from lrwr.core.model.documents import DocumentType
     from lrwr.core.model.errors import SettingsProblem
-    from lrwr.core.retrieval.story import order_with
+    from lrwr.core.retrieval.story import merge_document_order
 
     documents = list(dict.fromkeys(desk.document(file) for file in files))
     if len(documents) < 2:
@@ -257,7 +270,9 @@ def _new_order(desk: "Desk", files: "Sequence[str]") -> "Decision":
                 f"{outline.id} is a {outline.type} document and has no place in the story",
                 hint=f"Say first that it is a scene: lrwr canon type {outline.id} scene",
             )
-    return StoryOrderSet(order_with(desk.order.story, desk.canon.order, documents))
+    return StoryOrderSet(
+        merge_document_order(desk.order.story, desk.canon.order, documents)
+    )
 
 
 def _told(order: "StoryOrder") -> "list[tuple[DocumentId, list[int], str]]":
@@ -277,11 +292,11 @@ def _numbers(chapters: "Sequence[int]") -> str:
 def _turn(context: typer.Context, *, back: bool) -> None:
     from lrwr.app.container import open_services
     from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import begin
-    from lrwr.cli.runtime.stream import Styled
-    from lrwr.core.canon.phrases import sentence
+    from lrwr.cli.runtime.session import start_session
+    from lrwr.cli.runtime.stream import StyledText
+    from lrwr.core.canon.phrases import format_decision
 
-    settings, output = begin(context)
+    settings, output = start_session(context)
 
     async def turn() -> "Decision | None":
         async with open_services(settings) as services:
@@ -294,18 +309,19 @@ def _turn(context: typer.Context, *, back: bool) -> None:
         return
     way = "Bring it back" if back else "Take it back"
     output.answer(
-        f"{done}: {sentence(decision)}", Styled(f" {way}: lrwr canon {other}", "faint")
+        f"{done}: {format_decision(decision)}",
+        StyledText(f" {way}: lrwr canon {other}", "faint"),
     )
 
 
 async def _check(settings: "Settings", output: "Output", *, as_json: bool) -> bool:
-    from lrwr.cli.presenters.canon import at_desk
-    from lrwr.core.canon.resolver import lost_decisions
-    from lrwr.core.retrieval.places import lost_places
+    from lrwr.cli.presenters.canon import open_decision_context
+    from lrwr.core.canon.resolver import find_orphaned_decisions
+    from lrwr.core.retrieval.places import find_orphaned_locations
 
-    async with at_desk(settings) as desk:
-        lost = lost_decisions(desk.canon, known=desk.known, is_there=desk.has)
-        places = lost_places(desk.canon, desk.order)
+    async with open_decision_context(settings) as desk:
+        lost = find_orphaned_decisions(desk.canon, known=desk.known, is_there=desk.has)
+        places = find_orphaned_locations(desk.canon, desk.order)
     if as_json:
         output.json({"files": lost, "places": [str(place) for place in places]})
     else:
@@ -314,21 +330,23 @@ async def _check(settings: "Settings", output: "Output", *, as_json: bool) -> bo
 
 
 def _show_lost(
-    lost: "Sequence[Lost]", places: "Sequence[Place]", output: "Output"
+    lost: "Sequence[OrphanedDecisions]",
+    places: "Sequence[ManuscriptLocation]",
+    output: "Output",
 ) -> None:
     from shlex import join
 
-    from lrwr.cli.runtime.stream import Styled
+    from lrwr.cli.runtime.stream import StyledText
 
     for one in lost:
         words = ", ".join(one.decisions)
-        output.answer(Styled(one.document, "place"), f"  is not there ({words}).")
+        output.answer(StyledText(one.document, "place"), f"  is not there ({words}).")
         if one.perhaps:
             paths = join([one.document, one.perhaps])
             output.answer(f"lrwr canon move {paths}", indent=4)
     for place in places:
         output.answer(
-            Styled(str(place), "place"), "  names no chapter or scene of that file."
+            StyledText(str(place), "place"), "  names no chapter or scene of that file."
         )
     if lost or places:
         output.story("Nothing was forgotten: mend lrwr.canon.toml, or move as offered.")

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from lrwr.cli.runtime.options import AsOf, Json, Words
+from lrwr.cli.runtime.options import AsOfOption, JsonOption, NameArgument
 
 EPILOG = (
     'Examples: lrwr characters · lrwr characters Nell · lrwr characters "Nell Tallow"'
@@ -21,56 +21,60 @@ RENAME_EPILOG = 'Example: lrwr characters rename "the narrator" "Nell Tallow"'
 IGNORE_EPILOG = "Example: lrwr characters ignore Monday"
 
 
-def characters(
+def characters_command(
     context: typer.Context,
-    name: Words = None,
-    as_of: AsOf = None,
-    as_json: Json = False,
+    name: NameArgument = None,
+    as_of: AsOfOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """List who is in the story, or show one character: every claim with its place."""
     if context.invoked_subcommand is not None:
         return
     from lrwr.cli.presenters import bible_json, story
     from lrwr.cli.presenters.story import (
-        how_to_read,
-        one_name,
-        say_nothing,
-        say_who_reads,
-        story_bible,
+        explain_model_setup,
+        join_name,
+        open_story_bible,
+        print_not_evaluated,
+        print_nothing_known,
     )
-    from lrwr.core.bible.service import character_called
+    from lrwr.core.bible.service import find_profile_by_name
 
-    bible, output, settings = story_bible(context, as_of)
-    if wanted := one_name(name):
-        profile = character_called(wanted, bible)
+    bible, output, settings = open_story_bible(context, as_of)
+    if wanted := join_name(name):
+        profile = find_profile_by_name(wanted, bible)
         if as_json:
-            output.json(bible_json.profile(profile, bible))
+            output.json(bible_json.profile_as_json(profile, bible))
             return
         with output.paged():
             story.show_character(profile, bible, output)
         return
     if as_json:
-        output.json([bible_json.in_the_list(one) for one in bible.characters])
+        output.json(
+            [bible_json.character_summary_as_json(one) for one in bible.characters]
+        )
         return
     if not bible.characters:
-        say_nothing(output, "Nobody is known", as_of, how_to_read(bible, settings))
+        print_nothing_known(
+            output, "Nobody is known", as_of, explain_model_setup(bible, settings)
+        )
         return
     with output.paged():
         story.list_characters(bible, output)
-    say_who_reads(output, bible, "Traits, values, behaviour, voice")
+    print_not_evaluated(output, bible, "Traits, values, behaviour, voice")
 
 
-def confirm(
+def characters_confirm_command(
     context: typer.Context,
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="A name as the text has it.")
     ],
 ) -> None:
     """Say that a name surely names somebody."""
-    from lrwr.cli.presenters.canon import decide
+    from lrwr.cli.presenters.canon import make_decision
     from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
     from lrwr.core.canon.decision import NameConfirmed
 
-    settings, output = begin(context)
-    run_async(decide(settings, output, lambda _: NameConfirmed(name)))
+    settings, output = start_session(context)
+    run_async(make_decision(settings, output, lambda _: NameConfirmed(name)))

@@ -4,7 +4,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrwr.cli.commands.ask import AsOf, Character, ModeName, ThreadName
+from lrwr.cli.commands.ask import (
+    AskAsOfOption,
+    AskCharacterOption,
+    AskThreadNameOption,
+    ModeNameOption,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -13,8 +18,8 @@ if TYPE_CHECKING:
     from lrwr.cli.runtime.output import Output
     from lrwr.core.model.turns import Mode
     from lrwr.core.settings.model import Settings
-    from lrwr.tui.scope import Opening
-    from lrwr.tui.service_thread import Lost
+    from lrwr.tui.scope import ChatOptions
+    from lrwr.tui.service_thread import CloseFailure
     from lrwr.tui.services import Lends
 
 EPILOG = (
@@ -23,8 +28,10 @@ EPILOG = (
     " lrwr chat --plain"
 )
 
-Watch = Annotated[bool, typer.Option("--watch", help="Read each save while you write.")]
-Plain = Annotated[
+WatchOption = Annotated[
+    bool, typer.Option("--watch", help="Read each save while you write.")
+]
+PlainOption = Annotated[
     bool,
     typer.Option(
         "--plain", help="Line by line, without a screen: for screen readers and pipes."
@@ -32,25 +39,25 @@ Plain = Annotated[
 ]
 
 
-def chat(
+def chat_command(
     context: typer.Context,
-    character: Character = None,
-    mode: ModeName = None,
-    as_of: AsOf = None,
-    thread: ThreadName = None,
-    watch: Watch = False,
-    plain: Plain = False,
+    character: AskCharacterOption = None,
+    mode: ModeNameOption = None,
+    as_of: AskAsOfOption = None,
+    thread: AskThreadNameOption = None,
+    watch: WatchOption = False,
+    plain: PlainOption = False,
 ) -> None:
     """Open the writing room: ask, read, follow each answer to the text."""
     import asyncio
     import gc
 
     gc.disable()  # until the first picture: all that is loaded for it stays
-    from lrwr.cli.runtime.session import begin
-    from lrwr.tui.scope import Opening
+    from lrwr.cli.runtime.session import start_session
+    from lrwr.tui.scope import ChatOptions
 
-    settings, output = begin(context)
-    opening = Opening(
+    settings, output = start_session(context)
+    opening = ChatOptions(
         character=character or "",
         as_of=as_of or "",
         mode=_mode_named(mode),
@@ -71,9 +78,9 @@ def chat(
 def _mode_named(name: str | None) -> "Mode | None":
     if name is None:
         return None
-    from lrwr.cli.runtime.options import mode_named
+    from lrwr.cli.runtime.options import parse_mode
 
-    return mode_named(name)
+    return parse_mode(name)
 
 
 def _is_piped(output: "Output") -> bool:
@@ -88,36 +95,36 @@ def _is_piped(output: "Output") -> bool:
     return True
 
 
-def _converse(settings: "Settings", output: "Output", opening: "Opening") -> None:
-    from lrwr.cli.chat.plain import converse
+def _converse(settings: "Settings", output: "Output", opening: "ChatOptions") -> None:
+    from lrwr.cli.chat.plain import run_plain_chat
 
     if opening.watch:
         output.warn("--watch needs the writing room; `lrwr watch` reads saves, too.")
-    converse(settings, output, opening)
+    run_plain_chat(settings, output, opening)
 
 
 async def _chat(
-    settings: "Settings", opening: "Opening", say: "Callable[[str], None]"
-) -> "Sequence[Lost]":
+    settings: "Settings", opening: "ChatOptions", say: "Callable[[str], None]"
+) -> "Sequence[CloseFailure]":
     """Open the room, and return what could not be kept as it was left."""
-    from lrwr.cli.runtime.crash_report import fault_of
+    from lrwr.cli.runtime.crash_report import report_crash
     from lrwr.tui.app import WritingRoom
-    from lrwr.tui.service_thread import Backstage
+    from lrwr.tui.service_thread import ServiceThread
 
     def opening_room() -> "AbstractAsyncContextManager[Lends]":
         from lrwr.app.workspace import open_room
 
         return open_room(settings, say=say)
 
-    async with Backstage(opening_room) as stage:
-        room = WritingRoom(stage, settings, opening, fault_of)
+    async with ServiceThread(opening_room) as stage:
+        room = WritingRoom(stage, settings, opening, report_crash)
         _leave_when_told(room.exit)
         await room.run_async()
     return stage.lost
 
 
-def _tell_lost(output: "Output", lost: "Sequence[Lost]") -> None:
-    from lrwr.cli.runtime.crash_report import fault_of
+def _tell_lost(output: "Output", lost: "Sequence[CloseFailure]") -> None:
+    from lrwr.cli.runtime.crash_report import report_crash
     from lrwr.core.model.errors import LrwrError
 
     for one in lost:
@@ -127,7 +134,7 @@ def _tell_lost(output: "Output", lost: "Sequence[Lost]") -> None:
             case LrwrError() as error:
                 why = f"{error}. {error.hint}"
             case error:
-                why = str(fault_of(error))
+                why = str(report_crash(error))
         output.warn(f"{one.what} could not be kept: {why}".rstrip())
 
 

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrwr.cli.runtime.options import AsOf, Json
+from lrwr.cli.runtime.options import AsOfOption, JsonOption
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lrwr.cli.presenters.contradictions import Asked
+    from lrwr.cli.presenters.contradictions import CheckRequest
     from lrwr.cli.runtime.output import Output
     from lrwr.core.continuity.values import Contradiction
     from lrwr.core.settings.model import Settings
@@ -25,13 +25,13 @@ INTEND_EPILOG = (
 )
 
 
-def check(
+def check_command(
     context: typer.Context,
     paths: Annotated[
         list[str] | None,
         typer.Argument(metavar="[PATH]…", help="Files; only what concerns them."),
     ] = None,
-    as_of: AsOf = None,
+    as_of: AsOfOption = None,
     every: Annotated[
         bool, typer.Option("--all", help="Show those marked as intended, too.")
     ] = False,
@@ -46,7 +46,7 @@ def check(
         float | None,
         typer.Option(min=0, metavar="USD", help="With --model: what it may cost."),
     ] = None,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Say what contradicts your notes, your answers, and what was told before.
 
@@ -54,16 +54,16 @@ def check(
     """
     if context.invoked_subcommand is not None:
         return
-    from lrwr.cli.presenters.contradictions import Asked
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.presenters.contradictions import CheckRequest
+    from lrwr.cli.runtime.session import start_session
     from lrwr.core.model.errors import ExitCode, SettingsProblem
 
     if (dry_run or budget is not None) and not model:
         raise SettingsProblem(
             "--dry-run and --budget are about a language model", hint="Add --model."
         )
-    settings, output = begin(context, {"model.budget": budget})
-    asked = Asked(paths or (), as_of)
+    settings, output = start_session(context, {"model.budget": budget})
+    asked = CheckRequest(paths or (), as_of)
     if dry_run:
         _estimate(settings, output, asked, as_json=as_json)
         return
@@ -76,7 +76,7 @@ def check(
 def _by_rules(
     settings: "Settings",
     output: "Output",
-    asked: "Asked",
+    asked: "CheckRequest",
     *,
     every: bool,
     as_json: bool,
@@ -84,17 +84,17 @@ def _by_rules(
     from lrwr.cli.presenters import contradictions
     from lrwr.cli.runtime.async_runner import run_async
 
-    found = run_async(contradictions.look(settings, output, asked))
+    found = run_async(contradictions.run_rule_check(settings, output, asked))
     _show(found, output, every=every, as_json=as_json)
     if not as_json:
-        contradictions.say_rules_alone(settings, output)
+        contradictions.print_rules_only_note(settings, output)
     return found
 
 
 def _with_model(
     settings: "Settings",
     output: "Output",
-    asked: "Asked",
+    asked: "CheckRequest",
     *,
     every: bool,
     as_json: bool,
@@ -102,20 +102,22 @@ def _with_model(
     from lrwr.cli.presenters import model_check
     from lrwr.cli.runtime.async_runner import run_async
 
-    checked = run_async(model_check.check(settings, output, asked, as_json=as_json))
+    checked = run_async(
+        model_check.run_model_check(settings, output, asked, as_json=as_json)
+    )
     _show(checked.found, output, every=every, as_json=as_json)
-    model_check.say(checked, settings, output)
+    model_check.print_model_check(checked, settings, output)
     return checked.found
 
 
 def _estimate(
-    settings: "Settings", output: "Output", asked: "Asked", *, as_json: bool
+    settings: "Settings", output: "Output", asked: "CheckRequest", *, as_json: bool
 ) -> None:
     from lrwr.cli.presenters import model_check
     from lrwr.cli.runtime.async_runner import run_async
 
-    told, name = run_async(model_check.estimate(settings, output, asked))
-    model_check.show_estimate(told, name, settings, output, as_json=as_json)
+    told, name = run_async(model_check.estimate_model_check(settings, output, asked))
+    model_check.show_model_check_estimate(told, name, settings, output, as_json=as_json)
 
 
 def _show(
@@ -126,13 +128,15 @@ def _show(
     slips = [one for one in found if not one.intended]
     shown = found if every else slips
     if as_json:
-        output.json([contradictions.as_json(one) for one in shown])
+        output.json([contradictions.contradiction_as_json(one) for one in shown])
         return
-    contradictions.show(shown, output)
-    contradictions.sum_up(slips, len(found) - len(slips), output, every=every)
+    contradictions.show_contradictions(shown, output)
+    contradictions.print_check_summary(
+        slips, len(found) - len(slips), output, every=every
+    )
 
 
-def intend(
+def check_intend_command(
     context: typer.Context,
     id_: Annotated[str, typer.Argument(metavar="ID", help="As `lrwr check` shows it.")],
     because: Annotated[
@@ -141,16 +145,16 @@ def intend(
 ) -> None:
     """Mark a contradiction as intended, once and for good."""
     from lrwr.cli.presenters import model_check
-    from lrwr.cli.presenters.canon import decide
+    from lrwr.cli.presenters.canon import make_decision
     from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
     from lrwr.core.canon.decision import SlipIntended
-    from lrwr.core.continuity.guard import contradiction_called
+    from lrwr.core.continuity.guard import find_contradiction_by_id
 
-    settings, output = begin(context)
-    every = run_async(model_check.known_already(settings, output))
-    one = contradiction_called(id_, every)
+    settings, output = start_session(context)
+    every = run_async(model_check.load_known_contradictions(settings, output))
+    one = find_contradiction_by_id(id_, every)
     decision = SlipIntended(
         one.about, one.attribute, one.canon.value, one.found.value, because
     )
-    run_async(decide(settings, output, lambda _: decision))
+    run_async(make_decision(settings, output, lambda _: decision))

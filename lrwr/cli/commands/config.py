@@ -7,19 +7,23 @@ import typer
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lrwr.cli.runtime.stream import Piece
+    from lrwr.cli.runtime.stream import LinePiece
     from lrwr.core.settings.model import Settings
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+ConfigJsonOption = Annotated[
+    bool, typer.Option("--json", help="Print JSON instead of a table.")
+]
 
 
-def config_show(context: typer.Context, as_json: Json = False) -> None:
+def config_show_command(
+    context: typer.Context, as_json: ConfigJsonOption = False
+) -> None:
     """Show every setting, its value, and where the value came from."""
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
     from lrwr.core.settings.library import library_of
     from lrwr.core.settings.model import all_settings
 
-    settings, output = begin(context)
+    settings, output = start_session(context)
     library = library_of(settings)
     if as_json:
         shown = [
@@ -42,7 +46,9 @@ def config_show(context: typer.Context, as_json: Json = False) -> None:
         output.table(["Setting", "Value", "From"], rows)
 
 
-def config_path(context: typer.Context, as_json: Json = False) -> None:
+def config_path_command(
+    context: typer.Context, as_json: ConfigJsonOption = False
+) -> None:
     """Show which files settings are read from; works when one of them is broken."""
     from pathlib import Path
 
@@ -68,19 +74,21 @@ def config_path(context: typer.Context, as_json: Json = False) -> None:
     )
 
 
-def _row(key: str, settings: "Settings") -> list["Piece"]:
+def _row(key: str, settings: "Settings") -> list["LinePiece"]:
     import os
 
-    from lrwr.cli.runtime.stream import Styled
+    from lrwr.cli.runtime.stream import StyledText
     from lrwr.core.settings.example import toml_value
 
     origin = settings.origin(key)
     if not origin.where:
-        place = Styled(str(origin.source), "faint")
+        place = StyledText(str(origin.source), "faint")
     else:
-        place = Styled(origin.where.removeprefix(f"{settings.root}{os.sep}"), "place")
+        place = StyledText(
+            origin.where.removeprefix(f"{settings.root}{os.sep}"), "place"
+        )
     return [key, toml_value(settings.value(key)), place]
 
 
-def _file_row(whose: str, path: "Path") -> list["Piece"]:
+def _file_row(whose: str, path: "Path") -> list["LinePiece"]:
     return [whose, str(path), "yes" if path.is_file() else "no"]

@@ -7,40 +7,42 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lrwr.app.modal_worker import Plan
+    from lrwr.app.modal_worker import ModalDeployment
     from lrwr.cli.runtime.output import Output
     from lrwr.core.adapters.modal.calls import Connection
 
 MODAL_EPILOG = "Examples: lrwr deploy modal --dry-run · lrwr deploy modal"
 
-DryRun = Annotated[
+DeployDryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Say what would be put there; send nothing.")
 ]
 
 
-def modal(context: typer.Context, dry_run: DryRun = False) -> None:
+def deploy_modal_command(
+    context: typer.Context, dry_run: DeployDryRunOption = False
+) -> None:
     """Put lrwr's own code at Modal, for `lrwr ingest --remote`. None of your text goes."""
     import os
     from functools import partial
 
-    from lrwr.app.modal_worker import deploy, plan_of
+    from lrwr.app.modal_worker import deploy_to_modal, plan_modal_deployment
     from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
     from lrwr.core.adapters.modal.factory import carried, modal_of, token_of
 
-    settings, output = begin(context)
+    settings, output = start_session(context)
     carried(
         settings
     )  # what could not be read there is told before anything is put there
     connection = modal_of(settings)
-    plan = plan_of(settings, connection)
+    plan = plan_modal_deployment(settings, connection)
     _tell(plan, connection, output)
     if dry_run:
         output.answer("Nothing was sent.")
         return
     token = token_of(partial(_first_part, os.environ), os.environ)
     output.story("The first time takes some minutes: Modal installs the packages.")
-    page = run_async(deploy(plan, connection, token))
+    page = run_async(deploy_to_modal(plan, connection, token))
     output.answer(f"Deployed as {plan.app}. {page}".rstrip())
     output.answer("Now: lrwr ingest --remote")
 
@@ -58,17 +60,17 @@ def _first_part(env: "Mapping[str, str]") -> str:
     return found
 
 
-def _tell(plan: "Plan", connection: "Connection", output: "Output") -> None:
+def _tell(plan: "ModalDeployment", connection: "Connection", output: "Output") -> None:
     output.answer(f"At {connection.host}, the app {plan.app} with one function:")
     for line in _lines(plan):
         output.answer(line, indent=2)
 
 
-def _lines(plan: "Plan") -> list[str]:
+def _lines(plan: "ModalDeployment") -> list[str]:
     from lrwr import __version__
-    from lrwr.app.presenters.text import count
+    from lrwr.app.presenters.text import format_count
 
-    packages = count(len(plan.packages), "package")
+    packages = format_count(len(plan.packages), "package")
     secret = (
         f"the key in your secret {plan.secret} at Modal; no key is sent from here"
         if plan.secret
@@ -79,7 +81,7 @@ def _lines(plan: "Plan") -> list[str]:
         f"lrwr {__version__} as it is on this machine, on Python {plan.python}, with"
         f" {packages}",
         f"{plan.cores:g} core and {plan.memory:,} MB for each container, at most"
-        f" {count(plan.containers, 'container')} at once, at most {plan.longest // 60}"
+        f" {format_count(plan.containers, 'container')} at once, at most {plan.longest // 60}"
         " minutes a document",
         f"with {secret}",
         f"Cost: about ${plan.price:.3f} for an hour of a container at work; nothing while"

@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrwr.cli.runtime.options import Json
+from lrwr.cli.runtime.options import JsonOption
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from lrwr.app.container import Services
-    from lrwr.app.diff import Asked, Compared
+    from lrwr.app.diff import DiffRequest, ManuscriptDiff
     from lrwr.cli.runtime.output import Output
     from lrwr.core.model.documents import DocumentId
     from lrwr.core.settings.model import Settings
@@ -21,7 +21,7 @@ EPILOG = (
     ' lrwr diff --since "2 weeks ago" · lrwr diff HEAD --only chapters/07.md --json'
 )
 
-Rev = Annotated[
+RevArgument = Annotated[
     str | None,
     typer.Argument(
         metavar="[REV]",
@@ -29,26 +29,26 @@ Rev = Annotated[
         " out.",
     ),
 ]
-Since = Annotated[
+SinceOption = Annotated[
     str | None,
     typer.Option("--since", metavar="TIME", help="The last revision before this time."),
 ]
-Only = Annotated[
+OnlyOption = Annotated[
     list[str] | None,
     typer.Option("--only", metavar="FILE", help="Only what has a place in this file."),
 ]
-Exit = Annotated[
+ExitOption = Annotated[
     bool, typer.Option("--exit-code", help="End with 10 if anything differs.")
 ]
 
 
-def diff(
+def diff_command(
     context: typer.Context,
-    rev: Rev = None,
-    since: Since = None,
-    only: Only = None,
-    exit_code: Exit = False,
-    as_json: Json = False,
+    rev: RevArgument = None,
+    since: SinceOption = None,
+    only: OnlyOption = None,
+    exit_code: ExitOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Say what the story gained, changed and lost, and which later scenes touch it.
 
@@ -58,25 +58,25 @@ def diff(
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
-    from lrwr.app.diff import Asked
+    from lrwr.app.diff import DiffRequest
     from lrwr.cli.presenters import diff as diffed
-    from lrwr.cli.runtime.async_runner import run_to_clean_up
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.async_runner import run_with_cleanup
+    from lrwr.cli.runtime.session import start_session
     from lrwr.core.model.errors import ExitCode
 
-    settings, output = begin(context)
-    asked = Asked(rev, since)
+    settings, output = start_session(context)
+    asked = DiffRequest(rev, since)
     with TemporaryDirectory(prefix="lrwr-diff-") as folder:
         work = _compare(settings, output, asked, only or [], Path(folder))
-        compared = run_to_clean_up(work)
+        compared = run_with_cleanup(work)
     for remark in compared.remarks:
         output.warn(remark)
     if as_json:
-        output.json(diffed.as_json(compared))
+        output.json(diffed.story_diff_as_json(compared))
     else:
         with output.paged():
-            diffed.show(compared, output)
-        diffed.show_left_out(compared, output)
+            diffed.show_story_diff(compared, output)
+        diffed.show_skipped_documents(compared, output)
     if exit_code and not compared.difference.same:
         raise typer.Exit(int(ExitCode.CHANGED))
 
@@ -84,23 +84,23 @@ def diff(
 async def _compare(
     settings: "Settings",
     output: "Output",
-    asked: "Asked",
+    asked: "DiffRequest",
     only: "Sequence[str]",
     place: "Path",
-) -> "Compared":
+) -> "ManuscriptDiff":
     from dataclasses import replace
 
     from lrwr.app.container import open_services
-    from lrwr.app.diff import compare
-    from lrwr.cli.commands.ingest import watcher
+    from lrwr.app.diff import diff_manuscript
+    from lrwr.cli.commands.ingest import create_progress_listener
     from lrwr.core.settings.targets import targets_of
-    from lrwr.pipeline.diff import only as narrowed
+    from lrwr.pipeline.diff import filter_story_diff as narrowed
 
     async with open_services(settings, say=output.story) as services:
         targets = targets_of(services.manuscript())
         with output.progress("Comparing", None) as advance:
-            emit = watcher(advance, output)
-            compared = await compare(services, targets, asked, place, emit)
+            emit = create_progress_listener(advance, output)
+            compared = await diff_manuscript(services, targets, asked, place, emit)
         if not only:
             return compared
         documents = _documents(services, compared, only)
@@ -109,7 +109,7 @@ async def _compare(
 
 
 def _documents(
-    services: "Services", compared: "Compared", only: "Sequence[str]"
+    services: "Services", compared: "ManuscriptDiff", only: "Sequence[str]"
 ) -> "set[DocumentId]":
     """Return the documents that the writer calls so, in either state.
 
@@ -118,12 +118,13 @@ def _documents(
     """
     from pathlib import Path
 
-    from lrwr.core.canon.model import plain_path
-    from lrwr.core.canon.resolver import document_named
+    from lrwr.core.canon.model import normalize_canon_path
+    from lrwr.core.canon.resolver import resolve_document
 
-    spelled = {plain_path(one): one for one in compared.documents}
+    spelled = {normalize_canon_path(one): one for one in compared.documents}
     root, here = services.library.root, Path.cwd()
     named = [
-        document_named(path, known=list(spelled), root=root, here=here) for path in only
+        resolve_document(path, known=list(spelled), root=root, here=here)
+        for path in only
     ]
     return {spelled.get(one, one) for one in named}

@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrwr.cli.runtime.options import Json
+from lrwr.cli.runtime.options import JsonOption
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lrwr.app.maintenance.finding import Finding
+    from lrwr.app.maintenance.finding import HealthFinding
     from lrwr.cli.runtime.output import Output
-    from lrwr.cli.runtime.stream import Piece, Tone
+    from lrwr.cli.runtime.stream import LinePiece, Tone
 
 DOCTOR_EXAMPLES = (
     "Examples: lrwr doctor · lrwr doctor --servers · lrwr doctor --json · lrwr doctor"
@@ -21,7 +21,7 @@ DOCTOR_EXAMPLES = (
 REPAIR_EXAMPLES = "Examples: lrwr repair · lrwr repair && lrwr ingest"
 
 
-Servers = Annotated[
+ServersOption = Annotated[
     bool,
     typer.Option(
         "--servers",
@@ -30,7 +30,7 @@ Servers = Annotated[
     ),
 ]
 
-Sql = Annotated[
+SqlOption = Annotated[
     bool,
     typer.Option(
         "--sql",
@@ -39,11 +39,11 @@ Sql = Annotated[
 ]
 
 
-def doctor(
+def doctor_command(
     context: typer.Context,
-    servers: Servers = False,
-    sql: Sql = False,
-    as_json: Json = False,
+    servers: ServersOption = False,
+    sql: SqlOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Say how every part of lrwr is, and what to do about it. Changes nothing.
 
@@ -54,8 +54,8 @@ def doctor(
     import time
     from pathlib import Path
 
-    from lrwr.app.maintenance.doctor import Visit, visit
-    from lrwr.app.maintenance.finding import healthy
+    from lrwr.app.maintenance.doctor import DoctorContext, run_doctor
+    from lrwr.app.maintenance.finding import is_healthy
     from lrwr.cli.runtime.async_runner import run_async
     from lrwr.cli.runtime.output import Output
     from lrwr.core.adapters.chat.local_servers import known_servers
@@ -65,20 +65,20 @@ def doctor(
         _print_sql()
         return
     flags = context.find_object(dict) or {}
-    what = Visit(
+    what = DoctorContext(
         start=Path.cwd(),
         env=os.environ,
         flags=flags,
         now=time.time(),
         servers=known_servers() if servers else (),
     )
-    findings = run_async(visit(what))
+    findings = run_async(run_doctor(what))
     output = Output(color=flags.get("output.color") or "auto")
     if as_json:
-        output.json({"healthy": healthy(findings), "findings": findings})
+        output.json({"healthy": is_healthy(findings), "findings": findings})
     else:
         _show(findings, output)
-    if not healthy(findings):
+    if not is_healthy(findings):
         raise typer.Exit(int(ExitCode.FAILED))
 
 
@@ -90,18 +90,18 @@ def _print_sql() -> None:
         typer.echo(f"-- {script.name}\n{script.sql}")
 
 
-def repair(
+def repair_command(
     context: typer.Context,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Make anew what can be made anew. Your manuscript is never touched."""
     import time
 
     from lrwr.app.maintenance.repair import repair_library
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
     from lrwr.core.settings.library import library_of
 
-    settings, output = begin(context)
+    settings, output = start_session(context)
     report = repair_library(library_of(settings), now=time.time())
     if as_json:
         output.json(report)
@@ -112,13 +112,13 @@ def repair(
         output.story(report.remedy)
 
 
-def _show(findings: "Sequence[Finding]", output: "Output") -> None:
-    from lrwr.cli.runtime.stream import Styled
+def _show(findings: "Sequence[HealthFinding]", output: "Output") -> None:
+    from lrwr.cli.runtime.stream import StyledText
 
     tones: dict[str, Tone] = {"ok": "good", "broken": "bad", "warning": "strong"}
-    rows: list[list[Piece]] = [
+    rows: list[list[LinePiece]] = [
         [
-            Styled(finding.state, tones.get(finding.state, "faint")),
+            StyledText(finding.state, tones.get(finding.state, "faint")),
             finding.part,
             f"{finding.detail} {finding.remedy}".strip(),
         ]

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrwr.cli.runtime.options import Json
+from lrwr.cli.runtime.options import JsonOption
 
 if TYPE_CHECKING:
-    from lrwr.cli.evaluation.run import Wanted
+    from lrwr.cli.evaluation.run import EvalRequest
     from lrwr.cli.runtime.output import Output
     from lrwr.core.settings.model import Settings
 
@@ -24,13 +24,13 @@ SHOW_EPILOG = "Examples: lrwr eval show · lrwr eval show 20261122-1 --report ..
 
 BUDGETS = "500,1000,2000"
 
-PipelineName = Annotated[
+EvalPipelineNameOption = Annotated[
     str | None,
     typer.Option(
         "--pipeline", metavar="a|b|both", help="Which recipe's passages; both, if not."
     ),
 ]
-Questions = Annotated[
+QuestionsOption = Annotated[
     Path | None,
     typer.Option(
         "--questions",
@@ -38,7 +38,7 @@ Questions = Annotated[
         help="Questions whose answers you know; without it, those that lrwr made.",
     ),
 ]
-Make = Annotated[
+MakeOption = Annotated[
     int | None,
     typer.Option(
         "--make",
@@ -48,91 +48,99 @@ Make = Annotated[
         help="Make N questions from your text first, beside those that are there.",
     ),
 ]
-Ladder = Annotated[
+LadderOption = Annotated[
     bool, typer.Option("--ladder", help="Every step between the two pipelines, too.")
 ]
-Budgets = Annotated[
+BudgetsOption = Annotated[
     str,
     typer.Option(
         "--budget-tokens", metavar="N,N,N", help="How many tokens each may give."
     ),
 ]
-Answers = Annotated[
+AnswersOption = Annotated[
     bool, typer.Option("--answers", help="Have every question answered, too, as ask.")
 ]
-Model = Annotated[
+ModelOption = Annotated[
     bool,
     typer.Option(
         "--model", help="Let the language model make questions, answer them and judge."
     ),
 ]
-Read = Annotated[
+ReadOption = Annotated[
     bool,
     typer.Option(
         "--read",
         help="With --model: answers from what each arm gives alone, not as ask does.",
     ),
 ]
-Repeats = Annotated[
+RepeatsOption = Annotated[
     int, typer.Option("--repeats", min=1, max=9, help="How often an answer is judged.")
 ]
-Budget = Annotated[
+EvalBudgetOption = Annotated[
     float | None,
     typer.Option("--budget", min=0, metavar="USD", help="What the model may cost."),
 ]
-DryRun = Annotated[
+EvalDryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Say what it would take; ask nobody.")
 ]
-Calibrate = Annotated[
+CalibrateOption = Annotated[
     bool,
     typer.Option(
         "--calibrate",
         help="Fit to the questions when evidence counts as weak, and do nothing else.",
     ),
 ]
-Save = Annotated[bool, typer.Option("--save", help="Keep what was fitted, and use it.")]
-Reset = Annotated[
+SaveOption = Annotated[
+    bool, typer.Option("--save", help="Keep what was fitted, and use it.")
+]
+ResetOption = Annotated[
     bool, typer.Option("--reset", help="Go back to the fit that lrwr comes with.")
 ]
-Report = Annotated[
+ReportOption = Annotated[
     Path | None,
     typer.Option("--report", metavar="FILE.md", help="Write the report there, too."),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace a report that is there.")]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Replace a report that is there.")
+]
 
 
-def evaluate(
+def eval_command(
     context: typer.Context,
-    pipeline: PipelineName = None,
-    questions: Questions = None,
-    make: Make = None,
-    ladder: Ladder = False,
-    budgets: Budgets = BUDGETS,
-    answers: Answers = False,
-    model: Model = False,
-    read: Read = False,
-    repeats: Repeats = 3,
-    budget: Budget = None,
-    dry_run: DryRun = False,
-    calibrate: Calibrate = False,
-    save: Save = False,
-    reset: Reset = False,
-    report: Report = None,
-    force: Force = False,
-    as_json: Json = False,
+    pipeline: EvalPipelineNameOption = None,
+    questions: QuestionsOption = None,
+    make: MakeOption = None,
+    ladder: LadderOption = False,
+    budgets: BudgetsOption = BUDGETS,
+    answers: AnswersOption = False,
+    model: ModelOption = False,
+    read: ReadOption = False,
+    repeats: RepeatsOption = 3,
+    budget: EvalBudgetOption = None,
+    dry_run: EvalDryRunOption = False,
+    calibrate: CalibrateOption = False,
+    save: SaveOption = False,
+    reset: ResetOption = False,
+    report: ReportOption = None,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Compare the two pipelines on questions whose answers are known."""
     if context.invoked_subcommand is not None:
         return
-    from lrwr.cli.evaluation.run import Wanted, pipelines_named, tokens_in
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.evaluation.run import (
+        EvalRequest,
+        parse_pipelines,
+        parse_token_budgets,
+    )
+    from lrwr.cli.runtime.session import start_session
 
-    wanted = Wanted(
-        pipelines=pipelines_named(pipeline),
+    wanted = EvalRequest(
+        pipelines=parse_pipelines(pipeline),
         questions=questions,
         make=make or 0,
         ladder=ladder,
-        budgets=tokens_in(budgets),
+        budgets=parse_token_budgets(budgets),
         answers=answers or model,
         model=model,
         read=read,
@@ -141,7 +149,7 @@ def evaluate(
         dry_run=dry_run,
         as_json=as_json,
     )
-    settings, output = begin(context, {"model.budget": budget})
+    settings, output = start_session(context, {"model.budget": budget})
     _check(wanted, calibrate=calibrate, save=save, reset=reset)
     if calibrate or reset:
         _fit(settings, output, wanted, save=save, reset=reset)
@@ -149,51 +157,53 @@ def evaluate(
         _evaluate(settings, output, wanted, report, force=force)
 
 
-def compare(
+def eval_compare_command(
     context: typer.Context,
     one: Annotated[str, typer.Argument(metavar="RUN", help="The beginning of its id.")],
     other: Annotated[str, typer.Argument(metavar="RUN", help="And of another.")],
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Compare two runs on the questions that are the same in both."""
     from lrwr.cli.presenters import evaluation_reports
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
 
-    settings, output = begin(context)
-    evaluation_reports.compare(settings, output, one, other, as_json=as_json)
+    settings, output = start_session(context)
+    evaluation_reports.show_run_comparison(
+        settings, output, one, other, as_json=as_json
+    )
 
 
-def runs(context: typer.Context, as_json: Json = False) -> None:
+def eval_runs_command(context: typer.Context, as_json: JsonOption = False) -> None:
     """List the runs that are kept, the newest first."""
     from lrwr.cli.presenters import evaluation_reports
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
 
-    settings, output = begin(context)
-    evaluation_reports.list_runs(settings, output, as_json=as_json)
+    settings, output = start_session(context)
+    evaluation_reports.show_run_list(settings, output, as_json=as_json)
 
 
-def show(
+def eval_show_command(
     context: typer.Context,
     run: Annotated[
         str | None,
         typer.Argument(metavar="[RUN]", help="The beginning of its id; the newest."),
     ] = None,
-    report: Report = None,
-    force: Force = False,
-    as_json: Json = False,
+    report: ReportOption = None,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show the report of a run again; nothing is measured."""
     from lrwr.cli.presenters import evaluation_reports
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
 
-    settings, output = begin(context)
-    found = evaluation_reports.report_again(settings, run)
-    evaluation_reports.give(
+    settings, output = start_session(context)
+    found = evaluation_reports.reload_report(settings, run)
+    evaluation_reports.deliver_report(
         settings, output, found, (), report, force=force, as_json=as_json
     )
 
 
-def send(
+def eval_send_command(
     context: typer.Context,
     run: Annotated[
         str | None,
@@ -203,13 +213,13 @@ def send(
     """Send the results of a run to LangSmith, where traces are kept there."""
     from lrwr.cli.evaluation import experiments
     from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
 
-    settings, output = begin(context)
-    run_async(experiments.send(settings, output, run))
+    settings, output = start_session(context)
+    run_async(experiments.send_experiment(settings, output, run))
 
 
-def _check(wanted: "Wanted", *, calibrate: bool, save: bool, reset: bool) -> None:
+def _check(wanted: "EvalRequest", *, calibrate: bool, save: bool, reset: bool) -> None:
     from lrwr.core.model.errors import SettingsProblem
 
     if save and not calibrate:
@@ -236,7 +246,7 @@ def _check(wanted: "Wanted", *, calibrate: bool, save: bool, reset: bool) -> Non
 def _fit(
     settings: "Settings",
     output: "Output",
-    wanted: "Wanted",
+    wanted: "EvalRequest",
     *,
     save: bool,
     reset: bool,
@@ -244,16 +254,16 @@ def _fit(
     from dataclasses import replace
 
     from lrwr.cli.evaluation import calibration
-    from lrwr.cli.presenters.question_review import file_of
+    from lrwr.cli.presenters.question_review import resolve_question_file
     from lrwr.cli.runtime.async_runner import run_async
 
     if reset:
-        calibration.reset(settings, output, as_json=wanted.as_json)
+        calibration.reset_calibration(settings, output, as_json=wanted.as_json)
         return
     if len(wanted.pipelines) == 1:
         settings = replace(settings, pipeline=wanted.pipelines[0])
-    file = file_of(settings, wanted.questions)
-    fitted = calibration.calibrate(
+    file = resolve_question_file(settings, wanted.questions)
+    fitted = calibration.run_calibration(
         settings, output, file, save=save, as_json=wanted.as_json
     )
     run_async(fitted)
@@ -262,7 +272,7 @@ def _fit(
 def _evaluate(
     settings: "Settings",
     output: "Output",
-    wanted: "Wanted",
+    wanted: "EvalRequest",
     file: Path | None,
     *,
     force: bool,
@@ -273,10 +283,10 @@ def _evaluate(
     from lrwr.cli.runtime.async_runner import run_async
 
     if file is not None:
-        evaluation_reports.check_file(settings, file, force=force)
-    done = run_async(evaluating.evaluate(settings, output, wanted))
+        evaluation_reports.check_report_file(settings, file, force=force)
+    done = run_async(evaluating.run_evaluation(settings, output, wanted))
     if done is not None:
-        evaluation_reports.give(
+        evaluation_reports.deliver_report(
             settings,
             output,
             done.report,
@@ -286,7 +296,7 @@ def _evaluate(
             as_json=wanted.as_json,
         )
         run_async(
-            experiments.send_unasked(
+            experiments.send_experiment_if_enabled(
                 settings, output, done.report, as_json=wanted.as_json
             )
         )

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrwr.cli.runtime.options import Json
+from lrwr.cli.runtime.options import JsonOption
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lrwr.pipeline.evaluation.questions import Question
+    from lrwr.pipeline.evaluation.questions import EvalQuestion
 
 EPILOG = (
     "Examples: lrwr eval review · lrwr eval review --drop fact-3f2a · lrwr eval review"
@@ -18,7 +18,7 @@ EPILOG = (
 )
 
 
-QuestionsFile = Annotated[
+QuestionsFileOption = Annotated[
     Path | None,
     typer.Option(
         "--questions",
@@ -26,54 +26,58 @@ QuestionsFile = Annotated[
         help="The file of questions; else the library's own.",
     ),
 ]
-Keep = Annotated[
+KeepOption = Annotated[
     list[str] | None,
     typer.Option("--keep", metavar="ID", help="Keep a question; may be repeated."),
 ]
-Drop = Annotated[
+DropOption = Annotated[
     list[str] | None,
     typer.Option("--drop", metavar="ID", help="Drop a question; may be repeated."),
 ]
-Edit = Annotated[
+EditOption = Annotated[
     str | None,
     typer.Option("--edit", metavar="ID", help="Change a question's words."),
 ]
-Text = Annotated[
+TextOption = Annotated[
     str, typer.Option("--question", metavar="TEXT", help="With --edit: as asked.")
 ]
-Answer = Annotated[
+AnswerOption = Annotated[
     str, typer.Option("--answer", metavar="TEXT", help="With --edit: its answer.")
 ]
-Undo = Annotated[bool, typer.Option("--undo", help="Take the last change back.")]
-Every = Annotated[
+UndoOption = Annotated[bool, typer.Option("--undo", help="Take the last change back.")]
+EveryOption = Annotated[
     bool, typer.Option("--all", help="Show dropped and reviewed ones, too.")
 ]
 
 
-def review(
+def eval_review_command(
     context: typer.Context,
-    questions: QuestionsFile = None,
-    keep: Keep = None,
-    drop: Drop = None,
-    edit: Edit = None,
-    text: Text = "",
-    answer: Answer = "",
-    undo: Undo = False,
-    every: Every = False,
-    as_json: Json = False,
+    questions: QuestionsFileOption = None,
+    keep: KeepOption = None,
+    drop: DropOption = None,
+    edit: EditOption = None,
+    text: TextOption = "",
+    answer: AnswerOption = "",
+    undo: UndoOption = False,
+    every: EveryOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Go through the questions that lrwr is judged by, and keep, drop or edit them.
 
     On a terminal they come one by one; elsewhere they are listed.
     """
-    from lrwr.cli.presenters.question_review import Review, book_of, file_of
+    from lrwr.cli.presenters.question_review import (
+        QuestionReview,
+        load_manuscript_texts,
+        resolve_question_file,
+    )
     from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
 
-    settings, output = begin(context)
+    settings, output = start_session(context)
     changes = _changes(keep, drop, edit, text, answer, undo=undo)
-    book = run_async(book_of(settings, output))
-    session = Review(file_of(settings, questions), book, output)
+    book = run_async(load_manuscript_texts(settings, output))
+    session = QuestionReview(resolve_question_file(settings, questions), book, output)
     if undo:
         session.take_back()
     elif changes:
@@ -94,7 +98,7 @@ def _changes(
     answer: str,
     *,
     undo: bool,
-) -> "list[tuple[str, Callable[[Question], Question]]]":
+) -> "list[tuple[str, Callable[[EvalQuestion], EvalQuestion]]]":
     """Return what to do to which question.
 
     Raises:
@@ -103,18 +107,22 @@ def _changes(
     from functools import partial
 
     from lrwr.core.model.errors import SettingsProblem
-    from lrwr.pipeline.evaluation.review import dropped, edited, kept
+    from lrwr.pipeline.evaluation.review import (
+        drop_question,
+        edit_question,
+        keep_question,
+    )
 
     if bool(text or answer) != (edit is not None):
         raise SettingsProblem(
             "--edit needs --question or --answer, and they need --edit",
             hint='Try: lrwr eval review --edit ID --question "…"',
         )
-    changes: list[tuple[str, Callable[[Question], Question]]] = []
-    changes += [(id_, kept) for id_ in keep or ()]
-    changes += [(id_, dropped) for id_ in drop or ()]
+    changes: list[tuple[str, Callable[[EvalQuestion], EvalQuestion]]] = []
+    changes += [(id_, keep_question) for id_ in keep or ()]
+    changes += [(id_, drop_question) for id_ in drop or ()]
     if edit is not None:
-        changes.append((edit, partial(edited, text=text, answer=answer)))
+        changes.append((edit, partial(edit_question, text=text, answer=answer)))
     if undo and changes:
         raise SettingsProblem(
             "--undo goes alone", hint="Take the last change back first: --undo."

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrwr.cli.runtime.options import AsOf, Json
+from lrwr.cli.runtime.options import AsOfOption, JsonOption
 
 if TYPE_CHECKING:
     from lrwr.core.bible.values import Bible
@@ -19,7 +19,7 @@ EPILOG = (
 _ENDINGS = (".md", ".docx")
 
 
-def bible(
+def export_bible_command(
     context: typer.Context,
     to: Annotated[
         Path | None,
@@ -29,29 +29,29 @@ def bible(
             help="Where to write; without it, Markdown is printed.",
         ),
     ] = None,
-    as_of: AsOf = None,
+    as_of: AsOfOption = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace a file that is there.")
     ] = False,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Write the story bible: characters, world, timeline, scenes, what is left open."""
     from lrwr.cli.presenters import bible_json
-    from lrwr.cli.presenters.story import bible_of
+    from lrwr.cli.presenters.story import load_bible
     from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
     from lrwr.core.adapters.documents.markdown import markdown_of
     from lrwr.core.settings.own_files import check_own_file, write_own_file
 
-    settings, output = begin(context)
+    settings, output = start_session(context)
     if to is not None:
         check_own_file(to, settings, _ENDINGS, force=force)
-    found = run_async(bible_of(settings, output, as_of))
+    found = run_async(load_bible(settings, output, as_of))
     if to is not None:
         write_own_file(to, _content(to, _blocks(found, as_of)), force=force)
         output.answer(str(to))
     elif as_json:
-        output.json(bible_json.whole(found, as_of))
+        output.json(bible_json.bible_as_json(found, as_of))
     else:
         with output.paged():
             output.answer(markdown_of(_blocks(found, as_of)).rstrip("\n"))
@@ -60,18 +60,18 @@ def bible(
 def _blocks(found: "Bible", as_of: str | None) -> "list[Block]":
     from dataclasses import replace
 
-    from lrwr.app.presenters.text import clean
-    from lrwr.core.bible.export import blocks_of
+    from lrwr.app.presenters.text import sanitize_text
+    from lrwr.core.bible.export import build_bible_blocks
 
     title = "Story bible" if as_of is None else f"Story bible, as of {as_of}"
     return [
         replace(
             block,
-            text=clean(block.text),
-            lead=clean(block.lead),
-            place=clean(block.place),
+            text=sanitize_text(block.text),
+            lead=sanitize_text(block.lead),
+            place=sanitize_text(block.place),
         )
-        for block in blocks_of(found, title=title)
+        for block in build_bible_blocks(found, title=title)
     ]
 
 

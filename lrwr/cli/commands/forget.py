@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrwr.cli.runtime.options import Json
+from lrwr.cli.runtime.options import JsonOption
 
 if TYPE_CHECKING:
-    from lrwr.app.maintenance.deletion import Plan
+    from lrwr.app.maintenance.deletion import DeletionPlan
     from lrwr.cli.runtime.output import Output
 
 EPILOG = (
@@ -19,7 +19,7 @@ _LONGEST = 10_000
 """Characters of a line that is read."""
 
 
-def forget(
+def forget_command(
     context: typer.Context,
     everywhere: Annotated[
         bool,
@@ -34,7 +34,7 @@ def forget(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would go; ask no server.")
     ] = False,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Remove what lrwr keeps of this library, here and on the servers that are set.
 
@@ -43,31 +43,31 @@ def forget(
     """
     import os
 
-    from lrwr.app.maintenance.deletion import forget_library, plan_forgetting
+    from lrwr.app.maintenance.deletion import delete_local_library, plan_deletion
     from lrwr.cli.presenters import deletion
     from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
     from lrwr.core.model.errors import ExitCode
 
-    settings, output = begin(context)
-    plan = plan_forgetting(settings, everywhere=everywhere)
+    settings, output = start_session(context)
+    plan = plan_deletion(settings, everywhere=everywhere)
     if dry_run and as_json:
-        output.json({"dry_run": True, **deletion.plan_as_json(plan)})
+        output.json({"dry_run": True, **deletion.deletion_plan_as_json(plan)})
         return
-    deletion.show_plan(plan, output, to_stderr=as_json)
+    deletion.show_deletion_plan(plan, output, to_stderr=as_json)
     if dry_run:
         return
     _confirm(plan, output, yes=yes)
-    done = run_async(forget_library(plan, settings, os.environ, output.story))
+    done = run_async(delete_local_library(plan, settings, os.environ, output.story))
     if as_json:
-        output.json({"dry_run": False, **deletion.done_as_json(plan, done)})
+        output.json({"dry_run": False, **deletion.deletion_result_as_json(plan, done)})
     else:
-        deletion.show_done(plan, done, output)
+        deletion.show_deletion_result(plan, done, output)
     if done.left:
         raise typer.Exit(int(ExitCode.PARTIAL))
 
 
-def _confirm(plan: "Plan", output: "Output", *, yes: bool) -> None:
+def _confirm(plan: "DeletionPlan", output: "Output", *, yes: bool) -> None:
     """Make sure that the writer means it.
 
     Raises:

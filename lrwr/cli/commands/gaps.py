@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrwr.cli.runtime.options import AsOf, Json, Words
+from lrwr.cli.runtime.options import AsOfOption, JsonOption, NameArgument
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,53 +19,59 @@ EPILOG = (
 ANSWER_EPILOG = 'Example: lrwr gaps answer bdfk "grey, like the marsh"'
 DISMISS_EPILOG = "Example: lrwr gaps dismiss bdfk. To reopen it: lrwr gaps undo"
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="As `lrwr gaps` shows it.")]
+IdArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="As `lrwr gaps` shows it.")
+]
 
 
-def gaps(
+def gaps_command(
     context: typer.Context,
-    name: Words = None,
+    name: NameArgument = None,
     every: Annotated[
         bool, typer.Option("--all", help="Show answered and closed ones, too.")
     ] = False,
-    as_of: AsOf = None,
-    as_json: Json = False,
+    as_of: AsOfOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """List what the text leaves open; answer it, or leave it so on purpose."""
     if context.invoked_subcommand is not None:
         return
     from lrwr.cli.presenters import bible_json, story
     from lrwr.cli.presenters.story import (
-        how_to_read,
-        one_name,
-        say_nothing,
-        say_who_reads,
-        story_bible,
+        explain_model_setup,
+        join_name,
+        open_story_bible,
+        print_not_evaluated,
+        print_nothing_known,
     )
-    from lrwr.core.bible.service import character_called
+    from lrwr.core.bible.service import find_profile_by_name
     from lrwr.core.bible.values import GapState
 
-    bible, output, settings = story_bible(context, as_of)
+    bible, output, settings = open_story_bible(context, as_of)
     found = bible.gaps
-    if wanted := one_name(name):
-        who = character_called(wanted, bible).name
+    if wanted := join_name(name):
+        who = find_profile_by_name(wanted, bible).name
         found = tuple(gap for gap in found if gap.about == who)
     shown = [gap for gap in found if every or gap.state is GapState.OPEN]
     if as_json:
-        output.json([bible_json.gap(one) for one in (found if every else shown)])
+        output.json(
+            [bible_json.gap_as_json(one) for one in (found if every else shown)]
+        )
         return
     with output.paged():
         story.show_gaps(shown, output)
     if not found:
-        say_nothing(output, "No gap is known", as_of, how_to_read(bible, settings))
+        print_nothing_known(
+            output, "No gap is known", as_of, explain_model_setup(bible, settings)
+        )
     elif len(shown) < len(found):
         output.story(f"{len(found) - len(shown)} more are answered or closed: --all.")
-    say_who_reads(output, bible, "Gaps that you did not mark yourself")
+    print_not_evaluated(output, bible, "Gaps that you did not mark yourself")
 
 
-def answer(
+def gaps_answer_command(
     context: typer.Context,
-    id_: Id,
+    id_: IdArgument,
     text: Annotated[
         list[str], typer.Argument(metavar="TEXT", help="Your answer, one line.")
     ],
@@ -77,7 +83,7 @@ def answer(
     _decide(context, id_, lambda g: GapAnswered(g.asked.about, g.asked.attribute, said))
 
 
-def dismiss(context: typer.Context, id_: Id) -> None:
+def gaps_dismiss_command(context: typer.Context, id_: IdArgument) -> None:
     """Leave it open on purpose; it is not asked again."""
     from lrwr.core.canon.decision import GapDeclined
 
@@ -87,11 +93,11 @@ def dismiss(context: typer.Context, id_: Id) -> None:
 def _decide(
     context: typer.Context, id_: str, choose: "Callable[[Gap], Decision]"
 ) -> None:
-    from lrwr.cli.presenters.canon import decide
-    from lrwr.cli.presenters.story import story_bible
+    from lrwr.cli.presenters.canon import make_decision
+    from lrwr.cli.presenters.story import open_story_bible
     from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.core.bible.gaps import gap_called
+    from lrwr.core.bible.gaps import find_gap_by_id
 
-    bible, output, settings = story_bible(context, None)
-    gap = gap_called(id_, bible.gaps)
-    run_async(decide(settings, output, lambda _: choose(gap)))
+    bible, output, settings = open_story_bible(context, None)
+    gap = find_gap_by_id(id_, bible.gaps)
+    run_async(make_decision(settings, output, lambda _: choose(gap)))

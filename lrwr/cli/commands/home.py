@@ -6,17 +6,17 @@ import typer
 
 if TYPE_CHECKING:
     from lrwr.cli.runtime.output import Output
-    from lrwr.cli.runtime.stream import Piece
+    from lrwr.cli.runtime.stream import LinePiece
 
 
-def home(context: typer.Context) -> None:
+def home_command(context: typer.Context) -> None:
     """Say where you are, and what to do next."""
-    from lrwr.cli.commands.status import facts_of, tell
+    from lrwr.cli.commands.status import collect_status, print_status
     from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
     from lrwr.core.settings.library import library_of
 
-    settings, output = begin(context)
+    settings, output = start_session(context)
     library = library_of(settings)
     if not library.database.exists():
         output.answer(f"There is no library in {library.root} yet.")
@@ -27,8 +27,8 @@ def home(context: typer.Context) -> None:
             ("lrwr --help", "every command"),
         )
         return
-    facts = run_async(facts_of(settings, output.story))
-    tell(facts, output)
+    facts = run_async(collect_status(settings, output.story))
+    print_status(facts, output)
     behind = facts["changed"] or facts["gone"]
     first = [("lrwr ingest", "read what is new")] if behind else []
     _offer(
@@ -41,14 +41,14 @@ def home(context: typer.Context) -> None:
 
 
 def _offer(output: "Output", *steps: tuple[str, str]) -> None:
-    from lrwr.cli.runtime.stream import Styled
+    from lrwr.cli.runtime.stream import StyledText
 
     output.answer()
     wide = max(len(command) for command, _ in steps)
     fits = 4 + wide + max(len(meaning) for _, meaning in steps) <= output.width
     for command, meaning in steps:
-        shown = Styled(command.ljust(wide) if fits else command, "strong")
-        line: list[Piece] = [shown, f"  {meaning}" if fits else ""]
+        shown = StyledText(command.ljust(wide) if fits else command, "strong")
+        line: list[LinePiece] = [shown, f"  {meaning}" if fits else ""]
         output.answer(*line, indent=2)
         if not fits:
             output.answer(meaning, indent=6)

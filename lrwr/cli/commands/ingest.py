@@ -9,8 +9,8 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from lrwr.app.ingestion import Bounds
-    from lrwr.cli.runtime.output import Advance, Output
+    from lrwr.app.ingestion import IngestLimits
+    from lrwr.cli.runtime.output import AdvanceProgress, Output
     from lrwr.core.model.events import IngestEvent
     from lrwr.core.ports.record_store import LibraryCounts
     from lrwr.core.settings.model import Settings
@@ -22,71 +22,73 @@ EPILOG = (
 )
 
 
-Paths = Annotated[
+IngestPathsArgument = Annotated[
     list[Path] | None,
     typer.Argument(
         metavar="[FOLDER|FILE]...",
         help="Folders or files of .md, .docx and .txt; those of last time if left out.",
     ),
 ]
-PipelineName = Annotated[
+IngestPipelineNameOption = Annotated[
     str | None, typer.Option("--pipeline", metavar="a|b", help="The recipe: a or b.")
 ]
-DryRun = Annotated[
+IngestDryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Say what would be done; write nothing.")
 ]
-Verify = Annotated[
+VerifyOption = Annotated[
     bool,
     typer.Option("--verify", help="Read every file, even those that seem unchanged."),
 ]
-Budget = Annotated[
+IngestBudgetOption = Annotated[
     float | None,
     typer.Option(
         min=0, metavar="USD", help="What a language model may cost in this run."
     ),
 ]
-Remote = Annotated[
+RemoteOption = Annotated[
     bool,
     typer.Option(
         "--remote", help="Have documents read in containers at Modal, in this run."
     ),
 ]
-ForgetMissing = Annotated[
+ForgetMissingOption = Annotated[
     bool,
     typer.Option(
         "--forget-missing",
         help="Forget also what another machine read and has no file on this one.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
+IngestJsonOption = Annotated[
+    bool, typer.Option("--json", help="Print the summary as JSON.")
+]
 
 
-def ingest(
+def ingest_command(
     context: typer.Context,
-    paths: Paths = None,
-    pipeline: PipelineName = None,
-    dry_run: DryRun = False,
-    verify: Verify = False,
-    budget: Budget = None,
-    remote: Remote = False,
-    forget_missing: ForgetMissing = False,
-    as_json: Json = False,
+    paths: IngestPathsArgument = None,
+    pipeline: IngestPipelineNameOption = None,
+    dry_run: IngestDryRunOption = False,
+    verify: VerifyOption = False,
+    budget: IngestBudgetOption = None,
+    remote: RemoteOption = False,
+    forget_missing: ForgetMissingOption = False,
+    as_json: IngestJsonOption = False,
 ) -> None:
     """Read the manuscript. Only what changed since the last time costs anything."""
-    from lrwr.app.ingestion import Bounds
+    from lrwr.app.ingestion import IngestLimits
     from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
     from lrwr.core.model.errors import ExitCode
 
     runner = "modal" if remote else None
     flags = {"pipeline": pipeline, "model.budget": budget, "ingest.runner": runner}
-    settings, output = begin(context, flags)
+    settings, output = start_session(context, flags)
     with _lent(settings, dry_run=dry_run) as lent:
         work = _ingest(
             lent,
             output,
             paths or [],
-            Bounds(elsewhere=True, missing_too=forget_missing),
+            IngestLimits(elsewhere=True, missing_too=forget_missing),
             dry_run=dry_run,
             verify=verify,
             as_json=as_json,
@@ -119,7 +121,7 @@ async def _ingest(
     settings: "Settings",
     output: "Output",
     paths: "Sequence[Path]",
-    bounds: "Bounds",
+    bounds: "IngestLimits",
     *,
     dry_run: bool,
     verify: bool,
@@ -128,7 +130,11 @@ async def _ingest(
     import time
 
     from lrwr.app.container import open_services
-    from lrwr.cli.runtime.consent import READING, ask_leave, tell_first_use
+    from lrwr.cli.runtime.consent import (
+        INGEST_SERVICES,
+        announce_first_use,
+        prompt_for_consent,
+    )
     from lrwr.core.settings.library import remember
     from lrwr.core.settings.targets import targets_of
     from lrwr.core.settings.unsafe_folders import sync_warning
@@ -139,17 +145,19 @@ async def _ingest(
         warning = sync_warning(services.library.state_dir)
         if warning and not services.library.database.exists():
             output.warn(warning)
-        asked = [] if dry_run else [*READING, "modal"]
+        asked = [] if dry_run else [*INGEST_SERVICES, "modal"]
         if settings.pipeline == "b" and not dry_run:
             asked.append("openai")
-        ask_leave(services, output, *asked, as_json=as_json)
+        prompt_for_consent(services, output, *asked, as_json=as_json)
         service = services.processing(targets, asking=not dry_run, bounds=bounds)
-        tell_first_use(services, output, *asked)
+        announce_first_use(services, output, *asked)
         if paths and not dry_run and not settings.manuscript.folders:
             remember(services.library, targets)  # first: the work may be cut short
         with output.progress("Reading the manuscript", None) as advance:
             report = await service.process(
-                watcher(advance, output), dry_run=dry_run, verify=verify
+                create_progress_listener(advance, output),
+                dry_run=dry_run,
+                verify=verify,
             )
         counts = None
         if services.library.database.exists():
@@ -159,9 +167,11 @@ async def _ingest(
     return report
 
 
-def watcher(advance: "Advance", output: "Output") -> "Callable[[IngestEvent], None]":
+def create_progress_listener(
+    advance: "AdvanceProgress", output: "Output"
+) -> "Callable[[IngestEvent], None]":
     """Return what moves a bar on while documents are read."""
-    from lrwr.app.presenters.text import count
+    from lrwr.app.presenters.text import format_count
     from lrwr.core.model.events import Finished, Planned, Waiting
 
     waits = False
@@ -174,7 +184,7 @@ def watcher(advance: "Advance", output: "Output") -> "Callable[[IngestEvent], No
             advance(1)
         elif isinstance(event, Waiting) and not waits:
             waits = True
-            held = count(event.documents, "document")
+            held = format_count(event.documents, "document")
             output.story(f"Waiting for another run of lrwr, which is at {held}.")
 
     return watch
@@ -189,22 +199,25 @@ def _show(
     *,
     as_json: bool,
 ) -> None:
-    from lrwr.app.presenters.ingestion import in_words, problem_in_words
-    from lrwr.app.presenters.text import one_line
-    from lrwr.cli.presenters.ingestion import as_json as summary
+    from lrwr.app.presenters.ingestion import (
+        describe_document_problem,
+        describe_ingest_report,
+    )
+    from lrwr.app.presenters.text import sanitize_line
+    from lrwr.cli.presenters.ingestion import ingest_report_as_json as summary
 
     for remark in report.remarks:
-        output.warn(one_line(remark))
+        output.warn(sanitize_line(remark))
     for problem in report.problems:
-        output.warn(one_line(problem_in_words(problem)))
+        output.warn(sanitize_line(describe_document_problem(problem)))
         if problem.hint:
             output.story(f"  hint: {problem.hint}")
     if as_json:
         output.json(summary(report, counts, settings, seconds))
         return
     for skipped in report.skipped:
-        output.story(f"skipped {one_line(skipped.path)}: {skipped.reason}")
-    for line in in_words(report, counts, settings):
+        output.story(f"skipped {sanitize_line(skipped.path)}: {skipped.reason}")
+    for line in describe_ingest_report(report, counts, settings):
         output.answer(line)
     output.answer(f"Done in {seconds:.1f} s.")
     is_first = bool(counts and report.processed == counts.documents)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from lrwr.cli.runtime.output import Output
 
 
-def init(
+def init_command(
     context: typer.Context,
     folder: Annotated[
         Path,

@@ -6,12 +6,12 @@ import typer
 
 if TYPE_CHECKING:
     from lrwr.cli.runtime.output import Output
-    from lrwr.cli.runtime.stream import Piece
+    from lrwr.cli.runtime.stream import LinePiece
     from lrwr.core.model.jobs import Job
     from lrwr.core.settings.model import Settings
 
 
-def jobs(
+def jobs_command(
     context: typer.Context,
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=1, max=2000, help="How many.")
@@ -28,9 +28,9 @@ def jobs(
 ) -> None:
     """List the work on documents, newest first."""
     from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
 
-    settings, output = begin(context)
+    settings, output = start_session(context)
     run_async(_jobs(settings, output, limit, state, as_json=as_json))
 
 
@@ -43,10 +43,10 @@ async def _jobs(
     as_json: bool,
 ) -> None:
     from lrwr.app.container import open_services
-    from lrwr.cli.runtime.options import one_of
+    from lrwr.cli.runtime.options import parse_choice
     from lrwr.core.model.jobs import JobState
 
-    wanted = one_of(JobState, state, "--state") if state else None
+    wanted = parse_choice(JobState, state, "--state") if state else None
     async with open_services(settings, say=output.story) as services:
         services.require_library()
         found = await services.jobs.jobs(limit=limit, state=wanted)
@@ -64,7 +64,7 @@ async def _jobs(
             output.story(f"job {job.id}: {job.error} {job.hint}")
 
 
-def _row(job: "Job") -> "list[Piece]":
+def _row(job: "Job") -> "list[LinePiece]":
     from datetime import datetime
 
     when = datetime.fromtimestamp(job.updated).strftime("%Y-%m-%d %H:%M:%S")

@@ -1,4 +1,4 @@
-"""`lrwr config set-key`, `unset-key` and `keys`: shown as set or not, never as they are."""
+"""`lrwr config set-key`, `unset-key` and `config_keys_command`: shown as set or not, never as they are."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,12 +12,12 @@ SET_EXAMPLES = "Examples: lrwr config set-key openai · pass show openai | lrwr 
 UNSET_EXAMPLES = "Example: lrwr config unset-key openai"
 KEYS_EXAMPLES = "Examples: lrwr config keys · lrwr config keys --json"
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help=NAMES)]
+KeysNameArgument = Annotated[str, typer.Argument(metavar="NAME", help=NAMES)]
 
 
-def set_key(
+def config_set_key_command(
     context: typer.Context,
-    name: Name,
+    name: KeysNameArgument,
     words: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
 ) -> None:
     """Keep a service's key in the system's keyring. It is asked for, and never shown.
@@ -45,7 +45,7 @@ def set_key(
             output.warn(f"The environment sets {variable} too, and it wins.")
 
 
-def unset_key(context: typer.Context, name: Name) -> None:
+def config_unset_key_command(context: typer.Context, name: KeysNameArgument) -> None:
     """Take a service's key out of the system's keyring."""
     import os
 
@@ -61,7 +61,7 @@ def unset_key(context: typer.Context, name: Name) -> None:
             output.warn(f"The environment still sets {variable}.")
 
 
-def keys(
+def config_keys_command(
     context: typer.Context,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:

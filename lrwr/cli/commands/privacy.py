@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrwr.cli.runtime.options import Json
+from lrwr.cli.runtime.options import JsonOption
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lrwr.cli.presenters.privacy import Service
+    from lrwr.cli.presenters.privacy import ServiceStatus
     from lrwr.cli.runtime.output import Output
     from lrwr.core.model.egress import SentReport
     from lrwr.core.settings.consent import Consents, Hosted
@@ -26,7 +26,7 @@ CLEAR_EPILOG = "Example: lrwr privacy clear --force"
 
 _SECONDS = {"h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
 
-ServiceName = Annotated[
+ServiceNameArgument = Annotated[
     str,
     typer.Argument(
         metavar="SERVICE",
@@ -36,7 +36,7 @@ ServiceName = Annotated[
 ]
 
 
-def privacy(
+def privacy_command(
     context: typer.Context,
     since: Annotated[
         str | None,
@@ -47,7 +47,7 @@ def privacy(
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=0, max=1000, help="How many requests.")
     ] = 20,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Say what may leave this machine, and what left it: when, to whom, how much.
 
@@ -60,10 +60,10 @@ def privacy(
 
     from lrwr.cli.presenters import privacy as sending
     from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
     from lrwr.core.settings.library import library_of
 
-    settings, output = begin(context)
+    settings, output = start_session(context)
     began = _since(since, time.time()) if since is not None else None
     library = library_of(settings)
     services = _services(settings, library, os.environ)
@@ -72,19 +72,19 @@ def privacy(
         output.json(
             {
                 "services": sending.services_as_json(services),
-                **sending.report_as_json(report),
+                **sending.sent_report_as_json(report),
             }
         )
         return
     with output.paged():
         sending.show_services(services, output)
         output.answer()
-        sending.show_report(report, output, since=began)
+        sending.show_sent_report(report, output, since=began)
 
 
-def allow(context: typer.Context, service: ServiceName) -> None:
+def privacy_allow_command(context: typer.Context, service: ServiceNameArgument) -> None:
     """Allow a service that this folder's own lrwr.toml turns on; for this folder."""
-    from lrwr.app.presenters.consent import will_leave
+    from lrwr.app.presenters.consent import describe_data_leaving
 
     settings, output, consents, library = _answered(context, service, allowed=True)
     hosted = _hosted(service)
@@ -92,7 +92,7 @@ def allow(context: typer.Context, service: ServiceName) -> None:
         f"{hosted.title} is allowed in {library.root}, and in no other folder."
     )
     if hosted.on_in(settings):
-        output.answer(will_leave(hosted, settings))
+        output.answer(describe_data_leaving(hosted, settings))
         consents.tell(library, hosted.name)
     elif settings.value(hosted.setting) == hosted.value:
         output.story("It runs on this machine: for that nobody's leave is needed.")
@@ -102,13 +102,13 @@ def allow(context: typer.Context, service: ServiceName) -> None:
         )
 
 
-def deny(context: typer.Context, service: ServiceName) -> None:
+def privacy_deny_command(context: typer.Context, service: ServiceNameArgument) -> None:
     """Deny a service in this folder, whoever turned it on."""
     _, output, _, library = _answered(context, service, allowed=False)
     output.answer(f"{_hosted(service).title} is sent nothing from {library.root}.")
 
 
-def clear(
+def privacy_clear_command(
     context: typer.Context,
     force: Annotated[bool, typer.Option("--force", help="Yes, forget it.")] = False,
 ) -> None:
@@ -116,12 +116,12 @@ def clear(
     import time
 
     from lrwr.app.container import open_services
-    from lrwr.app.presenters.text import count
+    from lrwr.app.presenters.text import format_count
     from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
     from lrwr.core.model.errors import SettingsProblem
 
-    settings, output = begin(context)
+    settings, output = start_session(context)
     if not force:
         raise SettingsProblem(
             "This would forget what left this machine, for good",
@@ -133,7 +133,7 @@ def clear(
             services.require_library()
             return await services.outward.log.clear(time.time())
 
-    output.answer(f"{count(run_async(run()), 'request')} forgotten.")
+    output.answer(f"{format_count(run_async(run()), 'request')} forgotten.")
 
 
 async def _report(
@@ -154,14 +154,14 @@ async def _report(
 
 def _services(
     settings: "Settings", library: "Library", env: "Mapping[str, str]"
-) -> "list[Service]":
-    from lrwr.cli.presenters.privacy import Service
+) -> "list[ServiceStatus]":
+    from lrwr.cli.presenters.privacy import ServiceStatus
     from lrwr.core.settings.consent import HOSTED, Consents, leave_of
     from lrwr.core.settings.places import consent_dir
 
     consents = Consents(consent_dir())
     found = [
-        Service(
+        ServiceStatus(
             name=hosted.name,
             leave=leave_of(settings, library, hosted.name, consents),
             host=hosted.host_in(settings),
@@ -174,9 +174,9 @@ def _services(
     return [*found, *_own_servers(settings)]
 
 
-def _own_servers(settings: "Settings") -> "list[Service]":
+def _own_servers(settings: "Settings") -> "list[ServiceStatus]":
     """Return the writer's own model servers, where they are on another machine."""
-    from lrwr.cli.presenters.privacy import Service
+    from lrwr.cli.presenters.privacy import ServiceStatus
     from lrwr.core.adapters.chat import factory as chat
     from lrwr.core.adapters.embed import factory as embedding
     from lrwr.core.settings.addresses import host_of
@@ -188,7 +188,7 @@ def _own_servers(settings: "Settings") -> "list[Service]":
     if settings.embedding.model == "server" and embedding.leaves(settings):
         asked["server"] = "embedding.base_url"
     return [
-        Service(
+        ServiceStatus(
             name,
             Leave.GIVEN,
             host_of(str(settings.value(key))),
@@ -245,7 +245,7 @@ def _answered(
     context: typer.Context, service: str, *, allowed: bool
 ) -> "tuple[Settings, Output, Consents, Library]":
     """Keep the writer's answer about a service."""
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
     from lrwr.core.settings.consent import Consents
     from lrwr.core.settings.library import (
         check_state_dir,
@@ -255,7 +255,7 @@ def _answered(
     from lrwr.core.settings.places import consent_dir
 
     hosted = _hosted(service)
-    settings, output = begin(context)
+    settings, output = start_session(context)
     library = library_of(settings)
     check_state_dir(library)
     prepare_state_dir(library)

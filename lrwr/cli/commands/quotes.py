@@ -4,38 +4,45 @@ from typing import Annotated
 
 import typer
 
-from lrwr.cli.runtime.options import AsOf, Json
+from lrwr.cli.runtime.options import AsOfOption, JsonOption
 
 EPILOG = "Examples: lrwr quotes · lrwr quotes --speaker Nell --as-of ch4 · lrwr quotes --json"
 
-Speaker = Annotated[
+SpeakerOption = Annotated[
     str,
     typer.Option("--speaker", metavar="NAME", help="Only what this character says."),
 ]
 
 
-def quotes(
+def quotes_command(
     context: typer.Context,
-    speaker: Speaker = "",
-    as_of: AsOf = None,
-    as_json: Json = False,
+    speaker: SpeakerOption = "",
+    as_of: AsOfOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """List what is said, verbatim: who says it, how sure that is, and where."""
     from lrwr.cli.presenters import bible_json, story
-    from lrwr.cli.presenters.story import how_to_read, say_nothing, story_bible
-    from lrwr.core.bible.service import character_called
+    from lrwr.cli.presenters.story import (
+        explain_model_setup,
+        open_story_bible,
+        print_nothing_known,
+    )
+    from lrwr.core.bible.service import find_profile_by_name
 
-    bible, output, settings = story_bible(context, as_of)
+    bible, output, settings = open_story_bible(context, as_of)
     found = bible.quotes
     if speaker:
-        name = character_called(speaker, bible).name
+        name = find_profile_by_name(speaker, bible).name
         found = tuple(quote for quote in found if quote.speaker == name)
     if as_json:
-        output.json([bible_json.quote(one) for one in found])
+        output.json([bible_json.quote_as_json(one) for one in found])
         return
     if not found:
-        say_nothing(
-            output, "Nothing is known to be said", as_of, how_to_read(bible, settings)
+        print_nothing_known(
+            output,
+            "Nothing is known to be said",
+            as_of,
+            explain_model_setup(bible, settings),
         )
         return
     with output.paged():

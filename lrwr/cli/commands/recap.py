@@ -2,30 +2,34 @@
 
 import typer
 
-from lrwr.cli.runtime.options import AsOf, Json
+from lrwr.cli.runtime.options import AsOfOption, JsonOption
 
 EPILOG = (
     "Examples: lrwr recap · lrwr recap --as-of ch4 · lrwr recap --as-of ch4:s2 --json"
 )
 
 
-def recap(context: typer.Context, as_of: AsOf = None, as_json: Json = False) -> None:
+def recap_command(
+    context: typer.Context, as_of: AsOfOption = None, as_json: JsonOption = False
+) -> None:
     """Tell the story so far, scene by scene: in short, or in its key sentences."""
     from lrwr.cli.presenters import bible_json, story
     from lrwr.cli.presenters.story import (
-        how_to_read,
-        say_nothing,
-        say_who_reads,
-        story_bible,
+        explain_model_setup,
+        open_story_bible,
+        print_not_evaluated,
+        print_nothing_known,
     )
 
-    bible, output, settings = story_bible(context, as_of)
+    bible, output, settings = open_story_bible(context, as_of)
     if as_json:
-        output.json([bible_json.scene(one) for one in bible.scenes])
+        output.json([bible_json.scene_as_json(one) for one in bible.scenes])
         return
     if not bible.scenes:
-        say_nothing(output, "There is no scene", as_of, how_to_read(bible, settings))
+        print_nothing_known(
+            output, "There is no scene", as_of, explain_model_setup(bible, settings)
+        )
         return
     with output.paged():
         story.show_recap(bible.scenes, output)
-    say_who_reads(output, bible, "Recaps")
+    print_not_evaluated(output, bible, "Recaps")

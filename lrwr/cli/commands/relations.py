@@ -2,39 +2,41 @@
 
 import typer
 
-from lrwr.cli.runtime.options import AsOf, Json, Words
+from lrwr.cli.runtime.options import AsOfOption, JsonOption, NameArgument
 
 EPILOG = "Examples: lrwr relations · lrwr relations Nell · lrwr relations --as-of ch4"
 
 
-def relations(
+def relations_command(
     context: typer.Context,
-    name: Words = None,
-    as_of: AsOf = None,
-    as_json: Json = False,
+    name: NameArgument = None,
+    as_of: AsOfOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Tell who is what to whom, as the text has it, each with its place."""
     from lrwr.cli.presenters import bible_json, story
     from lrwr.cli.presenters.story import (
-        how_to_read,
-        one_name,
-        say_nothing,
-        say_who_reads,
-        story_bible,
+        explain_model_setup,
+        join_name,
+        open_story_bible,
+        print_not_evaluated,
+        print_nothing_known,
     )
-    from lrwr.core.bible.service import character_called
+    from lrwr.core.bible.service import find_profile_by_name
 
-    bible, output, settings = story_bible(context, as_of)
+    bible, output, settings = open_story_bible(context, as_of)
     found = bible.relations
-    if wanted := one_name(name):
-        who = character_called(wanted, bible).name
+    if wanted := join_name(name):
+        who = find_profile_by_name(wanted, bible).name
         found = tuple(one for one in found if who in (one.source, one.target))
     if as_json:
-        output.json([bible_json.relation(one) for one in found])
+        output.json([bible_json.relation_as_json(one) for one in found])
         return
     if not found:
-        say_nothing(output, "No relation is known", as_of, how_to_read(bible, settings))
+        print_nothing_known(
+            output, "No relation is known", as_of, explain_model_setup(bible, settings)
+        )
     else:
         with output.paged():
             story.show_relations(found, output)
-    say_who_reads(output, bible, "Ally or antagonist")
+    print_not_evaluated(output, bible, "Ally or antagonist")

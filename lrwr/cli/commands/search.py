@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lrwr.core.ports.record_store import DocumentText
     from lrwr.core.retrieval.service import PassageFinder, SearchRequest, SearchResult
     from lrwr.core.retrieval.story import StoryOrder
-    from lrwr.core.retrieval.story_search import Filters
+    from lrwr.core.retrieval.story_search import SearchFilters
     from lrwr.core.settings.model import Settings
 
 EPILOG = (
@@ -26,18 +26,20 @@ EXCERPT = 420
 """Characters of a passage that are shown, about five lines of 80."""
 
 
-Words = Annotated[str | None, typer.Argument(metavar="WORDS", help="What to look for.")]
-Limit = Annotated[
+SearchWordsArgument = Annotated[
+    str | None, typer.Argument(metavar="WORDS", help="What to look for.")
+]
+LimitOption = Annotated[
     int | None,
     typer.Option("--limit", "-k", min=1, max=100, help="How many passages."),
 ]
-PipelineName = Annotated[
+SearchPipelineNameOption = Annotated[
     str | None,
     typer.Option(
         "--pipeline", metavar="a|b", help="The recipe whose passages to search."
     ),
 ]
-Types = Annotated[
+TypesOption = Annotated[
     list[str] | None,
     typer.Option(
         "--type",
@@ -45,7 +47,7 @@ Types = Annotated[
         help="Only character, scene, setting or worldbuilding; may be repeated.",
     ),
 ]
-AsOf = Annotated[
+SearchAsOfOption = Annotated[
     str | None,
     typer.Option(
         metavar="PLACE",
@@ -53,12 +55,12 @@ AsOf = Annotated[
         " is found.",
     ),
 ]
-Dense = Annotated[bool, typer.Option("--dense", help="By meaning alone.")]
-Lexical = Annotated[bool, typer.Option("--lexical", help="By words alone.")]
-Rerank = Annotated[
+DenseOption = Annotated[bool, typer.Option("--dense", help="By meaning alone.")]
+LexicalOption = Annotated[bool, typer.Option("--lexical", help="By words alone.")]
+RerankOption = Annotated[
     bool, typer.Option(help="Whether the best are looked at a second time.")
 ]
-Character = Annotated[
+SearchCharacterOption = Annotated[
     list[str] | None,
     typer.Option(
         "--character",
@@ -66,13 +68,13 @@ Character = Annotated[
         help="Only where NAME is there or spoken of; may be repeated.",
     ),
 ]
-Present = Annotated[
+PresentOption = Annotated[
     list[str] | None,
     typer.Option(
         "--present", metavar="NAME", help="Only where NAME is there; may be repeated."
     ),
 ]
-ContentTypes = Annotated[
+ContentTypesOption = Annotated[
     list[str] | None,
     typer.Option(
         "--content-type",
@@ -80,7 +82,7 @@ ContentTypes = Annotated[
         help="Only dialogue, action_reaction, description or internal_monologue.",
     ),
 ]
-Functions = Annotated[
+FunctionsOption = Annotated[
     list[str] | None,
     typer.Option(
         "--function",
@@ -88,10 +90,14 @@ Functions = Annotated[
         help="Only worldbuilding, character_reveal, plot_event, backstory or thematic.",
     ),
 ]
-Names = Annotated[bool, typer.Option(help="Whether the people of the question count.")]
-Notes = Annotated[bool, typer.Option("--notes", help="Find the author's comments too.")]
-Full = Annotated[bool, typer.Option("--full", help="Show passages whole.")]
-Batch = Annotated[
+NamesOption = Annotated[
+    bool, typer.Option(help="Whether the people of the question count.")
+]
+NotesOption = Annotated[
+    bool, typer.Option("--notes", help="Find the author's comments too.")
+]
+FullOption = Annotated[bool, typer.Option("--full", help="Show passages whole.")]
+BatchOption = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE.jsonl",
@@ -99,37 +105,37 @@ Batch = Annotated[
         " JSON each.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+SearchJsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def search(
+def search_command(
     context: typer.Context,
-    words: Words = None,
-    limit: Limit = None,
-    pipeline: PipelineName = None,
-    types: Types = None,
-    as_of: AsOf = None,
-    character: Character = None,
-    present: Present = None,
-    content_type: ContentTypes = None,
-    function: Functions = None,
-    dense: Dense = False,
-    lexical: Lexical = False,
-    names: Names = True,
-    rerank: Rerank = True,
-    notes: Notes = False,
-    full: Full = False,
-    batch: Batch = None,
-    as_json: Json = False,
+    words: SearchWordsArgument = None,
+    limit: LimitOption = None,
+    pipeline: SearchPipelineNameOption = None,
+    types: TypesOption = None,
+    as_of: SearchAsOfOption = None,
+    character: SearchCharacterOption = None,
+    present: PresentOption = None,
+    content_type: ContentTypesOption = None,
+    function: FunctionsOption = None,
+    dense: DenseOption = False,
+    lexical: LexicalOption = False,
+    names: NamesOption = True,
+    rerank: RerankOption = True,
+    notes: NotesOption = False,
+    full: FullOption = False,
+    batch: BatchOption = None,
+    as_json: SearchJsonOption = False,
 ) -> None:
     """Find passages by their words and by what they mean."""
     from dataclasses import replace
 
     from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
 
     flags = {"search.limit": limit, "pipeline": pipeline}
-    settings, output = begin(context, flags)
+    settings, output = start_session(context, flags)
     request = _request(
         _looked_for(words, batch),
         settings,
@@ -174,10 +180,10 @@ def _request(
     settings: "Settings",
     *,
     types: list[str],
-    filters: "Filters",
+    filters: "SearchFilters",
     ways: tuple[bool, bool],
 ) -> "SearchRequest":
-    from lrwr.cli.runtime.options import one_of
+    from lrwr.cli.runtime.options import parse_choice
     from lrwr.core.model.chunks import Pipeline
     from lrwr.core.model.documents import DocumentType
     from lrwr.core.model.errors import SettingsProblem
@@ -196,7 +202,7 @@ def _request(
         limit=settings.search.limit,
         lexical=lexical,
         dense=dense,
-        types=frozenset(one_of(DocumentType, name, "--type") for name in types),
+        types=frozenset(parse_choice(DocumentType, name, "--type") for name in types),
         filters=filters,
     )
 
@@ -206,19 +212,21 @@ def _filters(
     present: list[str] | None,
     content_types: list[str] | None,
     functions: list[str] | None,
-) -> "Filters":
-    from lrwr.cli.runtime.options import one_of
+) -> "SearchFilters":
+    from lrwr.cli.runtime.options import parse_choice
     from lrwr.core.model.facts import ContentType, NarrativeFunction
-    from lrwr.core.retrieval.story_search import Filters
+    from lrwr.core.retrieval.story_search import SearchFilters
 
-    return Filters(
+    return SearchFilters(
         characters=frozenset(characters or ()),
         present=frozenset(present or ()),
         content_types=frozenset(
-            one_of(ContentType, kind, "--content-type") for kind in content_types or ()
+            parse_choice(ContentType, kind, "--content-type")
+            for kind in content_types or ()
         ),
         functions=frozenset(
-            one_of(NarrativeFunction, kind, "--function") for kind in functions or ()
+            parse_choice(NarrativeFunction, kind, "--function")
+            for kind in functions or ()
         ),
     )
 
@@ -232,19 +240,19 @@ async def _one(
     as_json: bool,
     full: bool,
 ) -> None:
-    from lrwr.cli.runtime.session import searching
-    from lrwr.core.retrieval.stale_results import still_there
+    from lrwr.cli.runtime.session import open_search_services
+    from lrwr.core.retrieval.stale_results import drop_deleted_passages
 
-    async with searching(settings, output, as_json=as_json) as services:
+    async with open_search_services(settings, output, as_json=as_json) as services:
         finder = services.finder()
         order = await finder.story_order()
         found = await _find(finder, request, order, as_of)
-        result, texts = await still_there(services.passages, found)
+        result, texts = await drop_deleted_passages(services.passages, found)
         for remark in result.remarks:
             output.warn(remark)
         if as_json:
-            from lrwr.cli.presenters.passages import as_json as told
-            from lrwr.cli.presenters.passages import facts_as_json
+            from lrwr.cli.presenters.passages import known_facts_as_json
+            from lrwr.cli.presenters.passages import passage_as_json as told
 
             output.json(
                 {
@@ -254,7 +262,7 @@ async def _one(
                     "confidence": result.confidence,
                     "low_confidence": result.low_confidence,
                     "unknown_words": list(result.unknown),
-                    "facts": facts_as_json(result.facts, texts),
+                    "facts": known_facts_as_json(result.facts, texts),
                     "remarks": list(result.remarks),
                 }
             )
@@ -287,14 +295,18 @@ def _show(
     as_of: str | None,
     full: bool,
 ) -> None:
-    from lrwr.app.presenters.citations import place_of
-    from lrwr.cli.presenters.passages import chapter_of, pieces_of, show_facts
-    from lrwr.cli.presenters.search_quality import say_how_sure
-    from lrwr.cli.runtime.stream import Styled
+    from lrwr.app.presenters.citations import format_line_range
+    from lrwr.cli.presenters.passages import (
+        describe_passage_chapter,
+        highlight_words,
+        show_known_facts,
+    )
+    from lrwr.cli.presenters.search_quality import print_confidence
+    from lrwr.cli.runtime.stream import StyledText
     from lrwr.core.adapters.source.sentence_splitter import sentence_spans
     from lrwr.core.model.query_terms import content_words
     from lrwr.core.model.text import Span
-    from lrwr.core.retrieval.evidence import WordWeights, excerpt
+    from lrwr.core.retrieval.evidence import WordWeights, select_excerpt
 
     words = content_words(request.question)
     weights = WordWeights.of(words, {}, 1)
@@ -308,19 +320,23 @@ def _show(
         chunk = passage.chunk
         start, end = 0, len(chunk.text)
         if not full:
-            start, end = excerpt(chunk.text, weights, sentence_spans, limit=EXCERPT)
+            start, end = select_excerpt(
+                chunk.text, weights, sentence_spans, limit=EXCERPT
+            )
         shown = Span(chunk.span.start + start, chunk.span.start + end)
-        place = place_of(chunk.document, texts[chunk.document].lines.lines_of(shown))
+        place = format_line_range(
+            chunk.document, texts[chunk.document].lines.lines_of(shown)
+        )
         note = "  author's note" if chunk.kind == "note" else ""
         output.answer(
             f"{number:>2}  ",
-            Styled(place, "place"),
-            Styled(f"  {chapter_of(passage)}{note}", "faint"),
+            StyledText(place, "place"),
+            StyledText(f"  {describe_passage_chapter(passage)}{note}", "faint"),
         )
-        output.answer(*pieces_of(chunk.text[start:end], words), indent=4)
+        output.answer(*highlight_words(chunk.text[start:end], words), indent=4)
         output.answer()
-    show_facts(result.facts, texts, output)
-    say_how_sure(output, result)
+    show_known_facts(result.facts, texts, output)
+    print_confidence(output, result)
 
 
 async def _batch(
@@ -332,11 +348,11 @@ async def _batch(
 ) -> None:
     from dataclasses import replace
 
-    from lrwr.cli.presenters.passages import as_json as told
-    from lrwr.cli.runtime.session import searching
+    from lrwr.cli.presenters.passages import passage_as_json as told
+    from lrwr.cli.runtime.session import open_search_services
 
     lines = list(_questions(batch))
-    async with searching(settings, output, as_json=True) as services:
+    async with open_search_services(settings, output, as_json=True) as services:
         finder = services.finder()
         order = await finder.story_order()
         with output.progress("Searching", len(lines)) as advance:

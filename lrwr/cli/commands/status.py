@@ -11,23 +11,23 @@ if TYPE_CHECKING:
     from lrwr.core.settings.model import Settings
 
 
-def status(
+def status_command(
     context: typer.Context,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Say what the library holds and what waits to be read."""
     from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
 
-    settings, output = begin(context)
-    facts = run_async(facts_of(settings, output.story))
+    settings, output = start_session(context)
+    facts = run_async(collect_status(settings, output.story))
     if as_json:
         output.json(facts)
     else:
-        tell(facts, output)
+        print_status(facts, output)
 
 
-async def facts_of(
+async def collect_status(
     settings: "Settings", say: "Callable[[str], None]"
 ) -> dict[str, object]:
     """Return what the library holds and what waits, as `--json` prints it.
@@ -37,10 +37,10 @@ async def facts_of(
     """
     from lrwr.app.container import open_services
     from lrwr.core.adapters.chat.factory import models_of
-    from lrwr.core.bible.claims import readers
+    from lrwr.core.bible.claims import list_reader_models
     from lrwr.core.model.errors import NotFound
     from lrwr.core.model.facts import About
-    from lrwr.pipeline.changes import Changes
+    from lrwr.pipeline.changes import DocumentChanges
 
     async with open_services(settings, say=say) as services:
         services.require_library()
@@ -48,7 +48,7 @@ async def facts_of(
         counts = await services.passages.counts(settings.pipeline)
         order = await services.finder().story_order()
         labelled = await services.stories.facts([About.PASSAGE, About.SCENE])
-        changes, problem = Changes((), (), (), ()), ""
+        changes, problem = DocumentChanges((), (), (), ()), ""
         if not folders:
             problem = "No folder of a manuscript is known here"
         try:
@@ -61,7 +61,7 @@ async def facts_of(
             "kept": settings.records.keeper,
             "folders": list(folders),
             "pipeline": settings.pipeline,
-            "read_by": list(readers(labelled)) if counts.documents else [],
+            "read_by": list(list_reader_models(labelled)) if counts.documents else [],
             "models": models_of(settings),
             "documents": counts.documents,
             "chapters": order.last,
@@ -75,7 +75,7 @@ async def facts_of(
         }
 
 
-def tell(facts: "dict[str, object]", output: "Output") -> None:
+def print_status(facts: "dict[str, object]", output: "Output") -> None:
     """Say the facts in words."""
     output.answer(f"Library: {facts['root']}")
     folders = facts["folders"]

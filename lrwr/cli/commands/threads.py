@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from lrwr.cli.runtime.options import Json
+from lrwr.cli.runtime.options import JsonOption
 
 if TYPE_CHECKING:
     from lrwr.app.container import Services
     from lrwr.cli.runtime.output import Output
     from lrwr.core.model.turns import Thread, Turn, TurnId
     from lrwr.core.ports.thread_store import ThreadStore
-    from lrwr.core.retrieval.anchors import Anchored
+    from lrwr.core.retrieval.anchors import AnchoredCitation
     from lrwr.core.settings.model import Settings
 
-    Places = Mapping[TurnId, Sequence[Anchored]]
+    CitationPlaces = Mapping[TurnId, Sequence[AnchoredCitation]]
 
 EPILOG = (
     "Examples: lrwr threads · lrwr threads show 1 · lrwr threads search lantern ·"
@@ -37,7 +37,7 @@ _DAY = 86_400.0
 
 Result = TypeVar("Result")
 
-ThreadName = Annotated[
+ThreadsThreadNameArgument = Annotated[
     str,
     typer.Argument(
         metavar="THREAD", help="Its number in the list, its id, or its title."
@@ -45,7 +45,7 @@ ThreadName = Annotated[
 ]
 
 
-def threads(context: typer.Context, as_json: Json = False) -> None:
+def threads_command(context: typer.Context, as_json: JsonOption = False) -> None:
     """List your conversations, the newest first, or do something with one."""
     if context.invoked_subcommand is not None:
         return
@@ -61,15 +61,20 @@ def threads(context: typer.Context, as_json: Json = False) -> None:
             conversations.list_threads(found, output)
 
 
-def show(context: typer.Context, thread: ThreadName, as_json: Json = False) -> None:
+def threads_show_command(
+    context: typer.Context,
+    thread: ThreadsThreadNameArgument,
+    as_json: JsonOption = False,
+) -> None:
     """Show a conversation: questions, answers, and where what they rest on stands now."""
-    from lrwr.app.presenters.threads import places_of
+    from lrwr.app.presenters.threads import get_citation_places
     from lrwr.cli.presenters import threads as conversations
 
     output, (found, turns, places) = _with_services(context, lambda s: _read(s, thread))
     if as_json:
         told = [
-            conversations.turn_as_json(turn, places_of(turn, places)) for turn in turns
+            conversations.turn_as_json(turn, get_citation_places(turn, places))
+            for turn in turns
         ]
         output.json({**conversations.thread_as_json(found), "conversation": told})
         return
@@ -77,15 +82,15 @@ def show(context: typer.Context, thread: ThreadName, as_json: Json = False) -> N
         conversations.show_thread(found, turns, places, output)
 
 
-def rename(
+def threads_rename_command(
     context: typer.Context,
-    thread: ThreadName,
+    thread: ThreadsThreadNameArgument,
     title: Annotated[str, typer.Argument(metavar="TITLE", help="Its new title.")],
 ) -> None:
     """Give a conversation another title."""
     from dataclasses import replace
 
-    from lrwr.app.presenters.threads import title_of
+    from lrwr.app.presenters.threads import format_thread_title
     from lrwr.core.model.errors import SettingsProblem
 
     if not title.strip():
@@ -99,11 +104,11 @@ def rename(
         return found
 
     output, found = _with_store(context, rename)
-    new = title_of(replace(found, title=title))
-    output.answer(f"“{title_of(found)}” is now called “{new}”.")
+    new = format_thread_title(replace(found, title=title))
+    output.answer(f"“{format_thread_title(found)}” is now called “{new}”.")
 
 
-def search(
+def threads_search_command(
     context: typer.Context,
     words: Annotated[
         list[str], typer.Argument(metavar="WORDS", help="What to look for.")
@@ -111,7 +116,7 @@ def search(
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=1, max=1000, help="How many turns.")
     ] = 10,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Find questions and answers that hold any of the words, best first."""
     from lrwr.cli.presenters import threads as conversations
@@ -138,12 +143,12 @@ def search(
         output.story("No conversation holds any of these words.")
     else:
         with output.paged():
-            conversations.show_found(found, wanted, output)
+            conversations.show_thread_matches(found, wanted, output)
 
 
-def export(
+def threads_export_command(
     context: typer.Context,
-    thread: ThreadName,
+    thread: ThreadsThreadNameArgument,
     to: Annotated[
         Path | None,
         typer.Option(
@@ -157,7 +162,7 @@ def export(
     ] = False,
 ) -> None:
     """Write a conversation as Markdown, with the places that it cites."""
-    from lrwr.app.presenters.threads import blocks_of
+    from lrwr.app.presenters.threads import thread_to_blocks
     from lrwr.core.adapters.documents.markdown import markdown_of
     from lrwr.core.settings.own_files import check_own_file, write_own_file
 
@@ -168,7 +173,7 @@ def export(
     output, (found, turns, places) = _with_services(
         context, lambda s: _read(s, thread), check
     )
-    text = markdown_of(blocks_of(found, turns, places))
+    text = markdown_of(thread_to_blocks(found, turns, places))
     if to is None:
         with output.paged():
             output.answer(text.rstrip("\n"))
@@ -177,12 +182,14 @@ def export(
     output.answer(str(to))
 
 
-def delete(context: typer.Context, thread: ThreadName) -> None:
+def threads_delete_command(
+    context: typer.Context, thread: ThreadsThreadNameArgument
+) -> None:
     """Put a conversation away; after 30 days the next deletion makes that final."""
     import time
 
-    from lrwr.app.presenters.threads import KEPT_DAYS, title_of
-    from lrwr.cli.runtime.stream import Styled
+    from lrwr.app.presenters.threads import KEPT_DAYS, format_thread_title
+    from lrwr.cli.runtime.stream import StyledText
 
     now = time.time()
 
@@ -193,22 +200,22 @@ def delete(context: typer.Context, thread: ThreadName) -> None:
 
     output, (found, gone) = _with_store(context, delete)
     output.answer(
-        f"“{title_of(found)}” is deleted.",
-        Styled(" Bring it back: lrwr threads undo", "faint"),
+        f"“{format_thread_title(found)}” is deleted.",
+        StyledText(" Bring it back: lrwr threads undo", "faint"),
     )
     if gone:
         output.story(f"Gone for good, deleted more than {KEPT_DAYS} days ago: {gone}.")
 
 
-def undo(context: typer.Context) -> None:
+def threads_undo_command(context: typer.Context) -> None:
     """Bring back the conversation that was deleted last."""
-    from lrwr.app.presenters.threads import title_of
+    from lrwr.app.presenters.threads import format_thread_title
 
     output, found = _with_store(context, lambda store: store.restore())
     if found is None:
         output.story("There is no deleted conversation to bring back.")
         return
-    output.answer(f"“{title_of(found)}” is back.")
+    output.answer(f"“{format_thread_title(found)}” is back.")
 
 
 def _with_store(
@@ -227,9 +234,9 @@ def _with_services(
     """Do `work` with the services, once `check` has nothing against it."""
     from lrwr.app.container import open_services
     from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
 
-    settings, output = begin(context)
+    settings, output = start_session(context)
     if check is not None:
         check(settings)
 
@@ -241,14 +248,14 @@ def _with_services(
 
 
 async def _find(store: "ThreadStore", thread: str) -> "Thread":
-    from lrwr.app.presenters.threads import thread_called
+    from lrwr.app.presenters.threads import find_thread
 
-    return thread_called(thread, await store.threads())
+    return find_thread(thread, await store.threads())
 
 
 async def _read(
     services: "Services", thread: str
-) -> "tuple[Thread, list[Turn], Places]":
+) -> "tuple[Thread, list[Turn], CitationPlaces]":
     """Read a conversation, and what became of the words that it rests on."""
     found = await _find(services.threads, thread)
     turns = await services.threads.turns(found.id)

@@ -4,47 +4,50 @@ from typing import Annotated
 
 import typer
 
-from lrwr.cli.runtime.options import AsOf, Json
+from lrwr.cli.runtime.options import AsOfOption, JsonOption
 
 EPILOG = (
     "Examples: lrwr timeline · lrwr timeline --character Nell --as-of ch4 ·"
     " lrwr timeline --json"
 )
 
-Character = Annotated[
+TimelineCharacterOption = Annotated[
     str, typer.Option("--character", metavar="NAME", help="Only with this character.")
 ]
 
 
-def timeline(
+def timeline_command(
     context: typer.Context,
-    character: Character = "",
-    as_of: AsOf = None,
-    as_json: Json = False,
+    character: TimelineCharacterOption = "",
+    as_of: AsOfOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Tell what happens, in story order, each line with its place."""
     from lrwr.cli.presenters import bible_json, story
     from lrwr.cli.presenters.story import (
-        how_to_read,
-        say_nothing,
-        say_who_reads,
-        story_bible,
+        explain_model_setup,
+        open_story_bible,
+        print_not_evaluated,
+        print_nothing_known,
     )
-    from lrwr.core.bible.service import character_called
+    from lrwr.core.bible.service import find_profile_by_name
 
-    bible, output, settings = story_bible(context, as_of)
+    bible, output, settings = open_story_bible(context, as_of)
     moments = bible.timeline
     if character:
-        name = character_called(character, bible).name
+        name = find_profile_by_name(character, bible).name
         moments = tuple(one for one in moments if name in one.characters)
     if as_json:
-        output.json([bible_json.moment(one) for one in moments])
+        output.json([bible_json.moment_as_json(one) for one in moments])
         return
     if not moments:
-        say_nothing(
-            output, "Nothing is known to happen", as_of, how_to_read(bible, settings)
+        print_nothing_known(
+            output,
+            "Nothing is known to happen",
+            as_of,
+            explain_model_setup(bible, settings),
         )
     else:
         with output.paged():
             story.show_timeline(moments, output)
-    say_who_reads(output, bible, "What else happens")
+    print_not_evaluated(output, bible, "What else happens")

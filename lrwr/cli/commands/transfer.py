@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrwr.cli.runtime.options import Json
+from lrwr.cli.runtime.options import JsonOption
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
 
-    from lrwr.app.transfer.library import Brought, Taken
-    from lrwr.cli.runtime.output import Advance, Output
+    from lrwr.app.transfer.library import LibraryPullResult, LibraryPushResult
+    from lrwr.cli.runtime.output import AdvanceProgress, Output
     from lrwr.core.settings.model import Settings
 
 PUSH_EPILOG = (
@@ -19,7 +19,7 @@ PUSH_EPILOG = (
 )
 PULL_EPILOG = "Examples: lrwr pull · lrwr pull my-novel · lrwr pull my-novel --into ."
 
-Files = Annotated[
+FilesOption = Annotated[
     bool | None,
     typer.Option(
         "--files/--no-files",
@@ -28,7 +28,7 @@ Files = Annotated[
 ]
 
 
-def push(
+def push_command(
     context: typer.Context,
     name: Annotated[
         str, typer.Option("--name", metavar="NAME", help="What it is called there.")
@@ -40,29 +40,29 @@ def push(
         bool,
         typer.Option("--over", help="Also over what others have changed there."),
     ] = False,
-    files: Files = None,
-    as_json: Json = False,
+    files: FilesOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Take this library to your Supabase project: what is not there yet.
 
     Stopped in the middle, it goes on the next time. Nothing is changed here.
     """
-    from lrwr.cli.presenters.transfer import show_taken, taken_as_json
+    from lrwr.cli.presenters.transfer import push_result_as_json, show_push_result
     from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
 
-    settings, output = begin(context)
+    settings, output = start_session(context)
     files = settings.records.files if files is None else files
     done = run_async(
         _push(settings, output, name, new=new, over=over, files=files, as_json=as_json)
     )
     if as_json:
-        output.json(taken_as_json(done))
+        output.json(push_result_as_json(done))
     else:
-        show_taken(done, settings, output)
+        show_push_result(done, settings, output)
 
 
-def pull(
+def pull_command(
     context: typer.Context,
     name: Annotated[
         str, typer.Argument(metavar="[NAME]", help="Which library, if you have many.")
@@ -75,28 +75,28 @@ def pull(
             help="Also write the files there, none over another.",
         ),
     ] = None,
-    files: Files = None,
-    as_json: Json = False,
+    files: FilesOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Bring a library here from your Supabase project: what is not here yet.
 
     Stopped in the middle, it goes on the next time. Nothing is changed there, and
     nothing in a manuscript.
     """
-    from lrwr.cli.presenters.transfer import brought_as_json, show_brought
+    from lrwr.cli.presenters.transfer import pull_result_as_json, show_pull_result
     from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
     from lrwr.core.model.errors import ExitCode
 
-    settings, output = begin(context)
+    settings, output = start_session(context)
     files = settings.records.files if files is None else files
     done = run_async(
         _pull(settings, output, name, into=into, files=files, as_json=as_json)
     )
     if as_json:
-        output.json(brought_as_json(done))
+        output.json(pull_result_as_json(done))
     else:
-        show_brought(done, settings, output)
+        show_pull_result(done, settings, output)
     if done.files.changed or done.files.refused:
         raise typer.Exit(int(ExitCode.PARTIAL))
 
@@ -110,18 +110,18 @@ async def _push(
     over: bool,
     files: bool,
     as_json: bool,
-) -> "Taken":
+) -> "LibraryPushResult":
     from contextlib import ExitStack
 
     from lrwr.app.container import open_services
-    from lrwr.app.transfer.library import moving
-    from lrwr.cli.runtime.consent import ask_leave
+    from lrwr.app.transfer.library import open_transfer
+    from lrwr.cli.runtime.consent import prompt_for_consent
     from lrwr.core.settings.consent import HOSTED
 
     async with open_services(settings, say=output.story) as services:
         with ExitStack() as stack:
-            ask_leave(services, output, "supabase", as_json=as_json)
-            async with moving(services, _Bars(output, stack).tell) as way:
+            prompt_for_consent(services, output, "supabase", as_json=as_json)
+            async with open_transfer(services, _Bars(output, stack).tell) as way:
                 await way.begin()
                 output.story(f"To {way.host} goes {HOSTED['supabase'].what}.")
                 return await way.push(name, new=new, over=over, files=files)
@@ -135,17 +135,17 @@ async def _pull(
     into: Path | None,
     files: bool,
     as_json: bool,
-) -> "Brought":
+) -> "LibraryPullResult":
     from contextlib import ExitStack
 
     from lrwr.app.container import open_services
-    from lrwr.app.transfer.library import moving
-    from lrwr.cli.runtime.consent import ask_leave
+    from lrwr.app.transfer.library import open_transfer
+    from lrwr.cli.runtime.consent import prompt_for_consent
 
     async with open_services(settings, say=output.story) as services:
         with ExitStack() as stack:
-            ask_leave(services, output, "supabase", as_json=as_json)
-            async with moving(services, _Bars(output, stack).tell) as way:
+            prompt_for_consent(services, output, "supabase", as_json=as_json)
+            async with open_transfer(services, _Bars(output, stack).tell) as way:
                 await way.begin()
                 return await way.pull(name, into=into, files=files)
 
@@ -157,7 +157,7 @@ class _Bars:
         self._output = output
         self._stack = stack
         self._part, self._done = "", 0
-        self._advance: Advance | None = None
+        self._advance: AdvanceProgress | None = None
 
     def tell(self, part: str, now: int, total: int) -> None:
         """Show how far a part is, and of how much; 0: nobody knows."""

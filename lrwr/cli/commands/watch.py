@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
     from lrwr.app.container import Services
-    from lrwr.app.watch import KeptAnswers
+    from lrwr.app.watch import AnswerFreshnessMonitor
     from lrwr.cli.runtime.output import Output
     from lrwr.core.settings.model import Settings
-    from lrwr.pipeline.watch.events import Saved, WatchEvent
+    from lrwr.pipeline.watch.events import SaveReport, WatchEvent
     from lrwr.pipeline.watch.service import WatchService
 
 EPILOG = (
@@ -20,14 +20,14 @@ EPILOG = (
     " lrwr watch --exec 'make bible'"
 )
 
-Paths = Annotated[
+WatchPathsArgument = Annotated[
     list[Path] | None,
     typer.Argument(
         metavar="[FOLDER|FILE]...",
         help="What to watch; what was ingested last time if left out.",
     ),
 ]
-Exec = Annotated[
+ExecOption = Annotated[
     str | None,
     typer.Option(
         "--exec",
@@ -35,25 +35,27 @@ Exec = Annotated[
         help="Run this after each save that changed something; the files follow it.",
     ),
 ]
-Once = Annotated[
+OnceOption = Annotated[
     bool, typer.Option("--once", help="Look once, say what changed, and end.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print a line of JSON an event.")]
+WatchJsonOption = Annotated[
+    bool, typer.Option("--json", help="Print a line of JSON an event.")
+]
 
 
-def watch(
+def watch_command(
     context: typer.Context,
-    paths: Paths = None,
-    command: Exec = None,
-    once: Once = False,
-    as_json: Json = False,
+    paths: WatchPathsArgument = None,
+    command: ExecOption = None,
+    once: OnceOption = False,
+    as_json: WatchJsonOption = False,
 ) -> None:
     """Keep up with the manuscript while you write, until you stop it with Ctrl-C."""
     from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import begin
+    from lrwr.cli.runtime.session import start_session
     from lrwr.core.model.errors import ExitCode
 
-    settings, output = begin(context)
+    settings, output = start_session(context)
     words = _split(command)
     work = _watch(settings, output, paths or [], words, once=once, as_json=as_json)
     if run_async(work):
@@ -88,35 +90,43 @@ async def _watch(
 ) -> bool:
     """Watch; return whether a first and only look met files that cannot be read."""
     from lrwr.app.container import open_services
-    from lrwr.app.watch import asks_model, watching
-    from lrwr.cli.commands.ingest import watcher
-    from lrwr.cli.runtime.consent import READING, ask_leave, tell_first_use
+    from lrwr.app.watch import create_watch_service, is_model_used_by_watch
+    from lrwr.cli.commands.ingest import create_progress_listener
+    from lrwr.cli.runtime.consent import (
+        INGEST_SERVICES,
+        announce_first_use,
+        prompt_for_consent,
+    )
     from lrwr.core.settings.library import remember
     from lrwr.core.settings.targets import targets_of
-    from lrwr.pipeline.watch.events import Saved
+    from lrwr.pipeline.watch.events import SaveReport
 
     async with open_services(settings, say=output.story, brief=once) as services:
         targets = targets_of(paths or services.manuscript())
         _warn_of_sync(services, output)
-        asked = ["openai"] if settings.pipeline == "b" and asks_model(settings) else []
-        ask_leave(services, output, *READING, *asked, as_json=as_json)
+        asked = (
+            ["openai"]
+            if settings.pipeline == "b" and is_model_used_by_watch(settings)
+            else []
+        )
+        prompt_for_consent(services, output, *INGEST_SERVICES, *asked, as_json=as_json)
         kept = _kept(services, output)
         show = _shown(services, output, words, kept, as_json=as_json)
-        tell_first_use(services, output, *READING, *asked)
+        announce_first_use(services, output, *INGEST_SERVICES, *asked)
         if paths and not settings.manuscript.folders:
             remember(services.library, targets)
 
         async def work() -> bool:
             with output.progress("Reading the manuscript", None) as advance:
-                progress = watcher(advance, output)
-                service = watching(services, targets, progress=progress)
+                progress = create_progress_listener(advance, output)
+                service = create_watch_service(services, targets, progress=progress)
                 first = await _first_sweep(service, kept)
             for event in first:
                 await show(event)
             if not once:
                 guarded = _guarded(services, show, output, as_json=as_json)
                 await service.run(await guarded)
-            return any(isinstance(one, Saved) and one.problems for one in first)
+            return any(isinstance(one, SaveReport) and one.problems for one in first)
 
         if once:
             return await work()
@@ -133,14 +143,14 @@ def _warn_of_sync(services: "Services", output: "Output") -> None:
         output.warn(warning)
 
 
-def _kept(services: "Services", output: "Output") -> "KeptAnswers":
-    from lrwr.app.watch import KeptAnswers
+def _kept(services: "Services", output: "Output") -> "AnswerFreshnessMonitor":
+    from lrwr.app.watch import AnswerFreshnessMonitor
 
-    return KeptAnswers(services, output.warn)
+    return AnswerFreshnessMonitor(services, output.warn)
 
 
 async def _first_sweep(
-    service: "WatchService", kept: "KeptAnswers"
+    service: "WatchService", kept: "AnswerFreshnessMonitor"
 ) -> "list[WatchEvent]":
     """Bring the library up to date; return what is to be said when that is done."""
     await kept.begin()
@@ -182,20 +192,20 @@ def _shown(
     services: "Services",
     output: "Output",
     words: "Sequence[str]",
-    kept: "KeptAnswers",
+    kept: "AnswerFreshnessMonitor",
     *,
     as_json: bool,
 ) -> "Callable[[WatchEvent], Awaitable[None]]":
-    from lrwr.cli.presenters.watch import event_as_json
-    from lrwr.pipeline.watch.events import Saved
+    from lrwr.cli.presenters.watch import watch_event_as_json
+    from lrwr.pipeline.watch.events import SaveReport
 
     async def show(event: "WatchEvent") -> None:
         event = await kept.told(event)
         if as_json:
-            output.json_line(event_as_json(event))
+            output.json_line(watch_event_as_json(event))
         else:
             _say(event, services, output)
-        if isinstance(event, Saved) and event.learned.changed and words:
+        if isinstance(event, SaveReport) and event.learned.changed and words:
             await _run_hook(words, event, services.library.root, output)
 
     return show
@@ -209,54 +219,58 @@ async def _guarded(
     as_json: bool,
 ) -> "Callable[[WatchEvent], Awaitable[None]]":
     """Return what shows an event, and then what in it contradicts what stood before."""
-    from lrwr.app.presenters.text import count
-    from lrwr.app.watch import Guard
+    from lrwr.app.presenters.text import format_count
+    from lrwr.app.watch import ContradictionMonitor
     from lrwr.cli.presenters import contradictions
-    from lrwr.pipeline.watch.events import Saved
+    from lrwr.pipeline.watch.events import SaveReport
 
-    guard = Guard(services, output.warn)
+    guard = ContradictionMonitor(services, output.warn)
     if known := await guard.news():
-        what = count(len(known), "contradiction")
+        what = format_count(len(known), "contradiction")
         output.story(f"{what} known already: `lrwr check` shows them.")
 
     async def told(event: "WatchEvent") -> None:
         await show(event)
-        if not isinstance(event, Saved) or not event.learned.changed:
+        if not isinstance(event, SaveReport) or not event.learned.changed:
             return
         new = await guard.news(event.usage.calls)
         if not as_json:
-            contradictions.show(new, output)
+            contradictions.show_contradictions(new, output)
             return
         for one in new:
-            output.json_line({"event": "contradiction", **contradictions.as_json(one)})
+            output.json_line(
+                {"event": "contradiction", **contradictions.contradiction_as_json(one)}
+            )
 
     return told
 
 
 def _say(event: "WatchEvent", services: "Services", output: "Output") -> None:
-    from lrwr.app.presenters.text import count
+    from lrwr.app.presenters.text import format_count
     from lrwr.pipeline.watch.events import (
-        Away,
-        Polled,
-        Returned,
-        Saved,
-        Troubled,
-        Watching,
+        ManuscriptAway,
+        ManuscriptReturn,
+        PollingFallback,
+        SaveReport,
+        WatchFailure,
+        WatchStart,
     )
 
     match event:
-        case Watching(documents):
-            output.story(f"Watching {count(documents, 'document')}; Ctrl-C stops.")
+        case WatchStart(documents):
+            output.story(
+                f"Watching {format_count(documents, 'document')}; Ctrl-C stops."
+            )
             _say_model(services, output)
-        case Saved():
+        case SaveReport():
             _say_saved(event, output)
-        case Away(what):
+        case ManuscriptAway(what):
             output.warn(f"{what}. Nothing is forgotten; waiting for its return.")
-        case Returned():
+        case ManuscriptReturn():
             output.story("It is there again.")
-        case Polled(why):
+        case PollingFallback(why):
             output.warn(f"{why}: files are looked at every two seconds instead.")
-        case Troubled(message, hint):
+        case WatchFailure(message, hint):
             output.warn(message)
             if hint:
                 output.story(f"  hint: {hint}")
@@ -276,22 +290,22 @@ def _say_model(services: "Services", output: "Output") -> None:
     output.story(f"The language model {when[watch.model]}")
 
 
-def _say_saved(saved: "Saved", output: "Output") -> None:
-    from lrwr.app.presenters.text import one_line
-    from lrwr.app.presenters.watch import problems_in_words, saved_in_words
+def _say_saved(saved: "SaveReport", output: "Output") -> None:
+    from lrwr.app.presenters.text import sanitize_line
+    from lrwr.app.presenters.watch import describe_save, describe_save_problems
 
     for remark in saved.remarks:
-        output.warn(one_line(remark))
-    for problem, hint in problems_in_words(saved):
+        output.warn(sanitize_line(remark))
+    for problem, hint in describe_save_problems(saved):
         output.warn(problem)
         if hint:
             output.story(f"  hint: {hint}")
     if saved.learned.documents:
-        output.answer(saved_in_words(saved))
+        output.answer(describe_save(saved))
 
 
 async def _run_hook(
-    words: "Sequence[str]", saved: "Saved", root: Path, output: "Output"
+    words: "Sequence[str]", saved: "SaveReport", root: Path, output: "Output"
 ) -> None:
     """Run the writer's own command; what it prints goes beside the answer.
 
@@ -302,9 +316,9 @@ async def _run_hook(
     import os
     import sys
 
-    from lrwr.app.presenters.watch import documents_changed
+    from lrwr.app.presenters.watch import list_changed_documents
 
-    names = documents_changed(saved.learned)
+    names = list_changed_documents(saved.learned)
     if not names:
         return
     files = [f"./{name}" if name.startswith("-") else name for name in names]

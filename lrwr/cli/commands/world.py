@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from lrwr.cli.runtime.options import AsOf, Json, Words
+from lrwr.cli.runtime.options import AsOfOption, JsonOption, NameArgument
 
 if TYPE_CHECKING:
     from lrwr.core.bible.values import Bible, WorldElement
@@ -14,45 +14,48 @@ EPILOG = (
 )
 
 
-def world(
+def world_command(
     context: typer.Context,
-    name: Words = None,
-    as_of: AsOf = None,
-    as_json: Json = False,
+    name: NameArgument = None,
+    as_of: AsOfOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """List the things of the world, or show one: every claim with its place."""
     from lrwr.cli.presenters import bible_json, story
     from lrwr.cli.presenters.story import (
-        how_to_read,
-        one_name,
-        say_nothing,
-        say_who_reads,
-        story_bible,
+        explain_model_setup,
+        join_name,
+        open_story_bible,
+        print_not_evaluated,
+        print_nothing_known,
     )
 
-    bible, output, settings = story_bible(context, as_of)
-    if wanted := one_name(name):
-        element = element_called(wanted, bible)
+    bible, output, settings = open_story_bible(context, as_of)
+    if wanted := join_name(name):
+        element = find_world_element(wanted, bible)
         if as_json:
-            output.json(bible_json.element(element))
+            output.json(bible_json.element_as_json(element))
             return
         with output.paged():
             story.show_element(element, output)
         return
     if as_json:
-        output.json([bible_json.element(one) for one in bible.world])
+        output.json([bible_json.element_as_json(one) for one in bible.world])
         return
     if not bible.world:
-        say_nothing(
-            output, "No place or thing is known", as_of, how_to_read(bible, settings)
+        print_nothing_known(
+            output,
+            "No place or thing is known",
+            as_of,
+            explain_model_setup(bible, settings),
         )
     else:
         with output.paged():
             story.list_world(bible, output)
-    say_who_reads(output, bible, "Technology, factions, artifacts, rules")
+    print_not_evaluated(output, bible, "Technology, factions, artifacts, rules")
 
 
-def element_called(name: str, bible: "Bible") -> "WorldElement":
+def find_world_element(name: str, bible: "Bible") -> "WorldElement":
     """Return the one thing of the world that the writer calls so.
 
     Raises:
@@ -60,10 +63,13 @@ def element_called(name: str, bible: "Bible") -> "WorldElement":
     """
     from difflib import get_close_matches
 
-    from lrwr.core.bible.characters import name_key
+    from lrwr.core.bible.characters import normalize_character_name
     from lrwr.core.model.errors import NotFound
 
-    key, known = name_key(name), {name_key(one.name): one for one in bible.world}
+    key, known = (
+        normalize_character_name(name),
+        {normalize_character_name(one.name): one for one in bible.world},
+    )
     fits = [known[key]] if key in known else []
     words = set(key.split())
     fits = fits or [

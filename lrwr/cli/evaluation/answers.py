@@ -9,16 +9,16 @@ from lrwr.core.model.errors import LrwrError, SettingsProblem
 
 if TYPE_CHECKING:
     from lrwr.app.container import Services
-    from lrwr.app.evaluation import Opened
-    from lrwr.cli.evaluation.run import Wanted
+    from lrwr.app.evaluation import ArmSet
+    from lrwr.cli.evaluation.run import EvalRequest
     from lrwr.cli.runtime.output import Output
     from lrwr.core.ports.answer_judge import AnswerJudge
     from lrwr.core.ports.chat_model import ChatModel
-    from lrwr.pipeline.evaluation.answer_measure import Answering, AnswerMeasure
+    from lrwr.pipeline.evaluation.answer_measure import AnswerMeasure, AnswerMethod
     from lrwr.pipeline.evaluation.gold_spans import SpanMeasure
 
 
-def chat_of(
+def require_chat_model(
     services: "Services", *, judging: bool = False, asking: bool = True
 ) -> "ChatModel":
     """Return the language model that answers, or the one that judges.
@@ -31,7 +31,7 @@ def chat_of(
 
     role = Role.JUDGE if judging else Role.AVATAR
     reach = services.outward.reach(asking=asking)
-    chat = factories.chat(services.settings, role, reach)
+    chat = factories.create_chat_model(services.settings, role, reach)
     if chat is None:
         raise SettingsProblem(
             "No language model is turned on",
@@ -40,24 +40,24 @@ def chat_of(
     return chat
 
 
-def found_in(services: "Services") -> "Callable[[str], Awaitable[bool]]":
+def create_answer_probe(services: "Services") -> "Callable[[str], Awaitable[bool]]":
     """Return what says whether a question seems to be answered by the library.
 
     It does where the evidence is not weak: such a question is no unanswerable one.
     """
-    from lrwr.core.retrieval.confidence import FIRST
+    from lrwr.core.retrieval.confidence import FIRST_PASSAGES
     from lrwr.core.retrieval.service import SearchRequest
 
     finder, pipeline = services.finder(), services.settings.pipeline
 
     async def found(question: str) -> bool:
-        result = await finder.find(SearchRequest(question, pipeline, FIRST))
+        result = await finder.find(SearchRequest(question, pipeline, FIRST_PASSAGES))
         return result.low_confidence is False
 
     return found
 
 
-def models_of(answers: "AnswerMeasure") -> Mapping[str, str]:
+def name_answer_models(answers: "AnswerMeasure") -> Mapping[str, str]:
     """Name the models that answer and judge."""
     answering = sorted({one.model for one in answers.answering.values()})
     return {
@@ -66,11 +66,11 @@ def models_of(answers: "AnswerMeasure") -> Mapping[str, str]:
     }
 
 
-async def answers_of(
+async def create_answer_measure(
     services: "Services",
     output: "Output",
-    wanted: "Wanted",
-    opened: "Opened",
+    wanted: "EvalRequest",
+    opened: "ArmSet",
     spans: "SpanMeasure",
     stack: AsyncExitStack,
 ) -> "AnswerMeasure":
@@ -79,7 +79,7 @@ async def answers_of(
     Raises:
         SettingsProblem: A model is wanted, and none is turned on.
     """
-    from lrwr.app.egress import priced
+    from lrwr.app.egress import create_price_lookup
     from lrwr.pipeline.evaluation.answer_measure import AnswerMeasure
 
     answering = (
@@ -89,22 +89,22 @@ async def answers_of(
     )
     judges = await _judges(services, output, wanted) if wanted.model else []
     return AnswerMeasure(
-        spans, answering, judges, priced(services.settings), wanted.repeats
+        spans, answering, judges, create_price_lookup(services.settings), wanted.repeats
     )
 
 
 @asynccontextmanager
 async def _as_asked(
-    services: "Services", wanted: "Wanted"
-) -> "AsyncIterator[dict[str, Answering]]":
+    services: "Services", wanted: "EvalRequest"
+) -> "AsyncIterator[dict[str, AnswerMethod]]":
     """Lend out who answers each pipeline's arm as `lrwr ask` would."""
     from lrwr.app.evaluation import open_answerer
-    from lrwr.pipeline.evaluation.answer_measure import asking
-    from lrwr.pipeline.evaluation.variants import A, B
+    from lrwr.pipeline.evaluation.answer_measure import build_session_answer_method
+    from lrwr.pipeline.evaluation.variants import VARIANT_A, VARIANT_B
 
     async with AsyncExitStack() as stack:
         answering = {}
-        for step in (A, B):
+        for step in (VARIANT_A, VARIANT_B):
             if step.pipeline in wanted.pipelines:
                 answerer = await stack.enter_async_context(
                     open_answerer(
@@ -114,32 +114,37 @@ async def _as_asked(
                         asking=not wanted.dry_run,
                     )
                 )
-                answering[step.name] = asking(answerer)
+                answering[step.name] = build_session_answer_method(answerer)
         yield answering
 
 
 def _read_by_arms(
-    services: "Services", wanted: "Wanted", opened: "Opened", spans: "SpanMeasure"
-) -> "dict[str, Answering]":
-    from lrwr.app.egress import priced
-    from lrwr.pipeline.evaluation.answer_measure import reading
-    from lrwr.pipeline.evaluation.answers import Reader
+    services: "Services", wanted: "EvalRequest", opened: "ArmSet", spans: "SpanMeasure"
+) -> "dict[str, AnswerMethod]":
+    from lrwr.app.egress import create_price_lookup
+    from lrwr.pipeline.evaluation.answer_measure import build_reader_answer_method
+    from lrwr.pipeline.evaluation.answers import ContextReader
 
-    chat = chat_of(services, asking=not wanted.dry_run)
-    price = priced(services.settings)
-    reader = Reader(chat, lambda usage: price(usage, chat.name), time.perf_counter)
+    chat = require_chat_model(services, asking=not wanted.dry_run)
+    price = create_price_lookup(services.settings)
+    reader = ContextReader(
+        chat, lambda usage: price(usage, chat.name), time.perf_counter
+    )
     budget = max(wanted.budgets)
-    return {arm.name: reading(reader, spans, budget) for arm in opened.arms}
+    return {
+        arm.name: build_reader_answer_method(reader, spans, budget)
+        for arm in opened.arms
+    }
 
 
 async def _judges(
-    services: "Services", output: "Output", wanted: "Wanted"
+    services: "Services", output: "Output", wanted: "EvalRequest"
 ) -> "list[AnswerJudge]":
     """Return who judges: whether an answer is right, and RAGAS where it is installed."""
     from lrwr.core.adapters.judge.model import CorrectnessJudge
     from lrwr.core.adapters.judge.ragas import RagasJudge
 
-    chat = chat_of(services, judging=True, asking=not wanted.dry_run)
+    chat = require_chat_model(services, judging=True, asking=not wanted.dry_run)
     judges: list[AnswerJudge] = [CorrectnessJudge(chat)]
     try:
         judges.append(await RagasJudge.open(chat))

@@ -8,12 +8,14 @@ from lrwr.core.model.errors import LrwrError, SettingsProblem
 if TYPE_CHECKING:
     from lrwr.cli.runtime.output import Output
     from lrwr.core.settings.model import Settings
-    from lrwr.pipeline.evaluation.report import Report
+    from lrwr.pipeline.evaluation.report import EvalReport
 
 _OFF = "off"
 
 
-async def send(settings: "Settings", output: "Output", run: str | None) -> None:
+async def send_experiment(
+    settings: "Settings", output: "Output", run: str | None
+) -> None:
     """Send the results of a run by the beginning of its id, or of the newest.
 
     Raises:
@@ -22,14 +24,14 @@ async def send(settings: "Settings", output: "Output", run: str | None) -> None:
         StoreProblem: The run or the library cannot be read.
         ServiceUnavailable: LangSmith did not take all of them, or nothing may be sent.
     """
-    from lrwr.cli.presenters.evaluation_reports import report_again
+    from lrwr.cli.presenters.evaluation_reports import reload_report
 
     if settings.traces.keeper == _OFF:
         raise SettingsProblem(
             "Results are kept on this machine alone",
             hint='Set [traces] keeper = "langsmith" in your own file to send them.',
         )
-    report = report_again(settings, run)
+    report = reload_report(settings, run)
     if not report.run.complete:
         raise SettingsProblem(
             f"The run {report.run.id} is not complete",
@@ -38,8 +40,8 @@ async def send(settings: "Settings", output: "Output", run: str | None) -> None:
     await _send(settings, output, report, as_json=False)
 
 
-async def send_unasked(
-    settings: "Settings", output: "Output", report: "Report", *, as_json: bool
+async def send_experiment_if_enabled(
+    settings: "Settings", output: "Output", report: "EvalReport", *, as_json: bool
 ) -> None:
     """Send the results of a run that has just ended, if traces are kept elsewhere.
 
@@ -57,29 +59,29 @@ async def send_unasked(
 
 
 async def _send(
-    settings: "Settings", output: "Output", report: "Report", *, as_json: bool
+    settings: "Settings", output: "Output", report: "EvalReport", *, as_json: bool
 ) -> None:
     from lrwr.app.container import open_services
-    from lrwr.app.presenters.text import count
-    from lrwr.app.telemetry.evaluations import experiments_of, golden_set
-    from lrwr.cli.runtime.consent import ask_leave, tell_first_use
+    from lrwr.app.presenters.text import format_count
+    from lrwr.app.telemetry.evaluations import build_experiments, build_golden_set
+    from lrwr.cli.runtime.consent import announce_first_use, prompt_for_consent
     from lrwr.core.settings.consent import traces_texts
 
     async with open_services(settings, say=output.story) as services:
         services.require_library()
-        ask_leave(services, output, "langsmith", as_json=as_json)
-        tell_first_use(services, output, "langsmith")
+        prompt_for_consent(services, output, "langsmith", as_json=as_json)
+        announce_first_use(services, output, "langsmith")
         log = services.outward.experiments()
         if log is None:
             return
         library = await services.outward.library_name()
-        golden = golden_set(report.run, library, services.library.root.name)
-        found = experiments_of(report)
+        golden = build_golden_set(report.run, library, services.library.root.name)
+        found = build_experiments(report)
         with output.progress("Sending the results", len(found)) as advance:
             name = await log.keep(golden, found, partial(advance, 1))
     told = "with" if traces_texts(settings) else "without"
-    asked = count(len(golden.examples), "question")
+    asked = format_count(len(golden.examples), "question")
     output.story(
-        f"Sent to LangSmith, {told} your text: {count(len(found), 'experiment')} on"
+        f"Sent to LangSmith, {told} your text: {format_count(len(found), 'experiment')} on"
         f" {asked}, in the dataset “{name}”."
     )

@@ -11,30 +11,30 @@ from typing import TYPE_CHECKING
 from lrwr import __version__
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import NotFound, SettingsProblem
-from lrwr.pipeline.evaluation.paths import evaluations_folder
+from lrwr.pipeline.evaluation.paths import locate_evaluations_folder
 
 if TYPE_CHECKING:
     from lrwr.app.container import Services
-    from lrwr.app.evaluation import Opened
+    from lrwr.app.evaluation import ArmSet
     from lrwr.cli.runtime.output import Output
     from lrwr.core.settings.model import Settings
     from lrwr.pipeline.evaluation.answer_measure import AnswerMeasure
-    from lrwr.pipeline.evaluation.plan import Run
-    from lrwr.pipeline.evaluation.questions import Question
-    from lrwr.pipeline.evaluation.report import Report
-    from lrwr.pipeline.evaluation.runner import Began, Runner
-    from lrwr.pipeline.evaluation.variants import Step
+    from lrwr.pipeline.evaluation.plan import EvalRun
+    from lrwr.pipeline.evaluation.questions import EvalQuestion
+    from lrwr.pipeline.evaluation.report import EvalReport
+    from lrwr.pipeline.evaluation.runner import EvalRunner, RunStart
+    from lrwr.pipeline.evaluation.variants import SearchVariant
 
-MADE = 150
+QUESTIONS_TO_MAKE = 150
 """Questions that are made where there are none: fewer do not show a difference of ten
 in a hundred (McNemar's test)."""
 
-TOGETHER = 4
+CONCURRENT_QUESTIONS = 4
 """Questions that a model is asked at once."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class EvalRequest:
     """What the writer wants evaluated; see `lrwr eval --help`."""
 
     pipelines: tuple[Pipeline, ...]
@@ -52,27 +52,27 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class EvalResult:
     """What came of it; `remarks` are sentences on what is not as one might think."""
 
-    report: "Report"
+    report: "EvalReport"
     remarks: tuple[str, ...]
 
 
-def pipelines_named(name: str | None) -> tuple[Pipeline, ...]:
+def parse_pipelines(name: str | None) -> tuple[Pipeline, ...]:
     """Return the pipelines that `--pipeline` names; both where it was not given.
 
     Raises:
         SettingsProblem: It names none.
     """
-    from lrwr.cli.runtime.options import one_of
+    from lrwr.cli.runtime.options import parse_choice
 
     if name is None or name.strip().lower() == "both":
         return (Pipeline.NAIVE, Pipeline.AGENTIC)
-    return (one_of(Pipeline, name, "--pipeline"),)
+    return (parse_choice(Pipeline, name, "--pipeline"),)
 
 
-def tokens_in(text: str) -> tuple[int, ...]:
+def parse_token_budgets(text: str) -> tuple[int, ...]:
     """Return budgets in tokens, ascending.
 
     Raises:
@@ -90,9 +90,9 @@ def tokens_in(text: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-async def evaluate(
-    settings: "Settings", output: "Output", wanted: Wanted
-) -> Done | None:
+async def run_evaluation(
+    settings: "Settings", output: "Output", wanted: EvalRequest
+) -> EvalResult | None:
     """Ask every question of every arm, and return what that says.
 
     None where it was only to be told what it would take.
@@ -121,51 +121,57 @@ async def evaluate(
             return None
         report = await _run(services, output, runner)
         known = _calibrations(services)
-        return Done(report, (*remarks, *opened.remarks, *known))
+        return EvalResult(report, (*remarks, *opened.remarks, *known))
 
 
 def _calibrations(services: "Services") -> list[str]:
     """Say what was fitted here to tell, for the pipeline that is set, sure from weak."""
-    from lrwr.cli.presenters.search_quality import fitted_in_words
-    from lrwr.core.retrieval.confidence import SHIPPED
+    from lrwr.cli.presenters.search_quality import describe_calibrations
+    from lrwr.core.retrieval.confidence import SHIPPED_CALIBRATIONS
 
     pipeline = services.settings.pipeline
     known = [one for (_, p), one in services.calibrations().items() if p is pipeline]
-    shipped = set(SHIPPED.values())
-    return fitted_in_words([one for one in known if one not in shipped])
+    shipped = set(SHIPPED_CALIBRATIONS.values())
+    return describe_calibrations([one for one in known if one not in shipped])
 
 
-def _ask_leave(services: "Services", output: "Output", wanted: Wanted) -> None:
-    from lrwr.cli.runtime.consent import SEARCHING, ask_leave, tell_first_use
+def _ask_leave(services: "Services", output: "Output", wanted: EvalRequest) -> None:
+    from lrwr.cli.runtime.consent import (
+        SEARCH_SERVICES,
+        announce_first_use,
+        prompt_for_consent,
+    )
 
-    names = (*SEARCHING, *(("openai",) if wanted.model else ()))
+    names = (*SEARCH_SERVICES, *(("openai",) if wanted.model else ()))
     if not wanted.dry_run:
         names = (*names, "langsmith")
-    ask_leave(services, output, *names, as_json=wanted.as_json)
+    prompt_for_consent(services, output, *names, as_json=wanted.as_json)
     if not wanted.dry_run:
-        tell_first_use(services, output, *names)
+        announce_first_use(services, output, *names)
 
 
-def _steps(wanted: Wanted) -> "list[Step]":
-    from lrwr.pipeline.evaluation.variants import LADDER, A, B
+def _steps(wanted: EvalRequest) -> "list[SearchVariant]":
+    from lrwr.pipeline.evaluation.variants import VARIANT_A, VARIANT_B, VARIANT_LADDER
 
-    steps = [step for step in (A, B) if step.pipeline in wanted.pipelines]
-    return [*steps, *LADDER] if wanted.ladder else steps
+    steps = [
+        step for step in (VARIANT_A, VARIANT_B) if step.pipeline in wanted.pipelines
+    ]
+    return [*steps, *VARIANT_LADDER] if wanted.ladder else steps
 
 
 async def _questions(
-    services: "Services", output: "Output", wanted: Wanted
-) -> "tuple[list[Question], tuple[str, ...]]":
+    services: "Services", output: "Output", wanted: EvalRequest
+) -> "tuple[list[EvalQuestion], tuple[str, ...]]":
     """Return the questions to ask; they are made first, where that is wanted."""
-    from lrwr.cli.evaluation.calibration import read_file
-    from lrwr.cli.presenters.question_review import file_of
+    from lrwr.cli.evaluation.calibration import read_question_file
+    from lrwr.cli.presenters.question_review import resolve_question_file
 
-    file = file_of(services.settings, wanted.questions)
+    file = resolve_question_file(services.settings, wanted.questions)
     there = file.exists()
     if wanted.questions is not None and not there and not wanted.make:
         raise NotFound(f"{file} is not there", hint="Check the path.")
-    before = read_file(file) if there else []
-    number = wanted.make or (0 if before else MADE)
+    before = read_question_file(file) if there else []
+    number = wanted.make or (0 if before else QUESTIONS_TO_MAKE)
     if not number:
         return before, ()
     if wanted.dry_run and not before and not wanted.make:
@@ -183,25 +189,28 @@ async def _questions(
 
 
 async def _made(
-    services: "Services", output: "Output", wanted: Wanted, number: int
-) -> "tuple[Sequence[Question], tuple[str, ...]]":
-    from lrwr.app.evaluation import gathered
+    services: "Services", output: "Output", wanted: EvalRequest, number: int
+) -> "tuple[Sequence[EvalQuestion], tuple[str, ...]]":
+    from lrwr.app.evaluation import load_eval_material
     from lrwr.pipeline.evaluation.question_generation.generator import make_questions
 
     with output.progress("Making questions", number) as advance:
-        material = await gathered(services)
+        material = await load_eval_material(services)
         if wanted.model and not wanted.dry_run:
-            from lrwr.cli.evaluation.answers import chat_of, found_in
+            from lrwr.cli.evaluation.answers import (
+                create_answer_probe,
+                require_chat_model,
+            )
             from lrwr.pipeline.evaluation.question_generation.model_generator import (
-                ask_for_questions,
+                generate_questions_with_model,
             )
 
-            made = await ask_for_questions(
-                chat_of(services),
+            made = await generate_questions_with_model(
+                require_chat_model(services),
                 material,
                 number,
                 advance=advance,
-                answered=found_in(services),
+                answered=create_answer_probe(services),
             )
         else:
             made = await asyncio.to_thread(make_questions, material, number)
@@ -211,48 +220,50 @@ async def _made(
 def _saved(
     services: "Services",
     file: Path,
-    before: "Sequence[Question]",
-    made: "Sequence[Question]",
-) -> "list[Question]":
+    before: "Sequence[EvalQuestion]",
+    made: "Sequence[EvalQuestion]",
+) -> "list[EvalQuestion]":
     """Keep what was made beside what was there, which stays as the writer left it."""
     from lrwr.core.settings.library import prepare_state_dir, write_private
-    from lrwr.pipeline.evaluation.question_generation.merger import merged
-    from lrwr.pipeline.evaluation.questions import written
+    from lrwr.pipeline.evaluation.question_generation.merger import merge_questions
+    from lrwr.pipeline.evaluation.questions import serialize_questions
 
-    questions = list(merged(before, made))
+    questions = list(merge_questions(before, made))
     prepare_state_dir(services.library)
-    write_private(file, written(questions))
+    write_private(file, serialize_questions(questions))
     return questions
 
 
 async def _runner(
     services: "Services",
     output: "Output",
-    wanted: Wanted,
-    opened: "Opened",
-    questions: "Sequence[Question]",
+    wanted: EvalRequest,
+    opened: "ArmSet",
+    questions: "Sequence[EvalQuestion]",
     stack: AsyncExitStack,
-) -> "Runner":
-    from lrwr.app.evaluation import running_lock
-    from lrwr.cli.evaluation.answers import answers_of, models_of
+) -> "EvalRunner":
+    from lrwr.app.evaluation import create_eval_lock
+    from lrwr.cli.evaluation.answers import create_answer_measure, name_answer_models
     from lrwr.pipeline.evaluation.gold_spans import SpanMeasure
-    from lrwr.pipeline.evaluation.runner import Means, Runner, plan_of
+    from lrwr.pipeline.evaluation.runner import EvalRunner, RunSetup, build_eval_plan
 
     spans = SpanMeasure(opened.shelf, wanted.budgets)
     models = dict(opened.models)
     measures: list[SpanMeasure | AnswerMeasure] = [spans]
     if wanted.answers:
-        answers = await answers_of(services, output, wanted, opened, spans, stack)
+        answers = await create_answer_measure(
+            services, output, wanted, opened, spans, stack
+        )
         measures.append(answers)
-        models |= models_of(answers)
-    means = Means(
+        models |= name_answer_models(answers)
+    means = RunSetup(
         opened.arms,
         measures,
         wanted.budget,
-        TOGETHER if wanted.model else 1,
-        running_lock(services.library),
+        CONCURRENT_QUESTIONS if wanted.model else 1,
+        create_eval_lock(services.library),
     )
-    plan = plan_of(
+    plan = build_eval_plan(
         questions,
         means,
         budgets=wanted.budgets,
@@ -260,40 +271,49 @@ async def _runner(
         lrwr=__version__,
         models=models,
     )
-    folder = evaluations_folder(services.library)
-    return Runner(folder, plan, means, time.time)
+    folder = locate_evaluations_folder(services.library)
+    return EvalRunner(folder, plan, means, time.time)
 
 
-async def _run(services: "Services", output: "Output", runner: "Runner") -> "Report":
+async def _run(
+    services: "Services", output: "Output", runner: "EvalRunner"
+) -> "EvalReport":
     """Run it, and return what it says."""
-    from lrwr.pipeline.evaluation.run_store import load
-    from lrwr.pipeline.evaluation.runner import Began
+    from lrwr.pipeline.evaluation.run_store import load_eval_run
+    from lrwr.pipeline.evaluation.runner import RunStart
 
     run = ""
     with output.progress("Evaluating", None) as advance:
         async for event in runner.run():
-            if isinstance(event, Began):
+            if isinstance(event, RunStart):
                 run = event.run
                 advance(event.kept + event.taken, event.total)
                 _say_known(output, event)
             else:
                 advance(1)
-    return report_on(load(evaluations_folder(services.library), run))
-
-
-def report_on(run: "Run") -> "Report":
-    """Return what a run says: B against A, and the ladder's steps in their order."""
-    from lrwr.pipeline.evaluation.report import report_of
-    from lrwr.pipeline.evaluation.variants import LADDER, WHOLE, A, B
-
-    return report_of(
-        run,
-        pairs=[(A.name, B.name), (B.name, WHOLE)],
-        ladder=[step.name for step in LADDER],
+    return build_ladder_report(
+        load_eval_run(locate_evaluations_folder(services.library), run)
     )
 
 
-def _say_known(output: "Output", began: "Began") -> None:
+def build_ladder_report(run: "EvalRun") -> "EvalReport":
+    """Return what a run says: B against A, and the ladder's steps in their order."""
+    from lrwr.pipeline.evaluation.report import build_eval_report
+    from lrwr.pipeline.evaluation.variants import (
+        VARIANT_A,
+        VARIANT_B,
+        VARIANT_LADDER,
+        WHOLE_TEXT_NAME,
+    )
+
+    return build_eval_report(
+        run,
+        pairs=[(VARIANT_A.name, VARIANT_B.name), (VARIANT_B.name, WHOLE_TEXT_NAME)],
+        ladder=[step.name for step in VARIANT_LADDER],
+    )
+
+
+def _say_known(output: "Output", began: "RunStart") -> None:
     if began.kept:
         output.story(f"Going on: {began.kept:,} of {began.total:,} are there already.")
     if began.taken:
@@ -313,12 +333,12 @@ def _where(settings: "Settings") -> str:
 
 
 def _show_estimate(
-    services: "Services", output: "Output", runner: "Runner", *, as_json: bool
+    services: "Services", output: "Output", runner: "EvalRunner", *, as_json: bool
 ) -> None:
-    from lrwr.app.egress import priced
-    from lrwr.app.presenters.text import count, tokens_and_price
+    from lrwr.app.egress import create_price_lookup
+    from lrwr.app.presenters.text import format_count, format_tokens_and_price
 
-    told = runner.priced(priced(services.settings))
+    told = runner.priced(create_price_lookup(services.settings))
     if as_json:
         output.json(
             {
@@ -337,8 +357,8 @@ def _show_estimate(
         f" {told.taken:,} of {told.total:,} parts are known already."
     )
     if told.usage.calls:
-        cost = tokens_and_price(told.usage, told.dollars, about=True)
-        calls = count(told.usage.calls, "question")
+        cost = format_tokens_and_price(told.usage, told.dollars, about=True)
+        calls = format_count(told.usage.calls, "question")
         output.answer(f"The language model would be asked about {calls}: {cost}.")
     else:
         output.answer("No language model would be asked.")

@@ -4,41 +4,41 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from lrwr.core.bible.values import (
+    AttributedQuote,
     Bible,
+    BibleClaim,
     CharacterProfile,
-    Claim,
-    Evidence,
+    CharacterRelation,
+    Disclosure,
     Gap,
-    Moment,
     NarrativeEvent,
-    Quote,
-    Relation,
-    SceneTold,
-    Told,
+    SceneSummary,
+    TextEvidence,
+    TimelineMoment,
     WorldElement,
 )
 
-Plain: TypeAlias = dict[str, object]
+JsonObject: TypeAlias = dict[str, object]
 
 
-def whole(bible: Bible, as_of: str | None) -> Plain:
+def bible_as_json(bible: Bible, as_of: str | None) -> JsonObject:
     """Return all of it."""
     return {
         "as_of": as_of,
         "read_by": bible.readers,
-        "characters": [profile(one, bible) for one in bible.characters],
-        "world": [element(one) for one in bible.world],
-        "events": [event(one) for one in bible.events],
-        "told": [told(one) for one in bible.told],
-        "relations": [relation(one) for one in bible.relations],
-        "timeline": [moment(one) for one in bible.timeline],
-        "scenes": [scene(one) for one in bible.scenes],
-        "quotes": [quote(one) for one in bible.quotes],
-        "gaps": [gap(one) for one in bible.gaps],
+        "characters": [profile_as_json(one, bible) for one in bible.characters],
+        "world": [element_as_json(one) for one in bible.world],
+        "events": [narrative_event_as_json(one) for one in bible.events],
+        "told": [disclosure_as_json(one) for one in bible.told],
+        "relations": [relation_as_json(one) for one in bible.relations],
+        "timeline": [moment_as_json(one) for one in bible.timeline],
+        "scenes": [scene_as_json(one) for one in bible.scenes],
+        "quotes": [quote_as_json(one) for one in bible.quotes],
+        "gaps": [gap_as_json(one) for one in bible.gaps],
     }
 
 
-def in_the_list(one: CharacterProfile) -> Plain:
+def character_summary_as_json(one: CharacterProfile) -> JsonObject:
     """Return a character in short."""
     first = one.first_seen
     return {
@@ -56,7 +56,7 @@ def in_the_list(one: CharacterProfile) -> Plain:
     }
 
 
-def profile(one: CharacterProfile, bible: Bible) -> Plain:
+def profile_as_json(one: CharacterProfile, bible: Bible) -> JsonObject:
     """Return all that is known of a character."""
     told = {
         "personality_traits": _claims(one.personality_traits),
@@ -66,7 +66,7 @@ def profile(one: CharacterProfile, bible: Bible) -> Plain:
         "external_references": _claims(one.external_references),
     }
     return {
-        **in_the_list(one),
+        **character_summary_as_json(one),
         "gender_certainty": one.gender_certainty,
         "because": one.because,
         "narrator": one.narrator,
@@ -74,15 +74,15 @@ def profile(one: CharacterProfile, bible: Bible) -> Plain:
         "also_called": _claims(one.also_called),
         "attributes": _claims(one.attributes),
         **told,
-        "relationships": [relation(each) for each in one.relationships],
-        "open_gaps": [gap(each) for each in one.open_gaps],
+        "relationships": [relation_as_json(each) for each in one.relationships],
+        "open_gaps": [gap_as_json(each) for each in one.open_gaps],
         "not_evaluated": []
         if bible.readers
         else [field for field, found in told.items() if not found],
     }
 
 
-def element(one: WorldElement) -> Plain:
+def element_as_json(one: WorldElement) -> JsonObject:
     """Return a thing of the world."""
     return {
         "name": one.name,
@@ -93,28 +93,28 @@ def element(one: WorldElement) -> Plain:
     }
 
 
-def event(one: NarrativeEvent) -> Plain:
+def narrative_event_as_json(one: NarrativeEvent) -> JsonObject:
     """Return something that happens."""
     return {
         "description": one.description,
         "characters_involved": one.characters_involved,
         "emotional_weight": one.emotional_weight,
         "story_grid_tag": one.story_grid_tag or None,
-        "evidence": evidence(one.evidence),
+        "evidence": evidence_as_json(one.evidence),
     }
 
 
-def told(one: Told) -> Plain:
+def disclosure_as_json(one: Disclosure) -> JsonObject:
     """Return who tells whom what."""
     return {
         "teller": one.teller,
         "hearer": one.hearer or None,
         "what": one.what,
-        "evidence": evidence(one.evidence),
+        "evidence": evidence_as_json(one.evidence),
     }
 
 
-def relation(one: Relation) -> Plain:
+def relation_as_json(one: CharacterRelation) -> JsonObject:
     """Return how one character stands to another."""
     return {
         "source": one.source,
@@ -126,17 +126,17 @@ def relation(one: Relation) -> Plain:
     }
 
 
-def moment(one: Moment) -> Plain:
+def moment_as_json(one: TimelineMoment) -> JsonObject:
     """Return a line of the timeline."""
     return {
         "kind": one.kind,
         "text": one.text,
         "characters": one.characters,
-        "evidence": evidence(one.evidence),
+        "evidence": evidence_as_json(one.evidence),
     }
 
 
-def scene(one: SceneTold) -> Plain:
+def scene_as_json(one: SceneSummary) -> JsonObject:
     """Return a scene in short."""
     return {
         "file": one.document,
@@ -152,9 +152,9 @@ def scene(one: SceneTold) -> Plain:
     }
 
 
-def quote(one: Quote) -> Plain:
+def quote_as_json(one: AttributedQuote) -> JsonObject:
     """Return what somebody says."""
-    place = evidence(one.evidence)
+    place = evidence_as_json(one.evidence)
     return {
         "speaker": one.speaker or None,
         "certainty": one.evidence.certainty,
@@ -169,7 +169,7 @@ def quote(one: Quote) -> Plain:
     }
 
 
-def gap(one: Gap) -> Plain:
+def gap_as_json(one: Gap) -> JsonObject:
     """Return what the text leaves open."""
     return {
         "id": one.id,
@@ -184,7 +184,7 @@ def gap(one: Gap) -> Plain:
     }
 
 
-def claim(one: Claim) -> Plain:
+def claim_as_json(one: BibleClaim) -> JsonObject:
     """Return what is said, with its words; `attribute` only where there is one."""
     return {
         **({"attribute": one.label} if one.label else {}),
@@ -195,7 +195,7 @@ def claim(one: Claim) -> Plain:
     }
 
 
-def evidence(one: Evidence) -> Plain:
+def evidence_as_json(one: TextEvidence) -> JsonObject:
     """Return words and their place; `chars` are pairs, ends not included."""
     return {
         "text": one.text,
@@ -210,9 +210,9 @@ def evidence(one: Evidence) -> Plain:
     }
 
 
-def _claims(claims: Iterable[Claim]) -> list[Plain]:
-    return [claim(one) for one in claims]
+def _claims(claims: Iterable[BibleClaim]) -> list[JsonObject]:
+    return [claim_as_json(one) for one in claims]
 
 
-def _all(words: Iterable[Evidence]) -> list[Plain]:
-    return [evidence(one) for one in words]
+def _all(words: Iterable[TextEvidence]) -> list[JsonObject]:
+    return [evidence_as_json(one) for one in words]

@@ -6,16 +6,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lrwr.cli.runtime.stream import Styled
-from lrwr.core.canon.conflicts import person_of
-from lrwr.core.canon.decision import Change, Decision, NamesMerged
-from lrwr.core.canon.model import Canon, plain_path
-from lrwr.core.canon.phrases import sentence
-from lrwr.core.canon.resolver import document_named
+from lrwr.cli.runtime.stream import StyledText
+from lrwr.core.canon.conflicts import resolve_canon_person
+from lrwr.core.canon.decision import CanonChange, Decision, NamesMerged
+from lrwr.core.canon.model import Canon, normalize_canon_path
+from lrwr.core.canon.phrases import format_decision
+from lrwr.core.canon.resolver import resolve_document
 from lrwr.core.canon.service import CanonService
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
-from lrwr.core.retrieval.story import StoryOrder, arrange
+from lrwr.core.retrieval.story import StoryOrder, build_story_order
 from lrwr.core.settings.library import library_of
 from lrwr.core.settings.places import FILE_NAME
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class DecisionContext:
     """The writer's decisions, and the documents they are about.
 
     `order` is empty when nothing has been ingested yet.
@@ -40,7 +40,7 @@ class Desk:
     @property
     def known(self) -> list[DocumentId]:
         """The library's documents, as the canon spells them."""
-        return [plain_path(document) for document in self.order.outlines]
+        return [normalize_canon_path(document) for document in self.order.outlines]
 
     def document(self, text: str) -> DocumentId:
         """Return the document that the writer calls `text`.
@@ -48,18 +48,18 @@ class Desk:
         Raises:
             NotFound: There is no such document.
         """
-        return document_named(text, known=self.known, root=self.root, here=Path.cwd())
+        return resolve_document(text, known=self.known, root=self.root, here=Path.cwd())
 
     def has(self, document: DocumentId) -> bool:
         """Say whether the document's file is there; none is looked for elsewhere."""
-        spelled = {plain_path(one): one for one in self.order.outlines}
+        spelled = {normalize_canon_path(one): one for one in self.order.outlines}
         path = self.root / spelled.get(document, document)
         inside = path.resolve().is_relative_to(self.root)
         return (inside or document in spelled) and path.exists()
 
 
 @asynccontextmanager
-async def at_desk(settings: "Settings") -> AsyncIterator[Desk]:
+async def open_decision_context(settings: "Settings") -> AsyncIterator[DecisionContext]:
     """Lend out the decisions and the story as they make it.
 
     Raises:
@@ -71,25 +71,27 @@ async def at_desk(settings: "Settings") -> AsyncIterator[Desk]:
     async with open_services(settings) as services:
         canon = services.canon.load()
         order = await _story(services, canon)
-        yield Desk(services.canon, services.library.root, canon, order)
+        yield DecisionContext(services.canon, services.library.root, canon, order)
 
 
 async def _story(services: "Services", canon: Canon) -> StoryOrder:
     if not services.library.database.exists():
-        return arrange([], [], canon)
+        return build_story_order([], [], canon)
     outlines = await services.passages.outlines()
-    return arrange(outlines, services.settings.manuscript.order, canon)
+    return build_story_order(outlines, services.settings.manuscript.order, canon)
 
 
-async def decide(
-    settings: "Settings", output: "Output", choose: Callable[[Desk], Decision]
+async def make_decision(
+    settings: "Settings",
+    output: "Output",
+    choose: Callable[[DecisionContext], Decision],
 ) -> None:
     """Make the decision that is chosen at the desk, and say so in a line.
 
     Raises:
         NotFound: The folder is no library; one wrong folder must not become one.
     """
-    async with at_desk(settings) as desk:
+    async with open_decision_context(settings) as desk:
         _require_library(desk, settings)
         decision = choose(desk)
         change = desk.service.decide(decision)
@@ -97,11 +99,11 @@ async def decide(
         output.answer("That was decided already; nothing is changed.")
         return
     output.answer(
-        _told(decision, change), Styled(" Take it back: lrwr canon undo", "faint")
+        _told(decision, change), StyledText(" Take it back: lrwr canon undo", "faint")
     )
 
 
-def _require_library(desk: Desk, settings: "Settings") -> None:
+def _require_library(desk: DecisionContext, settings: "Settings") -> None:
     settings_file, state = desk.root / FILE_NAME, library_of(settings).state_dir
     if not any(path.exists() for path in (settings_file, desk.service.path, state)):
         raise NotFound(
@@ -110,15 +112,15 @@ def _require_library(desk: Desk, settings: "Settings") -> None:
         )
 
 
-def _told(decision: Decision, change: Change) -> str:
+def _told(decision: Decision, change: CanonChange) -> str:
     if isinstance(decision, NamesMerged):
-        person = person_of(change.after.names, decision.names[0])
+        person = resolve_canon_person(change.after.names, decision.names[0])
         decision = replace(decision, canonical=person)
     pairs = (f" {one} and {other} are no longer two." for one, other in change.unsplit)
-    return sentence(decision) + "".join(pairs)
+    return format_decision(decision) + "".join(pairs)
 
 
-def show(canon: Canon, service: CanonService, output: "Output") -> None:
+def show_decisions(canon: Canon, service: CanonService, output: "Output") -> None:
     """Show every decision, and the one that undo would take back."""
     parts: list[tuple[str, list[tuple[str, str]]]] = [
         ("Document types", [(d, str(kind)) for d, kind in canon.types.items()]),
@@ -138,17 +140,18 @@ def show(canon: Canon, service: CanonService, output: "Output") -> None:
     for title, rows in parts:
         if rows:
             _show_part(title, rows, output)
-    if last := last_decision(service):
+    if last := describe_last_decision(service):
         output.answer(
-            f"Last decided: {last}", Styled(" Take it back: lrwr canon undo", "faint")
+            f"Last decided: {last}",
+            StyledText(" Take it back: lrwr canon undo", "faint"),
         )
 
 
 def _show_part(title: str, rows: list[tuple[str, str]], output: "Output") -> None:
-    output.answer(Styled(title, "strong"))
+    output.answer(StyledText(title, "strong"))
     wide = max(len(name) for name, _ in rows)
     for name, meaning in rows:
-        shown = Styled(name.ljust(wide) if meaning else name, "place")
+        shown = StyledText(name.ljust(wide) if meaning else name, "place")
         output.answer(shown, f"  {meaning}" if meaning else "", indent=2)
     output.answer()
 
@@ -162,13 +165,13 @@ def _names(canon: Canon) -> list[tuple[str, str]]:
     return rows + [(name, "is somebody") for name in names.confirmed]
 
 
-def last_decision(service: CanonService) -> str:
+def describe_last_decision(service: CanonService) -> str:
     """Return what undo would take back, as a sentence; empty for nothing."""
     held = [one for one in service.history() if not one.undone]
-    return sentence(held[-1].decision) if held else ""
+    return format_decision(held[-1].decision) if held else ""
 
 
-def as_json(canon: Canon, service: CanonService) -> Mapping[str, object]:
+def decisions_as_json(canon: Canon, service: CanonService) -> Mapping[str, object]:
     """Return every decision for a script."""
     names = canon.names
     return {
@@ -209,5 +212,5 @@ def as_json(canon: Canon, service: CanonService) -> Mapping[str, object]:
             }
             for one, why in canon.intentional.items()
         ],
-        "last": last_decision(service) or None,
+        "last": describe_last_decision(service) or None,
     }

@@ -6,16 +6,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lrwr.app.presenters.text import excerpt, one_line
-from lrwr.cli.presenters.bible_json import evidence
-from lrwr.cli.runtime.stream import Styled
-from lrwr.core.bible.phrases import place_of
-from lrwr.core.bible.projection import Knowledge
-from lrwr.core.canon.model import plain_path
-from lrwr.core.canon.resolver import document_named
-from lrwr.core.continuity.guard import NOT_READ, contradictions
-from lrwr.core.continuity.pairs import Pair
-from lrwr.core.continuity.values import Contradiction, Side, Source
+from lrwr.app.presenters.text import sanitize_line, shorten_excerpt
+from lrwr.cli.presenters.bible_json import evidence_as_json
+from lrwr.cli.runtime.stream import StyledText
+from lrwr.core.bible.phrases import format_evidence_location
+from lrwr.core.bible.projection import StoryKnowledge
+from lrwr.core.canon.model import normalize_canon_path
+from lrwr.core.canon.resolver import resolve_document
+from lrwr.core.continuity.guard import UNCHECKED_TOPICS, find_contradictions
+from lrwr.core.continuity.pairs import StatementPair
+from lrwr.core.continuity.values import (
+    Contradiction,
+    ContradictionSide,
+    StatementSource,
+)
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.story import Horizon
 
@@ -26,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CheckRequest:
     """What is checked: files, all if none are named, and up to which place."""
 
     paths: Sequence[str] = ()
@@ -34,28 +38,30 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class CheckScope:
     """What is known, how far it is looked at, and which documents are asked about."""
 
-    known: Knowledge
+    known: StoryKnowledge
     horizon: Horizon | None
     documents: tuple[DocumentId, ...] | None
 
     async def by_rules(self) -> tuple[Contradiction, ...]:
         """Return what rules find, in a thread of its own."""
         return await asyncio.to_thread(
-            contradictions, self.known, self.horizon, self.documents
+            find_contradictions, self.known, self.horizon, self.documents
         )
 
-    async def pairs(self) -> tuple[Pair, ...]:
+    async def pairs(self) -> tuple[StatementPair, ...]:
         """Return what a model may judge, in a thread of its own."""
-        from lrwr.core.continuity.pair_selection import pairs
+        from lrwr.core.continuity.pair_selection import find_statement_pairs
 
-        return await asyncio.to_thread(pairs, self.known, self.horizon, self.documents)
+        return await asyncio.to_thread(
+            find_statement_pairs, self.known, self.horizon, self.documents
+        )
 
 
-async def look(
-    settings: "Settings", output: "Output", asked: Asked
+async def run_rule_check(
+    settings: "Settings", output: "Output", asked: CheckRequest
 ) -> tuple[Contradiction, ...]:
     """Return every contradiction that rules find, or those in the files asked about.
 
@@ -65,10 +71,10 @@ async def look(
     from lrwr.app.container import open_services
 
     async with open_services(settings, say=output.story) as services:
-        return await (await scope_of(services, asked)).by_rules()
+        return await (await load_check_scope(services, asked)).by_rules()
 
 
-async def scope_of(services: "Services", asked: Asked) -> Scope:
+async def load_check_scope(services: "Services", asked: CheckRequest) -> CheckScope:
     """Read what is known, and find the files and the place that are asked about.
 
     Raises:
@@ -78,58 +84,58 @@ async def scope_of(services: "Services", asked: Asked) -> Scope:
     service = services.bible()
     horizon = None if asked.as_of is None else await service.horizon(asked.as_of)
     known = await service.knowledge(horizon)
-    spelled = {plain_path(one): one for one in known.order.outlines}
+    spelled = {normalize_canon_path(one): one for one in known.order.outlines}
     root, here = services.library.root, Path.cwd()
     named = (
-        document_named(path, known=list(spelled), root=root, here=here)
+        resolve_document(path, known=list(spelled), root=root, here=here)
         for path in asked.paths
     )
     documents = tuple(spelled.get(one, one) for one in named)
-    return Scope(known, horizon, documents or None)
+    return CheckScope(known, horizon, documents or None)
 
 
-def show(found: Sequence[Contradiction], output: "Output") -> None:
+def show_contradictions(found: Sequence[Contradiction], output: "Output") -> None:
     """Show each with both values, and every passage with its place."""
     for one in found:
         meant = "  intended" if one.intended else ""
         why = f": {one.because}" if one.because else ""
         output.answer(
-            Styled(one.id, "place"),
+            StyledText(one.id, "place"),
             f"  {one.about}, {one.attribute}: {_values(one)}",
-            Styled(f"{meant}{why if meant else ''}", "faint"),
+            StyledText(f"{meant}{why if meant else ''}", "faint"),
         )
         if one.judge:
-            reason = f": {one_line(one.why)}" if one.why else ""
-            output.answer(Styled(f"{one.judge} says so{reason}", "faint"), indent=6)
+            reason = f": {sanitize_line(one.why)}" if one.why else ""
+            output.answer(StyledText(f"{one.judge} says so{reason}", "faint"), indent=6)
         for side in (one.canon, one.found):
             _show_side(side, output)
         output.answer()
 
 
 def _values(one: Contradiction) -> str:
-    found, canon = one_line(one.found.value), one_line(one.canon.value)
+    found, canon = sanitize_line(one.found.value), sanitize_line(one.canon.value)
     if one.judge:
         return f"“{found}”, against “{canon}”"
     return f"{found}, not {canon}"
 
 
-def _show_side(side: Side, output: "Output") -> None:
-    who = "the text" if side.source is Source.TEXT else f"your {side.source}"
+def _show_side(side: ContradictionSide, output: "Output") -> None:
+    who = "the text" if side.source is StatementSource.TEXT else f"your {side.source}"
     if not side.evidence:
         output.answer(
-            Styled("lrwr.canon.toml", "place"), f"  {who}: {side.value}", indent=6
+            StyledText("lrwr.canon.toml", "place"), f"  {who}: {side.value}", indent=6
         )
     for one in side.evidence:
         chapter = "" if one.chapter is None else f"ch{one.chapter}  "
         output.answer(
-            Styled(one_line(place_of(one)), "place"),
-            Styled(f"  {chapter}{who}: ", "faint"),
-            f"“{excerpt(one.text)}”",
+            StyledText(sanitize_line(format_evidence_location(one)), "place"),
+            StyledText(f"  {chapter}{who}: ", "faint"),
+            f"“{shorten_excerpt(one.text)}”",
             indent=6,
         )
 
 
-def sum_up(
+def print_check_summary(
     slips: Sequence[Contradiction], intended: int, output: "Output", *, every: bool
 ) -> None:
     """Say what to do about it."""
@@ -144,16 +150,16 @@ def sum_up(
         output.story(f"{intended} more are intended: --all.")
 
 
-def say_rules_alone(settings: "Settings", output: "Output") -> None:
+def print_rules_only_note(settings: "Settings", output: "Output") -> None:
     """Say what rules did not look at, and who could."""
-    output.story(f"Not evaluated: {NOT_READ}.")
+    output.story(f"Not evaluated: {UNCHECKED_TOPICS}.")
     how = "`lrwr check --model` has a language model judge some of it"
     on = settings.model.use != "off"
     more = "`--dry-run` says the price first" if on else "`[model] use` turns one on"
     output.story(f"{how}; {more}.")
 
 
-def as_json(one: Contradiction) -> dict[str, object]:
+def contradiction_as_json(one: Contradiction) -> dict[str, object]:
     """Return a contradiction for a script."""
     return {
         "id": one.id,
@@ -168,9 +174,9 @@ def as_json(one: Contradiction) -> dict[str, object]:
     }
 
 
-def _side(side: Side) -> dict[str, object]:
+def _side(side: ContradictionSide) -> dict[str, object]:
     return {
         "value": side.value,
         "source": side.source,
-        "evidence": [evidence(one) for one in side.evidence],
+        "evidence": [evidence_as_json(one) for one in side.evidence],
     }

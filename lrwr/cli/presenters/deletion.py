@@ -2,19 +2,19 @@
 
 from typing import TYPE_CHECKING
 
-from lrwr.app.maintenance.finding import counted, size_of
+from lrwr.app.maintenance.finding import format_size, pluralize
 from lrwr.app.maintenance.local_data import RECORDS
-from lrwr.app.presenters.text import count
-from lrwr.cli.runtime.stream import Styled
+from lrwr.app.presenters.text import format_count
+from lrwr.cli.runtime.stream import StyledText
 from lrwr.core.settings.addresses import host_of
 from lrwr.core.settings.consent import HOSTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from lrwr.app.maintenance.deletion import Forgotten, Plan
+    from lrwr.app.maintenance.deletion import DeletionPlan, DeletionResult
     from lrwr.cli.runtime.output import Output
-    from lrwr.cli.runtime.stream import Piece
+    from lrwr.cli.runtime.stream import LinePiece
     from lrwr.core.adapters.storage.sqlite.document_snapshots import Recipient
 
 KEPT = (
@@ -37,13 +37,15 @@ _ANY = ". lrwr cannot call them back: look at what it says of keeping them."
 BACKUP = "Conversations cannot be had back. To keep them: lrwr backup"
 
 
-def show_plan(plan: "Plan", output: "Output", *, to_stderr: bool) -> None:
+def show_deletion_plan(
+    plan: "DeletionPlan", output: "Output", *, to_stderr: bool
+) -> None:
     """Show what would go, from where, and what stays."""
     say: Callable[..., None] = output.story if to_stderr else output.answer
     say(f"What lrwr keeps of {plan.library.root}, in {plan.library.state_dir}:")
     for part in plan.kept.parts:
         what = [part.what, *_counts(plan)] if part.what == RECORDS else [part.what]
-        say(f"- {', '.join(what)} ({size_of(part.size)})")
+        say(f"- {', '.join(what)} ({format_size(part.size)})")
     if plan.answers:
         say("- your answers about services for this folder")
     if not plan.kept.parts:
@@ -54,12 +56,14 @@ def show_plan(plan: "Plan", output: "Output", *, to_stderr: bool) -> None:
         say(sentence)
 
 
-def show_done(plan: "Plan", done: "Forgotten", output: "Output") -> None:
+def show_deletion_result(
+    plan: "DeletionPlan", done: "DeletionResult", output: "Output"
+) -> None:
     """Say what is gone, and what is left."""
     for left in done.left:
         output.warn(f"Left: {left.where}: {left.why}.")
         for name in left.what:
-            output.story(Styled(name, "place"), indent=2)
+            output.story(StyledText(name, "place"), indent=2)
         output.story(left.remedy, indent=2)
     if not done.left:
         where = "" if plan.everywhere else " on this machine"
@@ -68,7 +72,7 @@ def show_done(plan: "Plan", done: "Forgotten", output: "Output") -> None:
         output.answer(f"Forgotten, but not all of it: {plan.library.root}")
 
 
-def plan_as_json(plan: "Plan") -> dict[str, object]:
+def deletion_plan_as_json(plan: "DeletionPlan") -> dict[str, object]:
     """Return what would go, for scripts; sizes are in bytes."""
     weight = plan.weight
     return {
@@ -90,17 +94,19 @@ def plan_as_json(plan: "Plan") -> dict[str, object]:
     }
 
 
-def done_as_json(plan: "Plan", done: "Forgotten") -> dict[str, object]:
+def deletion_result_as_json(
+    plan: "DeletionPlan", done: "DeletionResult"
+) -> dict[str, object]:
     """Return what is gone and what is left, for scripts."""
     return {
-        **plan_as_json(plan),
+        **deletion_plan_as_json(plan),
         "gone": list(done.gone),
         "left": list(done.left),
         "all_gone": not done.left,
     }
 
 
-def _counts(plan: "Plan") -> "Iterator[str]":
+def _counts(plan: "DeletionPlan") -> "Iterator[str]":
     weight = plan.weight
     numbers = (
         (weight.documents, "document", "documents"),
@@ -110,10 +116,10 @@ def _counts(plan: "Plan") -> "Iterator[str]":
         (weight.replies, "reply of a model", "replies of a model"),
         (weight.requests, "request in the list", "requests in the list"),
     )
-    return (counted(number, one, all_) for number, one, all_ in numbers if number)
+    return (pluralize(number, one, all_) for number, one, all_ in numbers if number)
 
 
-def _remarks(plan: "Plan") -> "Iterator[Piece]":
+def _remarks(plan: "DeletionPlan") -> "Iterator[LinePiece]":
     if plan.weight.conversations:
         yield BACKUP
     yield KEPT
@@ -125,7 +131,7 @@ def _remarks(plan: "Plan") -> "Iterator[Piece]":
             yield _stays(recipient)
 
 
-def _is_dealt_with(plan: "Plan", recipient: "Recipient") -> bool:
+def _is_dealt_with(plan: "DeletionPlan", recipient: "Recipient") -> bool:
     """Say whether it is told anyway what goes at a service, and what is left."""
     if recipient.service == "supabase" and plan.known.hosted:
         return host_of(plan.known.hosted.project) == recipient.host
@@ -136,5 +142,5 @@ def _stays(recipient: "Recipient") -> str:
     """Say what a service was sent that lrwr cannot call back."""
     hosted = HOSTED.get(recipient.service)
     name = hosted.title if hosted else "The server"
-    told = f"{name} at {recipient.host} was sent {count(recipient.requests, 'request')}"
+    told = f"{name} at {recipient.host} was sent {format_count(recipient.requests, 'request')}"
     return told + _BY_HAND.get(recipient.service, _ANY)

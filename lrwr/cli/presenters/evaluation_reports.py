@@ -5,25 +5,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lrwr.cli.runtime.stream import Styled
+from lrwr.cli.runtime.stream import StyledText
 from lrwr.core.settings.library import check_state_dir, library_of
 from lrwr.core.settings.own_files import check_own_file, write_own_file
-from lrwr.pipeline.evaluation.paths import evaluations_folder
-from lrwr.pipeline.evaluation.run_store import latest, load
-from lrwr.pipeline.evaluation.run_store import runs as kept_runs
+from lrwr.pipeline.evaluation.paths import locate_evaluations_folder
+from lrwr.pipeline.evaluation.run_store import list_eval_runs as kept_runs
+from lrwr.pipeline.evaluation.run_store import load_eval_run, load_latest_eval_run
 
 if TYPE_CHECKING:
-    from lrwr.app.presenters.evaluation import Sheet
+    from lrwr.app.presenters.evaluation import ReportSection
     from lrwr.cli.runtime.output import Output
     from lrwr.core.settings.model import Settings
-    from lrwr.pipeline.evaluation.comparison import Comparison
-    from lrwr.pipeline.evaluation.report import ArmReport, Report
+    from lrwr.pipeline.evaluation.comparison import ArmComparison
+    from lrwr.pipeline.evaluation.report import ArmReport, EvalReport
 
 _WIDTH = 100
 """Columns of a drawing in a file."""
 
 
-def check_file(settings: "Settings", file: Path, *, force: bool) -> None:
+def check_report_file(settings: "Settings", file: Path, *, force: bool) -> None:
     """Make sure that a report may be written there, before anything is measured.
 
     Raises:
@@ -32,10 +32,10 @@ def check_file(settings: "Settings", file: Path, *, force: bool) -> None:
     check_own_file(file, settings, (".md",), force=force or None)
 
 
-def give(
+def deliver_report(
     settings: "Settings",
     output: "Output",
-    report: "Report",
+    report: "EvalReport",
     remarks: Sequence[str],
     file: Path | None,
     *,
@@ -48,30 +48,39 @@ def give(
         SettingsProblem: The file may not be written.
         LrwrError: The disk or the rights there do not allow it.
     """
-    from lrwr.app.presenters.evaluation import markdown_of, sheets_of, title_of
+    from lrwr.app.presenters.evaluation import (
+        format_run_title,
+        render_report_markdown,
+        render_report_sections,
+    )
 
     for remark in remarks:
         output.story(remark)
     if file is not None:
-        check_file(settings, file, force=force)
-        sheets = sheets_of(report, width=_WIDTH)
-        text = markdown_of(sheets, title_of(report.run))
+        check_report_file(settings, file, force=force)
+        sheets = render_report_sections(report, width=_WIDTH)
+        text = render_report_markdown(sheets, format_run_title(report.run))
         write_own_file(file, text.encode(), force=force or None)
     if as_json:
-        output.json({**report_as_json(report), "remarks": list(remarks)})
+        output.json({**eval_report_as_json(report), "remarks": list(remarks)})
     else:
-        show(output, sheets_of(report, width=output.width, ascii_only=_ascii_only()))
+        show_report_sections(
+            output,
+            render_report_sections(
+                report, width=output.width, ascii_only=_ascii_only()
+            ),
+        )
     if file is not None:
         output.story(f"The report is in {file}.")
 
 
-def show(output: "Output", sheets: "Sequence[Sheet]") -> None:
+def show_report_sections(output: "Output", sheets: "Sequence[ReportSection]") -> None:
     """Show sheets one below the other."""
     with output.paged():
         for number, sheet in enumerate(sheets):
             if number:
                 output.answer()
-            output.answer(Styled(sheet.heading, "strong"))
+            output.answer(StyledText(sheet.heading, "strong"))
             for sentence in sheet.said:
                 output.answer(sentence)
             if sheet.rows:
@@ -80,22 +89,24 @@ def show(output: "Output", sheets: "Sequence[Sheet]") -> None:
                 output.answer(line)
 
 
-def report_again(settings: "Settings", run: str | None) -> "Report":
+def reload_report(settings: "Settings", run: str | None) -> "EvalReport":
     """Return the report of a run by the beginning of its id, or of the newest.
 
     Raises:
         NotFound: There is none.
         StoreProblem: It cannot be read.
     """
-    from lrwr.cli.evaluation.run import report_on
+    from lrwr.cli.evaluation.run import build_ladder_report
 
     folder = _folder(settings)
-    return report_on(load(folder, run) if run else latest(folder))
+    return build_ladder_report(
+        load_eval_run(folder, run) if run else load_latest_eval_run(folder)
+    )
 
 
-def list_runs(settings: "Settings", output: "Output", *, as_json: bool) -> None:
+def show_run_list(settings: "Settings", output: "Output", *, as_json: bool) -> None:
     """List the runs that are kept, the newest first."""
-    from lrwr.app.presenters.threads import moment
+    from lrwr.app.presenters.threads import format_local_time
 
     found = kept_runs(_folder(settings))
     if as_json:
@@ -114,7 +125,7 @@ def list_runs(settings: "Settings", output: "Output", *, as_json: bool) -> None:
     rows = [
         (
             run.id,
-            moment(run.made),
+            format_local_time(run.made),
             f"{len(run.plan.questions):,}",
             ", ".join(arm.name for arm in run.plan.arms[:3])
             + (" …" if len(run.plan.arms) > 3 else ""),
@@ -128,7 +139,7 @@ def list_runs(settings: "Settings", output: "Output", *, as_json: bool) -> None:
         output.story("Nothing was evaluated here. Try: lrwr eval")
 
 
-def compare(
+def show_run_comparison(
     settings: "Settings", output: "Output", one: str, other: str, *, as_json: bool
 ) -> None:
     """Compare the arms of two runs that have the same name, on the same questions.
@@ -137,12 +148,12 @@ def compare(
         NotFound: There is no such run.
         StoreProblem: One cannot be read.
     """
-    from lrwr.pipeline.evaluation.report import across
+    from lrwr.pipeline.evaluation.report import compare_eval_runs
 
     folder = _folder(settings)
-    found = across(load(folder, one), load(folder, other))
+    found = compare_eval_runs(load_eval_run(folder, one), load_eval_run(folder, other))
     if as_json:
-        told = [[comparison_as_json(one) for one in arm] for arm in found.arms]
+        told = [[arm_comparison_as_json(one) for one in arm] for arm in found.arms]
         output.json(
             {
                 "questions": len(found.matched.questions),
@@ -152,13 +163,13 @@ def compare(
             }
         )
         return
-    from lrwr.app.presenters.evaluation import across_in_words
+    from lrwr.app.presenters.evaluation import describe_run_comparison
 
-    for sentence in across_in_words(found):
+    for sentence in describe_run_comparison(found):
         output.answer(sentence)
 
 
-def report_as_json(report: "Report") -> dict[str, object]:
+def eval_report_as_json(report: "EvalReport") -> dict[str, object]:
     """Return what a script may want to know of a report."""
     run = report.run
     return {
@@ -171,9 +182,9 @@ def report_as_json(report: "Report") -> dict[str, object]:
         "headline": report.headline,
         "arms": [_arm_as_json(arm) for arm in report.arms],
         "comparisons": [
-            comparison_as_json(one) for pair in report.pairs for one in pair
+            arm_comparison_as_json(one) for pair in report.pairs for one in pair
         ],
-        "ladder": [comparison_as_json(one) for one in report.steps],
+        "ladder": [arm_comparison_as_json(one) for one in report.steps],
         "wrong": [
             {
                 "arm": alarm.arm,
@@ -187,9 +198,9 @@ def report_as_json(report: "Report") -> dict[str, object]:
     }
 
 
-def comparison_as_json(one: "Comparison") -> dict[str, object]:
+def arm_comparison_as_json(one: "ArmComparison") -> dict[str, object]:
     """Return what a script may want to know of a comparison."""
-    from lrwr.pipeline.evaluation.comparison import verdict
+    from lrwr.pipeline.evaluation.comparison import describe_comparison
 
     return {
         "figure": one.figure,
@@ -205,7 +216,7 @@ def comparison_as_json(one: "Comparison") -> dict[str, object]:
         "chance": one.chance,
         "corrected": one.corrected,
         "claimed": one.claimed,
-        "verdict": verdict(one),
+        "verdict": describe_comparison(one),
     }
 
 
@@ -235,10 +246,10 @@ def _bounds(value: float, low: float, high: float) -> dict[str, float | None]:
 def _folder(settings: "Settings") -> Path:
     library = library_of(settings)
     check_state_dir(library)
-    return evaluations_folder(library)
+    return locate_evaluations_folder(library)
 
 
 def _ascii_only() -> bool:
-    from lrwr.app.presenters.plots import drawable
+    from lrwr.app.presenters.plots import is_plot_encodable
 
-    return not drawable(sys.stdout.encoding)
+    return not is_plot_encodable(sys.stdout.encoding)

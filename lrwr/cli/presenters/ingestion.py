@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from lrwr.app.presenters.ingestion import price_of
+from lrwr.app.presenters.ingestion import compute_ingest_price
 
 if TYPE_CHECKING:
     from lrwr.core.ports.record_store import LibraryCounts
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from lrwr.pipeline.report import IngestReport
 
 
-def as_json(
+def ingest_report_as_json(
     report: "IngestReport",
     counts: "LibraryCounts | None",
     settings: "Settings",
@@ -89,5 +89,5 @@ def _model(report: "IngestReport", settings: "Settings") -> dict[str, object] | 
         "failed": usage.failed,
         "quotes": usage.quotes,
         "verified": usage.verified,
-        "usd": price_of(report, settings),
+        "usd": compute_ingest_price(report, settings),
     }

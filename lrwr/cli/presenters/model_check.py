@@ -5,28 +5,32 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lrwr.app.presenters.text import count, tokens_and_price
-from lrwr.cli.presenters.contradictions import Asked, scope_of
-from lrwr.core.continuity.judge import Estimate, PairJudge, Session
-from lrwr.core.continuity.pairs import Pair
+from lrwr.app.presenters.text import format_count, format_tokens_and_price
+from lrwr.cli.presenters.contradictions import CheckRequest, load_check_scope
+from lrwr.core.continuity.judge import PairJudge, PairJudgeEstimate, PairJudgeResult
+from lrwr.core.continuity.pairs import StatementPair
 from lrwr.core.continuity.values import Contradiction
-from lrwr.core.continuity.verdicts import Judged, Verdict, verdict
+from lrwr.core.continuity.verdicts import (
+    JudgedPair,
+    VerifiedJudgements,
+    verify_judgements,
+)
 from lrwr.core.model.errors import SettingsProblem
 
 if TYPE_CHECKING:
     from lrwr.cli.runtime.output import Output
-    from lrwr.core.bible.projection import Knowledge
+    from lrwr.core.bible.projection import StoryKnowledge
     from lrwr.core.model.usage import Usage
     from lrwr.core.settings.model import Settings
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class ModelCheckResult:
     """What rules found, then what a model did, and how it came to that."""
 
     ruled: tuple[Contradiction, ...]
-    verdict: Verdict
-    session: Session
+    verdict: VerifiedJudgements
+    session: PairJudgeResult
     model: str
 
     @property
@@ -35,9 +39,9 @@ class Checked:
         return (*self.ruled, *self.verdict.found)
 
 
-async def check(
-    settings: "Settings", output: "Output", asked: Asked, *, as_json: bool
-) -> Checked:
+async def run_model_check(
+    settings: "Settings", output: "Output", asked: CheckRequest, *, as_json: bool
+) -> ModelCheckResult:
     """Return what rules find and what a language model does.
 
     A model that fails takes nothing from what rules find.
@@ -47,38 +51,38 @@ async def check(
         SettingsProblem: No model is turned on, or it has no key or no name.
     """
     from lrwr.app.container import open_services
-    from lrwr.cli.runtime.consent import ask_leave, tell_first_use
+    from lrwr.cli.runtime.consent import announce_first_use, prompt_for_consent
 
     async with open_services(settings, say=output.story) as services:
-        scope = await scope_of(services, asked)
-        ask_leave(services, output, "openai", as_json=as_json)
+        scope = await load_check_scope(services, asked)
+        prompt_for_consent(services, output, "openai", as_json=as_json)
         judge = _required(services.judge())
-        tell_first_use(services, output, "openai")
+        announce_first_use(services, output, "openai")
         ruled = await scope.by_rules()
         session = await judge.judge(await scope.pairs())
         return _checked(ruled, session, scope.known, judge)
 
 
-async def known_already(
+async def load_known_contradictions(
     settings: "Settings", output: "Output"
 ) -> tuple[Contradiction, ...]:
     """Return what rules find and what a model has found before; asks nothing."""
     from lrwr.app.container import open_services
 
     async with open_services(settings, say=output.story) as services:
-        scope = await scope_of(services, Asked())
+        scope = await load_check_scope(services, CheckRequest())
         ruled, judge = await scope.by_rules(), None
         with suppress(SettingsProblem):  # rules need no model, and this no answer
             judge = services.judge(asking=False)
         if judge is None:
             return ruled
-        session = Session(judged=await _kept(judge, await scope.pairs()))
+        session = PairJudgeResult(judged=await _kept(judge, await scope.pairs()))
         return _checked(ruled, session, scope.known, judge).found
 
 
-async def estimate(
-    settings: "Settings", output: "Output", asked: Asked
-) -> tuple[Estimate, str]:
+async def estimate_model_check(
+    settings: "Settings", output: "Output", asked: CheckRequest
+) -> tuple[PairJudgeEstimate, str]:
     """Return what a model would be asked, and its name; asks nothing.
 
     Raises:
@@ -88,13 +92,18 @@ async def estimate(
     from lrwr.app.container import open_services
 
     async with open_services(settings, say=output.story) as services:
-        scope = await scope_of(services, asked)
+        scope = await load_check_scope(services, asked)
         judge = _required(services.judge(asking=False))
         return await judge.estimate(await scope.pairs()), judge.name
 
 
-def show_estimate(
-    told: Estimate, model: str, settings: "Settings", output: "Output", *, as_json: bool
+def show_model_check_estimate(
+    told: PairJudgeEstimate,
+    model: str,
+    settings: "Settings",
+    output: "Output",
+    *,
+    as_json: bool,
 ) -> None:
     """Show what would be asked, and its price."""
     price = _price(told.usage, model, settings)
@@ -112,17 +121,23 @@ def show_estimate(
             }
         )
         return
-    asked = count(told.pairs - told.kept - told.beyond, "pair")
-    cost = tokens_and_price(told.usage, price, about=True)
-    calls = count(told.usage.calls, "question")
+    asked = format_count(told.pairs - told.kept - told.beyond, "pair")
+    cost = format_tokens_and_price(told.usage, price, about=True)
+    calls = format_count(told.usage.calls, "question")
     output.answer(f"{model} would be asked {calls} on {asked}: {cost}.")
     if told.kept:
-        output.answer(f"{count(told.kept, 'pair')} judged before, which cost nothing.")
+        output.answer(
+            f"{format_count(told.kept, 'pair')} judged before, which cost nothing."
+        )
     if told.beyond:
-        output.answer(f"{count(told.beyond, 'pair')} more are left for the next run.")
+        output.answer(
+            f"{format_count(told.beyond, 'pair')} more are left for the next run."
+        )
 
 
-def say(checked: Checked, settings: "Settings", output: "Output") -> None:
+def print_model_check(
+    checked: ModelCheckResult, settings: "Settings", output: "Output"
+) -> None:
     """Say what the model was asked and what it cost, and what was not evaluated."""
     told, session = checked.verdict, checked.session
     parts = [f"{told.judged:,} judged", f"{len(told.found):,} contradict"]
@@ -130,18 +145,20 @@ def say(checked: Checked, settings: "Settings", output: "Output") -> None:
     output.story(f"{checked.model}: {', '.join(parts)}.")
     if session.usage.calls:
         price = _price(session.usage, checked.model, settings)
-        cost = tokens_and_price(session.usage, price, about=False)
-        output.story(f"It was asked {count(session.usage.calls, 'question')}: {cost}.")
+        cost = format_tokens_and_price(session.usage, price, about=False)
+        output.story(
+            f"It was asked {format_count(session.usage.calls, 'question')}: {cost}."
+        )
     if session.unjudged:
         why = session.stopped or _why(session)
-        output.warn(f"Not evaluated: {count(session.unjudged, 'pair')}. {why}")
+        output.warn(f"Not evaluated: {format_count(session.unjudged, 'pair')}. {why}")
     output.story(
         "Not evaluated: what is only said in dialogue, and what shares neither an"
         " attribute nor its words with what you confirmed."
     )
 
 
-def _why(session: Session) -> str:
+def _why(session: PairJudgeResult) -> str:
     if session.unjudged < len(session.judged) and session.usage.repaired:
         return "The model's reply could not be understood."
     return "`lrwr check --model` asks about them the next time."
@@ -156,22 +173,22 @@ def _required(judge: PairJudge | None) -> PairJudge:
     return judge
 
 
-async def _kept(judge: PairJudge, pairs: Sequence[Pair]) -> list[Judged]:
+async def _kept(judge: PairJudge, pairs: Sequence[StatementPair]) -> list[JudgedPair]:
     kept = await judge.kept(pairs)
     return [(one, kept[one]) for one in pairs if one in kept]
 
 
 def _checked(
     ruled: tuple[Contradiction, ...],
-    session: Session,
-    known: "Knowledge",
+    session: PairJudgeResult,
+    known: "StoryKnowledge",
     judge: PairJudge,
-) -> Checked:
-    told = verdict(session.judged, known, judge.name, ruled)
-    return Checked(ruled, told, session, judge.name)
+) -> ModelCheckResult:
+    told = verify_judgements(session.judged, known, judge.name, ruled)
+    return ModelCheckResult(ruled, told, session, judge.name)
 
 
 def _price(usage: "Usage", model: str, settings: "Settings") -> float | None:
-    from lrwr.app.egress import priced
+    from lrwr.app.egress import create_price_lookup
 
-    return priced(settings)(usage, model)
+    return create_price_lookup(settings)(usage, model)

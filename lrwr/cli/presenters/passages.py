@@ -3,32 +3,34 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from lrwr.app.presenters.text import one_line
+from lrwr.app.presenters.text import sanitize_line
 
 if TYPE_CHECKING:
-    from lrwr.cli.runtime.stream import Piece
+    from lrwr.cli.runtime.stream import LinePiece
     from lrwr.core.model.search import Passage
 
 
-def chapter_of(passage: "Passage") -> str:
+def describe_passage_chapter(passage: "Passage") -> str:
     """Return the passage's place in the story, in words; its type outside of it."""
-    from lrwr.app.presenters.citations import told_in
+    from lrwr.app.presenters.citations import describe_story_place
 
-    return told_in(passage.type, passage.chapter, passage.chapter_title, passage.scene)
+    return describe_story_place(
+        passage.type, passage.chapter, passage.chapter_title, passage.scene
+    )
 
 
-def pieces_of(text: str, words: "list[str]") -> "list[Piece]":
+def highlight_words(text: str, words: "list[str]") -> "list[LinePiece]":
     """Return `text` with the words of the question made to stand out."""
-    from lrwr.cli.runtime.stream import Styled
-    from lrwr.core.retrieval.evidence import highlights
+    from lrwr.cli.runtime.stream import StyledText
+    from lrwr.core.retrieval.evidence import split_highlighted_words
 
     return [
-        Styled(piece, "strong") if hit else piece
-        for piece, hit in highlights(text, words)
+        StyledText(piece, "strong") if hit else piece
+        for piece, hit in split_highlighted_words(text, words)
     ]
 
 
-def as_json(passage: "Passage") -> dict[str, object]:
+def passage_as_json(passage: "Passage") -> dict[str, object]:
     """Return what a script may want to know of a passage.
 
     `lines` are first and last, from 1, both included; paragraphs for a `.docx`.
@@ -56,28 +58,34 @@ if TYPE_CHECKING:
     from lrwr.core.ports.record_store import DocumentText
     from lrwr.core.ports.story_store import Known
 
-    Texts = Mapping[DocumentId, DocumentText]
+    FactTexts = Mapping[DocumentId, DocumentText]
 
 
-def show_facts(facts: "Sequence[Known]", texts: "Texts", output: "Output") -> None:
+def show_known_facts(
+    facts: "Sequence[Known]", texts: "FactTexts", output: "Output"
+) -> None:
     """Print what is known besides the passages, a line each; nothing for none."""
-    from lrwr.app.presenters.citations import place_of
-    from lrwr.cli.runtime.stream import Styled
+    from lrwr.app.presenters.citations import format_line_range
+    from lrwr.cli.runtime.stream import StyledText
 
     if not facts:
         return
     output.answer("Known of it:")
     for known in facts:
         text = texts[known.document]
-        place = place_of(known.document, text.lines.lines_of(known.fact.spans[0]))
+        place = format_line_range(
+            known.document, text.lines.lines_of(known.fact.spans[0])
+        )
         output.answer(
-            f"  {one_line(told(known.fact))}  ",
-            Styled(place, "place"),
-            Styled(f"  {known.fact.certainty}", "faint"),
+            f"  {sanitize_line(describe_fact(known.fact))}  ",
+            StyledText(place, "place"),
+            StyledText(f"  {known.fact.certainty}", "faint"),
         )
 
 
-def facts_as_json(facts: "Sequence[Known]", texts: "Texts") -> list[dict[str, object]]:
+def known_facts_as_json(
+    facts: "Sequence[Known]", texts: "FactTexts"
+) -> list[dict[str, object]]:
     """Return what a script may want to know of facts."""
     rows: list[dict[str, object]] = []
     for known in facts:
@@ -100,7 +108,7 @@ def facts_as_json(facts: "Sequence[Known]", texts: "Texts") -> list[dict[str, ob
     return rows
 
 
-def told(fact: "Fact") -> str:
+def describe_fact(fact: "Fact") -> str:
     """Tell a fact in a few words."""
     from lrwr.core.model.facts import About
 

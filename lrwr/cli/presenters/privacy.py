@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lrwr.app.presenters.text import count, dollars
-from lrwr.app.presenters.threads import moment
-from lrwr.cli.runtime.stream import Styled
+from lrwr.app.presenters.text import format_count, format_dollars
+from lrwr.app.presenters.threads import format_local_time
+from lrwr.cli.runtime.stream import StyledText
 from lrwr.core.model.egress import Outcome
 from lrwr.core.settings.consent import HOSTED, Hosted, Leave
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lrwr.cli.runtime.output import Output
-    from lrwr.cli.runtime.stream import Piece, Tone
+    from lrwr.cli.runtime.stream import LinePiece, Tone
     from lrwr.core.model.egress import Sent, SentReport, SentTotal
 
-NOTHING = "Nothing has left this machine."
+NOTHING_SENT = "Nothing has left this machine."
 
 _TONES: "dict[Leave, Tone]" = {
     Leave.OFF: "faint",
@@ -28,7 +28,7 @@ _TONES: "dict[Leave, Tone]" = {
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class ServiceStatus:
     """What a service may get now: whether it may, who says so, whether there is a key.
 
     `key` says where it is, never what it is; `what` is what the service is sent.
@@ -42,13 +42,13 @@ class Service:
     what: str = ""
 
 
-def show_services(services: "Sequence[Service]", output: "Output") -> None:
+def show_services(services: "Sequence[ServiceStatus]", output: "Output") -> None:
     """Show what may leave now."""
-    rows: list[list[Piece]] = [
+    rows: list[list[LinePiece]] = [
         [
             one.name,
-            Styled(str(one.leave), _TONES[one.leave]),
-            Styled(one.where, "place"),
+            StyledText(str(one.leave), _TONES[one.leave]),
+            StyledText(one.where, "place"),
             one.key,
             one.host if one.leave is not Leave.OFF else "",
         ]
@@ -61,11 +61,13 @@ def show_services(services: "Sequence[Service]", output: "Output") -> None:
             output.answer(_in_words(hosted, one))
 
 
-def show_report(report: "SentReport", output: "Output", *, since: float | None) -> None:
+def show_sent_report(
+    report: "SentReport", output: "Output", *, since: float | None
+) -> None:
     """Show what left: totals, then the newest requests."""
     if not report.totals:
-        after = f" since {moment(since)}" if since is not None else ""
-        output.answer(f"{NOTHING[:-1]}{after}.")
+        after = f" since {format_local_time(since)}" if since is not None else ""
+        output.answer(f"{NOTHING_SENT[:-1]}{after}.")
     else:
         headings = ["To", "For", "Requests", "Sent", "Came back", "Price"]
         rows = [_total(one) for one in report.totals]
@@ -75,11 +77,11 @@ def show_report(report: "SentReport", output: "Output", *, since: float | None) 
         newest = [_entry(one) for one in report.newest]
         output.table(headings, newest, right={"Sent", "Came back", "Price"})
     if report.began is not None:
-        told = f"The list begins on {moment(report.began)}."
-        output.answer(Styled(f"{told} What left before is not in it.", "faint"))
+        told = f"The list begins on {format_local_time(report.began)}."
+        output.answer(StyledText(f"{told} What left before is not in it.", "faint"))
 
 
-def services_as_json(services: "Sequence[Service]") -> list[dict[str, object]]:
+def services_as_json(services: "Sequence[ServiceStatus]") -> list[dict[str, object]]:
     """Return what may leave now, for scripts."""
     return [
         {
@@ -94,7 +96,7 @@ def services_as_json(services: "Sequence[Service]") -> list[dict[str, object]]:
     ]
 
 
-def report_as_json(report: "SentReport") -> dict[str, object]:
+def sent_report_as_json(report: "SentReport") -> dict[str, object]:
     """Return what left, for scripts; times are in seconds since 1970."""
     return {
         "began": report.began,
@@ -103,17 +105,17 @@ def report_as_json(report: "SentReport") -> dict[str, object]:
     }
 
 
-def _in_words(hosted: Hosted, one: Service) -> str:
+def _in_words(hosted: Hosted, one: ServiceStatus) -> str:
     if one.leave.may:
         return f"{hosted.title} is sent {one.what}."
     change = f"To allow it: lrwr privacy allow {hosted.name}"
     return f"{hosted.title} is sent nothing from here. {change}"
 
 
-def _total(one: "SentTotal") -> list["Piece"]:
-    price = dollars(one.price)
+def _total(one: "SentTotal") -> list["LinePiece"]:
+    price = format_dollars(one.price)
     if one.unpriced:
-        unknown = f"{count(one.unpriced, 'price')} unknown"
+        unknown = f"{format_count(one.unpriced, 'price')} unknown"
         price = f"{price}, {unknown}" if one.price else unknown
     return [
         one.host,
@@ -125,22 +127,22 @@ def _total(one: "SentTotal") -> list["Piece"]:
     ]
 
 
-def _entry(one: "Sent") -> list["Piece"]:
+def _entry(one: "Sent") -> list["LinePiece"]:
     left = one.outcome is not Outcome.UNREACHED
     return [
-        Styled(moment(one.when), "faint"),
+        StyledText(format_local_time(one.when), "faint"),
         one.host,
         str(one.purpose),
         one.model,
         _size(one.sent_bytes) if left else "",
         _size(one.received_bytes),
-        dollars(one.price) if one.price is not None else "",
-        Styled(str(one.outcome), "faint" if one.succeeded else "bad"),
+        format_dollars(one.price) if one.price is not None else "",
+        StyledText(str(one.outcome), "faint" if one.succeeded else "bad"),
     ]
 
 
 def _size(number: int | None) -> str:
     """Return bytes as people say them; nothing where nobody knows."""
-    from lrwr.app.maintenance.finding import size_of
+    from lrwr.app.maintenance.finding import format_size
 
-    return "" if number is None else size_of(number)
+    return "" if number is None else format_size(number)

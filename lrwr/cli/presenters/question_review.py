@@ -6,25 +6,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from lrwr.app.presenters.citations import place_in_words
-from lrwr.cli.runtime.stream import Styled, is_terminal
+from lrwr.app.presenters.citations import format_place
+from lrwr.cli.runtime.stream import StyledText, is_terminal
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem, StoreProblem
 from lrwr.core.settings.library import library_of, write_private
-from lrwr.pipeline.evaluation.paths import questions_file
+from lrwr.pipeline.evaluation.paths import locate_questions_file
 from lrwr.pipeline.evaluation.questions import (
-    Gold,
-    Question,
-    places_of,
-    read_questions,
-    written,
+    EvalQuestion,
+    GoldQuote,
+    find_quote_places,
+    parse_questions,
+    serialize_questions,
 )
 from lrwr.pipeline.evaluation.review import (
-    changed,
-    dropped,
-    edited,
-    kept,
-    standing,
-    waiting,
+    change_question,
+    count_review_progress,
+    drop_question,
+    edit_question,
+    keep_question,
+    list_unreviewed_questions,
 )
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from lrwr.core.ports.record_store import DocumentText
     from lrwr.core.settings.model import Settings
 
-Change: TypeAlias = Callable[[Question], Question]
-Texts: TypeAlias = "Mapping[DocumentId, DocumentText]"
+QuestionChange: TypeAlias = Callable[[EvalQuestion], EvalQuestion]
+ManuscriptTexts: TypeAlias = "Mapping[DocumentId, DocumentText]"
 
 BACKUP = ".bak"
 """Ends the name of the file as it was before the last change."""
@@ -42,10 +42,12 @@ BACKUP = ".bak"
 PROMPT = "[k]eep  [d]rop  [e]dit  [n]ext  [u]ndo  [q]uit > "
 
 
-async def book_of(settings: "Settings", output: "Output") -> Texts:
+async def load_manuscript_texts(
+    settings: "Settings", output: "Output"
+) -> ManuscriptTexts:
     """Return the manuscript's texts; none where nothing has been ingested."""
     from lrwr.app.container import open_services
-    from lrwr.core.retrieval.stale_results import texts_there
+    from lrwr.core.retrieval.stale_results import load_existing_texts
 
     async with open_services(settings, say=output.warn) as services:
         try:
@@ -53,20 +55,20 @@ async def book_of(settings: "Settings", output: "Output") -> Texts:
         except NotFound:
             return {}
         outlines = await passages.outlines()
-        return await texts_there(passages, [one.id for one in outlines])
+        return await load_existing_texts(passages, [one.id for one in outlines])
 
 
-def file_of(settings: "Settings", named: Path | None) -> Path:
+def resolve_question_file(settings: "Settings", named: Path | None) -> Path:
     """Return the file of questions: the one that is named, else the library's own."""
-    return named or questions_file(library_of(settings))
+    return named or locate_questions_file(library_of(settings))
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
+class QuestionReview:
     """A writer's review of one file of questions; the manuscript is only read."""
 
     file: Path
-    book: Texts
+    book: ManuscriptTexts
     output: "Output"
 
     @property
@@ -85,7 +87,7 @@ class Review:
                 self._show(one)
         self.sum_up()
 
-    def change(self, changes: Sequence[tuple[str, Change]]) -> None:
+    def change(self, changes: Sequence[tuple[str, QuestionChange]]) -> None:
         """Change questions by their ids: all of them, or on a mistake none.
 
         Raises:
@@ -94,7 +96,7 @@ class Review:
         """
         questions = self._read()
         for id_, change in changes:
-            questions = changed(questions, id_, change)
+            questions = change_question(questions, id_, change)
         self._write(questions)
 
     def take_back(self) -> None:
@@ -109,7 +111,7 @@ class Review:
                 f"Nothing was changed in {self.file}", hint="There is nothing to undo."
             )
         was, now = _text_of(before), _text_of(self.file)
-        read_questions(was, str(before))
+        parse_questions(was, str(before))
         self._keep(before, now)
         self._keep(self.file, was)
         self.output.story("The last change is taken back; --undo makes it again.")
@@ -117,13 +119,13 @@ class Review:
     def ask(self, *, every: bool) -> None:
         """Show question after question, and do with each what the writer types."""
         questions = self._read()
-        todo = questions if every else waiting(questions)
+        todo = questions if every else list_unreviewed_questions(questions)
         if not todo:
             self.output.story("All questions are reviewed; --all shows them again.")
         at = 0
         while at < len(todo):
             one = next(q for q in self._read() if q.id == todo[at].id)
-            self.output.answer(Styled(f"{at + 1} of {len(todo)}", "faint"))
+            self.output.answer(StyledText(f"{at + 1} of {len(todo)}", "faint"))
             self._show(one)
             typed = _typed(PROMPT)
             if typed is None or typed in ("q", "quit"):
@@ -132,7 +134,7 @@ class Review:
 
     def sum_up(self, *, as_json: bool = False) -> None:
         """Say how far the review has come."""
-        now = standing(self._read())
+        now = count_review_progress(self._read())
         if as_json:
             told = {"kept": now.kept, "dropped": now.dropped, "waiting": now.waiting}
             self.output.json({"file": str(self.file), **told})
@@ -141,19 +143,19 @@ class Review:
             f"{now.kept} kept, {now.dropped} dropped, {now.waiting} not reviewed yet."
         )
 
-    def _do(self, typed: str, one: Question) -> int:
+    def _do(self, typed: str, one: EvalQuestion) -> int:
         """Do what was typed to a question; return how many questions to go on."""
         try:
             match typed[:1]:
                 case "k":
-                    self.change([(one.id, kept)])
+                    self.change([(one.id, keep_question)])
                 case "d":
-                    self.change([(one.id, dropped)])
+                    self.change([(one.id, drop_question)])
                 case "e":
                     text = _typed("question (empty: as it is) > ") or ""
                     answer = _typed("answer (empty: as it is) > ") or ""
                     self.change(
-                        [(one.id, lambda q: edited(q, text=text, answer=answer))]
+                        [(one.id, lambda q: edit_question(q, text=text, answer=answer))]
                     )
                 case "u":
                     self.take_back()
@@ -168,13 +170,13 @@ class Review:
             return 0
         return 1
 
-    def _show(self, one: Question) -> None:
+    def _show(self, one: EvalQuestion) -> None:
         state = ", dropped" if one.dropped else ""
         at = f", asked at {one.as_of}" if one.as_of else ""
         self.output.answer(
-            Styled(one.id, "place"), Styled(f"  {one.kind}{at}, from {one.made}{state}", "faint")
+            StyledText(one.id, "place"), StyledText(f"  {one.kind}{at}, from {one.made}{state}", "faint")
         )  # fmt: skip
-        self.output.answer(Styled(one.text, "strong"), indent=2)
+        self.output.answer(StyledText(one.text, "strong"), indent=2)
         if one.answer:
             self.output.answer(f"Answer: {one.answer}", indent=4)
         for gold in one.gold:
@@ -183,27 +185,27 @@ class Review:
             self._show_gold(gold, "not to be given away: ")
         if not one.gold and not one.spoilers:
             self.output.answer(
-                Styled("The text does not answer it.", "faint"), indent=4
+                StyledText("The text does not answer it.", "faint"), indent=4
             )
         self.output.answer()
 
-    def _show_gold(self, gold: Gold, label: str) -> None:
+    def _show_gold(self, gold: GoldQuote, label: str) -> None:
         self.output.answer(f"{label}{self._place(gold)}", indent=4)
         self.output.answer(f"“{gold.quote}”", indent=6)
 
-    def _place(self, gold: Gold) -> str:
+    def _place(self, gold: GoldQuote) -> str:
         """Return file and lines of a quote, or why there are none."""
         path = gold.file.removeprefix("./")
         fits = [d for d in self.book if d == path or d.endswith(f"/{path}")]
         if len(fits) != 1:
             return f"{gold.file} (not in the library)"
         kept_text = self.book[fits[0]]
-        places = places_of(gold.quote, fits[0], kept_text.text)
+        places = find_quote_places(gold.quote, fits[0], kept_text.text)
         if not places:
             return f"{gold.file} (these words are no longer there)"
-        return place_in_words(fits[0], kept_text.lines.lines_of(places[0].span))
+        return format_place(fits[0], kept_text.lines.lines_of(places[0].span))
 
-    def _told(self, one: Question) -> dict[str, object]:
+    def _told(self, one: EvalQuestion) -> dict[str, object]:
         return {
             "id": one.id,
             "question": one.text,
@@ -216,15 +218,15 @@ class Review:
             "spoilers": [self._gold_told(gold) for gold in one.spoilers],
         }
 
-    def _gold_told(self, gold: Gold) -> dict[str, str]:
+    def _gold_told(self, gold: GoldQuote) -> dict[str, str]:
         return {"file": gold.file, "quote": gold.quote, "place": self._place(gold)}
 
-    def _read(self) -> list[Question]:
-        return read_questions(_text_of(self.file), str(self.file))
+    def _read(self) -> list[EvalQuestion]:
+        return parse_questions(_text_of(self.file), str(self.file))
 
-    def _write(self, questions: Sequence[Question]) -> None:
+    def _write(self, questions: Sequence[EvalQuestion]) -> None:
         self._keep(self._backup(), _text_of(self.file))
-        self._keep(self.file, written(questions))
+        self._keep(self.file, serialize_questions(questions))
 
     def _backup(self) -> Path:
         return self.file.with_name(f"{self.file.name}{BACKUP}")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from lrwr.cli.runtime.stream import Styled
+from lrwr.cli.runtime.stream import StyledText
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from lrwr.cli.runtime.output import Output
     from lrwr.core.retrieval.confidence import Calibration
     from lrwr.core.retrieval.service import SearchResult
-    from lrwr.pipeline.evaluation.calibration_check import Trial
-    from lrwr.pipeline.evaluation.figures import Figures, Interval
+    from lrwr.pipeline.evaluation.calibration_check import CalibrationTrial
+    from lrwr.pipeline.evaluation.figures import CalibrationFigures, Interval
 
 NOT_EVALUATED = "not evaluated"
 
@@ -24,14 +24,14 @@ _RANKINGS = {
 }
 
 
-def say_how_sure(output: "Output", result: "SearchResult") -> None:
+def print_confidence(output: "Output", result: "SearchResult") -> None:
     """Say how far what was found can be trusted; nothing where nothing was."""
     if result.passages:
-        sure = confidence_in_words(result.confidence, low=result.low_confidence)
-        output.answer(Styled(f"Confidence: {sure}.", "faint"))
+        sure = describe_confidence(result.confidence, low=result.low_confidence)
+        output.answer(StyledText(f"Confidence: {sure}.", "faint"))
 
 
-def confidence_in_words(confidence: float | None, *, low: bool | None) -> str:
+def describe_confidence(confidence: float | None, *, low: bool | None) -> str:
     """Return how likely the first passages are to hold the answer, for the writer."""
     if confidence is None:
         return NOT_EVALUATED
@@ -39,26 +39,26 @@ def confidence_in_words(confidence: float | None, *, low: bool | None) -> str:
     return f"weak evidence, {share}" if low else share
 
 
-def ranking_in_words(ranking: str) -> str:
+def describe_ranking(ranking: str) -> str:
     """Return how passages were ranked, in words, and the name of it."""
     known = _RANKINGS.get(ranking.partition("/")[0])
     return f"{known} ({ranking})" if known else ranking
 
 
-def fitted_in_words(known: Sequence["Calibration"]) -> list[str]:
+def describe_calibrations(known: Sequence["Calibration"]) -> list[str]:
     """Say what was fitted on the writer's questions, a sentence for each ranking."""
     return [
-        f"How sure a search is, {ranking_in_words(one.ranking)}: fitted on your"
+        f"How sure a search is, {describe_ranking(one.ranking)}: fitted on your"
         f" questions; {one.questions} of them, AUROC {_two(one.auroc)}; weak below"
         f" {_two(one.threshold)}."
         for one in known
     ]
 
 
-def show(output: "Output", trial: "Trial") -> None:
+def show_calibration_trial(output: "Output", trial: "CalibrationTrial") -> None:
     """Show one ranking's questions, and the figures side by side."""
     missed = trial.questions - trial.found - trial.unanswerable
-    output.answer(Styled(f"Searches {ranking_in_words(trial.ranking)}", "strong"))
+    output.answer(StyledText(f"Searches {describe_ranking(trial.ranking)}", "strong"))
     output.answer(
         f"{trial.questions} questions: {trial.found} found among the first passages,"
         f" {missed} missed, {trial.unanswerable} that the text does not answer."
@@ -73,8 +73,8 @@ def show(output: "Output", trial: "Trial") -> None:
     output.answer()
 
 
-def say_what_now(
-    output: "Output", trials: Sequence["Trial"], saved: "Path | None"
+def print_calibration_advice(
+    output: "Output", trials: Sequence["CalibrationTrial"], saved: "Path | None"
 ) -> None:
     """Say what the figures mean, and what was kept."""
     output.story(
@@ -92,8 +92,8 @@ def say_what_now(
         output.story("Nothing was kept; `--save` does.")
 
 
-def as_json(
-    trials: Sequence["Trial"], remarks: Sequence[str], saved: "Path | None"
+def calibration_trials_as_json(
+    trials: Sequence["CalibrationTrial"], remarks: Sequence[str], saved: "Path | None"
 ) -> dict[str, object]:
     """Return what a script may want to know."""
     return {
@@ -122,16 +122,16 @@ def calibration_as_json(one: "Calibration") -> dict[str, object]:
     return asdict(one)
 
 
-def _figures(figures: "Figures | None") -> dict[str, object] | None:
+def _figures(figures: "CalibrationFigures | None") -> dict[str, object] | None:
     from dataclasses import asdict
 
     return None if figures is None else asdict(figures)
 
 
-_Row = tuple[str, "Callable[[Figures], str]"]
+_Row = tuple[str, "Callable[[CalibrationFigures], str]"]
 
 
-def _rows(sides: Sequence["Figures"]) -> list[_Row]:
+def _rows(sides: Sequence["CalibrationFigures"]) -> list[_Row]:
     rows: list[_Row] = [
         ("AUROC, found", lambda side: _interval(side.found)),
         ("AUROC, answerable", lambda side: _interval(side.answerable)),
@@ -147,7 +147,7 @@ def _rows(sides: Sequence["Figures"]) -> list[_Row]:
     return rows
 
 
-def _wrong(row: int) -> "Callable[[Figures], str]":
+def _wrong(row: int) -> "Callable[[CalibrationFigures], str]":
     return lambda side: _two(1 - side.coverage[row].right)
 
 

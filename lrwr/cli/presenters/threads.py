@@ -3,50 +3,50 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from lrwr.app.presenters.answers import notes_on
+from lrwr.app.presenters.answers import describe_answer_notes
 from lrwr.app.presenters.citations import (
-    changed_in_words,
+    describe_changed_citations,
+    describe_citation_freshness,
     freshness_as_json,
-    standing,
-    words_shown,
+    get_displayed_words,
 )
-from lrwr.app.presenters.text import excerpt, one_line
+from lrwr.app.presenters.text import sanitize_line, shorten_excerpt
 from lrwr.app.presenters.threads import (
     ANALYST,
     FROM_THE_WEB,
-    moment,
-    near_words,
-    places_of,
-    short_ids,
-    title_of,
-    who_speaks,
+    cut_around_words,
+    describe_speaker,
+    format_local_time,
+    format_thread_title,
+    get_citation_places,
+    shorten_thread_ids,
 )
-from lrwr.cli.presenters.passages import pieces_of
-from lrwr.cli.runtime.stream import Styled
+from lrwr.cli.presenters.passages import highlight_words
+from lrwr.cli.runtime.stream import StyledText
 from lrwr.core.model.turns import (
     SupervisorOutput,
     Thread,
     Turn,
     TurnId,
 )
-from lrwr.core.retrieval.anchors import Anchored
+from lrwr.core.retrieval.anchors import AnchoredCitation
 
 if TYPE_CHECKING:
     from lrwr.cli.runtime.output import Output
-    from lrwr.cli.runtime.stream import Piece
+    from lrwr.cli.runtime.stream import LinePiece
 
 
 def list_threads(threads: Sequence[Thread], output: "Output") -> None:
     """List conversations with their numbers."""
-    ids = short_ids(threads)
-    rows: list[list[Piece]] = [
+    ids = shorten_thread_ids(threads)
+    rows: list[list[LinePiece]] = [
         [
             str(number),
-            title_of(thread),
+            format_thread_title(thread),
             str(thread.turns),
-            moment(thread.updated_at),
-            who_speaks(thread.state),
-            Styled(ids[thread.id], "place"),
+            format_local_time(thread.updated_at),
+            describe_speaker(thread.state),
+            StyledText(ids[thread.id], "place"),
         ]
         for number, thread in enumerate(threads, start=1)
     ]
@@ -57,67 +57,76 @@ def list_threads(threads: Sequence[Thread], output: "Output") -> None:
 def show_thread(
     thread: Thread,
     turns: Sequence[Turn],
-    places: Mapping[TurnId, Sequence[Anchored]],
+    places: Mapping[TurnId, Sequence[AnchoredCitation]],
     output: "Output",
 ) -> None:
     """Show a whole conversation; `places` say what became of what it rests on."""
-    output.answer(Styled(title_of(thread), "strong"), Styled(f"  {thread.id}", "place"))
+    output.answer(
+        StyledText(format_thread_title(thread), "strong"),
+        StyledText(f"  {thread.id}", "place"),
+    )
     for turn in turns:
         output.answer()
-        show_turn(turn, places_of(turn, places), output)
+        show_turn(turn, get_citation_places(turn, places), output)
 
 
-def show_turn(turn: Turn, places: Sequence[Anchored], output: "Output") -> None:
+def show_turn(turn: Turn, places: Sequence[AnchoredCitation], output: "Output") -> None:
     """Show one turn: what was asked and said, and what it rests on."""
     said = turn.output
     output.answer(
-        Styled(turn.question, "strong"),
-        Styled(f"  {turn.number}, {moment(turn.asked_at)}", "faint"),
+        StyledText(turn.question, "strong"),
+        StyledText(f"  {turn.number}, {format_local_time(turn.asked_at)}", "faint"),
     )
-    if changed := changed_in_words(places):
+    if changed := describe_changed_citations(places):
         output.answer(changed, indent=4)
-    speaker = who_speaks(said.narrative_state_delta)
+    speaker = describe_speaker(said.narrative_state_delta)
     lead = "" if speaker == ANALYST else f"{speaker}: "
-    output.answer(Styled(lead, "strong"), said.response_text)
+    output.answer(StyledText(lead, "strong"), said.response_text)
     for one in places:
-        now = standing(one)
+        now = describe_citation_freshness(one)
         output.answer(
             f"[{one.citation.number}] {now.before}",
-            Styled(now.place, "place"),
-            f"{now.after}“{words_shown(one)}”",
+            StyledText(now.place, "place"),
+            f"{now.after}“{get_displayed_words(one)}”",
             indent=4,
         )
-    show_web(said, output, indent=4)
-    for note in notes_on(turn):
-        output.answer(Styled(note, "faint"), indent=4)
+    show_web_citations(said, output, indent=4)
+    for note in describe_answer_notes(turn):
+        output.answer(StyledText(note, "faint"), indent=4)
 
 
-def show_web(said: SupervisorOutput, output: "Output", *, indent: int = 0) -> None:
+def show_web_citations(
+    said: SupervisorOutput, output: "Output", *, indent: int = 0
+) -> None:
     """Show what an answer has from the web, apart from what it has from the text."""
     if said.web:
-        output.answer(Styled(FROM_THE_WEB, "strong"), indent=indent)
+        output.answer(StyledText(FROM_THE_WEB, "strong"), indent=indent)
     for page in said.web:
         output.answer(
-            f"[w{page.number}] {one_line(page.title)}  ",
-            Styled(one_line(page.url), "place"),
-            Styled(f"  “{excerpt(page.text)}”" if said.model else "", "faint"),
+            f"[w{page.number}] {sanitize_line(page.title)}  ",
+            StyledText(sanitize_line(page.url), "place"),
+            StyledText(
+                f"  “{shorten_excerpt(page.text)}”" if said.model else "", "faint"
+            ),
             indent=indent,
         )
 
 
-def show_found(
+def show_thread_matches(
     found: Sequence[tuple[Thread, Turn]], words: list[str], output: "Output"
 ) -> None:
     """Show turns that hold the words, each with the way to its conversation."""
     for thread, turn in found:
         output.answer(
-            Styled(title_of(thread), "strong"),
-            Styled(f"  {thread.id}", "place"),
-            Styled(f"  turn {turn.number}, {moment(turn.asked_at)}", "faint"),
+            StyledText(format_thread_title(thread), "strong"),
+            StyledText(f"  {thread.id}", "place"),
+            StyledText(
+                f"  turn {turn.number}, {format_local_time(turn.asked_at)}", "faint"
+            ),
         )
-        output.answer(*pieces_of(excerpt(turn.question), words), indent=2)
-        answer = near_words(turn.output.response_text, words)
-        output.answer(*pieces_of(answer, words), indent=4)
+        output.answer(*highlight_words(shorten_excerpt(turn.question), words), indent=2)
+        answer = cut_around_words(turn.output.response_text, words)
+        output.answer(*highlight_words(answer, words), indent=4)
 
 
 def thread_as_json(thread: Thread) -> dict[str, object]:
@@ -137,7 +146,7 @@ def thread_as_json(thread: Thread) -> dict[str, object]:
 
 
 def turn_as_json(
-    turn: Turn, places: Sequence[Anchored] | None = None
+    turn: Turn, places: Sequence[AnchoredCitation] | None = None
 ) -> dict[str, object]:
     """Return what a script may want to know of a turn; lines and chars as elsewhere.
 
@@ -172,7 +181,7 @@ def turn_as_json(
 
 
 def _citations(
-    said: SupervisorOutput, places: Sequence[Anchored] | None
+    said: SupervisorOutput, places: Sequence[AnchoredCitation] | None
 ) -> Iterator[dict[str, object]]:
     fresh = map(freshness_as_json, places or ())
     for one in said.citations:

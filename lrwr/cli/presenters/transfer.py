@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from lrwr.app.presenters.text import count
+from lrwr.app.presenters.text import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lrwr.app.transfer.files import Filed
-    from lrwr.app.transfer.library import Brought, Taken
+    from lrwr.app.transfer.files import FileTransferResult
+    from lrwr.app.transfer.library import LibraryPullResult, LibraryPushResult
     from lrwr.cli.runtime.output import Output
     from lrwr.core.settings.model import Settings
 
@@ -16,7 +16,9 @@ _SHOWN = 5
 """Names of files that are told."""
 
 
-def show_taken(done: "Taken", settings: "Settings", output: "Output") -> None:
+def show_push_result(
+    done: "LibraryPushResult", settings: "Settings", output: "Output"
+) -> None:
     """Say what a push did."""
     records = done.records
     parts = _some(
@@ -44,7 +46,9 @@ def show_taken(done: "Taken", settings: "Settings", output: "Output") -> None:
         )
 
 
-def show_brought(done: "Brought", settings: "Settings", output: "Output") -> None:
+def show_pull_result(
+    done: "LibraryPullResult", settings: "Settings", output: "Output"
+) -> None:
     """Say what a pull did."""
     parts = _some(
         (done.records.records, "record"),
@@ -57,7 +61,7 @@ def show_brought(done: "Brought", settings: "Settings", output: "Output") -> Non
     else:
         output.answer(f"{done.name} is here as it is at {done.host}.")
     if done.files.written:
-        output.story(f"{count(len(done.files.written), 'file')} written.")
+        output.story(f"{format_count(len(done.files.written), 'file')} written.")
     if done.files.changed:
         output.warn(
             f"These files are not kept there: {_names(done.files.changed)}."
@@ -75,7 +79,7 @@ def show_brought(done: "Brought", settings: "Settings", output: "Output") -> Non
         )
 
 
-def taken_as_json(done: "Taken") -> dict[str, object]:
+def push_result_as_json(done: "LibraryPushResult") -> dict[str, object]:
     """Return what a push did, for scripts."""
     return {
         "library": done.name,
@@ -91,7 +95,7 @@ def taken_as_json(done: "Taken") -> dict[str, object]:
     }
 
 
-def brought_as_json(done: "Brought") -> dict[str, object]:
+def pull_result_as_json(done: "LibraryPullResult") -> dict[str, object]:
     """Return what a pull did, for scripts."""
     return {
         "library": done.name,
@@ -103,7 +107,7 @@ def brought_as_json(done: "Brought") -> dict[str, object]:
     }
 
 
-def _files(filed: "Filed") -> dict[str, object]:
+def _files(filed: "FileTransferResult") -> dict[str, object]:
     return {
         "moved": filed.moved,
         "there": filed.there,
@@ -114,7 +118,7 @@ def _files(filed: "Filed") -> dict[str, object]:
 
 def _some(*parts: tuple[int, str]) -> str:
     """Return those things of which there are any."""
-    return ", ".join(count(number, noun) for number, noun in parts if number)
+    return ", ".join(format_count(number, noun) for number, noun in parts if number)
 
 
 def _names(names: "Sequence[str]") -> str:

@@ -3,43 +3,45 @@
 from typing import TYPE_CHECKING
 
 from lrwr.pipeline.watch.events import (
-    Away,
-    Polled,
-    Returned,
-    Saved,
-    Troubled,
+    ManuscriptAway,
+    ManuscriptReturn,
+    PollingFallback,
+    SaveReport,
     WatchEvent,
-    Watching,
+    WatchFailure,
+    WatchStart,
 )
 
 if TYPE_CHECKING:
-    from lrwr.pipeline.watch.changes import LearnedDocument
+    from lrwr.pipeline.watch.changes import DocumentDelta
 
 
-def event_as_json(event: WatchEvent) -> dict[str, object]:
+def watch_event_as_json(event: WatchEvent) -> dict[str, object]:
     """Return an event for scripts; `event` says which it is."""
     match event:
-        case Watching(documents):
+        case WatchStart(documents):
             return {"event": "watching", "documents": documents}
-        case Saved():
+        case SaveReport():
             return {"event": "saved", **_saved(event)}
-        case Away(what):
+        case ManuscriptAway(what):
             return {"event": "away", "what": what}
-        case Returned():
+        case ManuscriptReturn():
             return {"event": "returned"}
-        case Polled(why):
+        case PollingFallback(why):
             return {"event": "polling", "why": why}
-        case Troubled(message, hint):
+        case WatchFailure(message, hint):
             return {"event": "trouble", "message": message, "hint": hint}
 
 
-def _saved(saved: Saved) -> dict[str, object]:
+def _saved(saved: SaveReport) -> dict[str, object]:
     known, usage = saved.learned, saved.usage
     return {
         "cause": saved.cause,
         "seconds": round(saved.seconds, 3),
         "changed": known.changed,
-        "documents": [document_as_json(one, "passages") for one in known.documents],
+        "documents": [
+            document_delta_as_json(one, "passages") for one in known.documents
+        ],
         "names": {"new": known.names_new, "gone": known.names_gone},
         "facts": {
             "new": known.facts_new,
@@ -65,7 +67,7 @@ def _saved(saved: Saved) -> dict[str, object]:
     }
 
 
-def document_as_json(one: "LearnedDocument", parts: str) -> dict[str, object]:
+def document_delta_as_json(one: "DocumentDelta", parts: str) -> dict[str, object]:
     """Return what became of a document; `parts` is what it is counted in."""
     return {
         "document": one.document,

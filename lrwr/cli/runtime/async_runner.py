@@ -32,7 +32,7 @@ def run_async(
     raise failure
 
 
-def run_to_clean_up(work: Coroutine[Any, Any, Result]) -> Result:
+def run_with_cleanup(work: Coroutine[Any, Any, Result]) -> Result:
     """Run `work` as `run_async` does, and end it by SIGTERM as by Ctrl-C.
 
     For work that leaves something behind if it is merely killed.

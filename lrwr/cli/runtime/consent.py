@@ -4,7 +4,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from lrwr.app.presenters.consent import asks_for, will_leave
+from lrwr.app.presenters.consent import describe_consent_question, describe_data_leaving
 from lrwr.core.model.errors import StoreProblem
 from lrwr.core.settings.consent import HOSTED, Leave
 from lrwr.core.settings.library import prepare_state_dir
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from lrwr.app.container import Services
     from lrwr.cli.runtime.output import Output
 
-SEARCHING = ("openai-embeddings", "qdrant", "cohere")
+SEARCH_SERVICES = ("openai-embeddings", "qdrant", "cohere")
 """What a search may be sent to."""
 
-READING = ("openai-embeddings", "supabase", "langsmith")
+INGEST_SERVICES = ("openai-embeddings", "supabase", "langsmith")
 """What all that is read is sent to, whoever else reads it."""
 
-ANSWERING = ("openai", "tavily", *SEARCHING, "supabase", "langsmith")
+ANSWER_SERVICES = ("openai", "tavily", *SEARCH_SERVICES, "supabase", "langsmith")
 """What a question may be sent to."""
 
 _YES = frozenset({"y", "yes"})
 
 
-def ask_leave(
+def prompt_for_consent(
     services: "Services", output: "Output", *names: str, as_json: bool
 ) -> None:
     """Ask, once for a folder, about services that only its own settings turn on.
@@ -40,7 +40,7 @@ def ask_leave(
             as_json
         ):
             continue
-        output.story(asks_for(HOSTED[name], services.settings))
+        output.story(describe_consent_question(HOSTED[name], services.settings))
         output.story("Allow it for this folder? [y/N]")
         said = sys.stdin.readline(100)
         if not said:
@@ -53,13 +53,13 @@ def ask_leave(
         output.story(f"To change your mind: lrwr privacy {other} {name}")
 
 
-def tell_first_use(services: "Services", output: "Output", *names: str) -> None:
+def announce_first_use(services: "Services", output: "Output", *names: str) -> None:
     """Say in a line what will leave, the first time that a library uses a service."""
     for name in names:
         told = services.outward.consents.told(services.library, name)
         if told or not services.outward.leave(name).may:
             continue
-        output.story(will_leave(HOSTED[name], services.settings))
+        output.story(describe_data_leaving(HOSTED[name], services.settings))
         with suppress(StoreProblem):  # then it is said once more
             services.outward.consents.tell(services.library, name)
 

@@ -11,7 +11,7 @@ from lrwr import __version__
 from lrwr.core.model.errors import ExitCode, Fault
 
 
-def fault_of(error: Exception) -> Fault:
+def report_crash(error: Exception) -> Fault:
     """Return what the writer is told of an error that nobody foresaw."""
     told = f"An internal problem stopped lrwr: {_name(_first(error))}"
     path = _written(error)

@@ -9,7 +9,7 @@ import typer
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.turns import Mode
 
-AsOf = Annotated[
+AsOfOption = Annotated[
     str | None,
     typer.Option(
         metavar="PLACE",
@@ -17,17 +17,17 @@ AsOf = Annotated[
         " is shown.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Words = Annotated[
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+NameArgument = Annotated[
     list[str] | None,
     typer.Argument(metavar="[NAME]", help="A name; only what concerns it."),
 ]
 
 
-Choice = TypeVar("Choice", bound=StrEnum)
+ChoiceT = TypeVar("ChoiceT", bound=StrEnum)
 
 
-def one_of(choices: type[Choice], given: str, flag: str) -> Choice:
+def parse_choice(choices: type[ChoiceT], given: str, flag: str) -> ChoiceT:
     """Return the member that `given` names, whatever its case.
 
     Raises:
@@ -44,10 +44,12 @@ def one_of(choices: type[Choice], given: str, flag: str) -> Choice:
     )
 
 
-def mode_named(name: str | None) -> Mode | None:
+def parse_mode(name: str | None) -> Mode | None:
     """Return the mode that `--mode` names, None where it was not given.
 
     Raises:
         SettingsProblem: It names none.
     """
-    return None if name is None else one_of(Mode, name.replace("-", "_"), "--mode")
+    return (
+        None if name is None else parse_choice(Mode, name.replace("-", "_"), "--mode")
+    )

@@ -7,16 +7,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, Protocol, TextIO
 
-from lrwr.app.presenters.text import clean
+from lrwr.app.presenters.text import sanitize_text
 from lrwr.cli.runtime.stream import (
-    Color,
-    Piece,
+    ColorMode,
+    LinePiece,
     Stream,
-    Styled,
-    escaped_json,
+    StyledText,
+    escape_json,
     is_terminal,
-    jsonable,
-    plain,
+    join_pieces,
+    to_jsonable,
 )
 from lrwr.core.model.errors import LrwrError
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-class Advance(Protocol):
+class AdvanceProgress(Protocol):
     """Moves a bar on by `steps`; `total` says how many there are, once that is known."""
 
     def __call__(self, steps: int, total: int | None = None) -> None:
@@ -42,7 +42,7 @@ class Output:
     def __init__(
         self,
         *,
-        color: Color = "auto",
+        color: ColorMode = "auto",
         progress: bool = True,
         pager: bool = False,
         env: Mapping[str, str] | None = None,
@@ -78,15 +78,15 @@ class Output:
         finally:
             self._out.show_gathered()
 
-    def answer(self, *pieces: Piece, indent: int = 0) -> None:
+    def answer(self, *pieces: LinePiece, indent: int = 0) -> None:
         """Print one line or paragraph of the answer, `indent` columns from the left."""
         self._out.write_line(pieces, indent)
 
     def piece(self, text: str) -> None:
         """Print a piece of the answer as it comes, and do not end its line."""
-        self._out.write(clean(text))
+        self._out.write(sanitize_text(text))
 
-    def story(self, *pieces: Piece, indent: int = 0) -> None:
+    def story(self, *pieces: LinePiece, indent: int = 0) -> None:
         """Say what is going on, apart from the answer."""
         if self._live is not None:
             self._live.print(self._err.text(pieces, indent), soft_wrap=True)
@@ -95,28 +95,28 @@ class Output:
 
     def warn(self, sentence: str) -> None:
         """Say what the writer should know although the work goes on."""
-        self.story(Styled("warning: ", "bad"), sentence)
+        self.story(StyledText("warning: ", "bad"), sentence)
 
     def problem(self, error: LrwrError) -> None:
         """Say what went wrong and, on a line of its own, what to try."""
-        self.story(Styled("lrwr: ", "bad"), str(error))
+        self.story(StyledText("lrwr: ", "bad"), str(error))
         if error.hint:
-            self.story(Styled("hint: ", "strong"), error.hint)
+            self.story(StyledText("hint: ", "strong"), error.hint)
 
     def json(self, value: object) -> None:
-        """Print `value` as the whole answer; see `jsonable` for what it may hold."""
-        text = json.dumps(jsonable(value), ensure_ascii=False, indent=2)
-        self._out.write(f"{escaped_json(text)}\n")
+        """Print `value` as the whole answer; see `to_jsonable` for what it may hold."""
+        text = json.dumps(to_jsonable(value), ensure_ascii=False, indent=2)
+        self._out.write(f"{escape_json(text)}\n")
 
     def json_line(self, value: object) -> None:
         """Print `value` as one line of JSON, one of many."""
-        text = json.dumps(jsonable(value), ensure_ascii=False)
-        self._out.write(f"{escaped_json(text)}\n")
+        text = json.dumps(to_jsonable(value), ensure_ascii=False)
+        self._out.write(f"{escape_json(text)}\n")
 
     def table(
         self,
         headings: Sequence[str],
-        rows: Sequence[Sequence[Piece]],
+        rows: Sequence[Sequence[LinePiece]],
         *,
         right: Collection[str] = (),
     ) -> None:
@@ -131,7 +131,7 @@ class Output:
             self._out.write_line([line])
 
     @contextmanager
-    def progress(self, label: str, total: int | None) -> Iterator["Advance"]:
+    def progress(self, label: str, total: int | None) -> Iterator["AdvanceProgress"]:
         """Lend out a function that moves a bar on by so many steps of `total`.
 
         `total` None means that nobody knows yet; the function may tell it later. Where
@@ -154,7 +154,7 @@ class Output:
         )
         try:
             with bar:
-                task = bar.add_task(clean(label), total=total)
+                task = bar.add_task(sanitize_text(label), total=total)
 
                 def advance(steps: int, total: int | None = None) -> None:
                     bar.update(task, advance=steps, total=total)
@@ -171,7 +171,7 @@ def _no_bar(steps: int, total: int | None = None) -> None:
 def _folded_table(
     stream: Stream,
     headings: Sequence[str],
-    rows: Sequence[Sequence[Piece]],
+    rows: Sequence[Sequence[LinePiece]],
     right: Collection[str],
 ) -> str:
     from rich.table import Table
@@ -187,11 +187,11 @@ def _folded_table(
 
 def _aligned(
     headings: Sequence[str],
-    rows: Sequence[Sequence[Piece]],
+    rows: Sequence[Sequence[LinePiece]],
     right: Collection[str],
 ) -> Iterator[str]:
-    lines = [[" ".join(plain([piece]).split()) for piece in row] for row in rows]
-    lines.insert(0, [plain([heading]) for heading in headings])
+    lines = [[" ".join(join_pieces([piece]).split()) for piece in row] for row in rows]
+    lines.insert(0, [join_pieces([heading]) for heading in headings])
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         cells = zip(headings, line, widths, strict=True)

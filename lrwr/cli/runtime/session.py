@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lrwr.app.container import Services
 
 
-def begin(
+def start_session(
     context: typer.Context,
     flags: Mapping[str, object] | None = None,
     *,
@@ -45,7 +45,7 @@ def begin(
 
 
 @asynccontextmanager
-async def searching(
+async def open_search_services(
     settings: "Settings", output: "Output", *, as_json: bool
 ) -> "AsyncIterator[Services]":
     """Lend out services, once the writer knows what a search sends elsewhere.
@@ -54,12 +54,16 @@ async def searching(
         NotFound: Nothing has been ingested here, or by another pipeline alone.
     """
     from lrwr.app.container import open_services
-    from lrwr.cli.runtime.consent import SEARCHING, ask_leave, tell_first_use
+    from lrwr.cli.runtime.consent import (
+        SEARCH_SERVICES,
+        announce_first_use,
+        prompt_for_consent,
+    )
 
     async with open_services(settings, say=output.story) as services:
         await require_passages(services)
-        ask_leave(services, output, *SEARCHING, as_json=as_json)
-        tell_first_use(services, output, *SEARCHING)
+        prompt_for_consent(services, output, *SEARCH_SERVICES, as_json=as_json)
+        announce_first_use(services, output, *SEARCH_SERVICES)
         yield services
 
 

@@ -9,10 +9,10 @@ from itertools import chain
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
 
-from lrwr.app.presenters.text import Piece as Piece
-from lrwr.app.presenters.text import Styled as Styled
+from lrwr.app.presenters.text import LinePiece as LinePiece
+from lrwr.app.presenters.text import StyledText as StyledText
 from lrwr.app.presenters.text import Tone as Tone
-from lrwr.app.presenters.text import clean
+from lrwr.app.presenters.text import sanitize_text
 from lrwr.core.model.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 _UNSAFE_IN_JSON = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def encodable(text: str, encoding: str | None) -> str:
+def replace_unencodable(text: str, encoding: str | None) -> str:
     """Return `text` with a `?` for each character that `encoding` does not have."""
     target = encoding or "utf-8"
     return text.encode(target, errors="replace").decode(target)
 
 
-def jsonable(value: object) -> object:
+def to_jsonable(value: object) -> object:
     """Return `value` as plain lists, dicts, texts and numbers.
 
     Dataclasses become objects, sets become sorted lists, paths and enums texts.
@@ -41,24 +41,24 @@ def jsonable(value: object) -> object:
         case PurePath():
             return value.as_posix()
         case Mapping():
-            return {str(key): jsonable(part) for key, part in value.items()}
+            return {str(key): to_jsonable(part) for key, part in value.items()}
         case list() | tuple():
-            return [jsonable(part) for part in value]
+            return [to_jsonable(part) for part in value]
         case Set():
-            return sorted((jsonable(part) for part in value), key=str)
+            return sorted((to_jsonable(part) for part in value), key=str)
         case _ if is_dataclass(value):
             named = {found.name: getattr(value, found.name) for found in fields(value)}
-            return jsonable(named)
+            return to_jsonable(named)
         case _:
             raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
-def escaped_json(text: str) -> str:
+def escape_json(text: str) -> str:
     """Return JSON with what could steer a terminal or end a line written as `\\uXXXX`; same value."""
     return _UNSAFE_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-Color: TypeAlias = Literal["auto", "always", "never"]
+ColorMode: TypeAlias = Literal["auto", "always", "never"]
 """Whether there is any style at all; auto asks the terminal and NO_COLOR."""
 _STYLES: Mapping[Tone, str] = {
     "plain": "",
@@ -79,7 +79,7 @@ class Stream:
     Rich is imported only where there is a terminal or a colour to show.
     """
 
-    def __init__(self, file: TextIO, color: Color, env: Mapping[str, str]) -> None:
+    def __init__(self, file: TextIO, color: ColorMode, env: Mapping[str, str]) -> None:
         self._file = file
         self._env = env
         self._console: Console | None = None
@@ -89,16 +89,16 @@ class Stream:
         self.colored = color == "always" or (color == "auto" and wanted)
         self.width = _width(file, env) if self.terminal else _FALLBACK_WIDTH
 
-    def write_line(self, pieces: Sequence[Piece], indent: int = 0) -> None:
+    def write_line(self, pieces: Sequence[LinePiece], indent: int = 0) -> None:
         """Write one line or paragraph and end it."""
         if self.terminal or self.colored:
             self.write(self.rendered(self.text(pieces, indent)))
         else:
             margin = " " * indent
-            lines = plain(pieces).split("\n")
+            lines = join_pieces(pieces).split("\n")
             self.write("".join(f"{margin}{one}\n" if one else "\n" for one in lines))
 
-    def text(self, pieces: Sequence[Piece], indent: int = 0) -> "Text":
+    def text(self, pieces: Sequence[LinePiece], indent: int = 0) -> "Text":
         """Return a paragraph for rich; on a terminal it is wrapped at words."""
         from rich.text import Text
 
@@ -112,13 +112,13 @@ class Stream:
         margin = Text(" " * indent)
         return Text("\n").join(margin + line if line else line for line in lines)
 
-    def cell(self, pieces: Sequence[Piece]) -> "Text":
+    def cell(self, pieces: Sequence[LinePiece]) -> "Text":
         """Return a table's cell for rich, as it is."""
         from rich.text import Text
 
         whole = Text()
         for part in map(_styled, pieces):
-            text = encodable(clean(part.text), self._file.encoding)
+            text = replace_unencodable(sanitize_text(part.text), self._file.encoding)
             whole.append(text, style=_STYLES[part.tone])
         return whole
 
@@ -156,7 +156,7 @@ class Stream:
             self._gathered.append(text)
             return
         try:
-            self._file.write(encodable(text, self._file.encoding))
+            self._file.write(replace_unencodable(text, self._file.encoding))
             self._file.flush()
         except BrokenPipeError:
             self._let_go()
@@ -175,7 +175,7 @@ class Stream:
         from pydoc import pager
 
         os.environ.setdefault("LESS", "-RFX")  # colours, and no screen of its own
-        pager(encodable(text, self._file.encoding))
+        pager(replace_unencodable(text, self._file.encoding))
 
     def _let_go(self) -> None:
         # Python flushes once more on its way out; what is left goes nowhere.
@@ -185,13 +185,13 @@ class Stream:
             os.close(nowhere)
 
 
-def plain(pieces: Sequence[Piece]) -> str:
+def join_pieces(pieces: Sequence[LinePiece]) -> str:
     """Return the text of `pieces`, cleaned, without tones."""
-    return clean("".join(_styled(piece).text for piece in pieces))
+    return sanitize_text("".join(_styled(piece).text for piece in pieces))
 
 
-def _styled(piece: Piece) -> Styled:
-    return piece if isinstance(piece, Styled) else Styled(piece)
+def _styled(piece: LinePiece) -> StyledText:
+    return piece if isinstance(piece, StyledText) else StyledText(piece)
 
 
 def is_terminal(file: TextIO) -> bool:

@@ -9,31 +9,31 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from lrwr.core.attribution.citations import same_words
+from lrwr.core.attribution.citations import differs_only_in_typography
 from lrwr.core.model.query_terms import STOP_WORDS, WORD, light_stem, plain_word
 from lrwr.core.model.text import Span, SplitSentences
 from lrwr.core.model.turns import Citation, Mode, WebCitation
-from lrwr.core.nlp.dialogue.quote_lookup import find_quote
-from lrwr.core.web.citations import WEB_MARK, marked_apart, web_numbers
+from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
+from lrwr.core.web.citations import WEB_MARK, normalize_web_marks, parse_web_marks
 
-MARK = re.compile(r"\[\s*(\d+(?:\s*[,;–-]\s*\d+)*)\s*\]")
+CITATION_MARK = re.compile(r"\[\s*(\d+(?:\s*[,;–-]\s*\d+)*)\s*\]")
 """The number of a citation in an answer, or several: [3], [1, 4], [2-5]."""
 
-_MARK_AND_SPACE = re.compile(r"([^\S\n]*)" + MARK.pattern)
-_ANY_MARK = re.compile(rf"{MARK.pattern}|{WEB_MARK.pattern}")
+_MARK_AND_SPACE = re.compile(r"([^\S\n]*)" + CITATION_MARK.pattern)
+_ANY_MARK = re.compile(rf"{CITATION_MARK.pattern}|{WEB_MARK.pattern}")
 _ANY_MARK_AND_SPACE = re.compile(rf"[^\S\n]*(?:{_ANY_MARK.pattern})")
 
-BORNE = 0.3
+MIN_SUPPORT_SHARE = 0.3
 """The share of a sentence's content words that must stand in what it cites. Fair
 paraphrase keeps at least its names and nouns, about every third word; less than that
 is shared by any two sentences about one person."""
 
-QUOTED_WORDS = 4
+MIN_QUOTED_WORDS = 4
 """Words from which on quotation marks claim that somebody said just that: fewer may
 be a title, a name or irony."""
 
 _QUOTED = re.compile(r"“(?P<curly>[^“”]+)”|\"(?P<straight>[^\"\n]+)\"")
-_MARKS = re.compile(rf"(?:(?:{MARK.pattern}|{WEB_MARK.pattern})[^\S\n]*)+")
+_MARKS = re.compile(rf"(?:(?:{CITATION_MARK.pattern}|{WEB_MARK.pattern})[^\S\n]*)+")
 _ELLIPSIS = re.compile(r"[\[(]?(?:…|\.\s?\.\s?\.)[\])]?")
 _LINE = re.compile(r"[^\n]+")
 _BULLET = re.compile(r"\s*(?:[-*•>#]+|\d+[.)])\s+")
@@ -51,7 +51,7 @@ _NO_NOTES: Mapping[int, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _AnswerSentence:
     """A sentence of an answer without its marks' numbers, and those numbers.
 
     `web` are those of the web's marks.
@@ -63,7 +63,7 @@ class _Said:
     web: tuple[int, ...]
 
 
-def checked(
+def check_citations(
     answer: str,
     citations: Sequence[Citation],
     sentences: SplitSentences,
@@ -77,7 +77,7 @@ def checked(
     """Return the answer, what it cites, and the stretches that nothing bears out.
 
     A number that does not exist is taken out of the text; spans are of the text that
-    is returned, in order. A quotation of `QUOTED_WORDS` words or more must stand in
+    is returned, in order. A quotation of `MIN_QUOTED_WORDS` words or more must stand in
     the cited words. So must, in an analytical answer, enough of each sentence;
     `notes` are what the material says beside a number, and count with it. A sentence
     without a number may rest on what the writer has `decided`. Questions, headings,
@@ -89,10 +89,10 @@ def checked(
     known = {citation.number: citation for citation in citations}
     pages = {page.number: page for page in web}
     text = _without_strange_numbers(
-        marked_apart(answer, frozenset(pages)), frozenset(known)
+        normalize_web_marks(answer, frozenset(pages)), frozenset(known)
     )
     said = list(_sentences(text, sentences))
-    used = {n for mark in MARK.finditer(text) for n in _plain_numbers(mark[1])}
+    used = {n for mark in CITATION_MARK.finditer(text) for n in _plain_numbers(mark[1])}
     cited = tuple(known[number] for number in sorted(used))
     doubtful = set(_misquoted(text, cited, pages))
     if mode is Mode.ANALYTICAL:
@@ -112,7 +112,7 @@ def checked(
     return text, cited, tuple(sorted(doubtful))
 
 
-def without_marks(answer: str) -> str:
+def strip_answer_citation_marks(answer: str) -> str:
     """Return an answer without its numbers: those of one turn mean nothing to another."""
     return _ANY_MARK_AND_SPACE.sub("", answer)
 
@@ -147,7 +147,7 @@ def _listed(inside: str, known: frozenset[int]) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def _sentences(text: str, split: SplitSentences) -> Iterator[_Said]:
+def _sentences(text: str, split: SplitSentences) -> Iterator[_AnswerSentence]:
     """Yield what is said, line by line.
 
     A mark belongs to the words before it; to those after it at a line's beginning.
@@ -162,11 +162,11 @@ def _sentences(text: str, split: SplitSentences) -> Iterator[_Said]:
                 first = False
     ends = [*(since for since, _ in bodies[1:]), len(text)]
     for (since, body), until in zip(bodies, ends, strict=False):
-        marks = MARK.finditer(text, since, until)
+        marks = CITATION_MARK.finditer(text, since, until)
         numbers = {number for mark in marks for number in _plain_numbers(mark[1])}
         words = _stems(_ANY_MARK.sub(" ", text[body.start : body.end]))
-        web = tuple(web_numbers(text[since:until]))
-        yield _Said(body, words, tuple(sorted(numbers)), web)
+        web = tuple(parse_web_marks(text[since:until]))
+        yield _AnswerSentence(body, words, tuple(sorted(numbers)), web)
 
 
 def _body(text: str, span: Span) -> Span:
@@ -181,19 +181,21 @@ def _body(text: str, span: Span) -> Span:
     return Span(start, span.end)
 
 
-def _is_borne(said: _Said, support: Mapping[int, frozenset[str]], text: str) -> bool:
+def _is_borne(
+    said: _AnswerSentence, support: Mapping[int, frozenset[str]], text: str
+) -> bool:
     told = text[said.span.start : said.span.end].rstrip()
     if not said.words or told.endswith(("?", ":")) or _is_heading(text, said.span):
         return True
     nothing: frozenset[str] = frozenset()
     words = nothing.union(*(support[number] for number in said.numbers or (0,)))
-    if len(said.words & words) >= BORNE * len(said.words):
+    if len(said.words & words) >= MIN_SUPPORT_SHARE * len(said.words):
         return True
     return not said.numbers and _SILENT.search(told) is not None
 
 
 def _is_from_web(
-    said: _Said,
+    said: _AnswerSentence,
     support: Mapping[int, frozenset[str]],
     outside: Mapping[int, frozenset[str]],
 ) -> bool:
@@ -203,19 +205,19 @@ def _is_from_web(
     theirs = nothing.union(*(outside[number] for number in said.web))
     if said.numbers and said.words.isdisjoint(own - theirs):
         return False
-    return len(said.words & (own | theirs)) >= BORNE * len(said.words)
+    return len(said.words & (own | theirs)) >= MIN_SUPPORT_SHARE * len(said.words)
 
 
-def _names(said: _Said, text: str, own: Collection[str]) -> bool:
+def _names(said: _AnswerSentence, text: str, own: Collection[str]) -> bool:
     words = WORD.findall(text[said.span.start : said.span.end])
     return any(word[0].isupper() and plain_word(word) in own for word in words)
 
 
-def _is_quoted(said: _Said, text: str, cited: Sequence[Citation]) -> bool:
+def _is_quoted(said: _AnswerSentence, text: str, cited: Sequence[Citation]) -> bool:
     """Say whether a sentence is itself words that the answer cites."""
     told = _ANY_MARK.sub("", text[said.span.start : said.span.end])
     words = [one.text for one in cited]
-    return len(WORD.findall(told)) >= QUOTED_WORDS and _stands(told, words)
+    return len(WORD.findall(told)) >= MIN_QUOTED_WORDS and _stands(told, words)
 
 
 def _is_heading(text: str, span: Span) -> bool:
@@ -231,7 +233,7 @@ def _misquoted(
 ) -> Iterator[Span]:
     for found in _QUOTED.finditer(text):
         quote = _ANY_MARK.sub("", found["curly"] or found["straight"])
-        if len(WORD.findall(quote)) < QUOTED_WORDS:
+        if len(WORD.findall(quote)) < MIN_QUOTED_WORDS:
             continue
         sources = _attributed(text, found.end(), cited, pages)
         if not _stands(quote, [one.text for one in sources]):
@@ -247,8 +249,8 @@ def _attributed(
     before_next = line[: quote.start()] if (quote := _QUOTED.search(line)) else line
     mark = _ANY_MARK.search(before_next) or _ANY_MARK.search(line)
     group = _MARKS.match(line, mark.start()) if mark else None
-    named = web_numbers(group[0]) if group else []
-    own = cited if not named or MARK.search(group[0] if group else "") else ()
+    named = parse_web_marks(group[0]) if group else []
+    own = cited if not named or CITATION_MARK.search(group[0] if group else "") else ()
     return [*own, *(pages[number] for number in named)]
 
 
@@ -263,8 +265,10 @@ def _stands(quote: str, texts: Sequence[str]) -> bool:
 
 
 def _holds(text: str, quote: str) -> bool:
-    words = " ".join(text[span.start : span.end] for span in find_quote(quote, text))
-    return bool(words) and same_words(words, quote)
+    words = " ".join(
+        text[span.start : span.end] for span in find_fuzzy_quote(quote, text)
+    )
+    return bool(words) and differs_only_in_typography(words, quote)
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -4,20 +4,20 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from lrwr.core.bible.values import Evidence
+from lrwr.core.bible.values import TextEvidence
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.query_terms import WORD
 from lrwr.core.model.text import Lines, Span, SplitSentences
 from lrwr.core.model.turns import Citation
-from lrwr.core.nlp.dialogue.quote_lookup import find_quote
+from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
 from lrwr.core.ports.record_store import DocumentText
 
-EVIDENCE = 400
+MAX_EVIDENCE_CHARS = 400
 """Characters of the words that one fact rests on, unless a sentence alone is longer:
 what is merely marked as somewhere in a passage would bring the whole passage."""
 
 
-class Numbering:
+class CitationNumbering:
     """Gives each stretch of a document one number, from 1. `texts` are the present."""
 
     def __init__(self, texts: Mapping[DocumentId, DocumentText]) -> None:
@@ -37,7 +37,9 @@ class Numbering:
         if kept is None:
             return None
         nowhere = Lines(1, 1)
-        return re_anchored(Citation(0, document, span, nowhere, text, chapter), kept)
+        return reanchor_citation(
+            Citation(0, document, span, nowhere, text, chapter), kept
+        )
 
     def knows(self, citation: Citation) -> bool:
         """Say whether that stretch has a number already."""
@@ -50,7 +52,7 @@ class Numbering:
         return self._made.setdefault(place, numbered)
 
 
-def stretches(evidence: Evidence) -> Iterator[tuple[Span, str]]:
+def iter_evidence_spans(evidence: TextEvidence) -> Iterator[tuple[Span, str]]:
     """Yield each stretch of what something rests on, and its words."""
     spans, text = evidence.spans, evidence.text
     spare = len(text) - sum(map(len, spans))
@@ -61,7 +63,7 @@ def stretches(evidence: Evidence) -> Iterator[tuple[Span, str]]:
         at += len(span) + joint
 
 
-def re_anchored(citation: Citation, text: DocumentText) -> Citation | None:
+def reanchor_citation(citation: Citation, text: DocumentText) -> Citation | None:
     """Return where the cited words stand in the present text; None if nowhere.
 
     Where they stood, else nearest to it, else in other typography: the citation then
@@ -74,7 +76,7 @@ def re_anchored(citation: Citation, text: DocumentText) -> Citation | None:
     return replace(citation, span=span, lines=text.lines.lines_of(span), text=words)
 
 
-def same_words(one: str, other: str) -> bool:
+def differs_only_in_typography(one: str, other: str) -> bool:
     """Say whether two texts differ in typography alone: marks, space and capitals."""
     return _plain_words(one) == _plain_words(other)
 
@@ -94,26 +96,26 @@ def _found(citation: Citation, text: str) -> Span | None:
     if places:
         start = min(places, key=lambda at: abs(at - citation.span.start))
         return Span(start, start + len(citation.text))
-    found = find_quote(citation.text, text)
+    found = find_fuzzy_quote(citation.text, text)
     if len(found) != 1:
         return None
     words = text[found[0].start : found[0].end]
-    return found[0] if same_words(words, citation.text) else None
+    return found[0] if differs_only_in_typography(words, citation.text) else None
 
 
-def cited(
-    evidence: Evidence, numbering: Numbering, sentences: SplitSentences
+def cite_evidence(
+    evidence: TextEvidence, numbering: CitationNumbering, sentences: SplitSentences
 ) -> Iterator[Citation]:
     """Yield the words of `evidence` as they stand now, unnumbered, none too long."""
-    for span, text in stretches(evidence):
-        end = whole_sentences(text, sentences, EVIDENCE)
+    for span, text in iter_evidence_spans(evidence):
+        end = fit_whole_sentences(text, sentences, MAX_EVIDENCE_CHARS)
         short = Span(span.start, span.start + end)
         found = numbering.stands(evidence.document, short, text[:end], evidence.chapter)
         if found is not None:
             yield found
 
 
-def whole_sentences(text: str, sentences: SplitSentences, limit: int) -> int:
+def fit_whole_sentences(text: str, sentences: SplitSentences, limit: int) -> int:
     """Return where the first sentences of `text` end that fit in `limit` characters.
 
     The first sentence is whole, however long it is.

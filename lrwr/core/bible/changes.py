@@ -4,33 +4,44 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from lrwr.core.bible.characters import Roll, name_key
-from lrwr.core.bible.claims import Found, attribute_key, gather, value_key
-from lrwr.core.bible.events import Shift, Topic, shifts, strangers, topic_of
-from lrwr.core.bible.horizon import Sight
-from lrwr.core.bible.impact import Later, Touched
-from lrwr.core.bible.phrases import told_by_models
-from lrwr.core.bible.projection import Knowledge, project
+from lrwr.core.bible.characters import HorizonCast, normalize_character_name
+from lrwr.core.bible.claims import (
+    SourcedFact,
+    collect_visible_facts,
+    normalize_attribute,
+    normalize_value,
+)
+from lrwr.core.bible.events import (
+    FactChange,
+    FactTopic,
+    derive_fact_topic,
+    find_fact_changes,
+    find_new_characters,
+)
+from lrwr.core.bible.horizon import HorizonView
+from lrwr.core.bible.impact import AffectedScene, LaterSceneFinder
+from lrwr.core.bible.phrases import list_model_claims
+from lrwr.core.bible.projection import StoryKnowledge, project_bible
 from lrwr.core.bible.values import (
     Bible,
+    BibleClaim,
     CharacterProfile,
-    Claim,
-    Evidence,
+    CharacterRelation,
     Gap,
     GapState,
-    Moment,
-    MomentKind,
-    Relation,
+    TextEvidence,
+    TimelineMoment,
+    TimelineMomentKind,
 )
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import About, WorldField
 
-Renamed = Mapping[DocumentId, DocumentId]
+DocumentRenames = Mapping[DocumentId, DocumentId]
 """New names of documents, each with the old one."""
 
 
-class Kind(StrEnum):
+class StoryChangeKind(StrEnum):
     """What a change is a change of."""
 
     NAME = "name"
@@ -41,19 +52,19 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class StoryState:
     """One state of a story: all that is known of it, and the bible drawn from that.
 
     `loose` are facts about people of whom the bible has no profile.
     """
 
-    known: Knowledge
+    known: StoryKnowledge
     bible: Bible
-    loose: tuple[Found, ...] = ()
+    loose: tuple[SourcedFact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class StoryChange:
     """One thing that is known otherwise, and the words that say so, old and new.
 
     `was` are places in the old state, `now` in the new one; of a value that other
@@ -61,43 +72,47 @@ class Change:
     that touch a fact that is changed or lost, in story order.
     """
 
-    kind: Kind
-    shift: Shift
-    was: tuple[Evidence, ...] = ()
-    now: tuple[Evidence, ...] = ()
-    later: tuple[Touched, ...] = ()
+    kind: StoryChangeKind
+    shift: FactChange
+    was: tuple[TextEvidence, ...] = ()
+    now: tuple[TextEvidence, ...] = ()
+    later: tuple[AffectedScene, ...] = ()
 
 
 @dataclass(slots=True)
-class _Said:
+class _TopicStatements:
     """What one state says on its topics; `words` is wording and places of a saying."""
 
-    sayings: dict[Topic, dict[str, set[DocumentId]]] = field(default_factory=dict)
-    words: dict[tuple[Topic, str], tuple[str, tuple[Evidence, ...]]] = field(
+    sayings: dict[FactTopic, dict[str, set[DocumentId]]] = field(default_factory=dict)
+    words: dict[tuple[FactTopic, str], tuple[str, tuple[TextEvidence, ...]]] = field(
         default_factory=dict
     )
-    labels: dict[Topic, tuple[str, str]] = field(default_factory=dict)
+    labels: dict[FactTopic, tuple[str, str]] = field(default_factory=dict)
 
 
-_Row = tuple[About, str, str, str, tuple[Evidence, ...]]
+_Row = tuple[About, str, str, str, tuple[TextEvidence, ...]]
 """What a claim is about, whom, which quality, its value, and its words."""
 
 
-def story_of(known: Knowledge) -> Story:
+def build_story_state(known: StoryKnowledge) -> StoryState:
     """Return the state of a story of which that is known."""
-    sight = Sight(known.order, known.texts, None)
-    roll = Roll(known.cast, known.first_seen, sight, known.canon.names)
+    sight = HorizonView(known.order, known.texts, None)
+    roll = HorizonCast(known.cast, known.first_seen, sight, known.canon.names)
     loose = (
         one
         for one in known.facts
         if one.fact.about is About.CHARACTER and not roll.person(one.fact.subject)
     )
-    return Story(known, project(known), gather(loose, roll, sight).found)
+    return StoryState(
+        known, project_bible(known), collect_visible_facts(loose, roll, sight).found
+    )
 
 
-def changes(before: Story, after: Story, renamed: Renamed) -> tuple[Change, ...]:
+def diff_story_states(
+    before: StoryState, after: StoryState, renamed: DocumentRenames
+) -> tuple[StoryChange, ...]:
     """Return what differs: names, facts, moments, gaps, each in a fixed order."""
-    people = same_people(before.known.cast, after.known.cast)
+    people = align_casts(before.known.cast, after.known.cast)
     names = {was: document for document, was in renamed.items()}
     return (
         *_names(before, after),
@@ -107,7 +122,7 @@ def changes(before: Story, after: Story, renamed: Renamed) -> tuple[Change, ...]
     )
 
 
-def same_people(
+def align_casts(
     before: Cast, after: Cast
 ) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Return for either cast what to call each of its people in both.
@@ -151,45 +166,45 @@ def _own(forms: frozenset[str], everyone: Mapping[str, frozenset[str]]) -> set[s
     }
 
 
-def _names(before: Story, after: Story) -> Iterator[Change]:
+def _names(before: StoryState, after: StoryState) -> Iterator[StoryChange]:
     first = {one.name: _first(one) for one in after.bible.characters}
-    for name in strangers(after.known.cast, before.known.cast):
+    for name in find_new_characters(after.known.cast, before.known.cast):
         if name in first:
-            shift = Shift(About.CHARACTER, "", "", after=name)
-            yield Change(Kind.NAME, shift, now=first[name])
+            shift = FactChange(About.CHARACTER, "", "", after=name)
+            yield StoryChange(StoryChangeKind.NAME, shift, now=first[name])
     last = {one.name: _first(one) for one in before.bible.characters}
-    for name in strangers(before.known.cast, after.known.cast):
+    for name in find_new_characters(before.known.cast, after.known.cast):
         if name in last:
-            shift = Shift(About.CHARACTER, "", "", before=name)
-            yield Change(Kind.NAME, shift, was=last[name])
+            shift = FactChange(About.CHARACTER, "", "", before=name)
+            yield StoryChange(StoryChangeKind.NAME, shift, was=last[name])
 
 
-def _first(one: CharacterProfile) -> tuple[Evidence, ...]:
+def _first(one: CharacterProfile) -> tuple[TextEvidence, ...]:
     return (one.first_seen,) if one.first_seen else ()
 
 
 def _facts(
-    before: Story,
-    after: Story,
+    before: StoryState,
+    after: StoryState,
     people: tuple[Mapping[str, str], Mapping[str, str]],
     names: Mapping[DocumentId, DocumentId],
-) -> Iterator[Change]:
+) -> Iterator[StoryChange]:
     old = _said(before, people[0], names)
     new = _said(after, people[1], {})
-    later = Later(before.known, after.known, after.bible.scenes, names)
+    later = LaterSceneFinder(before.known, after.known, after.bible.scenes, names)
     called = {label: name for name, label in people[1].items()}
-    for shift in shifts(old.sayings, new.sayings):
+    for shift in find_fact_changes(old.sayings, new.sayings):
         topic = (shift.about, shift.subject, shift.what)
         was = _places(old, new, topic, shift.before, names)
         now = _places(new, old, topic, shift.after, {})
         subject, what = max(old.labels.get(topic, ("", "")), new.labels.get(topic, ("", "")))  # fmt: skip
-        touched: tuple[Touched, ...] = ()
+        touched: tuple[AffectedScene, ...] = ()
         if shift.before:
             still = new.words.get((topic, shift.before), ("", ()))[1]
             person = called.get(subject) if shift.about is About.CHARACTER else None
             touched = later.touched(subject, person, was, now, still)
-        yield Change(
-            Kind.FACT,
+        yield StoryChange(
+            StoryChangeKind.FACT,
             replace(
                 shift,
                 subject=subject,
@@ -204,12 +219,12 @@ def _facts(
 
 
 def _said(
-    story: Story, people: Mapping[str, str], names: Mapping[DocumentId, DocumentId]
-) -> _Said:
-    said = _Said()
+    story: StoryState, people: Mapping[str, str], names: Mapping[DocumentId, DocumentId]
+) -> _TopicStatements:
+    said = _TopicStatements()
     for about, subject, what, value, evidence in _rows(story, people):
-        topic = (about, name_key(subject), attribute_key(what))
-        key = value_key(value)
+        topic = (about, normalize_character_name(subject), normalize_attribute(what))
+        key = normalize_value(value)
         if not key:
             continue
         where = said.sayings.setdefault(topic, {}).setdefault(key, set())
@@ -221,12 +236,12 @@ def _said(
     return said
 
 
-def _rows(story: Story, people: Mapping[str, str]) -> Iterator[_Row]:
+def _rows(story: StoryState, people: Mapping[str, str]) -> Iterator[_Row]:
     """Yield what rests on words; the writer's decisions have not changed."""
     for one in story.bible.characters:
         name = people.get(one.name, one.name)
         yield from _claimed(About.CHARACTER, name, "", one.attributes)
-        for what, claims in told_by_models(one):
+        for what, claims in list_model_claims(one):
             yield from _claimed(About.CHARACTER, name, what, claims)
         yield from (_related(tie, name, people) for tie in one.relationships)
     for thing in story.bible.world:
@@ -238,31 +253,33 @@ def _rows(story: Story, people: Mapping[str, str]) -> Iterator[_Row]:
             what = part.value.replace("_", " ")
             yield from _claimed(About.WORLD, thing.name, what, claims)
     for found in story.loose:
-        (about, subject, what), value = topic_of(found.fact, found.evidence.text)
+        (about, subject, what), value = derive_fact_topic(
+            found.fact, found.evidence.text
+        )
         yield about, subject, what, value, (found.evidence,)
 
 
 def _claimed(
-    about: About, subject: str, what: str, claims: Iterable[Claim]
+    about: About, subject: str, what: str, claims: Iterable[BibleClaim]
 ) -> Iterator[_Row]:
     for one in claims:
         if one.evidence:
             yield about, subject, one.label or what, one.value, one.evidence
 
 
-def _related(tie: Relation, name: str, people: Mapping[str, str]) -> _Row:
+def _related(tie: CharacterRelation, name: str, people: Mapping[str, str]) -> _Row:
     target = people.get(tie.target, tie.target)
     judged = f"{target} ({tie.valence})" if tie.valence else target
     return About.CHARACTER, name, tie.kind or "related", judged, tie.evidence
 
 
 def _places(
-    here: _Said,
-    there: _Said,
-    topic: Topic,
+    here: _TopicStatements,
+    there: _TopicStatements,
+    topic: FactTopic,
     said: str,
     names: Mapping[DocumentId, DocumentId],
-) -> tuple[Evidence, ...]:
+) -> tuple[TextEvidence, ...]:
     """Return where it is said here and not there; all of it where none is told apart."""
     if not said:
         return ()
@@ -272,7 +289,7 @@ def _places(
     return tuple(only) or places
 
 
-def _moments(before: Story, after: Story) -> Iterator[Change]:
+def _moments(before: StoryState, after: StoryState) -> Iterator[StoryChange]:
     """Yield lines of the timeline that come and go.
 
     A key sentence whose words stand in both texts has not: which of them stands for a
@@ -281,32 +298,34 @@ def _moments(before: Story, after: Story) -> Iterator[Change]:
     old, new = _timeline(before.bible.timeline), _timeline(after.bible.timeline)
     for key, one in new.items():
         if key not in old and not _stands(one, before):
-            shift = Shift(About.EVENT, "", one.kind, after=key[1])
-            yield Change(Kind.MOMENT, shift, now=(one.evidence,))
+            shift = FactChange(About.EVENT, "", one.kind, after=key[1])
+            yield StoryChange(StoryChangeKind.MOMENT, shift, now=(one.evidence,))
     for key, one in old.items():
         if key not in new and not _stands(one, after):
-            shift = Shift(About.EVENT, "", one.kind, before=key[1])
-            yield Change(Kind.MOMENT, shift, was=(one.evidence,))
+            shift = FactChange(About.EVENT, "", one.kind, before=key[1])
+            yield StoryChange(StoryChangeKind.MOMENT, shift, was=(one.evidence,))
 
 
-def _timeline(moments: Sequence[Moment]) -> dict[tuple[MomentKind, str], Moment]:
-    found: dict[tuple[MomentKind, str], Moment] = {}
+def _timeline(
+    moments: Sequence[TimelineMoment],
+) -> dict[tuple[TimelineMomentKind, str], TimelineMoment]:
+    found: dict[tuple[TimelineMomentKind, str], TimelineMoment] = {}
     for one in moments:
         found.setdefault((one.kind, " ".join(one.text.split())), one)
     return found
 
 
-def _stands(one: Moment, story: Story) -> bool:
-    if one.kind is not MomentKind.SENTENCE:
+def _stands(one: TimelineMoment, story: StoryState) -> bool:
+    if one.kind is not TimelineMomentKind.SENTENCE:
         return False
     return any(one.text in kept.text for kept in story.known.texts.values())
 
 
 def _gaps(
-    before: Story,
-    after: Story,
+    before: StoryState,
+    after: StoryState,
     people: tuple[Mapping[str, str], Mapping[str, str]],
-) -> Iterator[Change]:
+) -> Iterator[StoryChange]:
     old, new = _ledger(before.bible.gaps, people[0]), _ledger(after.bible.gaps, people[1])  # fmt: skip
     for key in sorted(old.keys() | new.keys()):
         was, now = old.get(key), new.get(key)
@@ -316,9 +335,9 @@ def _gaps(
         gap = now if opened else was
         assert gap is not None
         said = {"after" if opened else "before": gap.attribute}
-        yield Change(
-            Kind.GAP,
-            Shift(About.GAP, key[0] and gap.about, "", **said),
+        yield StoryChange(
+            StoryChangeKind.GAP,
+            FactChange(About.GAP, key[0] and gap.about, "", **said),
             was=_evidence(was),
             now=_evidence(now),
         )
@@ -328,7 +347,7 @@ def _ledger(
     gaps: Sequence[Gap], people: Mapping[str, str]
 ) -> dict[tuple[str, str], Gap]:
     return {
-        (people.get(gap.about, gap.about), attribute_key(gap.attribute)): gap
+        (people.get(gap.about, gap.about), normalize_attribute(gap.attribute)): gap
         for gap in gaps
     }
 
@@ -337,7 +356,7 @@ def _open(gap: Gap | None) -> bool:
     return gap is not None and gap.state is GapState.OPEN
 
 
-def _evidence(gap: Gap | None) -> tuple[Evidence, ...]:
+def _evidence(gap: Gap | None) -> tuple[TextEvidence, ...]:
     """Return where it is left open, or where it is defined."""
     claims = () if gap is None else gap.defined or gap.implied
     return tuple(place for claim in claims for place in claim.evidence)

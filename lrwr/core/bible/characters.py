@@ -5,9 +5,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from lrwr.core.bible.horizon import Sight
-from lrwr.core.canon.conflicts import person_of
-from lrwr.core.canon.model import Names, plain
+from lrwr.core.bible.horizon import HorizonView
+from lrwr.core.canon.conflicts import resolve_canon_person
+from lrwr.core.canon.model import CanonNames, normalize_canon_text
 from lrwr.core.model.cast import Alias, Cast, Character
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
@@ -19,7 +19,7 @@ _ARTICLE = re.compile(r"(?:the|a|an) ")
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class VisibleCharacter:
     """A character as far as one has read; `character.name` is the name to show.
 
     `character.aliases` are those seen, most mentioned first. `first` is where, None
@@ -30,7 +30,7 @@ class Seen:
     first: FirstSeen | None
 
 
-class Roll:
+class HorizonCast:
     """The cast at a horizon. Keeps the whole cast's names to itself.
 
     A fact names people by whatever the text or a reader calls them; `shown` gives
@@ -38,7 +38,11 @@ class Roll:
     """
 
     def __init__(
-        self, cast: Cast, first_seen: Sequence[FirstSeen], sight: Sight, names: Names
+        self,
+        cast: Cast,
+        first_seen: Sequence[FirstSeen],
+        sight: HorizonView,
+        names: CanonNames,
     ) -> None:
         self._cast = cast
         self._sight = sight
@@ -51,7 +55,7 @@ class Roll:
                 self._rows.setdefault(row.character, []).append(row)
 
     @cached_property
-    def seen(self) -> Mapping[str, Seen]:
+    def seen(self) -> Mapping[str, VisibleCharacter]:
         """Those in sight, by their name in the whole cast, most mentioned first."""
         found = {c.name: self._seen(c) for c in self._cast.characters}
         there = [(name, seen) for name, seen in found.items() if seen is not None]
@@ -62,7 +66,7 @@ class Roll:
 
         A name that several people share is nobody's.
         """
-        people = self._index.get(name_key(name), ())
+        people = self._index.get(normalize_character_name(name), ())
         return people[0] if len(people) == 1 else ""
 
     def shown(self, name: str) -> str:
@@ -91,9 +95,9 @@ class Roll:
             for name in (character.name, *(a.name for a in character.aliases))
         }
         seen = (a.name for s in self.seen.values() for a in s.character.aliases)
-        return any_of(forms.difference(seen))
+        return compile_forms_pattern(forms.difference(seen))
 
-    def _seen(self, character: Character) -> Seen | None:
+    def _seen(self, character: Character) -> VisibleCharacter | None:
         rows = self._rows.get(character.name, [])
         if self._sight.bounded and not rows:
             return None
@@ -107,7 +111,7 @@ class Roll:
         certainty = character.certainty
         if self._confirmed(character):
             certainty = Certainty.CONFIRMED
-        return Seen(
+        return VisibleCharacter(
             replace(character, name=name, aliases=aliases, certainty=certainty), place
         )
 
@@ -140,7 +144,7 @@ class Roll:
         if document not in self._counted:
             forms = {a.name for c in self._cast.characters for a in c.aliases}
             text = self._sight.prefix(document)
-            self._counted[document] = occurrences(text, forms)
+            self._counted[document] = count_form_occurrences(text, forms)
         return self._counted[document]
 
     def _confirmed(self, character: Character) -> bool:
@@ -149,24 +153,24 @@ class Roll:
         sure.update(name for pair in names.split for name in pair)
         for canonical, others in names.merged.items():
             sure.update((canonical, *others))
-        own = {plain(alias.name) for alias in character.aliases}
-        own |= {person_of(names, name) for name in own}
-        return not sure.isdisjoint(own | {plain(character.name)})
+        own = {normalize_canon_text(alias.name) for alias in character.aliases}
+        own |= {resolve_canon_person(names, name) for name in own}
+        return not sure.isdisjoint(own | {normalize_canon_text(character.name)})
 
     def _place(self, row: FirstSeen) -> tuple[int, str, int]:
         return self._sight.key(row.document, row.span.start)
 
 
-def occurrences(text: str, forms: Collection[str]) -> dict[str, int]:
+def count_form_occurrences(text: str, forms: Collection[str]) -> dict[str, int]:
     """Count each form in `text`, the longest that fits first, as whole words."""
-    pattern = any_of(forms)
+    pattern = compile_forms_pattern(forms)
     counts: dict[str, int] = {}
     for found in pattern.finditer(text) if pattern else ():
         counts[found[0]] = counts.get(found[0], 0) + 1
     return counts
 
 
-def any_of(forms: Collection[str]) -> re.Pattern[str] | None:
+def compile_forms_pattern(forms: Collection[str]) -> re.Pattern[str] | None:
     """Return what finds any of `forms` as whole words, the longest first."""
     longest = sorted(filter(None, forms), key=lambda form: (-len(form), form))
     if not longest:
@@ -174,7 +178,7 @@ def any_of(forms: Collection[str]) -> re.Pattern[str] | None:
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest))})(?!\w)")
 
 
-def name_key(name: str) -> str:
+def normalize_character_name(name: str) -> str:
     """Return what two spellings of one name share: no case, points or article."""
     words = re.sub(r"[^\w' ]+", " ", name.replace("’", "'")).casefold()
     return _ARTICLE.sub("", " ".join(words.split()), count=1)
@@ -183,10 +187,10 @@ def name_key(name: str) -> str:
 def _index(cast: Cast) -> dict[str, tuple[str, ...]]:
     index: dict[str, tuple[str, ...]] = {}
     for form, people in cast.shared.items():
-        index[name_key(form)] = tuple(people)
+        index[normalize_character_name(form)] = tuple(people)
     for character in cast.characters:
         for name in (character.name, *(alias.name for alias in character.aliases)):
-            others = index.get(name_key(name), ())
+            others = index.get(normalize_character_name(name), ())
             if character.name not in others:
-                index[name_key(name)] = (*others, character.name)
+                index[normalize_character_name(name)] = (*others, character.name)
     return index

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lrwr.core.bible.characters import Roll
-from lrwr.core.bible.horizon import Sight
-from lrwr.core.bible.values import Claim, Evidence
+from lrwr.core.bible.characters import HorizonCast
+from lrwr.core.bible.horizon import HorizonView
+from lrwr.core.bible.values import BibleClaim, TextEvidence
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.facts import RULES, WRITER, About, Fact, WorldField
 from lrwr.core.model.query_terms import WORD, light_stem, plain_word
@@ -21,27 +21,29 @@ _NAMING = frozenset({"target", "hearer", "involved", "pov", WorldField.CONNECTED
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SourcedFact:
     """A fact in sight, and the words that it rests on."""
 
     fact: Fact
-    evidence: Evidence
+    evidence: TextEvidence
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class VisibleFacts:
     """The facts in sight, in story order, and those who are in sight."""
 
-    found: tuple[Found, ...]
-    roll: Roll
-    sight: Sight
+    found: tuple[SourcedFact, ...]
+    roll: HorizonCast
+    sight: HorizonView
 
-    def about(self, about: About) -> list[Found]:
+    def about(self, about: About) -> list[SourcedFact]:
         """Return the facts about one kind of thing."""
         return [one for one in self.found if one.fact.about is about]
 
 
-def gather(known: Iterable[Known], roll: Roll, sight: Sight) -> Material:
+def collect_visible_facts(
+    known: Iterable[Known], roll: HorizonCast, sight: HorizonView
+) -> VisibleFacts:
     """Return what of `known` is in sight: all of its words are, and all that it names.
 
     A reader who knows the whole book may have worded a fact by names that come later.
@@ -49,7 +51,7 @@ def gather(known: Iterable[Known], roll: Roll, sight: Sight) -> Material:
     seen = [one for one in known if sight.knows(one)]
     seen.sort(key=lambda one: sight.key(one.document, one.fact.spans[0].start))
     found = (
-        Found(
+        SourcedFact(
             replace(one.fact, details=tuple(_told(one.fact.details, roll))),
             sight.evidence(
                 one.document, one.fact.spans, one.fact.keeper, one.fact.certainty
@@ -59,10 +61,12 @@ def gather(known: Iterable[Known], roll: Roll, sight: Sight) -> Material:
         if one.fact.field in _NAMING
         or not (roll.betrays(one.fact.value) or roll.betrays(one.fact.field))
     )
-    return Material(tuple(found), roll, sight)
+    return VisibleFacts(tuple(found), roll, sight)
 
 
-def _told(details: Iterable[tuple[str, str]], roll: Roll) -> Iterator[tuple[str, str]]:
+def _told(
+    details: Iterable[tuple[str, str]], roll: HorizonCast
+) -> Iterator[tuple[str, str]]:
     """Yield the details that name nobody out of sight; mere names are looked up."""
     for name, text in details:
         words = text.partition(":")[2] if name == "feels" else text
@@ -70,29 +74,31 @@ def _told(details: Iterable[tuple[str, str]], roll: Roll) -> Iterator[tuple[str,
             yield name, text
 
 
-def claims(said: Iterable[tuple[str, str, Evidence]]) -> tuple[Claim, ...]:
+def merge_claims(
+    said: Iterable[tuple[str, str, TextEvidence]],
+) -> tuple[BibleClaim, ...]:
     """Make one claim of all that say the same; each is label, value and words.
 
     `said` is in story order, and so are the claims, the writer's before all others.
     A claim is worded as the writer has it, else as it is said first.
     """
-    groups: dict[tuple[str, str], list[tuple[str, str, Evidence]]] = {}
+    groups: dict[tuple[str, str], list[tuple[str, str, TextEvidence]]] = {}
     for label, value, evidence in said:
-        key = (attribute_key(label), value_key(value))
+        key = (normalize_attribute(label), normalize_value(value))
         groups.setdefault(key, []).append((label, value, evidence))
     made = [_claim(group) for group in groups.values()]
     return tuple(sorted(made, key=lambda claim: not claim.writers))
 
 
-def _claim(group: Sequence[tuple[str, str, Evidence]]) -> Claim:
+def _claim(group: Sequence[tuple[str, str, TextEvidence]]) -> BibleClaim:
     label, value, _ = min(group, key=lambda one: one[2].keeper != WRITER)
-    evidence = distinct(one for _, _, one in group)
-    return Claim(value, evidence, surest(evidence), label)
+    evidence = deduplicate_evidence(one for _, _, one in group)
+    return BibleClaim(value, evidence, find_highest_certainty(evidence), label)
 
 
-def distinct(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
+def deduplicate_evidence(evidence: Iterable[TextEvidence]) -> tuple[TextEvidence, ...]:
     """Return each place once, with whoever is surest of it."""
-    found: dict[object, Evidence] = {}
+    found: dict[object, TextEvidence] = {}
     for one in evidence:
         place = (one.document, one.spans)
         if place not in found or _rank(one.certainty) < _rank(found[place].certainty):
@@ -100,27 +106,27 @@ def distinct(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
     return tuple(found.values())
 
 
-def surest(evidence: Iterable[Evidence]) -> Certainty:
+def find_highest_certainty(evidence: Iterable[TextEvidence]) -> Certainty:
     """Return the greatest certainty; none without evidence."""
     ranked = sorted((one.certainty for one in evidence), key=_rank)
     return ranked[0] if ranked else Certainty.NOT_EVALUATED
 
 
-def readers(known: Iterable[Known]) -> tuple[str, ...]:
+def list_reader_models(known: Iterable[Known]) -> tuple[str, ...]:
     """Return the language models that have read anything."""
     keepers = {one.fact.keeper for one in known} - {RULES, WRITER}
     return tuple(sorted(keepers))
 
 
-def value_key(text: str) -> str:
+def normalize_value(text: str) -> str:
     """Return what two wordings of one value share: no case, points or articles."""
     words = (plain_word(word) for word in WORD.findall(text))
     return " ".join(word for word in words if word not in _ARTICLES) or text.casefold()
 
 
-def attribute_key(text: str) -> str:
+def normalize_attribute(text: str) -> str:
     """Return what two names of one attribute share: "Eyes" and "eye colour"."""
-    words = value_key(text.replace("_", " ")).split()
+    words = normalize_value(text.replace("_", " ")).split()
     told = [light_stem(word) for word in words if word not in _GENERIC]
     return " ".join(told or words)
 

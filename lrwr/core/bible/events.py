@@ -4,17 +4,22 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from lrwr.core.bible.characters import name_key
-from lrwr.core.bible.claims import Found, Material, claims, surest
+from lrwr.core.bible.characters import normalize_character_name
+from lrwr.core.bible.claims import (
+    SourcedFact,
+    VisibleFacts,
+    find_highest_certainty,
+    merge_claims,
+)
 from lrwr.core.bible.values import (
-    Claim,
-    Evidence,
-    Moment,
-    MomentKind,
+    AttributedQuote,
+    BibleClaim,
+    Disclosure,
     NarrativeEvent,
-    Quote,
-    SceneTold,
-    Told,
+    SceneSummary,
+    TextEvidence,
+    TimelineMoment,
+    TimelineMomentKind,
     WorldElement,
 )
 from lrwr.core.model.cast import Cast
@@ -32,20 +37,22 @@ from lrwr.core.model.facts import (
 from lrwr.core.ports.story_store import Said
 
 
-def world_of(material: Material) -> tuple[WorldElement, ...]:
+def collect_world_elements(material: VisibleFacts) -> tuple[WorldElement, ...]:
     """Return the things of the world, in the order in which they come up.
 
     What a reader takes for a place and is a person's name is none.
     """
-    groups: dict[str, list[Found]] = {}
+    groups: dict[str, list[SourcedFact]] = {}
     for found in material.about(About.WORLD):
         if found.fact.subject and material.sight.names(found.fact.subject):
-            groups.setdefault(name_key(found.fact.subject), []).append(found)
+            groups.setdefault(normalize_character_name(found.fact.subject), []).append(
+                found
+            )
     elements = (_element(group, material) for group in groups.values())
     return tuple(one for one in elements if one is not None)
 
 
-def events_of(material: Material) -> tuple[NarrativeEvent, ...]:
+def collect_events(material: VisibleFacts) -> tuple[NarrativeEvent, ...]:
     """Return what happens, in story order, each event once."""
     events: dict[tuple[object, ...], NarrativeEvent] = {}
     for found in material.about(About.EVENT):
@@ -64,10 +71,10 @@ def events_of(material: Material) -> tuple[NarrativeEvent, ...]:
     return tuple(events.values())
 
 
-def told_of(material: Material) -> tuple[Told, ...]:
+def collect_disclosures(material: VisibleFacts) -> tuple[Disclosure, ...]:
     """Return who tells whom what, in story order."""
     found = (
-        Told(
+        Disclosure(
             material.roll.shown(one.fact.subject),
             material.roll.shown(one.fact.detail("hearer")),
             one.fact.value,
@@ -78,27 +85,31 @@ def told_of(material: Material) -> tuple[Told, ...]:
     return tuple(told for told in found if told.teller)
 
 
-def timeline_of(
+def build_timeline(
     events: Sequence[NarrativeEvent],
-    told: Sequence[Told],
-    scenes: Sequence[SceneTold],
-    material: Material,
-) -> tuple[Moment, ...]:
+    told: Sequence[Disclosure],
+    scenes: Sequence[SceneSummary],
+    material: VisibleFacts,
+) -> tuple[TimelineMoment, ...]:
     """Return what happens and what is told, in story order.
 
     A chapter of which no event is known is there with its key sentences.
     """
     moments = [
-        Moment(MomentKind.EVENT, e.description, e.characters_involved, e.evidence)
+        TimelineMoment(
+            TimelineMomentKind.EVENT, e.description, e.characters_involved, e.evidence
+        )
         for e in events
     ]
     eventful = {(m.evidence.document, m.evidence.chapter) for m in moments}
     moments += (
-        Moment(MomentKind.TOLD, t.what, tuple(filter(None, (t.teller, t.hearer))), t.evidence)
+        TimelineMoment(TimelineMomentKind.TOLD, t.what, tuple(filter(None, (t.teller, t.hearer))), t.evidence)
         for t in told
     )  # fmt: skip
     moments += (
-        Moment(MomentKind.SENTENCE, sentence.text, scene.present, sentence)
+        TimelineMoment(
+            TimelineMomentKind.SENTENCE, sentence.text, scene.present, sentence
+        )
         for scene in scenes
         if (scene.document, scene.chapter) not in eventful
         for sentence in scene.key_sentences
@@ -106,7 +117,9 @@ def timeline_of(
     return tuple(sorted(moments, key=lambda m: _key(m.evidence, material)))
 
 
-def quotes_of(said: Iterable[Said], material: Material) -> tuple[Quote, ...]:
+def collect_quotes(
+    said: Iterable[Said], material: VisibleFacts
+) -> tuple[AttributedQuote, ...]:
     """Return what is said in sight, in story order."""
     sight = material.sight
     seen = [one for one in said if sight.sees(one.document, one.quotation.spans)]
@@ -114,7 +127,7 @@ def quotes_of(said: Iterable[Said], material: Material) -> tuple[Quote, ...]:
     return tuple(_quote(one, material) for one in seen)
 
 
-def _quote(said: Said, material: Material) -> Quote:
+def _quote(said: Said, material: VisibleFacts) -> AttributedQuote:
     quotation = said.quotation
     speaker, certainty = _named(quotation.speaker, quotation.certainty, material)
     addressee, sureness = _named(
@@ -123,17 +136,19 @@ def _quote(said: Said, material: Material) -> Quote:
     words = material.sight.evidence(
         said.document, quotation.spans, RULES, certainty, joint=" "
     )
-    return Quote(speaker, addressee, sureness, words)
+    return AttributedQuote(speaker, addressee, sureness, words)
 
 
 def _named(
-    name: str, certainty: Certainty, material: Material
+    name: str, certainty: Certainty, material: VisibleFacts
 ) -> tuple[str, Certainty]:
     shown = material.roll.shown(name) if name else ""
     return shown, certainty if shown else Certainty.NOT_EVALUATED
 
 
-def _element(found: Sequence[Found], material: Material) -> WorldElement | None:
+def _element(
+    found: Sequence[SourcedFact], material: VisibleFacts
+) -> WorldElement | None:
     group = [one for one in found if not material.roll.misread(one.fact)]
     if len(group) < len(found) and not _claims(group, WorldField.ELEMENT_TYPE):
         return None
@@ -143,25 +158,25 @@ def _element(found: Sequence[Found], material: Material) -> WorldElement | None:
         name=(written or group)[0].fact.subject,
         element_types=_claims(group, WorldField.ELEMENT_TYPE),
         descriptions=_claims(group, WorldField.DESCRIPTION),
-        connected_characters=claims(
+        connected_characters=merge_claims(
             ("", name, one.evidence)
             for one in group
             if one.fact.field == WorldField.CONNECTED
             and (name := material.roll.shown(one.fact.value))
         ),
-        certainty=surest(evidence),
+        certainty=find_highest_certainty(evidence),
     )
 
 
-def _claims(group: Sequence[Found], field: WorldField) -> tuple[Claim, ...]:
-    return claims(
+def _claims(group: Sequence[SourcedFact], field: WorldField) -> tuple[BibleClaim, ...]:
+    return merge_claims(
         ("", found.fact.value or found.evidence.text, found.evidence)
         for found in group
         if found.fact.field == field
     )
 
 
-def _feelings(said: Iterable[str], material: Material) -> Iterator[tuple[str, str]]:
+def _feelings(said: Iterable[str], material: VisibleFacts) -> Iterator[tuple[str, str]]:
     for one in said:
         who, _, feeling = one.partition(":")
         shown = material.roll.shown(who.strip())
@@ -169,7 +184,7 @@ def _feelings(said: Iterable[str], material: Material) -> Iterator[tuple[str, st
             yield shown, feeling.strip()
 
 
-def _key(evidence: Evidence, material: Material) -> tuple[int, str, int]:
+def _key(evidence: TextEvidence, material: VisibleFacts) -> tuple[int, str, int]:
     return material.sight.key(evidence.document, evidence.spans[0].start)
 
 
@@ -177,14 +192,14 @@ _KIND = "kind"
 _ATTRIBUTE = "attribute"
 _TARGET = "target"
 _HEARER = "hearer"
-Topic: TypeAlias = tuple[About, str, str]
+FactTopic: TypeAlias = tuple[About, str, str]
 """What a fact is about, whom, and which of their qualities."""
-Sayings: TypeAlias = Mapping[str, Set[DocumentId]]
+TopicValues: TypeAlias = Mapping[str, Set[DocumentId]]
 """What is said on one topic, in order, and the documents that say it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shift:
+class FactChange:
     """One thing that is known otherwise now.
 
     `subject` is whom or what it is about, empty for an event; `what` names the
@@ -199,7 +214,7 @@ class Shift:
     after: str = ""
 
 
-def topic_of(fact: Fact, words: str) -> tuple[Topic, str]:
+def derive_fact_topic(fact: Fact, words: str) -> tuple[FactTopic, str]:
     """Return what a fact is about, and what it says; `words` are those it rests on."""
     what = fact.field.replace("_", " ")
     said = " ".join((fact.value or words).split())
@@ -215,9 +230,9 @@ def topic_of(fact: Fact, words: str) -> tuple[Topic, str]:
     return (fact.about, fact.subject, what), said or what
 
 
-def shifts(
-    before: Mapping[Topic, Sayings], after: Mapping[Topic, Sayings]
-) -> Iterator[Shift]:
+def find_fact_changes(
+    before: Mapping[FactTopic, TopicValues], after: Mapping[FactTopic, TopicValues]
+) -> Iterator[FactChange]:
     """Yield what differs, by topic; one thing said in the place of another is a change.
 
     It is in its place where both are all that is new and gone on the topic, or in one
@@ -230,14 +245,18 @@ def shifts(
         pairs: list[tuple[str, str]] = []
         if topic[0] is not About.GAP and (taken or added):
             pairs = _pairs(old, new, taken, added)
-        yield from (Shift(*topic, before=one, after=other) for one, other in pairs)
+        yield from (FactChange(*topic, before=one, after=other) for one, other in pairs)
         told = {said for pair in pairs for said in pair}
-        yield from (Shift(*topic, before=said) for said in taken if said not in told)
-        yield from (Shift(*topic, after=said) for said in added if said not in told)
+        yield from (
+            FactChange(*topic, before=said) for said in taken if said not in told
+        )
+        yield from (
+            FactChange(*topic, after=said) for said in added if said not in told
+        )
 
 
 def _pairs(
-    old: Sayings, new: Sayings, taken: Collection[str], added: Collection[str]
+    old: TopicValues, new: TopicValues, taken: Collection[str], added: Collection[str]
 ) -> list[tuple[str, str]]:
     if len(taken) == len(added) == 1:
         return list(zip(taken, added, strict=True))
@@ -251,11 +270,13 @@ def _pairs(
     return list(found)
 
 
-def _only(said: str, document: DocumentId, here: Sayings, there: Sayings) -> bool:
+def _only(
+    said: str, document: DocumentId, here: TopicValues, there: TopicValues
+) -> bool:
     return document in here[said] and document not in there.get(said, ())
 
 
-def strangers(cast: Cast, others: Cast) -> tuple[str, ...]:
+def find_new_characters(cast: Cast, others: Cast) -> tuple[str, ...]:
     """Return those of a cast no form of whose name is known in the other, sorted."""
     known = {alias.name for one in others.characters for alias in one.aliases}
     known |= {one.name for one in others.characters} | set(others.shared)

@@ -5,30 +5,30 @@ from itertools import groupby
 
 from lrwr.core.bible.phrases import (
     NO_READER,
-    implied_by,
-    name_of_chapter,
-    place_of,
-    relation_in_words,
-    told_by_models,
+    format_chapter_name,
+    format_evidence_location,
+    format_relation,
+    list_gap_implications,
+    list_model_claims,
 )
 from lrwr.core.bible.values import (
     Bible,
+    BibleClaim,
     CharacterProfile,
-    Claim,
-    Evidence,
+    CharacterRelation,
     Gap,
     GapState,
-    Relation,
-    SceneTold,
+    SceneSummary,
+    TextEvidence,
     WorldElement,
 )
 from lrwr.core.model.document_blocks import Block, BlockKind
 
-LONGEST = 400
+MAX_PRINTED_QUOTE_CHARS = 400
 """Characters of a quote that are printed."""
 
 
-def blocks_of(bible: Bible, *, title: str = "Story bible") -> list[Block]:
+def build_bible_blocks(bible: Bible, *, title: str = "Story bible") -> list[Block]:
     """Return the whole bible, chapter by chapter as a reader would leaf through it."""
     blocks = [_heading(title, 1)]
     if not bible.readers:
@@ -53,7 +53,7 @@ def _characters(bible: Bible) -> Iterator[Block]:
         yield from _who(profile)
         for claim in profile.attributes:
             yield from _claim(claim.label, claim)
-        for label, claims in told_by_models(profile):
+        for label, claims in list_model_claims(profile):
             for claim in claims:
                 yield from _claim(label, claim)
         for relation in profile.relationships:
@@ -65,7 +65,7 @@ def _who(profile: CharacterProfile) -> Iterator[Block]:
     if others:
         yield _item("also called", ", ".join(others))
     if profile.first_seen is not None:
-        yield _item("first seen", place_of(profile.first_seen))
+        yield _item("first seen", format_evidence_location(profile.first_seen))
     times = "once" if profile.mentions == 1 else f"{profile.mentions} times"
     yield _item("mentioned", f"{times} ({profile.certainty})")
 
@@ -82,20 +82,20 @@ def _world(world: Iterable[WorldElement]) -> Iterator[Block]:
             yield _item("people", ", ".join(names))
 
 
-def _relations(relations: Iterable[Relation]) -> Iterator[Block]:
+def _relations(relations: Iterable[CharacterRelation]) -> Iterator[Block]:
     for relation in relations:
         yield from _relation(relation)
 
 
-def _relation(relation: Relation) -> Iterator[Block]:
-    lead, told = relation_in_words(relation)
+def _relation(relation: CharacterRelation) -> Iterator[Block]:
+    lead, told = format_relation(relation)
     yield _item(lead, f"{told}, {relation.certainty}")
     yield from _quotes(relation.evidence, told)
 
 
 def _timeline(bible: Bible) -> Iterator[Block]:
     for chapter, moments in groupby(
-        bible.timeline, lambda moment: name_of_chapter(moment.evidence)
+        bible.timeline, lambda moment: format_chapter_name(moment.evidence)
     ):
         yield _heading(chapter, 3)
         for moment in moments:
@@ -103,7 +103,7 @@ def _timeline(bible: Bible) -> Iterator[Block]:
             yield from _quotes([moment.evidence], moment.text)
 
 
-def _scenes(scenes: Iterable[SceneTold]) -> Iterator[Block]:
+def _scenes(scenes: Iterable[SceneSummary]) -> Iterator[Block]:
     for scene in scenes:
         title = f" “{scene.chapter_title}”" if scene.chapter_title else ""
         yield _heading(f"Chapter {scene.chapter}{title}, scene {scene.scene}", 3)
@@ -123,24 +123,24 @@ def _gaps(gaps: Iterable[Gap]) -> Iterator[Block]:
         whose = f"{gap.about}, {gap.attribute}" if gap.about else gap.attribute
         yield _item(whose, f"{gap.state}{f': {gap.answer}' if gap.answer else ''}")
         if gap.state is GapState.OPEN:
-            for text in (*implied_by(gap), *gap.suggestions):
+            for text in (*list_gap_implications(gap), *gap.suggestions):
                 yield _text(text)
 
 
-def _claim(label: str, claim: Claim) -> Iterator[Block]:
+def _claim(label: str, claim: BibleClaim) -> Iterator[Block]:
     by = "you decided" if claim.decided else str(claim.certainty)
     yield _item(label, f"{claim.value} ({by})")
     yield from _quotes(claim.evidence, claim.value)
 
 
-def _quotes(evidence: Iterable[Evidence], said: str) -> Iterator[Block]:
+def _quotes(evidence: Iterable[TextEvidence], said: str) -> Iterator[Block]:
     for one in evidence:
         words = " ".join(one.text.split())
-        if len(words) > LONGEST:
-            words = words[:LONGEST].rsplit(" ", 1)[0] + " …"
+        if len(words) > MAX_PRINTED_QUOTE_CHARS:
+            words = words[:MAX_PRINTED_QUOTE_CHARS].rsplit(" ", 1)[0] + " …"
         if words == said:
             words = ""
-        yield Block(BlockKind.QUOTE, words, place=place_of(one))
+        yield Block(BlockKind.QUOTE, words, place=format_evidence_location(one))
 
 
 def _heading(text: str, level: int) -> Block:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from lrwr.core.bible.values import Evidence
+from lrwr.core.bible.values import TextEvidence
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.documents import Chapter, DocumentId
@@ -14,20 +14,20 @@ from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Span
 from lrwr.core.ports.record_store import DocumentText
 from lrwr.core.ports.story_store import Known
-from lrwr.core.retrieval.story import StoryOrder, scope_of
+from lrwr.core.retrieval.story import StoryOrder, build_search_scope
 
-OMITTED = " … "
+OMISSION_MARK = " … "
 """Stands where words between two stretches are left out."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _SceneSpan:
     span: Span
     chapter: int
     scene: int
 
 
-class Sight:
+class HorizonView:
     """What a reader who has come to the horizon has seen; with none, everything.
 
     Under a horizon only the story's own words count: notes and the author's comments
@@ -43,11 +43,13 @@ class Sight:
         self.order = order
         self.texts = texts
         self.bounded = horizon is not None
-        scope = scope_of(order, types=(), horizon=horizon, kinds=(ChunkKind.PROSE,))
+        scope = build_search_scope(
+            order, types=(), horizon=horizon, kinds=(ChunkKind.PROSE,)
+        )
         self._documents = scope.documents
         self._until = scope.until
         self._ranks = {document: rank for rank, document in enumerate(order.story)}
-        self._own: dict[DocumentId, list[_Part]] = {}
+        self._own: dict[DocumentId, list[_SceneSpan]] = {}
 
     def sees(self, document: DocumentId, spans: Sequence[Span]) -> bool:
         """Say whether all of `spans` are there, and in sight."""
@@ -92,8 +94,8 @@ class Sight:
         spans: Sequence[Span],
         keeper: str,
         certainty: Certainty,
-        joint: str = OMITTED,
-    ) -> Evidence:
+        joint: str = OMISSION_MARK,
+    ) -> TextEvidence:
         """Return the words at `spans`, which are in sight, with their place."""
         kept = self.texts[document]
         stretches = tuple(
@@ -103,7 +105,7 @@ class Sight:
         chapters = self.order.outlines[document].chapters
         number = self.order.chapter_number(document, chapter)
         title = chapters[chapter].title if chapter < len(chapters) else ""
-        return Evidence(
+        return TextEvidence(
             document=document,
             spans=stretches,
             text=joint.join(kept.text[s.start : s.end] for s in stretches),
@@ -167,18 +169,18 @@ class Sight:
             start = max(span.start, part.span.start)
             yield Span(start, min(span.end, part.span.end))
 
-    def _parts_from(self, document: DocumentId, at: int) -> Iterator[_Part]:
+    def _parts_from(self, document: DocumentId, at: int) -> Iterator[_SceneSpan]:
         """Yield the document's parts that end after `at`, in order."""
         parts = self._parts(document)
         first = bisect_right(parts, at, key=lambda part: part.span.end)
         return islice(parts, first, None)
 
-    def _parts(self, document: DocumentId) -> list[_Part]:
+    def _parts(self, document: DocumentId) -> list[_SceneSpan]:
         if document not in self._own:
             chapters = self.order.outlines[document].chapters
             self._own[document] = sorted(
                 (
-                    _Part(part, n, m)
+                    _SceneSpan(part, n, m)
                     for n, chapter in enumerate(chapters)
                     for m, scene in enumerate(chapter.scenes)
                     for part in scene.parts

@@ -11,7 +11,7 @@ _LETTERS = "bcdfghjkmnpqrstvwxz"
 _SHORTEST = 4
 _LONGEST = 12
 
-Words = TypeVar("Words", bound=tuple[str, ...])
+KeyT = TypeVar("KeyT", bound=tuple[str, ...])
 
 
 class HasId(Protocol):
@@ -23,13 +23,13 @@ class HasId(Protocol):
         ...
 
 
-Named = TypeVar("Named", bound=HasId)
+IdentifiedT = TypeVar("IdentifiedT", bound=HasId)
 
 
-def ids_of(keys: Iterable[Words]) -> Mapping[Words, str]:
+def assign_short_ids(keys: Iterable[KeyT]) -> Mapping[KeyT, str]:
     """Return a few letters for each key, more where few would be those of another."""
     whole = {key: _letters("\0".join(key)) for key in keys}
-    ids: dict[Words, str] = {}
+    ids: dict[KeyT, str] = {}
     for key, letters in whole.items():
         others = [other for k, other in whole.items() if k != key]
         size = next(
@@ -41,9 +41,9 @@ def ids_of(keys: Iterable[Words]) -> Mapping[Words, str]:
     return ids
 
 
-def one_called(
-    text: str, every: Sequence[Named], *, noun: str, listed_by: str
-) -> Named:
+def find_by_id_prefix(
+    text: str, every: Sequence[IdentifiedT], *, noun: str, listed_by: str
+) -> IdentifiedT:
     """Return the one whose id is `text`, or begins with it and no other does.
 
     `noun` and `listed_by`, a command, are for the message where there is none.

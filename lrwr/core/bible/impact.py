@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.bible.characters import any_of
-from lrwr.core.bible.projection import Knowledge
-from lrwr.core.bible.values import Evidence, SceneTold
+from lrwr.core.bible.characters import compile_forms_pattern
+from lrwr.core.bible.projection import StoryKnowledge
+from lrwr.core.bible.values import SceneSummary, TextEvidence
 from lrwr.core.model.documents import DocumentId
 
 _Place = tuple[int, float]
@@ -15,7 +15,7 @@ _BEFORE_ALL: _Place = (-1, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class AffectedScene:
     """A scene that touches a fact; `says` that it still says the old value, in `line`."""
 
     document: DocumentId
@@ -25,14 +25,14 @@ class Touched:
     says: bool = False
 
 
-class Later:
+class LaterSceneFinder:
     """Finds the scenes after a place. `names` are new names of documents, by the old."""
 
     def __init__(
         self,
-        before: Knowledge,
-        after: Knowledge,
-        scenes: Sequence[SceneTold],
+        before: StoryKnowledge,
+        after: StoryKnowledge,
+        scenes: Sequence[SceneSummary],
         names: Mapping[DocumentId, DocumentId],
     ) -> None:
         self._before = before
@@ -40,17 +40,17 @@ class Later:
         self._names = names
         self._scenes = scenes
         self._ranks = {document: n for n, document in enumerate(after.order.story)}
-        self._known: dict[tuple[str, bool], tuple[SceneTold, ...]] = {}
+        self._known: dict[tuple[str, bool], tuple[SceneSummary, ...]] = {}
         self._same: dict[DocumentId, tuple[int, int]] = {}
 
     def touched(
         self,
         subject: str,
         person: str | None,
-        was: Sequence[Evidence],
-        now: Sequence[Evidence],
-        still: Sequence[Evidence],
-    ) -> tuple[Touched, ...]:
+        was: Sequence[TextEvidence],
+        now: Sequence[TextEvidence],
+        still: Sequence[TextEvidence],
+    ) -> tuple[AffectedScene, ...]:
         """Return the scenes after a fact's place that touch it, in story order.
 
         It is about `person`, as the new state calls them; or about a thing, or somebody
@@ -59,11 +59,11 @@ class Later:
         the places that say the old value in the new state.
         """
         place = self._place(was, now)
-        found: dict[tuple[int, float, int], Touched] = {}
+        found: dict[tuple[int, float, int], AffectedScene] = {}
         for scene in self._there(subject, person):
             at = (self._ranks[scene.document], scene.span.start)
             if at > place:
-                found[*at, scene.scene] = Touched(
+                found[*at, scene.scene] = AffectedScene(
                     scene.document, scene.lines.first, scene.chapter, scene.scene
                 )
         for one in still:
@@ -72,9 +72,9 @@ class Later:
 
     def _add(
         self,
-        one: Evidence,
+        one: TextEvidence,
         place: _Place,
-        found: dict[tuple[int, float, int], Touched],
+        found: dict[tuple[int, float, int], AffectedScene],
     ) -> None:
         rank = self._ranks.get(one.document)
         if rank is None or one.chapter is None or one.scene is None:
@@ -84,11 +84,11 @@ class Later:
             return
         same = (scene for scene in self._scenes if _holds(scene, one))
         start = next((scene.span.start for scene in same), at[1])
-        found[rank, start, one.scene] = Touched(
+        found[rank, start, one.scene] = AffectedScene(
             one.document, one.lines.first, one.chapter, one.scene, says=True
         )
 
-    def _there(self, subject: str, person: str | None) -> tuple[SceneTold, ...]:
+    def _there(self, subject: str, person: str | None) -> tuple[SceneSummary, ...]:
         key = (subject if person is None else person, person is None)
         if key not in self._known:
             if person is None:
@@ -98,8 +98,8 @@ class Later:
             self._known[key] = found
         return self._known[key]
 
-    def _naming(self, thing: str) -> tuple[SceneTold, ...]:
-        pattern = any_of([thing])
+    def _naming(self, thing: str) -> tuple[SceneSummary, ...]:
+        pattern = compile_forms_pattern([thing])
         return tuple(
             scene
             for scene in self._scenes
@@ -111,7 +111,9 @@ class Later:
             )
         )
 
-    def _place(self, was: Sequence[Evidence], now: Sequence[Evidence]) -> _Place:
+    def _place(
+        self, was: Sequence[TextEvidence], now: Sequence[TextEvidence]
+    ) -> _Place:
         told = [
             (self._ranks[one.document], float(one.spans[0].start))
             for one in now
@@ -123,7 +125,7 @@ class Later:
             return _BEFORE_ALL
         return min((self._moved(one) for one in was), default=_BEFORE_ALL)
 
-    def _moved(self, one: Evidence) -> _Place:
+    def _moved(self, one: TextEvidence) -> _Place:
         """Return where the words would stand now that stood there once."""
         story = self._before.order.story
         if one.document not in story:
@@ -149,7 +151,7 @@ class Later:
         return at + len(new) - len(old) if at >= len(old) - tail else head
 
 
-def _holds(scene: SceneTold, one: Evidence) -> bool:
+def _holds(scene: SceneSummary, one: TextEvidence) -> bool:
     start = one.spans[0].start
     return scene.document == one.document and scene.span.start <= start < scene.span.end
 

@@ -9,23 +9,23 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lrwr.core.bible.service import cast_of
+from lrwr.core.bible.service import extract_visible_cast
 from lrwr.core.bible.values import Bible, CharacterProfile, WorldElement
 from lrwr.core.model.query_terms import STOP_WORDS, WORD, plain_word
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names import lookup
-from lrwr.core.nlp.names.lexicon import is_no_name
-from lrwr.core.nlp.names.overrides import plain
-from lrwr.core.nlp.names.titles import SHORTENED, TITLES
+from lrwr.core.nlp.names.lexicon import is_non_name
+from lrwr.core.nlp.names.overrides import fold_name
+from lrwr.core.nlp.names.titles import NAME_TITLES, TITLE_ABBREVIATIONS
 
-EXACT = 0.95
+EXACT_NAME_CONFIDENCE = 0.95
 """The question has a name as the bible has it. Not 1.0: some names are words, too."""
 
-NEARLY = 0.75
+NEAR_NAME_CONFIDENCE = 0.75
 """A part of a name, a slip of the keyboard, or a name that several share: as a rule
 it is meant, now and then somebody else is."""
 
-STRANGER = 0.6
+UNKNOWN_NAME_CONFIDENCE = 0.6
 """A capitalised word that the bible does not hold: a name in most cases, but maybe a
 title or an emphasis. Just enough to be looked for."""
 
@@ -48,12 +48,13 @@ _OPENERS = frozenset(
 
 _SPEAKER = frozenset({"i", "i'm", "i'll", "i've", "i'd", "i’m", "i’ll", "i’ve", "i’d"})
 _PAUSE = re.compile(
-    rf"[?!;:,\n]|\b(?!(?:{'|'.join(sorted(SHORTENED))})\.)\w+\.\s", re.IGNORECASE
+    rf"[?!;:,\n]|\b(?!(?:{'|'.join(sorted(TITLE_ABBREVIATIONS))})\.)\w+\.\s",
+    re.IGNORECASE,
 )
 """What never stands inside of a name."""
 
 
-class Kind(StrEnum):
+class NamedEntityKind(StrEnum):
     """What a name in a question names."""
 
     PERSON = "PERSON"
@@ -62,7 +63,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedEntity:
     """A name in a question: where, what it is, and the name it goes by.
 
     A name of a bible is given as the bible has it, save one that several people share.
@@ -70,50 +71,62 @@ class Named:
     """
 
     span: Span
-    kind: Kind
+    kind: NamedEntityKind
     name: str
     confidence: float
     elements: tuple[WorldElement, ...] = ()
 
 
-def people_called(name: str, bible: Bible) -> tuple[CharacterProfile, ...]:
+def match_people(name: str, bible: Bible) -> tuple[CharacterProfile, ...]:
     """Return everybody whom `name` may mean: by a form, else in part or by a slip."""
-    exact = people_exactly(name, bible)
+    exact = match_people_exactly(name, bible)
     if exact:
         return exact
-    meant = lookup.resolve(name, cast_of(bible))
+    meant = lookup.resolve_name(name, extract_visible_cast(bible))
     return tuple(one for one in bible.characters if one.name in meant)
 
 
-def people_exactly(name: str, bible: Bible) -> tuple[CharacterProfile, ...]:
+def match_people_exactly(name: str, bible: Bible) -> tuple[CharacterProfile, ...]:
     """Return everybody who is called `name`, but for case and an article."""
-    wanted = plain(_bare(name))
+    wanted = fold_name(_bare(name))
     return tuple(
         one
         for one in bible.characters
-        if wanted and wanted in {plain(form) for form in _all_names(one)}
+        if wanted and wanted in {fold_name(form) for form in _all_names(one)}
     )
 
 
-def elements_called(name: str, bible: Bible) -> tuple[WorldElement, ...]:
+def match_elements(name: str, bible: Bible) -> tuple[WorldElement, ...]:
     """Return every thing that `name` may mean: by name, else in part or by a slip."""
-    wanted = name_key(name)
+    wanted = normalize_element_name(name)
     if not wanted:
         return ()
     return (
-        elements_exactly(name, bible)
-        or tuple(one for one in bible.world if _shares(wanted, name_key(one.name)))
-        or tuple(one for one in bible.world if _slipped(wanted, name_key(one.name)))
+        match_elements_exactly(name, bible)
+        or tuple(
+            one
+            for one in bible.world
+            if _shares(wanted, normalize_element_name(one.name))
+        )
+        or tuple(
+            one
+            for one in bible.world
+            if _slipped(wanted, normalize_element_name(one.name))
+        )
     )
 
 
-def elements_exactly(name: str, bible: Bible) -> tuple[WorldElement, ...]:
+def match_elements_exactly(name: str, bible: Bible) -> tuple[WorldElement, ...]:
     """Return every thing called `name`, but for case, an article and a plural."""
-    wanted = name_key(name)
-    return tuple(one for one in bible.world if wanted and name_key(one.name) == wanted)
+    wanted = normalize_element_name(name)
+    return tuple(
+        one
+        for one in bible.world
+        if wanted and normalize_element_name(one.name) == wanted
+    )
 
 
-def name_key(name: str) -> str:
+def normalize_element_name(name: str) -> str:
     """Return a thing's name as it is compared: tide rule for The Tide Rules'."""
     words = [plain_word(word) for word in WORD.findall(name)]
     if len(words) > 1 and words[0] in _ARTICLES:
@@ -123,7 +136,7 @@ def name_key(name: str) -> str:
     return " ".join(words)
 
 
-def named_in(text: str, bible: Bible) -> tuple[Named, ...]:
+def recognize_named_entities(text: str, bible: Bible) -> tuple[NamedEntity, ...]:
     """Return the names that `text` holds, in order; of two in one place the longer.
 
     Somebody and something of one name are one, a person with elements.
@@ -142,7 +155,7 @@ def named_in(text: str, bible: Bible) -> tuple[Named, ...]:
     return tuple(sorted(known, key=lambda one: one.span))
 
 
-def every_name(bible: Bible) -> frozenset[str]:
+def collect_bible_names(bible: Bible) -> frozenset[str]:
     """Return every form of every name, of characters and of things."""
     people = (name for one in bible.characters for name in _all_names(one))
     return frozenset(people) | {element.name for element in bible.world}
@@ -173,26 +186,33 @@ def _slipped(wanted: str, name: str) -> bool:
     allowed = 1 if len(wanted) < 2 * _SHORTEST else 2
     if len(wanted) < _SHORTEST or wanted[:1] != name[:1]:
         return False
-    return lookup.slips(wanted, name, allowed) <= allowed
+    return lookup.bounded_edit_distance(wanted, name, allowed) <= allowed
 
 
-def _covered(span: Span, others: Sequence[Named]) -> bool:
+def _covered(span: Span, others: Sequence[NamedEntity]) -> bool:
     """Say whether a longer name holds this one."""
     return any(other.span.holds(span) and other.span != span for other in others)
 
 
-def _both(person: Named, thing: Named) -> Named:
+def _both(person: NamedEntity, thing: NamedEntity) -> NamedEntity:
     sure = max(person.confidence, thing.confidence)
-    return Named(person.span, Kind.PERSON, person.name, sure, thing.elements)
+    return NamedEntity(
+        person.span, NamedEntityKind.PERSON, person.name, sure, thing.elements
+    )
 
 
-def _people_in(text: str, bible: Bible) -> Iterator[Named]:
-    cast = cast_of(bible)
-    for span, who in lookup.names_in_question(_opened_low(text), cast):
+def _people_in(text: str, bible: Bible) -> Iterator[NamedEntity]:
+    cast = extract_visible_cast(bible)
+    for span, who in lookup.find_names_in_question(_opened_low(text), cast):
         words = text[span.start : span.end]
-        exact = len(who) == 1 and lookup.is_name(words, cast)
+        exact = len(who) == 1 and lookup.is_character_name(words, cast)
         name = who[0] if len(who) == 1 else words
-        yield Named(span, Kind.PERSON, name, EXACT if exact else NEARLY)
+        yield NamedEntity(
+            span,
+            NamedEntityKind.PERSON,
+            name,
+            EXACT_NAME_CONFIDENCE if exact else NEAR_NAME_CONFIDENCE,
+        )
 
 
 def _opened_low(text: str) -> str:
@@ -203,26 +223,32 @@ def _opened_low(text: str) -> str:
     """
     letters = list(text)
     for word in WORD.finditer(text):
-        common = _is_common(word[0]) and word[0].lower() not in TITLES
+        common = _is_common(word[0]) and word[0].lower() not in NAME_TITLES
         if word[0][0].isupper() and common and _opens(text, word.start()):
             letters[word.start()] = word[0][0].lower()
     low = "".join(letters)
     return text if low == low.lower() else low
 
 
-def _things_in(text: str, bible: Bible) -> Iterator[Named]:
+def _things_in(text: str, bible: Bible) -> Iterator[NamedEntity]:
     """Yield the things of the world; the longest name at each place counts."""
     keys: dict[str, list[WorldElement]] = {}
     for element in bible.world:
-        key = name_key(element.name)
+        key = normalize_element_name(element.name)
         if key and key not in STOP_WORDS:
             keys.setdefault(key, []).append(element)
     words, at = list(WORD.finditer(text)), 0
     while at < len(words):
         size, span = _longest(text, words[at:], keys)
         if span is not None:
-            found = keys[name_key(text[span.start : span.end])]
-            yield Named(span, Kind.THING, found[0].name, EXACT, tuple(found))
+            found = keys[normalize_element_name(text[span.start : span.end])]
+            yield NamedEntity(
+                span,
+                NamedEntityKind.THING,
+                found[0].name,
+                EXACT_NAME_CONFIDENCE,
+                tuple(found),
+            )
         at += size
 
 
@@ -236,7 +262,7 @@ def _longest(
     for size in range(min(most, len(words)), 0, -1):
         span = _between(words[0], words[size - 1])
         stretch = text[span.start : span.end]
-        if name_key(stretch) in keys and not _PAUSE.search(stretch):
+        if normalize_element_name(stretch) in keys and not _PAUSE.search(stretch):
             return size, span
     return 1, None
 
@@ -246,7 +272,7 @@ def _between(first: re.Match[str], last: re.Match[str]) -> Span:
     return Span(first.start(), last.start() + len(_bare(last[0])))
 
 
-def _strangers_in(text: str, taken: Sequence[Span]) -> Iterator[Named]:
+def _strangers_in(text: str, taken: Sequence[Span]) -> Iterator[NamedEntity]:
     """Yield capitalised names that lie outside of `taken`.
 
     A word that opens a sentence is one only if it owns something or has company.
@@ -258,7 +284,12 @@ def _strangers_in(text: str, taken: Sequence[Span]) -> Iterator[Named]:
         owns = span.end < run[-1].end()
         common = all(_is_common(word[0]) for word in run)
         if not common and (len(run) > 1 or owns or not _opens(text, span.start)):
-            yield Named(span, Kind.STRANGER, text[span.start : span.end], STRANGER)
+            yield NamedEntity(
+                span,
+                NamedEntityKind.STRANGER,
+                text[span.start : span.end],
+                UNKNOWN_NAME_CONFIDENCE,
+            )
 
 
 def _runs(text: str, taken: Sequence[Span]) -> Iterator[list[re.Match[str]]]:
@@ -295,9 +326,11 @@ def _opens(text: str, start: int) -> bool:
     before = text[max(0, start - _BACK) : start].rstrip(" \n\"'“‘(")
     if not before or before[-1] in "!?":
         return True
-    return before[-1] == "." and before.split()[-1][:-1].lower() not in SHORTENED
+    return (
+        before[-1] == "." and before.split()[-1][:-1].lower() not in TITLE_ABBREVIATIONS
+    )
 
 
 def _is_common(word: str) -> bool:
     bare = plain_word(word)
-    return is_no_name(word) or bare in STOP_WORDS or bare in _OPENERS
+    return is_non_name(word) or bare in STOP_WORDS or bare in _OPENERS

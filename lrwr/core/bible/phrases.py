@@ -4,24 +4,24 @@ from collections.abc import Iterator
 
 from lrwr.core.bible.values import (
     Bible,
+    BibleClaim,
     CharacterProfile,
-    Claim,
-    Evidence,
+    CharacterRelation,
     Gap,
-    Relation,
+    TextEvidence,
 )
 
 NO_READER = "not evaluated: no language model has read this manuscript."
 """What is said of everything that only a model can tell, when none has read."""
 
 
-def place_of(evidence: Evidence) -> str:
+def format_evidence_location(evidence: TextEvidence) -> str:
     """Return `file:first-last`, as editors and writers know it."""
     first, last = evidence.lines.first, evidence.lines.last
     return f"{evidence.document}:{first}{'' if first == last else f'-{last}'}"
 
 
-def name_of_chapter(evidence: Evidence) -> str:
+def format_chapter_name(evidence: TextEvidence) -> str:
     """Return a place in the story in words; the document's title outside of it."""
     if evidence.chapter is None:
         return f"Notes, {evidence.chapter_title}"
@@ -31,9 +31,9 @@ def name_of_chapter(evidence: Evidence) -> str:
     return f"Chapter {evidence.chapter}{title}"
 
 
-def told_by_models(
+def list_model_claims(
     profile: CharacterProfile,
-) -> Iterator[tuple[str, tuple[Claim, ...]]]:
+) -> Iterator[tuple[str, tuple[BibleClaim, ...]]]:
     """Yield what only a language model tells of a character, and what to call it."""
     yield "also called", profile.also_called
     yield "trait", profile.personality_traits
@@ -43,7 +43,7 @@ def told_by_models(
     yield "refers to", profile.external_references
 
 
-def not_evaluated(profile: CharacterProfile, bible: Bible) -> list[str]:
+def list_unevaluated_fields(profile: CharacterProfile, bible: Bible) -> list[str]:
     """Return what nobody could tell of a character, no language model having read."""
     told = {
         "traits": profile.personality_traits,
@@ -57,7 +57,7 @@ def not_evaluated(profile: CharacterProfile, bible: Bible) -> list[str]:
     )
 
 
-def relation_in_words(relation: Relation) -> tuple[str, str]:
+def format_relation(relation: CharacterRelation) -> tuple[str, str]:
     """Return who and who, and what: "Nell’s sister", "Mags"; "Nell and Mags", "ally"."""
     judged = f" ({relation.valence})" if relation.kind and relation.valence else ""
     if relation.kind:
@@ -66,6 +66,6 @@ def relation_in_words(relation: Relation) -> tuple[str, str]:
     return people, relation.valence or "related"
 
 
-def implied_by(gap: Gap) -> list[str]:
+def list_gap_implications(gap: Gap) -> list[str]:
     """Return what the text lets one infer, unless it only says the gap again."""
     return [claim.value for claim in gap.implied if claim.value != gap.attribute]

@@ -3,23 +3,23 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from lrwr.core.bible.characters import Seen, name_key
+from lrwr.core.bible.characters import VisibleCharacter, normalize_character_name
 from lrwr.core.bible.claims import (
-    Found,
-    Material,
-    attribute_key,
-    claims,
-    distinct,
-    surest,
+    SourcedFact,
+    VisibleFacts,
+    deduplicate_evidence,
+    find_highest_certainty,
+    merge_claims,
+    normalize_attribute,
 )
 from lrwr.core.bible.values import (
+    AliasForm,
+    BibleClaim,
     CharacterProfile,
-    Claim,
-    Evidence,
-    Form,
+    CharacterRelation,
     Gap,
     GapState,
-    Relation,
+    TextEvidence,
 )
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.certainty import Certainty
@@ -32,14 +32,14 @@ _TITLES: Mapping[str, Gender] = dict(
     + [(word, Gender.MALE) for word in _MALE.split()]
 )
 
-Together = tuple[str, str, str]
+RelationKey = tuple[str, str, str]
 
 
-def profiles_of(
-    material: Material, relations: Sequence[Relation], gaps: Sequence[Gap]
+def build_character_profiles(
+    material: VisibleFacts, relations: Sequence[CharacterRelation], gaps: Sequence[Gap]
 ) -> tuple[CharacterProfile, ...]:
     """Return a profile of everyone in sight, most mentioned first."""
-    told: dict[str, list[Found]] = {}
+    told: dict[str, list[SourcedFact]] = {}
     for found in material.about(About.CHARACTER):
         person = material.roll.person(found.fact.subject)
         if person:
@@ -50,9 +50,9 @@ def profiles_of(
     )
 
 
-def relations_of(material: Material) -> tuple[Relation, ...]:
+def collect_relations(material: VisibleFacts) -> tuple[CharacterRelation, ...]:
     """Return every relation in sight; what changes is there in both shapes."""
-    groups: dict[Together, list[Found]] = {}
+    groups: dict[RelationKey, list[SourcedFact]] = {}
     for found in material.about(About.CHARACTER):
         fact = found.fact
         if fact.field != CharacterField.RELATIONSHIP:
@@ -60,7 +60,7 @@ def relations_of(material: Material) -> tuple[Relation, ...]:
         source = material.roll.shown(fact.subject)
         target = material.roll.shown(fact.detail("target"))
         if source and target and source != target:
-            key = (source, target, attribute_key(fact.detail("kind")))
+            key = (source, target, normalize_attribute(fact.detail("kind")))
             groups.setdefault(key, []).append(found)
     return tuple(
         relation
@@ -69,22 +69,26 @@ def relations_of(material: Material) -> tuple[Relation, ...]:
     )
 
 
-def _relations(source: str, target: str, group: Sequence[Found]) -> Iterable[Relation]:
+def _relations(
+    source: str, target: str, group: Sequence[SourcedFact]
+) -> Iterable[CharacterRelation]:
     """Yield one relation for each valence; who judged none agrees with the first."""
     valences = list(dict.fromkeys(f.fact.value for f in group if f.fact.value)) or [""]
     kind = next((f.fact.detail("kind") for f in group if f.fact.detail("kind")), "")
     for valence in valences:
         agree = {valence, ""} if valence == valences[0] else {valence}
-        words = distinct(f.evidence for f in group if f.fact.value in agree)
-        yield Relation(source, target, kind, valence, words, surest(words))
+        words = deduplicate_evidence(f.evidence for f in group if f.fact.value in agree)
+        yield CharacterRelation(
+            source, target, kind, valence, words, find_highest_certainty(words)
+        )
 
 
 def _profile(
-    seen: Seen,
-    told: Sequence[Found],
-    relations: Sequence[Relation],
+    seen: VisibleCharacter,
+    told: Sequence[SourcedFact],
+    relations: Sequence[CharacterRelation],
     gaps: Sequence[Gap],
-    material: Material,
+    material: VisibleFacts,
 ) -> CharacterProfile:
     character, sight = seen.character, material.sight
     first = None
@@ -98,7 +102,7 @@ def _profile(
     profile = CharacterProfile(
         name=character.name,
         aliases=tuple(
-            Form(alias.name, alias.mentions, alias.certainty)
+            AliasForm(alias.name, alias.mentions, alias.certainty)
             for alias in character.aliases
         ),
         gender=gender,
@@ -114,46 +118,56 @@ def _profile(
 
 
 def _filled(
-    profile: CharacterProfile, told: Sequence[Found], gaps: Sequence[Gap]
+    profile: CharacterProfile, told: Sequence[SourcedFact], gaps: Sequence[Gap]
 ) -> CharacterProfile:
     answers = tuple(
-        Claim(gap.answer, (), Certainty.CONFIRMED, gap.attribute, decided=True)
+        BibleClaim(gap.answer, (), Certainty.CONFIRMED, gap.attribute, decided=True)
         for gap in gaps
         if gap.answer
     )
     return replace(
         profile,
         also_called=_other_names(profile, told),
-        attributes=_by_label(answers + claims(_said(told, CharacterField.ATTRIBUTE))),
-        personality_traits=claims(_said(told, CharacterField.TRAIT)),
-        stated_values=claims(_said(told, CharacterField.STATED_VALUE)),
-        behavioral_patterns=claims(_said(told, CharacterField.BEHAVIOR)),
-        speech_patterns=claims(_said(told, CharacterField.SPEECH_PATTERN)),
-        external_references=claims(_said(told, CharacterField.EXTERNAL_REFERENCE)),
+        attributes=_by_label(
+            answers + merge_claims(_said(told, CharacterField.ATTRIBUTE))
+        ),
+        personality_traits=merge_claims(_said(told, CharacterField.TRAIT)),
+        stated_values=merge_claims(_said(told, CharacterField.STATED_VALUE)),
+        behavioral_patterns=merge_claims(_said(told, CharacterField.BEHAVIOR)),
+        speech_patterns=merge_claims(_said(told, CharacterField.SPEECH_PATTERN)),
+        external_references=merge_claims(
+            _said(told, CharacterField.EXTERNAL_REFERENCE)
+        ),
     )
 
 
-def _other_names(profile: CharacterProfile, told: Sequence[Found]) -> tuple[Claim, ...]:
-    known = {name_key(form.name) for form in profile.aliases}
-    found = claims(_said(told, CharacterField.ALIAS))
-    return tuple(claim for claim in found if name_key(claim.value) not in known)
+def _other_names(
+    profile: CharacterProfile, told: Sequence[SourcedFact]
+) -> tuple[BibleClaim, ...]:
+    known = {normalize_character_name(form.name) for form in profile.aliases}
+    found = merge_claims(_said(told, CharacterField.ALIAS))
+    return tuple(
+        claim for claim in found if normalize_character_name(claim.value) not in known
+    )
 
 
-def _by_label(found: Sequence[Claim]) -> tuple[Claim, ...]:
+def _by_label(found: Sequence[BibleClaim]) -> tuple[BibleClaim, ...]:
     """Put claims about one attribute together, else as they are."""
-    labels = list(dict.fromkeys(attribute_key(claim.label) for claim in found))
-    return tuple(sorted(found, key=lambda c: labels.index(attribute_key(c.label))))
+    labels = list(dict.fromkeys(normalize_attribute(claim.label) for claim in found))
+    return tuple(
+        sorted(found, key=lambda c: labels.index(normalize_attribute(c.label)))
+    )
 
 
 def _said(
-    told: Sequence[Found], field: CharacterField
-) -> Iterable[tuple[str, str, Evidence]]:
+    told: Sequence[SourcedFact], field: CharacterField
+) -> Iterable[tuple[str, str, TextEvidence]]:
     for found in told:
         if found.fact.field == field:
             yield found.fact.detail("attribute"), found.fact.value, found.evidence
 
 
-def _gender_seen(name: str, seen: Seen) -> tuple[Gender, Certainty]:
+def _gender_seen(name: str, seen: VisibleCharacter) -> tuple[Gender, Certainty]:
     """Return the gender that titles in sight tell.
 
     The cast's own is judged from the whole text, which may say more than one has read.

@@ -3,13 +3,19 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lrwr.core.bible.characters import Roll
-from lrwr.core.bible.claims import gather, readers
-from lrwr.core.bible.events import events_of, quotes_of, timeline_of, told_of, world_of
-from lrwr.core.bible.gaps import ledger_of
-from lrwr.core.bible.horizon import Sight
-from lrwr.core.bible.profiles import profiles_of, relations_of
-from lrwr.core.bible.scenes import scenes_of
+from lrwr.core.bible.characters import HorizonCast
+from lrwr.core.bible.claims import collect_visible_facts, list_reader_models
+from lrwr.core.bible.events import (
+    build_timeline,
+    collect_disclosures,
+    collect_events,
+    collect_quotes,
+    collect_world_elements,
+)
+from lrwr.core.bible.gaps import build_gap_ledger
+from lrwr.core.bible.horizon import HorizonView
+from lrwr.core.bible.profiles import build_character_profiles, collect_relations
+from lrwr.core.bible.scenes import build_scene_summaries
 from lrwr.core.bible.values import Bible
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.cast import Cast
@@ -22,7 +28,7 @@ from lrwr.core.retrieval.story import StoryOrder
 
 
 @dataclass(frozen=True, slots=True)
-class Knowledge:
+class StoryKnowledge:
     """All that is known of a story, the whole of it.
 
     `wondered` is what conversations left open that may be seen where one reads to.
@@ -39,29 +45,29 @@ class Knowledge:
     wondered: tuple[GapFlag, ...] = ()
 
 
-def project(known: Knowledge, horizon: Horizon | None = None) -> Bible:
+def project_bible(known: StoryKnowledge, horizon: Horizon | None = None) -> Bible:
     """Return what one knows who has read up to `horizon`; None means everything.
 
     What rests on words after the horizon, on a note or on an author's comment is not
     there; nor is a name that has not been seen by then.
     """
-    sight = Sight(known.order, known.texts, horizon)
-    roll = Roll(known.cast, known.first_seen, sight, known.canon.names)
-    material = gather(known.facts, roll, sight)
-    gaps = ledger_of(material, known.canon, known.wondered)
-    relations = relations_of(material)
-    events, told = events_of(material), told_of(material)
-    scenes = scenes_of(material, known.appearances, known.canon)
+    sight = HorizonView(known.order, known.texts, horizon)
+    roll = HorizonCast(known.cast, known.first_seen, sight, known.canon.names)
+    material = collect_visible_facts(known.facts, roll, sight)
+    gaps = build_gap_ledger(material, known.canon, known.wondered)
+    relations = collect_relations(material)
+    events, told = collect_events(material), collect_disclosures(material)
+    scenes = build_scene_summaries(material, known.appearances, known.canon)
     return Bible(
-        characters=profiles_of(material, relations, gaps),
-        world=world_of(material),
+        characters=build_character_profiles(material, relations, gaps),
+        world=collect_world_elements(material),
         events=events,
         relations=relations,
         told=told,
         scenes=scenes,
-        timeline=timeline_of(events, told, scenes, material),
-        quotes=quotes_of(known.quotations, material),
+        timeline=build_timeline(events, told, scenes, material),
+        quotes=collect_quotes(known.quotations, material),
         gaps=gaps,
-        readers=readers(known.facts),
+        readers=list_reader_models(known.facts),
         bounded=sight.bounded,
     )

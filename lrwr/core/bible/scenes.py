@@ -2,26 +2,31 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from lrwr.core.bible.claims import Found, Material, claims
-from lrwr.core.bible.values import Claim, Evidence, SceneTold
-from lrwr.core.canon.model import Canon, Place, plain, plain_path
+from lrwr.core.bible.claims import SourcedFact, VisibleFacts, merge_claims
+from lrwr.core.bible.values import BibleClaim, SceneSummary, TextEvidence
+from lrwr.core.canon.model import (
+    Canon,
+    ManuscriptLocation,
+    normalize_canon_path,
+    normalize_canon_text,
+)
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import Chapter, DocumentId
 from lrwr.core.model.facts import About
 from lrwr.core.model.story import DocumentOutline
 from lrwr.core.ports.story_store import Appearance, Role
-from lrwr.core.retrieval.story import numbered
+from lrwr.core.retrieval.story import number_chapters
 
-Home = tuple[DocumentId, int, int]
+SceneKey = tuple[DocumentId, int, int]
 """A document, and the indexes of a chapter of it and a scene of that."""
 
 
-def scenes_of(
-    material: Material, appearances: Iterable[Appearance], canon: Canon
-) -> tuple[SceneTold, ...]:
+def build_scene_summaries(
+    material: VisibleFacts, appearances: Iterable[Appearance], canon: Canon
+) -> tuple[SceneSummary, ...]:
     """Return every scene in sight, in story order."""
     sight = material.sight
-    told: dict[Home, list[Found]] = {}
+    told: dict[SceneKey, list[SourcedFact]] = {}
     for found in material.about(About.SCENE):
         evidence = found.evidence
         home = sight.home(evidence.document, evidence.spans[0])
@@ -32,9 +37,9 @@ def scenes_of(
         outline = sight.order.outlines[document]
         span = chapter.scenes[index].span
         at = (document, *sight.home(document, span))
-        decided = decided_view(canon, outline, chapter, index)
+        decided = find_decided_point_of_view(canon, outline, chapter, index)
         scenes.append(
-            SceneTold(
+            SceneSummary(
                 document=document,
                 span=span,
                 lines=sight.texts[document].lines.lines_of(span),
@@ -50,32 +55,39 @@ def scenes_of(
     return tuple(scenes)
 
 
-def decided_view(
+def find_decided_point_of_view(
     canon: Canon, outline: DocumentOutline, chapter: Chapter, scene: int
 ) -> str:
     """Return who sees a scene, as decided of it, its chapter or its file; or nobody."""
     if not canon.points_of_view:
         return ""
-    document = plain_path(outline.id)
+    document = normalize_canon_path(outline.id)
     places = [
-        Place(document, name, number)
+        ManuscriptLocation(document, name, number)
         for number in (scene + 1, None)
         for name in _names(outline, chapter)
     ]
-    views = (canon.points_of_view.get(one, "") for one in (*places, Place(document)))
+    views = (
+        canon.points_of_view.get(one, "")
+        for one in (*places, ManuscriptLocation(document))
+    )
     return next(filter(None, views), "")
 
 
-def _recap(told: Iterable[Found]) -> tuple[Claim, ...]:
+def _recap(told: Iterable[SourcedFact]) -> tuple[BibleClaim, ...]:
     found = _with(told, "recap")
-    return claims(("", one.fact.value, one.evidence) for one in found if one.fact.value)
+    return merge_claims(
+        ("", one.fact.value, one.evidence) for one in found if one.fact.value
+    )
 
 
-def _with(told: Iterable[Found], field: str) -> list[Found]:
+def _with(told: Iterable[SourcedFact], field: str) -> list[SourcedFact]:
     return [found for found in told if found.fact.field == field]
 
 
-def _key_sentences(told: Iterable[Found], material: Material) -> tuple[Evidence, ...]:
+def _key_sentences(
+    told: Iterable[SourcedFact], material: VisibleFacts
+) -> tuple[TextEvidence, ...]:
     return tuple(
         material.sight.evidence(
             found.evidence.document, (span,), found.fact.keeper, found.fact.certainty
@@ -87,10 +99,10 @@ def _key_sentences(told: Iterable[Found], material: Material) -> tuple[Evidence,
 
 
 def _points_of_view(
-    decided: str, told: Iterable[Found], material: Material
-) -> tuple[Claim, ...]:
+    decided: str, told: Iterable[SourcedFact], material: VisibleFacts
+) -> tuple[BibleClaim, ...]:
     shown = material.roll.shown(decided) if decided else ""
-    found = claims(
+    found = merge_claims(
         ("", name, one.evidence)
         for one in _with(told, "pov")
         if (name := material.roll.shown(one.fact.value))
@@ -98,14 +110,14 @@ def _points_of_view(
     if not shown:
         return found
     others = tuple(claim for claim in found if claim.value != shown)
-    return (Claim(shown, (), Certainty.CONFIRMED, decided=True), *others)
+    return (BibleClaim(shown, (), Certainty.CONFIRMED, decided=True), *others)
 
 
 def _presence(
-    material: Material, appearances: Iterable[Appearance]
-) -> Mapping[Home, tuple[str, ...]]:
+    material: VisibleFacts, appearances: Iterable[Appearance]
+) -> Mapping[SceneKey, tuple[str, ...]]:
     sight = material.sight
-    counts: dict[Home, dict[str, int]] = {}
+    counts: dict[SceneKey, dict[str, int]] = {}
     for one in appearances:
         if one.role is Role.MENTIONED or not sight.sees(one.document, (one.span,)):
             continue
@@ -124,9 +136,11 @@ def _most_first(counts: Mapping[str, int]) -> tuple[str, ...]:
 def _names(outline: DocumentOutline, chapter: Chapter) -> Sequence[str]:
     """Return what a chapter is called in its file, best first."""
     at = next(n for n, one in enumerate(outline.chapters) if one is chapter)
-    number = numbered({outline.id: outline}, [outline.id])[outline.id][at]
-    title = plain(chapter.title)
-    alone = sum(plain(one.title) == title for one in outline.chapters) == 1
+    number = number_chapters({outline.id: outline}, [outline.id])[outline.id][at]
+    title = normalize_canon_text(chapter.title)
+    alone = (
+        sum(normalize_canon_text(one.title) == title for one in outline.chapters) == 1
+    )
     names = [title] if title and alone else []
     names.append(f"ch{number}")
     return [*names, ""] if len(outline.chapters) == 1 else names

@@ -5,15 +5,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
-from lrwr.core.bible.projection import Knowledge, project
+from lrwr.core.bible.projection import StoryKnowledge, project_bible
 from lrwr.core.bible.values import (
+    AttributedQuote,
     Bible,
     CharacterProfile,
+    CharacterRelation,
     Gap,
-    Moment,
-    Quote,
-    Relation,
-    SceneTold,
+    SceneSummary,
+    TimelineMoment,
     WorldElement,
 )
 from lrwr.core.canon.model import Canon
@@ -23,12 +23,17 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import About
 from lrwr.core.model.story import Horizon
-from lrwr.core.nlp.names.lookup import resolve
+from lrwr.core.nlp.names.lookup import resolve_name
 from lrwr.core.ports.record_store import DocumentText, PassageStore
 from lrwr.core.ports.story_store import Known, StoryStore
 from lrwr.core.ports.thread_store import AskedGap
-from lrwr.core.retrieval.stale_results import texts_there
-from lrwr.core.retrieval.story import StoryOrder, arrange, parse_horizon, stands_before
+from lrwr.core.retrieval.stale_results import load_existing_texts
+from lrwr.core.retrieval.story import (
+    StoryOrder,
+    build_story_order,
+    is_at_or_before_horizon,
+    parse_horizon,
+)
 
 _TOLD = frozenset(About) - {About.PASSAGE}
 """What the bible is made of; facts about passages are many, and for searching."""
@@ -74,9 +79,9 @@ class BibleService:
         """
         known = await self.knowledge(horizon)
         counts = await self._passages.counts(Pipeline.AGENTIC)
-        return replace(project(known, horizon), unread=not counts.documents)
+        return replace(project_bible(known, horizon), unread=not counts.documents)
 
-    async def knowledge(self, horizon: Horizon | None = None) -> Knowledge:
+    async def knowledge(self, horizon: Horizon | None = None) -> StoryKnowledge:
         """Return everything that is known; of what was wondered, up to `horizon`.
 
         Raises:
@@ -85,7 +90,7 @@ class BibleService:
         """
         canon = await asyncio.to_thread(self._canon)
         order = await self._order(canon)
-        return Knowledge(
+        return StoryKnowledge(
             order=order,
             texts=await self._texts(order),
             cast=await self._stories.cast(),
@@ -97,11 +102,12 @@ class BibleService:
             wondered=tuple(
                 asked.gap
                 for asked in await self._wondered()
-                if horizon is None or stands_before(asked.as_of, horizon, order)
+                if horizon is None
+                or is_at_or_before_horizon(asked.as_of, horizon, order)
             ),
         )
 
-    async def stated(self) -> Knowledge:
+    async def stated(self) -> StoryKnowledge:
         """Return what is stated of people, by whom and where, and all texts.
 
         It is what is held against confirmed canon: all that is known but other facts,
@@ -114,7 +120,7 @@ class BibleService:
         canon = await asyncio.to_thread(self._canon)
         order = await self._order(canon)
         texts, facts = await self._texts_with_facts(order)
-        return Knowledge(
+        return StoryKnowledge(
             order=order,
             texts=texts,
             cast=await self._stories.cast(),
@@ -137,7 +143,7 @@ class BibleService:
         Raises:
             NotFound: Nobody is called so, or several are; the hint offers some.
         """
-        return character_called(name, await self.read(horizon))
+        return find_profile_by_name(name, await self.read(horizon))
 
     async def world(self, horizon: Horizon | None = None) -> tuple[WorldElement, ...]:
         """Return the things of the world, in the order in which they come up."""
@@ -145,7 +151,7 @@ class BibleService:
 
     async def timeline(
         self, character: str = "", horizon: Horizon | None = None
-    ) -> tuple[Moment, ...]:
+    ) -> tuple[TimelineMoment, ...]:
         """Return what happens, in story order; or where one character is part of it.
 
         Raises:
@@ -154,12 +160,12 @@ class BibleService:
         bible = await self.read(horizon)
         if not character:
             return bible.timeline
-        name = character_called(character, bible).name
+        name = find_profile_by_name(character, bible).name
         return tuple(one for one in bible.timeline if name in one.characters)
 
     async def relations(
         self, character: str = "", horizon: Horizon | None = None
-    ) -> tuple[Relation, ...]:
+    ) -> tuple[CharacterRelation, ...]:
         """Return who is what to whom; or what one character is, and others to them.
 
         Raises:
@@ -168,12 +174,12 @@ class BibleService:
         bible = await self.read(horizon)
         if not character:
             return bible.relations
-        name = character_called(character, bible).name
+        name = find_profile_by_name(character, bible).name
         return tuple(r for r in bible.relations if name in (r.source, r.target))
 
     async def quotes(
         self, speaker: str = "", horizon: Horizon | None = None
-    ) -> tuple[Quote, ...]:
+    ) -> tuple[AttributedQuote, ...]:
         """Return what is said, in story order; or what one character says.
 
         Raises:
@@ -182,7 +188,7 @@ class BibleService:
         bible = await self.read(horizon)
         if not speaker:
             return bible.quotes
-        name = character_called(speaker, bible).name
+        name = find_profile_by_name(speaker, bible).name
         return tuple(quote for quote in bible.quotes if quote.speaker == name)
 
     async def gaps(
@@ -196,18 +202,18 @@ class BibleService:
         bible = await self.read(horizon)
         if not character:
             return bible.gaps
-        name = character_called(character, bible).name
+        name = find_profile_by_name(character, bible).name
         return tuple(gap for gap in bible.gaps if gap.about == name)
 
-    async def recap(self, horizon: Horizon | None = None) -> tuple[SceneTold, ...]:
+    async def recap(self, horizon: Horizon | None = None) -> tuple[SceneSummary, ...]:
         """Return every scene in short, in story order."""
         return (await self.read(horizon)).scenes
 
     async def _order(self, canon: Canon) -> StoryOrder:
-        return arrange(await self._passages.outlines(), self._patterns, canon)
+        return build_story_order(await self._passages.outlines(), self._patterns, canon)
 
     async def _texts(self, order: StoryOrder) -> dict[DocumentId, DocumentText]:
-        return await texts_there(self._passages, order.outlines)
+        return await load_existing_texts(self._passages, order.outlines)
 
     async def _texts_with_facts(
         self, order: StoryOrder
@@ -224,14 +230,18 @@ class BibleService:
                 return texts, facts
 
 
-def character_called(name: str, bible: Bible) -> CharacterProfile:
+def find_profile_by_name(name: str, bible: Bible) -> CharacterProfile:
     """Return the one character of `bible` whom the writer calls `name`.
 
     Raises:
         NotFound: Nobody is called so, or several are; the hint offers some.
     """
     people = {profile.name: profile for profile in bible.characters}
-    fits = [people[one] for one in resolve(name, cast_of(bible)) if one in people]
+    fits = [
+        people[one]
+        for one in resolve_name(name, extract_visible_cast(bible))
+        if one in people
+    ]
     if len(fits) == 1:
         return fits[0]
     if fits:
@@ -246,7 +256,7 @@ def character_called(name: str, bible: Bible) -> CharacterProfile:
     )
 
 
-def cast_of(bible: Bible) -> Cast:
+def extract_visible_cast(bible: Bible) -> Cast:
     """Return the bible's characters with the forms of their names seen so far."""
     return Cast(
         tuple(

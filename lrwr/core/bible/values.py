@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lrwr.core.canon.model import Question
+from lrwr.core.canon.model import UndefinedAttribute
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
@@ -13,7 +13,7 @@ from lrwr.core.model.text import Lines, Span
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class TextEvidence:
     """Words of a document that something rests on.
 
     `text` are the words at `spans`, verbatim; " … " stands where some are left out,
@@ -34,7 +34,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class BibleClaim:
     """One thing that is said, with all that says so, in story order.
 
     `label` names what is claimed where that is not plain: an attribute. A claim
@@ -42,7 +42,7 @@ class Claim:
     """
 
     value: str
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[TextEvidence, ...]
     certainty: Certainty
     label: str = ""
     decided: bool = False
@@ -54,7 +54,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class CharacterRelation:
     """How one character stands to another, as the text has it.
 
     `target` is the `kind` of `source`: their sister, their employer, …; `valence` is
@@ -65,7 +65,7 @@ class Relation:
     target: str
     kind: str
     valence: str
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[TextEvidence, ...]
     certainty: Certainty
 
 
@@ -92,19 +92,19 @@ class Gap:
     """
 
     id: str
-    asked: Question
+    asked: UndefinedAttribute
     about: str
     attribute: str
     state: GapState
-    implied: tuple[Claim, ...] = ()
+    implied: tuple[BibleClaim, ...] = ()
     suggestions: tuple[str, ...] = ()
     answer: str = ""
-    defined: tuple[Claim, ...] = ()
+    defined: tuple[BibleClaim, ...] = ()
     wondered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class AliasForm:
     """A form of a name, and how often it occurs as far as one has read."""
 
     name: str
@@ -124,21 +124,21 @@ class CharacterProfile:
     """
 
     name: str
-    aliases: tuple[Form, ...]
+    aliases: tuple[AliasForm, ...]
     gender: Gender
     gender_certainty: Certainty
     certainty: Certainty
     because: str = ""
     narrator: bool = False
-    first_seen: Evidence | None = None
-    also_called: tuple[Claim, ...] = ()
-    attributes: tuple[Claim, ...] = ()
-    personality_traits: tuple[Claim, ...] = ()
-    stated_values: tuple[Claim, ...] = ()
-    behavioral_patterns: tuple[Claim, ...] = ()
-    relationships: tuple[Relation, ...] = ()
-    speech_patterns: tuple[Claim, ...] = ()
-    external_references: tuple[Claim, ...] = ()
+    first_seen: TextEvidence | None = None
+    also_called: tuple[BibleClaim, ...] = ()
+    attributes: tuple[BibleClaim, ...] = ()
+    personality_traits: tuple[BibleClaim, ...] = ()
+    stated_values: tuple[BibleClaim, ...] = ()
+    behavioral_patterns: tuple[BibleClaim, ...] = ()
+    relationships: tuple[CharacterRelation, ...] = ()
+    speech_patterns: tuple[BibleClaim, ...] = ()
+    external_references: tuple[BibleClaim, ...] = ()
     open_gaps: tuple[Gap, ...] = ()
 
     @property
@@ -152,9 +152,9 @@ class WorldElement:
     """A thing of the world; `element_types` holds two claims where two are made."""
 
     name: str
-    element_types: tuple[Claim, ...]
-    descriptions: tuple[Claim, ...]
-    connected_characters: tuple[Claim, ...]
+    element_types: tuple[BibleClaim, ...]
+    descriptions: tuple[BibleClaim, ...]
+    connected_characters: tuple[BibleClaim, ...]
     certainty: Certainty
 
 
@@ -166,21 +166,21 @@ class NarrativeEvent:
     characters_involved: tuple[str, ...]
     emotional_weight: Mapping[str, str]
     story_grid_tag: str
-    evidence: Evidence
+    evidence: TextEvidence
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Disclosure:
     """Somebody tells somebody something; `hearer` is empty where nobody is named."""
 
     teller: str
     hearer: str
     what: str
-    evidence: Evidence
+    evidence: TextEvidence
 
 
 @dataclass(frozen=True, slots=True)
-class SceneTold:
+class SceneSummary:
     """A scene in short.
 
     `points_of_view` are claims of names, the writer's first. Without a `recap`, the
@@ -194,14 +194,14 @@ class SceneTold:
     chapter: int
     chapter_title: str
     scene: int
-    points_of_view: tuple[Claim, ...] = ()
-    recap: tuple[Claim, ...] = ()
-    key_sentences: tuple[Evidence, ...] = ()
+    points_of_view: tuple[BibleClaim, ...] = ()
+    recap: tuple[BibleClaim, ...] = ()
+    key_sentences: tuple[TextEvidence, ...] = ()
     present: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
+class AttributedQuote:
     """What somebody says, verbatim; `speaker` and `addressee` empty if nobody knows.
 
     `evidence.certainty` is the speaker's.
@@ -210,10 +210,10 @@ class Quote:
     speaker: str
     addressee: str
     addressee_certainty: Certainty
-    evidence: Evidence
+    evidence: TextEvidence
 
 
-class MomentKind(StrEnum):
+class TimelineMomentKind(StrEnum):
     """What a line of the timeline is."""
 
     EVENT = "event"
@@ -223,13 +223,13 @@ class MomentKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class TimelineMoment:
     """One line of the timeline; `characters` are those it is about."""
 
-    kind: MomentKind
+    kind: TimelineMomentKind
     text: str
     characters: tuple[str, ...]
-    evidence: Evidence
+    evidence: TextEvidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,11 +245,11 @@ class Bible:
     characters: tuple[CharacterProfile, ...] = ()
     world: tuple[WorldElement, ...] = ()
     events: tuple[NarrativeEvent, ...] = ()
-    relations: tuple[Relation, ...] = ()
-    told: tuple[Told, ...] = ()
-    scenes: tuple[SceneTold, ...] = ()
-    timeline: tuple[Moment, ...] = ()
-    quotes: tuple[Quote, ...] = ()
+    relations: tuple[CharacterRelation, ...] = ()
+    told: tuple[Disclosure, ...] = ()
+    scenes: tuple[SceneSummary, ...] = ()
+    timeline: tuple[TimelineMoment, ...] = ()
+    quotes: tuple[AttributedQuote, ...] = ()
     gaps: tuple[Gap, ...] = ()
     readers: tuple[str, ...] = ()
     bounded: bool = False

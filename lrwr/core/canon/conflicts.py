@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from itertools import chain
 
-from lrwr.core.canon.model import Canon, Names, Question
+from lrwr.core.canon.model import Canon, CanonNames, UndefinedAttribute
 
 
-def person_of(names: Names, name: str) -> str:
+def resolve_canon_person(names: CanonNames, name: str) -> str:
     """Return the name that stands for whoever is called `name`."""
     for person, new in names.renamed.items():
         if new == name:
@@ -17,7 +17,7 @@ def person_of(names: Names, name: str) -> str:
     return name
 
 
-def contradictions(names: Names) -> Iterator[tuple[str, str]]:
+def find_name_conflicts(names: CanonNames) -> Iterator[tuple[str, str]]:
     """Yield each name that is used in two ways, and a sentence that says how."""
     groups = [(canonical, *others) for canonical, others in names.merged.items()]
     seen: set[str] = set()
@@ -27,7 +27,7 @@ def contradictions(names: Names) -> Iterator[tuple[str, str]]:
         seen.add(name)
     yield from _of_renames(names)
     for one, other in names.split:
-        if person_of(names, one) == person_of(names, other):
+        if resolve_canon_person(names, one) == resolve_canon_person(names, other):
             yield one, f"{one} and {other} are one person and two."
     used = {*seen, *names.renamed, *names.renamed.values(), *chain(*names.split)}
     used.update(names.confirmed)
@@ -36,26 +36,26 @@ def contradictions(names: Names) -> Iterator[tuple[str, str]]:
             yield name, f"{name} is ignored, and a name."
 
 
-def undecided(canon: Canon) -> Iterator[tuple[Question, str]]:
+def find_answer_conflicts(canon: Canon) -> Iterator[tuple[UndefinedAttribute, str]]:
     """Yield each question that is decided in two ways, and a sentence that says how."""
     for question in canon.unsaid:
         if question in canon.answers:
             yield question, f"{question} is answered, and left open on purpose."
 
 
-def _of_renames(names: Names) -> Iterator[tuple[str, str]]:
+def _of_renames(names: CanonNames) -> Iterator[tuple[str, str]]:
     taken: set[str] = set()
     for old, new in names.renamed.items():
         if any(old in others for others in names.merged.values()):
             yield old, f"{old} is merged into another name; rename that one."
         if old == new:
             yield old, f"{old} is renamed to itself."
-        if new in taken or is_someone_else(names, old, new):
+        if new in taken or belongs_to_other_person(names, old, new):
             yield old, f"{new} is the name of two people; merge them instead."
         taken.add(new)
 
 
-def is_someone_else(names: Names, person: str, name: str) -> bool:
+def belongs_to_other_person(names: CanonNames, person: str, name: str) -> bool:
     """Say whether `name` belongs to anybody but `person`."""
     if name != person and name in names.renamed:
         return True

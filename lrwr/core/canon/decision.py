@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from lrwr.core.canon.model import Canon, Place
+from lrwr.core.canon.model import Canon, ManuscriptLocation
 from lrwr.core.model.documents import DocumentId, DocumentType
 
 
@@ -27,7 +27,7 @@ class StoryOrderSet:
 class PointOfViewSet:
     """This place is told from that character's point of view."""
 
-    place: Place
+    place: ManuscriptLocation
     character: str
 
 
@@ -126,7 +126,7 @@ Decision: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class CanonChange:
     """What a decision did to the canon."""
 
     before: Canon
@@ -146,7 +146,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class DecisionRecord:
     """A decision that was made here; `undone` ones wait to be redone."""
 
     decision: Decision

@@ -5,10 +5,10 @@ import stat
 from pathlib import Path
 
 from lrwr.core.canon.model import Canon
-from lrwr.core.canon.parser import canon_of
+from lrwr.core.canon.parser import parse_canon
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
 
-LIMIT = 4 * 1024 * 1024
+MAX_CANON_BYTES = 4 * 1024 * 1024
 """The largest file that is read, in bytes; a decision takes about fifty."""
 
 
@@ -31,7 +31,7 @@ class CanonFile:
                     f"{self.path} is not an ordinary file", hint="Move it elsewhere."
                 )
             with self._target().open("rb") as file:
-                content = file.read(LIMIT + 1)
+                content = file.read(MAX_CANON_BYTES + 1)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -55,7 +55,7 @@ class CanonFile:
         Raises:
             SettingsProblem: It is broken, or says what no decision means.
         """
-        return Canon() if text is None else canon_of(text, str(self.path))
+        return Canon() if text is None else parse_canon(text, str(self.path))
 
     def write(self, text: str | None) -> None:
         """Make `text` the whole file, all or nothing; None takes the file away.
@@ -86,9 +86,9 @@ class CanonFile:
         )
 
     def _decoded(self, content: bytes) -> str:
-        if len(content) > LIMIT:
+        if len(content) > MAX_CANON_BYTES:
             raise SettingsProblem(
-                f"{self.path} is larger than {LIMIT // 1024**2} MB",
+                f"{self.path} is larger than {MAX_CANON_BYTES // 1024**2} MB",
                 hint="Take out what is no decision.",
             )
         try:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from lrwr.core.canon.decision import Decision, DocumentTypeSet, PointOfViewSet
-from lrwr.core.canon.model import Place
+from lrwr.core.canon.model import ManuscriptLocation
 from lrwr.core.model.documents import DocumentType
 from lrwr.core.model.errors import StoreProblem
 
@@ -18,7 +18,7 @@ _UNDONE, _REDONE = "undone", "redone"
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class TextEdit:
     """One stretch of a text, replaced: at character `at`, `removed` by `inserted`.
 
     `before` and `after` are the digests of the whole text, empty for no file.
@@ -31,7 +31,7 @@ class Edit:
     after: str
 
     @classmethod
-    def between(cls, old: str | None, new: str) -> "Edit":
+    def between(cls, old: str | None, new: str) -> "TextEdit":
         """Return the shortest single edit that makes `new` of `old`."""
         was = old or ""
         start = _common(was, new)
@@ -40,8 +40,8 @@ class Edit:
             start,
             was[start : len(was) - end],
             new[start : len(new) - end],
-            digest(old),
-            digest(new),
+            hash_canon_text(old),
+            hash_canon_text(new),
         )
 
     def undone(self, text: str | None) -> str | None:
@@ -58,23 +58,23 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class DecisionLogEntry:
     """A decision, and what it did to the file."""
 
     decision: Decision
     when: datetime
-    edit: Edit
+    edit: TextEdit
 
 
 @dataclass(slots=True)
-class Stacks:
+class UndoStacks:
     """Decisions that hold, and those that were taken back; the last is next in turn."""
 
-    done: list[Entry] = field(default_factory=list)
-    undone: list[Entry] = field(default_factory=list)
+    done: list[DecisionLogEntry] = field(default_factory=list)
+    undone: list[DecisionLogEntry] = field(default_factory=list)
 
 
-class History:
+class DecisionLog:
     """A file of lines, one for each thing that happened; it only grows.
 
     A line is written before the canon file changes. When the file shows that the
@@ -88,7 +88,7 @@ class History:
         """Say whether anything was ever decided here."""
         return self._path.exists()
 
-    def stacks(self, now: str | None) -> tuple[Stacks, str]:
+    def stacks(self, now: str | None) -> tuple[UndoStacks, str]:
         """Return both stacks, and the word that mends the log, empty if it is right.
 
         `now` is the text of the canon file.
@@ -96,18 +96,18 @@ class History:
         Raises:
             StoreProblem: The log cannot be read.
         """
-        stacks, last = Stacks(), ""
+        stacks, last = UndoStacks(), ""
         for number, line in enumerate(self._lines(), start=1):
             try:
                 last = _replay(json.loads(line), stacks)
             except (ValueError, LookupError, TypeError, AttributeError) as error:
                 raise self._damaged(number) from error
-        word = _mending(stacks, last, digest(now))
+        word = _mending(stacks, last, hash_canon_text(now))
         if word:
             _turn(word, stacks)
         return stacks, word
 
-    def add_decision(self, entry: Entry) -> None:
+    def add_decision(self, entry: DecisionLogEntry) -> None:
         """Note a decision; what was undone before it can no longer be redone.
 
         Raises:
@@ -174,12 +174,12 @@ class History:
         )
 
 
-def digest(text: str | None) -> str:
+def hash_canon_text(text: str | None) -> str:
     """Return what tells one text from another; empty for no file."""
     return "" if text is None else sha256(text.encode()).hexdigest()
 
 
-def _replay(event: Mapping[str, Any], stacks: Stacks) -> str:
+def _replay(event: Mapping[str, Any], stacks: UndoStacks) -> str:
     if "decided" in event:
         stacks.done.append(_entry(event))
         stacks.undone.clear()
@@ -189,7 +189,7 @@ def _replay(event: Mapping[str, Any], stacks: Stacks) -> str:
     return word
 
 
-def _turn(word: str, stacks: Stacks) -> None:
+def _turn(word: str, stacks: UndoStacks) -> None:
     if word == _UNDONE:
         stacks.undone.append(stacks.done.pop())
     elif word == _REDONE:
@@ -198,7 +198,7 @@ def _turn(word: str, stacks: Stacks) -> None:
         raise ValueError(word)
 
 
-def _mending(stacks: Stacks, last: str, now: str) -> str:
+def _mending(stacks: UndoStacks, last: str, now: str) -> str:
     """Say what must follow when the last change never reached the canon file."""
     if last == _REDONE and stacks.done[-1].edit.before == now:
         return _UNDONE
@@ -207,11 +207,11 @@ def _mending(stacks: Stacks, last: str, now: str) -> str:
     return ""
 
 
-def _entry(event: Mapping[str, Any]) -> Entry:
-    return Entry(
+def _entry(event: Mapping[str, Any]) -> DecisionLogEntry:
+    return DecisionLogEntry(
         decision=_decision(str(event["decided"]), dict(event["says"])),
         when=datetime.fromisoformat(event["when"]),
-        edit=Edit(**event["edit"]),
+        edit=TextEdit(**event["edit"]),
     )
 
 
@@ -219,7 +219,7 @@ def _decision(kind: str, says: dict[str, Any]) -> Decision:
     if kind == DocumentTypeSet.__name__:
         says["type"] = DocumentType(says["type"])
     if kind == PointOfViewSet.__name__:
-        says["place"] = Place(**says["place"])
+        says["place"] = ManuscriptLocation(**says["place"])
     kinds = {made.__name__: made for made in get_args(Decision)}
     made: Decision = kinds[kind](**{k: _frozen(v) for k, v in says.items()})
     return made

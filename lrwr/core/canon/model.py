@@ -16,7 +16,7 @@ _PLACE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ManuscriptLocation:
     """A document, or a chapter or scene of it.
 
     `chapter` is the chapter's heading, or its number among the file's own chapters as
@@ -33,18 +33,18 @@ class Place:
         return f"{self.document}{chapter}{f':s{self.scene}' if self.scene else ''}"
 
     @classmethod
-    def read(cls, text: str) -> "Place | None":
+    def read(cls, text: str) -> "ManuscriptLocation | None":
         """Return the place that `text` names; None when it names none."""
         found = re.fullmatch(_PLACE, text.strip(), re.IGNORECASE)
         if found is None:
             return None
         scene = int(found["scene"]) if found["scene"] else None
-        document = plain_path(found["document"])
-        return cls(document, plain(found["chapter"] or ""), scene)
+        document = normalize_canon_path(found["document"])
+        return cls(document, normalize_canon_text(found["chapter"] or ""), scene)
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class CanonNames:
     """Who is who. Nobody stands in two groups, and no name contradicts another.
 
     `merged` gives for one name of a person all of the others. `split` holds pairs of
@@ -60,7 +60,7 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class UndefinedAttribute:
     """What the text leaves undefined: an attribute, and whose, empty for nobody's."""
 
     about: str
@@ -71,7 +71,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Intended:
+class IntendedContradiction:
     """Two values of somebody's attribute that are meant to contradict each other."""
 
     about: str
@@ -94,30 +94,30 @@ class Canon:
 
     types: Mapping[DocumentId, DocumentType] = field(default_factory=dict)
     order: tuple[DocumentId, ...] = ()
-    points_of_view: Mapping[Place, str] = field(default_factory=dict)
-    names: Names = field(default_factory=Names)
-    answers: Mapping[Question, str] = field(default_factory=dict)
-    unsaid: tuple[Question, ...] = ()
-    intentional: Mapping[Intended, str] = field(default_factory=dict)
+    points_of_view: Mapping[ManuscriptLocation, str] = field(default_factory=dict)
+    names: CanonNames = field(default_factory=CanonNames)
+    answers: Mapping[UndefinedAttribute, str] = field(default_factory=dict)
+    unsaid: tuple[UndefinedAttribute, ...] = ()
+    intentional: Mapping[IntendedContradiction, str] = field(default_factory=dict)
 
 
-def plain(text: str) -> str:
+def normalize_canon_text(text: str) -> str:
     """Return a name or a heading in NFC, with single spaces."""
     return unicodedata.normalize("NFC", " ".join(text.split()))
 
 
-def plain_path(text: str) -> DocumentId:
+def normalize_canon_path(text: str) -> DocumentId:
     """Return a document's id as the canon keeps it; a disk may spell it otherwise."""
     return DocumentId(unicodedata.normalize("NFC", text).removeprefix("./"))
 
 
-def plain_name(text: str) -> str:
+def normalize_canon_name(text: str) -> str:
     """Return a name as the canon keeps it.
 
     Raises:
         SettingsProblem: It is empty, or holds what is no text.
     """
-    name = plain(text)
+    name = normalize_canon_text(text)
     if not name or not name.isprintable():
         raise SettingsProblem(
             f"{text!r} is no name", hint="Write the name as your text does, in quotes."
@@ -125,13 +125,13 @@ def plain_name(text: str) -> str:
     return name
 
 
-def plain_answer(text: str) -> str:
+def normalize_canon_answer(text: str) -> str:
     """Return the writer's answer as the canon keeps it: one line of text.
 
     Raises:
         SettingsProblem: It is empty, or holds what is no text.
     """
-    answer = plain(text)
+    answer = normalize_canon_text(text)
     if not answer or not answer.isprintable():
         raise SettingsProblem(
             f"{text!r} is no answer", hint="Write it as one line of text, in quotes."

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import assert_never
 
-from lrwr.core.canon.conflicts import is_someone_else, person_of
+from lrwr.core.canon.conflicts import belongs_to_other_person, resolve_canon_person
 from lrwr.core.canon.decision import (
     NameConfirmed,
     NameDecision,
@@ -14,11 +14,11 @@ from lrwr.core.canon.decision import (
     NamesMerged,
     NamesSplit,
 )
-from lrwr.core.canon.model import Names, plain_name
+from lrwr.core.canon.model import CanonNames, normalize_canon_name
 from lrwr.core.model.errors import SettingsProblem
 
 
-def with_decision(names: Names, decision: NameDecision) -> Names:
+def apply_name_decision(names: CanonNames, decision: NameDecision) -> CanonNames:
     """Return names as they are after `decision`; what contradicts it is gone.
 
     Raises:
@@ -32,17 +32,21 @@ def with_decision(names: Names, decision: NameDecision) -> Names:
         case NameRenamed(old, new):
             return _consistent(_renamed(names, *_two(old, new)))
         case NameIgnored(name):
-            return _ignored(names, plain_name(name))
+            return _ignored(names, normalize_canon_name(name))
         case NameConfirmed(name):
-            return _confirmed(names, plain_name(name))
+            return _confirmed(names, normalize_canon_name(name))
         case _:
             assert_never(decision)
 
 
-def _merged(names: Names, given: Iterable[str], canonical: str) -> Names:
-    said = [plain_name(name) for name in given]
-    chosen = plain_name(canonical) if canonical else person_of(names, said[0])
-    people = [person_of(names, name) for name in (chosen, *said)]
+def _merged(names: CanonNames, given: Iterable[str], canonical: str) -> CanonNames:
+    said = [normalize_canon_name(name) for name in given]
+    chosen = (
+        normalize_canon_name(canonical)
+        if canonical
+        else resolve_canon_person(names, said[0])
+    )
+    people = [resolve_canon_person(names, name) for name in (chosen, *said)]
     groups = chain(*(names.merged.get(person, ()) for person in people))
     own = names.merged.get(chosen, ())
     whole = dict.fromkeys([chosen, *own, *said, *people, *groups])
@@ -53,7 +57,7 @@ def _merged(names: Names, given: Iterable[str], canonical: str) -> Names:
             hint='Name two or more: lrwr canon merge "Nell Tallow" Wren',
         )
     kept = {n: g for n, g in names.merged.items() if n == chosen or n not in whole}
-    return Names(
+    return CanonNames(
         merged={**kept, chosen: others},
         split=names.split,
         renamed={old: new for old, new in names.renamed.items() if old not in others},
@@ -62,7 +66,7 @@ def _merged(names: Names, given: Iterable[str], canonical: str) -> Names:
     )
 
 
-def _split(names: Names, one: str, other: str) -> Names:
+def _split(names: CanonNames, one: str, other: str) -> CanonNames:
     renamed = {o: n for o, n in names.renamed.items() if {o, n} != {one, other}}
     bearers = {new: old for old, new in renamed.items()}
     one, other = bearers.get(one, one), bearers.get(other, other)
@@ -72,7 +76,7 @@ def _split(names: Names, one: str, other: str) -> Names:
             leaves = one if other == canonical else other
             merged[canonical] = tuple(name for name in group if name != leaves)
     pair = (one, other) if one < other else (other, one)
-    return Names(
+    return CanonNames(
         merged={name: group for name, group in merged.items() if group},
         split=names.split if pair in names.split else (*names.split, pair),
         renamed=renamed,
@@ -81,9 +85,9 @@ def _split(names: Names, one: str, other: str) -> Names:
     )
 
 
-def _renamed(names: Names, old: str, new: str) -> Names:
-    person = person_of(names, old)
-    if new in names.renamed.values() or is_someone_else(names, person, new):
+def _renamed(names: CanonNames, old: str, new: str) -> CanonNames:
+    person = resolve_canon_person(names, old)
+    if new in names.renamed.values() or belongs_to_other_person(names, person, new):
         if names.renamed.get(person) == new:
             return names
         raise SettingsProblem(
@@ -97,13 +101,13 @@ def _renamed(names: Names, old: str, new: str) -> Names:
     return replace(names, renamed=renamed, ignored=ignored)
 
 
-def _ignored(names: Names, name: str) -> Names:
+def _ignored(names: CanonNames, name: str) -> CanonNames:
     merged: dict[str, tuple[str, ...]] = {}
     for canonical, group in names.merged.items():
         left = [one for one in (canonical, *group) if one != name]
         if len(left) > 1:
             merged[left[0]] = tuple(left[1:])
-    return Names(
+    return CanonNames(
         merged=merged,
         split=tuple(pair for pair in names.split if name not in pair),
         renamed={o: n for o, n in names.renamed.items() if name not in (o, n)},
@@ -112,7 +116,7 @@ def _ignored(names: Names, name: str) -> Names:
     )
 
 
-def _confirmed(names: Names, name: str) -> Names:
+def _confirmed(names: CanonNames, name: str) -> CanonNames:
     if name in names.confirmed:
         return names
     return replace(
@@ -122,18 +126,18 @@ def _confirmed(names: Names, name: str) -> Names:
     )
 
 
-def _consistent(names: Names) -> Names:
+def _consistent(names: CanonNames) -> CanonNames:
     """Drop the pairs that are one person now."""
     apart = (
         pair
         for pair in names.split
-        if person_of(names, pair[0]) != person_of(names, pair[1])
+        if resolve_canon_person(names, pair[0]) != resolve_canon_person(names, pair[1])
     )
     return replace(names, split=tuple(apart))
 
 
 def _two(one: str, other: str) -> tuple[str, str]:
-    one, other = plain_name(one), plain_name(other)
+    one, other = normalize_canon_name(one), normalize_canon_name(other)
     if one == other:
         raise SettingsProblem(
             f"{one} and {other} are the same name", hint="Name two different ones."

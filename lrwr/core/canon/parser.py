@@ -4,21 +4,21 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 
-from lrwr.core.canon.conflicts import contradictions, undecided
+from lrwr.core.canon.conflicts import find_answer_conflicts, find_name_conflicts
 from lrwr.core.canon.model import (
     Canon,
-    Intended,
-    Names,
-    Place,
-    Question,
-    plain,
-    plain_path,
+    CanonNames,
+    IntendedContradiction,
+    ManuscriptLocation,
+    UndefinedAttribute,
+    normalize_canon_path,
+    normalize_canon_text,
 )
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.settings.parser import nearest_name
 
-TABLES: Mapping[str, tuple[str, ...]] = {
+CANON_TABLES: Mapping[str, tuple[str, ...]] = {
     "types": (),
     "order": ("story",),
     "pov": (),
@@ -26,7 +26,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
 }
 """Every table, and the keys it may hold; none means a key for each document."""
 
-ROWS: Mapping[str, tuple[str, ...]] = {
+CANON_ARRAY_TABLES: Mapping[str, tuple[str, ...]] = {
     "answer": ("about", "attribute", "answer"),
     "wont_say": ("about", "attribute"),
     "intentional": ("about", "attribute", "one", "other", "because"),
@@ -42,7 +42,7 @@ _DECIDE = "Decide for one of them."
 _NAMES_TAKE = 'It looks like this: split = [["Mags", "Maggie"]]'
 
 
-def canon_of(text: str, file: str) -> Canon:
+def parse_canon(text: str, file: str) -> Canon:
     """Return the canon that a file says; `file` is what the writer knows it by.
 
     Raises:
@@ -53,10 +53,10 @@ def canon_of(text: str, file: str) -> Canon:
         content = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise _broken(text, file, str(error)) from error
-    return _Reader(text, file).canon(content)
+    return _CanonParser(text, file).canon(content)
 
 
-class _Reader:
+class _CanonParser:
     """Reads one file; knows its lines only when something is wrong with it."""
 
     def __init__(self, text: str, file: str) -> None:
@@ -65,9 +65,11 @@ class _Reader:
 
     def canon(self, content: Mapping[str, object]) -> Canon:
         for name in content:
-            self._known(name, (*TABLES, *ROWS), (name,), "table")
-        tables = {name: self._table(content.get(name, {}), (name,)) for name in TABLES}
-        for name, keys in TABLES.items():
+            self._known(name, (*CANON_TABLES, *CANON_ARRAY_TABLES), (name,), "table")
+        tables = {
+            name: self._table(content.get(name, {}), (name,)) for name in CANON_TABLES
+        }
+        for name, keys in CANON_TABLES.items():
             for key in tables[name] if keys else ():
                 self._known(key, keys, (name, key), "setting")
         canon = Canon(
@@ -79,7 +81,7 @@ class _Reader:
             unsaid=tuple(self._questions("wont_say", content.get("wont_say", []))),
             intentional=self._intended(content.get("intentional", [])),
         )
-        for _, sentence in undecided(canon):
+        for _, sentence in find_answer_conflicts(canon):
             raise self._refusal(("wont_say",), sentence.rstrip("."), _DECIDE)
         return canon
 
@@ -106,10 +108,12 @@ class _Reader:
             found[self._document(name, where, found)] = None
         return tuple(found)
 
-    def _points_of_view(self, table: Mapping[str, object]) -> dict[Place, str]:
-        found: dict[Place, str] = {}
+    def _points_of_view(
+        self, table: Mapping[str, object]
+    ) -> dict[ManuscriptLocation, str]:
+        found: dict[ManuscriptLocation, str] = {}
         for key, value in table.items():
-            place = Place.read(key)
+            place = ManuscriptLocation.read(key)
             if place is None or place in found:
                 raise self._refusal(
                     ("pov", key),
@@ -119,11 +123,11 @@ class _Reader:
             found[place] = self._name(value, ("pov", key))
         return found
 
-    def _names(self, table: Mapping[str, object]) -> Names:
+    def _names(self, table: Mapping[str, object]) -> CanonNames:
         at = "names"
         merged = self._table(table.get("merged", {}), (at, "merged"))
         renamed = self._table(table.get("renamed", {}), (at, "renamed"))
-        names = Names(
+        names = CanonNames(
             merged={
                 self._name(key, (at, "merged", key)): tuple(
                     self._each_name(value, (at, "merged", key))
@@ -156,46 +160,47 @@ class _Reader:
             one, other = sorted(names)
             yield one, other
 
-    def _check(self, names: Names, merged: int, renamed: int) -> None:
+    def _check(self, names: CanonNames, merged: int, renamed: int) -> None:
         if merged != len(names.merged) or renamed != len(names.renamed):
             raise self._refusal(("names",), "a name stands there twice", "Keep one.")
-        for name, sentence in contradictions(names):
+        for name, sentence in find_name_conflicts(names):
             wheres = [
                 ("names", kind, name) for kind in ("renamed", "merged", "ignored")
             ]
             where = next((w for w in wheres if self._line(w)), ("names",))
             raise self._refusal(where, sentence.rstrip("."), _DECIDE)
 
-    def _questions(self, table: str, value: object) -> dict[Question, str]:
+    def _questions(self, table: str, value: object) -> dict[UndefinedAttribute, str]:
         """Return what each row of `table` asks, and its answer, empty without one."""
-        found: dict[Question, str] = {}
+        found: dict[UndefinedAttribute, str] = {}
         for number, row in enumerate(self._rows(table, value), start=1):
             at = (table, str(number))
             for key in row:
-                self._known(key, ROWS[table], (*at, key), "setting")
+                self._known(key, CANON_ARRAY_TABLES[table], (*at, key), "setting")
             about = row.get("about", "")
-            question = Question(
+            question = UndefinedAttribute(
                 self._name(about, (*at, "about")) if about != "" else "",
                 self._name(row.get("attribute", ""), (*at, "attribute")),
             )
             if question in found:
                 raise self._refusal(at, f"{question} stands there twice", "Keep one.")
             found[question] = ""
-            if "answer" in ROWS[table]:
+            if "answer" in CANON_ARRAY_TABLES[table]:
                 answer = row.get("answer", "")
                 found[question] = self._name(answer, (*at, "answer"), "answer")
         return found
 
-    def _intended(self, value: object) -> dict[Intended, str]:
-        table, found = "intentional", dict[Intended, str]()
+    def _intended(self, value: object) -> dict[IntendedContradiction, str]:
+        table, found = "intentional", dict[IntendedContradiction, str]()
         for number, row in enumerate(self._rows(table, value), start=1):
             at = (table, str(number))
             for key in row:
-                self._known(key, ROWS[table], (*at, key), "setting")
+                self._known(key, CANON_ARRAY_TABLES[table], (*at, key), "setting")
             about, attribute, one, other = (
-                self._name(row.get(key, ""), (*at, key)) for key in ROWS[table][:4]
+                self._name(row.get(key, ""), (*at, key))
+                for key in CANON_ARRAY_TABLES[table][:4]
             )
-            meant = Intended(about, attribute, one, other)
+            meant = IntendedContradiction(about, attribute, one, other)
             if meant in found:
                 raise self._refusal(at, f"{meant} stands there twice", "Keep one.")
             why = row.get("because", "")
@@ -232,7 +237,7 @@ class _Reader:
     def _document(
         self, text: str, where: tuple[str, ...], found: Iterable[DocumentId]
     ) -> DocumentId:
-        document = plain_path(text)
+        document = normalize_canon_path(text)
         if not document or document in found:
             what = f"{document} is named twice" if document else "a file has no name"
             raise self._refusal(where, what, "Keep one of the two lines.")
@@ -243,7 +248,7 @@ class _Reader:
             yield self._name(name, where)
 
     def _name(self, value: object, where: tuple[str, ...], what: str = "name") -> str:
-        name = plain(value) if isinstance(value, str) else ""
+        name = normalize_canon_text(value) if isinstance(value, str) else ""
         if name and name.isprintable():
             return name
         raise self._refusal(
@@ -274,10 +279,10 @@ class _Reader:
         return SettingsProblem(f"{at}: {message}", hint=hint)
 
     def _line(self, where: tuple[str, ...]) -> int:
-        return lines_of_keys(self._text).get(where, 0)
+        return find_key_lines(self._text).get(where, 0)
 
 
-def lines_of_keys(text: str) -> dict[tuple[str, ...], int]:
+def find_key_lines(text: str) -> dict[tuple[str, ...], int]:
     """Return the line of each table and key, counted from 1, the first if several.
 
     A row of a table that stands many times is found by its number, from "1", too.

@@ -19,13 +19,13 @@ from lrwr.core.canon.decision import (
     SlipIntended,
     StoryOrderSet,
 )
-from lrwr.core.canon.model import Intended, Question
+from lrwr.core.canon.model import IntendedContradiction, UndefinedAttribute
 
 _MOST = 4
 """Documents of a story order that a sentence names."""
 
 
-def sentence(decision: Decision) -> str:
+def format_decision(decision: Decision) -> str:
     """Return what was decided, as one sentence."""
     match decision:
         case DocumentTypeSet(document, kind):
@@ -37,12 +37,12 @@ def sentence(decision: Decision) -> str:
         case DocumentMoved(before, now):
             return f"What was decided about {before} holds for {now}."
         case GapAnswered(about, attribute, answer):
-            return f"{Question(about, attribute)}: “{answer}”."
+            return f"{UndefinedAttribute(about, attribute)}: “{answer}”."
         case GapDeclined(about, attribute):
-            return f"{Question(about, attribute)}: left open on purpose."
+            return f"{UndefinedAttribute(about, attribute)}: left open on purpose."
         case SlipIntended(about, attribute, one, other, because):
             why = f" ({because})" if because else ""
-            return f"{Intended(about, attribute, one, other)}: meant{why}."
+            return f"{IntendedContradiction(about, attribute, one, other)}: meant{why}."
         case _:
             return _of_names(decision)
 

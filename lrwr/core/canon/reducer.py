@@ -17,19 +17,19 @@ from lrwr.core.canon.decision import (
 )
 from lrwr.core.canon.model import (
     Canon,
-    Intended,
-    Question,
-    plain,
-    plain_answer,
-    plain_name,
+    IntendedContradiction,
+    UndefinedAttribute,
+    normalize_canon_answer,
+    normalize_canon_name,
+    normalize_canon_text,
 )
-from lrwr.core.canon.names import with_decision
+from lrwr.core.canon.names import apply_name_decision
 from lrwr.core.model.documents import DocumentId
 
-Value = TypeVar("Value")
+ValueT = TypeVar("ValueT")
 
 
-def decided(canon: Canon, decision: Decision) -> Canon:
+def apply_decision(canon: Canon, decision: Decision) -> Canon:
     """Return the canon as it is after `decision`.
 
     Raises:
@@ -41,7 +41,7 @@ def decided(canon: Canon, decision: Decision) -> Canon:
         case StoryOrderSet(documents):
             return replace(canon, order=tuple(dict.fromkeys(documents)))
         case PointOfViewSet(place, character):
-            views = {**canon.points_of_view, place: plain_name(character)}
+            views = {**canon.points_of_view, place: normalize_canon_name(character)}
             return replace(canon, points_of_view=views)
         case DocumentMoved():
             return _moved(canon, decision)
@@ -50,10 +50,10 @@ def decided(canon: Canon, decision: Decision) -> Canon:
         case SlipIntended():
             return _meant(canon, decision)
         case _:
-            return replace(canon, names=with_decision(canon.names, decision))
+            return replace(canon, names=apply_name_decision(canon.names, decision))
 
 
-def documents_of(canon: Canon) -> dict[DocumentId, tuple[str, ...]]:
+def list_decided_documents(canon: Canon) -> dict[DocumentId, tuple[str, ...]]:
     """Return each document something was decided about, and what: in a word each."""
     found: dict[DocumentId, list[str]] = {}
     for document in canon.types:
@@ -66,26 +66,36 @@ def documents_of(canon: Canon) -> dict[DocumentId, tuple[str, ...]]:
 
 
 def _about_gap(canon: Canon, decision: GapDecision) -> Canon:
-    asked = Question(plain(decision.about), plain_name(decision.attribute))
+    asked = UndefinedAttribute(
+        normalize_canon_text(decision.about), normalize_canon_name(decision.attribute)
+    )
     if asked.about:
-        plain_name(asked.about)
+        normalize_canon_name(asked.about)
     answers = {q: text for q, text in canon.answers.items() if q != asked}
     unsaid = tuple(question for question in canon.unsaid if question != asked)
     if isinstance(decision, GapDeclined):
         unsaid = canon.unsaid if asked in canon.unsaid else (*unsaid, asked)
     else:
-        answers = {**canon.answers, asked: plain_answer(decision.answer)}
+        answers = {**canon.answers, asked: normalize_canon_answer(decision.answer)}
     return replace(canon, answers=answers, unsaid=unsaid)
 
 
 def _meant(canon: Canon, decision: SlipIntended) -> Canon:
     """Note that a contradiction is meant; a reason given before is kept or replaced."""
-    one, other = plain_answer(decision.one), plain_answer(decision.other)
-    meant = Intended(
-        plain_name(decision.about), plain_name(decision.attribute), one, other
+    one, other = (
+        normalize_canon_answer(decision.one),
+        normalize_canon_answer(decision.other),
+    )
+    meant = IntendedContradiction(
+        normalize_canon_name(decision.about),
+        normalize_canon_name(decision.attribute),
+        one,
+        other,
     )
     before = canon.intentional.get(meant, "")
-    why = plain_answer(decision.because) if decision.because.strip() else before
+    why = (
+        normalize_canon_answer(decision.because) if decision.because.strip() else before
+    )
     return replace(canon, intentional={**canon.intentional, meant: why})
 
 
@@ -108,8 +118,8 @@ def _moved(canon: Canon, move: DocumentMoved) -> Canon:
 
 
 def _rekeyed(
-    given: Mapping[DocumentId, Value], old: DocumentId, new: DocumentId
-) -> dict[DocumentId, Value]:
+    given: Mapping[DocumentId, ValueT], old: DocumentId, new: DocumentId
+) -> dict[DocumentId, ValueT]:
     if new in given:
         return {key: value for key, value in given.items() if key != old}
     return {new if key == old else key: value for key, value in given.items()}

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 
-from lrwr.core.canon.model import Canon, plain_path
-from lrwr.core.canon.reducer import documents_of
+from lrwr.core.canon.model import Canon, normalize_canon_path
+from lrwr.core.canon.reducer import list_decided_documents
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class OrphanedDecisions:
     """A document that is not there, and what was decided about it, in a word each.
 
     `perhaps` is the document that it may have become.
@@ -24,7 +24,7 @@ class Lost:
     perhaps: DocumentId | None
 
 
-def document_named(
+def resolve_document(
     text: str, *, known: Sequence[DocumentId], root: Path, here: Path
 ) -> DocumentId:
     """Return the document that the writer calls `text`.
@@ -38,7 +38,7 @@ def document_named(
     """
     path = Path(os.path.abspath(here / text))  # noqa: PTH100 (links stay as they are)
     from_here = _id_of(path, root)
-    name = plain_path(text.replace("\\", "/"))
+    name = normalize_canon_path(text.replace("\\", "/"))
     for one in known:
         if one in (from_here, name):
             return one
@@ -50,13 +50,16 @@ def document_named(
     raise _no_such_document(text, fits or _nearest(name, known), several=bool(fits))
 
 
-def decided_document(canon: Canon, text: str) -> DocumentId:
+def resolve_decided_document(canon: Canon, text: str) -> DocumentId:
     """Return the document called `text` that something was decided about.
 
     Raises:
         NotFound: Nothing was; the hint offers the nearest.
     """
-    decided, name = documents_of(canon), plain_path(text.replace("\\", "/"))
+    decided, name = (
+        list_decided_documents(canon),
+        normalize_canon_path(text.replace("\\", "/")),
+    )
     if name in decided:
         return name
     near = " or ".join(_nearest(text, decided))
@@ -64,17 +67,17 @@ def decided_document(canon: Canon, text: str) -> DocumentId:
     raise NotFound(f"Nothing is decided about {text}", hint=hint)
 
 
-def lost_decisions(
+def find_orphaned_decisions(
     canon: Canon,
     *,
     known: Sequence[DocumentId],
     is_there: Callable[[DocumentId], bool],
-) -> tuple[Lost, ...]:
+) -> tuple[OrphanedDecisions, ...]:
     """Return what was decided about documents that are not there."""
-    decided = documents_of(canon)
+    decided = list_decided_documents(canon)
     free = [one for one in known if one not in decided]
     return tuple(
-        Lost(document, words, _heir(document, free))
+        OrphanedDecisions(document, words, _heir(document, free))
         for document, words in decided.items()
         if not is_there(document)
     )
@@ -82,9 +85,9 @@ def lost_decisions(
 
 def _id_of(path: Path, root: Path) -> DocumentId:
     try:
-        return plain_path(Path(os.path.relpath(path, root)).as_posix())
+        return normalize_canon_path(Path(os.path.relpath(path, root)).as_posix())
     except ValueError:  # another drive
-        return plain_path(path.as_posix())
+        return normalize_canon_path(path.as_posix())
 
 
 def _heir(document: DocumentId, free: Collection[DocumentId]) -> DocumentId | None:

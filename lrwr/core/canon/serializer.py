@@ -3,8 +3,14 @@
 from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
 
-from lrwr.core.canon.model import Canon, Place, Question, plain, plain_path
-from lrwr.core.canon.parser import canon_of
+from lrwr.core.canon.model import (
+    Canon,
+    ManuscriptLocation,
+    UndefinedAttribute,
+    normalize_canon_path,
+    normalize_canon_text,
+)
+from lrwr.core.canon.parser import parse_canon
 from lrwr.core.model.errors import LrwrError, StoreProblem
 from lrwr.core.settings.places import CANON_FILE
 
@@ -18,7 +24,7 @@ _ONE_LINE = 60
 """Characters of a list's items from which each item gets a line of its own."""
 
 
-def rewritten(text: str | None, canon: Canon) -> str:
+def serialize_canon(text: str | None, canon: Canon) -> str:
     """Return `text` so changed that it says `canon`; None means there is no file yet.
 
     Only what differs is touched. Comments inside a list survive additions and
@@ -31,7 +37,7 @@ def rewritten(text: str | None, canon: Canon) -> str:
     import tomlkit
 
     before = _HEAD if text is None else text
-    was = canon_of(before, CANON_FILE)
+    was = parse_canon(before, CANON_FILE)
     had, wanted = _tree(was), _tree(canon)
     mark = "\ufeff" if before.startswith("\ufeff") else ""
     try:
@@ -44,7 +50,7 @@ def rewritten(text: str | None, canon: Canon) -> str:
         made = tomlkit.dumps(content)
         if before.count("\r\n") * 2 > before.count("\n"):
             made = made.replace("\r\n", "\n").replace("\n", "\r\n")
-        kept = canon_of(made, CANON_FILE) == canon
+        kept = parse_canon(made, CANON_FILE) == canon
     except (LrwrError, ValueError, LookupError, TypeError) as error:
         raise _cannot() from error
     if not kept:
@@ -88,7 +94,7 @@ def _rows(canon: Canon) -> dict[str, list[dict[str, str]]]:
     }
 
 
-def _row(question: Question) -> dict[str, str]:
+def _row(question: UndefinedAttribute) -> dict[str, str]:
     about = {"about": question.about} if question.about else {}
     return {**about, "attribute": question.attribute}
 
@@ -167,8 +173,8 @@ def _change_table(
 def _as_read(table: str, raw: str) -> str:
     """Return a key as the canon has it, however the writer wrote it."""
     if table == "pov":
-        return str(Place.read(raw) or raw)
-    return plain_path(raw) if table == "types" else plain(raw)
+        return str(ManuscriptLocation.read(raw) or raw)
+    return normalize_canon_path(raw) if table == "types" else normalize_canon_text(raw)
 
 
 def _change_list(

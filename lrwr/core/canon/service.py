@@ -7,22 +7,28 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-from lrwr.core.canon.decision import Change, Decision, Remembered
+from lrwr.core.canon.decision import CanonChange, Decision, DecisionRecord
 from lrwr.core.canon.file import CanonFile
-from lrwr.core.canon.history import Edit, Entry, History, Stacks, digest
+from lrwr.core.canon.history import (
+    DecisionLog,
+    DecisionLogEntry,
+    TextEdit,
+    UndoStacks,
+    hash_canon_text,
+)
 from lrwr.core.canon.model import Canon
-from lrwr.core.canon.phrases import sentence
-from lrwr.core.canon.reducer import decided
-from lrwr.core.canon.serializer import rewritten
+from lrwr.core.canon.phrases import format_decision
+from lrwr.core.canon.reducer import apply_decision
+from lrwr.core.canon.serializer import serialize_canon
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
 
-PATIENCE = 10.0
+LOCK_TIMEOUT = 10.0
 """Seconds to wait for another process that decides; it holds the lock for a moment."""
 
 _PAUSE = 0.01
 
 
-class Lock(Protocol):
+class ProcessLock(Protocol):
     """Held by one process at a time."""
 
     def acquire(self) -> bool:
@@ -51,12 +57,12 @@ class CanonService:
         path: Path,
         *,
         history: Path,
-        lock: Callable[[], Lock],
+        lock: Callable[[], ProcessLock],
         prepare: Callable[[], None],
         now: Callable[[], float],
     ) -> None:
         self._file = CanonFile(path)
-        self._history = History(history)
+        self._history = DecisionLog(history)
         self._lock = lock
         self._prepare = prepare
         self._now = now
@@ -74,7 +80,7 @@ class CanonService:
         """
         return self._file.load()
 
-    def decide(self, decision: Decision) -> Change:
+    def decide(self, decision: Decision) -> CanonChange:
         """Write the decision down; one that changes nothing is not written.
 
         Raises:
@@ -84,13 +90,15 @@ class CanonService:
         with self._alone():
             text = self._file.text()
             before = self._file.canon(text)
-            change = Change(before, decided(before, decision))
+            change = CanonChange(before, apply_decision(before, decision))
             if not change:
                 return change
-            new = rewritten(text, change.after)
+            new = serialize_canon(text, change.after)
             when = datetime.fromtimestamp(self._now(), UTC)
             self._settled(text)
-            self._history.add_decision(Entry(decision, when, Edit.between(text, new)))
+            self._history.add_decision(
+                DecisionLogEntry(decision, when, TextEdit.between(text, new))
+            )
             self._file.write(new)
         return change
 
@@ -111,7 +119,7 @@ class CanonService:
             if not stacks.done:
                 return None
             last = stacks.done[-1]
-            if digest(text) != last.edit.after:
+            if hash_canon_text(text) != last.edit.after:
                 raise self._changed("undo", last.decision)
             self._history.add_undo()
             self._file.write(last.edit.undone(text))
@@ -132,13 +140,13 @@ class CanonService:
             if not stacks.undone:
                 return None
             last = stacks.undone[-1]
-            if digest(text) != last.edit.before:
+            if hash_canon_text(text) != last.edit.before:
                 raise self._changed("redo", last.decision)
             self._history.add_redo()
             self._file.write(last.edit.redone(text))
         return last.decision
 
-    def history(self) -> tuple[Remembered, ...]:
+    def history(self) -> tuple[DecisionRecord, ...]:
         """Return the decisions made here, oldest first, then those that were undone.
 
         Raises:
@@ -147,9 +155,9 @@ class CanonService:
         stacks, _ = self._history.stacks(self._file.text())
         told = [(entry, False) for entry in stacks.done]
         told += [(entry, True) for entry in reversed(stacks.undone)]
-        return tuple(Remembered(e.decision, e.when, undone) for e, undone in told)
+        return tuple(DecisionRecord(e.decision, e.when, undone) for e, undone in told)
 
-    def _settled(self, text: str | None) -> Stacks:
+    def _settled(self, text: str | None) -> UndoStacks:
         stacks, word = self._history.stacks(text)
         self._history.mend(word)
         return stacks
@@ -157,7 +165,7 @@ class CanonService:
     def _changed(self, verb: str, decision: Decision) -> SettingsProblem:
         return SettingsProblem(
             f"{self.path.name} was changed by hand since, and {verb} would lose that"
-            f" ({sentence(decision).rstrip('.')})",
+            f" ({format_decision(decision).rstrip('.')})",
             hint="Edit the file yourself, or fetch an older one from version control.",
         )
 
@@ -171,8 +179,8 @@ class CanonService:
         finally:
             lock.release()
 
-    def _wait_for(self, lock: Lock) -> None:
-        end = time.monotonic() + PATIENCE
+    def _wait_for(self, lock: ProcessLock) -> None:
+        end = time.monotonic() + LOCK_TIMEOUT
         try:
             while not lock.acquire():
                 if time.monotonic() > end:

@@ -7,11 +7,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lrwr.core.bible.gaps import gap_called
-from lrwr.core.bible.name_lookup import people_called
+from lrwr.core.bible.gaps import find_gap_by_id
+from lrwr.core.bible.name_lookup import match_people
 from lrwr.core.bible.values import Bible
 from lrwr.core.canon.decision import GapAnswered
-from lrwr.core.canon.model import Question as Asked
+from lrwr.core.canon.model import UndefinedAttribute as Asked
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import GapFlag
 
@@ -33,23 +33,23 @@ _HOW = (
 
 
 @dataclass(frozen=True, slots=True)
-class CanonSaid:
+class CanonCommand:
     """What the writer defines; `id` names a gap of the ledger, empty for none."""
 
     text: str
     id: str = ""
 
 
-def canon_said(text: str) -> CanonSaid | None:
+def parse_canon_command(text: str) -> CanonCommand | None:
     """Return what a question defines; None where it is a question."""
     found = _CANON.fullmatch(text)
     if found is None:
         return None
-    return CanonSaid(" ".join(found["said"].split()), (found["id"] or "").lower())
+    return CanonCommand(" ".join(found["said"].split()), (found["id"] or "").lower())
 
 
-def canon_answer(
-    said: CanonSaid, bible: Bible, left_open: Sequence[GapFlag]
+def build_gap_answer(
+    said: CanonCommand, bible: Bible, left_open: Sequence[GapFlag]
 ) -> GapAnswered:
     """Return the decision that `said` is.
 
@@ -62,10 +62,10 @@ def canon_answer(
     if not said.text:
         raise NotFound("`canon:` defines nothing", hint=_HOW)
     if said.id:
-        gap = gap_called(said.id, bible.gaps)
+        gap = find_gap_by_id(said.id, bible.gaps)
         return GapAnswered(gap.asked.about, gap.asked.attribute, said.text)
     found = _DEFINED.fullmatch(said.text)
-    people = people_called(found["about"], bible) if found else ()
+    people = match_people(found["about"], bible) if found else ()
     if found and len(people) == 1:
         return GapAnswered(
             people[0].name, found["attribute"], found["answer"].rstrip(" .")
@@ -80,7 +80,7 @@ def canon_answer(
     raise NotFound("The last answer left nothing open", hint=_HOW)
 
 
-def told_of(decision: GapAnswered, *, new: bool) -> str:
+def format_gap_answer(decision: GapAnswered, *, new: bool) -> str:
     """Return what the writer is told of a decision; `new` unless it was made before."""
     what = Asked(decision.about, decision.attribute)
     since = "Canon from now on" if new else "That is canon already"

@@ -7,20 +7,20 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.context.builder import gather
-from lrwr.core.chat.context.gap_finder import Wondered
+from lrwr.core.chat.context.builder import gather_context
+from lrwr.core.chat.context.gap_finder import GapFinderResult
 from lrwr.core.chat.nodes import (
-    Answer,
-    Emit,
-    Room,
-    assembled,
-    look_up,
-    looked_outside,
-    sought,
-    wondered,
+    AvatarAnswer,
+    TurnDependencies,
+    TurnEventEmitter,
+    add_web_pages,
+    assemble_output,
+    find_turn_gaps,
+    plan_and_search,
+    run_lookup,
 )
-from lrwr.core.chat.planning.name_resolution import resolve
-from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.chat.planning.name_resolution import resolve_entities
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.turns import Plan, Resolved, Staged, SupervisorOutput, TurnEvent
 from lrwr.core.retrieval.service import SearchResult
 
@@ -29,45 +29,47 @@ if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
 
-class TurnSoFar(TypedDict, total=False):
+class TurnGraphState(TypedDict, total=False):
     """What the steps have made; each writes its own part once."""
 
-    question: Question
+    question: TurnQuestion
     bible: Bible
     plan: Plan
     found: SearchResult
     resolved: tuple[Resolved, ...]
     result: RetrievalResult
-    gaps: Wondered
-    answer: Answer
+    gaps: GapFinderResult
+    answer: AvatarAnswer
     output: SupervisorOutput
 
 
 @dataclass(frozen=True, slots=True)
-class Lent:
+class TurnContext:
     """What the graph's steps are lent for one turn."""
 
-    room: Room
-    emit: Emit
+    room: TurnDependencies
+    emit: TurnEventEmitter
 
 
 @dataclass(frozen=True, slots=True)
-class TurnMade:
+class TurnResult:
     """What a turn came to, and how it was said."""
 
     output: SupervisorOutput
-    answer: Answer
+    answer: AvatarAnswer
 
 
 async def run_turn(
-    question: Question, bible: Bible, room: Room
-) -> AsyncGenerator[TurnEvent | TurnMade]:
+    question: TurnQuestion, bible: Bible, room: TurnDependencies
+) -> AsyncGenerator[TurnEvent | TurnResult]:
     """Yield what happens in a turn while it does, and last what it came to.
 
     Closing the generator stops every step, and what a step asked of a server.
     """
     events: asyncio.Queue[TurnEvent | None] = asyncio.Queue()
-    turn = asyncio.create_task(_run(question, bible, Lent(room, events.put_nowait)))
+    turn = asyncio.create_task(
+        _run(question, bible, TurnContext(room, events.put_nowait))
+    )
     turn.add_done_callback(lambda _: events.put_nowait(None))
     try:
         while (event := await events.get()) is not None:
@@ -78,13 +80,13 @@ async def run_turn(
         await asyncio.gather(turn, return_exceptions=True)
 
 
-async def _run(question: Question, bible: Bible, lent: Lent) -> TurnMade:
+async def _run(question: TurnQuestion, bible: Bible, lent: TurnContext) -> TurnResult:
     from langsmith import tracing_context
 
-    begun: TurnSoFar = {"question": question, "bible": bible}
+    begun: TurnGraphState = {"question": question, "bible": bible}
     with tracing_context(enabled=False):  # whatever a shell's variables say
-        ended = await compiled().ainvoke(begun, context=lent)
-    return TurnMade(ended["output"], ended["answer"])
+        ended = await compile_turn_graph().ainvoke(begun, context=lent)
+    return TurnResult(ended["output"], ended["answer"])
 
 
 _STEPS = (
@@ -92,11 +94,11 @@ _STEPS = (
 )  # fmt: skip
 
 
-def compiled() -> "CompiledStateGraph[TurnSoFar, Lent, Any, Any]":
+def compile_turn_graph() -> "CompiledStateGraph[TurnGraphState, TurnContext, Any, Any]":
     """Return the graph; making it takes milliseconds."""
     from langgraph.graph import END, START, StateGraph
 
-    graph = StateGraph(TurnSoFar, context_schema=Lent)
+    graph = StateGraph(TurnGraphState, context_schema=TurnContext)
     graph.add_node("look up", _look_up)
     graph.add_node("resolve", _resolve)
     graph.add_node("retrieve", _retrieve)
@@ -110,19 +112,25 @@ def compiled() -> "CompiledStateGraph[TurnSoFar, Lent, Any, Any]":
     return graph.compile()
 
 
-async def _look_up(state: TurnSoFar, runtime: "Runtime[Lent]") -> TurnSoFar:
+async def _look_up(
+    state: TurnGraphState, runtime: "Runtime[TurnContext]"
+) -> TurnGraphState:
     lent = runtime.context
-    plan, found = await look_up(state["question"], state["bible"], lent.room, lent.emit)
+    plan, found = await plan_and_search(
+        state["question"], state["bible"], lent.room, lent.emit
+    )
     return {"plan": plan, "found": found}
 
 
-async def _resolve(state: TurnSoFar, runtime: "Runtime[Lent]") -> TurnSoFar:
+async def _resolve(
+    state: TurnGraphState, runtime: "Runtime[TurnContext]"
+) -> TurnGraphState:
     notes = runtime.context.room.notes
-    return {"resolved": resolve(state["plan"], state["bible"], notes)}
+    return {"resolved": resolve_entities(state["plan"], state["bible"], notes)}
 
 
-async def _retrieve(state: TurnSoFar) -> TurnSoFar:
-    result = gather(
+async def _retrieve(state: TurnGraphState) -> TurnGraphState:
+    result = gather_context(
         state["question"],
         state["plan"],
         state["resolved"],
@@ -132,9 +140,11 @@ async def _retrieve(state: TurnSoFar) -> TurnSoFar:
     return {"result": result}
 
 
-async def _seek(state: TurnSoFar, runtime: "Runtime[Lent]") -> TurnSoFar:
+async def _seek(
+    state: TurnGraphState, runtime: "Runtime[TurnContext]"
+) -> TurnGraphState:
     lent = runtime.context
-    result = await sought(
+    result = await run_lookup(
         state["question"],
         state["plan"],
         state["result"],
@@ -145,16 +155,20 @@ async def _seek(state: TurnSoFar, runtime: "Runtime[Lent]") -> TurnSoFar:
     return {"result": result}
 
 
-async def _web(state: TurnSoFar, runtime: "Runtime[Lent]") -> TurnSoFar:
+async def _web(
+    state: TurnGraphState, runtime: "Runtime[TurnContext]"
+) -> TurnGraphState:
     lent = runtime.context
     question, plan, result = state["question"], state["plan"], state["result"]
-    result = await looked_outside(question, plan, result, lent.room, lent.emit)
+    result = await add_web_pages(question, plan, result, lent.room, lent.emit)
     return {"result": result}
 
 
-async def _gaps(state: TurnSoFar, runtime: "Runtime[Lent]") -> TurnSoFar:
+async def _gaps(
+    state: TurnGraphState, runtime: "Runtime[TurnContext]"
+) -> TurnGraphState:
     lent = runtime.context
-    found = await wondered(
+    found = await find_turn_gaps(
         state["question"],
         state["plan"],
         state["result"],
@@ -165,7 +179,9 @@ async def _gaps(state: TurnSoFar, runtime: "Runtime[Lent]") -> TurnSoFar:
     return {"gaps": found}
 
 
-async def _avatar(state: TurnSoFar, runtime: "Runtime[Lent]") -> TurnSoFar:
+async def _avatar(
+    state: TurnGraphState, runtime: "Runtime[TurnContext]"
+) -> TurnGraphState:
     lent = runtime.context
     lent.emit(Staged("answer", "Answering"))
     answer = await lent.room.avatar.answer(
@@ -174,8 +190,8 @@ async def _avatar(state: TurnSoFar, runtime: "Runtime[Lent]") -> TurnSoFar:
     return {"answer": answer}
 
 
-async def _assemble(state: TurnSoFar) -> TurnSoFar:
-    output = assembled(
+async def _assemble(state: TurnGraphState) -> TurnGraphState:
+    output = assemble_output(
         state["question"],
         state["plan"],
         state["resolved"],

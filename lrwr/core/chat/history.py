@@ -3,29 +3,33 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.attribution.citation_check import without_marks
+from lrwr.core.attribution.citation_check import strip_answer_citation_marks
 from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import Turn, TurnId
-from lrwr.core.retrieval.anchors import Anchored
+from lrwr.core.retrieval.anchors import AnchoredCitation
 from lrwr.core.retrieval.freshness import FreshnessService
-from lrwr.core.retrieval.story import StoryOrder, scope_of, stands_before
+from lrwr.core.retrieval.story import (
+    StoryOrder,
+    build_search_scope,
+    is_at_or_before_horizon,
+)
 
-BUDGET = 2_000
-"""Tokens of earlier turns that are told in full, by `estimated_tokens`."""
-SHORT = 90
+HISTORY_TOKEN_BUDGET = 2_000
+"""Tokens of earlier turns that are told in full, by `estimate_history_tokens`."""
+SHORTENED_LINE_CHARS = 90
 """Characters of an older question that are told, and as many of its answer."""
-OLDER = 12
+MAX_SHORTENED_TURNS = 12
 """Older turns that are told in short."""
 _CHARACTERS_A_TOKEN = 4
 
 
-def estimated_tokens(text: str) -> int:
+def estimate_history_tokens(text: str) -> int:
     """Return about how many tokens a text has: English has four characters each."""
     return len(text) // _CHARACTERS_A_TOKEN + 1
 
 
-def within_horizon(
+def filter_turns_by_horizon(
     turns: Sequence[Turn], horizon: Horizon | None, order: StoryOrder
 ) -> list[Turn]:
     """Return the turns that were asked at `horizon` or before it in the story.
@@ -37,12 +41,14 @@ def within_horizon(
     return [
         turn
         for turn in turns
-        if stands_before(turn.output.narrative_state_delta.as_of, horizon, order)
+        if is_at_or_before_horizon(
+            turn.output.narrative_state_delta.as_of, horizon, order
+        )
     ]
 
 
-def in_sight(
-    places: Sequence[Anchored], horizon: Horizon | None, order: StoryOrder
+def is_answer_within_horizon(
+    places: Sequence[AnchoredCitation], horizon: Horizon | None, order: StoryOrder
 ) -> bool:
     """Say whether all words that an answer rests on still stand before `horizon`.
 
@@ -52,7 +58,7 @@ def in_sight(
     if horizon is None:
         return True
     kinds = frozenset(ChunkKind)
-    seen = scope_of(order, types=(), horizon=horizon, kinds=kinds)
+    seen = build_search_scope(order, types=(), horizon=horizon, kinds=kinds)
     told = [one.now for one in places if one.now and one.now.document in order.numbers]
     return all(
         seen.documents is not None
@@ -62,14 +68,16 @@ def in_sight(
     )
 
 
-def recalled(turns: Sequence[Turn], budget: int = BUDGET) -> Sequence[Turn]:
+def select_recallable_turns(
+    turns: Sequence[Turn], budget: int = HISTORY_TOKEN_BUDGET
+) -> Sequence[Turn]:
     """Return the turns that can be told at all, in full or in short, oldest first."""
-    return turns[-(len(_newest(turns, budget)) + OLDER) :]
+    return turns[-(len(_newest(turns, budget)) + MAX_SHORTENED_TURNS) :]
 
 
-def fitting(
+def fit_turns_to_budget(
     turns: Sequence[Turn],
-    budget: int = BUDGET,
+    budget: int = HISTORY_TOKEN_BUDGET,
     *,
     outdated: Collection[TurnId] = (),
 ) -> tuple[tuple[Turn, ...], str]:
@@ -80,12 +88,14 @@ def fitting(
     """
     kept = _newest(turns, budget)
     older = turns[: len(turns) - len(kept)]
-    lines = [_in_short(turn, turn.id in outdated) for turn in older[-OLDER:]]
+    lines = [
+        _in_short(turn, turn.id in outdated) for turn in older[-MAX_SHORTENED_TURNS:]
+    ]
     before = "\n".join(["Earlier the writer asked:", *lines]) if lines else ""
     return kept, before
 
 
-def remark_on(places: Sequence[Anchored]) -> str:
+def format_changed_answer_remark(places: Sequence[AnchoredCitation]) -> str:
     """Say that the answer before rests on what was changed; empty where it does not."""
     changed = sum(one.changed for one in places)
     if not changed:
@@ -103,7 +113,7 @@ def _newest(turns: Sequence[Turn], budget: int) -> tuple[Turn, ...]:
     kept: list[Turn] = []
     left = budget
     for turn in reversed(turns):
-        left -= estimated_tokens(turn.question + turn.output.response_text)
+        left -= estimate_history_tokens(turn.question + turn.output.response_text)
         if left < 0:
             break
         kept.append(turn)
@@ -111,18 +121,26 @@ def _newest(turns: Sequence[Turn], budget: int) -> tuple[Turn, ...]:
 
 
 def _in_short(turn: Turn, outdated: bool) -> str:
-    answered = "" if outdated else _short(without_marks(turn.output.response_text))
+    answered = (
+        ""
+        if outdated
+        else _short(strip_answer_citation_marks(turn.output.response_text))
+    )
     asked = f"- {_short(turn.question)}"
     return f"{asked} Answered: {answered}" if answered else asked
 
 
 def _short(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= SHORT else f"{line[: SHORT - 1].rstrip()}…"
+    return (
+        line
+        if len(line) <= SHORTENED_LINE_CHARS
+        else f"{line[: SHORTENED_LINE_CHARS - 1].rstrip()}…"
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
+class RecalledHistory:
     """Earlier turns, as `Question` wants them."""
 
     history: tuple[Turn, ...]
@@ -130,21 +148,25 @@ class Recalled:
     outdated: frozenset[TurnId]
 
 
-async def recall(
+async def recall_history(
     turns: Sequence[Turn],
     horizon: Horizon | None,
     order: StoryOrder,
     freshness: FreshnessService,
-) -> Recalled:
+) -> RecalledHistory:
     """Return what fits of the turns that were asked before `horizon`.
 
     A turn that rests on words which stand behind it now is left out. Of the present
     text nothing is told, only which answers rest on what it has no more.
     """
-    told = recalled(within_horizon(turns, horizon, order))
+    told = select_recallable_turns(filter_turns_by_horizon(turns, horizon, order))
     places = await freshness.of_turns(told)
-    seen = [turn for turn in told if in_sight(places[turn.id], horizon, order)]
+    seen = [
+        turn
+        for turn in told
+        if is_answer_within_horizon(places[turn.id], horizon, order)
+    ]
     changed = (turn for turn in seen if any(one.changed for one in places[turn.id]))
     outdated = frozenset(turn.id for turn in changed)
-    history, before = fitting(seen, outdated=outdated)
-    return Recalled(history, before, outdated)
+    history, before = fit_turns_to_budget(seen, outdated=outdated)
+    return RecalledHistory(history, before, outdated)

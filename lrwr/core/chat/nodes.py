@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.context.gap_finder import Wondered, is_worth_asking
-from lrwr.core.chat.context.tool_loop import Sought
-from lrwr.core.chat.generation.prompts import pages_for
-from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.chat.context.gap_finder import GapFinderResult, may_reveal_gap
+from lrwr.core.chat.context.tool_loop import LookupResult
+from lrwr.core.chat.generation.prompts import select_web_pages
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.text import Span
 from lrwr.core.model.turns import (
     Citation,
@@ -24,25 +24,32 @@ from lrwr.core.model.turns import (
     TurnEvent,
 )
 from lrwr.core.retrieval.service import SearchResult
-from lrwr.core.web.citations import web_cited
-from lrwr.core.web.search import Outside
+from lrwr.core.web.citations import find_web_citations
+from lrwr.core.web.search import WebLookup
 
-Emit = Callable[[TurnEvent], None]
+TurnEventEmitter = Callable[[TurnEvent], None]
 """Lets others see what happens, while it does."""
 
-Seek = Callable[[Question, Bible, RetrievalResult, Emit], Coroutine[None, None, Sought]]
+LookupRunner = Callable[
+    [TurnQuestion, Bible, RetrievalResult, TurnEventEmitter],
+    Coroutine[None, None, LookupResult],
+]
 """Looks further for a question, starting from what was found."""
 
 
-LookOutside = Callable[[Question, Plan, Emit], Coroutine[None, None, Outside]]
+WebLookupRunner = Callable[
+    [TurnQuestion, Plan, TurnEventEmitter], Coroutine[None, None, WebLookup]
+]
 """Asks the web for a question, where that is on; says first what is sent."""
 
-Wonder = Callable[[Question, RetrievalResult, Bible], Coroutine[None, None, Wondered]]
+GapFinderRunner = Callable[
+    [TurnQuestion, RetrievalResult, Bible], Coroutine[None, None, GapFinderResult]
+]
 """Finds what a question shows to be undefined."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AvatarAnswer:
     """What an avatar said. `unsupported` are stretches that no citation bears out.
 
     `model` is the one that wrote it, empty where the text speaks for itself.
@@ -65,14 +72,18 @@ class Avatar(Protocol):
         ...
 
     async def answer(
-        self, question: Question, plan: Plan, result: RetrievalResult, emit: Emit
-    ) -> Answer:
+        self,
+        question: TurnQuestion,
+        plan: Plan,
+        result: RetrievalResult,
+        emit: TurnEventEmitter,
+    ) -> AvatarAnswer:
         """Answer from `result` alone, and emit each piece as it comes."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class TurnDependencies:
     """What the steps of a turn are lent.
 
     `plan` makes a plan; `search` finds passages for a question within its horizon.
@@ -80,17 +91,17 @@ class Room:
     `outside` asks the web, `wonder` finds gaps; None where nobody does.
     """
 
-    plan: Callable[[Question, Bible], Coroutine[None, None, Plan]]
-    search: Callable[[Question], Coroutine[None, None, SearchResult]]
+    plan: Callable[[TurnQuestion, Bible], Coroutine[None, None, Plan]]
+    search: Callable[[TurnQuestion], Coroutine[None, None, SearchResult]]
     avatar: Avatar
     notes: tuple[str, ...] = ()
-    seek: Seek | None = None
-    outside: LookOutside | None = None
-    wonder: Wonder | None = None
+    seek: LookupRunner | None = None
+    outside: WebLookupRunner | None = None
+    wonder: GapFinderRunner | None = None
 
 
-async def look_up(
-    question: Question, bible: Bible, room: Room, emit: Emit
+async def plan_and_search(
+    question: TurnQuestion, bible: Bible, room: TurnDependencies, emit: TurnEventEmitter
 ) -> tuple[Plan, SearchResult]:
     """Plan and search at once: neither waits for the other."""
     emit(Staged("plan", "Reading the question"))
@@ -105,13 +116,13 @@ _LOOKED_UP = frozenset({Source.MANUSCRIPT, Source.TIMELINE, Source.NOTES})
 """What is read for its own words: the other sources are known already."""
 
 
-async def sought(
-    question: Question,
+async def run_lookup(
+    question: TurnQuestion,
     plan: Plan,
     result: RetrievalResult,
     bible: Bible,
-    room: Room,
-    emit: Emit,
+    room: TurnDependencies,
+    emit: TurnEventEmitter,
 ) -> RetrievalResult:
     """Let a model look further where the text's own words are wanted.
 
@@ -128,8 +139,12 @@ async def sought(
     )
 
 
-async def looked_outside(
-    question: Question, plan: Plan, result: RetrievalResult, room: Room, emit: Emit
+async def add_web_pages(
+    question: TurnQuestion,
+    plan: Plan,
+    result: RetrievalResult,
+    room: TurnDependencies,
+    emit: TurnEventEmitter,
 ) -> RetrievalResult:
     """Add what the web says, where the plan asks for it: beside the text, never in it."""
     if room.outside is None or Source.WEB not in plan.sources:
@@ -143,17 +158,17 @@ async def looked_outside(
     )
 
 
-async def wondered(
-    question: Question,
+async def find_turn_gaps(
+    question: TurnQuestion,
     plan: Plan,
     result: RetrievalResult,
     bible: Bible,
-    room: Room,
-    emit: Emit,
-) -> Wondered:
+    room: TurnDependencies,
+    emit: TurnEventEmitter,
+) -> GapFinderResult:
     """Find what the question shows to be undefined, where that may be."""
-    if room.wonder is None or not is_worth_asking(question, plan, result):
-        return Wondered()
+    if room.wonder is None or not may_reveal_gap(question, plan, result):
+        return GapFinderResult()
     emit(Staged("gaps", "Looking for what is left open"))
     found = await room.wonder(question, result, bible)
     for gap in found.gaps:
@@ -161,14 +176,14 @@ async def wondered(
     return found
 
 
-def assembled(
-    question: Question,
+def assemble_output(
+    question: TurnQuestion,
     plan: Plan,
     resolved: Sequence[Resolved],
     bible: Bible,
     result: RetrievalResult,
-    gaps: Wondered,
-    answer: Answer,
+    gaps: GapFinderResult,
+    answer: AvatarAnswer,
 ) -> SupervisorOutput:
     """Put together what the turn has come to."""
     cast = {profile.name for profile in bible.characters}
@@ -188,12 +203,12 @@ def assembled(
         remarks=tuple(dict.fromkeys((*result.remarks, *gaps.remarks, *answer.remarks))),
         model=answer.model,
         tavily_used=bool(result.web_query),
-        web=web_cited(answer.text, pages_for(question, result)),
+        web=find_web_citations(answer.text, select_web_pages(question, result)),
         web_query=result.web_query,
     )
 
 
-def _doubt(result: RetrievalResult, answer: Answer) -> bool | None:
+def _doubt(result: RetrievalResult, answer: AvatarAnswer) -> bool | None:
     """Say whether the search was unsure, where the answer rests on what it found."""
     found = [passage.chunk for passage in result.ranked_chunks]
     rests = not answer.citations or any(
@@ -213,15 +228,15 @@ def _each_once(gaps: Iterable[GapFlag]) -> tuple[GapFlag, ...]:
     return tuple(named.values())
 
 
-IN_PLAY = 8
+MAX_ENTITIES_IN_PLAY = 8
 """Entities that a conversation keeps in mind; the one named last comes first."""
 
 
-def _state_after(question: Question, entities: Sequence[str]) -> NarrativeState:
+def _state_after(question: TurnQuestion, entities: Sequence[str]) -> NarrativeState:
     return replace(
         question.state,
         character=question.character,
         mode=question.mode,
         witnessed=question.witnessed,
-        entities=tuple(entities[:IN_PLAY]),
+        entities=tuple(entities[:MAX_ENTITIES_IN_PLAY]),
     )

@@ -6,22 +6,32 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
 
-from lrwr.core.bible.name_lookup import every_name
-from lrwr.core.bible.service import BibleService, character_called
+from lrwr.core.bible.name_lookup import collect_bible_names
+from lrwr.core.bible.service import BibleService, find_profile_by_name
 from lrwr.core.bible.values import Bible
-from lrwr.core.canon.decision import Change, Decision
-from lrwr.core.chat.canon_answers import CanonSaid, canon_answer, canon_said, told_of
-from lrwr.core.chat.context.tool_loop import Seeker, Sought
-from lrwr.core.chat.context.tools import BoundedHands, Searching
+from lrwr.core.canon.decision import CanonChange, Decision
+from lrwr.core.chat.canon_answers import (
+    CanonCommand,
+    build_gap_answer,
+    format_gap_answer,
+    parse_canon_command,
+)
+from lrwr.core.chat.context.tool_loop import LookupLoop, LookupResult
+from lrwr.core.chat.context.tools import BoundedLookupTools, PassageSearcher
 from lrwr.core.chat.generation.avatars import ModelAvatar
-from lrwr.core.chat.generation.speaker import beyond_horizon
+from lrwr.core.chat.generation.speaker import find_names_beyond_horizon
 from lrwr.core.chat.graph import run_turn
-from lrwr.core.chat.history import recall, remark_on
-from lrwr.core.chat.nodes import Emit, Room
-from lrwr.core.chat.planning.rules import words_to_search
-from lrwr.core.chat.state import Question, RetrievalResult
-from lrwr.core.chat.turn_models import Sending, Shown, Voices, by_rules
-from lrwr.core.chat.turn_recorder import Said, heard
+from lrwr.core.chat.history import format_changed_answer_remark, recall_history
+from lrwr.core.chat.nodes import TurnDependencies, TurnEventEmitter
+from lrwr.core.chat.planning.rules import build_search_text
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.chat.turn_models import (
+    PreviewAvatar,
+    PromptPreview,
+    TurnModels,
+    plan_without_model,
+)
+from lrwr.core.chat.turn_recorder import TurnRecorder, record_turn
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentType
 from lrwr.core.model.errors import NotFound, StoreProblem
@@ -47,14 +57,14 @@ from lrwr.core.retrieval.chapters import ChapterReader
 from lrwr.core.retrieval.freshness import FreshnessService
 from lrwr.core.retrieval.service import PassageFinder, SearchRequest, SearchResult
 from lrwr.core.retrieval.story import StoryOrder
-from lrwr.core.web.search import Outside, look_outside
+from lrwr.core.web.search import WebLookup, look_up_web
 
-TITLE = 60
+MAX_THREAD_TITLE_CHARS = 60
 """Characters of a first question that a conversation is called by."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class TurnRequest:
     """What the writer asks, and what they change: None goes on as before.
 
     `character` empty is nobody, `as_of` empty the whole story.
@@ -69,10 +79,10 @@ class Asking:
 
 
 @dataclass(frozen=True, slots=True)
-class _Begun:
+class _PendingTurn:
     """A turn that is about to be: `before` is its conversation, None for a new one."""
 
-    question: Question
+    question: TurnQuestion
     bible: Bible
     order: StoryOrder
     before: Thread | None
@@ -95,9 +105,9 @@ class AvatarSessionService:
         finder: PassageFinder,
         passages: PassageStore,
         threads: ThreadStore,
-        voices: Callable[[], Voices],
+        voices: Callable[[], TurnModels],
         price: Callable[[Usage, str], float | None],
-        decide: Callable[[Decision], Change],
+        decide: Callable[[Decision], CanonChange],
         web: WebSearch | None,
         pipeline: Pipeline,
         limit: int,
@@ -123,7 +133,7 @@ class AvatarSessionService:
         """Name the language model that answers; empty without one."""
         return self._voices().avatar.model
 
-    async def prompt(self, asking: Asking) -> tuple[Sending, ...]:
+    async def prompt(self, asking: TurnRequest) -> tuple[PromptPreview, ...]:
         """Return what language models would be sent for a turn; send and keep nothing.
 
         The answer's is that of a plan by rules: what a model would plan or look up
@@ -135,21 +145,25 @@ class AvatarSessionService:
             StoreProblem: The library cannot be read.
         """
         voices = self._voices()
-        if not isinstance(voices.avatar, ModelAvatar) or canon_said(asking.text):
+        if not isinstance(voices.avatar, ModelAvatar) or parse_canon_command(
+            asking.text
+        ):
             return ()
         begun = await self._begin(asking)
-        shown = Shown(voices.avatar)
-        room = replace(self._room(begun, Voices(by_rules, shown)), outside=None)
+        shown = PreviewAvatar(voices.avatar)
+        room = replace(
+            self._room(begun, TurnModels(plan_without_model, shown)), outside=None
+        )
         async with aclosing(run_turn(begun.question, begun.bible, room)) as events:
             async for _ in events:
                 pass
         planning = voices.asked_first(begun.question, begun.bible)
         return (
-            *(Sending("planning", messages) for messages in planning),
-            Sending("answering", shown.messages),
+            *(PromptPreview("planning", messages) for messages in planning),
+            PromptPreview("answering", shown.messages),
         )
 
-    async def ask(self, asking: Asking) -> AsyncGenerator[TurnEvent]:
+    async def ask(self, asking: TurnRequest) -> AsyncGenerator[TurnEvent]:
         """Yield what happens while a question is answered, and last `TurnDone`.
 
         Closing the generator stops the turn; what was said by then is kept, and
@@ -167,7 +181,7 @@ class AvatarSessionService:
         begun = await self._begin(asking)
         thread = begun.before.id if begun.before else ThreadId(self._new_id())
         voices = self._voices()
-        said = Said(begun.question, voices)
+        said = TurnRecorder(begun.question, voices)
         turn = self._turn(begun, voices, said)
         try:
             async with aclosing(turn) as events:
@@ -182,43 +196,49 @@ class AvatarSessionService:
         yield TurnDone(thread, await self._keep(thread, said, asked_at))
 
     async def _turn(
-        self, begun: _Begun, voices: Voices, said: Said
+        self, begun: _PendingTurn, voices: TurnModels, said: TurnRecorder
     ) -> AsyncGenerator[TurnEvent]:
         """Yield what happens in a turn, and let `said` take it in."""
-        if canon := canon_said(begun.question.text):
+        if canon := parse_canon_command(begun.question.text):
             yield await self._defined(begun, canon, said)
             return
         room = self._room(begun, voices)
-        async with aclosing(heard(begun.question, begun.bible, room, said)) as events:
+        async with aclosing(
+            record_turn(begun.question, begun.bible, room, said)
+        ) as events:
             async for event in events:
                 yield event
 
-    async def _defined(self, begun: _Begun, canon: CanonSaid, said: Said) -> Token:
+    async def _defined(
+        self, begun: _PendingTurn, canon: CanonCommand, said: TurnRecorder
+    ) -> Token:
         """Write down what the writer defines, and say so."""
         newest = begun.turns[-1].output.gap_flags if begun.turns else ()
-        decision = canon_answer(canon, begun.bible, newest)
+        decision = build_gap_answer(canon, begun.bible, newest)
         change = await asyncio.to_thread(self._decide, decision)
-        said.settle(told_of(decision, new=bool(change)))
+        said.settle(format_gap_answer(decision, new=bool(change)))
         return Token(said.output("").response_text, Speaker.SUPERVISOR)
 
-    def _room(self, begun: _Begun, voices: Voices) -> Room:
+    def _room(self, begun: _PendingTurn, voices: TurnModels) -> TurnDependencies:
         seeker = voices.seeker
 
-        def first(asked: Question) -> Coroutine[None, None, SearchResult]:
-            words = words_to_search(asked, begun.bible)
+        def first(asked: TurnQuestion) -> Coroutine[None, None, SearchResult]:
+            words = build_search_text(asked, begun.bible)
             return search(replace(asked, text=words))
 
-        def search(asked: Question) -> Coroutine[None, None, SearchResult]:
+        def search(asked: TurnQuestion) -> Coroutine[None, None, SearchResult]:
             return self._search(asked, begun.order)
 
-        async def outside(question: Question, plan: Plan, emit: Emit) -> Outside:
+        async def outside(
+            question: TurnQuestion, plan: Plan, emit: TurnEventEmitter
+        ) -> WebLookup:
             bible = await self._bible.read() if question.horizon else begun.bible
             return await _ask_the_web(question, plan, bible, self._web, emit)
 
         reader = ChapterReader(
             self._passages, self._pipeline, begun.order, begun.question.horizon
         )
-        return Room(
+        return TurnDependencies(
             plan=voices.plan,
             search=first,
             avatar=voices.avatar,
@@ -228,15 +248,15 @@ class AvatarSessionService:
             wonder=voices.gaps.find if voices.gaps else None,
         )
 
-    async def _begin(self, asking: Asking) -> _Begun:
+    async def _begin(self, asking: TurnRequest) -> _PendingTurn:
         before = await self._before(asking)
         state = _state(asking, before.state if before else NarrativeState())
         order = await self._finder.story_order()
         turns = await self._threads.turns(before.id) if before else []
         question, bible = await self._question(asking.text, state, turns, order)
-        return _Begun(question, bible, order, before, turns)
+        return _PendingTurn(question, bible, order, before, turns)
 
-    async def _check(self, begun: _Begun, said: Said) -> None:
+    async def _check(self, begun: _PendingTurn, said: TurnRecorder) -> None:
         """Have a model's answer say which names in it nobody can know yet.
 
         Quotes are of what is in sight.
@@ -246,18 +266,20 @@ class AvatarSessionService:
             return
         later = await self._bible.read()
         text = made.output.response_text
-        names = beyond_horizon(text, every_name(later), every_name(begun.bible))
+        names = find_names_beyond_horizon(
+            text, collect_bible_names(later), collect_bible_names(begun.bible)
+        )
         if names:
             _remark(said, f"Names from later in the story: {', '.join(names)}.")
 
-    async def _look_back(self, begun: _Begun, said: Said) -> None:
+    async def _look_back(self, begun: _PendingTurn, said: TurnRecorder) -> None:
         """Remark that the answer before this one rests on what was changed since."""
         places = await self._freshness.of_turns(begun.turns[-1:])
         for place in places.values():
-            if remark := remark_on(place):
+            if remark := format_changed_answer_remark(place):
                 _remark(said, remark)
 
-    async def _before(self, asking: Asking) -> Thread | None:
+    async def _before(self, asking: TurnRequest) -> Thread | None:
         if asking.thread is None:
             return None
         return await self._threads.thread(asking.thread)
@@ -268,11 +290,11 @@ class AvatarSessionService:
         state: NarrativeState,
         turns: Sequence[Turn],
         order: StoryOrder,
-    ) -> tuple[Question, Bible]:
+    ) -> tuple[TurnQuestion, Bible]:
         horizon = await self._bible.horizon(state.as_of) if state.as_of else None
         bible = await self._bible.read(horizon)
         if state.character:
-            name = character_called(state.character, bible).name
+            name = find_profile_by_name(state.character, bible).name
             state = replace(state, character=name)
         elif state.mode is Mode.IN_CHARACTER:
             raise NotFound(
@@ -280,8 +302,8 @@ class AvatarSessionService:
                 hint="Say who with `--character NAME`; `lrwr characters` lists them.",
             )
         state = replace(state, entities=_known(state.entities, bible))
-        recalled = await recall(turns, horizon, order, self._freshness)
-        question = Question(
+        recalled = await recall_history(turns, horizon, order, self._freshness)
+        question = TurnQuestion(
             text=text,
             mode=state.mode,
             character=state.character,
@@ -294,7 +316,7 @@ class AvatarSessionService:
         )
         return question, bible
 
-    async def _search(self, question: Question, order: StoryOrder) -> SearchResult:
+    async def _search(self, question: TurnQuestion, order: StoryOrder) -> SearchResult:
         request = SearchRequest(
             question=question.text,
             pipeline=self._pipeline,
@@ -303,7 +325,9 @@ class AvatarSessionService:
         )
         return await self._finder.find(request, order)
 
-    async def _keep(self, thread: ThreadId, said: Said, asked_at: float) -> Turn:
+    async def _keep(
+        self, thread: ThreadId, said: TurnRecorder, asked_at: float
+    ) -> Turn:
         turn = self._taken(said, asked_at)
         try:
             return await self._put_away(thread, turn)
@@ -315,7 +339,7 @@ class AvatarSessionService:
         kept = await self._threads.keep_turn(thread, _title(turn), turn, state)
         return replace(turn, number=kept.turns)
 
-    def _taken(self, said: Said, asked_at: float) -> Turn:
+    def _taken(self, said: TurnRecorder, asked_at: float) -> Turn:
         model, cost = said.voices.avatar.model, said.voices.cost
         paid = cost() if cost else None
         usage = said.voices.taken()
@@ -332,19 +356,19 @@ class AvatarSessionService:
 
 
 async def _sought(
-    seeker: Seeker,
-    search: Searching,
+    seeker: LookupLoop,
+    search: PassageSearcher,
     reader: ChapterReader,
-    question: Question,
+    question: TurnQuestion,
     bible: Bible,
     result: RetrievalResult,
-    emit: Emit,
-) -> Sought:
-    hands = BoundedHands(question, bible, search, reader)
+    emit: TurnEventEmitter,
+) -> LookupResult:
+    hands = BoundedLookupTools(question, bible, search, reader)
     return await seeker.seek(question, result, hands, emit)
 
 
-def _state(asking: Asking, before: NarrativeState) -> NarrativeState:
+def _state(asking: TurnRequest, before: NarrativeState) -> NarrativeState:
     character = before.character if asking.character is None else asking.character
     witnessed = before.witnessed if asking.witnessed is None else asking.witnessed
     as_of = before.as_of if asking.as_of is None else asking.as_of
@@ -364,7 +388,7 @@ def _known(entities: tuple[str, ...], bible: Bible) -> tuple[str, ...]:
     return tuple(entity for entity in entities if entity in names)
 
 
-def _remark(said: Said, remark: str) -> None:
+def _remark(said: TurnRecorder, remark: str) -> None:
     """Add what is to be said of a whole answer."""
     if said.made is not None:
         output = said.made.output
@@ -381,7 +405,11 @@ def _unkept(turn: Turn, error: StoreProblem) -> Turn:
 
 def _title(turn: Turn) -> str:
     line = " ".join(turn.question.split())
-    return line if len(line) <= TITLE else f"{line[: TITLE - 1].rstrip()}…"
+    return (
+        line
+        if len(line) <= MAX_THREAD_TITLE_CHARS
+        else f"{line[: MAX_THREAD_TITLE_CHARS - 1].rstrip()}…"
+    )
 
 
 def _notes(order: StoryOrder) -> tuple[str, ...]:
@@ -394,9 +422,13 @@ def _notes(order: StoryOrder) -> tuple[str, ...]:
 
 
 async def _ask_the_web(
-    question: Question, plan: Plan, bible: Bible, web: WebSearch | None, emit: Emit
-) -> Outside:
+    question: TurnQuestion,
+    plan: Plan,
+    bible: Bible,
+    web: WebSearch | None,
+    emit: TurnEventEmitter,
+) -> WebLookup:
     in_character = question.mode is Mode.IN_CHARACTER
-    return await look_outside(
+    return await look_up_web(
         question.text, plan, bible, web, emit, in_character=in_character
     )

@@ -3,12 +3,12 @@
 from dataclasses import dataclass, field
 
 from lrwr.core.bible.values import (
+    AttributedQuote,
     CharacterProfile,
+    CharacterRelation,
     Gap,
-    Moment,
-    Quote,
-    Relation,
-    SceneTold,
+    SceneSummary,
+    TimelineMoment,
     WorldElement,
 )
 from lrwr.core.model.search import Passage
@@ -18,7 +18,7 @@ from lrwr.core.ports.web_search import WebPage
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class TurnQuestion:
     """What the writer asks, and of whom.
 
     `character` is a name of the bible's at `horizon`, empty for nobody. `witnessed`
@@ -53,11 +53,11 @@ class RetrievalResult:
     ranked_chunks: tuple[Passage, ...] = ()
     low_confidence: bool | None = None
     world: tuple[WorldElement, ...] = ()
-    moments: tuple[Moment, ...] = ()
-    relations: tuple[Relation, ...] = ()
-    scenes: tuple[SceneTold, ...] = ()
+    moments: tuple[TimelineMoment, ...] = ()
+    relations: tuple[CharacterRelation, ...] = ()
+    scenes: tuple[SceneSummary, ...] = ()
     gaps: tuple[Gap, ...] = ()
-    lines: tuple[Quote, ...] = ()
+    lines: tuple[AttributedQuote, ...] = ()
     unknown: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     pages: tuple[WebPage, ...] = ()

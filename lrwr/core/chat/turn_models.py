@@ -6,27 +6,27 @@ from typing import Literal
 
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.context.gap_finder import GapFinder
-from lrwr.core.chat.context.tool_loop import Seeker
+from lrwr.core.chat.context.tool_loop import LookupLoop
 from lrwr.core.chat.generation.avatars import ModelAvatar
-from lrwr.core.chat.nodes import Answer, Avatar, Emit
+from lrwr.core.chat.nodes import Avatar, AvatarAnswer, TurnEventEmitter
 from lrwr.core.chat.planning.rules import plan_by_rules
-from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.turns import Plan
 from lrwr.core.model.usage import Usage
 from lrwr.core.ports.chat_model import Message
 
 
-def _nothing(_question: Question, _bible: Bible) -> Sequence[Sequence[Message]]:
+def _nothing(_question: TurnQuestion, _bible: Bible) -> Sequence[Sequence[Message]]:
     return ()
 
 
-async def by_rules(question: Question, bible: Bible) -> Plan:
+async def plan_without_model(question: TurnQuestion, bible: Bible) -> Plan:
     """Plan without asking anybody."""
     return plan_by_rules(question, bible)
 
 
 @dataclass(frozen=True, slots=True)
-class Voices:
+class TurnModels:
     """Who plans and who answers in one turn; `taken` tells what models were asked.
 
     `cost` tells the US dollars that it came to, None where a price is not known; ask it
@@ -35,17 +35,17 @@ class Voices:
     be sent.
     """
 
-    plan: Callable[[Question, Bible], Coroutine[None, None, Plan]]
+    plan: Callable[[TurnQuestion, Bible], Coroutine[None, None, Plan]]
     avatar: Avatar
     taken: Callable[[], Usage] = Usage
-    seeker: Seeker | None = None
+    seeker: LookupLoop | None = None
     gaps: GapFinder | None = None
     cost: Callable[[], float | None] | None = None
-    asked_first: Callable[[Question, Bible], Sequence[Sequence[Message]]] = _nothing
+    asked_first: Callable[[TurnQuestion, Bible], Sequence[Sequence[Message]]] = _nothing
 
 
 @dataclass(frozen=True, slots=True)
-class Sending:
+class PromptPreview:
     """What a language model would be sent, and what for."""
 
     purpose: Literal["planning", "answering"]
@@ -58,7 +58,7 @@ class Sending:
 
 
 @dataclass(slots=True)
-class Shown:
+class PreviewAvatar:
     """Stands in for a model, and keeps what that would be sent for the answer."""
 
     avatar: ModelAvatar
@@ -70,8 +70,12 @@ class Shown:
         return ""
 
     async def answer(
-        self, question: Question, plan: Plan, result: RetrievalResult, _emit: Emit
-    ) -> Answer:
+        self,
+        question: TurnQuestion,
+        plan: Plan,
+        result: RetrievalResult,
+        _emit: TurnEventEmitter,
+    ) -> AvatarAnswer:
         """Say nothing."""
         self.messages = (await self.avatar.prompt(question, plan, result)).messages
-        return Answer("")
+        return AvatarAnswer("")

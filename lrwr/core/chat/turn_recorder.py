@@ -5,10 +5,10 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.graph import TurnMade, run_turn
-from lrwr.core.chat.nodes import Answer, Room
-from lrwr.core.chat.state import Question
-from lrwr.core.chat.turn_models import Voices
+from lrwr.core.chat.graph import TurnResult, run_turn
+from lrwr.core.chat.nodes import AvatarAnswer, TurnDependencies
+from lrwr.core.chat.state import TurnQuestion
+from lrwr.core.chat.turn_models import TurnModels
 from lrwr.core.model.turns import (
     Citation,
     Cited,
@@ -21,13 +21,13 @@ from lrwr.core.model.turns import (
 )
 
 
-class Said:
+class TurnRecorder:
     """What has come of a turn so far."""
 
-    def __init__(self, question: Question, voices: Voices) -> None:
+    def __init__(self, question: TurnQuestion, voices: TurnModels) -> None:
         self.question = question
         self.voices = voices
-        self.made: TurnMade | None = None
+        self.made: TurnResult | None = None
         self._pieces: list[str] = []
         self._cited: list[Citation] = []
         self._web: list[WebCitation] = []
@@ -48,7 +48,7 @@ class Said:
         """Take in what was settled without asking anybody."""
         output = replace(self._stopped(""), response_text=text, remarks=())
         output = replace(output, intent=Intent.GAP_PROBE)
-        self.made = TurnMade(output, Answer(text))
+        self.made = TurnResult(output, AvatarAnswer(text))
 
     def output(self, model: str) -> SupervisorOutput:
         """Return the whole answer, or of a stopped one what had come."""
@@ -70,13 +70,13 @@ class Said:
         )
 
 
-async def heard(
-    question: Question, bible: Bible, room: Room, said: Said
+async def record_turn(
+    question: TurnQuestion, bible: Bible, room: TurnDependencies, said: TurnRecorder
 ) -> AsyncGenerator[TurnEvent]:
     """Run a turn, and let `said` take in what comes of it."""
     async with aclosing(run_turn(question, bible, room)) as events:
         async for event in events:
-            if isinstance(event, TurnMade):
+            if isinstance(event, TurnResult):
                 said.made = event
             else:
                 said.hear(event)

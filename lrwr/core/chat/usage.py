@@ -9,7 +9,7 @@ from lrwr.core.model.usage import Usage
 from lrwr.core.ports.chat_model import ChatModel, Message, Reply, Shape
 
 
-class CountedChat:
+class MeteredChatModel:
     """A chat model whose calls and tokens are counted; one for each turn.
 
     `calls` are all that were made, `failed` those of them that raised. Tokens of `fill`

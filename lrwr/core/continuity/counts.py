@@ -4,22 +4,26 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from lrwr.core.bible.horizon import Sight
-from lrwr.core.continuity.normalize import number_of
+from lrwr.core.bible.horizon import HorizonView
+from lrwr.core.continuity.normalize import parse_value_number
 from lrwr.core.continuity.statements import Statement
-from lrwr.core.continuity.surroundings import sentence_around, stands, tells_of_change
-from lrwr.core.continuity.values import Source
+from lrwr.core.continuity.surroundings import (
+    find_enclosing_sentence,
+    is_asserted_in_context,
+    mentions_change,
+)
+from lrwr.core.continuity.values import StatementSource
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES, WRITER
 from lrwr.core.model.query_terms import light_stem
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.facts.appearance_words import NUMBER
-from lrwr.core.nlp.text.prose import quoted_stretches
+from lrwr.core.nlp.text.prose import find_quoted_spans
 
-NUMBER_OF = "number"
+QUANTITY_ATTRIBUTE = "number"
 
-REMEMBERED = 4_096
+COUNT_CACHE_SIZE = 4_096
 """Texts of which a process remembers the counts: a watch looks at all after each save,
 and all but one say what they said before."""
 
@@ -46,44 +50,46 @@ _COUNTS = (
 )
 
 
-def counted(sight: Sight) -> list[Statement]:
+def find_quantity_statements(sight: HorizonView) -> list[Statement]:
     """Return how many of a thing there are, by the writer and by the narrator."""
     found = [one for document in sight.texts for one in _in(document, sight)]
     return sorted(found, key=lambda one: one.rank)
 
 
-def _in(document: DocumentId, sight: Sight) -> Iterator[Statement]:
+def _in(document: DocumentId, sight: HorizonView) -> Iterator[Statement]:
     text = sight.texts[document].text
     hits = _hits(text)
     if not hits or not sight.opens(document):
         return
     told = sight.tells(document)
-    quoted = list(quoted_stretches(text)) if told else []
+    quoted = list(find_quoted_spans(text)) if told else []
     for found in hits:
         span = Span(*found.span())
         if any(q.start < span.end and span.start < q.end for q in quoted):
             continue
-        if not stands(text, span) or tells_of_change(text, span):
+        if not is_asserted_in_context(text, span) or mentions_change(text, span):
             continue
         yield _statement(document, found, sight)
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=COUNT_CACHE_SIZE)
 def _hits(text: str) -> tuple[re.Match[str], ...]:
     hits = (found for pattern in _COUNTS for found in pattern.finditer(text))
     return tuple(sorted(hits, key=lambda one: one.start()))
 
 
-def _statement(document: DocumentId, found: re.Match[str], sight: Sight) -> Statement:
+def _statement(
+    document: DocumentId, found: re.Match[str], sight: HorizonView
+) -> Statement:
     told, span = sight.tells(document), Span(*found.span())
-    whole = sentence_around(sight.texts[document].text, span)
+    whole = find_enclosing_sentence(sight.texts[document].text, span)
     noun, place = light_stem(found["noun"]), found["place"]
     return Statement(
         about=f"{place.partition(' of ')[0].casefold()}",
-        attribute=f"{NUMBER_OF} of {noun}s",
+        attribute=f"{QUANTITY_ATTRIBUTE} of {noun}s",
         value=found["number"],
-        source=Source.TEXT if told else Source.NOTE,
-        certain=number_of(found["number"]) is not None,
+        source=StatementSource.TEXT if told else StatementSource.NOTE,
+        certain=parse_value_number(found["number"]) is not None,
         rank=sight.key(document, span.start),
         evidence=sight.evidence(
             document,

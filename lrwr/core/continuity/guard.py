@@ -3,33 +3,41 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from lrwr.core.bible.characters import Roll
-from lrwr.core.bible.claims import Material, distinct, gather, value_key
-from lrwr.core.bible.horizon import Sight
-from lrwr.core.bible.ids import ids_of, one_called
-from lrwr.core.bible.projection import Knowledge
-from lrwr.core.canon.model import Canon, Intended
-from lrwr.core.continuity.counts import counted
-from lrwr.core.continuity.misspellings import misspelt
-from lrwr.core.continuity.normalize import differ, meaning_key
-from lrwr.core.continuity.rules import Clash, Judge
-from lrwr.core.continuity.statements import Statement, stated
-from lrwr.core.continuity.values import Contradiction, Side
+from lrwr.core.bible.characters import HorizonCast
+from lrwr.core.bible.claims import (
+    VisibleFacts,
+    collect_visible_facts,
+    deduplicate_evidence,
+    normalize_value,
+)
+from lrwr.core.bible.horizon import HorizonView
+from lrwr.core.bible.ids import assign_short_ids, find_by_id_prefix
+from lrwr.core.bible.projection import StoryKnowledge
+from lrwr.core.canon.model import Canon, IntendedContradiction
+from lrwr.core.continuity.counts import find_quantity_statements
+from lrwr.core.continuity.misspellings import find_misspelled_names
+from lrwr.core.continuity.normalize import (
+    are_values_incompatible,
+    normalize_value_meaning,
+)
+from lrwr.core.continuity.rules import StatementComparator, StatementConflict
+from lrwr.core.continuity.statements import Statement, collect_statements
+from lrwr.core.continuity.values import Contradiction, ContradictionSide
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.story import Horizon
 
-Key = tuple[str, str, str, str]
+ContradictionKey = tuple[str, str, str, str]
 """Whose, which attribute, and the two meanings, in order of their words."""
 
-NOT_READ = (
+UNCHECKED_TOPICS = (
     "occupation, build, clothes, places, who knows what, and whatever is only said in"
     " dialogue or in words that the rules do not know"
 )
 """What no rule compares; a language model may be asked about some of it."""
 
 
-def contradictions(
-    known: Knowledge,
+def find_contradictions(
+    known: StoryKnowledge,
     horizon: Horizon | None = None,
     documents: Collection[DocumentId] | None = None,
 ) -> tuple[Contradiction, ...]:
@@ -40,50 +48,59 @@ def contradictions(
     at; notes and answers hold all the same. With `documents` only what has a passage
     in one of them is returned. Those marked as intended are among them.
     """
-    sight = Sight(known.order, known.texts, None)
-    roll = Roll(known.cast, known.first_seen, sight, known.canon.names)
-    material = gather(known.facts, roll, sight)
-    bound = Sight(known.order, known.texts, horizon)
+    sight = HorizonView(known.order, known.texts, None)
+    roll = HorizonCast(known.cast, known.first_seen, sight, known.canon.names)
+    material = collect_visible_facts(known.facts, roll, sight)
+    bound = HorizonView(known.order, known.texts, horizon)
     found = [c for c in _clashes(material, known.canon) if _is_seen(c, bound)]
     made = _contradictions(found, roll, known.canon)
-    return tuple(one for one in made if documents is None or touches(one, documents))
+    return tuple(
+        one for one in made if documents is None or is_in_documents(one, documents)
+    )
 
 
-def touches(one: Contradiction, documents: Collection[DocumentId]) -> bool:
+def is_in_documents(one: Contradiction, documents: Collection[DocumentId]) -> bool:
     """Say whether either side has a passage in one of `documents`."""
     places = (*one.canon.evidence, *one.found.evidence)
     return any(place.document in documents for place in places)
 
 
-def contradiction_called(text: str, every: Sequence[Contradiction]) -> Contradiction:
+def find_contradiction_by_id(
+    text: str, every: Sequence[Contradiction]
+) -> Contradiction:
     """Return the contradiction whose id is `text`, or alone begins with it.
 
     Raises:
         NotFound: There is none, or more than one.
     """
-    return one_called(text, every, noun="contradiction", listed_by="lrwr check --all")
+    return find_by_id_prefix(
+        text, every, noun="contradiction", listed_by="lrwr check --all"
+    )
 
 
-def _clashes(material: Material, canon: Canon) -> list[Clash]:
-    judge = Judge(material)
-    found = list(judge.clashes(stated(material, canon)))
-    found += _of_numbers(counted(material.sight))
+def _clashes(material: VisibleFacts, canon: Canon) -> list[StatementConflict]:
+    judge = StatementComparator(material)
+    found = list(judge.clashes(collect_statements(material, canon)))
+    found += _of_numbers(find_quantity_statements(material.sight))
     found += [
-        Clash("name", right, wrong, (right.value, wrong.value))
-        for right, wrong in misspelt(material, canon)
+        StatementConflict("name", right, wrong, (right.value, wrong.value))
+        for right, wrong in find_misspelled_names(material, canon)
     ]
     return sorted(found, key=lambda clash: clash.found.rank)
 
 
-def _of_numbers(statements: Sequence[Statement]) -> Iterable[Clash]:
+def _of_numbers(statements: Sequence[Statement]) -> Iterable[StatementConflict]:
     first: dict[tuple[str, str], Statement] = {}
     for one in statements:
         canon = first.setdefault((one.about, one.attribute), one)
-        if differ("number", canon.value, one.value) and canon.rank[:2] != one.rank[:2]:
-            yield Clash(one.attribute, canon, one, (canon.value, one.value))
+        if (
+            are_values_incompatible("number", canon.value, one.value)
+            and canon.rank[:2] != one.rank[:2]
+        ):
+            yield StatementConflict(one.attribute, canon, one, (canon.value, one.value))
 
 
-def _is_seen(clash: Clash, bound: Sight) -> bool:
+def _is_seen(clash: StatementConflict, bound: HorizonView) -> bool:
     """Say whether both passages are within the horizon; a note always is."""
     places = [one.evidence for one in (clash.canon, clash.found) if one.evidence]
     told = [place for place in places if bound.tells(place.document)]
@@ -91,13 +108,13 @@ def _is_seen(clash: Clash, bound: Sight) -> bool:
 
 
 def _contradictions(
-    clashes: Sequence[Clash], roll: Roll, canon: Canon
+    clashes: Sequence[StatementConflict], roll: HorizonCast, canon: Canon
 ) -> list[Contradiction]:
-    groups: dict[Key, list[Clash]] = {}
+    groups: dict[ContradictionKey, list[StatementConflict]] = {}
     for clash in clashes:
         groups.setdefault(_key(clash), []).append(clash)
-    ids = ids_of(groups)
-    intended = intended_in(canon, roll)
+    ids = assign_short_ids(groups)
+    intended = collect_intended_contradictions(canon, roll)
     return [
         replace(
             _contradiction(ids[key], group, roll),
@@ -108,7 +125,9 @@ def _contradictions(
     ]
 
 
-def _contradiction(id_: str, group: Sequence[Clash], roll: Roll) -> Contradiction:
+def _contradiction(
+    id_: str, group: Sequence[StatementConflict], roll: HorizonCast
+) -> Contradiction:
     first = group[0]
     return Contradiction(
         id=id_,
@@ -119,27 +138,33 @@ def _contradiction(id_: str, group: Sequence[Clash], roll: Roll) -> Contradictio
     )
 
 
-def _side(value: str, statements: Sequence[Statement]) -> Side:
+def _side(value: str, statements: Sequence[Statement]) -> ContradictionSide:
     places = (one.evidence for one in statements if one.evidence)
-    return Side(value, statements[0].source, distinct(places))
+    return ContradictionSide(value, statements[0].source, deduplicate_evidence(places))
 
 
-def _key(clash: Clash) -> Key:
-    return key_of(clash.found.about, clash.attribute, *clash.values)
+def _key(clash: StatementConflict) -> ContradictionKey:
+    return build_contradiction_key(clash.found.about, clash.attribute, *clash.values)
 
 
-def intended_in(canon: Canon, roll: Roll) -> dict[Key, str]:
+def collect_intended_contradictions(
+    canon: Canon, roll: HorizonCast
+) -> dict[ContradictionKey, str]:
     """Return what the writer means so, and why."""
     return {_intended_key(one, roll): why for one, why in canon.intentional.items()}
 
 
-def _intended_key(one: Intended, roll: Roll) -> Key:
+def _intended_key(one: IntendedContradiction, roll: HorizonCast) -> ContradictionKey:
     person = roll.person(one.about) or one.about
-    return key_of(person, one.attribute, one.one, one.other)
+    return build_contradiction_key(person, one.attribute, one.one, one.other)
 
 
-def key_of(about: str, attribute: str, one: str, other: str) -> Key:
+def build_contradiction_key(
+    about: str, attribute: str, one: str, other: str
+) -> ContradictionKey:
     """Return what stays the same for as long as both values mean the same."""
     kind = attribute.split(" ")[0]
-    first, second = sorted(meaning_key(kind, value) for value in (one, other))
-    return value_key(about), attribute, first, second
+    first, second = sorted(
+        normalize_value_meaning(kind, value) for value in (one, other)
+    )
+    return normalize_value(about), attribute, first, second

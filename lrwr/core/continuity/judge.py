@@ -8,17 +8,17 @@ from hashlib import sha256
 from itertools import islice
 from typing import Protocol
 
-from lrwr.core.continuity.pairs import Pair
+from lrwr.core.continuity.pairs import StatementPair
 from lrwr.core.continuity.prompts import (
-    REVISION,
-    TOGETHER,
-    Judgement,
-    from_json,
-    messages,
-    read,
-    repair_messages,
-    shape,
-    to_json,
+    JUDGE_PROMPT_REVISION,
+    PAIRS_PER_CALL,
+    PairJudgement,
+    build_judge_messages,
+    build_judge_repair_messages,
+    build_judgement_shape,
+    deserialize_judgement,
+    parse_judgements,
+    serialize_judgement,
 )
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, StoreProblem
 from lrwr.core.model.replies import NotAsAsked
@@ -26,14 +26,14 @@ from lrwr.core.model.usage import Usage
 from lrwr.core.ports.analysis_store import AnalysisStore
 from lrwr.core.ports.chat_model import ChatModel, Message, Reply
 
-MOST = 60
+MAX_PAIRS_PER_RUN = 60
 """Pairs that a run asks about at most; those judged before are not among them."""
 
 _REPLY_TOKENS = 70
 """Tokens that a judgement has about: what an estimate goes by."""
 
 
-class Purse(Protocol):
+class PairJudgeBudget(Protocol):
     """What a run may spend. `stopped` says in a sentence why nothing more is asked."""
 
     stopped: str
@@ -52,7 +52,7 @@ class Purse(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class PairJudgeEstimate:
     """What judging would take: of `pairs`, `kept` were judged before.
 
     `beyond` are more than a run asks about.
@@ -65,14 +65,14 @@ class Estimate:
 
 
 @dataclass(slots=True)
-class Session:
+class PairJudgeResult:
     """What came of asking: judgements of pairs, in their order.
 
     `unjudged` pairs have none: the model could not be asked, which `stopped` then
     says, or gave no usable answer, or there were more than a run asks about.
     """
 
-    judged: list[tuple[Pair, Judgement]] = field(default_factory=list)
+    judged: list[tuple[StatementPair, PairJudgement]] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     unjudged: int = 0
     stopped: str = ""
@@ -85,7 +85,9 @@ class PairJudge:
     the questions stay the same.
     """
 
-    def __init__(self, chat: ChatModel, store: AnalysisStore, purse: Purse) -> None:
+    def __init__(
+        self, chat: ChatModel, store: AnalysisStore, purse: PairJudgeBudget
+    ) -> None:
         self._chat = chat
         self._store = store
         self._purse = purse
@@ -95,30 +97,36 @@ class PairJudge:
         """Name the model."""
         return self._chat.name
 
-    async def estimate(self, pairs: Sequence[Pair]) -> Estimate:
+    async def estimate(self, pairs: Sequence[StatementPair]) -> PairJudgeEstimate:
         """Return what judging `pairs` would take; asks nothing."""
         kept = await self.kept(pairs)
         missing = [one for one in pairs if one not in kept]
         usage = Usage()
-        for batch in _batches(missing[:MOST]):
+        for batch in _batches(missing[:MAX_PAIRS_PER_RUN]):
             usage += _estimated(batch)
-        beyond = max(0, len(missing) - MOST)
-        return Estimate(len(pairs), len(pairs) - len(missing), beyond, usage)
+        beyond = max(0, len(missing) - MAX_PAIRS_PER_RUN)
+        return PairJudgeEstimate(len(pairs), len(pairs) - len(missing), beyond, usage)
 
-    async def kept(self, pairs: Sequence[Pair]) -> Mapping[Pair, Judgement]:
+    async def kept(
+        self, pairs: Sequence[StatementPair]
+    ) -> Mapping[StatementPair, PairJudgement]:
         """Return the judgements that are kept already; asks nothing."""
         keys = {one: self._key(one) for one in pairs}
         found = await self._store.replies(list(keys.values()))
-        return {one: from_json(found[key]) for one, key in keys.items() if key in found}
+        return {
+            one: deserialize_judgement(found[key])
+            for one, key in keys.items()
+            if key in found
+        }
 
-    async def judge(self, pairs: Sequence[Pair]) -> Session:
-        """Return judgements of `pairs`, the first `MOST` of those not judged before.
+    async def judge(self, pairs: Sequence[StatementPair]) -> PairJudgeResult:
+        """Return judgements of `pairs`, the first `MAX_PAIRS_PER_RUN` of those not judged before.
 
         A model that fails takes nothing away: what is judged by then is returned.
         """
         told = dict(await self.kept(pairs))
         usage = Usage(cached=len(told))
-        missing = [one for one in pairs if one not in told][:MOST]
+        missing = [one for one in pairs if one not in told][:MAX_PAIRS_PER_RUN]
         async with asyncio.TaskGroup() as group:
             asked = [group.create_task(self._ask(b)) for b in _batches(missing)]
         for task in asked:
@@ -126,18 +134,20 @@ class PairJudge:
             told.update(found)
             usage += cost
         judged = [(one, told[one]) for one in pairs if one in told]
-        return Session(judged, usage, len(pairs) - len(judged), self._purse.stopped)
+        return PairJudgeResult(
+            judged, usage, len(pairs) - len(judged), self._purse.stopped
+        )
 
     async def _ask(
-        self, batch: Sequence[Pair]
-    ) -> tuple[Mapping[Pair, Judgement], Usage]:
+        self, batch: Sequence[StatementPair]
+    ) -> tuple[Mapping[StatementPair, PairJudgement], Usage]:
         """Make one call and keep what came of it; nothing when it must not be made."""
         reserved = self._purse.reserve(_estimated(batch))
         if reserved is None:
             return {}, Usage()
         spent: list[Reply] = []
         try:
-            told = await self._answered(messages(batch), len(batch), spent)
+            told = await self._answered(build_judge_messages(batch), len(batch), spent)
         except ServiceUnavailable as error:
             self._purse.stop(_told(error))
             told = {}
@@ -150,33 +160,37 @@ class PairJudge:
 
     async def _answered(
         self, asked: Sequence[Message], count: int, spent: list[Reply]
-    ) -> Mapping[int, Judgement]:
+    ) -> Mapping[int, PairJudgement]:
         """Return what a reply says; one that is not as asked is asked for once more."""
-        spent.append(await self._chat.fill(asked, shape()))
+        spent.append(await self._chat.fill(asked, build_judgement_shape()))
         try:
-            return read(spent[0].text, count)
+            return parse_judgements(spent[0].text, count)
         except NotAsAsked as wrong:
-            again = repair_messages(asked, spent[0].text, str(wrong))
-        spent.append(await self._chat.fill(again, shape()))
+            again = build_judge_repair_messages(asked, spent[0].text, str(wrong))
+        spent.append(await self._chat.fill(again, build_judgement_shape()))
         try:
-            return read(spent[1].text, count)
+            return parse_judgements(spent[1].text, count)
         except NotAsAsked:
             return {}
 
-    async def _keep(self, found: Mapping[Pair, Judgement], usage: Usage) -> None:
+    async def _keep(
+        self, found: Mapping[StatementPair, PairJudgement], usage: Usage
+    ) -> None:
         """Keep judgements; where that cannot be, nothing more is paid for."""
-        replies = {self._key(pair): to_json(one) for pair, one in found.items()}
+        replies = {
+            self._key(pair): serialize_judgement(one) for pair, one in found.items()
+        }
         try:
             if replies:
                 await self._store.keep_replies(replies, usage)
         except StoreProblem as error:
             self._purse.stop(_told(error))
 
-    def _key(self, pair: Pair) -> str:
+    def _key(self, pair: StatementPair) -> str:
         """Return what a judgement depends on, and nothing else."""
         whole = [
             "continuity",
-            REVISION,
+            JUDGE_PROMPT_REVISION,
             self.name,
             pair.about,
             pair.attribute,
@@ -186,14 +200,16 @@ class PairJudge:
         return sha256(json.dumps(whole).encode()).hexdigest()
 
 
-def _batches(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
+def _batches(pairs: Sequence[StatementPair]) -> Iterator[list[StatementPair]]:
     waiting = iter(pairs)
-    while batch := list(islice(waiting, TOGETHER)):
+    while batch := list(islice(waiting, PAIRS_PER_CALL)):
         yield batch
 
 
-def _estimated(batch: Sequence[Pair]) -> Usage:
-    sent = sum(len(one.text) for one in messages(batch)) + len(shape().schema)
+def _estimated(batch: Sequence[StatementPair]) -> Usage:
+    sent = sum(len(one.text) for one in build_judge_messages(batch)) + len(
+        build_judgement_shape().schema
+    )
     return Usage(
         calls=1,
         prompt_tokens=-(-sent // 4),

@@ -7,20 +7,20 @@ from functools import lru_cache
 from sys import intern
 from types import MappingProxyType
 
-from lrwr.core.bible.claims import Material
+from lrwr.core.bible.claims import VisibleFacts
 from lrwr.core.canon.model import Canon
 from lrwr.core.continuity.statements import Statement
-from lrwr.core.continuity.surroundings import sentence_around
-from lrwr.core.continuity.values import Source
+from lrwr.core.continuity.surroundings import find_enclosing_sentence
+from lrwr.core.continuity.values import StatementSource
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.facts import RULES
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.names.patterns import TITLES
-from lrwr.core.nlp.text.prose import quoted_stretches
+from lrwr.core.nlp.names.patterns import TITLE_WORDS
+from lrwr.core.nlp.text.prose import find_quoted_spans
 
-NAME_OF = "name"
+NAME_ATTRIBUTE = "name"
 
-REMEMBERED = 4_096
+SPELLING_CACHE_SIZE = 4_096
 """Texts of which a process remembers the words: a watch looks at all after each save,
 and all but one say what they said before."""
 
@@ -28,10 +28,12 @@ _WORD = re.compile(r"(?<![\w’'-])[^\W\d_a-z][\w]+")
 _SHORTEST = 5
 _RARE = 2
 _OFTEN = 5
-_TITLES = frozenset(TITLES.split())
+_TITLES = frozenset(TITLE_WORDS.split())
 
 
-def misspelt(material: Material, canon: Canon) -> Iterator[tuple[Statement, Statement]]:
+def find_misspelled_names(
+    material: VisibleFacts, canon: Canon
+) -> Iterator[tuple[Statement, Statement]]:
     """Yield a confirmed name, and where the narrator writes it one letter off.
 
     The odd form stands beside the rest of the name ("Nell Tallov"), or is one word
@@ -49,7 +51,7 @@ def misspelt(material: Material, canon: Canon) -> Iterator[tuple[Statement, Stat
     for document, text in texts.items():
         if odd.keys().isdisjoint(_words(text)):
             continue
-        quoted = list(quoted_stretches(text))
+        quoted = list(find_quoted_spans(text))
         for found in _WORD.finditer(text):
             name = odd.get(found[0])
             span = Span(*found.span())
@@ -58,23 +60,37 @@ def misspelt(material: Material, canon: Canon) -> Iterator[tuple[Statement, Stat
             wrong = _whole(name, found, text)
             if wrong:
                 rank = sight.key(document, span.start)
-                whole = sentence_around(text, span)
+                whole = find_enclosing_sentence(text, span)
                 place = sight.evidence(document, (whole,), RULES, Certainty.VERIFIED)
                 yield (
-                    Statement(name, NAME_OF, name, Source.ANSWER, True, (-2, "", 0)),
                     Statement(
-                        name, NAME_OF, wrong, Source.TEXT, True, rank, place, span
+                        name,
+                        NAME_ATTRIBUTE,
+                        name,
+                        StatementSource.ANSWER,
+                        True,
+                        (-2, "", 0),
+                    ),
+                    Statement(
+                        name,
+                        NAME_ATTRIBUTE,
+                        wrong,
+                        StatementSource.TEXT,
+                        True,
+                        rank,
+                        place,
+                        span,
                     ),
                 )
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=SPELLING_CACHE_SIZE)
 def _words(text: str) -> Mapping[str, int]:
     """Count the words of a text that begin with a capital, in order."""
     return MappingProxyType(Counter(map(intern, _WORD.findall(text))))
 
 
-def _confirmed(material: Material, canon: Canon) -> list[str]:
+def _confirmed(material: VisibleFacts, canon: Canon) -> list[str]:
     names = canon.names
     sure = {*names.confirmed, *names.merged, *names.renamed.values()}
     sure.update(other for others in names.merged.values() for other in others)
@@ -86,7 +102,7 @@ def _confirmed(material: Material, canon: Canon) -> list[str]:
     return sorted(sure)
 
 
-def _all_names(material: Material) -> Iterator[str]:
+def _all_names(material: VisibleFacts) -> Iterator[str]:
     for seen in material.roll.seen.values():
         yield seen.character.name
         for alias in seen.character.aliases:

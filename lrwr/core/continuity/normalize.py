@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
-from lrwr.core.bible.claims import value_key
+from lrwr.core.bible.claims import normalize_value
 from lrwr.core.nlp.facts.appearance_words import TEENS, TENS, UNITS
 
 _ANY_DARK = "black brown"
@@ -40,7 +40,7 @@ _UNSURE = re.compile(
 
 
 @lru_cache(maxsize=10_000)
-def hues(attribute: str, value: str) -> frozenset[str]:
+def classify_hues(attribute: str, value: str) -> frozenset[str]:
     """Return every hue that `value` may be said of; none where it names no colour."""
     words = _TAIL.sub("", value.casefold())
     if _UNSURE.search(words):
@@ -67,8 +67,8 @@ def _shaded(attribute: str, words: list[str], found: set[str]) -> set[str]:
     return set()
 
 
-LOOKS = frozenset({"eyes", "hair"})
-REMEMBERED = 10_000
+COLOUR_ATTRIBUTES = frozenset({"eyes", "hair"})
+VALUE_CACHE_SIZE = 10_000
 """Values whose meaning is remembered: each is compared with many others."""
 _ONES: Mapping[str, int] = MappingProxyType(
     dict(
@@ -91,7 +91,7 @@ _ORDINALS_TEXT = (
 _ORDINALS = tuple(_ORDINALS_TEXT.split())
 
 
-def number_of(value: str) -> int | None:
+def parse_value_number(value: str) -> int | None:
     """Return the one number that `value` names, up to 99 in words; None if not one."""
     words = value.casefold().replace("-", " ").split()
     digits = re.findall(r"\d+", value)
@@ -103,9 +103,9 @@ def number_of(value: str) -> int | None:
     return numbers[0] if len(numbers) == 1 else None
 
 
-def ages(value: str) -> tuple[int, int] | None:
+def parse_age_range(value: str) -> tuple[int, int] | None:
     """Return the youngest and the oldest that `value` may be said of, in years."""
-    age, words = number_of(value), value.casefold()
+    age, words = parse_value_number(value), value.casefold()
     if age is None:
         return None
     if _ABOUT.search(words):
@@ -115,7 +115,7 @@ def ages(value: str) -> tuple[int, int] | None:
     return (age, age + 9) if _OVER.search(words) else (age, age)
 
 
-def date(value: str) -> dict[str, int]:
+def parse_date_parts(value: str) -> dict[str, int]:
     """Return what `value` says of a date: weekday, day, month, year, as far as it does."""
     words = re.findall(r"[a-z]+|\d+", value.casefold())
     found: dict[str, int] = {}
@@ -140,34 +140,39 @@ def _spelled_day(words: list[str]) -> int:
     return 30 if "thirtieth" in words else 0
 
 
-def differ(attribute: str, one: str, other: str) -> bool:
+def are_values_incompatible(attribute: str, one: str, other: str) -> bool:
     """Say whether two values surely cannot both be; what cannot be read can."""
-    if attribute in LOOKS:
-        mine, its = hues(attribute, one), hues(attribute, other)
+    if attribute in COLOUR_ATTRIBUTES:
+        mine, its = classify_hues(attribute, one), classify_hues(attribute, other)
         return bool(mine and its) and mine.isdisjoint(its)
     if attribute == "born":
-        first, second = date(one), date(other)
+        first, second = parse_date_parts(one), parse_date_parts(other)
         return any(first[key] != second[key] for key in first.keys() & second.keys())
     if attribute == "number":
-        here, there = number_of(one), number_of(other)
+        here, there = parse_value_number(one), parse_value_number(other)
         return None not in (here, there) and here != there
-    return value_key(one) != value_key(other)
+    return normalize_value(one) != normalize_value(other)
 
 
-@lru_cache(maxsize=REMEMBERED)
-def meaning_key(attribute: str, value: str) -> str:
+@lru_cache(maxsize=VALUE_CACHE_SIZE)
+def normalize_value_meaning(attribute: str, value: str) -> str:
     """Return what all wordings of one meaning share."""
-    if attribute in LOOKS:
-        return " ".join(sorted(hues(attribute, value))) or value_key(value)
+    if attribute in COLOUR_ATTRIBUTES:
+        return " ".join(sorted(classify_hues(attribute, value))) or normalize_value(
+            value
+        )
     if attribute == "born":
-        return " ".join(f"{k}={v}" for k, v in sorted(date(value).items()))
-    if attribute in ("age", "number") and (number := number_of(value)) is not None:
+        return " ".join(f"{k}={v}" for k, v in sorted(parse_date_parts(value).items()))
+    if (
+        attribute in ("age", "number")
+        and (number := parse_value_number(value)) is not None
+    ):
         return str(number)
-    return value_key(value)
+    return normalize_value(value)
 
 
 _PARENTS = frozenset({"father", "mother"})
-ONLY_ONE = _PARENTS
+UNIQUE_KINSHIP_CLASSES = _PARENTS
 """Of these everybody has one; of two fathers one is a contradiction."""
 _CLASSES = MappingProxyType(
     {
@@ -196,16 +201,16 @@ _MAY_BE_BOTH = (
 )
 
 
-def class_of(kind: str) -> str:
+def classify_kinship(kind: str) -> str:
     """Return the class of a word for kin; empty for ties that shut nothing out."""
     return _CLASSES.get(kind, "")
 
 
-def seen_back(kind: str) -> str:
+def invert_kinship(kind: str) -> str:
     """Return the class of what the other is, when one is the `kind`."""
-    return _SEEN_BACK.get(class_of(kind), "")
+    return _SEEN_BACK.get(classify_kinship(kind), "")
 
 
-def shut_out(one: str, other: str) -> bool:
+def excludes_kinship(one: str, other: str) -> bool:
     """Say whether somebody cannot be both classes of kin to one person."""
     return bool(one and other and one != other) and {one, other} not in _MAY_BE_BOTH

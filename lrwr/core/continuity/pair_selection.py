@@ -4,23 +4,31 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.bible.characters import Roll, any_of
-from lrwr.core.bible.claims import Material, gather, value_key
-from lrwr.core.bible.horizon import Sight
-from lrwr.core.bible.projection import Knowledge
-from lrwr.core.continuity.pairs import Pair, Passage, passage_of
+from lrwr.core.bible.characters import HorizonCast, compile_forms_pattern
+from lrwr.core.bible.claims import VisibleFacts, collect_visible_facts, normalize_value
+from lrwr.core.bible.horizon import HorizonView
+from lrwr.core.bible.projection import StoryKnowledge
+from lrwr.core.continuity.pairs import PairPassage, StatementPair, build_pair_passage
 from lrwr.core.continuity.statements import Statement
-from lrwr.core.continuity.surroundings import sentence_around, stands, tells_of_change
-from lrwr.core.continuity.uncompared_statements import DESCRIPTION, stems, unread
-from lrwr.core.continuity.values import Source
+from lrwr.core.continuity.surroundings import (
+    find_enclosing_sentence,
+    is_asserted_in_context,
+    mentions_change,
+)
+from lrwr.core.continuity.uncompared_statements import (
+    DESCRIPTION_ATTRIBUTE,
+    collect_uncompared_statements,
+    extract_content_stems,
+)
+from lrwr.core.continuity.values import StatementSource
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.text.prose import quoted_stretches
+from lrwr.core.nlp.text.prose import find_quoted_spans
 
-A_CLAIM = 4
+MAX_PASSAGES_PER_CLAIM = 4
 """Passages that one note or answer is held against at most: the nearest in words."""
 
 _COMMON = 0.1
@@ -31,19 +39,19 @@ _SELDOM = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Sentence:
-    """A sentence that names somebody; `stems` are those of the narrator's words."""
+class _NamingSentence:
+    """A sentence that names somebody; `extract_content_stems` are those of the narrator's words."""
 
     document: DocumentId
     span: Span
     stems: frozenset[str]
 
 
-def pairs(
-    known: Knowledge,
+def find_statement_pairs(
+    known: StoryKnowledge,
     horizon: Horizon | None = None,
     documents: Collection[DocumentId] | None = None,
-) -> tuple[Pair, ...]:
+) -> tuple[StatementPair, ...]:
     """Return what a model may judge: first what the writer says, the latest first.
 
     One side is confirmed: a note, an answer, or what was told in an earlier document
@@ -51,14 +59,16 @@ def pairs(
     narrator, of the same by name. Under a horizon no passage of the story that lies
     beyond it is in a pair. With `documents` only what has a passage in one of them.
     """
-    sight = Sight(known.order, known.texts, None)
-    roll = Roll(known.cast, known.first_seen, sight, known.canon.names)
-    material = gather(known.facts, roll, sight)
-    statements = unread(material, known.canon)
+    sight = HorizonView(known.order, known.texts, None)
+    roll = HorizonCast(known.cast, known.first_seen, sight, known.canon.names)
+    material = collect_visible_facts(known.facts, roll, sight)
+    statements = collect_uncompared_statements(material, known.canon)
     joined = [*_by_attribute(statements), *_by_words(statements, material)]
-    joined.sort(key=lambda two: (two[0].source is Source.TEXT, *_latest(two[1])))
-    bound = Sight(known.order, known.texts, horizon)
-    shown = Roll(known.cast, known.first_seen, bound, known.canon.names)
+    joined.sort(
+        key=lambda two: (two[0].source is StatementSource.TEXT, *_latest(two[1]))
+    )
+    bound = HorizonView(known.order, known.texts, horizon)
+    shown = HorizonCast(known.cast, known.first_seen, bound, known.canon.names)
     made = (_pair(one, other, shown, sight) for one, other in joined)
     seen = dict.fromkeys(one for one in made if one and _is_seen(one, bound))
     return tuple(one for one in seen if documents is None or one.touches(documents))
@@ -74,11 +84,15 @@ def _by_attribute(
     """Yield statements of one attribute that are not worded alike."""
     groups: dict[tuple[str, str], list[Statement]] = {}
     for one in statements:
-        if one.attribute != DESCRIPTION:
-            groups.setdefault((value_key(one.about), one.attribute), []).append(one)
+        if one.attribute != DESCRIPTION_ATTRIBUTE:
+            groups.setdefault((normalize_value(one.about), one.attribute), []).append(
+                one
+            )
     for group in groups.values():
-        told = [one for one in group if one.source is Source.TEXT]
-        canon = [one for one in group if one.source is not Source.TEXT] or told[:1]
+        told = [one for one in group if one.source is StatementSource.TEXT]
+        canon = [
+            one for one in group if one.source is not StatementSource.TEXT
+        ] or told[:1]
         yield from (
             (one, found)
             for found in told
@@ -89,40 +103,44 @@ def _by_attribute(
 
 def _alike(one: Statement, other: Statement) -> bool:
     """Say whether one value only says the other in more words."""
-    mine, its = stems(one.value), stems(other.value)
+    mine, its = extract_content_stems(one.value), extract_content_stems(other.value)
     return mine <= its or its <= mine
 
 
 def _by_words(
-    statements: Sequence[Statement], material: Material
+    statements: Sequence[Statement], material: VisibleFacts
 ) -> Iterator[tuple[Statement, Statement]]:
     """Yield what the writer says with the sentences that share its telling words."""
     of_writer: dict[str, list[Statement]] = {}
     quoted: dict[DocumentId, list[Span]] = {}
     for one in statements:
-        if one.source is not Source.TEXT:
+        if one.source is not StatementSource.TEXT:
             of_writer.setdefault(one.about, []).append(one)
     for about, claims in of_writer.items():
         forms = _forms(about, material.roll)
         sentences = list(_naming(forms, material.sight, quoted))
         counts = Counter(stem for one in sentences for stem in one.stems)
         few = max(_SELDOM, _COMMON * len(sentences))
-        own = stems(" ".join(forms))
+        own = extract_content_stems(" ".join(forms))
         telling = frozenset(s for s, n in counts.items() if n <= few) - own
         for claim in claims:
-            near = _near(claim, sentences, telling, counts)[:A_CLAIM]
+            near = _near(claim, sentences, telling, counts)[:MAX_PASSAGES_PER_CLAIM]
             yield from ((claim, _statement(n, claim, material.sight)) for n in near)
 
 
 def _near(
     claim: Statement,
-    sentences: Sequence[_Sentence],
+    sentences: Sequence[_NamingSentence],
     telling: frozenset[str],
     counts: Counter[str],
-) -> list[_Sentence]:
+) -> list[_NamingSentence]:
     """Return the sentences on what `claim` is on, nearest first; none that repeat it."""
-    label = frozenset() if claim.attribute == DESCRIPTION else stems(claim.attribute)
-    said = stems(claim.value)
+    label = (
+        frozenset()
+        if claim.attribute == DESCRIPTION_ATTRIBUTE
+        else extract_content_stems(claim.attribute)
+    )
+    said = extract_content_stems(claim.value)
     rated = []
     for one in sentences:
         shared = (said | label) & one.stems & telling
@@ -133,7 +151,7 @@ def _near(
     return [one for *_, one in sorted(rated, key=lambda row: row[:3])]
 
 
-def _forms(about: str, roll: Roll) -> list[str]:
+def _forms(about: str, roll: HorizonCast) -> list[str]:
     seen = roll.seen.get(about)
     if seen is None:
         return [about]
@@ -141,13 +159,13 @@ def _forms(about: str, roll: Roll) -> list[str]:
 
 
 def _naming(
-    forms: Sequence[str], sight: Sight, quoted: dict[DocumentId, list[Span]]
-) -> Iterator[_Sentence]:
+    forms: Sequence[str], sight: HorizonView, quoted: dict[DocumentId, list[Span]]
+) -> Iterator[_NamingSentence]:
     """Yield the narrator's sentences that name somebody and assert something now.
 
     `quoted` is filled with what stands in quotation marks, by document.
     """
-    names = any_of(forms)
+    names = compile_forms_pattern(forms)
     for document in sight.order.story if names else ():
         if document not in sight.texts:
             continue
@@ -156,14 +174,14 @@ def _naming(
         for found in names.finditer(text) if names else ():
             span = Span(*found.span())
             if document not in quoted:
-                quoted[document] = list(quoted_stretches(text))
-            if span.start < last or overlaps(span, quoted[document]):
+                quoted[document] = list(find_quoted_spans(text))
+            if span.start < last or overlaps_any(span, quoted[document]):
                 continue
-            whole = sentence_around(text, span)
+            whole = find_enclosing_sentence(text, span)
             last = whole.end
-            if stands(text, span) and not tells_of_change(text, span):
+            if is_asserted_in_context(text, span) and not mentions_change(text, span):
                 told = _outside(text, whole, quoted[document])
-                yield _Sentence(document, whole, stems(told))
+                yield _NamingSentence(document, whole, extract_content_stems(told))
 
 
 def _outside(text: str, span: Span, quoted: Iterable[Span]) -> str:
@@ -176,18 +194,18 @@ def _outside(text: str, span: Span, quoted: Iterable[Span]) -> str:
     return "".join(words)
 
 
-def overlaps(span: Span, others: Iterable[Span]) -> bool:
+def overlaps_any(span: Span, others: Iterable[Span]) -> bool:
     """Say whether `span` shares a character with one of `others`."""
     return any(one.start < span.end and span.start < one.end for one in others)
 
 
-def _statement(one: _Sentence, claim: Statement, sight: Sight) -> Statement:
+def _statement(one: _NamingSentence, claim: Statement, sight: HorizonView) -> Statement:
     evidence = sight.evidence(one.document, (one.span,), RULES, Certainty.PROBABLE)
     return Statement(
         about=claim.about,
         attribute=claim.attribute,
         value=evidence.text,
-        source=Source.TEXT,
+        source=StatementSource.TEXT,
         certain=False,
         rank=sight.key(one.document, one.span.start),
         evidence=evidence,
@@ -195,20 +213,22 @@ def _statement(one: _Sentence, claim: Statement, sight: Sight) -> Statement:
     )
 
 
-def _pair(canon: Statement, found: Statement, roll: Roll, sight: Sight) -> Pair | None:
-    one, other = passage_of(canon, sight), passage_of(found, sight)
+def _pair(
+    canon: Statement, found: Statement, roll: HorizonCast, sight: HorizonView
+) -> StatementPair | None:
+    one, other = build_pair_passage(canon, sight), build_pair_passage(found, sight)
     about = roll.shown(found.about)
     if one is None or other is None or not about:
         return None
-    return Pair(about, found.attribute, one, other)
+    return StatementPair(about, found.attribute, one, other)
 
 
-def _is_seen(pair: Pair, bound: Sight) -> bool:
+def _is_seen(pair: StatementPair, bound: HorizonView) -> bool:
     """Say whether what the story tells in a pair is within the horizon, all of it."""
     return all(_is_within(one, bound) for one in (pair.canon, pair.found))
 
 
-def _is_within(one: Passage, bound: Sight) -> bool:
+def _is_within(one: PairPassage, bound: HorizonView) -> bool:
     if one.document is None or not bound.tells(one.document):
         return True
     return bound.sees(one.document, (Span(one.start, one.start + len(one.text)),))

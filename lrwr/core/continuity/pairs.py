@@ -3,20 +3,20 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from lrwr.core.bible.horizon import Sight
-from lrwr.core.bible.values import Evidence
+from lrwr.core.bible.horizon import HorizonView
+from lrwr.core.bible.values import TextEvidence
 from lrwr.core.continuity.statements import Statement
-from lrwr.core.continuity.surroundings import paragraph_around
-from lrwr.core.continuity.values import Source
+from lrwr.core.continuity.surroundings import find_enclosing_paragraph
+from lrwr.core.continuity.values import StatementSource
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Span
 
-AROUND = 300
+PAIR_CONTEXT_CHARS = 300
 """Characters of the same paragraph that are shown on each side, at most."""
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class PairPassage:
     """Words to be judged, with a little of what stands around them.
 
     `core` is where in `text` the sentences stand that say it; the rest is there to be
@@ -26,27 +26,27 @@ class Passage:
 
     text: str
     core: Span
-    source: Source
+    source: StatementSource
     document: DocumentId | None = None
     start: int = 0
-    evidence: Evidence | None = None
+    evidence: TextEvidence | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class StatementPair:
     """Two passages on one attribute of somebody or something; `canon` counts."""
 
     about: str
     attribute: str
-    canon: Passage
-    found: Passage
+    canon: PairPassage
+    found: PairPassage
 
     def touches(self, documents: Collection[DocumentId]) -> bool:
         """Say whether either passage stands in one of `documents`."""
         return any(one.document in documents for one in (self.canon, self.found))
 
 
-def passage_of(one: Statement, sight: Sight) -> Passage | None:
+def build_pair_passage(one: Statement, sight: HorizonView) -> PairPassage | None:
     """Return the passage of a statement; None where nothing of it may be shown.
 
     Of a note it is the sentence alone. Authors' comments are never part of it, nor is
@@ -54,7 +54,7 @@ def passage_of(one: Statement, sight: Sight) -> Passage | None:
     """
     if one.evidence is None:
         said = f"{one.attribute}: {one.value}"
-        return Passage(said, Span(0, len(said)), one.source)
+        return PairPassage(said, Span(0, len(said)), one.source)
     document, core = one.evidence.document, one.evidence.spans[0]
     text = sight.texts[document].text
     shown = core
@@ -66,7 +66,7 @@ def passage_of(one: Statement, sight: Sight) -> Passage | None:
         shown = _around(text, core, own)
     elif "<!--" in text[core.start : core.end] or "%%" in text[core.start : core.end]:
         return None
-    return Passage(
+    return PairPassage(
         text=text[shown.start : shown.end],
         core=Span(core.start - shown.start, core.end - shown.start),
         source=one.source,
@@ -76,7 +76,7 @@ def passage_of(one: Statement, sight: Sight) -> Passage | None:
     )
 
 
-def _own_part(document: DocumentId, span: Span, sight: Sight) -> Span | None:
+def _own_part(document: DocumentId, span: Span, sight: HorizonView) -> Span | None:
     """Return the stretch of the story's own words that `span` begins in."""
     parts = (
         part
@@ -88,9 +88,9 @@ def _own_part(document: DocumentId, span: Span, sight: Sight) -> Span | None:
 
 
 def _around(text: str, core: Span, own: Span) -> Span:
-    paragraph = paragraph_around(text, core)
-    start = max(own.start, paragraph.start, core.start - AROUND)
-    end = min(own.end, paragraph.end, core.end + AROUND)
+    paragraph = find_enclosing_paragraph(text, core)
+    start = max(own.start, paragraph.start, core.start - PAIR_CONTEXT_CHARS)
+    end = min(own.end, paragraph.end, core.end + PAIR_CONTEXT_CHARS)
     while start < core.start and _inside_word(text, start):
         start += 1
     while end > core.end and _inside_word(text, end):

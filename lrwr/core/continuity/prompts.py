@@ -5,18 +5,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 
-from lrwr.core.continuity.pairs import Pair
+from lrwr.core.continuity.pairs import StatementPair
 from lrwr.core.model.fence import RULE, fenced, new_mark
 from lrwr.core.model.replies import NotAsAsked, clean, object_in, strict
 from lrwr.core.ports.chat_model import Message, Shape
 
-REVISION = "1"
+JUDGE_PROMPT_REVISION = "1"
 """Changes with the words below and with the shape; judgements depend on it."""
 
-TOGETHER = 5
+PAIRS_PER_CALL = 5
 """Pairs that are judged in one call."""
 
-LONGEST_WHY = 20
+MAX_REASON_WORDS = 20
 """Words of a reason that are kept."""
 
 _SHOWN_AGAIN = 800
@@ -39,7 +39,7 @@ why: at most 20 words.
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class PairJudgement:
     """What a model said of one pair; nothing of it is checked yet."""
 
     contradicts: bool
@@ -48,7 +48,7 @@ class Judgement:
     why: str = ""
 
 
-def messages(pairs: Sequence[Pair]) -> list[Message]:
+def build_judge_messages(pairs: Sequence[StatementPair]) -> list[Message]:
     """Ask about pairs, which are numbered from 1. All that anybody wrote is fenced."""
     blocks = [
         (f"{label} {number}", text)
@@ -64,7 +64,7 @@ def messages(pairs: Sequence[Pair]) -> list[Message]:
     return [Message("system", f"{_TOLD}{RULE}"), Message("user", shown)]
 
 
-def repair_messages(
+def build_judge_repair_messages(
     asked: Sequence[Message], reply: str, problem: str
 ) -> list[Message]:
     """Ask the same once more, and say what was wrong with the reply."""
@@ -74,7 +74,7 @@ def repair_messages(
 
 
 @cache
-def shape() -> Shape:
+def build_judgement_shape() -> Shape:
     """Return the shape of the reply."""
     row = {
         "id": {"type": "integer"},
@@ -87,7 +87,7 @@ def shape() -> Shape:
     return Shape("Pairs", json.dumps(strict(fields), separators=(",", ":")))
 
 
-def read(reply: str, count: int) -> Mapping[int, Judgement]:
+def parse_judgements(reply: str, count: int) -> Mapping[int, PairJudgement]:
     """Return what is said of each of `count` pairs, by its place from 0.
 
     A pair that the reply leaves out, or judges twice, has no judgement.
@@ -108,20 +108,20 @@ def read(reply: str, count: int) -> Mapping[int, Judgement]:
     }
 
 
-def to_json(one: Judgement) -> str:
+def serialize_judgement(one: PairJudgement) -> str:
     """Write a judgement, to be kept."""
     return json.dumps(asdict(one), ensure_ascii=False)
 
 
-def from_json(text: str) -> Judgement:
-    """Read a judgement as `to_json` writes it."""
+def deserialize_judgement(text: str) -> PairJudgement:
+    """Read a judgement as `serialize_judgement` writes it."""
     kept = json.loads(text)
-    return Judgement(
+    return PairJudgement(
         kept["contradicts"], kept["canon_quote"], kept["text_quote"], kept["why"]
     )
 
 
-def _row(told: object) -> tuple[int, Judgement]:
+def _row(told: object) -> tuple[int, PairJudgement]:
     match told:
         case {
             "id": int(number),
@@ -131,8 +131,8 @@ def _row(told: object) -> tuple[int, Judgement]:
             "why": str(why),
             **more,
         } if not (more or isinstance(number, bool)):
-            short = " ".join(clean(why).split()[:LONGEST_WHY])
-            return number, Judgement(contradicts, canon, text, short)
+            short = " ".join(clean(why).split()[:MAX_REASON_WORDS])
+            return number, PairJudgement(contradicts, canon, text, short)
     raise NotAsAsked(
         "a pair is not `id`, `contradicts`, `canon_quote`, `text_quote` and `why`"
     )

@@ -4,37 +4,41 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.bible.characters import Roll
-from lrwr.core.bible.claims import Material
+from lrwr.core.bible.characters import HorizonCast
+from lrwr.core.bible.claims import VisibleFacts
 from lrwr.core.continuity.normalize import (
-    LOOKS,
-    ONLY_ONE,
-    ages,
-    class_of,
-    differ,
-    hues,
-    meaning_key,
-    seen_back,
-    shut_out,
+    COLOUR_ATTRIBUTES,
+    UNIQUE_KINSHIP_CLASSES,
+    are_values_incompatible,
+    classify_hues,
+    classify_kinship,
+    excludes_kinship,
+    invert_kinship,
+    normalize_value_meaning,
+    parse_age_range,
 )
-from lrwr.core.continuity.statements import KINSHIP, Statement
-from lrwr.core.continuity.surroundings import looks_back, tells_of_change, years_pass
-from lrwr.core.continuity.values import Source
+from lrwr.core.continuity.statements import KINSHIP_ATTRIBUTE, Statement
+from lrwr.core.continuity.surroundings import (
+    may_skip_years,
+    mentions_change,
+    mentions_past_age,
+)
+from lrwr.core.continuity.values import StatementSource
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.names.patterns import TITLES
+from lrwr.core.nlp.names.patterns import TITLE_WORDS
 
-ENOUGH = 2
+MIN_REPEATED_STATEMENTS = 2
 """Statements of the text's own that make it canon where the writer says nothing."""
 
-_TITLES = frozenset(TITLES.split())
+_TITLES = frozenset(TITLE_WORDS.split())
 
 _GROWN = 3
 """Years by which somebody is surely another age, if no years have passed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Clash:
+class StatementConflict:
     """Two statements that shut each other out; `attribute` is what to call it."""
 
     attribute: str
@@ -43,13 +47,13 @@ class Clash:
     values: tuple[str, str]
 
 
-class Judge:
+class StatementComparator:
     """Compares statements; knows the story's words between them."""
 
-    def __init__(self, material: Material) -> None:
+    def __init__(self, material: VisibleFacts) -> None:
         self._material = material
 
-    def clashes(self, statements: Sequence[Statement]) -> Iterator[Clash]:
+    def clashes(self, statements: Sequence[Statement]) -> Iterator[StatementConflict]:
         """Yield what shuts each other out, `statements` being in story order.
 
         What the writer says is held against every statement of the text; the text's
@@ -59,36 +63,43 @@ class Judge:
         for one in statements:
             groups.setdefault((one.about, one.attribute), []).append(one)
         for (_, attribute), group in groups.items():
-            if attribute != KINSHIP:
+            if attribute != KINSHIP_ATTRIBUTE:
                 yield from self._of_attribute(attribute, group)
-        kin = [one for one in statements if one.attribute == KINSHIP]
-        yield from of_kin(kin, self._material.roll)
+        kin = [one for one in statements if one.attribute == KINSHIP_ATTRIBUTE]
+        yield from find_kinship_conflicts(kin, self._material.roll)
 
     def _of_attribute(
         self, attribute: str, group: Sequence[Statement]
-    ) -> Iterator[Clash]:
+    ) -> Iterator[StatementConflict]:
         for at, found in enumerate(group):
             for canon in self._canon_for(attribute, found, group[:at]):
                 if self._differ(attribute, canon, found):
-                    yield Clash(attribute, canon, found, (canon.value, found.value))
+                    yield StatementConflict(
+                        attribute, canon, found, (canon.value, found.value)
+                    )
                     break
 
     def _canon_for(
         self, attribute: str, found: Statement, before: Sequence[Statement]
     ) -> Iterator[Statement]:
         """Yield what counts where `found` stands: the writer's word, if there is one."""
-        writers = [one for one in before if one.source is not Source.TEXT]
+        writers = [one for one in before if one.source is not StatementSource.TEXT]
         if writers:
             yield from writers
             return
-        told = [one for one in before if one.source is Source.TEXT and one.certain]
+        told = [
+            one for one in before if one.source is StatementSource.TEXT and one.certain
+        ]
         told = [one for one in told if one.rank[:2] != found.rank[:2]]
         if attribute in ("eyes", "life", "age", "born"):
             yield from told
             return
-        said = Counter(meaning_key(attribute, one.value) for one in told)
+        said = Counter(normalize_value_meaning(attribute, one.value) for one in told)
         for one in told:
-            if said[meaning_key(attribute, one.value)] >= ENOUGH:
+            if (
+                said[normalize_value_meaning(attribute, one.value)]
+                >= MIN_REPEATED_STATEMENTS
+            ):
                 yield one
 
     def _differ(self, attribute: str, canon: Statement, found: Statement) -> bool:
@@ -96,9 +107,12 @@ class Judge:
             return self._other_age(canon, found)
         if attribute == "life":
             return self._rises(canon, found)
-        if not differ(attribute, canon.value, found.value):
+        if not are_values_incompatible(attribute, canon.value, found.value):
             return False
-        if attribute not in LOOKS or found.source is not Source.TEXT:
+        if (
+            attribute not in COLOUR_ATTRIBUTES
+            or found.source is not StatementSource.TEXT
+        ):
             return True
         if any(self._changes(one) for one in (canon, found)):
             return False
@@ -106,10 +120,14 @@ class Judge:
 
     def _other_age(self, canon: Statement, found: Statement) -> bool:
         """Say whether the later one is younger, or older with no years in between."""
-        one, other = ages(canon.value), ages(found.value)
-        if one is None or other is None or Source.ANSWER is found.source:
+        one, other = parse_age_range(canon.value), parse_age_range(found.value)
+        if one is None or other is None or StatementSource.ANSWER is found.source:
             return False
-        if any(looks_back(*self._place(s)) for s in (canon, found) if self._is_told(s)):
+        if any(
+            mentions_past_age(*self._place(s))
+            for s in (canon, found)
+            if self._is_told(s)
+        ):
             return False
         if other[1] < one[0] - 1:
             return True
@@ -123,13 +141,13 @@ class Judge:
 
     def _whitens(self, canon: Statement, found: Statement) -> bool:
         """Say whether hair went grey, as hair does."""
-        return "grey" in hues("hair", found.value) and canon.rank < found.rank
+        return "grey" in classify_hues("hair", found.value) and canon.rank < found.rank
 
     def _is_told(self, one: Statement) -> bool:
-        return one.source is Source.TEXT
+        return one.source is StatementSource.TEXT
 
     def _changes(self, one: Statement) -> bool:
-        return self._is_told(one) and tells_of_change(*self._place(one))
+        return self._is_told(one) and mentions_change(*self._place(one))
 
     def _place(self, one: Statement) -> tuple[str, Span]:
         assert one.document is not None
@@ -143,18 +161,20 @@ class Judge:
         for document in order[first:]:
             text = self._material.sight.texts[document].text
             if document == found.document:
-                return years_pass(text[: found.span.end if found.span else 0])
-            if years_pass(text):
+                return may_skip_years(text[: found.span.end if found.span else 0])
+            if may_skip_years(text):
                 return True
         return True
 
 
-def of_kin(statements: Sequence[Statement], roll: Roll) -> Iterator[Clash]:
+def find_kinship_conflicts(
+    statements: Sequence[Statement], roll: HorizonCast
+) -> Iterator[StatementConflict]:
     """Yield two fathers of one child, and people who are two things to each other."""
     held: dict[tuple[str, str], list[tuple[str, Statement]]] = {}
     parents: dict[tuple[str, str], list[tuple[str, Statement]]] = {}
     for one in statements:
-        if not class_of(one.value):
+        if not classify_kinship(one.value):
             continue
         for child, kind, parent in _parentage(one, roll):
             known = parents.setdefault((child, kind), [])
@@ -168,25 +188,25 @@ def of_kin(statements: Sequence[Statement], roll: Roll) -> Iterator[Clash]:
 def _pair(one: Statement) -> tuple[tuple[str, str], str]:
     """Return the pair by name, and what the second is of the first."""
     if one.about < one.other:
-        return (one.about, one.other), class_of(one.value)
-    return (one.other, one.about), seen_back(one.value)
+        return (one.about, one.other), classify_kinship(one.value)
+    return (one.other, one.about), invert_kinship(one.value)
 
 
 def _two_ties(
     one: Statement, kinship: str, known: Sequence[tuple[str, Statement]]
-) -> Iterator[Clash]:
+) -> Iterator[StatementConflict]:
     for other, before in _weightiest(known):
-        if _counts(before, one) and shut_out(other, kinship):
+        if _counts(before, one) and excludes_kinship(other, kinship):
             values = (_of(before), _of(one))
-            yield Clash("kin", before, one, values)
+            yield StatementConflict("kin", before, one, values)
             return
 
 
-def _parentage(one: Statement, roll: Roll) -> Iterator[tuple[str, str, str]]:
+def _parentage(one: Statement, roll: HorizonCast) -> Iterator[tuple[str, str, str]]:
     """Yield child, "father" or "mother", and who that is."""
-    if one.value in ONLY_ONE:
+    if one.value in UNIQUE_KINSHIP_CLASSES:
         yield one.about, one.value, one.other
-    elif class_of(one.value) == "child":
+    elif classify_kinship(one.value) == "child":
         seen = roll.seen.get(one.about)
         gender = seen.character.gender if seen else Gender.UNKNOWN
         if gender is Gender.MALE:
@@ -200,11 +220,11 @@ def _two_parents(
     parent: str,
     one: Statement,
     known: Sequence[tuple[str, Statement]],
-    roll: Roll,
-) -> Iterator[Clash]:
+    roll: HorizonCast,
+) -> Iterator[StatementConflict]:
     for other, before in _weightiest(known):
         if other != parent and _counts(before, one) and _apart(other, parent, roll):
-            yield Clash(kind, before, one, (other, parent))
+            yield StatementConflict(kind, before, one, (other, parent))
             return
 
 
@@ -212,26 +232,29 @@ def _weightiest(
     known: Sequence[tuple[str, Statement]],
 ) -> list[tuple[str, Statement]]:
     """Return what the writer says; where that is nothing, what the text does."""
-    writers = [pair for pair in known if pair[1].source is not Source.TEXT]
+    writers = [pair for pair in known if pair[1].source is not StatementSource.TEXT]
     return writers or list(known)
 
 
 def _counts(canon: Statement, found: Statement) -> bool:
-    if found.source is not Source.TEXT and canon.source is Source.TEXT:
+    if (
+        found.source is not StatementSource.TEXT
+        and canon.source is StatementSource.TEXT
+    ):
         return False
-    return canon.document != found.document or canon.source is not Source.TEXT
+    return canon.document != found.document or canon.source is not StatementSource.TEXT
 
 
 def _of(one: Statement) -> str:
     return f"{one.other} is {one.about}’s {one.value}"
 
 
-def _apart(one: str, other: str, roll: Roll) -> bool:
+def _apart(one: str, other: str, roll: HorizonCast) -> bool:
     """Say whether two people share no word of any name, and so are surely two."""
     return _words(one, roll).isdisjoint(_words(other, roll))
 
 
-def _words(person: str, roll: Roll) -> set[str]:
+def _words(person: str, roll: HorizonCast) -> set[str]:
     seen = roll.seen.get(person)
     forms = [person, *(a.name for a in seen.character.aliases)] if seen else [person]
     words = {word.rstrip(".") for form in forms for word in form.split()}

@@ -5,24 +5,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from lrwr.core.bible.claims import Found, Material, attribute_key
-from lrwr.core.bible.values import Evidence
+from lrwr.core.bible.claims import SourcedFact, VisibleFacts, normalize_attribute
+from lrwr.core.bible.values import TextEvidence
 from lrwr.core.canon.model import Canon
-from lrwr.core.continuity.surroundings import sentence_around, stands
-from lrwr.core.continuity.values import Source
+from lrwr.core.continuity.surroundings import (
+    find_enclosing_sentence,
+    is_asserted_in_context,
+)
+from lrwr.core.continuity.values import StatementSource
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES, WRITER, About, CharacterField
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.facts.appearance_words import EYE, HAIR
-from lrwr.core.nlp.facts.claims import SAID
-from lrwr.core.nlp.facts.kinship import KIN
+from lrwr.core.nlp.facts.claims import SPOKEN_DETAIL
+from lrwr.core.nlp.facts.kinship import RELATIONSHIP_WORDS
 
-KINSHIP = "kin"
+KINSHIP_ATTRIBUTE = "kin"
 """The attribute of a statement that `other` is the value, "father", of `about`."""
 
-READ = MappingProxyType(
+COMPARED_ATTRIBUTES = MappingProxyType(
     {
         "eye": "eyes", "hair": "hair", "age": "age", "life": "life", "born": "born",
         "birthday": "born", "birth": "born", "date birth": "born", "date of birth": "born",
@@ -39,7 +42,7 @@ _IN_A_NOTE = (
     ("hair", re.compile(rf"\bhair (?:is )?(?P<value>{HAIR})\b", re.I)),
 )
 _ANOTHERS = re.compile(
-    rf"\b(?:{'|'.join(sorted(KIN))})(?:s|'s|’s)?\b|\b\w+['’]s\b|\[\[|\b(?:not|never|"
+    rf"\b(?:{'|'.join(sorted(RELATIONSHIP_WORDS))})(?:s|'s|’s)?\b|\b\w+['’]s\b|\[\[|\b(?:not|never|"
     r"once|dyed?|wig|was|had|when|before|after|until)\b",
     re.I,
 )
@@ -66,10 +69,10 @@ class Statement:
     about: str
     attribute: str
     value: str
-    source: Source
+    source: StatementSource
     certain: bool
     rank: tuple[int, str, int]
-    evidence: Evidence | None = None
+    evidence: TextEvidence | None = None
     span: Span | None = None
     other: str = ""
 
@@ -79,10 +82,10 @@ class Statement:
         return self.evidence.document if self.evidence else None
 
 
-def stated(material: Material, canon: Canon) -> list[Statement]:
+def collect_statements(material: VisibleFacts, canon: Canon) -> list[Statement]:
     """Return what is stated of people's attributes and kin, in story order.
 
-    Of the story only what the narrator asserts of somebody by name: see `stands`.
+    Of the story only what the narrator asserts of somebody by name: see `is_asserted_in_context`.
     """
     made = [
         one for found in material.about(About.CHARACTER) for one in _of(found, material)
@@ -91,10 +94,10 @@ def stated(material: Material, canon: Canon) -> list[Statement]:
     return sorted(made, key=lambda one: one.rank)
 
 
-def _of(found: Found, material: Material) -> Iterator[Statement]:
+def _of(found: SourcedFact, material: VisibleFacts) -> Iterator[Statement]:
     fact = found.fact
     person = material.roll.person(fact.subject)
-    if not person or SAID in fact.details:
+    if not person or SPOKEN_DETAIL in fact.details:
         return
     if fact.keeper == WRITER and not material.sight.tells(found.evidence.document):
         yield from _noted(found, person, material)
@@ -102,29 +105,33 @@ def _of(found: Found, material: Material) -> Iterator[Statement]:
         yield from _told(found, person, material)
 
 
-def _noted(found: Found, person: str, material: Material) -> Iterator[Statement]:
+def _noted(
+    found: SourcedFact, person: str, material: VisibleFacts
+) -> Iterator[Statement]:
     fact = found.fact
     if fact.field == CharacterField.RELATIONSHIP:
-        yield from _kin(found, person, material, Source.NOTE, certain=True)
+        yield from _kin(found, person, material, StatementSource.NOTE, certain=True)
     elif fact.field == CharacterField.ATTRIBUTE:
         for attribute, value in _in_a_note(fact.detail("attribute"), fact.value):
-            yield _made(found, person, attribute, value, material, Source.NOTE)
+            yield _made(found, person, attribute, value, material, StatementSource.NOTE)
 
 
 def _in_a_note(label: str, value: str) -> Iterator[tuple[str, str]]:
-    attribute = READ.get(attribute_key(label), "")
+    attribute = COMPARED_ATTRIBUTES.get(normalize_attribute(label), "")
     if attribute and attribute != "build":
         yield attribute, value
-    if attribute_key(label) == "description" and not _ANOTHERS.search(value):
+    if normalize_attribute(label) == "description" and not _ANOTHERS.search(value):
         for looks, pattern in _IN_A_NOTE:
             if seen := pattern.search(value):
                 yield looks, seen["value"]
 
 
-def _told(found: Found, person: str, material: Material) -> Iterator[Statement]:
+def _told(
+    found: SourcedFact, person: str, material: VisibleFacts
+) -> Iterator[Statement]:
     fact, place = found.fact, found.evidence
     text, span = material.sight.texts[place.document].text, fact.spans[0]
-    if place.chapter is None or not stands(text, span):
+    if place.chapter is None or not is_asserted_in_context(text, span):
         return
     certain = fact.certainty is not Certainty.PROBABLE
     if not (
@@ -134,10 +141,14 @@ def _told(found: Found, person: str, material: Material) -> Iterator[Statement]:
     ):
         return
     if fact.field == CharacterField.RELATIONSHIP:
-        yield from _kin(found, person, material, Source.TEXT, certain=certain)
-    elif attribute := READ.get(attribute_key(fact.detail("attribute")), ""):
+        yield from _kin(found, person, material, StatementSource.TEXT, certain=certain)
+    elif attribute := COMPARED_ATTRIBUTES.get(
+        normalize_attribute(fact.detail("attribute")), ""
+    ):
         for name, value in _looks(attribute, fact.value):
-            yield _made(found, person, name, value, material, Source.TEXT, certain)
+            yield _made(
+                found, person, name, value, material, StatementSource.TEXT, certain
+            )
 
 
 def _looks(attribute: str, value: str) -> Iterator[tuple[str, str]]:
@@ -149,7 +160,7 @@ def _looks(attribute: str, value: str) -> Iterator[tuple[str, str]]:
         yield ("hair" if seen["of"] == "haired" else "eyes"), seen["value"]
 
 
-def _moves_own(text: str, span: Span, person: str, material: Material) -> bool:
+def _moves_own(text: str, span: Span, person: str, material: VisibleFacts) -> bool:
     """Say whether "her blue eyes" are those of whoever raises them."""
     words = re.match(r"(his|her) .*(eyes|hair)$", text[span.start : span.end], re.S)
     known = material.roll.seen.get(person)
@@ -159,11 +170,11 @@ def _moves_own(text: str, span: Span, person: str, material: Material) -> bool:
     return bool(moves.search(text[max(0, span.start - 20) : span.start]))
 
 
-def _looked(text: str, span: Span, person: str, material: Material) -> bool:
+def _looked(text: str, span: Span, person: str, material: VisibleFacts) -> bool:
     """Say whether somebody was looked at "with those green eyes" by the other sex."""
     if not text[span.start : span.end].startswith("with those"):
         return False
-    sentence = sentence_around(text, span)
+    sentence = find_enclosing_sentence(text, span)
     seen = re.search(r"\blook\w* at (him|her)\b", text[sentence.start : span.start])
     known = material.roll.seen.get(person)
     other = {"him": Gender.FEMALE, "her": Gender.MALE}
@@ -171,26 +182,33 @@ def _looked(text: str, span: Span, person: str, material: Material) -> bool:
 
 
 def _kin(
-    found: Found, person: str, material: Material, source: Source, *, certain: bool
+    found: SourcedFact,
+    person: str,
+    material: VisibleFacts,
+    source: StatementSource,
+    *,
+    certain: bool,
 ) -> Iterator[Statement]:
     other = material.roll.person(found.fact.detail("target"))
     kind = found.fact.detail("kind").casefold()
     if other and other != person and kind and certain:
-        yield _made(found, person, KINSHIP, kind, material, source, True, other)
+        yield _made(
+            found, person, KINSHIP_ATTRIBUTE, kind, material, source, True, other
+        )
 
 
 def _made(
-    found: Found,
+    found: SourcedFact,
     person: str,
     attribute: str,
     value: str,
-    material: Material,
-    source: Source,
+    material: VisibleFacts,
+    source: StatementSource,
     certain: bool = True,
     other: str = "",
 ) -> Statement:
     place, span = found.evidence, found.fact.spans[0]
-    whole = sentence_around(material.sight.texts[place.document].text, span)
+    whole = find_enclosing_sentence(material.sight.texts[place.document].text, span)
     evidence = material.sight.evidence(
         place.document, (whole,), place.keeper, place.certainty
     )
@@ -200,16 +218,24 @@ def _made(
     )
 
 
-def _answers(material: Material, canon: Canon) -> Iterator[Statement]:
+def _answers(material: VisibleFacts, canon: Canon) -> Iterator[Statement]:
     for question, value in canon.answers.items():
         person = material.roll.person(question.about)
-        label = attribute_key(question.attribute)
-        attribute = READ.get(label, "")
+        label = normalize_attribute(question.attribute)
+        attribute = COMPARED_ATTRIBUTES.get(label, "")
         other = material.roll.person(value)
         rank = (-2, "", 0)
         if person and attribute and attribute != "build":
-            yield Statement(person, attribute, value, Source.ANSWER, True, rank)
-        elif person and label in KIN and other:
             yield Statement(
-                person, KINSHIP, label, Source.ANSWER, True, rank, other=other
+                person, attribute, value, StatementSource.ANSWER, True, rank
+            )
+        elif person and label in RELATIONSHIP_WORDS and other:
+            yield Statement(
+                person,
+                KINSHIP_ATTRIBUTE,
+                label,
+                StatementSource.ANSWER,
+                True,
+                rank,
+                other=other,
             )

@@ -3,7 +3,7 @@
 import re
 
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.facts.claims import is_real
+from lrwr.core.nlp.facts.claims import is_asserted
 
 _END = re.compile(r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)[.!?][”’\"')*_]*\s")
 _HEARSAY = re.compile(
@@ -52,9 +52,9 @@ _YEARS_PASS = re.compile(
 )
 
 
-def sentence_around(text: str, span: Span) -> Span:
+def find_enclosing_sentence(text: str, span: Span) -> Span:
     """Return the whole sentence or sentences that `span` stands in."""
-    paragraph = paragraph_around(text, span)
+    paragraph = find_enclosing_paragraph(text, span)
     start, end = paragraph.start, paragraph.end
     for stop in _END.finditer(text, paragraph.start, paragraph.end):
         if stop.end() <= span.start:
@@ -67,22 +67,25 @@ def sentence_around(text: str, span: Span) -> Span:
     return Span(start, end)
 
 
-def paragraph_around(text: str, span: Span) -> Span:
+def find_enclosing_paragraph(text: str, span: Span) -> Span:
     """Return the paragraph that `span` stands in, up to empty lines."""
     start = text.rfind("\n\n", 0, span.start)
     end = text.find("\n\n", span.end)
     return Span(0 if start < 0 else start + 2, len(text) if end < 0 else end)
 
 
-def stands(text: str, span: Span) -> bool:
+def is_asserted_in_context(text: str, span: Span) -> bool:
     """Say whether the words around `span` assert it: no doubt, dream, picture, hearsay.
 
     Nor may they stand in italics, as thoughts and letters do, or in any quotation
     marks, be they of another kind than the book's.
     """
-    sentence, paragraph = sentence_around(text, span), paragraph_around(text, span)
+    sentence, paragraph = (
+        find_enclosing_sentence(text, span),
+        find_enclosing_paragraph(text, span),
+    )
     before = re.sub(r"\blike th(?:at|is)\b", "", text[sentence.start : span.start])
-    if not is_real(before) or _HEARSAY.search(text, sentence.start, sentence.end):
+    if not is_asserted(before) or _HEARSAY.search(text, sentence.start, sentence.end):
         return False
     if _NOT_THERE.search(text, paragraph.start, paragraph.end):
         return False
@@ -92,23 +95,23 @@ def stands(text: str, span: Span) -> bool:
     return not inside and led.count("*") % 2 == 0 and led.count("_") % 2 == 0
 
 
-def tells_of_change(text: str, span: Span) -> bool:
+def mentions_change(text: str, span: Span) -> bool:
     """Say whether the sentence speaks of another time, or of something that changed."""
-    sentence = sentence_around(text, span)
+    sentence = find_enclosing_sentence(text, span)
     return bool(_CHANGES.search(text, sentence.start, sentence.end))
 
 
-def looks_back(text: str, span: Span) -> bool:
+def mentions_past_age(text: str, span: Span) -> bool:
     """Say whether the sentence tells how old somebody was at some other time.
 
     It does where a time or a place stands in front ("In the year of the flood …").
     """
-    sentence = sentence_around(text, span)
+    sentence = find_enclosing_sentence(text, span)
     if _PLACED.match(text, sentence.start, span.start):
         return True
     return bool(_WHEN.search(text, sentence.start, sentence.end))
 
 
-def years_pass(text: str) -> bool:
+def may_skip_years(text: str) -> bool:
     """Say whether a text may leap over years."""
     return bool(_YEARS_PASS.search(text))

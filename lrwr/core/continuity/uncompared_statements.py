@@ -4,18 +4,26 @@ import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from lrwr.core.bible.claims import Found, Material, attribute_key
+from lrwr.core.bible.claims import SourcedFact, VisibleFacts, normalize_attribute
 from lrwr.core.canon.model import Canon
-from lrwr.core.continuity.statements import KINSHIP, READ, Statement
-from lrwr.core.continuity.surroundings import sentence_around, stands, tells_of_change
-from lrwr.core.continuity.values import Source
+from lrwr.core.continuity.statements import (
+    COMPARED_ATTRIBUTES,
+    KINSHIP_ATTRIBUTE,
+    Statement,
+)
+from lrwr.core.continuity.surroundings import (
+    find_enclosing_sentence,
+    is_asserted_in_context,
+    mentions_change,
+)
+from lrwr.core.continuity.values import StatementSource
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.facts import WRITER, About, CharacterField, Fact, WorldField
 from lrwr.core.model.query_terms import content_words, light_stem
-from lrwr.core.nlp.facts.claims import SAID
-from lrwr.core.nlp.facts.kinship import KIN
+from lrwr.core.nlp.facts.claims import SPOKEN_DETAIL
+from lrwr.core.nlp.facts.kinship import RELATIONSHIP_WORDS
 
-DESCRIPTION = "description"
+DESCRIPTION_ATTRIBUTE = "description"
 
 _LABELS: Mapping[str, str] = MappingProxyType(
     {
@@ -45,7 +53,9 @@ _MEANT = frozenset(_MEANT_TEXT.split())
 _LOOKS = frozenset({"eye", "hair", "eyed", "haired"})
 
 
-def unread(material: Material, canon: Canon) -> list[Statement]:
+def collect_uncompared_statements(
+    material: VisibleFacts, canon: Canon
+) -> list[Statement]:
     """Return what is stated and no rule compares, in story order.
 
     Of the story what is told, by the narrator, of somebody by name; of notes and
@@ -61,25 +71,25 @@ def unread(material: Material, canon: Canon) -> list[Statement]:
     return sorted(made, key=lambda one: one.rank)
 
 
-def stems(text: str) -> frozenset[str]:
+def extract_content_stems(text: str) -> frozenset[str]:
     """Return the stems of a text's words that carry meaning; none of eyes and hair."""
     found = frozenset(map(light_stem, content_words(text)))
     return found - _LOOKS
 
 
-def _of(found: Found, material: Material) -> Iterator[Statement]:
+def _of(found: SourcedFact, material: VisibleFacts) -> Iterator[Statement]:
     fact, told = found.fact, material.sight.tells(found.evidence.document)
     about, label = _about(fact, material), _label(fact)
-    if not (about and label) or SAID in fact.details:
+    if not (about and label) or SPOKEN_DETAIL in fact.details:
         return
     if not told and fact.keeper == WRITER:
         if not _ANOTHER_TIME.search(fact.value):
-            yield _made(found, about, label, Source.NOTE, material)
-    elif told and label != DESCRIPTION and _is_told(found, material):
-        yield _made(found, about, label, Source.TEXT, material)
+            yield _made(found, about, label, StatementSource.NOTE, material)
+    elif told and label != DESCRIPTION_ATTRIBUTE and _is_told(found, material):
+        yield _made(found, about, label, StatementSource.TEXT, material)
 
 
-def _about(fact: Fact, material: Material) -> str:
+def _about(fact: Fact, material: VisibleFacts) -> str:
     if fact.about is About.CHARACTER:
         return material.roll.person(fact.subject)
     return fact.subject
@@ -88,46 +98,58 @@ def _about(fact: Fact, material: Material) -> str:
 def _label(fact: Fact) -> str:
     """Return which attribute a fact tells; empty where rules compare it or nobody can."""
     if fact.field == WorldField.DESCRIPTION:
-        return DESCRIPTION
+        return DESCRIPTION_ATTRIBUTE
     if fact.field == CharacterField.BEHAVIOR:
         return "habits"
     if fact.field != CharacterField.ATTRIBUTE:
         return ""
-    return label_of(fact.detail("attribute"))
+    return label_attribute(fact.detail("attribute"))
 
 
-def label_of(attribute: str) -> str:
+def label_attribute(attribute: str) -> str:
     """Return what an attribute is called here; empty where rules compare it."""
-    key = attribute_key(attribute)
-    compared = READ.get(key, "") not in ("", "build") or key in KIN or key == KINSHIP
+    key = normalize_attribute(attribute)
+    compared = (
+        COMPARED_ATTRIBUTES.get(key, "") not in ("", "build")
+        or key in RELATIONSHIP_WORDS
+        or key == KINSHIP_ATTRIBUTE
+    )
     if compared or not _MEANT.isdisjoint(key.split()):
         return ""
-    return _LABELS.get(key, READ.get(key, "") or key)
+    return _LABELS.get(key, COMPARED_ATTRIBUTES.get(key, "") or key)
 
 
-def _is_told(found: Found, material: Material) -> bool:
+def _is_told(found: SourcedFact, material: VisibleFacts) -> bool:
     """Say whether the narrator asserts it, as it is now."""
     place, span = found.evidence, found.fact.spans[0]
     text = material.sight.texts[place.document].text
     named = found.fact.certainty is not Certainty.PROBABLE
-    asserted = place.chapter is not None and stands(text, span)
-    return named and asserted and not tells_of_change(text, span)
+    asserted = place.chapter is not None and is_asserted_in_context(text, span)
+    return named and asserted and not mentions_change(text, span)
 
 
 def _made(
-    found: Found, about: str, label: str, source: Source, material: Material
+    found: SourcedFact,
+    about: str,
+    label: str,
+    source: StatementSource,
+    material: VisibleFacts,
 ) -> Statement:
     sight, place, span = material.sight, found.evidence, found.fact.spans[0]
     text = sight.texts[place.document].text
-    whole = sentence_around(text, span) if source is Source.TEXT else span
+    whole = (
+        find_enclosing_sentence(text, span) if source is StatementSource.TEXT else span
+    )
     evidence = sight.evidence(place.document, (whole,), place.keeper, place.certainty)
     rank = sight.key(place.document, span.start)
     return Statement(about, label, found.fact.value, source, True, rank, evidence, span)
 
 
-def _answers(material: Material, canon: Canon) -> Iterator[Statement]:
+def _answers(material: VisibleFacts, canon: Canon) -> Iterator[Statement]:
     for question, value in canon.answers.items():
-        label = label_of(question.attribute)
+        label = label_attribute(question.attribute)
         about = material.roll.person(question.about) or question.about
         if about and label and not _ANOTHER_TIME.search(value):
-            yield Statement(about, label, value, Source.ANSWER, True, (-2, "", 0))
+            yield Statement(
+                about, label, value, StatementSource.ANSWER, True, (-2, "", 0)
+            )

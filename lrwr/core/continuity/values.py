@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lrwr.core.bible.values import Evidence
+from lrwr.core.bible.values import TextEvidence
 
 
-class Source(StrEnum):
+class StatementSource(StrEnum):
     """Who says so."""
 
     NOTE = "note"
@@ -16,7 +16,7 @@ class Source(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ContradictionSide:
     """One of two values that cannot both be true.
 
     `evidence` is in story order, whole sentences, at least one but for the writer's
@@ -24,8 +24,8 @@ class Side:
     """
 
     value: str
-    source: Source
-    evidence: tuple[Evidence, ...] = ()
+    source: StatementSource
+    evidence: tuple[TextEvidence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class Contradiction:
     id: str
     about: str
     attribute: str
-    canon: Side
-    found: Side
+    canon: ContradictionSide
+    found: ContradictionSide
     intended: bool = False
     because: str = ""
     judge: str = ""
@@ -50,7 +50,7 @@ class Contradiction:
 
 
 @dataclass(frozen=True, slots=True)
-class Slips:
+class NewContradictions:
     """Contradictions that were not there before, and that nobody has intended."""
 
     found: tuple[Contradiction, ...]

@@ -5,25 +5,33 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from lrwr.core.bible.characters import Roll
-from lrwr.core.bible.claims import distinct
-from lrwr.core.bible.horizon import Sight
-from lrwr.core.bible.ids import ids_of
-from lrwr.core.bible.projection import Knowledge
-from lrwr.core.continuity.guard import Key, intended_in, key_of
-from lrwr.core.continuity.pairs import Pair, Passage
-from lrwr.core.continuity.prompts import Judgement
+from lrwr.core.bible.characters import HorizonCast
+from lrwr.core.bible.claims import deduplicate_evidence
+from lrwr.core.bible.horizon import HorizonView
+from lrwr.core.bible.ids import assign_short_ids
+from lrwr.core.bible.projection import StoryKnowledge
+from lrwr.core.continuity.guard import (
+    ContradictionKey,
+    build_contradiction_key,
+    collect_intended_contradictions,
+)
+from lrwr.core.continuity.pairs import PairPassage, StatementPair
+from lrwr.core.continuity.prompts import PairJudgement
 from lrwr.core.continuity.quote_lookup import find_verbatim
-from lrwr.core.continuity.uncompared_statements import stems
-from lrwr.core.continuity.values import Contradiction, Side, Source
+from lrwr.core.continuity.uncompared_statements import extract_content_stems
+from lrwr.core.continuity.values import (
+    Contradiction,
+    ContradictionSide,
+    StatementSource,
+)
 from lrwr.core.model.query_terms import STOP_WORDS
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.text.prose import quoted_stretches
+from lrwr.core.nlp.text.prose import find_quoted_spans
 
-Judged = tuple[Pair, Judgement]
+JudgedPair = tuple[StatementPair, PairJudgement]
 
 
-class Dropped(StrEnum):
+class DropReason(StrEnum):
     """Why a contradiction that a model claims is not reported."""
 
     NOT_THERE = "its quote is not in the text"
@@ -32,7 +40,7 @@ class Dropped(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class VerifiedJudgements:
     """What a model's judgements come to.
 
     `agreed` pairs contradict nothing. `dropped` counts claims that are not reported.
@@ -40,7 +48,7 @@ class Verdict:
 
     found: tuple[Contradiction, ...] = ()
     agreed: int = 0
-    dropped: Mapping[Dropped, int] = field(default_factory=dict)
+    dropped: Mapping[DropReason, int] = field(default_factory=dict)
 
     @property
     def judged(self) -> int:
@@ -48,12 +56,12 @@ class Verdict:
         return self.agreed + len(self.found) + sum(self.dropped.values())
 
 
-def verdict(
-    judged: Sequence[Judged],
-    known: Knowledge,
+def verify_judgements(
+    judged: Sequence[JudgedPair],
+    known: StoryKnowledge,
     model: str,
     ruled: Sequence[Contradiction] = (),
-) -> Verdict:
+) -> VerifiedJudgements:
     """Return what `model` found, each with two quotes that were looked up by code.
 
     A quote counts only if it stands word for word in its own passage, in the sentence
@@ -61,46 +69,50 @@ def verdict(
     what somebody says, and never reported: people lie. What rules report, `ruled`, is
     not reported twice.
     """
-    dropped: Counter[Dropped] = Counter()
-    kept: list[tuple[Pair, tuple[str, str], str]] = []
+    dropped: Counter[DropReason] = Counter()
+    kept: list[tuple[StatementPair, tuple[str, str], str]] = []
     claimed = [row for row in judged if row[1].contradicts]
     for pair, judgement in claimed:
         quotes = _quotes(pair, judgement, known)
-        if isinstance(quotes, Dropped):
+        if isinstance(quotes, DropReason):
             dropped[quotes] += 1
         else:
             kept.append((pair, quotes, judgement.why))
     found = _contradictions(kept, known, model, ruled)
-    return Verdict(found, len(judged) - sum(dropped.values()) - len(found), dropped)
+    return VerifiedJudgements(
+        found, len(judged) - sum(dropped.values()) - len(found), dropped
+    )
 
 
 def _quotes(
-    pair: Pair, judgement: Judgement, known: Knowledge
-) -> tuple[str, str] | Dropped:
+    pair: StatementPair, judgement: PairJudgement, known: StoryKnowledge
+) -> tuple[str, str] | DropReason:
     sides = ((pair.canon, judgement.canon_quote), (pair.found, judgement.text_quote))
     words: list[str] = []
     for passage, quote in sides:
         place = find_verbatim(quote, passage.text)
         if place is None:
-            return Dropped.NOT_THERE
+            return DropReason.NOT_THERE
         text = passage.text[place.start : place.end]
         if not _is_on_it(place, text, passage, pair):
-            return Dropped.BESIDE
+            return DropReason.BESIDE
         if _is_said(place, passage, known):
-            return Dropped.SAID
+            return DropReason.SAID
         words.append(" ".join(text.split()))
     return words[0], words[1]
 
 
-def _is_on_it(place: Span, text: str, passage: Passage, pair: Pair) -> bool:
+def _is_on_it(
+    place: Span, text: str, passage: PairPassage, pair: StatementPair
+) -> bool:
     """Say whether a quote is of the sentence that counts, and more than the name."""
     core = passage.core
-    said = stems(text) - stems(pair.about) - STOP_WORDS
+    said = extract_content_stems(text) - extract_content_stems(pair.about) - STOP_WORDS
     return core.start < place.end and place.start < core.end and bool(said)
 
 
-def _is_said(place: Span, passage: Passage, known: Knowledge) -> bool:
-    if passage.source is not Source.TEXT or passage.document is None:
+def _is_said(place: Span, passage: PairPassage, known: StoryKnowledge) -> bool:
+    if passage.source is not StatementSource.TEXT or passage.document is None:
         return False
     span = Span(passage.start + place.start, passage.start + place.end)
     spoken = [
@@ -112,25 +124,29 @@ def _is_said(place: Span, passage: Passage, known: Knowledge) -> bool:
     text = known.texts[passage.document].text
     return any(
         one.start < span.end and span.start < one.end
-        for one in (*quoted_stretches(text), *spoken)
+        for one in (*find_quoted_spans(text), *spoken)
     )
 
 
 def _contradictions(
-    kept: Iterable[tuple[Pair, tuple[str, str], str]],
-    known: Knowledge,
+    kept: Iterable[tuple[StatementPair, tuple[str, str], str]],
+    known: StoryKnowledge,
     model: str,
     ruled: Sequence[Contradiction],
 ) -> tuple[Contradiction, ...]:
-    sight = Sight(known.order, known.texts, None)
-    roll = Roll(known.cast, known.first_seen, sight, known.canon.names)
-    intended = intended_in(known.canon, roll)
-    groups: dict[Key, list[tuple[Pair, tuple[str, str], str]]] = {}
+    sight = HorizonView(known.order, known.texts, None)
+    roll = HorizonCast(known.cast, known.first_seen, sight, known.canon.names)
+    intended = collect_intended_contradictions(known.canon, roll)
+    groups: dict[
+        ContradictionKey, list[tuple[StatementPair, tuple[str, str], str]]
+    ] = {}
     for row in kept:
         pair, quotes, _ = row
         about = roll.person(pair.about) or pair.about
-        groups.setdefault(key_of(about, pair.attribute, *quotes), []).append(row)
-    ids = ids_of(groups)
+        groups.setdefault(
+            build_contradiction_key(about, pair.attribute, *quotes), []
+        ).append(row)
+    ids = assign_short_ids(groups)
     return tuple(
         _contradiction(ids[key], group, model, intended.get(key))
         for key, group in groups.items()
@@ -140,7 +156,7 @@ def _contradictions(
 
 def _contradiction(
     id_: str,
-    group: Sequence[tuple[Pair, tuple[str, str], str]],
+    group: Sequence[tuple[StatementPair, tuple[str, str], str]],
     model: str,
     because: str | None,
 ) -> Contradiction:
@@ -158,12 +174,12 @@ def _contradiction(
     )
 
 
-def _side(value: str, passages: Sequence[Passage]) -> Side:
+def _side(value: str, passages: Sequence[PairPassage]) -> ContradictionSide:
     places = (one.evidence for one in passages if one.evidence)
-    return Side(value, passages[0].source, distinct(places))
+    return ContradictionSide(value, passages[0].source, deduplicate_evidence(places))
 
 
-def _is_known(pair: Pair, ruled: Sequence[Contradiction]) -> bool:
+def _is_known(pair: StatementPair, ruled: Sequence[Contradiction]) -> bool:
     """Say whether rules report the same two passages on the same person."""
     return any(
         one.about == pair.about
@@ -173,7 +189,7 @@ def _is_known(pair: Pair, ruled: Sequence[Contradiction]) -> bool:
     )
 
 
-def _stands(passage: Passage, side: Side) -> bool:
+def _stands(passage: PairPassage, side: ContradictionSide) -> bool:
     return any(
         one.document == passage.document
         and one.spans[0].start < passage.start + passage.core.end

@@ -7,13 +7,13 @@ from functools import lru_cache
 
 from lrwr.core.model.text import Span
 
-NEAR = 1_500
+NEIGHBOURHOOD_CHARS = 1_500
 """Characters to either side of the old place that are its neighbourhood."""
 
-SHORTEST = 12
+MIN_ALIGNED_QUOTE_CHARS = 12
 """Characters that a quote must have to be told from others that are like it."""
 
-COMMON = 24
+COMMON_PHRASE_CHARS = 24
 """Characters below which the same words may well be others: “Yes,” she said."""
 
 _LONGEST_END = 200
@@ -22,7 +22,7 @@ _LONGEST_END = 200
 _SLACK = 24
 """Characters by which the ends of a passage are moved at most to fit better."""
 
-_ALIKE = ((60, 65.0, 60.0), (40, 75.0, 68.0), (SHORTEST, 85.0, 75.0))
+_ALIKE = ((60, 65.0, 60.0), (40, 75.0, 68.0), (MIN_ALIGNED_QUOTE_CHARS, 85.0, 75.0))
 """From so many characters on: how alike, of 100, anywhere, and near the old place.
 
 Measured by taking sentences out of a novella: what is most alike in the rest reaches
@@ -48,19 +48,19 @@ _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class SimilarSpan:
     """A stretch of a text, and how alike it is to what was looked for, 0.0 to 1.0."""
 
     span: Span
     similarity: float
 
 
-def stands_at(quote: str, text: str, start: int) -> bool:
+def has_quote_at(quote: str, text: str, start: int) -> bool:
     """Say whether `text` has `quote` at `start`, and no word goes on beyond its ends."""
     return text.startswith(quote, start) and not _is_cut(text, start, len(quote))
 
 
-def nearest(quote: str, text: str, near: int) -> int | None:
+def find_nearest_quote(quote: str, text: str, near: int) -> int | None:
     """Return where `text` has `quote` in whole words nearest to `near`; None if nowhere.
 
     Of two that are equally near the former counts.
@@ -78,12 +78,14 @@ def nearest(quote: str, text: str, near: int) -> int | None:
     return min(found, key=lambda start: abs(start - near), default=None)
 
 
-def same_words(one: str, other: str) -> bool:
+def is_same_wording(one: str, other: str) -> bool:
     """Say whether two texts differ in line ends, emphasis and shapes of marks alone."""
     return _bare(one) == _bare(other)
 
 
-def most_alike(quote: str, text: str, near: int, *, reach: int) -> Alike | None:
+def find_most_similar_span(
+    quote: str, text: str, near: int, *, reach: int
+) -> SimilarSpan | None:
     """Return the passage of `text` that is most alike to `quote`; None if none is.
 
     Near the old place less will do. `reach` bounds the characters of the text that are
@@ -95,16 +97,18 @@ def most_alike(quote: str, text: str, near: int, *, reach: int) -> Alike | None:
     if needed is None or not text:
         return None
     anywhere, close = needed
-    found = _aligned(wanted, text, _around(text, near, NEAR + len(wanted)), close)
+    found = _aligned(
+        wanted, text, _around(text, near, NEIGHBOURHOOD_CHARS + len(wanted)), close
+    )
     if found is None or found.similarity < anywhere / 100:
         whole = _around(text, near, reach // 2)
         found = _aligned(wanted, text, whole, anywhere) or found
     if found is None:
         return None
-    return Alike(_whole_sentences(wanted, text, found.span), found.similarity)
+    return SimilarSpan(_whole_sentences(wanted, text, found.span), found.similarity)
 
 
-def _aligned(quote: str, text: str, within: Span, needed: float) -> Alike | None:
+def _aligned(quote: str, text: str, within: Span, needed: float) -> SimilarSpan | None:
     from rapidfuzz import fuzz
 
     plain = _plain(text)[within.start : within.end]
@@ -122,7 +126,7 @@ def _aligned(quote: str, text: str, within: Span, needed: float) -> Alike | None
     score = fuzz.ratio(wanted, plain[start:end])
     if score < needed:
         return None
-    return Alike(Span(within.start + start, within.start + end), score / 100)
+    return SimilarSpan(Span(within.start + start, within.start + end), score / 100)
 
 
 @lru_cache(maxsize=4)

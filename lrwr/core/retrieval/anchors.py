@@ -9,16 +9,16 @@ from lrwr.core.model.text import Lines, Span
 from lrwr.core.model.turns import Citation
 from lrwr.core.ports.record_store import DocumentText
 from lrwr.core.retrieval.alignment import (
-    COMMON,
-    SHORTEST,
-    Alike,
-    most_alike,
-    nearest,
-    same_words,
-    stands_at,
+    COMMON_PHRASE_CHARS,
+    MIN_ALIGNED_QUOTE_CHARS,
+    SimilarSpan,
+    find_most_similar_span,
+    find_nearest_quote,
+    has_quote_at,
+    is_same_wording,
 )
 
-WORK = 1_000_000_000
+MAX_ALIGNMENT_WORK = 1_000_000_000
 """Characters of quotes times characters of texts that are aligned in one comparison.
 
 A second of work or less. Quotes that are edited or gone share it evenly: with many of
@@ -40,7 +40,7 @@ class Freshness(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class QuoteLocation:
     """Words of the present text: `text` is verbatim at `span`."""
 
     document: DocumentId
@@ -50,7 +50,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Anchored:
+class AnchoredCitation:
     """A citation, and what became of its words.
 
     `now` is where they stand, or what stands in their stead if they were edited; None
@@ -60,7 +60,7 @@ class Anchored:
 
     citation: Citation
     freshness: Freshness
-    now: Place | None = None
+    now: QuoteLocation | None = None
     similarity: float = 0.0
 
     @property
@@ -77,14 +77,14 @@ class Anchored:
         return (self.now.document, self.now.lines) != (was.document, was.lines)
 
 
-def not_evaluated(citation: Citation) -> Anchored:
+def mark_unevaluated(citation: Citation) -> AnchoredCitation:
     """Return a citation whose text nobody could look at."""
-    return Anchored(citation, Freshness.NOT_EVALUATED)
+    return AnchoredCitation(citation, Freshness.NOT_EVALUATED)
 
 
-def in_place(
+def find_citation_in_place(
     citation: Citation, texts: Mapping[DocumentId, DocumentText]
-) -> Anchored | None:
+) -> AnchoredCitation | None:
     """Find a citation's very words in its own document; None if they are not there.
 
     Where the text is what it was, that is one comparison of the words at the old
@@ -95,8 +95,8 @@ def in_place(
     if own is None:
         return None
     start = citation.span.start
-    if not stands_at(citation.text, own.text, start):
-        found = nearest(citation.text, own.text, start)
+    if not has_quote_at(citation.text, own.text, start):
+        found = find_nearest_quote(citation.text, own.text, start)
         if found is None:
             return None
         start = found
@@ -104,9 +104,9 @@ def in_place(
     return _current(citation, _placed(citation.document, own, span))
 
 
-def anchored(
+def anchor_citations(
     citations: Sequence[Citation], texts: Mapping[DocumentId, DocumentText]
-) -> list[Anchored]:
+) -> list[AnchoredCitation]:
     """Say of each citation what became of its words, in the order given.
 
     `texts` are those of the whole library. The very words count first: in their own
@@ -116,8 +116,8 @@ def anchored(
     Words that differ in nothing but line ends, emphasis and the shape of quotation
     marks and dashes are the same words.
     """
-    kept = [in_place(citation, texts) for citation in citations]
-    share = WORK // max(1, kept.count(None))
+    kept = [find_citation_in_place(citation, texts) for citation in citations]
+    share = MAX_ALIGNMENT_WORK // max(1, kept.count(None))
     return [
         found or _sought(citation, texts, share)
         for citation, found in zip(citations, kept, strict=True)
@@ -126,21 +126,23 @@ def anchored(
 
 def _sought(
     citation: Citation, texts: Mapping[DocumentId, DocumentText], share: int
-) -> Anchored:
+) -> AnchoredCitation:
     own = texts.get(citation.document)
     here = _alike(citation, {citation.document: own} if own else {}, share)
     if here and here.freshness is Freshness.CURRENT:
         return here
     others = {name: one for name, one in texts.items() if name != citation.document}
-    if moved := _elsewhere(citation, others, least=COMMON if own else SHORTEST):
+    if moved := _elsewhere(
+        citation, others, least=COMMON_PHRASE_CHARS if own else MIN_ALIGNED_QUOTE_CHARS
+    ):
         return moved
     there = here if own else _alike(citation, others, share)
-    return there or Anchored(citation, Freshness.GONE)
+    return there or AnchoredCitation(citation, Freshness.GONE)
 
 
 def _elsewhere(
     citation: Citation, others: Mapping[DocumentId, DocumentText], *, least: int
-) -> Anchored | None:
+) -> AnchoredCitation | None:
     """Find the very words in another document: the nearest to the same place there.
 
     A quote of fewer than `least` characters must stand at that very place.
@@ -149,7 +151,7 @@ def _elsewhere(
     common = len(quote.strip()) < least
     found: list[tuple[int, DocumentId, int]] = []
     for document, one in others.items():
-        start = nearest(quote, one.text, at)
+        start = find_nearest_quote(quote, one.text, at)
         if start is not None and (start == at or not common):
             found.append((abs(start - at), document, start))
     if not found:
@@ -161,27 +163,27 @@ def _elsewhere(
 
 def _alike(
     citation: Citation, texts: Mapping[DocumentId, DocumentText], share: int
-) -> Anchored | None:
+) -> AnchoredCitation | None:
     """Find what is most alike in `texts`; of two that are equally so the first by name."""
-    quote, best, where = citation.text, Alike(Span(0, 0), 0.0), None
+    quote, best, where = citation.text, SimilarSpan(Span(0, 0), 0.0), None
     reach = share // max(1, len(texts)) // max(1, len(quote))
     for document in sorted(texts):
         text = texts[document].text
-        found = most_alike(quote, text, citation.span.start, reach=reach)
+        found = find_most_similar_span(quote, text, citation.span.start, reach=reach)
         if found and found.similarity > best.similarity:
             best, where = found, document
     if where is None:
         return None
     now = _placed(where, texts[where], best.span)
-    if same_words(quote, now.text):
+    if is_same_wording(quote, now.text):
         return _current(citation, now)
-    return Anchored(citation, Freshness.EDITED, now, best.similarity)
+    return AnchoredCitation(citation, Freshness.EDITED, now, best.similarity)
 
 
-def _current(citation: Citation, now: Place) -> Anchored:
-    return Anchored(citation, Freshness.CURRENT, now, 1.0)
+def _current(citation: Citation, now: QuoteLocation) -> AnchoredCitation:
+    return AnchoredCitation(citation, Freshness.CURRENT, now, 1.0)
 
 
-def _placed(document: DocumentId, own: DocumentText, span: Span) -> Place:
+def _placed(document: DocumentId, own: DocumentText, span: Span) -> QuoteLocation:
     text = own.text[span.start : span.end]
-    return Place(document, span, own.lines.lines_of(span), text)
+    return QuoteLocation(document, span, own.lines.lines_of(span), text)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import StoreProblem
-from lrwr.core.retrieval.confidence import SIGNALS, Calibration, Term
+from lrwr.core.retrieval.confidence import SIGNAL_NAMES, Calibration, SignalTerm
 from lrwr.core.settings.library import Library, prepare_state_dir, write_private
 
-NAME = "confidence.json"
+CALIBRATION_FILE_NAME = "confidence.json"
 
 _FORMAT = 1
 _NUMBERS = ("bias", "threshold", "auroc")
@@ -19,12 +19,12 @@ _LARGEST = 1_000_000
 """Bytes; a larger file is none of ours."""
 
 
-def kept_file(library: Library) -> Path:
+def get_calibration_path(library: Library) -> Path:
     """Return where it is, whether it exists or not."""
-    return library.state_dir / NAME
+    return library.state_dir / CALIBRATION_FILE_NAME
 
 
-def read_kept(path: Path) -> tuple[list[Calibration], str]:
+def load_calibrations(path: Path) -> tuple[list[Calibration], str]:
     """Return what is kept, and a sentence for the writer if the file is no good.
 
     A file that cannot be understood counts as none: what lrwr ships is used then.
@@ -45,13 +45,13 @@ def read_kept(path: Path) -> tuple[list[Calibration], str]:
         )
 
 
-def keep(library: Library, calibrations: Sequence[Calibration]) -> Path:
+def save_calibrations(library: Library, calibrations: Sequence[Calibration]) -> Path:
     """Keep `calibrations` and nothing else, and return where.
 
     Raises:
         StoreProblem: The file cannot be written.
     """
-    path = kept_file(library)
+    path = get_calibration_path(library)
     told = {"format": _FORMAT, "calibrations": [asdict(one) for one in calibrations]}
     prepare_state_dir(library)
     try:
@@ -64,13 +64,13 @@ def keep(library: Library, calibrations: Sequence[Calibration]) -> Path:
     return path
 
 
-def forget_kept(library: Library) -> bool:
+def delete_calibrations(library: Library) -> bool:
     """Go back to what lrwr ships; False where nothing else was kept.
 
     Raises:
         StoreProblem: The file cannot be removed.
     """
-    path = kept_file(library)
+    path = get_calibration_path(library)
     try:
         path.unlink()
     except FileNotFoundError:
@@ -100,11 +100,11 @@ def _calibration(told: Mapping[str, object]) -> Calibration:
     )
 
 
-def _term(told: Mapping[str, object]) -> Term:
+def _term(told: Mapping[str, object]) -> SignalTerm:
     weight, mean, scale = (_number(told[name]) for name in ("weight", "mean", "scale"))
-    if told["signal"] not in SIGNALS or scale <= 0:
+    if told["signal"] not in SIGNAL_NAMES or scale <= 0:
         raise ValueError("no such signal")
-    return Term(str(told["signal"]), weight, mean, scale)
+    return SignalTerm(str(told["signal"]), weight, mean, scale)
 
 
 def _number(told: object) -> float:

@@ -9,8 +9,8 @@ from lrwr.core.model.search import Passage, Scope
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Span
 from lrwr.core.ports.record_store import PassageStore
-from lrwr.core.retrieval.people import within
-from lrwr.core.retrieval.story import StoryOrder, scope_of
+from lrwr.core.retrieval.people import is_within_scope
+from lrwr.core.retrieval.story import StoryOrder, build_search_scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class ChapterReader:
         self._pipeline = pipeline
         self._order = order
         kinds = (ChunkKind.PROSE,)
-        self._scope = scope_of(order, types=(), horizon=horizon, kinds=kinds)
+        self._scope = build_search_scope(order, types=(), horizon=horizon, kinds=kinds)
 
     def contents(self) -> tuple[ChapterTitle, ...]:
         """Return the chapters that have begun, in story order."""
@@ -54,11 +54,11 @@ class ChapterReader:
         for document, place in self._places(number):
             chunks = await self._store.chunks_of(document, self._pipeline)
             found += [
-                passage_of(chunk, self._order, 0.0)
+                build_passage(chunk, self._order, 0.0)
                 for chunk in chunks
                 if chunk.chapter == place
                 and chunk.kind is ChunkKind.PROSE
-                and within(document, chunk.span, self._scope)
+                and is_within_scope(document, chunk.span, self._scope)
             ]
         return tuple(found)
 
@@ -69,7 +69,7 @@ class ChapterReader:
                     yield document, place
 
 
-def passage_of(chunk: Chunk, order: StoryOrder, score: float) -> Passage:
+def build_passage(chunk: Chunk, order: StoryOrder, score: float) -> Passage:
     """Return a chunk with its place in the story."""
     outline = order.outlines[chunk.document]
     titled = outline.chapters[chunk.chapter : chunk.chapter + 1]
@@ -85,4 +85,6 @@ def passage_of(chunk: Chunk, order: StoryOrder, score: float) -> Passage:
 
 
 def _has_begun(document: DocumentId, span: Span, scope: Scope) -> bool:
-    return within(document, Span(span.start, min(span.start + 1, span.end)), scope)
+    return is_within_scope(
+        document, Span(span.start, min(span.start + 1, span.end)), scope
+    )

@@ -11,24 +11,24 @@ from dataclasses import dataclass
 from lrwr.core.model.chunks import Chunk, ChunkId, Pipeline
 from lrwr.core.model.query_terms import WORD, light_stem, names, plain_word
 from lrwr.core.retrieval.evidence import WordWeights
-from lrwr.core.retrieval.retrievers import WayScores
+from lrwr.core.retrieval.retrievers import HybridScores
 
-FIRST = 5
+FIRST_PASSAGES = 5
 """Passages that are meant where the first passages are spoken of."""
 
-AGREEING = 10
+AGREEMENT_DEPTH = 10
 """How many of each way's best are compared to see whether the ways agree."""
 
-FAR = 4.0
+MAX_SIGNAL_SCALES = 4.0
 """A signal counts as at most so many scales from its mean, either way."""
 
-PEOPLE = "people"
-OFF = "off"
-"""How a ranking is called that no reranker made; see `ranking_id`."""
+PEOPLE_RANKING_ID = "people"
+UNRERANKED_RANKING_ID = "off"
+"""How a ranking is called that no reranker made; see `build_ranking_id`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Signals:
+class RankingSignals:
     """What a search shows of how good its first passages are.
 
     All are 0.0 to 1.0 or so, and none says much alone:
@@ -54,11 +54,11 @@ class Signals:
 
     @property
     def row(self) -> tuple[float, ...]:
-        """The signals in the order of `SIGNALS`."""
-        return tuple(getattr(self, name) for name in SIGNALS)
+        """The signals in the order of `SIGNAL_NAMES`."""
+        return tuple(getattr(self, name) for name in SIGNAL_NAMES)
 
 
-SIGNALS = (
+SIGNAL_NAMES = (
     "top",
     "margin",
     "lead",
@@ -68,11 +68,11 @@ SIGNALS = (
     "covered_together",
     "agreement",
 )
-"""The fields of `Signals`, in order."""
+"""The fields of `RankingSignals`, in order."""
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class SignalTerm:
     """What one signal counts: `weight` for each `scale` that it is above `mean`."""
 
     signal: str
@@ -80,13 +80,15 @@ class Term:
     mean: float
     scale: float
 
-    def of(self, signals: Signals) -> float:
+    def of(self, signals: RankingSignals) -> float:
         """Return what the signal adds, in logits."""
         return self.weight * self.standing(float(getattr(signals, self.signal)))
 
     def standing(self, value: float) -> float:
-        """Return how many scales `value` is above the mean, within `FAR`."""
-        return max(-FAR, min(FAR, (value - self.mean) / self.scale))
+        """Return how many scales `value` is above the mean, within `MAX_SIGNAL_SCALES`."""
+        return max(
+            -MAX_SIGNAL_SCALES, min(MAX_SIGNAL_SCALES, (value - self.mean) / self.scale)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,23 +103,23 @@ class Calibration:
     ranking: str
     pipeline: Pipeline
     bias: float
-    terms: tuple[Term, ...]
+    terms: tuple[SignalTerm, ...]
     threshold: float
     questions: int
     auroc: float
     source: str
 
 
-Calibrations = Mapping[tuple[str, Pipeline], Calibration]
+CalibrationTable = Mapping[tuple[str, Pipeline], Calibration]
 """What is known of each ranking of each pipeline's passages."""
 
 
-def calibrations(known: Iterable[Calibration]) -> Calibrations:
+def index_calibrations(known: Iterable[Calibration]) -> CalibrationTable:
     """Return `known` by ranking and pipeline; of two of the same the later counts."""
     return {(one.ranking, one.pipeline): one for one in known}
 
 
-def probability(signals: Signals, calibration: Calibration) -> float:
+def estimate_probability(signals: RankingSignals, calibration: Calibration) -> float:
     """Return how likely the first passages are to hold the answer, 0.0 to 1.0."""
     return logistic(calibration.bias + sum(t.of(signals) for t in calibration.terms))
 
@@ -130,7 +132,7 @@ def logistic(logit: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class RankingInputs:
     """What one search looked at: the parts that signals are made of.
 
     `first` are the first passages, best first. `last_scores` are those of whoever
@@ -142,13 +144,13 @@ class Looked:
     first: Sequence[Chunk]
     last_scores: Mapping[ChunkId, float]
     first_scores: Mapping[ChunkId, float]
-    ways: WayScores
+    ways: HybridScores
     counts: Mapping[str, int]
     total: int
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class SearchConfidence:
     """How far a search can be trusted.
 
     `confidence` is how likely the first passages are to hold the answer, and `low`
@@ -157,33 +159,35 @@ class Judgement:
     """
 
     ranking: str
-    signals: Signals | None
+    signals: RankingSignals | None
     confidence: float | None = None
     low: bool | None = None
 
 
-def judge(looked: Looked, ranking: str, known: Calibration | None) -> Judgement:
+def assess_search_confidence(
+    looked: RankingInputs, ranking: str, known: Calibration | None
+) -> SearchConfidence:
     """Say how far a search can be trusted. What found nothing holds no answer."""
     if not looked.first:
-        return Judgement(ranking, None, 0.0, True)
-    signals = signals_of(looked)
+        return SearchConfidence(ranking, None, 0.0, True)
+    signals = compute_ranking_signals(looked)
     if known is None:
-        return Judgement(ranking, signals)
-    confidence = probability(signals, known)
-    return Judgement(ranking, signals, confidence, confidence < known.threshold)
+        return SearchConfidence(ranking, signals)
+    confidence = estimate_probability(signals, known)
+    return SearchConfidence(ranking, signals, confidence, confidence < known.threshold)
 
 
-def signals_of(looked: Looked) -> Signals:
+def compute_ranking_signals(looked: RankingInputs) -> RankingSignals:
     """Return the signals of a search that found something."""
     weights = WordWeights.of(list(looked.counts), looked.counts, looked.total)
     named = names(looked.question)
     stems = [_stems(chunk.text) for chunk in looked.first]
     together = frozenset().union(*stems)
     last = [looked.last_scores.get(chunk.id, 0.0) for chunk in looked.first]
-    return Signals(
+    return RankingSignals(
         top=last[0],
-        margin=ahead(last),
-        lead=ahead(looked.first_scores.values()),
+        margin=compute_score_lead(last),
+        lead=compute_score_lead(looked.first_scores.values()),
         pairs=_share(looked.ways.pairs),
         named=_covered({name: 1 / len(named) for name in named}, together),
         covered=_covered(weights.weights, stems[0]),
@@ -203,13 +207,13 @@ def _covered(weights: Mapping[str, float], stems: Collection[str]) -> float:
     return min(1.0, there) if weights else 1.0
 
 
-def ahead(scores: Iterable[float]) -> float:
+def compute_score_lead(scores: Iterable[float]) -> float:
     """Return how far the best is from the fifth, or from the last of fewer."""
-    best = sorted(scores, reverse=True)[:FIRST]
+    best = sorted(scores, reverse=True)[:FIRST_PASSAGES]
     return best[0] - best[-1] if best else 0.0
 
 
-def ranking_id(*, reranker: str, of_people: bool, space: str) -> str:
+def build_ranking_id(*, reranker: str, of_people: bool, space: str) -> str:
     """Name a ranking: who looked last, and in which space meaning was compared.
 
     `reranker` is empty where nobody looked again, `space` where no meaning was. One
@@ -217,36 +221,38 @@ def ranking_id(*, reranker: str, of_people: bool, space: str) -> str:
     """
     if reranker:
         return reranker if space in reranker else f"{reranker}/{space}"
-    return f"{PEOPLE if of_people else OFF}/{space or 'words'}"
+    return f"{PEOPLE_RANKING_ID if of_people else UNRERANKED_RANKING_ID}/{space or 'words'}"
 
 
 def _share(scores: Mapping[ChunkId, float]) -> float:
     best = max(scores.values(), default=0.0)
-    return ahead(scores.values()) / best if best > 0 else 0.0
+    return compute_score_lead(scores.values()) / best if best > 0 else 0.0
 
 
 def _agreement(one: Mapping[ChunkId, float], other: Mapping[ChunkId, float]) -> float:
-    return len(_best(one) & _best(other)) / AGREEING
+    return len(_best(one) & _best(other)) / AGREEMENT_DEPTH
 
 
 def _best(scores: Mapping[ChunkId, float]) -> set[ChunkId]:
-    return set(sorted(scores, key=lambda chunk: (-scores[chunk], chunk))[:AGREEING])
+    return set(
+        sorted(scores, key=lambda chunk: (-scores[chunk], chunk))[:AGREEMENT_DEPTH]
+    )
 
 
 _SOURCE = "python -m bench --only calibrate"
 
-SHIPPED: Calibrations = {
+SHIPPED_CALIBRATIONS: CalibrationTable = {
     ("late-interaction/all-minilm-l6-v2-int8", Pipeline.AGENTIC): Calibration(
         ranking="late-interaction/all-minilm-l6-v2-int8",
         pipeline=Pipeline.AGENTIC,
         bias=-1.321,
         terms=(
-            Term("margin", 0.363, 0.1607, 0.1044),
-            Term("lead", 0.314, 0.3005, 0.1703),
-            Term("pairs", 0.311, 0.4476, 0.2657),
-            Term("named", 0.416, 0.9062, 0.2728),
-            Term("covered", 0.916, 0.6417, 0.2337),
-            Term("agreement", 0.370, 0.2413, 0.2096),
+            SignalTerm("margin", 0.363, 0.1607, 0.1044),
+            SignalTerm("lead", 0.314, 0.3005, 0.1703),
+            SignalTerm("pairs", 0.311, 0.4476, 0.2657),
+            SignalTerm("named", 0.416, 0.9062, 0.2728),
+            SignalTerm("covered", 0.916, 0.6417, 0.2337),
+            SignalTerm("agreement", 0.370, 0.2413, 0.2096),
         ),
         threshold=0.072,
         questions=792,
@@ -258,11 +264,11 @@ SHIPPED: Calibrations = {
         pipeline=Pipeline.AGENTIC,
         bias=-1.434,
         terms=(
-            Term("margin", 0.599, 0.3005, 0.1703),
-            Term("pairs", 0.307, 0.4476, 0.2657),
-            Term("named", 0.451, 0.9034, 0.2783),
-            Term("covered", 0.935, 0.6402, 0.2388),
-            Term("agreement", 0.375, 0.2413, 0.2096),
+            SignalTerm("margin", 0.599, 0.3005, 0.1703),
+            SignalTerm("pairs", 0.307, 0.4476, 0.2657),
+            SignalTerm("named", 0.451, 0.9034, 0.2783),
+            SignalTerm("covered", 0.935, 0.6402, 0.2388),
+            SignalTerm("agreement", 0.375, 0.2413, 0.2096),
         ),
         threshold=0.070,
         questions=792,
@@ -274,10 +280,10 @@ SHIPPED: Calibrations = {
         pipeline=Pipeline.AGENTIC,
         bias=-1.377,
         terms=(
-            Term("margin", 0.567, 0.2798, 0.1528),
-            Term("pairs", 0.294, 0.4481, 0.2654),
-            Term("named", 0.551, 0.9034, 0.2781),
-            Term("covered", 0.890, 0.6465, 0.2356),
+            SignalTerm("margin", 0.567, 0.2798, 0.1528),
+            SignalTerm("pairs", 0.294, 0.4481, 0.2654),
+            SignalTerm("named", 0.551, 0.9034, 0.2781),
+            SignalTerm("covered", 0.890, 0.6465, 0.2356),
         ),
         threshold=0.059,
         questions=791,
@@ -289,11 +295,11 @@ SHIPPED: Calibrations = {
         pipeline=Pipeline.AGENTIC,
         bias=-0.053,
         terms=(
-            Term("margin", 0.571, 1.6015, 1.5004),
-            Term("pairs", 0.130, 0.4108, 0.1967),
-            Term("named", 0.522, 0.8853, 0.1822),
-            Term("covered", 0.213, 0.5732, 0.2222),
-            Term("agreement", 0.078, 0.2952, 0.2182),
+            SignalTerm("margin", 0.571, 1.6015, 1.5004),
+            SignalTerm("pairs", 0.130, 0.4108, 0.1967),
+            SignalTerm("named", 0.522, 0.8853, 0.1822),
+            SignalTerm("covered", 0.213, 0.5732, 0.2222),
+            SignalTerm("agreement", 0.078, 0.2952, 0.2182),
         ),
         threshold=0.172,
         questions=600,
@@ -305,11 +311,11 @@ SHIPPED: Calibrations = {
         pipeline=Pipeline.AGENTIC,
         bias=-0.058,
         terms=(
-            Term("margin", 0.602, 1.5917, 1.5079),
-            Term("pairs", 0.175, 0.4115, 0.1961),
-            Term("named", 0.432, 0.8823, 0.1818),
-            Term("covered", 0.176, 0.5721, 0.2240),
-            Term("covered_together", 0.105, 0.8413, 0.1964),
+            SignalTerm("margin", 0.602, 1.5917, 1.5079),
+            SignalTerm("pairs", 0.175, 0.4115, 0.1961),
+            SignalTerm("named", 0.432, 0.8823, 0.1818),
+            SignalTerm("covered", 0.176, 0.5721, 0.2240),
+            SignalTerm("covered_together", 0.105, 0.8413, 0.1964),
         ),
         threshold=0.174,
         questions=599,

@@ -34,7 +34,7 @@ class WordWeights:
         return min(1.0, sum(found))
 
 
-def highlights(text: str, words: Sequence[str]) -> list[tuple[str, bool]]:
+def split_highlighted_words(text: str, words: Sequence[str]) -> list[tuple[str, bool]]:
     """Cut `text` into pieces; True marks one that is a form of one of `words`."""
     stems = {light_stem(word) for word in words}
     pieces: list[tuple[str, bool]] = []
@@ -51,7 +51,7 @@ def highlights(text: str, words: Sequence[str]) -> list[tuple[str, bool]]:
     return pieces
 
 
-def excerpt(
+def select_excerpt(
     text: str, words: WordWeights, sentences: SplitSentences, *, limit: int
 ) -> tuple[int, int]:
     """Return the start and end of the sentences of `text` that say most in `limit`.

@@ -9,8 +9,13 @@ from lrwr.core.model.errors import StoreProblem
 from lrwr.core.model.turns import Citation, ThreadId, Turn, TurnId
 from lrwr.core.ports.record_store import PassageStore
 from lrwr.core.ports.thread_store import CitingTurn, ThreadStore
-from lrwr.core.retrieval.anchors import Anchored, anchored, in_place, not_evaluated
-from lrwr.core.retrieval.stale_results import texts_there
+from lrwr.core.retrieval.anchors import (
+    AnchoredCitation,
+    anchor_citations,
+    find_citation_in_place,
+    mark_unevaluated,
+)
+from lrwr.core.retrieval.stale_results import load_existing_texts
 
 
 class FreshnessService:
@@ -19,7 +24,7 @@ class FreshnessService:
     def __init__(self, passages: PassageStore) -> None:
         self._passages = passages
 
-    async def anchors(self, citations: Sequence[Citation]) -> list[Anchored]:
+    async def anchors(self, citations: Sequence[Citation]) -> list[AnchoredCitation]:
         """Say of each citation what became of its words, in the order given.
 
         Documents that are not cited are read only where words are not in their own.
@@ -28,7 +33,7 @@ class FreshnessService:
         try:
             return await self._anchors(citations)
         except StoreProblem:
-            return [not_evaluated(citation) for citation in citations]
+            return [mark_unevaluated(citation) for citation in citations]
 
     async def stand(self, citations: Sequence[Citation]) -> list[bool]:
         """Say of each citation whether its very words stand in its own document.
@@ -36,14 +41,17 @@ class FreshnessService:
         Raises:
             StoreProblem: The library cannot be read.
         """
-        texts = await texts_there(
+        texts = await load_existing_texts(
             self._passages, sorted({citation.document for citation in citations})
         )
-        return [in_place(citation, texts) is not None for citation in citations]
+        return [
+            find_citation_in_place(citation, texts) is not None
+            for citation in citations
+        ]
 
     async def of_turns(
         self, turns: Iterable[Turn]
-    ) -> Mapping[TurnId, tuple[Anchored, ...]]:
+    ) -> Mapping[TurnId, tuple[AnchoredCitation, ...]]:
         """Say of each turn what became of the words that its answer cites, in order."""
         own = {turn.id: turn.output.citations for turn in turns}
         every = [citation for citations in own.values() for citation in citations]
@@ -53,22 +61,22 @@ class FreshnessService:
             for turn, citations in own.items()
         }
 
-    async def _anchors(self, citations: Sequence[Citation]) -> list[Anchored]:
-        texts = await texts_there(
+    async def _anchors(self, citations: Sequence[Citation]) -> list[AnchoredCitation]:
+        texts = await load_existing_texts(
             self._passages, sorted({citation.document for citation in citations})
         )
-        kept = [in_place(citation, texts) for citation in citations]
+        kept = [find_citation_in_place(citation, texts) for citation in citations]
         whole = [one for one in kept if one is not None]
         if len(whole) == len(citations):
             return whole
         outlines = await self._passages.outlines()
         others = sorted({one.id for one in outlines} - texts.keys())
-        texts |= await texts_there(self._passages, others)
-        return await asyncio.to_thread(anchored, citations, texts)
+        texts |= await load_existing_texts(self._passages, others)
+        return await asyncio.to_thread(anchor_citations, citations, texts)
 
 
 @dataclass(frozen=True, slots=True)
-class Unsettled:
+class StaleAnswers:
     """Kept answers that rest on words which are edited or gone.
 
     `threads` are their conversations, each once and in the store's order.
@@ -78,7 +86,7 @@ class Unsettled:
     threads: tuple[ThreadId, ...] = ()
 
 
-class AnswerWatch:
+class StaleAnswerDetector:
     """Notices when changes of the text take away what kept answers rest on."""
 
     def __init__(self, freshness: FreshnessService, threads: ThreadStore) -> None:
@@ -94,7 +102,7 @@ class AnswerWatch:
         """
         await self._news(await self._threads.citing())
 
-    async def unsettled(self, documents: Collection[DocumentId]) -> Unsettled:
+    async def unsettled(self, documents: Collection[DocumentId]) -> StaleAnswers:
         """Return the answers that rest on these documents and no longer hold, once each.
 
         What was returned before is not returned again, unless it stood again since.
@@ -103,9 +111,9 @@ class AnswerWatch:
             StoreProblem: The library cannot be read.
         """
         if not documents:
-            return Unsettled()
+            return StaleAnswers()
         new = await self._news(await self._threads.citing(documents))
-        return Unsettled(len(new), tuple(dict.fromkeys(one.thread for one in new)))
+        return StaleAnswers(len(new), tuple(dict.fromkeys(one.thread for one in new)))
 
     async def _news(self, turns: Sequence[CitingTurn]) -> list[CitingTurn]:
         cited = [(turn, citation) for turn in turns for citation in turn.citations]

@@ -12,7 +12,7 @@ from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.search import Scored
 
 
-def unit_scores(scores: Mapping[ChunkId, float]) -> dict[ChunkId, float]:
+def scale_by_maximum(scores: Mapping[ChunkId, float]) -> dict[ChunkId, float]:
     """Scale scores so that the best is 1.0 and 0 or less is 0.0."""
     best = max(scores.values(), default=0.0)
     if best <= 0:
@@ -20,7 +20,7 @@ def unit_scores(scores: Mapping[ChunkId, float]) -> dict[ChunkId, float]:
     return {chunk: max(0.0, score) / best for chunk, score in scores.items()}
 
 
-def spread_scores(scores: Mapping[ChunkId, float]) -> dict[ChunkId, float]:
+def scale_min_max(scores: Mapping[ChunkId, float]) -> dict[ChunkId, float]:
     """Scale scores so that the best is 1.0 and the worst 0.0; all 0.0 when equal."""
     low = min(scores.values(), default=0.0)
     width = max(scores.values(), default=0.0) - low
@@ -29,7 +29,7 @@ def spread_scores(scores: Mapping[ChunkId, float]) -> dict[ChunkId, float]:
     return {chunk: (score - low) / width for chunk, score in scores.items()}
 
 
-def weighted_sum(
+def fuse_weighted_scores(
     parts: Sequence[tuple[float, Mapping[ChunkId, float]]],
 ) -> dict[ChunkId, float]:
     """Add scores chunk by chunk, each list times its weight; absent counts 0."""
@@ -40,7 +40,7 @@ def weighted_sum(
     return total
 
 
-def ranked(scores: Mapping[ChunkId, float]) -> list[Scored]:
+def rank_chunks(scores: Mapping[ChunkId, float]) -> list[Scored]:
     """Return chunks best first; equal scores by id, so that runs agree."""
     pairs = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
     return [Scored(chunk, score) for chunk, score in pairs]

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from lrwr.core.model.cast import Cast, Character
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.search import Scope
-from lrwr.core.nlp.names.lookup import resolve
+from lrwr.core.nlp.names.lookup import resolve_name
 from lrwr.core.ports.story_store import FirstSeen
-from lrwr.core.retrieval.people import within
+from lrwr.core.retrieval.people import is_within_scope
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ScopedCast:
     """The cast by the names that have been seen, and who is meant in the whole cast."""
 
     cast: Cast
@@ -24,7 +24,7 @@ class Seen:
         Raises:
             NotFound: Nobody is called so, or nobody who has been named yet.
         """
-        people = self.meaning(resolve(name, self.cast))
+        people = self.meaning(resolve_name(name, self.cast))
         if people:
             return people
         raise NotFound(
@@ -37,16 +37,18 @@ class Seen:
         return tuple(who for one in people for who in self.meant[one])
 
 
-def everyone(cast: Cast) -> Seen:
+def build_unscoped_cast(cast: Cast) -> ScopedCast:
     """Return the whole cast, by every name."""
-    return Seen(cast, {one.name: (one.name,) for one in cast.characters})
+    return ScopedCast(cast, {one.name: (one.name,) for one in cast.characters})
 
 
-def seen_within(cast: Cast, rows: Iterable[FirstSeen], scope: Scope) -> Seen:
+def build_scoped_cast(
+    cast: Cast, rows: Iterable[FirstSeen], scope: Scope
+) -> ScopedCast:
     """Return those whose names stand in `scope`, by the forms that stand there."""
     forms: dict[str, set[str]] = {}
     for row in rows:
-        if within(row.document, row.span, scope):
+        if is_within_scope(row.document, row.span, scope):
             forms.setdefault(row.character, set()).add(row.alias)
     meant: dict[str, tuple[str, ...]] = {}
     people = []
@@ -55,7 +57,7 @@ def seen_within(cast: Cast, rows: Iterable[FirstSeen], scope: Scope) -> Seen:
             known = _by_forms(one, forms[one.name])
             meant[known.name] = (*meant.get(known.name, ()), one.name)
             people.append(known)
-    return Seen(Cast(tuple(people)), meant)
+    return ScopedCast(Cast(tuple(people)), meant)
 
 
 def _by_forms(one: Character, forms: Collection[str]) -> Character:

@@ -15,7 +15,7 @@ from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.search import Scope
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.names.lookup import names_in_question
+from lrwr.core.nlp.names.lookup import find_names_in_question
 from lrwr.core.ports.story_store import Appearance, Role, Said
 
 _SAYING = re.compile(
@@ -51,7 +51,7 @@ _CAPITALISED = re.compile(
 _FIRST = re.compile(r"\bfirst\b", re.IGNORECASE)
 _LAST = re.compile(r"\blast\b", re.IGNORECASE)
 
-IN_IT = frozenset({Role.SPEAKS, Role.HEARS, Role.PRESENT})
+PRESENT_ROLES = frozenset({Role.SPEAKS, Role.HEARS, Role.PRESENT})
 """What somebody may be to a passage who is there, and not merely spoken of."""
 
 _ANY = frozenset(Role)
@@ -61,7 +61,7 @@ _TALKS = _SPEAKS | _HEARS
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class ProximityLevel:
     """How near a passage is to somebody: in one of `roles`, at most `away` passages
     from here. `share` of the passages that answer are at this level and at none
     before it.
@@ -72,44 +72,44 @@ class Level:
     share: float
 
 
-LEVELS: Mapping[Role, tuple[Level, ...]] = {
+PROXIMITY_LEVELS: Mapping[Role, tuple[ProximityLevel, ...]] = {
     Role.SPEAKS: (
-        Level(_SPEAKS, 0, 0.77),
-        Level(_HEARS, 0, 0.04),
-        Level(_SPEAKS, 1, 0.025),
-        Level(IN_IT, 1, 0.07),
-        Level(IN_IT, 4, 0.02),
-        Level(_ANY, 4, 0.01),
+        ProximityLevel(_SPEAKS, 0, 0.77),
+        ProximityLevel(_HEARS, 0, 0.04),
+        ProximityLevel(_SPEAKS, 1, 0.025),
+        ProximityLevel(PRESENT_ROLES, 1, 0.07),
+        ProximityLevel(PRESENT_ROLES, 4, 0.02),
+        ProximityLevel(_ANY, 4, 0.01),
     ),
     Role.HEARS: (
-        Level(_HEARS, 0, 0.45),
-        Level(_SPEAKS, 0, 0.05),
-        Level(_PRESENT, 0, 0.08),
-        Level(_TALKS, 1, 0.12),
-        Level(IN_IT, 1, 0.075),
-        Level(IN_IT, 2, 0.06),
-        Level(IN_IT, 4, 0.05),
-        Level(IN_IT, 8, 0.025),
+        ProximityLevel(_HEARS, 0, 0.45),
+        ProximityLevel(_SPEAKS, 0, 0.05),
+        ProximityLevel(_PRESENT, 0, 0.08),
+        ProximityLevel(_TALKS, 1, 0.12),
+        ProximityLevel(PRESENT_ROLES, 1, 0.075),
+        ProximityLevel(PRESENT_ROLES, 2, 0.06),
+        ProximityLevel(PRESENT_ROLES, 4, 0.05),
+        ProximityLevel(PRESENT_ROLES, 8, 0.025),
     ),
     Role.MENTIONED: (
-        Level(_MENTIONED, 0, 0.41),
-        Level(IN_IT, 0, 0.20),
-        Level(_ANY, 1, 0.11),
-        Level(_ANY, 2, 0.06),
-        Level(_ANY, 4, 0.05),
+        ProximityLevel(_MENTIONED, 0, 0.41),
+        ProximityLevel(PRESENT_ROLES, 0, 0.20),
+        ProximityLevel(_ANY, 1, 0.11),
+        ProximityLevel(_ANY, 2, 0.06),
+        ProximityLevel(_ANY, 4, 0.05),
     ),
 }
 """Where the passages that answer a question stand to whom it names, by what they do
 in it. Counted on 625 questions about the dialogue of 12 novels; see decision 011."""
 
-PLAIN: Mapping[Role, int] = {
+FIRST_OF_KIND_LEVELS: Mapping[Role, int] = {
     Role.SPEAKS: 1,
     Role.HEARS: 7,
     Role.MENTIONED: 5,
 }
 """Before which level a passage may be the first of its kind."""
 
-UTTERANCE = 1.5
+UTTERANCE_BONUS = 1.5
 """What it adds to a passage's score that one utterance of a speaker in it is told to
 whom the question names as the hearer, and as much again that it names whom the
 question is about."""
@@ -119,7 +119,7 @@ _Spot = tuple[DocumentId, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionCharacter:
     """A character whom a question names: likely people, and what they do in it."""
 
     span: Span
@@ -127,9 +127,11 @@ class Asked:
     role: Role
 
 
-def people_named(question: str, cast: Cast) -> list[tuple[Span, tuple[str, ...]]]:
+def resolve_question_names(
+    question: str, cast: Cast
+) -> list[tuple[Span, tuple[str, ...]]]:
     """Return whom `question` names and where, in order; several where it is open."""
-    return _joined(question, names_in_question(question, cast))
+    return _joined(question, find_names_in_question(question, cast))
 
 
 def asks_about_saying(question: str) -> bool:
@@ -144,7 +146,7 @@ def asks_about_saying(question: str) -> bool:
     return passing is None or said.start() < passing.start()
 
 
-def people_asked(question: str, cast: Cast) -> list[Asked]:
+def find_question_characters(question: str, cast: Cast) -> list[QuestionCharacter]:
     """Return whom `question` names, in order, and what each does in it.
 
     Nobody where it is not about saying something. Nell's aunt is not Nell.
@@ -152,13 +154,15 @@ def people_asked(question: str, cast: Cast) -> list[Asked]:
     if not asks_about_saying(question):
         return []
     return [
-        Asked(span, people, role_of(question, span.start))
-        for span, people in people_named(question, cast)
+        QuestionCharacter(span, people, infer_question_role(question, span.start))
+        for span, people in resolve_question_names(question, cast)
         if not _OWNS.match(question, span.end)
     ]
 
 
-def strangers_asked(question: str, asked: Sequence[Asked]) -> list[tuple[str, Role]]:
+def find_unknown_question_names(
+    question: str, asked: Sequence[QuestionCharacter]
+) -> list[tuple[str, Role]]:
     """Return the names in `question` that nobody in the cast bears, by their last word.
 
     Each with what such a one does in it; none in a question that is not about saying.
@@ -167,7 +171,7 @@ def strangers_asked(question: str, asked: Sequence[Asked]) -> list[tuple[str, Ro
         return []
     taken = [one.span for one in asked]
     return [
-        (name[0].split()[-1], role_of(question, name.start()))
+        (name[0].split()[-1], infer_question_role(question, name.start()))
         for name in _CAPITALISED.finditer(question)
         if not any(s.start < name.end() and name.start() < s.end for s in taken)
         and not _OWNS.match(question, name.end())
@@ -188,7 +192,7 @@ def _joined(
     return whole
 
 
-def within(document: DocumentId, span: Span, scope: Scope) -> bool:
+def is_within_scope(document: DocumentId, span: Span, scope: Scope) -> bool:
     """Say whether `scope` lets a stretch of a document be seen."""
     if scope.documents is not None and document not in scope.documents:
         return False
@@ -196,7 +200,7 @@ def within(document: DocumentId, span: Span, scope: Scope) -> bool:
     return until is None or span.end <= until
 
 
-class People:
+class CharacterProximity:
     """Where the people of one question are, chunk by chunk; what is in scope counts.
 
     `total` is the number of chunks that there are, `said` what those say who may speak
@@ -207,14 +211,16 @@ class People:
 
     def __init__(
         self,
-        asked: Sequence[Asked],
+        asked: Sequence[QuestionCharacter],
         appearances: Sequence[Appearance],
         said: Sequence[Said],
         scope: Scope,
         *,
         total: int,
     ) -> None:
-        seen = [one for one in appearances if within(one.document, one.span, scope)]
+        seen = [
+            one for one in appearances if is_within_scope(one.document, one.span, scope)
+        ]
         self.chunks = {(one.document, one.ordinal): one.chunk for one in seen}
         self._near = [_near(wanted, seen, max(1, total)) for wanted in asked]
         self._uttered = _uttered(asked, said, seen)
@@ -230,7 +236,7 @@ class People:
 
 
 @dataclass(frozen=True, slots=True)
-class _Near:
+class _ProximityTable:
     """At which level each spot is to one who is asked for; the others are at none.
 
     `weights` has a score for each level, and last that of none. Spots below `plain`
@@ -252,7 +258,7 @@ def asks_last(question: str) -> bool:
     return _LAST.search(question) is not None
 
 
-def role_of(question: str, start: int) -> Role:
+def infer_question_role(question: str, start: int) -> Role:
     """Return what somebody does who is named at `start` of a question about saying."""
     before = question[:start]
     for role, words in _BEFORE.items():
@@ -261,13 +267,15 @@ def role_of(question: str, start: int) -> Role:
     return Role.HEARS if _HEARD.search(before) else Role.SPEAKS
 
 
-def _near(wanted: Asked, seen: Sequence[Appearance], total: int) -> _Near:
+def _near(
+    wanted: QuestionCharacter, seen: Sequence[Appearance], total: int
+) -> _ProximityTable:
     own = [one for one in seen if one.character in wanted.people]
     levels: dict[_Spot, int] = {}
-    for number, level in enumerate(LEVELS[wanted.role]):
+    for number, level in enumerate(PROXIMITY_LEVELS[wanted.role]):
         for spot in _around(own, level):
             levels.setdefault(spot, number)
-    shares = [level.share for level in LEVELS[wanted.role]]
+    shares = [level.share for level in PROXIMITY_LEVELS[wanted.role]]
     shares.append(1 - sum(shares))
     counts = Counter(levels.values())
     counts[len(shares) - 1] = max(0, total - len(levels))
@@ -275,11 +283,11 @@ def _near(wanted: Asked, seen: Sequence[Appearance], total: int) -> _Near:
         math.log(share * (total + len(shares)) / (counts[number] + 1))
         for number, share in enumerate(shares)
     )
-    return _Near(levels, weights, PLAIN[wanted.role])
+    return _ProximityTable(levels, weights, FIRST_OF_KIND_LEVELS[wanted.role])
 
 
 def _uttered(
-    asked: Sequence[Asked], said: Sequence[Said], seen: Sequence[Appearance]
+    asked: Sequence[QuestionCharacter], said: Sequence[Said], seen: Sequence[Appearance]
 ) -> dict[_Spot, float]:
     """Score the spots of the utterances that fit the question as a whole."""
     doing = {
@@ -298,11 +306,11 @@ def _uttered(
         for ordinal, span in speaking.get(document, {}).items() if fits else ():
             if whole.start < span.end and span.start < whole.end:
                 spot = document, ordinal
-                scores[spot] = max(scores.get(spot, 0.0), UTTERANCE * fits)
+                scores[spot] = max(scores.get(spot, 0.0), UTTERANCE_BONUS * fits)
     return scores
 
 
-def _around(own: Sequence[Appearance], level: Level) -> Iterator[_Spot]:
+def _around(own: Sequence[Appearance], level: ProximityLevel) -> Iterator[_Spot]:
     for one in own:
         if one.role in level.roles:
             first = max(0, one.ordinal - level.away)

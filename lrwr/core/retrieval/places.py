@@ -4,20 +4,25 @@ import re
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 
-from lrwr.core.canon.model import Canon, Place, plain, plain_path
+from lrwr.core.canon.model import (
+    Canon,
+    ManuscriptLocation,
+    normalize_canon_path,
+    normalize_canon_text,
+)
 from lrwr.core.model.documents import Chapter, DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.story import DocumentOutline
-from lrwr.core.retrieval.story import StoryOrder, numbered, parse_horizon
+from lrwr.core.retrieval.story import StoryOrder, number_chapters, parse_horizon
 
 _STORY_CHAPTER = re.compile(r"[a-z]{0,7}\W*\d+(?:\W+[a-z]+\W*\d+){0,2}", re.IGNORECASE)
 _NUMBER = re.compile(r"ch(\d{1,6})")
 _SAY = 'Say it as ch12, ch12:s2, vol3.ch6, FILE, "FILE#Heading" or FILE#ch5:s2.'
 
 
-def place_named(
+def parse_manuscript_location(
     text: str, order: StoryOrder, find: Callable[[str], DocumentId]
-) -> Place:
+) -> ManuscriptLocation:
     """Return the place that the writer means by `text`.
 
     `ch12:s2` counts chapters in story order; the place remembers the file and the
@@ -29,13 +34,13 @@ def place_named(
     """
     if _STORY_CHAPTER.fullmatch(text.strip()):
         return _place_in_story(text, order)
-    said = Place.read(text)
+    said = ManuscriptLocation.read(text)
     document = find(said.document if said else text)
     if said is None or not (said.chapter or said.scene):
-        return Place(document)
+        return ManuscriptLocation(document)
     outline = _outline(document, order)
     if outline is None:
-        return Place(document, said.chapter, said.scene)
+        return ManuscriptLocation(document, said.chapter, said.scene)
     chapter = _chapter_called(said.chapter, outline)
     if chapter is None:
         raise _no_chapter(said.chapter, outline)
@@ -46,7 +51,9 @@ def place_named(
     return _place(outline, chapter, said.scene)
 
 
-def lost_places(canon: Canon, order: StoryOrder) -> tuple[Place, ...]:
+def find_orphaned_locations(
+    canon: Canon, order: StoryOrder
+) -> tuple[ManuscriptLocation, ...]:
     """Return the places whose document is known, and has no such chapter or scene."""
     lost = []
     for place in canon.points_of_view:
@@ -59,7 +66,7 @@ def lost_places(canon: Canon, order: StoryOrder) -> tuple[Place, ...]:
     return tuple(lost)
 
 
-def _place_in_story(text: str, order: StoryOrder) -> Place:
+def _place_in_story(text: str, order: StoryOrder) -> ManuscriptLocation:
     horizon = parse_horizon(text, order)
     told = [(d, c) for d, c, number in order.told() if number == horizon.chapter]
     if not told:
@@ -68,16 +75,23 @@ def _place_in_story(text: str, order: StoryOrder) -> Place:
     return _place(order.outlines[document], chapter, horizon.scene)
 
 
-def _place(outline: DocumentOutline, chapter: Chapter, scene: int | None) -> Place:
+def _place(
+    outline: DocumentOutline, chapter: Chapter, scene: int | None
+) -> ManuscriptLocation:
     """Name a chapter by its heading where no other is headed so, else by number."""
-    document = plain_path(outline.id)
+    document = normalize_canon_path(outline.id)
     if len(outline.chapters) == 1:
-        return Place(document, "", scene)
-    title = plain(chapter.title)
-    place = Place(document, title, scene)
-    if _chapter_called(title, outline) is chapter and Place.read(str(place)) == place:
+        return ManuscriptLocation(document, "", scene)
+    title = normalize_canon_text(chapter.title)
+    place = ManuscriptLocation(document, title, scene)
+    if (
+        _chapter_called(title, outline) is chapter
+        and ManuscriptLocation.read(str(place)) == place
+    ):
         return place
-    return Place(document, f"ch{_numbers(outline)[_index(outline, chapter)]}", scene)
+    return ManuscriptLocation(
+        document, f"ch{_numbers(outline)[_index(outline, chapter)]}", scene
+    )
 
 
 def _chapter_called(name: str, outline: DocumentOutline) -> Chapter | None:
@@ -88,13 +102,17 @@ def _chapter_called(name: str, outline: DocumentOutline) -> Chapter | None:
         numbers = zip(outline.chapters, _numbers(outline), strict=True)
         fits = [c for c, n in numbers if n == int(number[1])][-1:]
     else:
-        fits = [c for c in outline.chapters if plain(c.title) == plain(name)]
+        fits = [
+            c
+            for c in outline.chapters
+            if normalize_canon_text(c.title) == normalize_canon_text(name)
+        ]
     return fits[0] if len(fits) == 1 else None
 
 
 def _numbers(outline: DocumentOutline) -> Sequence[int]:
     """Count the chapters of one file as story order counts those of a whole book."""
-    return numbered({outline.id: outline}, [outline.id])[outline.id]
+    return number_chapters({outline.id: outline}, [outline.id])[outline.id]
 
 
 def _index(outline: DocumentOutline, chapter: Chapter) -> int:
@@ -102,12 +120,14 @@ def _index(outline: DocumentOutline, chapter: Chapter) -> int:
 
 
 def _outline(document: DocumentId, order: StoryOrder) -> DocumentOutline | None:
-    fits = (o for o in order.outlines.values() if plain_path(o.id) == document)
+    fits = (
+        o for o in order.outlines.values() if normalize_canon_path(o.id) == document
+    )
     return next(fits, None)
 
 
 def _no_chapter(name: str, outline: DocumentOutline) -> NotFound:
-    titles = [plain(c.title) for c in outline.chapters if c.title]
+    titles = [normalize_canon_text(c.title) for c in outline.chapters if c.title]
     near = get_close_matches(name, titles, n=1)
     meant = f'Did you mean "{near[0]}"? ' if near else ""
     what = f"chapter {name!r}" if name else "scene of its own: it has several chapters"

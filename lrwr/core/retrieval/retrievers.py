@@ -8,9 +8,9 @@ from lrwr.core.model.search import Scope
 from lrwr.core.ports.embedder import Embedder
 from lrwr.core.ports.lexical_index import LexicalIndex
 from lrwr.core.ports.vector_index import VectorIndex
-from lrwr.core.retrieval.fusion import unit_scores, weighted_sum
+from lrwr.core.retrieval.fusion import fuse_weighted_scores, scale_by_maximum
 
-POOL = 100
+RETRIEVER_POOL_SIZE = 100
 """Chunks taken from each way of searching before they are fused."""
 
 LEXICAL_WEIGHT = 0.6
@@ -18,12 +18,12 @@ PAIRS_WEIGHT = 0.2
 DENSE_WEIGHT = 0.2
 """What each way of searching counts; see decision 003."""
 
-OpenVectors = Callable[[], Awaitable[VectorIndex | None]]
+VectorIndexOpener = Callable[[], Awaitable[VectorIndex | None]]
 """Opens the vector index, the same one every time; None when there is none."""
 
 
 @dataclass(frozen=True, slots=True)
-class WayScores:
+class HybridScores:
     """What each way of searching gave the chunks that it found, unscaled.
 
     `words` and `pairs` are BM25, `meaning` cosines; empty where a way was not gone.
@@ -35,17 +35,17 @@ class WayScores:
 
     def fused(self) -> dict[ChunkId, float]:
         """Return one score for each chunk, about 0.0 to 1.0."""
-        return weighted_sum(
+        return fuse_weighted_scores(
             [
-                (LEXICAL_WEIGHT, unit_scores(self.words)),
-                (PAIRS_WEIGHT, unit_scores(self.pairs)),
-                (DENSE_WEIGHT, unit_scores(self.meaning)),
+                (LEXICAL_WEIGHT, scale_by_maximum(self.words)),
+                (PAIRS_WEIGHT, scale_by_maximum(self.pairs)),
+                (DENSE_WEIGHT, scale_by_maximum(self.meaning)),
             ]
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
+class HybridRetriever:
     """The indexes of one library. Reads only.
 
     `embedder` is None where search goes by words alone.
@@ -53,7 +53,7 @@ class Ways:
 
     lexical: LexicalIndex
     embedder: Embedder | None
-    vectors: OpenVectors
+    vectors: VectorIndexOpener
 
     async def by_words(
         self, words: Sequence[str], *, pipeline: Pipeline, scope: Scope, limit: int
@@ -79,7 +79,7 @@ class Ways:
             return {}
         query = (await self.embedder.embed([question]))[0]
         await vectors.catch_up()
-        found = await vectors.nearest(query, scope=scope, limit=POOL)
+        found = await vectors.nearest(query, scope=scope, limit=RETRIEVER_POOL_SIZE)
         scores = {scored.chunk: scored.score for scored in found}
         rest = sorted(set(others) - scores.keys())
         values = await vectors.similarities(query, rest)

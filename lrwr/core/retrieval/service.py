@@ -17,24 +17,33 @@ from lrwr.core.ports.lexical_index import LexicalIndex
 from lrwr.core.ports.record_store import PassageStore
 from lrwr.core.ports.reranker import Reranker
 from lrwr.core.ports.story_store import Known
-from lrwr.core.retrieval.chapters import passage_of
+from lrwr.core.retrieval.chapters import build_passage
 from lrwr.core.retrieval.confidence import (
-    FIRST,
-    SHIPPED,
-    Calibrations,
-    Judgement,
-    Looked,
-    judge,
-    ranking_id,
+    FIRST_PASSAGES,
+    SHIPPED_CALIBRATIONS,
+    CalibrationTable,
+    RankingInputs,
+    SearchConfidence,
+    assess_search_confidence,
+    build_ranking_id,
 )
-from lrwr.core.retrieval.fusion import ranked, spread_scores, weighted_sum
-from lrwr.core.retrieval.introduced_names import Seen, everyone
-from lrwr.core.retrieval.people import within
-from lrwr.core.retrieval.retrievers import POOL, OpenVectors, Ways, WayScores
-from lrwr.core.retrieval.story import StoryOrder, arrange, scope_of
-from lrwr.core.retrieval.story_search import Filters, StorySearch, by_people
+from lrwr.core.retrieval.fusion import fuse_weighted_scores, rank_chunks, scale_min_max
+from lrwr.core.retrieval.introduced_names import ScopedCast, build_unscoped_cast
+from lrwr.core.retrieval.people import is_within_scope
+from lrwr.core.retrieval.retrievers import (
+    RETRIEVER_POOL_SIZE,
+    HybridRetriever,
+    HybridScores,
+    VectorIndexOpener,
+)
+from lrwr.core.retrieval.story import StoryOrder, build_search_scope, build_story_order
+from lrwr.core.retrieval.story_search import (
+    SearchFilters,
+    StorySearch,
+    score_chunks_by_people,
+)
 
-EVERY = 100_000
+FILTERED_POOL_SIZE = 100_000
 """Chunks taken where the writer's own filters will leave few of them."""
 
 RERANK_WEIGHT = 0.6
@@ -60,7 +69,7 @@ class SearchRequest:
     types: frozenset[DocumentType] = frozenset()
     horizon: Horizon | None = None
     notes: bool = False
-    filters: Filters = field(default_factory=Filters)
+    filters: SearchFilters = field(default_factory=SearchFilters)
     names: bool = True
     boosts: bool = True
 
@@ -81,7 +90,7 @@ class SearchResult:
     unknown: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     facts: tuple[Known, ...] = ()
-    judgement: Judgement | None = None
+    judgement: SearchConfidence | None = None
 
     @property
     def confidence(self) -> float | None:
@@ -98,7 +107,7 @@ class SearchResult:
 
 
 @dataclass(slots=True)
-class _Quest:
+class _SearchContext:
     """One search under way: `seen` are the people known where it ends.
 
     `story` is None where nobody is asked for. `remarks` grow on the way; `ways` and
@@ -109,9 +118,9 @@ class _Quest:
     order: StoryOrder
     scope: Scope
     story: StorySearch | None = None
-    seen: Seen = field(default_factory=lambda: everyone(Cast()))
+    seen: ScopedCast = field(default_factory=lambda: build_unscoped_cast(Cast()))
     remarks: list[str] = field(default_factory=list)
-    ways: WayScores = field(default_factory=lambda: WayScores({}, {}, {}))
+    ways: HybridScores = field(default_factory=lambda: HybridScores({}, {}, {}))
     closer: Mapping[ChunkId, float] = field(default_factory=dict)
 
 
@@ -132,17 +141,17 @@ class PassageFinder:
         store: PassageStore,
         lexical: LexicalIndex,
         embedder: Embedder | None,
-        vectors: OpenVectors,
+        vectors: VectorIndexOpener,
         reranker: Reranker | None,
         candidates: int,
         order_patterns: Sequence[str],
         canon: Callable[[], Canon] = Canon,
         story: StorySearch | None = None,
-        calibrations: Calibrations = SHIPPED,
+        calibrations: CalibrationTable = SHIPPED_CALIBRATIONS,
     ) -> None:
         self._store = store
         self._lexical = lexical
-        self._ways = Ways(lexical, embedder, vectors)
+        self._ways = HybridRetriever(lexical, embedder, vectors)
         self._reranker = reranker
         self._calibrations = calibrations
         self._candidates = candidates
@@ -158,7 +167,7 @@ class PassageFinder:
             StoreProblem: The library cannot be read.
         """
         canon = await asyncio.to_thread(self._canon)
-        return arrange(await self._store.outlines(), self._patterns, canon)
+        return build_story_order(await self._store.outlines(), self._patterns, canon)
 
     async def find(
         self, request: SearchRequest, order: StoryOrder | None = None
@@ -173,7 +182,7 @@ class PassageFinder:
         """
         quest = await self._quest(request, order or await self.story_order())
         scores, of_people = await self._scores(quest)
-        best = ranked(scores)[: max(request.limit, self._candidates)]
+        best = rank_chunks(scores)[: max(request.limit, self._candidates)]
         stored = await self._store.chunks([scored.chunk for scored in best])
         chunks = [c for c in stored if c.document in quest.order.outlines]  # none newer
         final = {chunk.id: scores[chunk.id] for chunk in chunks}
@@ -181,8 +190,8 @@ class PassageFinder:
             final = await self._reranked(quest, chunks, final)
         by_id = {chunk.id: chunk for chunk in chunks}
         passages = [
-            passage_of(by_id[scored.chunk], quest.order, scored.score)
-            for scored in ranked(final)
+            build_passage(by_id[scored.chunk], quest.order, scored.score)
+            for scored in rank_chunks(final)
         ]
         counts, total = await self._lexical.document_frequencies(
             content_words(request.question), pipeline=request.pipeline
@@ -196,9 +205,9 @@ class PassageFinder:
             facts=await self._facts(quest),
             judgement=self._judged(
                 quest,
-                Looked(
+                RankingInputs(
                     question=request.question,
-                    first=[passage.chunk for passage in passages[:FIRST]],
+                    first=[passage.chunk for passage in passages[:FIRST_PASSAGES]],
                     last_scores=quest.closer or scores,
                     first_scores=scores,
                     ways=quest.ways,
@@ -209,18 +218,18 @@ class PassageFinder:
             ),
         )
 
-    async def _quest(self, request: SearchRequest, order: StoryOrder) -> _Quest:
+    async def _quest(self, request: SearchRequest, order: StoryOrder) -> _SearchContext:
         kinds = {ChunkKind.PROSE, *([ChunkKind.NOTE] if request.notes else [])}
-        scope = scope_of(
+        scope = build_search_scope(
             order, types=request.types, horizon=request.horizon, kinds=kinds
         )
-        quest = _Quest(request, order, scope)
+        quest = _SearchContext(request, order, scope)
         if self._story is not None and request.pipeline is Pipeline.AGENTIC:
             quest.story = self._story
             quest.seen = await self._story.seen(_told(request, order))
         return quest
 
-    async def _scores(self, quest: _Quest) -> tuple[dict[ChunkId, float], bool]:
+    async def _scores(self, quest: _SearchContext) -> tuple[dict[ChunkId, float], bool]:
         """Score chunks, and say whether it was by the people that are asked for."""
         allowed = await self._allowed(quest)
         scores = await self._first_scores(quest, allowed)
@@ -230,12 +239,12 @@ class PassageFinder:
         if quest.story is not None and quest.request.boosts:
             boosts = await quest.story.boosts(quest.request.question, scores)
             scores |= {chunk: scores[chunk] * boost for chunk, boost in boosts.items()}
-        scores = weighted_sum([(1.0, scores), (1.0, people)])
+        scores = fuse_weighted_scores([(1.0, scores), (1.0, people)])
         if allowed is not None:
             scores = {chunk: s for chunk, s in scores.items() if chunk in allowed}
         return scores, bool(people)
 
-    async def _allowed(self, quest: _Quest) -> frozenset[ChunkId] | None:
+    async def _allowed(self, quest: _SearchContext) -> frozenset[ChunkId] | None:
         """Return the chunks in scope that pass the filters; None without filters."""
         if quest.story is None or not quest.request.filters:
             return None
@@ -244,17 +253,21 @@ class PassageFinder:
         return frozenset(
             chunk.id
             for chunk in await self._store.chunks(sorted(wanted))
-            if chunk.kind in scope.kinds and within(chunk.document, chunk.span, scope)
+            if chunk.kind in scope.kinds
+            and is_within_scope(chunk.document, chunk.span, scope)
         )
 
     async def _people(
-        self, quest: _Quest, story: StorySearch, scores: Mapping[ChunkId, float]
+        self, quest: _SearchContext, story: StorySearch, scores: Mapping[ChunkId, float]
     ) -> dict[ChunkId, float]:
         """Score chunks by the people of a question about who says what."""
 
         async def holding(word: str) -> list[Chunk]:
             found = await self._lexical.search_words(
-                [word], pipeline=quest.request.pipeline, scope=quest.scope, limit=POOL
+                [word],
+                pipeline=quest.request.pipeline,
+                scope=quest.scope,
+                limit=RETRIEVER_POOL_SIZE,
             )
             return await self._store.chunks([scored.chunk for scored in found])
 
@@ -263,9 +276,11 @@ class PassageFinder:
             return {}
         counts = await self._store.counts(quest.request.pipeline)
         others = await self._store.chunks(sorted(scores))
-        return by_people(asked, quest.scope, quest.order, others, total=counts.chunks)
+        return score_chunks_by_people(
+            asked, quest.scope, quest.order, others, total=counts.chunks
+        )
 
-    async def _facts(self, quest: _Quest) -> tuple[Known, ...]:
+    async def _facts(self, quest: _SearchContext) -> tuple[Known, ...]:
         if quest.story is None:
             return ()
         request = quest.request
@@ -274,7 +289,7 @@ class PassageFinder:
         )
 
     async def _first_scores(
-        self, quest: _Quest, allowed: Collection[ChunkId] | None
+        self, quest: _SearchContext, allowed: Collection[ChunkId] | None
     ) -> dict[ChunkId, float]:
         request = quest.request
         words: dict[ChunkId, float] = {}
@@ -285,16 +300,16 @@ class PassageFinder:
                 content_words(request.question),
                 pipeline=request.pipeline,
                 scope=quest.scope,
-                limit=POOL if allowed is None else EVERY,
+                limit=RETRIEVER_POOL_SIZE if allowed is None else FILTERED_POOL_SIZE,
             )
         if request.dense:
             others = {*words, *(allowed or ())}
             meaning = await self._by_meaning(quest, others)
-        quest.ways = WayScores(words, pairs, meaning)
+        quest.ways = HybridScores(words, pairs, meaning)
         return quest.ways.fused()
 
     async def _by_meaning(
-        self, quest: _Quest, others: Collection[ChunkId]
+        self, quest: _SearchContext, others: Collection[ChunkId]
     ) -> dict[ChunkId, float]:
         try:
             found = await self._ways.by_meaning(
@@ -309,7 +324,7 @@ class PassageFinder:
 
     async def _reranked(
         self,
-        quest: _Quest,
+        quest: _SearchContext,
         chunks: Sequence[Chunk],
         scores: Mapping[ChunkId, float],
     ) -> dict[ChunkId, float]:
@@ -325,27 +340,27 @@ class PassageFinder:
             return dict(scores)
         ids = [chunk.id for chunk in candidates]
         quest.closer = dict(zip(ids, closer, strict=True))
-        blended = weighted_sum(
+        blended = fuse_weighted_scores(
             [
-                (RERANK_WEIGHT, spread_scores(quest.closer)),
-                (1 - RERANK_WEIGHT, spread_scores({id_: scores[id_] for id_ in ids})),
+                (RERANK_WEIGHT, scale_min_max(quest.closer)),
+                (1 - RERANK_WEIGHT, scale_min_max({id_: scores[id_] for id_ in ids})),
             ]
         )
         return dict(scores) | {id_: 1.0 + score for id_, score in blended.items()}
 
     def _judged(
-        self, quest: _Quest, looked: Looked, *, of_people: bool
-    ) -> Judgement | None:
+        self, quest: _SearchContext, looked: RankingInputs, *, of_people: bool
+    ) -> SearchConfidence | None:
         request, embedder = quest.request, self._ways.embedder
         if not (request.lexical and request.dense) or request.filters:
             return None
-        ranking = ranking_id(
+        ranking = build_ranking_id(
             reranker=self._reranker.name if self._reranker and quest.closer else "",
             of_people=of_people,
             space=embedder.space if embedder and quest.ways.meaning else "",
         )
         known = self._calibrations.get((ranking, request.pipeline))
-        return judge(looked, ranking, known)
+        return assess_search_confidence(looked, ranking, known)
 
 
 def _told(request: SearchRequest, order: StoryOrder) -> Scope | None:
@@ -353,4 +368,4 @@ def _told(request: SearchRequest, order: StoryOrder) -> Scope | None:
     if request.horizon is None:
         return None
     kinds = (ChunkKind.PROSE,)
-    return scope_of(order, types=(), horizon=request.horizon, kinds=kinds)
+    return build_search_scope(order, types=(), horizon=request.horizon, kinds=kinds)

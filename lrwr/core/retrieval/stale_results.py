@@ -9,7 +9,7 @@ from lrwr.core.ports.record_store import DocumentText, PassageStore
 from lrwr.core.retrieval.service import SearchResult
 
 
-async def texts_there(
+async def load_existing_texts(
     store: PassageStore, documents: Iterable[DocumentId]
 ) -> dict[DocumentId, DocumentText]:
     """Return the texts of those documents that there are, each read once.
@@ -26,7 +26,7 @@ async def texts_there(
     return texts
 
 
-async def still_there(
+async def drop_deleted_passages(
     store: PassageStore, result: SearchResult
 ) -> tuple[SearchResult, Mapping[DocumentId, DocumentText]]:
     """Return a result without what was taken away since, and the texts it is from.
@@ -38,7 +38,7 @@ async def still_there(
     """
     found = [passage.chunk.document for passage in result.passages]
     known = [fact.document for fact in result.facts]
-    texts = await texts_there(store, [*found, *known])
+    texts = await load_existing_texts(store, [*found, *known])
     lost = sorted({*found, *known} - texts.keys())
     kept = replace(
         result,

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from lrwr.core.canon.model import Canon, plain_path
+from lrwr.core.canon.model import Canon, normalize_canon_path
 from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.documents import Chapter, DocumentId, DocumentType
 from lrwr.core.model.errors import NotFound
@@ -54,7 +54,7 @@ class StoryOrder:
                 yield document, chapter, number
 
 
-def arrange(
+def build_story_order(
     outlines: Sequence[DocumentOutline],
     order: Sequence[str],
     canon: Canon | None = None,
@@ -75,11 +75,11 @@ def arrange(
         for place, o in enumerate(by_path, start=1)
     ]
     story = [document for *_, document in sorted(placed)]
-    story = traded(story, canon.order)
-    return StoryOrder(by_id, tuple(story), numbered(by_id, story))
+    story = reorder_documents(story, canon.order)
+    return StoryOrder(by_id, tuple(story), number_chapters(by_id, story))
 
 
-def traded(
+def reorder_documents(
     documents: Sequence[DocumentId], order: Sequence[DocumentId]
 ) -> list[DocumentId]:
     """Return `documents` with those that `order` names in its order, in their places.
@@ -87,12 +87,12 @@ def traded(
     A name of `order` that is not among them is passed over.
     """
     ranks = {document: rank for rank, document in enumerate(order)}
-    named = [d for d in documents if plain_path(d) in ranks]
-    waiting = iter(sorted(named, key=lambda d: ranks[plain_path(d)]))
-    return [next(waiting) if plain_path(d) in ranks else d for d in documents]
+    named = [d for d in documents if normalize_canon_path(d) in ranks]
+    waiting = iter(sorted(named, key=lambda d: ranks[normalize_canon_path(d)]))
+    return [next(waiting) if normalize_canon_path(d) in ranks else d for d in documents]
 
 
-def order_with(
+def merge_document_order(
     story: Sequence[DocumentId],
     before: Sequence[DocumentId],
     now: Sequence[DocumentId],
@@ -102,12 +102,14 @@ def order_with(
     `story` is told as `before` says. All that either names is named, and no more.
     """
     named = dict.fromkeys([*before, *now])
-    told = [plain_path(d) for d in traded(story or list(named), now)]
+    told = [
+        normalize_canon_path(d) for d in reorder_documents(story or list(named), now)
+    ]
     there = [document for document in told if document in named]
     return (*there, *(document for document in named if document not in there))
 
 
-def numbered(
+def number_chapters(
     outlines: Mapping[DocumentId, DocumentOutline], story: Sequence[DocumentId]
 ) -> dict[DocumentId, tuple[int, ...]]:
     """Number the chapters of the documents in `story`, as `StoryOrder` tells them."""
@@ -134,7 +136,7 @@ def natural_key(path: str) -> tuple[tuple[int, int, str], ...]:
     )
 
 
-def scope_of(
+def build_search_scope(
     order: StoryOrder,
     *,
     types: Collection[DocumentType],
@@ -180,7 +182,7 @@ def parse_horizon(text: str, order: StoryOrder) -> Horizon:
     return _checked(number, int(found["scene"]) if found["scene"] else None, order)
 
 
-def stands_before(as_of: str, horizon: Horizon, order: StoryOrder) -> bool:
+def is_at_or_before_horizon(as_of: str, horizon: Horizon, order: StoryOrder) -> bool:
     """Say whether a place that the writer once named is at `horizon` or before it.
 
     The whole story, an empty name, is after every horizon; so is a place that is there
@@ -200,7 +202,7 @@ def stands_before(as_of: str, horizon: Horizon, order: StoryOrder) -> bool:
 
 
 def _as_decided(outline: DocumentOutline, canon: Canon) -> DocumentOutline:
-    kind = canon.types.get(plain_path(outline.id))
+    kind = canon.types.get(normalize_canon_path(outline.id))
     return outline if kind is None else replace(outline, type=kind)
 
 

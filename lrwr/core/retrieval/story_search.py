@@ -11,7 +11,7 @@ from lrwr.core.model.facts import ContentType, NarrativeFunction, PassageField
 from lrwr.core.model.query_terms import content_words
 from lrwr.core.model.search import Scope
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.names.lookup import is_misread_place, resolve
+from lrwr.core.nlp.names.lookup import is_misread_place, resolve_name
 from lrwr.core.ports.story_store import (
     Appearance,
     Known,
@@ -19,17 +19,21 @@ from lrwr.core.ports.story_store import (
     Said,
     StoryStore,
 )
-from lrwr.core.retrieval.introduced_names import Seen, everyone, seen_within
+from lrwr.core.retrieval.introduced_names import (
+    ScopedCast,
+    build_scoped_cast,
+    build_unscoped_cast,
+)
 from lrwr.core.retrieval.people import (
-    IN_IT,
-    Asked,
-    People,
+    PRESENT_ROLES,
+    CharacterProximity,
+    QuestionCharacter,
     asks_first,
     asks_last,
-    people_asked,
-    people_named,
-    strangers_asked,
-    within,
+    find_question_characters,
+    find_unknown_question_names,
+    is_within_scope,
+    resolve_question_names,
 )
 from lrwr.core.retrieval.story import StoryOrder
 
@@ -38,10 +42,10 @@ EARLINESS_WEIGHT = 6.0
 """What the people of a question about who says what count beside its words and
 meaning, and their first or last passages where it asks for those; see decision 011."""
 
-BOOST = 0.25
+CONTENT_TYPE_BOOST = 0.25
 """What a passage gains that is of the kind that the question asks for."""
 
-FACTS = 5
+MAX_SEARCH_FACTS = 5
 """Facts that a search gives beside its passages, at most."""
 
 _FACTS_READ = 60
@@ -64,12 +68,12 @@ _KINDS = {
     ),
 }
 
-FindWord = Callable[[str], Awaitable[Sequence[Chunk]]]
+WordChunkFinder = Callable[[str], Awaitable[Sequence[Chunk]]]
 """The chunks in scope that hold a word."""
 
 
 @dataclass(frozen=True, slots=True)
-class Filters:
+class SearchFilters:
     """What the writer wants to see alone; each of them shuts everything else out.
 
     `characters` appear in the passage in any way, `present` are in it and not merely
@@ -88,11 +92,11 @@ class Filters:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class SpeechQuestion:
     """A question about who says what: its people, and all that is known of them."""
 
     question: str
-    people: tuple[Asked, ...]
+    people: tuple[QuestionCharacter, ...]
     found: tuple[Appearance, ...]
     said: tuple[Said, ...]
 
@@ -103,17 +107,19 @@ class StorySearch:
     def __init__(self, stories: StoryStore) -> None:
         self._stories = stories
 
-    async def seen(self, told: Scope | None) -> Seen:
+    async def seen(self, told: Scope | None) -> ScopedCast:
         """Return who has been named in `told`, the story as far as one has read.
 
         None stands for all of it.
         """
         cast = await self._stories.cast()
         if told is None:
-            return everyone(cast)
-        return seen_within(cast, await self._stories.first_seen(), told)
+            return build_unscoped_cast(cast)
+        return build_scoped_cast(cast, await self._stories.first_seen(), told)
 
-    async def asked(self, question: str, seen: Seen, strangers: FindWord) -> Asking:
+    async def asked(
+        self, question: str, seen: ScopedCast, strangers: WordChunkFinder
+    ) -> SpeechQuestion:
         """Return whom a question about who says what names, and where they are.
 
         A name that nobody in the cast bears is looked for as a word, by `strangers`.
@@ -122,17 +128,17 @@ class StorySearch:
         """
         asked = [
             replace(one, people=seen.meaning(one.people))
-            for one in people_asked(question, seen.cast)
+            for one in find_question_characters(question, seen.cast)
         ]
         people = {who for one in asked for who in one.people}
         found = await self._stories.appearances(people) if people else []
         said = await self._said(asked)
-        for word, role in strangers_asked(question, asked):
-            asked.append(Asked(Span(0, 0), (word,), role))
+        for word, role in find_unknown_question_names(question, asked):
+            asked.append(QuestionCharacter(Span(0, 0), (word,), role))
             found += _appearing(word, await strangers(word))
-        return Asking(question, tuple(asked), tuple(found), tuple(said))
+        return SpeechQuestion(question, tuple(asked), tuple(found), tuple(said))
 
-    async def _said(self, asked: Sequence[Asked]) -> list[Said]:
+    async def _said(self, asked: Sequence[QuestionCharacter]) -> list[Said]:
         speakers = {w for one in asked if one.role is Role.SPEAKS for w in one.people}
         return [
             said
@@ -149,12 +155,14 @@ class StorySearch:
             return {}
         labels = await self._stories.labels(chunks)
         return {
-            chunk: 1 + BOOST
+            chunk: 1 + CONTENT_TYPE_BOOST
             for chunk, label in labels.items()
             if label.get(PassageField.CONTENT_TYPE) in kinds
         }
 
-    async def allowed(self, filters: Filters, seen: Seen) -> frozenset[ChunkId]:
+    async def allowed(
+        self, filters: SearchFilters, seen: ScopedCast
+    ) -> frozenset[ChunkId]:
         """Return which chunks pass `filters`, of which there is at least one.
 
         Raises:
@@ -164,7 +172,7 @@ class StorySearch:
             await self._with(seen.called(name), roles)
             for names, roles in (
                 (filters.characters, frozenset(Role)),
-                (filters.present, IN_IT),
+                (filters.present, PRESENT_ROLES),
             )
             for name in sorted(names)
         ]
@@ -184,14 +192,17 @@ class StorySearch:
         near = [
             known
             for known in found
-            if all(within(known.document, span, scope) for span in known.fact.spans)
-            and within(known.document, Span(0, known.fact.reach), scope)
+            if all(
+                is_within_scope(known.document, span, scope)
+                for span in known.fact.spans
+            )
+            and is_within_scope(known.document, Span(0, known.fact.reach), scope)
         ]
         cast = await self._stories.cast()
         near = [known for known in near if not is_misread_place(known.fact, cast)]
         if names:
             near = _of_people_first(near, question, cast)
-        return tuple(_each_once(near)[:FACTS])
+        return tuple(_each_once(near)[:MAX_SEARCH_FACTS])
 
     async def _with(
         self, people: Collection[str], roles: Collection[Role]
@@ -199,7 +210,7 @@ class StorySearch:
         found = await self._stories.appearances(people)
         return frozenset(one.chunk for one in found if one.role in roles)
 
-    async def _labelled(self, filters: Filters) -> frozenset[ChunkId]:
+    async def _labelled(self, filters: SearchFilters) -> frozenset[ChunkId]:
         wanted = {
             PassageField.CONTENT_TYPE: filters.content_types,
             PassageField.NARRATIVE_FUNCTION: filters.functions,
@@ -214,8 +225,8 @@ class StorySearch:
         )
 
 
-def by_people(
-    asking: Asking,
+def score_chunks_by_people(
+    asking: SpeechQuestion,
     scope: Scope,
     order: StoryOrder,
     others: Sequence[Chunk],
@@ -226,7 +237,9 @@ def by_people(
 
     `total` counts all chunks.
     """
-    near = People(asking.people, asking.found, asking.said, scope, total=total)
+    near = CharacterProximity(
+        asking.people, asking.found, asking.said, scope, total=total
+    )
     spots = near.chunks | {(c.document, c.ordinal): c.id for c in others}
     scores = {c: PEOPLE_WEIGHT * near.score(spot) for spot, c in spots.items()}
     plain = {spot: chunk for spot, chunk in spots.items() if near.is_plain(spot)}
@@ -236,11 +249,14 @@ def by_people(
 
 
 def _of_people_first(found: Sequence[Known], question: str, cast: Cast) -> list[Known]:
-    people = {who for _, named in people_named(question, cast) for who in named}
+    people = {
+        who for _, named in resolve_question_names(question, cast) for who in named
+    }
     if not people:
         return list(found)
     return sorted(
-        found, key=lambda known: not people & set(resolve(known.fact.subject, cast))
+        found,
+        key=lambda known: not people & set(resolve_name(known.fact.subject, cast)),
     )
 
 

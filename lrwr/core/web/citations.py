@@ -23,7 +23,7 @@ _END = re.compile(r"(?<=[.!?…\]”\"])\s+")
 _QUOTED = re.compile(r"“[^“”]*”|\"[^\"\n]*\"")
 
 
-def web_citations(pages: Sequence[WebPage]) -> tuple[WebCitation, ...]:
+def number_web_pages(pages: Sequence[WebPage]) -> tuple[WebCitation, ...]:
     """Return pages with their numbers, from 1, in their order."""
     return tuple(
         WebCitation(number, page.title, page.url, page.text)
@@ -31,18 +31,20 @@ def web_citations(pages: Sequence[WebPage]) -> tuple[WebCitation, ...]:
     )
 
 
-def web_cited(answer: str, pages: Sequence[WebPage]) -> tuple[WebCitation, ...]:
+def find_web_citations(
+    answer: str, pages: Sequence[WebPage]
+) -> tuple[WebCitation, ...]:
     """Return what an answer has from the web by its marks, in order."""
-    used = set(web_numbers(answer))
-    return tuple(one for one in web_citations(pages) if one.number in used)
+    used = set(parse_web_marks(answer))
+    return tuple(one for one in number_web_pages(pages) if one.number in used)
 
 
-def web_numbers(text: str) -> list[int]:
+def parse_web_marks(text: str) -> list[int]:
     """Return the numbers of the web's marks in a text, as they come."""
     return [int(mark[1]) for mark in WEB_MARK.finditer(text)]
 
 
-def marked_apart(answer: str, known: Collection[int]) -> str:
+def normalize_web_marks(answer: str, known: Collection[int]) -> str:
     """Return an answer with each web mark as [w1], those that stand for nothing gone.
 
     What a mark of the web has of the text's own numbers stays beside it: [1][w2].
@@ -50,12 +52,12 @@ def marked_apart(answer: str, known: Collection[int]) -> str:
     return _until_steady(_MIXED, lambda mark: _rewritten(mark, known), answer)
 
 
-def without_numbers(text: str) -> str:
+def strip_mark_lookalikes(text: str) -> str:
     """Return somebody else's text without what would look like a mark of ours."""
     return _until_steady(_ANY, lambda _: "", text)
 
 
-def without_the_web(answer: str) -> str:
+def strip_web_part(answer: str) -> str:
     """Return an answer without what it has from the web: the part that quotes it, and
     each sentence with a mark of it, a quotation being part of its sentence."""
     kept: list[str] = []

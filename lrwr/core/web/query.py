@@ -1,6 +1,6 @@
 """Exactly what is sent to a service that searches the web, made from a question.
 
-**What may be sent**: words of the question itself, at most `LONGEST` characters, and
+**What may be sent**: words of the question itself, at most `MAX_WEB_QUERY_CHARS` characters, and
 nothing else: no passage, no note, no earlier turn. They are the words of its sentences
 that ask (end in a question mark; of all, where none does) without
 
@@ -10,7 +10,7 @@ that ask (end in a question mark; of all, where none does) without
 - what stands in quotation marks, if it is longer than a title: it may be manuscript;
 - the words that only hold an English sentence together, save inside of a title.
 
-Nothing is sent where the question is longer than `LONGEST_ASKED` characters, where no
+Nothing is sent where the question is longer than `MAX_WEB_QUESTION_CHARS` characters, where no
 name from outside is left of a question about one, or where a character answers.
 English rules.
 """
@@ -20,21 +20,25 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.bible.name_lookup import Kind, every_name, named_in
+from lrwr.core.bible.name_lookup import (
+    NamedEntityKind,
+    collect_bible_names,
+    recognize_named_entities,
+)
 from lrwr.core.bible.values import Bible
 from lrwr.core.model.query_terms import STOP_WORDS, WORD
 from lrwr.core.model.text import Span
 from lrwr.core.model.turns import Intention, Plan, Source
 from lrwr.core.nlp.names import lookup
 
-LONGEST = 100
+MAX_WEB_QUERY_CHARS = 100
 """Characters of a query at most."""
 
-LONGEST_ASKED = 200
+MAX_WEB_QUESTION_CHARS = 200
 """Characters that the asking sentences of a question may have: a longer one may well
 quote the manuscript."""
 
-TITLE = 5
+MAX_TITLE_WORDS = 5
 """Words of a quotation at most that may be a title."""
 
 _SHORTEST = 3
@@ -63,7 +67,7 @@ _OUTWARD = frozenset({Intention.EXTERNAL_REFERENCE, Intention.CRAFT})
 
 
 @dataclass(frozen=True, slots=True)
-class _Token:
+class _QueryToken:
     """A word of the question; `parts` are its letters as they are compared."""
 
     text: str
@@ -81,14 +85,14 @@ class _Token:
         return self.text != self.text.lower()
 
 
-def web_query(
+def build_web_query(
     question: str, plan: Plan, bible: Bible, *, in_character: bool = False
 ) -> str:
     """Return what is to be sent for `question`: see the top of this module.
 
     Empty unless the plan chose the web for a reference from outside, or for craft.
     """
-    if in_character or not wants_web(plan) or is_too_long(question):
+    if in_character or not wants_web(plan) or is_question_too_long(question):
         return ""
     asked = _asking(question)
     tokens = list(_tokens(asked))
@@ -110,9 +114,9 @@ def wants_web(plan: Plan) -> bool:
     return any(one.intention in _OUTWARD for one in chosen)
 
 
-def is_too_long(question: str) -> bool:
+def is_question_too_long(question: str) -> bool:
     """Say whether a question asks at such length that nothing of it is sent."""
-    return len(_asking(question)) > LONGEST_ASKED
+    return len(_asking(question)) > MAX_WEB_QUESTION_CHARS
 
 
 def _asking(text: str) -> str:
@@ -123,9 +127,9 @@ def _asking(text: str) -> str:
     return " ".join(asking) or plain
 
 
-def _tokens(text: str) -> Iterator[_Token]:
+def _tokens(text: str) -> Iterator[_QueryToken]:
     for found in _TOKEN.finditer(text):
-        yield _Token(found[0], Span(*found.span()), _parts(found[0]))
+        yield _QueryToken(found[0], Span(*found.span()), _parts(found[0]))
 
 
 def _parts(word: str) -> tuple[str, ...]:
@@ -133,11 +137,17 @@ def _parts(word: str) -> tuple[str, ...]:
     return tuple(_PART.findall(bare.casefold())) or ("",)
 
 
-def _without_names(text: str, tokens: list[_Token], bible: Bible) -> list[_Token]:
+def _without_names(
+    text: str, tokens: list[_QueryToken], bible: Bible
+) -> list[_QueryToken]:
     """Leave out the book's own names, save where the book refers to what bears them."""
-    names = every_name(bible)
+    names = collect_bible_names(bible)
     spared = _covered(tokens, _references(bible))
-    known = [one.span for one in named_in(text, bible) if one.kind is not Kind.STRANGER]
+    known = [
+        one.span
+        for one in recognize_named_entities(text, bible)
+        if one.kind is not NamedEntityKind.STRANGER
+    ]
     taken = _covered(tokens, {_key(name) for name in names})
     capitals = {
         part
@@ -149,7 +159,7 @@ def _without_names(text: str, tokens: list[_Token], bible: Bible) -> list[_Token
     }
     typed_low = text == text.lower()
 
-    def is_own(token: _Token) -> bool:
+    def is_own(token: _QueryToken) -> bool:
         parts = (*token.parts, "".join(token.parts))
         if any(part in capitals for part in parts):
             return True
@@ -171,7 +181,7 @@ def _slipped(word: str, name: str) -> bool:
     allowed = 1 if len(word) < _LONG_WORD else 2
     if len(word) < _SHORTEST or len(name) < _SHORTEST or word[0] != name[0]:
         return False
-    return lookup.slips(word, name, allowed) <= allowed
+    return lookup.bounded_edit_distance(word, name, allowed) <= allowed
 
 
 def _references(bible: Bible) -> set[str]:
@@ -192,7 +202,7 @@ def _key(name: str) -> str:
     return "".join(part for parts in words for part in parts)
 
 
-def _covered(tokens: Sequence[_Token], keys: set[str]) -> set[int]:
+def _covered(tokens: Sequence[_QueryToken], keys: set[str]) -> set[int]:
     """Return the places of the tokens whose parts, side by side, are one of `keys`.
 
     A part may be one of "Nell-like", which is then covered whole.
@@ -211,7 +221,7 @@ def _covered(tokens: Sequence[_Token], keys: set[str]) -> set[int]:
     return found
 
 
-def _in(token: _Token, spans: Sequence[Span]) -> bool:
+def _in(token: _QueryToken, spans: Sequence[Span]) -> bool:
     return any(
         token.span.start < one.end and one.start < token.span.end for one in spans
     )
@@ -223,18 +233,22 @@ def _quotations(text: str) -> Iterator[tuple[Span, int]]:
 
 
 def _titles(text: str) -> list[Span]:
-    return [span for span, words in _quotations(text) if 0 < words <= TITLE]
+    return [span for span, words in _quotations(text) if 0 < words <= MAX_TITLE_WORDS]
 
 
 def _long_quotations(text: str) -> list[Span]:
-    return [span for span, words in _quotations(text) if words > TITLE]
+    return [span for span, words in _quotations(text) if words > MAX_TITLE_WORDS]
 
 
 def _names_outside(
-    text: str, kept: list[_Token], titles: list[Span], plan: Plan, bible: Bible
+    text: str, kept: list[_QueryToken], titles: list[Span], plan: Plan, bible: Bible
 ) -> bool:
     """Say whether something is left that is a name from outside of the book."""
-    strangers = [one.span for one in named_in(text, bible) if one.kind is Kind.STRANGER]
+    strangers = [
+        one.span
+        for one in recognize_named_entities(text, bible)
+        if one.kind is NamedEntityKind.STRANGER
+    ]
     wanted = {_key(one.name) for one in plan.entities} | _references(bible)
     named = _covered(kept, wanted)
     return any(
@@ -244,10 +258,12 @@ def _names_outside(
     )
 
 
-def _telling(text: str, kept: list[_Token], titles: list[Span]) -> Iterator[_Token]:
+def _telling(
+    text: str, kept: list[_QueryToken], titles: list[Span]
+) -> Iterator[_QueryToken]:
     """Yield the words worth looking for, and small ones inside of a name or a title."""
-    waiting: list[_Token] = []
-    before: _Token | None = None
+    waiting: list[_QueryToken] = []
+    before: _QueryToken | None = None
     for token in kept:
         if token.small:
             waiting.append(token)
@@ -262,14 +278,14 @@ def _telling(text: str, kept: list[_Token], titles: list[Span]) -> Iterator[_Tok
         waiting, before = [], token
 
 
-def _asks(text: str, token: _Token) -> bool:
+def _asks(text: str, token: _QueryToken) -> bool:
     """Say whether a word only asks; a capital inside of a sentence is a name's."""
     before = text[: token.span.start].rstrip()
     inside = bool(before) and before[-1] not in ".!?"
     return token.parts[0] in _ASKING and not (token.capital and inside)
 
 
-def _is_one_name(text: str, run: list[_Token], titles: list[Span]) -> bool:
+def _is_one_name(text: str, run: list[_QueryToken], titles: list[Span]) -> bool:
     """Say whether small words stand inside of a name: Heart of Darkness."""
     between = text[run[0].span.end : run[-1].span.start]
     beside = not set(between).intersection('.,;:!?\n()“”"')
@@ -279,7 +295,7 @@ def _is_one_name(text: str, run: list[_Token], titles: list[Span]) -> bool:
     return beside and inside and (capital or titled)
 
 
-def _joined(tokens: Sequence[_Token]) -> str:
+def _joined(tokens: Sequence[_QueryToken]) -> str:
     """Return words as a query, each that tells something once, cut at a whole one."""
     told: dict[str, None] = {}
     words: list[str] = []
@@ -288,8 +304,8 @@ def _joined(tokens: Sequence[_Token]) -> str:
         if token.small or word not in told:
             words.append(token.text)
         told[word] = None
-    while words and len(" ".join(words)) > LONGEST:
+    while words and len(" ".join(words)) > MAX_WEB_QUERY_CHARS:
         words.pop()
-    while words and _Token(words[-1], Span(0, 0), _parts(words[-1])).small:
+    while words and _QueryToken(words[-1], Span(0, 0), _parts(words[-1])).small:
         words.pop()
     return " ".join(words)

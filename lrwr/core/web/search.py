@@ -8,10 +8,10 @@ from lrwr.core.bible.values import Bible
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.turns import Intent, Plan, Staged, TurnEvent
 from lrwr.core.ports.web_search import WebPage, WebSearch
-from lrwr.core.web.citations import without_numbers
-from lrwr.core.web.query import is_too_long, wants_web, web_query
+from lrwr.core.web.citations import strip_mark_lookalikes
+from lrwr.core.web.query import build_web_query, is_question_too_long, wants_web
 
-PAGES = 4
+MAX_WEB_PAGES = 4
 """Pages that an answer may draw on, by default."""
 
 _OFF = "The web is off, so your book alone answers; `[web] use` turns it on."
@@ -22,7 +22,7 @@ _LONG = (
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class WebLookup:
     """What came of the web: `query` is what was sent, empty where nothing was."""
 
     pages: tuple[WebPage, ...] = ()
@@ -30,7 +30,7 @@ class Outside:
     query: str = ""
 
 
-async def look_outside(
+async def look_up_web(
     question: str,
     plan: Plan,
     bible: Bible,
@@ -38,34 +38,36 @@ async def look_outside(
     emit: Callable[[TurnEvent], None],
     *,
     in_character: bool = False,
-    limit: int = PAGES,
-) -> Outside:
+    limit: int = MAX_WEB_PAGES,
+) -> WebLookup:
     """Ask the web, if the plan wants it and it is on; say first what is sent.
 
     `bible` is best the whole story's: names that come later are not to be sent either.
     A web that fails, finds nothing or is off leaves a remark, and never ends the turn.
     """
-    query = web_query(question, plan, bible, in_character=in_character)
+    query = build_web_query(question, plan, bible, in_character=in_character)
     if not query:
-        long = not in_character and wants_web(plan) and is_too_long(question)
-        return Outside(remarks=(_LONG,) if web is not None and long else ())
+        long = not in_character and wants_web(plan) and is_question_too_long(question)
+        return WebLookup(remarks=(_LONG,) if web is not None and long else ())
     if web is None:
         asked_for = plan.intent is Intent.EXTERNAL_REFERENCE
-        return Outside(remarks=(_OFF,) if asked_for else ())
+        return WebLookup(remarks=(_OFF,) if asked_for else ())
     emit(Staged("web", f"Asking the web: “{query}”"))
     try:
         found = await web.search(query, limit)
     except ServiceUnavailable as error:
         hint = f" {error.hint}" if error.hint else ""
         told = f"The web could not be asked. {error}.{hint}"
-        return Outside(remarks=(told,), query=query)
+        return WebLookup(remarks=(told,), query=query)
     pages = tuple(page for page in map(_unnumbered, found) if page.text)
     none = () if pages else (f"The web has nothing on “{query}”.",)
-    return Outside(pages, none, query)
+    return WebLookup(pages, none, query)
 
 
 def _unnumbered(page: WebPage) -> WebPage:
     """Return a page without what would look like a number of the book's or of ours."""
     return replace(
-        page, title=without_numbers(page.title), text=without_numbers(page.text)
+        page,
+        title=strip_mark_lookalikes(page.title),
+        text=strip_mark_lookalikes(page.text),
     )

@@ -6,14 +6,19 @@ from dataclasses import dataclass
 from lrwr.core.model.usage import Usage
 from lrwr.core.ports.answer_judge import AnswerJudge
 from lrwr.core.ports.answerer import Answered, Answerer
-from lrwr.core.retrieval.stale_results import texts_there
-from lrwr.pipeline.evaluation.answer_measures import answer_figures
-from lrwr.pipeline.evaluation.answers import Asked, Reader
+from lrwr.core.retrieval.stale_results import load_existing_texts
+from lrwr.pipeline.evaluation.answer_measures import compute_answer_figures
+from lrwr.pipeline.evaluation.answers import ContextReader, ReaderInput
 from lrwr.pipeline.evaluation.gold_spans import SpanMeasure
-from lrwr.pipeline.evaluation.judgements import REPEATS, figures_of, judged, sample_of
-from lrwr.pipeline.evaluation.outcomes import Arm, Given, within_budget
+from lrwr.pipeline.evaluation.judgements import (
+    REPEATS,
+    build_judge_sample,
+    judge_answer,
+    panel_result_to_figures,
+)
+from lrwr.pipeline.evaluation.outcomes import Arm, RetrievedContext, cut_to_token_budget
 from lrwr.pipeline.evaluation.plan import DOLLARS
-from lrwr.pipeline.evaluation.questions import Question
+from lrwr.pipeline.evaluation.questions import EvalQuestion
 
 PREFIXED = frozenset({"seconds", "tokens", "leak"})
 """Figures that searching has, too: those of answers are called `answer_…`."""
@@ -27,28 +32,28 @@ _SAID = 250
 
 
 @dataclass(frozen=True, slots=True)
-class Answering:
+class AnswerMethod:
     """How the answer of an arm is had; `way` names it and all that it depends on.
 
     `usage` is about what one takes of `model`, which is empty where none is asked.
     """
 
     way: str
-    answer: Callable[[Question, Arm, Given], Awaitable[Answered]]
+    answer: Callable[[EvalQuestion, Arm, RetrievedContext], Awaitable[Answered]]
     usage: Usage
     model: str
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerMeasure:
-    """Figures of answers; see `answer_figures`, and `judging` for those of judges.
+    """Figures of answers; see `compute_answer_figures`, and `judging` for those of judges.
 
     `answering` has who answers by the names of arms; other arms have no answers.
     `price` is what a usage of a model costs in US dollars, None where it is not known.
     """
 
     spans: SpanMeasure
-    answering: Mapping[str, Answering]
+    answering: Mapping[str, AnswerMethod]
     judges: Sequence[AnswerJudge]
     price: Callable[[Usage, str], float | None]
     repeats: int = REPEATS
@@ -63,7 +68,7 @@ class AnswerMeasure:
         tries = f"{self.repeats} tries" if self.judges else ""
         return "\n".join(["answers 1", *ways, *judges, tries])
 
-    def gives(self, question: Question, arm: str) -> tuple[str, ...]:
+    def gives(self, question: EvalQuestion, arm: str) -> tuple[str, ...]:
         """Name the figures that a question has in an arm."""
         if arm not in self.answering:
             return ()
@@ -75,19 +80,19 @@ class AnswerMeasure:
             names.append("invented")
         return (*names, *(name for judge in self.judges for name in judge.figures))
 
-    def foreseen(self, question: Question, arm: str) -> list[tuple[Usage, str]]:
+    def foreseen(self, question: EvalQuestion, arm: str) -> list[tuple[Usage, str]]:
         """Return what models will be asked, about; nothing is sent."""
         own = self.answering.get(arm)
         if own is None:
             return []
         asked = [(own.usage, own.model)] if own.model else []
-        sample = sample_of(question, _foreseen(self.spans.budgets))
+        sample = build_judge_sample(question, _foreseen(self.spans.budgets))
         for judge in self.judges:
             asked += [(judge.estimate(sample), judge.name)] * self.repeats
         return asked
 
     async def figures(
-        self, question: Question, arm: Arm, given: Given
+        self, question: EvalQuestion, arm: Arm, given: RetrievedContext
     ) -> tuple[Mapping[str, float], Mapping[str, str]]:
         """Return the figures of the arm's answer, and those that failed.
 
@@ -102,8 +107,10 @@ class AnswerMeasure:
         gold = await self.spans.gold(question)  # before anything is paid for
         answered = await own.answer(question, arm, given)
         store = self.spans.shelf.store
-        texts = await texts_there(store, [one.document for one in answered.citations])
-        counted = answer_figures(
+        texts = await load_existing_texts(
+            store, [one.document for one in answered.citations]
+        )
+        counted = compute_answer_figures(
             answered,
             question,
             gold,
@@ -113,41 +120,49 @@ class AnswerMeasure:
         figures = {_named(name): value for name, value in counted.items()}
         if not self.judges:
             return figures, {}
-        opinion = await judged(
-            self.judges, sample_of(question, answered), repeats=self.repeats
+        opinion = await judge_answer(
+            self.judges, build_judge_sample(question, answered), repeats=self.repeats
         )
-        values, failed = figures_of(opinion)
+        values, failed = panel_result_to_figures(opinion)
         spent = self.price(opinion.usage, self.judges[0].name)
         if spent is not None:
             figures[DOLLARS] = figures.get(DOLLARS, 0.0) + spent
         return {**figures, **values}, failed
 
 
-def asking(answerer: Answerer) -> Answering:
+def build_session_answer_method(answerer: Answerer) -> AnswerMethod:
     """Return answers as `lrwr ask` gives them."""
 
-    async def answer(question: Question, arm: Arm, given: Given) -> Answered:
+    async def answer(
+        question: EvalQuestion, arm: Arm, given: RetrievedContext
+    ) -> Answered:
         del arm, given  # it searches for itself
         return await answerer.answer(question.text, question.as_of)
 
     usage = Usage(_CALLS, _CALLS * _SENT, _CALLS * _SAID) if answerer.name else Usage()
-    return Answering(
+    return AnswerMethod(
         f"as asked, by {answerer.name or 'the text'}", answer, usage, answerer.name
     )
 
 
-def reading(reader: Reader, spans: SpanMeasure, budget: int) -> Answering:
+def build_reader_answer_method(
+    reader: ContextReader, spans: SpanMeasure, budget: int
+) -> AnswerMethod:
     """Return answers that a model makes from the first `budget` tokens of an arm."""
 
-    async def answer(question: Question, arm: Arm, given: Given) -> Answered:
+    async def answer(
+        question: EvalQuestion, arm: Arm, given: RetrievedContext
+    ) -> Answered:
         del arm
-        pieces = within_budget(given.pieces, budget)
+        pieces = cut_to_token_budget(given.pieces, budget)
         documents = [piece.document for piece in pieces]
-        texts = await texts_there(spans.shelf.store, documents)
-        return await reader.read(Asked(question.text, question.as_of, pieces, texts))
+        texts = await load_existing_texts(spans.shelf.store, documents)
+        return await reader.read(
+            ReaderInput(question.text, question.as_of, pieces, texts)
+        )
 
     usage = Usage(1, budget + _SAID, _SAID)
-    return Answering(
+    return AnswerMethod(
         f"read in {budget} tokens, by {reader.name}", answer, usage, reader.name
     )
 

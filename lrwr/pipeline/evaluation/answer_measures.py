@@ -7,14 +7,18 @@ from collections.abc import Callable, Iterator, Sequence
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.query_terms import WORD, plain_word
 from lrwr.core.model.turns import Citation
-from lrwr.core.nlp.dialogue.quote_lookup import find_quote
+from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
 from lrwr.core.ports.answerer import Answered
-from lrwr.core.retrieval.alignment import same_words
-from lrwr.pipeline.evaluation.answers import without_marks
-from lrwr.pipeline.evaluation.outcomes import Piece
-from lrwr.pipeline.evaluation.questions import Place, Question, covers
+from lrwr.core.retrieval.alignment import is_same_wording
+from lrwr.pipeline.evaluation.answers import strip_citation_numbers
+from lrwr.pipeline.evaluation.outcomes import ContextPiece
+from lrwr.pipeline.evaluation.questions import (
+    AnswerPlace,
+    EvalQuestion,
+    covers_answer_place,
+)
 
-TextOf = Callable[[DocumentId], str | None]
+TextLookup = Callable[[DocumentId], str | None]
 """Returns a document's canonical text, None where there is no such document."""
 
 QUOTED_WORDS = 4
@@ -26,28 +30,28 @@ _ELLIPSIS = re.compile(r"[\[(]?(?:…|\.\s?\.\s?\.)[\])]?")
 _ARTICLES = frozenset({"a", "an", "the"})
 
 
-def answer_figures(
+def compute_answer_figures(
     answered: Answered,
-    question: Question,
-    gold: Sequence[Sequence[Place]],
+    question: EvalQuestion,
+    gold: Sequence[Sequence[AnswerPlace]],
     *,
-    text_of: TextOf,
-    late: Callable[[Piece], bool] | None,
+    text_of: TextLookup,
+    late: Callable[[ContextPiece], bool] | None,
 ) -> dict[str, float]:
     """Return the figures of one answer, by name; what does not apply is not there.
 
     `gold` holds, for each quote that answers, the places where it stands. `late` says
     whether a piece comes after the question's horizon, None where nothing can.
 
-    - `resolved`: the share of citations whose words stand verbatim at their span.
+    - `resolved_citation_share`: the share of citations whose words stand verbatim at their span.
     - `citation_precision`: the share of citations that share with a quote that answers.
     - `citation_recall`: the share of those quotes that citations cover; where any one
       will do, 1.0 if one is covered.
-    - `quotes`: the share of quotations that stand in the words that were given.
+    - `verbatim_quote_share`: the share of quotations that stand in the words that were given.
     - `gap`: 1.0 if the answer says that the text does not tell. `false_gap`: so, and
       the text does. `invented`: the text does not, and the answer neither says so nor
       warns. `doubted`: 1.0 if it warns that its evidence is weak.
-    - `leak`: 1.0 if it cites what is `late`, or says what must not be told yet.
+    - `spoiler_leak`: 1.0 if it cites what is `late`, or says what must not be told yet.
     - `word_overlap`: how far its words are those of the written answer (F1).
     - `tokens`, `seconds`, `dollars`: what it took.
     """
@@ -59,9 +63,11 @@ def answer_figures(
         **_took(answered),
     }
     told: dict[str, float | None] = {
-        "resolved": resolved(cited, text_of),
-        "quotes": quotes(answered.text, [*answered.contexts, *(c.text for c in cited)]),
-        "leak": leak(answered, question, late),
+        "resolved": resolved_citation_share(cited, text_of),
+        "quotes": verbatim_quote_share(
+            answered.text, [*answered.contexts, *(c.text for c in cited)]
+        ),
+        "leak": spoiler_leak(answered, question, late),
     }
     if question.answerable:
         figures["false_gap"] = float(answered.says_gap)
@@ -74,34 +80,39 @@ def answer_figures(
     return figures | known
 
 
-def resolved(citations: Sequence[Citation], text_of: TextOf) -> float | None:
+def resolved_citation_share(
+    citations: Sequence[Citation], text_of: TextLookup
+) -> float | None:
     """Return the share of citations that stand verbatim at their span; None of none."""
     return _share([_stands_at(one, text_of(one.document)) for one in citations])
 
 
 def citation_precision(
-    citations: Sequence[Citation], gold: Sequence[Sequence[Place]]
+    citations: Sequence[Citation], gold: Sequence[Sequence[AnswerPlace]]
 ) -> float | None:
     """Return the share of citations that share with gold; None if nothing is cited."""
     places = [place for quote in gold for place in quote]
     return _share(
-        [any(covers(_piece(one), place) for place in places) for one in citations]
+        [
+            any(covers_answer_place(_piece(one), place) for place in places)
+            for one in citations
+        ]
     )
 
 
 def citation_recall(
-    citations: Sequence[Citation], gold: Sequence[Sequence[Place]], *, every: bool
+    citations: Sequence[Citation], gold: Sequence[Sequence[AnswerPlace]], *, every: bool
 ) -> float | None:
     """Return the share of gold that is cited; of one that will do, whether one is."""
     pieces = [_piece(one) for one in citations]
     held = [
-        any(covers(piece, place) for piece in pieces for place in quote)
+        any(covers_answer_place(piece, place) for piece in pieces for place in quote)
         for quote in gold
     ]
     return _share(held) if every or not held else float(any(held))
 
 
-def quotes(answer: str, texts: Sequence[str]) -> float | None:
+def verbatim_quote_share(answer: str, texts: Sequence[str]) -> float | None:
     """Return the share of an answer's quotations that `texts` have; None of none.
 
     A quotation has `QUOTED_WORDS` words or more. Marks, dashes, white space and the
@@ -110,8 +121,10 @@ def quotes(answer: str, texts: Sequence[str]) -> float | None:
     return _share([_is_in(quote, texts) for quote in _quotations(answer)])
 
 
-def leak(
-    answered: Answered, question: Question, late: Callable[[Piece], bool] | None
+def spoiler_leak(
+    answered: Answered,
+    question: EvalQuestion,
+    late: Callable[[ContextPiece], bool] | None,
 ) -> float | None:
     """Return 1.0 if an answer gives away what comes later; None where nothing can."""
     if late is None and not question.spoilers:
@@ -130,7 +143,7 @@ def word_overlap(answer: str, reference: str) -> float | None:
     wanted = _words(reference)
     if not wanted:
         return None
-    said = _words(without_marks(answer))
+    said = _words(strip_citation_numbers(answer))
     common = (wanted & said).total()
     return 2 * common / (wanted.total() + said.total())
 
@@ -152,12 +165,12 @@ def _stands_at(citation: Citation, text: str | None) -> bool:
     )
 
 
-def _piece(citation: Citation) -> Piece:
-    return Piece(citation.document, citation.span, citation.text, 0)
+def _piece(citation: Citation) -> ContextPiece:
+    return ContextPiece(citation.document, citation.span, citation.text, 0)
 
 
 def _quotations(answer: str) -> Iterator[str]:
-    for found in _QUOTED.finditer(without_marks(answer)):
+    for found in _QUOTED.finditer(strip_citation_numbers(answer)):
         quote = found[1] or found[2]
         if len(WORD.findall(quote)) >= QUOTED_WORDS:
             yield quote
@@ -173,11 +186,11 @@ def _is_in(quote: str, texts: Sequence[str]) -> bool:
 
 
 def _holds(text: str, quote: str) -> bool:
-    spans = find_quote(quote, text)
+    spans = find_fuzzy_quote(quote, text)
     if len(spans) != 1:
         return False
     found = text[spans[0].start : spans[0].end]
-    return same_words(_bare(found), _bare(quote))
+    return is_same_wording(_bare(found), _bare(quote))
 
 
 def _bare(text: str) -> str:

@@ -17,7 +17,7 @@ from lrwr.core.model.usage import Usage
 from lrwr.core.ports.answerer import Answered
 from lrwr.core.ports.chat_model import ChatModel, Message, Reply, Shape
 from lrwr.core.ports.record_store import DocumentText
-from lrwr.pipeline.evaluation.outcomes import Piece
+from lrwr.pipeline.evaluation.outcomes import ContextPiece
 
 PROMPT = "1"
 """Changes with the words below; answers depend on it."""
@@ -77,7 +77,7 @@ _MAY = re.compile(r"\b(?:may|might)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReaderInput:
     """What a reader is asked: a question, where in the story, and what it is given.
 
     `pieces` are what an arm gives, cut to a budget. `texts` are those of their
@@ -86,7 +86,7 @@ class Asked:
 
     question: str
     as_of: str
-    pieces: Sequence[Piece]
+    pieces: Sequence[ContextPiece]
     texts: Mapping[DocumentId, DocumentText]
 
     @property
@@ -96,7 +96,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class ContextReader:
     """A model that answers from what an arm gives: the same words for every arm.
 
     `price` is what a usage costs in US dollars, None where that is not known. `clock`
@@ -113,18 +113,18 @@ class Reader:
         """Name the model."""
         return self.chat.name
 
-    def key(self, asked: Asked) -> str:
+    def key(self, asked: ReaderInput) -> str:
         """Name all that an answer depends on: the same key is the same question."""
         parts = (PROMPT, self.name, asked.question, asked.as_of, *asked.contexts)
         whole = json.dumps(parts, ensure_ascii=True)
         return sha256(whole.encode("ascii")).hexdigest()
 
-    def estimate(self, asked: Asked) -> Usage:
+    def estimate(self, asked: ReaderInput) -> Usage:
         """Return about what an answer takes: characters / 4 of what is sent."""
         sent = sum(len(one.text) for one in _messages(asked, self.mark))
         return Usage(1, (sent + len(_shape().schema)) // 4, _REPLY)
 
-    async def read(self, asked: Asked) -> Answered:
+    async def read(self, asked: ReaderInput) -> Answered:
         """Ask for an answer; a reply that cannot be understood is asked for again.
 
         Raises:
@@ -156,18 +156,22 @@ class Reader:
         )
 
 
-def answered_of(turn: Turn, given: Sequence[Citation], seconds: float) -> Answered:
+def build_answer_from_turn(
+    turn: Turn, given: Sequence[Citation], seconds: float
+) -> Answered:
     """Return a turn of the product as an answer; `given` was cited while it was made.
 
     Without a model an answer with a gap says that the text does not tell. A model's
-    says it with a gap and no citation, or in words: see `says_silent`. Beside an answer
+    says it with a gap and no citation, or in words: see `is_abstention`. Beside an answer
     that cites, a gap is one more thing that is left open.
     """
     said = turn.output
     silent = bool(said.gap_flags)
     if said.model:
         cites = bool(said.citations)
-        silent = (silent and not cites) or says_silent(said.response_text, cites=cites)
+        silent = (silent and not cites) or is_abstention(
+            said.response_text, cites=cites
+        )
     contexts = [one.text for one in given] or [one.text for one in said.citations]
     return Answered(
         text=said.response_text,
@@ -181,24 +185,24 @@ def answered_of(turn: Turn, given: Sequence[Citation], seconds: float) -> Answer
     )
 
 
-def says_silent(answer: str, *, cites: bool) -> bool:
+def is_abstention(answer: str, *, cites: bool) -> bool:
     """Say whether an answer says that the text does not tell. English rules.
 
     That it may not is not enough. Of an answer that `cites` only the first sentence
     counts: what follows tells what the text leaves open beside what it tells.
     """
-    whole = _SENTENCE_END.split(without_marks(answer))
+    whole = _SENTENCE_END.split(strip_citation_numbers(answer))
     sentences = [one for one in whole if one.strip()]
     counted = sentences[:1] if cites else sentences
     return any(_SILENT.search(one) and not _MAY.search(one) for one in counted)
 
 
-def without_marks(answer: str) -> str:
+def strip_citation_numbers(answer: str) -> str:
     """Return an answer without the numbers of its citations."""
     return _MARK.sub("", answer)
 
 
-def numbers_in(answer: str) -> list[int]:
+def parse_cited_numbers(answer: str) -> list[int]:
     """Return the numbers that an answer cites, each once, ascending."""
     found: set[int] = set()
     for mark in _MARK.finditer(answer):
@@ -210,14 +214,14 @@ def numbers_in(answer: str) -> list[int]:
     return sorted(found)
 
 
-def _messages(asked: Asked, mark: Callable[..., str]) -> list[Message]:
+def _messages(asked: ReaderInput, mark: Callable[..., str]) -> list[Message]:
     return [
         Message("system", _RULES),
         Message("user", "\n\n".join(_told(asked, mark(*asked.contexts)))),
     ]
 
 
-def _told(asked: Asked, mark: str) -> Iterator[str]:
+def _told(asked: ReaderInput, mark: str) -> Iterator[str]:
     for number, text in enumerate(asked.contexts, start=1):
         yield fenced(f"passage {number}", text, mark)
     if not asked.pieces:
@@ -242,11 +246,11 @@ def _understood(reply: str) -> tuple[str, bool]:
     return text.strip(), told
 
 
-def _cited(text: str, asked: Asked) -> tuple[Citation, ...]:
-    return tuple(_citation(number, asked) for number in numbers_in(text))
+def _cited(text: str, asked: ReaderInput) -> tuple[Citation, ...]:
+    return tuple(_citation(number, asked) for number in parse_cited_numbers(text))
 
 
-def _citation(number: int, asked: Asked) -> Citation:
+def _citation(number: int, asked: ReaderInput) -> Citation:
     """Return what a number stands for; no words at all where it was made up."""
     nothing = Citation(number, DocumentId(""), Span(0, 0), Lines(0, 0), "", None)
     if not 0 < number <= len(asked.pieces):

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.retrieval.confidence import (
-    SIGNALS,
+    SIGNAL_NAMES,
     Calibration,
-    Signals,
-    Term,
-    probability,
+    RankingSignals,
+    SignalTerm,
+    estimate_probability,
 )
-from lrwr.pipeline.evaluation.figures import Tried, auroc, threshold_for
+from lrwr.pipeline.evaluation.figures import (
+    EstimatedQuestion,
+    auroc,
+    find_doubt_threshold,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +28,7 @@ RIDGE = 3.0
 
 FOLDS = 5
 
-DOUBTED = 0.02
+DOUBTED_SHARE = 0.02
 """The share of found answers whose evidence may be called weak: one in fifty. On other
 books it is more; see decision 013."""
 
@@ -39,21 +43,21 @@ _HALVINGS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class CalibrationExample:
     """A question that was searched for, and whether the first passages hold it."""
 
     group: str
-    signals: Signals
+    signals: RankingSignals
     found: bool
     answerable: bool
 
-    def tried(self, estimate: float) -> Tried:
+    def tried(self, estimate: float) -> EstimatedQuestion:
         """Return the question with what was estimated."""
-        return Tried(self.group, self.found, self.answerable, estimate)
+        return EstimatedQuestion(self.group, self.found, self.answerable, estimate)
 
 
 @dataclass(frozen=True, slots=True)
-class Ranking:
+class CalibrationTarget:
     """Whose signals are fitted. `source` says what made the questions."""
 
     name: str
@@ -61,16 +65,18 @@ class Ranking:
     source: str
 
 
-def calibrated(
-    examples: Sequence[Example], ranking: Ranking, known: Calibration | None = None
-) -> tuple[Calibration, list[Tried]]:
+def fit_calibration(
+    examples: Sequence[CalibrationExample],
+    ranking: CalibrationTarget,
+    known: Calibration | None = None,
+) -> tuple[Calibration, list[EstimatedQuestion]]:
     """Fit a model; return it, and each question estimated by a model of the others.
 
-    The threshold is the highest up to `LIKELY` that doubts at most `DOUBTED` of what
+    The threshold is the highest up to `LIKELY` that doubts at most `DOUBTED_SHARE` of what
     was found, by the estimates of models that had not seen the question. Where something is `known`
     already, the fit starts from there, and few questions change little.
     """
-    tried = held_out(examples, known)
+    tried = cross_validate(examples, known)
     found = [one.found for one in tried]
     area = auroc([one.estimate for one in tried], found)
     bias, terms = _fit(examples, known)
@@ -80,7 +86,7 @@ def calibrated(
             pipeline=ranking.pipeline,
             bias=bias,
             terms=terms,
-            threshold=min(LIKELY, threshold_for(tried, DOUBTED)),
+            threshold=min(LIKELY, find_doubt_threshold(tried, DOUBTED_SHARE)),
             questions=len(examples),
             auroc=0.5 if area is None else area,
             source=ranking.source,
@@ -89,9 +95,9 @@ def calibrated(
     )
 
 
-def held_out(
-    examples: Sequence[Example], known: Calibration | None = None
-) -> list[Tried]:
+def cross_validate(
+    examples: Sequence[CalibrationExample], known: Calibration | None = None
+) -> list[EstimatedQuestion]:
     """Estimate each question by a model that was fitted without its group."""
     folds = _folds(examples)
     estimates: dict[int, float] = {}
@@ -103,16 +109,18 @@ def held_out(
         bias, terms = _fit(kept, known)
         for n in left:
             model = _bare(bias, terms)
-            estimates[n] = probability(examples[n].signals, model)
+            estimates[n] = estimate_probability(examples[n].signals, model)
     return [example.tried(estimates[n]) for n, example in enumerate(examples)]
 
 
-def estimated(examples: Sequence[Example], known: Calibration) -> list[Tried]:
+def estimate_with_calibration(
+    examples: Sequence[CalibrationExample], known: Calibration
+) -> list[EstimatedQuestion]:
     """Estimate each question by what is known already."""
-    return [one.tried(probability(one.signals, known)) for one in examples]
+    return [one.tried(estimate_probability(one.signals, known)) for one in examples]
 
 
-def _folds(examples: Sequence[Example]) -> list[int]:
+def _folds(examples: Sequence[CalibrationExample]) -> list[int]:
     """Deal groups out, so that each part has its share of what was found."""
     found: dict[str, list[bool]] = {}
     for example in examples:
@@ -123,8 +131,8 @@ def _folds(examples: Sequence[Example]) -> list[int]:
 
 
 def _fit(
-    examples: Sequence[Example], known: Calibration | None
-) -> tuple[float, tuple[Term, ...]]:
+    examples: Sequence[CalibrationExample], known: Calibration | None
+) -> tuple[float, tuple[SignalTerm, ...]]:
     """Return the bias and the terms.
 
     With nothing known before, a signal that would count against the passages although
@@ -144,30 +152,34 @@ def _fit(
         terms = (*terms[:worst], *terms[worst + 1 :])
 
 
-def _plain_terms(examples: Sequence[Example]) -> tuple[Term, ...]:
+def _plain_terms(examples: Sequence[CalibrationExample]) -> tuple[SignalTerm, ...]:
     """Return a term for each signal that tells something no other before it tells."""
-    terms: dict[tuple[float, ...], Term] = {}
-    for name in SIGNALS:
+    terms: dict[tuple[float, ...], SignalTerm] = {}
+    for name in SIGNAL_NAMES:
         column = tuple(float(getattr(one.signals, name)) for one in examples)
         scale = pstdev(column)
         if name not in LEFT_OUT and scale > 1e-9:
-            terms.setdefault(column, Term(name, 0.0, fmean(column), scale))
+            terms.setdefault(column, SignalTerm(name, 0.0, fmean(column), scale))
     return tuple(terms.values())
 
 
-def _with(terms: Sequence[Term], weights: Sequence[float]) -> tuple[Term, ...]:
+def _with(
+    terms: Sequence[SignalTerm], weights: Sequence[float]
+) -> tuple[SignalTerm, ...]:
     return tuple(
-        Term(term.signal, float(weight), term.mean, term.scale)
+        SignalTerm(term.signal, float(weight), term.mean, term.scale)
         for term, weight in zip(terms, weights, strict=True)
     )
 
 
-def _bare(bias: float, terms: tuple[Term, ...]) -> Calibration:
+def _bare(bias: float, terms: tuple[SignalTerm, ...]) -> Calibration:
     return Calibration("", Pipeline.AGENTIC, bias, terms, 0.0, 0, 0.5, "")
 
 
 def _solved(
-    examples: Sequence[Example], terms: Sequence[Term], bias: float | None
+    examples: Sequence[CalibrationExample],
+    terms: Sequence[SignalTerm],
+    bias: float | None,
 ) -> tuple[float, list[float]]:
     """Return bias and weights of most likelihood; `bias` None: start from nothing."""
     import numpy as np

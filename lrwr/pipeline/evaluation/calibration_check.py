@@ -5,9 +5,17 @@ from dataclasses import dataclass, replace
 
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import LrwrError
-from lrwr.core.retrieval.confidence import Calibration, Calibrations
-from lrwr.pipeline.evaluation.calibration import Example, Ranking, calibrated, estimated
-from lrwr.pipeline.evaluation.figures import Figures, figures_of
+from lrwr.core.retrieval.confidence import Calibration, CalibrationTable
+from lrwr.pipeline.evaluation.calibration import (
+    CalibrationExample,
+    CalibrationTarget,
+    estimate_with_calibration,
+    fit_calibration,
+)
+from lrwr.pipeline.evaluation.figures import (
+    CalibrationFigures,
+    compute_calibration_figures,
+)
 
 LEAST = 40
 LEAST_FOUND = 10
@@ -16,12 +24,12 @@ UNANSWERABLE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class CalibrationTrial:
     """Questions whose passages were ranked in one way.
 
     `shipped` are the figures of what lrwr ships, None where it ships nothing for the
     ranking. `own` are those of models fitted on the others of these questions, and
-    `calibration` is fitted on all of them; both None where `short_of` says what is
+    `calibration` is fitted on all of them; both None where `describe_missing_examples` says what is
     missing.
     """
 
@@ -29,8 +37,8 @@ class Trial:
     questions: int
     found: int
     unanswerable: int
-    shipped: Figures | None
-    own: Figures | None = None
+    shipped: CalibrationFigures | None
+    own: CalibrationFigures | None = None
     calibration: Calibration | None = None
     short_of: str = ""
 
@@ -41,19 +49,23 @@ class Trial:
         return area is None or area.low <= 0.5
 
 
-def try_out(
-    examples: Mapping[str, Sequence[Example]],
+def try_calibrations(
+    examples: Mapping[str, Sequence[CalibrationExample]],
     pipeline: Pipeline,
-    shipped: Calibrations,
+    shipped: CalibrationTable,
     source: str,
-) -> list[Trial]:
+) -> list[CalibrationTrial]:
     """Fit each ranking that has enough questions, most questions first.
 
     Raises:
         LrwrError: None has.
     """
     trials = [
-        _trial(Ranking(name, pipeline, source), own, shipped.get((name, pipeline)))
+        _trial(
+            CalibrationTarget(name, pipeline, source),
+            own,
+            shipped.get((name, pipeline)),
+        )
         for name, own in sorted(examples.items(), key=lambda pair: -len(pair[1]))
     ]
     if not any(trial.calibration for trial in trials):
@@ -68,7 +80,7 @@ def try_out(
     return trials
 
 
-def short_of(examples: Sequence[Example]) -> str:
+def describe_missing_examples(examples: Sequence[CalibrationExample]) -> str:
     """Say what is missing before anything can be fitted; empty if nothing is."""
     number, found = len(examples), sum(one.found for one in examples)
     unanswerable = sum(not one.answerable for one in examples)
@@ -88,30 +100,38 @@ def short_of(examples: Sequence[Example]) -> str:
 
 
 def _trial(
-    ranking: Ranking, examples: Sequence[Example], known: Calibration | None
-) -> Trial:
+    ranking: CalibrationTarget,
+    examples: Sequence[CalibrationExample],
+    known: Calibration | None,
+) -> CalibrationTrial:
     shipped = None
     if known is not None:
-        shipped = figures_of(estimated(examples, known), known.threshold)
-    trial = Trial(
+        shipped = compute_calibration_figures(
+            estimate_with_calibration(examples, known), known.threshold
+        )
+    trial = CalibrationTrial(
         ranking=ranking.name,
         questions=len(examples),
         found=sum(one.found for one in examples),
         unanswerable=sum(not one.answerable for one in examples),
         shipped=shipped,
-        short_of=short_of(examples),
+        short_of=describe_missing_examples(examples),
     )
     return trial if trial.short_of else _fitted(trial, ranking, examples, known)
 
 
 def _fitted(
-    trial: Trial,
-    ranking: Ranking,
-    examples: Sequence[Example],
+    trial: CalibrationTrial,
+    ranking: CalibrationTarget,
+    examples: Sequence[CalibrationExample],
     known: Calibration | None,
-) -> Trial:
-    fitted, tried = calibrated(examples, ranking, known)
-    return replace(trial, own=figures_of(tried, fitted.threshold), calibration=fitted)
+) -> CalibrationTrial:
+    fitted, tried = fit_calibration(examples, ranking, known)
+    return replace(
+        trial,
+        own=compute_calibration_figures(tried, fitted.threshold),
+        calibration=fitted,
+    )
 
 
 def _count(number: int, noun: str) -> str:

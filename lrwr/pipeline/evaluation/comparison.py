@@ -6,19 +6,19 @@ from statistics import fmean
 
 from lrwr.pipeline.evaluation.figures import (
     Interval,
-    less_is_better,
-    number_of,
-    words_of,
+    describe_figure,
+    format_figure,
+    is_lower_better,
 )
 from lrwr.pipeline.evaluation.intervals import (
     LEVEL,
-    corrected,
-    mcnemar,
-    mean_of,
-    questions_needed,
+    bootstrap_mean,
+    correct_p_values,
+    estimate_questions_needed,
+    mcnemar_p_value,
 )
-from lrwr.pipeline.evaluation.outcomes import Outcome
-from lrwr.pipeline.evaluation.questions import Kind
+from lrwr.pipeline.evaluation.outcomes import QuestionOutcome
+from lrwr.pipeline.evaluation.questions import QuestionKind
 
 HEADLINE = "recall@1000"
 """The figure that is asked about before anything is seen; the others are looked at
@@ -35,12 +35,12 @@ _MOST_NEEDED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ArmComparison:
     """One figure of two arms, on the questions where both got it.
 
     `difference` is b less a. `chance` is how likely one so far from 0 is if there is
-    none; `mcnemar` the same by McNemar's test, None where the figure is not 0 or 1.
-    `corrected` is the greater of them, corrected for all figures looked at also; for
+    none; `mcnemar_p_value` the same by McNemar's test, None where the figure is not 0 or 1.
+    `correct_p_values` is the greater of them, corrected for all figures looked at also; for
     the headline as it is. `needed` is how many questions would show a difference of
     this size, infinite for none. `failed_a` and `failed_b` are questions where the
     figure was tried and not got, `lost` those where either failed. `also` is how many
@@ -82,7 +82,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ArmMean:
     """An arm's mean of a figure; None where no question has it."""
 
     arm: str
@@ -95,19 +95,19 @@ class Cell:
 class KindRow:
     """Questions of one kind, an arm a cell; `kind` None is all of them."""
 
-    kind: Kind | None
-    cells: tuple[Cell, ...]
+    kind: QuestionKind | None
+    cells: tuple[ArmMean, ...]
 
 
-def compared(
-    outcomes_a: Sequence[Outcome],
-    outcomes_b: Sequence[Outcome],
+def compare_arms(
+    outcomes_a: Sequence[QuestionOutcome],
+    outcomes_b: Sequence[QuestionOutcome],
     figures: Sequence[str],
     *,
     groups: Mapping[str, str] | None = None,
     headline: str = HEADLINE,
     seed: int = 0,
-) -> list[Comparison]:
+) -> list[ArmComparison]:
     """Compare two arms, question by question, in the order of `figures`.
 
     `groups` are the questions' groups by their ids; what is not there is alone.
@@ -123,7 +123,7 @@ def compared(
     held = dict(
         zip(
             (one.figure for one in also),
-            corrected([one.corrected for one in also]),
+            correct_p_values([one.corrected for one in also]),
             strict=True,
         )
     )
@@ -138,21 +138,23 @@ def compared(
     ]
 
 
-def by_kind(arms: Mapping[str, Sequence[Outcome]], figure: str) -> list[KindRow]:
+def group_means_by_kind(
+    arms: Mapping[str, Sequence[QuestionOutcome]], figure: str
+) -> list[KindRow]:
     """Return a row for each kind of question that there is, and one for all, last.
 
     A cell counts the questions where its own arm got the figure. It is for looking:
     nothing is claimed of kinds.
     """
     there = {one.kind for outcomes in arms.values() for one in outcomes}
-    kinds: list[Kind | None] = [kind for kind in Kind if kind in there]
+    kinds: list[QuestionKind | None] = [kind for kind in QuestionKind if kind in there]
     return [
         KindRow(kind, tuple(_cell(arm, own, figure, kind) for arm, own in arms.items()))
         for kind in [*kinds, None]
     ]
 
 
-def verdict(comparison: Comparison) -> str:
+def describe_comparison(comparison: ArmComparison) -> str:
     """Say in a sentence or two what may be said, and no more than that.
 
     Where an arm is better it is named first, and the difference is its own less the
@@ -187,20 +189,20 @@ def verdict(comparison: Comparison) -> str:
     )
 
 
-def _claim(comparison: Comparison) -> str:
+def _claim(comparison: ArmComparison) -> str:
     more = comparison.difference.low > 0
-    first_is_b = more is not less_is_better(comparison.figure)
+    first_is_b = more is not is_lower_better(comparison.figure)
     means = (comparison.mean_b, comparison.mean_a)
     name, difference = comparison.b, comparison.difference
     if not first_is_b:
         name, means = comparison.a, means[::-1]
         difference = Interval(-difference.value, -difference.high, -difference.low)
     first, second = (_mean(comparison, one) for one in means)
-    does = words_of(comparison.figure).does
+    does = describe_figure(comparison.figure).does
     return f"{name} {does}: {first} against {second}, {_difference(comparison, difference)}"
 
 
-def _missing(comparison: Comparison) -> str:
+def _missing(comparison: ArmComparison) -> str:
     """Say what would have to be otherwise for a difference to be claimed."""
     if comparison.apart:
         looked = f"of {comparison.also} figures looked at besides the headline, "
@@ -217,7 +219,7 @@ def _missing(comparison: Comparison) -> str:
     )
 
 
-def _left_out(comparison: Comparison) -> str:
+def _left_out(comparison: ArmComparison) -> str:
     if not comparison.lost:
         return ""
     return (
@@ -233,21 +235,21 @@ def _round(number: float) -> int:
     return int(-(-number // step) * step)
 
 
-def _about(comparison: Comparison) -> str:
-    return words_of(comparison.figure).about
+def _about(comparison: ArmComparison) -> str:
+    return describe_figure(comparison.figure).about
 
 
-def _mean(comparison: Comparison, value: float) -> str:
-    return number_of(comparison.figure, value, _digits(comparison))
+def _mean(comparison: ArmComparison, value: float) -> str:
+    return format_figure(comparison.figure, value, _digits(comparison))
 
 
-def _difference(comparison: Comparison, interval: Interval) -> str:
+def _difference(comparison: ArmComparison, interval: Interval) -> str:
     digits = _digits(comparison)
 
     def signed(value: float) -> str:
         if abs(value) == float("inf"):
             return "unknown"
-        shown = number_of(comparison.figure, abs(value), digits)
+        shown = format_figure(comparison.figure, abs(value), digits)
         return f"{'−' if value < 0 else '+' if value else ''}{shown}"
 
     low, high = signed(interval.low), signed(interval.high)
@@ -258,7 +260,7 @@ def _difference(comparison: Comparison, interval: Interval) -> str:
     )
 
 
-def _digits(comparison: Comparison) -> int:
+def _digits(comparison: ArmComparison) -> int:
     """Return how many digits keep what is not 0 from looking like it, up to five."""
     difference = comparison.difference
     least = 0 if comparison.figure == "tokens" else 2
@@ -272,15 +274,15 @@ def _digits(comparison: Comparison) -> int:
 
 def _one(
     figure: str,
-    outcomes_a: Sequence[Outcome],
-    outcomes_b: Sequence[Outcome],
+    outcomes_a: Sequence[QuestionOutcome],
+    outcomes_b: Sequence[QuestionOutcome],
     groups: Mapping[str, str],
     seed: int,
-) -> Comparison:
+) -> ArmComparison:
     of_b = {one.question: one for one in outcomes_b}
     both = [(a, of_b[a.question]) for a in outcomes_a if a.question in of_b]
     got = [(a, b) for a, b in both if figure in a.figures and figure in b.figures]
-    bare = Comparison(
+    bare = ArmComparison(
         figure=figure,
         a=outcomes_a[0].arm,
         b=outcomes_b[0].arm,
@@ -303,17 +305,21 @@ def _one(
 
 
 def _weighed(
-    bare: Comparison,
-    got: Sequence[tuple[Outcome, Outcome]],
+    bare: ArmComparison,
+    got: Sequence[tuple[QuestionOutcome, QuestionOutcome]],
     groups: Sequence[str],
     seed: int,
-) -> Comparison:
+) -> ArmComparison:
     of_a = [a.figures[bare.figure] for a, _ in got]
     of_b = [b.figures[bare.figure] for _, b in got]
-    mean = mean_of([b - a for a, b in zip(of_a, of_b, strict=True)], groups, seed=seed)
+    mean = bootstrap_mean(
+        [b - a for a, b in zip(of_a, of_b, strict=True)], groups, seed=seed
+    )
     exact = None
     if {*of_a, *of_b} <= {0.0, 1.0}:
-        exact = mcnemar([one == 1.0 for one in of_a], [one == 1.0 for one in of_b])
+        exact = mcnemar_p_value(
+            [one == 1.0 for one in of_a], [one == 1.0 for one in of_b]
+        )
     return replace(
         bare,
         mean_a=fmean(of_a),
@@ -322,14 +328,17 @@ def _weighed(
         chance=mean.chance,
         mcnemar=exact,
         corrected=max(mean.chance, exact or 0.0),
-        needed=questions_needed(mean.interval.value, mean.spread),
+        needed=estimate_questions_needed(mean.interval.value, mean.spread),
     )
 
 
 def _cell(
-    arm: str, outcomes: Sequence[Outcome], figure: str, kind: Kind | None
-) -> Cell:
+    arm: str,
+    outcomes: Sequence[QuestionOutcome],
+    figure: str,
+    kind: QuestionKind | None,
+) -> ArmMean:
     own = [one for one in outcomes if kind is None or one.kind is kind]
     values = [one.figures[figure] for one in own if figure in one.figures]
     failed = sum(figure in one.failed for one in own)
-    return Cell(arm, len(values), fmean(values) if values else None, failed)
+    return ArmMean(arm, len(values), fmean(values) if values else None, failed)

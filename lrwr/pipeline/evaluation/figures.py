@@ -14,7 +14,7 @@ BANDS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class EstimatedQuestion:
     """A question that was asked: what was estimated, and what is true.
 
     `found` says that the first passages hold the answer, `answerable` that the text
@@ -37,7 +37,7 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class CoveragePoint:
     """If only the surest `coverage` of answers were shown, `right` of them were."""
 
     coverage: float
@@ -45,7 +45,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Band:
+class CalibrationBin:
     """Questions with an estimate from `low` to `high`: the mean of it, and the truth."""
 
     low: float
@@ -56,7 +56,7 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True)
-class Doubted:
+class DoubtRates:
     """The shares of questions that are said to have weak evidence, by what is true.
 
     `missed` are answerable and not found. None where there is no such question.
@@ -68,7 +68,7 @@ class Doubted:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class CalibrationFigures:
     """What the estimates of a set of questions are worth.
 
     `found` and `answerable` are areas under the ROC curve: how often a question that
@@ -81,19 +81,23 @@ class Figures:
     answerable: Interval | None
     brier: float
     plain_brier: float
-    coverage: tuple[Shown, ...]
-    bands: tuple[Band, ...]
+    coverage: tuple[CoveragePoint, ...]
+    bands: tuple[CalibrationBin, ...]
     threshold: float
-    doubted: Doubted
+    doubted: DoubtRates
 
 
-def figures_of(tried: Sequence[Tried], threshold: float, *, seed: int = 0) -> Figures:
+def compute_calibration_figures(
+    tried: Sequence[EstimatedQuestion], threshold: float, *, seed: int = 0
+) -> CalibrationFigures:
     """Judge the estimates of questions; there must be at least one."""
     rate = fmean(one.found for one in tried)
-    return Figures(
+    return CalibrationFigures(
         questions=len(tried),
-        found=told_apart(tried, lambda one: one.found, seed=seed),
-        answerable=told_apart(tried, lambda one: one.answerable, seed=seed),
+        found=estimate_auroc_interval(tried, lambda one: one.found, seed=seed),
+        answerable=estimate_auroc_interval(
+            tried, lambda one: one.answerable, seed=seed
+        ),
         brier=fmean((one.estimate - one.found) ** 2 for one in tried),
         plain_brier=rate * (1 - rate),
         coverage=tuple(_shown(tried, coverage) for coverage in COVERAGES),
@@ -126,14 +130,17 @@ def auroc(scores: Sequence[float], so: Sequence[bool]) -> float | None:
     return wins / (many * none)
 
 
-def told_apart(
-    tried: Sequence[Tried], so: Callable[[Tried], bool], *, seed: int = 0
+def estimate_auroc_interval(
+    tried: Sequence[EstimatedQuestion],
+    so: Callable[[EstimatedQuestion], bool],
+    *,
+    seed: int = 0,
 ) -> Interval | None:
     """Return the area under the ROC curve; its bounds by drawing groups anew."""
     value = _area(tried, so)
     if value is None:
         return None
-    groups = defaultdict[str, list[Tried]](list)
+    groups = defaultdict[str, list[EstimatedQuestion]](list)
     for one in tried:
         groups[one.group].append(one)
     drawn, names = random.Random(seed), sorted(groups)
@@ -149,7 +156,7 @@ def told_apart(
     return Interval(value, _quantile(areas, 0.025), _quantile(areas, 0.975))
 
 
-def threshold_for(tried: Sequence[Tried], doubted: float) -> float:
+def find_doubt_threshold(tried: Sequence[EstimatedQuestion], doubted: float) -> float:
     """Return the highest threshold that doubts at most a share of what is found.
 
     0.0, which doubts nothing, where nothing is found.
@@ -158,7 +165,9 @@ def threshold_for(tried: Sequence[Tried], doubted: float) -> float:
     return found[min(int(len(found) * doubted), len(found) - 1)] if found else 0.0
 
 
-def _area(tried: Sequence[Tried], so: Callable[[Tried], bool]) -> float | None:
+def _area(
+    tried: Sequence[EstimatedQuestion], so: Callable[[EstimatedQuestion], bool]
+) -> float | None:
     return auroc([one.estimate for one in tried], [so(one) for one in tried])
 
 
@@ -166,13 +175,13 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def _shown(tried: Sequence[Tried], coverage: float) -> Shown:
+def _shown(tried: Sequence[EstimatedQuestion], coverage: float) -> CoveragePoint:
     surest = sorted(tried, key=lambda one: -one.estimate)
     shown = surest[: max(1, round(coverage * len(surest)))]
-    return Shown(coverage, fmean(one.found for one in shown))
+    return CoveragePoint(coverage, fmean(one.found for one in shown))
 
 
-def _bands(tried: Sequence[Tried]) -> tuple[Band, ...]:
+def _bands(tried: Sequence[EstimatedQuestion]) -> tuple[CalibrationBin, ...]:
     bands = []
     for low, high in pairwise(BANDS):
         inside = [
@@ -183,15 +192,15 @@ def _bands(tried: Sequence[Tried]) -> tuple[Band, ...]:
         if inside:
             estimated = fmean(one.estimate for one in inside)
             found = fmean(one.found for one in inside)
-            bands.append(Band(low, high, len(inside), estimated, found))
+            bands.append(CalibrationBin(low, high, len(inside), estimated, found))
     return tuple(bands)
 
 
-def _doubted(tried: Sequence[Tried], threshold: float) -> Doubted:
-    def share(of: list[Tried]) -> float | None:
+def _doubted(tried: Sequence[EstimatedQuestion], threshold: float) -> DoubtRates:
+    def share(of: list[EstimatedQuestion]) -> float | None:
         return fmean(one.estimate < threshold for one in of) if of else None
 
-    return Doubted(
+    return DoubtRates(
         found=share([one for one in tried if one.found]),
         missed=share([one for one in tried if one.answerable and not one.found]),
         unanswerable=share([one for one in tried if not one.answerable]),
@@ -208,7 +217,7 @@ LOWER = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class FigurePhrases:
     """How a figure is told: what the better arm does, and what it is about.
 
     Both stand in the middle of a sentence.
@@ -218,106 +227,112 @@ class Words:
     about: str
 
 
-_TOLD: Mapping[str, Words] = {
-    "recall": Words(
+_TOLD: Mapping[str, FigurePhrases] = {
+    "recall": FigurePhrases(
         "finds more of the answer in {n} tokens",
         "how much of the answer is found in {n} tokens",
     ),
-    "precision": Words(
+    "precision": FigurePhrases(
         "gives less beside the answer in {n} tokens",
         "how much of what is given in {n} tokens is the answer",
     ),
-    "iou": Words(
+    "iou": FigurePhrases(
         "comes closer to the answer alone in {n} tokens",
         "how close it comes to the answer alone in {n} tokens",
     ),
-    "hit": Words(
+    "hit": FigurePhrases(
         "has the answer among the first {n} more often",
         "how often the answer is among the first {n}",
     ),
-    "mrr": Words("has the answer higher up", "how high up the answer comes"),
-    "ndcg": Words(
+    "mrr": FigurePhrases("has the answer higher up", "how high up the answer comes"),
+    "ndcg": FigurePhrases(
         "has all of the answer higher up among the first {n}",
         "how high up all of the answer comes among the first {n}",
     ),
-    "leak": Words(
+    "leak": FigurePhrases(
         "shows what comes later less often", "how often it shows what comes later"
     ),
-    "seconds": Words("is faster", "how long it takes"),
-    "tokens": Words("gives fewer tokens", "how many tokens it gives"),
-    "dollars": Words("costs less", "what it costs"),
-    "resolved": Words(
+    "seconds": FigurePhrases("is faster", "how long it takes"),
+    "tokens": FigurePhrases("gives fewer tokens", "how many tokens it gives"),
+    "dollars": FigurePhrases("costs less", "what it costs"),
+    "resolved": FigurePhrases(
         "cites more often what stands there",
         "how often what it cites stands there",
     ),
-    "citation_precision": Words(
+    "citation_precision": FigurePhrases(
         "cites more often what bears it out",
         "how often what it cites bears it out",
     ),
-    "citation_recall": Words(
+    "citation_recall": FigurePhrases(
         "bears out more of what it says", "how much of what it says is borne out"
     ),
-    "quotes": Words(
+    "quotes": FigurePhrases(
         "quotes more often what stands in the text",
         "how often what it quotes stands in the text",
     ),
-    "gap": Words(
+    "gap": FigurePhrases(
         "says more often that the text does not tell",
         "how often it says that the text does not tell",
     ),
-    "false_gap": Words(
+    "false_gap": FigurePhrases(
         "misses less often what the text does tell",
         "how often it misses what the text does tell",
     ),
-    "invented": Words("invents an answer less often", "how often it invents an answer"),
-    "doubted": Words(
+    "invented": FigurePhrases(
+        "invents an answer less often", "how often it invents an answer"
+    ),
+    "doubted": FigurePhrases(
         "warns more often that its evidence is weak",
         "how often it warns that its evidence is weak",
     ),
-    "word_overlap": Words(
+    "word_overlap": FigurePhrases(
         "answers more in the words of the known answer",
         "how far it answers in the words of the known answer",
     ),
-    "answer_seconds": Words("answers faster", "how long an answer takes"),
-    "answer_tokens": Words(
+    "answer_seconds": FigurePhrases("answers faster", "how long an answer takes"),
+    "answer_tokens": FigurePhrases(
         "takes fewer tokens for an answer", "how many tokens an answer takes"
     ),
-    "answer_leak": Words(
+    "answer_leak": FigurePhrases(
         "gives away less often what comes later",
         "how often it gives away what comes later",
     ),
-    "correctness": Words("answers more correctly", "how correct its answers are"),
-    "faithfulness": Words(
+    "correctness": FigurePhrases(
+        "answers more correctly", "how correct its answers are"
+    ),
+    "faithfulness": FigurePhrases(
         "keeps closer to what it was given, says the judge",
         "how close it keeps to what it was given, says the judge",
     ),
-    "context_precision": Words(
+    "context_precision": FigurePhrases(
         "puts what is useful higher up, says the judge",
         "how high up it puts what is useful, says the judge",
     ),
-    "context_recall": Words(
+    "context_recall": FigurePhrases(
         "is given more of what the answer needs, says the judge",
         "how much of what the answer needs is given, says the judge",
     ),
 }
 
 
-def less_is_better(figure: str) -> bool:
+def is_lower_better(figure: str) -> bool:
     """Say whether the arm with less of it is the better one."""
     return figure.partition("@")[0] in LOWER
 
 
-def words_of(figure: str) -> Words:
+def describe_figure(figure: str) -> FigurePhrases:
     """Return how a figure is told; of one that is not known, its own name."""
     if figure == "hit@1":
-        return Words("has the answer first more often", "how often the answer is first")
+        return FigurePhrases(
+            "has the answer first more often", "how often the answer is first"
+        )
     name, _, number = figure.partition("@")
-    told = _TOLD.get(name, Words(f"has more {name}", name))
+    told = _TOLD.get(name, FigurePhrases(f"has more {name}", name))
     shown = f"{int(number):,}" if number.isdecimal() else number
-    return Words(told.does.format(n=shown), told.about.format(n=shown))
+    return FigurePhrases(told.does.format(n=shown), told.about.format(n=shown))
 
 
-def number_of(figure: str, value: float, digits: int) -> str:
+def format_figure(figure: str, value: float, digits: int) -> str:
     """Return a figure's value with its unit; dollars and seconds have one."""
     shown = f"{value:,.{digits}f}"
     if figure == "dollars":

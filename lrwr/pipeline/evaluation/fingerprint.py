@@ -9,13 +9,13 @@ from lrwr.core.model.errors import LrwrError, NotFound
 from lrwr.core.ports.record_store import Seen
 from lrwr.core.ports.story_store import Known
 from lrwr.core.retrieval import retrievers, service, story_search
-from lrwr.pipeline.evaluation.variants import Step
+from lrwr.pipeline.evaluation.variants import SearchVariant
 
 _LENGTH = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Ingredients:
+class LibraryFingerprint:
     """One state of a library, and what searches it.
 
     `seen` is what each pipeline has read; `facts` are what is known of the story.
@@ -38,7 +38,7 @@ class Ingredients:
         read = [(one.id, one.content) for one in content]
         return _hashed(repr((sorted(read), list(self.patterns), self.canon)))
 
-    def recipe(self, step: Step, weights: Sequence[float]) -> str:
+    def recipe(self, step: SearchVariant, weights: Sequence[float]) -> str:
         """Tell all that a step's results depend on beside library and question.
 
         What it is called is no part of it. `weights` are those of the columns.
@@ -65,7 +65,7 @@ class Ingredients:
         return f"passages {_hashed(repr(made))}" if made else ""
 
 
-def check_read(seen: Mapping[Pipeline, Sequence[Seen]]) -> None:
+def check_pipelines_comparable(seen: Mapping[Pipeline, Sequence[Seen]]) -> None:
     """Make sure that pipelines can be compared: they have read the same.
 
     Raises:
@@ -88,15 +88,15 @@ def check_read(seen: Mapping[Pipeline, Sequence[Seen]]) -> None:
 
 def _weights() -> tuple[float, ...]:
     return (
-        retrievers.POOL,
+        retrievers.RETRIEVER_POOL_SIZE,
         retrievers.LEXICAL_WEIGHT,
         retrievers.PAIRS_WEIGHT,
         retrievers.DENSE_WEIGHT,
         service.RERANK_WEIGHT,
         story_search.PEOPLE_WEIGHT,
         story_search.EARLINESS_WEIGHT,
-        story_search.BOOST,
-        story_search.FACTS,
+        story_search.CONTENT_TYPE_BOOST,
+        story_search.MAX_SEARCH_FACTS,
     )
 
 

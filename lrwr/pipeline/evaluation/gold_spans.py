@@ -7,12 +7,21 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.usage import Usage
 from lrwr.core.ports.record_store import PassageStore
-from lrwr.core.retrieval.people import within
+from lrwr.core.retrieval.people import is_within_scope
 from lrwr.core.retrieval.story import StoryOrder
-from lrwr.pipeline.evaluation.measures import DEEPEST, RANKS, measured
-from lrwr.pipeline.evaluation.outcomes import Arm, Given, Piece
-from lrwr.pipeline.evaluation.questions import Gold, Place, Question, places_of
-from lrwr.pipeline.evaluation.variants import WHOLE, Shelf, WholeText
+from lrwr.pipeline.evaluation.measures import DEEPEST, RANKS, compute_retrieval_figures
+from lrwr.pipeline.evaluation.outcomes import Arm, ContextPiece, RetrievedContext
+from lrwr.pipeline.evaluation.questions import (
+    AnswerPlace,
+    EvalQuestion,
+    GoldQuote,
+    find_quote_places,
+)
+from lrwr.pipeline.evaluation.variants import (
+    WHOLE_TEXT_NAME,
+    IndexedLibrary,
+    WholeTextArm,
+)
 
 RANKED = (*(f"hit@{rank}" for rank in RANKS), "mrr", f"ndcg@{DEEPEST}")
 BUDGETED = ("recall", "precision", "iou")
@@ -25,7 +34,7 @@ class SpanMeasure:
     `budgets` are in tokens, at least one.
     """
 
-    shelf: Shelf
+    shelf: IndexedLibrary
     budgets: tuple[int, ...]
     name: str = "search"
     told: str = "Where the answer stands, held against what is given."
@@ -35,24 +44,24 @@ class SpanMeasure:
         """Tell all that the figures depend on beside what is given."""
         return f"spans 1: {', '.join(map(str, self.budgets))}"
 
-    def gives(self, question: Question, arm: str) -> tuple[str, ...]:
+    def gives(self, question: EvalQuestion, arm: str) -> tuple[str, ...]:
         """Name the figures of a question in an arm."""
         names = ["seconds", "tokens"]
         names += ["leak"] if question.as_of else []
-        if question.answerable and arm == WHOLE:
+        if question.answerable and arm == WHOLE_TEXT_NAME:
             names += [f"{one}@{max(self.budgets)}" for one in BUDGETED]
         elif question.answerable:
             names += [f"{one}@{n}" for one in BUDGETED for n in self.budgets]
             names += RANKED
         return tuple(names)
 
-    def foreseen(self, question: Question, arm: str) -> Sequence[tuple[Usage, str]]:
+    def foreseen(self, question: EvalQuestion, arm: str) -> Sequence[tuple[Usage, str]]:
         """Ask no model."""
         del question, arm
         return ()
 
     async def figures(
-        self, question: Question, arm: Arm, given: Given
+        self, question: EvalQuestion, arm: Arm, given: RetrievedContext
     ) -> tuple[Mapping[str, float], Mapping[str, str]]:
         """Return the figures; the whole text has none by rank, and no part of it any.
 
@@ -60,18 +69,18 @@ class SpanMeasure:
             NotFound: A quote of the question stands nowhere in its file.
             StoreProblem: The library cannot be read.
         """
-        found = measured(
+        found = compute_retrieval_figures(
             given,
             await self.gold(question),
             every=question.every,
             budgets=self._fitting(arm, given),
             late=self.late(question),
         )
-        if isinstance(arm, WholeText):
+        if isinstance(arm, WholeTextArm):
             found = {name: value for name, value in found.items() if name not in RANKED}
         return found, {}
 
-    async def gold(self, question: Question) -> list[list[Place]]:
+    async def gold(self, question: EvalQuestion) -> list[list[AnswerPlace]]:
         """Return where each quote that answers stands: at one place at least.
 
         Raises:
@@ -79,9 +88,9 @@ class SpanMeasure:
             StoreProblem: The library cannot be read.
         """
         store, order = self.shelf.store, self.shelf.order
-        return [await places_in(store, order, one) for one in question.gold]
+        return [await locate_gold(store, order, one) for one in question.gold]
 
-    def late(self, question: Question) -> Callable[[Piece], bool] | None:
+    def late(self, question: EvalQuestion) -> Callable[[ContextPiece], bool] | None:
         """Return what says if a piece is from after the question; None where none is.
 
         Raises:
@@ -90,16 +99,18 @@ class SpanMeasure:
         if not question.as_of:
             return None
         scope = self.shelf.scope(question)
-        return lambda piece: not within(piece.document, piece.span, scope)
+        return lambda piece: not is_within_scope(piece.document, piece.span, scope)
 
-    def _fitting(self, arm: Arm, given: Given) -> Sequence[int]:
-        if not isinstance(arm, WholeText):
+    def _fitting(self, arm: Arm, given: RetrievedContext) -> Sequence[int]:
+        if not isinstance(arm, WholeTextArm):
             return self.budgets
         whole = sum(piece.tokens for piece in given.pieces)
         return [n for n in self.budgets if n >= whole] or [max(self.budgets)]
 
 
-async def places_in(store: PassageStore, order: StoryOrder, gold: Gold) -> list[Place]:
+async def locate_gold(
+    store: PassageStore, order: StoryOrder, gold: GoldQuote
+) -> list[AnswerPlace]:
     """Return where a quote stands in the document that is meant: once, or more often.
 
     Raises:
@@ -108,7 +119,7 @@ async def places_in(store: PassageStore, order: StoryOrder, gold: Gold) -> list[
     """
     document = _document(order, gold.file)
     kept = await store.text(document)
-    places = places_of(gold.quote, document, kept.text)
+    places = find_quote_places(gold.quote, document, kept.text)
     if not places:
         raise NotFound(f"A quote of it does not stand in {gold.file}")
     return places

@@ -30,7 +30,7 @@ _HALVINGS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Mean:
+class MeanEstimate:
     """A mean of questions, and how sure it is.
 
     `chance` is how likely a mean so far from 0 is where the truth is 0, 0.0 to 1.0.
@@ -43,7 +43,9 @@ class Mean:
     spread: float
 
 
-def mean_of(values: Sequence[float], groups: Sequence[str], *, seed: int = 0) -> Mean:
+def bootstrap_mean(
+    values: Sequence[float], groups: Sequence[str], *, seed: int = 0
+) -> MeanEstimate:
     """Return a mean with its bounds, by drawing groups anew; `groups` is in the order
     of `values`, and there must be at least one.
 
@@ -60,18 +62,18 @@ def mean_of(values: Sequence[float], groups: Sequence[str], *, seed: int = 0) ->
     known = [one for one in bounds if one is not None]
     value = fmean(values)
     if not known:
-        return Mean(Interval(value, float("-inf"), float("inf")), 1.0, 0.0)
+        return MeanEstimate(Interval(value, float("-inf"), float("inf")), 1.0, 0.0)
     low = min(value, *(one.low for one in known))
     high = max(value, *(one.high for one in known))
     error = max(one.error for one in known)
-    return Mean(
+    return MeanEstimate(
         Interval(value, low, high),
         max(one.chance for one in known),
         error * sqrt(len(values)),
     )
 
 
-def mcnemar(a: Sequence[bool], b: Sequence[bool]) -> float:
+def mcnemar_p_value(a: Sequence[bool], b: Sequence[bool]) -> float:
     """Return how likely so uneven a split of disagreements is if neither is better.
 
     Exact and two-sided: the binomial test on the questions where only one of two is
@@ -84,7 +86,7 @@ def mcnemar(a: Sequence[bool], b: Sequence[bool]) -> float:
     return min(1.0, 2 * tail / (1 << number))
 
 
-def corrected(chances: Sequence[float]) -> list[float]:
+def correct_p_values(chances: Sequence[float]) -> list[float]:
     """Return chances as they are once all were looked at, in the same order.
 
     Holm's step-down (1979): among all that are then below a level, one is there by
@@ -99,7 +101,7 @@ def corrected(chances: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def questions_needed(difference: float, spread: float) -> float:
+def estimate_questions_needed(difference: float, spread: float) -> float:
     """Return how many questions would show a mean difference four times in five.
 
     `spread` is that of the differences. Infinite where there is no difference.

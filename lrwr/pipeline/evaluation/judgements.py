@@ -10,7 +10,7 @@ from statistics import fmean
 from lrwr.core.model.usage import Usage
 from lrwr.core.ports.answer_judge import AnswerJudge, Judged, Sample
 from lrwr.core.ports.answerer import Answered
-from lrwr.pipeline.evaluation.questions import Question
+from lrwr.pipeline.evaluation.questions import EvalQuestion
 
 REPEATS = 3
 """How often an answer is judged: the same samples have been given .57 and .67."""
@@ -23,7 +23,7 @@ _TRY = "#"
 
 
 @dataclass(frozen=True, slots=True)
-class Tries:
+class JudgeScores:
     """What a judge said of one figure of one answer, try after try.
 
     A try is a value from 0.0 to 1.0, or the sentence that says why there is none.
@@ -53,15 +53,15 @@ class Tries:
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
+class JudgePanelResult:
     """What judges said of one answer, by figure, and what that took."""
 
-    figures: Mapping[str, Tries]
+    figures: Mapping[str, JudgeScores]
     usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class JudgeFigureSummary:
     """One figure of a judge over many answers.
 
     `value` is the mean over `answers`, None where it was not evaluated: too much of
@@ -84,7 +84,7 @@ class Standing:
         return self.failed / self.tries if self.tries else 0.0
 
 
-def sample_of(question: Question, answered: Answered) -> Sample:
+def build_judge_sample(question: EvalQuestion, answered: Answered) -> Sample:
     """Return what a judge is shown of an answer."""
     return Sample(
         question=question.text,
@@ -95,7 +95,7 @@ def sample_of(question: Question, answered: Answered) -> Sample:
     )
 
 
-def estimated(
+def estimate_judging_usage(
     judges: Sequence[AnswerJudge], samples: Iterable[Sample], *, repeats: int = REPEATS
 ) -> Usage:
     """Return about what it takes to have every judge judge all samples."""
@@ -103,9 +103,9 @@ def estimated(
     return sum((one for one in once for _ in range(repeats)), Usage())
 
 
-async def judged(
+async def judge_answer(
     judges: Sequence[AnswerJudge], sample: Sample, *, repeats: int = REPEATS
-) -> Opinion:
+) -> JudgePanelResult:
     """Have every judge judge a sample so many times, all at once."""
     async with asyncio.TaskGroup() as together:
         asked = [
@@ -115,14 +115,16 @@ async def judged(
         ]
     came = [one.result() for one in asked]
     usage = sum((one.usage for one in came), Usage())
-    return Opinion(_tries(came), usage)
+    return JudgePanelResult(_tries(came), usage)
 
 
-def figures_of(opinion: Opinion) -> tuple[dict[str, float], dict[str, str]]:
+def panel_result_to_figures(
+    opinion: JudgePanelResult,
+) -> tuple[dict[str, float], dict[str, str]]:
     """Return the figures of an answer and those that failed, as an outcome holds them.
 
     A figure is the mean of its tries; it failed if all of them did. Each try is there
-    too, under the figure's name, `#` and its number, from 1: see `opinion_in`.
+    too, under the figure's name, `#` and its number, from 1: see `panel_result_from_figures`.
     """
     figures: dict[str, float] = {}
     failed: dict[str, str] = {}
@@ -140,12 +142,14 @@ def figures_of(opinion: Opinion) -> tuple[dict[str, float], dict[str, str]]:
     return figures, failed
 
 
-def is_a_try(name: str) -> bool:
+def is_single_try_figure(name: str) -> bool:
     """Say whether a figure is a single try, and no figure to report."""
     return _TRY in name
 
 
-def opinion_in(figures: Mapping[str, float], failed: Mapping[str, str]) -> Opinion:
+def panel_result_from_figures(
+    figures: Mapping[str, float], failed: Mapping[str, str]
+) -> JudgePanelResult:
     """Return what judges said, from the figures of an outcome; the usage is not kept."""
     told: dict[str, dict[int, float | str]] = {}
     everything: dict[str, float | str] = {**figures, **failed}
@@ -153,33 +157,33 @@ def opinion_in(figures: Mapping[str, float], failed: Mapping[str, str]) -> Opini
         figure, mark, number = name.rpartition(_TRY)
         if mark:
             told.setdefault(figure, {})[int(number)] = said
-    return Opinion(
+    return JudgePanelResult(
         {
-            figure: Tries(tuple(tries[number] for number in sorted(tries)))
+            figure: JudgeScores(tuple(tries[number] for number in sorted(tries)))
             for figure, tries in told.items()
         }
     )
 
 
-def summed_up(
-    opinions: Iterable[Opinion], *, most_failed: float = MOST_FAILED
-) -> list[Standing]:
+def summarize_panel_results(
+    opinions: Iterable[JudgePanelResult], *, most_failed: float = MOST_FAILED
+) -> list[JudgeFigureSummary]:
     """Return each figure over many answers, in the order in which they came."""
-    by_figure: dict[str, list[Tries]] = {}
+    by_figure: dict[str, list[JudgeScores]] = {}
     for opinion in opinions:
         for name, tries in opinion.figures.items():
             by_figure.setdefault(name, []).append(tries)
     return [_standing(name, tries, most_failed) for name, tries in by_figure.items()]
 
 
-def _tries(came: Sequence[Judged]) -> dict[str, Tries]:
+def _tries(came: Sequence[Judged]) -> dict[str, JudgeScores]:
     told: dict[str, list[float | str]] = {}
     for one in came:
         for name, value in one.values.items():
             told.setdefault(name, []).append(_checked(value))
         for name, reason in one.failed.items():
             told.setdefault(name, []).append(reason)
-    return {name: Tries(tuple(said)) for name, said in told.items()}
+    return {name: JudgeScores(tuple(said)) for name, said in told.items()}
 
 
 def _checked(value: float) -> float | str:
@@ -191,13 +195,15 @@ def _checked(value: float) -> float | str:
     return value
 
 
-def _standing(figure: str, told: Sequence[Tries], most_failed: float) -> Standing:
+def _standing(
+    figure: str, told: Sequence[JudgeScores], most_failed: float
+) -> JudgeFigureSummary:
     tried = sum(len(one.said) for one in told)
     failed = sum(len(one.failed) for one in told)
     means = [mean for one in told if (mean := one.mean) is not None]
     trusted = bool(means) and failed <= most_failed * tried
     reasons = Counter(reason for one in told for reason in one.failed)
-    return Standing(
+    return JudgeFigureSummary(
         figure=figure,
         value=fmean(means) if trusted else None,
         answers=len(told),

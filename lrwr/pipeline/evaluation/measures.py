@@ -13,8 +13,12 @@ from math import log2
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Span
-from lrwr.pipeline.evaluation.outcomes import Given, Piece, within_budget
-from lrwr.pipeline.evaluation.questions import Place, covers
+from lrwr.pipeline.evaluation.outcomes import (
+    ContextPiece,
+    RetrievedContext,
+    cut_to_token_budget,
+)
+from lrwr.pipeline.evaluation.questions import AnswerPlace, covers_answer_place
 
 RANKS = (1, 5, 10)
 """How many of the first pieces a hit is looked for in."""
@@ -23,13 +27,13 @@ DEEPEST = 10
 """The last rank that nDCG counts."""
 
 
-def measured(
-    given: Given,
-    gold: Sequence[Sequence[Place]],
+def compute_retrieval_figures(
+    given: RetrievedContext,
+    gold: Sequence[Sequence[AnswerPlace]],
     *,
     every: bool,
     budgets: Sequence[int],
-    late: Callable[[Piece], bool] | None,
+    late: Callable[[ContextPiece], bool] | None,
 ) -> dict[str, float]:
     """Return the figures of one question, by name.
 
@@ -58,7 +62,7 @@ def measured(
         ValueError: A quote has no place.
     """
     figures = {"seconds": given.seconds}
-    largest = within_budget(given.pieces, max(budgets))
+    largest = cut_to_token_budget(given.pieces, max(budgets))
     figures["tokens"] = float(sum(piece.tokens for piece in largest))
     if late is not None:
         figures["leak"] = float(any(late(piece) for piece in given.pieces))
@@ -67,7 +71,7 @@ def measured(
     if not all(gold):
         raise ValueError("a quote that answers has no place")
     for budget in budgets:
-        shares = _shares(within_budget(given.pieces, budget), gold, every=every)
+        shares = _shares(cut_to_token_budget(given.pieces, budget), gold, every=every)
         figures[f"recall@{budget}"] = shares.recall
         figures[f"precision@{budget}"] = shares.precision
         figures[f"iou@{budget}"] = shares.iou
@@ -75,14 +79,14 @@ def measured(
 
 
 @dataclass(frozen=True, slots=True)
-class _Shares:
+class _SpanScores:
     recall: float
     precision: float
     iou: float
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _QuoteCoverage:
     """How many characters of a quote are given, at its best place, and how many are."""
 
     given: float
@@ -90,8 +94,11 @@ class _Wanted:
 
 
 def _shares(
-    pieces: Sequence[Piece], gold: Sequence[Sequence[Place]], *, every: bool
-) -> _Shares:
+    pieces: Sequence[ContextPiece],
+    gold: Sequence[Sequence[AnswerPlace]],
+    *,
+    every: bool,
+) -> _SpanScores:
     given = _distinct((piece.document, piece.span) for piece in pieces)
     quotes = [_wanted(places, given) for places in gold]
     targets = [quotes] if every else [[quote] for quote in quotes]
@@ -102,7 +109,7 @@ def _shares(
         for document, spans in any_gold.items()
         for span in spans
     )
-    return _Shares(
+    return _SpanScores(
         recall=max(_recall(target) for target in targets),
         precision=relevant / total if total else 0.0,
         iou=max(_iou(target, total, relevant) for target in targets),
@@ -110,29 +117,32 @@ def _shares(
 
 
 def _wanted(
-    places: Sequence[Place], given: Mapping[DocumentId, tuple[Span, ...]]
-) -> _Wanted:
+    places: Sequence[AnswerPlace], given: Mapping[DocumentId, tuple[Span, ...]]
+) -> _QuoteCoverage:
     """Return the quote as its best place shows it; its length is that of the first."""
     whole = len(places[0].span)
     share = max(
         _among(place.span, given.get(place.document, ())) / len(place.span)
         for place in places
     )
-    return _Wanted(share * whole, whole)
+    return _QuoteCoverage(share * whole, whole)
 
 
-def _recall(target: Sequence[_Wanted]) -> float:
+def _recall(target: Sequence[_QuoteCoverage]) -> float:
     return sum(one.given for one in target) / sum(one.whole for one in target)
 
 
-def _iou(target: Sequence[_Wanted], total: int, relevant: int) -> float:
+def _iou(target: Sequence[_QuoteCoverage], total: int, relevant: int) -> float:
     # Quotes that overlap share characters, and no more than is there can be in both.
     both = min(sum(one.given for one in target), relevant)
     return both / (sum(one.whole for one in target) + total - both)
 
 
 def _ranks(
-    pieces: Sequence[Piece], gold: Sequence[Sequence[Place]], *, every: bool
+    pieces: Sequence[ContextPiece],
+    gold: Sequence[Sequence[AnswerPlace]],
+    *,
+    every: bool,
 ) -> dict[str, float]:
     found = [rank for places in gold if (rank := _rank(pieces, places))]
     first = min(found, default=0)
@@ -145,10 +155,10 @@ def _ranks(
     return figures
 
 
-def _rank(pieces: Sequence[Piece], places: Sequence[Place]) -> int:
+def _rank(pieces: Sequence[ContextPiece], places: Sequence[AnswerPlace]) -> int:
     """Return the rank of the first piece that covers one of `places`, from 1; or 0."""
     for rank, piece in enumerate(pieces, start=1):
-        if any(covers(piece, place) for place in places):
+        if any(covers_answer_place(piece, place) for place in places):
             return rank
     return 0
 

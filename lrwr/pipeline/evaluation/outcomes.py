@@ -6,11 +6,11 @@ from typing import Protocol
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Span
-from lrwr.pipeline.evaluation.questions import Kind, Question
+from lrwr.pipeline.evaluation.questions import EvalQuestion, QuestionKind
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ContextPiece:
     """Words of a document, verbatim, that are given for a question.
 
     `tokens` are the embedding model's, of the text alone.
@@ -23,14 +23,14 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class RetrievedContext:
     """What an arm gives for one question, best first, as much as it has.
 
     `seconds` is how long that took. `low` says whether the evidence was called weak;
     None where that was not evaluated.
     """
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[ContextPiece, ...]
     seconds: float
     low: bool | None = None
 
@@ -53,7 +53,7 @@ class Arm(Protocol):
         """Tell all that its results depend on beside the library and the question."""
         ...
 
-    async def give(self, question: Question) -> Given:
+    async def give(self, question: EvalQuestion) -> RetrievedContext:
         """Return what it finds, within the question's horizon.
 
         Raises:
@@ -64,7 +64,7 @@ class Arm(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class QuestionOutcome:
     """What came of one question in one arm.
 
     `figures` are by name, each 0.0 to 1.0 unless the name says otherwise (`seconds`,
@@ -74,17 +74,19 @@ class Outcome:
 
     arm: str
     question: str
-    kind: Kind
+    kind: QuestionKind
     figures: Mapping[str, float]
     failed: Mapping[str, str] = field(default_factory=dict)
 
 
-def within_budget(pieces: Sequence[Piece], budget: int) -> list[Piece]:
+def cut_to_token_budget(
+    pieces: Sequence[ContextPiece], budget: int
+) -> list[ContextPiece]:
     """Return the first pieces that fill so many tokens; the last is cut to fit.
 
     It is cut by its share of characters, at its end.
     """
-    kept: list[Piece] = []
+    kept: list[ContextPiece] = []
     for piece in pieces:
         left = budget - sum(one.tokens for one in kept)
         if left <= 0:
@@ -93,7 +95,7 @@ def within_budget(pieces: Sequence[Piece], budget: int) -> list[Piece]:
     return kept
 
 
-def _cut(piece: Piece, tokens: int) -> Piece:
+def _cut(piece: ContextPiece, tokens: int) -> ContextPiece:
     length = int(len(piece.text) * tokens / piece.tokens)
     span = Span(piece.span.start, piece.span.start + length)
-    return Piece(piece.document, span, piece.text[:length], tokens)
+    return ContextPiece(piece.document, span, piece.text[:length], tokens)

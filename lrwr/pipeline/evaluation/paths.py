@@ -8,11 +8,11 @@ QUESTIONS = "questions.jsonl"
 EVALUATIONS = "evaluations"
 
 
-def questions_file(library: Library) -> Path:
+def locate_questions_file(library: Library) -> Path:
     """Return where the writer's questions are, whether the file exists or not."""
     return library.state_dir / QUESTIONS
 
 
-def evaluations_folder(library: Library) -> Path:
+def locate_evaluations_folder(library: Library) -> Path:
     """Return where runs are kept, whether the folder exists or not."""
     return library.state_dir / EVALUATIONS

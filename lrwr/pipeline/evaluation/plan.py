@@ -6,15 +6,20 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 
-from lrwr.pipeline.evaluation.judgements import is_a_try
-from lrwr.pipeline.evaluation.outcomes import Outcome
-from lrwr.pipeline.evaluation.questions import WRITER, Kind, Question, written
+from lrwr.pipeline.evaluation.judgements import is_single_try_figure
+from lrwr.pipeline.evaluation.outcomes import QuestionOutcome
+from lrwr.pipeline.evaluation.questions import (
+    WRITER_SOURCE,
+    EvalQuestion,
+    QuestionKind,
+    serialize_questions,
+)
 
 DOLLARS, LEAK = "dollars", "leak"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class EvalComponent:
     """An arm or a way of measuring; `recipe` is all that its results depend on."""
 
     name: str
@@ -23,16 +28,16 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class EvalPlan:
     """What a run asks. `parts` are the ways of measuring, in order.
 
     `library` tells one state of the library from another. `models` are names by what
     they do. `seed` is for intervals; `budgets` are in tokens.
     """
 
-    questions: tuple[Question, ...]
-    arms: tuple[Told, ...]
-    parts: tuple[Told, ...]
+    questions: tuple[EvalQuestion, ...]
+    arms: tuple[EvalComponent, ...]
+    parts: tuple[EvalComponent, ...]
     budgets: tuple[int, ...]
     library: str
     lrwr: str
@@ -42,11 +47,13 @@ class Plan:
     @property
     def fingerprint(self) -> str:
         """Tell this plan from every other."""
-        return _hash(json.dumps([as_told(self), written(self.questions)]))
+        return _hash(
+            json.dumps([eval_plan_as_json(self), serialize_questions(self.questions)])
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class OutcomePart:
     """One part of an outcome, as it is kept.
 
     `key` says what it depends on: the same key is never measured twice. `first` is the
@@ -64,7 +71,7 @@ class Line:
     @property
     def whole(self) -> bool:
         """Whether nothing failed but single tries of a judge, which count as such."""
-        return all(is_a_try(name) for name in self.failed)
+        return all(is_single_try_figure(name) for name in self.failed)
 
     @property
     def pair(self) -> tuple[str, str, str]:
@@ -73,22 +80,22 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Run:
+class EvalRun:
     """One run, as far as it has come. `made` is in seconds since 1970, UTC."""
 
     id: str
     made: float
-    plan: Plan
-    lines: tuple[Line, ...]
+    plan: EvalPlan
+    lines: tuple[OutcomePart, ...]
 
     @cached_property
-    def outcomes(self) -> tuple[Outcome, ...]:
+    def outcomes(self) -> tuple[QuestionOutcome, ...]:
         """What came of each question in each arm, in the order of the plan."""
-        kept: dict[tuple[str, str], list[Line]] = {}
+        kept: dict[tuple[str, str], list[OutcomePart]] = {}
         for line in self.lines:
             kept.setdefault((line.arm, line.question), []).append(line)
         return tuple(
-            outcome_of(question, arm.name, kept[arm.name, question.id])
+            assemble_outcome(question, arm.name, kept[arm.name, question.id])
             for arm in self.plan.arms
             for question in self.plan.questions
             if (arm.name, question.id) in kept
@@ -111,7 +118,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class RunOverlap:
     """Two runs where they can be compared.
 
     `questions` are the ids of those that are the same in both; `left_out` are in one
@@ -121,11 +128,13 @@ class Matched:
 
     questions: tuple[str, ...]
     left_out: tuple[str, ...]
-    outcomes: tuple[tuple[Outcome, ...], tuple[Outcome, ...]]
+    outcomes: tuple[tuple[QuestionOutcome, ...], tuple[QuestionOutcome, ...]]
     differences: tuple[str, ...]
 
 
-def outcome_of(question: Question, arm: str, lines: Sequence[Line]) -> Outcome:
+def assemble_outcome(
+    question: EvalQuestion, arm: str, lines: Sequence[OutcomePart]
+) -> QuestionOutcome:
     """Put the parts of an outcome together, in order.
 
     `leak` is the worst of all parts, and `dollars` are added up. Another figure that
@@ -142,22 +151,26 @@ def outcome_of(question: Question, arm: str, lines: Sequence[Line]) -> Outcome:
             else:
                 figures[f"{line.part} {name}" if name in figures else name] = value
         failed |= line.failed
-    return Outcome(arm, question.id, question.kind, figures, failed)
+    return QuestionOutcome(arm, question.id, question.kind, figures, failed)
 
 
-def key_of(plan: Plan, arm: Told, part: Told, question: Question) -> str:
+def compute_outcome_key(
+    plan: EvalPlan, arm: EvalComponent, part: EvalComponent, question: EvalQuestion
+) -> str:
     """Return what a part of an outcome depends on, in few letters."""
-    plain = replace(question, id="", made=WRITER, dropped=False, kind=Kind.OTHER)
+    plain = replace(
+        question, id="", made=WRITER_SOURCE, dropped=False, kind=QuestionKind.OTHER
+    )
     how = [plan.library, plan.lrwr, arm.recipe, part.name, part.recipe]
-    return _hash("\n".join([*how, written([plain])]))
+    return _hash("\n".join([*how, serialize_questions([plain])]))
 
 
-def matched(one: Run, other: Run) -> Matched:
+def match_runs(one: EvalRun, other: EvalRun) -> RunOverlap:
     """Say where two runs can be compared, and what was not the same."""
     mine, theirs = ({q.id: q for q in run.plan.questions} for run in (one, other))
     same = [id_ for id_, q in mine.items() if id_ in theirs and _alike(q, theirs[id_])]
     kept = set(same)
-    return Matched(
+    return RunOverlap(
         questions=tuple(same),
         left_out=tuple(id_ for id_ in {**mine, **theirs} if id_ not in kept),
         outcomes=(
@@ -168,7 +181,7 @@ def matched(one: Run, other: Run) -> Matched:
     )
 
 
-def _differences(one: Plan, other: Plan) -> Iterator[str]:
+def _differences(one: EvalPlan, other: EvalPlan) -> Iterator[str]:
     if one.library != other.library:
         yield "The manuscript, or what is known of it, was not the same."
     if one.lrwr != other.lrwr:
@@ -186,7 +199,9 @@ def _differences(one: Plan, other: Plan) -> Iterator[str]:
         yield f"The seed was {one.seed}, then {other.seed}."
 
 
-def _told_apart(what: str, one: Sequence[Told], other: Sequence[Told]) -> Iterator[str]:
+def _told_apart(
+    what: str, one: Sequence[EvalComponent], other: Sequence[EvalComponent]
+) -> Iterator[str]:
     noun = "arm" if what == "arms" else "measure"
     mine, theirs = ({told.name: told for told in side} for side in (one, other))
     for name in {**mine, **theirs}:
@@ -198,13 +213,13 @@ def _told_apart(what: str, one: Sequence[Told], other: Sequence[Told]) -> Iterat
             yield f"The {noun} “{name}” was not made in the same way."
 
 
-def _alike(one: Question, other: Question) -> bool:
+def _alike(one: EvalQuestion, other: EvalQuestion) -> bool:
     return replace(one, made="", dropped=False) == replace(
         other, made="", dropped=False
     )
 
 
-def as_told(plan: Plan) -> dict[str, object]:
+def eval_plan_as_json(plan: EvalPlan) -> dict[str, object]:
     """Return a plan as JSON has it; of the questions only what tells them apart."""
     told = {n: getattr(plan, n) for n in ("library", "lrwr", "seed", "budgets")}
     return {
@@ -212,7 +227,7 @@ def as_told(plan: Plan) -> dict[str, object]:
         "models": dict(plan.models),
         "arms": [asdict(arm) for arm in plan.arms],
         "parts": [asdict(part) for part in plan.parts],
-        "questions": _hash(written(plan.questions)),
+        "questions": _hash(serialize_questions(plan.questions)),
     }
 
 

@@ -7,32 +7,29 @@ from dataclasses import dataclass, field, replace
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import NotFound
 from lrwr.core.ports.record_store import PassageStore
-from lrwr.core.retrieval.confidence import FIRST
+from lrwr.core.retrieval.confidence import FIRST_PASSAGES
 from lrwr.core.retrieval.service import PassageFinder, SearchRequest
 from lrwr.core.retrieval.story import StoryOrder, parse_horizon
-from lrwr.pipeline.evaluation.calibration import Example
-from lrwr.pipeline.evaluation.gold_spans import places_in
-from lrwr.pipeline.evaluation.questions import (
-    Question,
-    holds,
-)
+from lrwr.pipeline.evaluation.calibration import CalibrationExample
+from lrwr.pipeline.evaluation.gold_spans import locate_gold
+from lrwr.pipeline.evaluation.questions import EvalQuestion, has_gold
 
 
 @dataclass(slots=True)
-class Asked:
+class CalibrationExamples:
     """What searching for questions showed, by how their passages were ranked.
 
     `remarks` are sentences on questions that were left out.
     """
 
-    examples: defaultdict[str, list[Example]] = field(
+    examples: defaultdict[str, list[CalibrationExample]] = field(
         default_factory=lambda: defaultdict(list)
     )
     remarks: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class ExampleCollector:
     """Puts questions to one library, as it stands."""
 
     finder: PassageFinder
@@ -41,8 +38,8 @@ class Asker:
     order: StoryOrder
 
     async def ask(
-        self, questions: Sequence[Question], advance: Callable[[int], None]
-    ) -> Asked:
+        self, questions: Sequence[EvalQuestion], advance: Callable[[int], None]
+    ) -> CalibrationExamples:
         """Search for each question, and see whether the first passages hold it.
 
         A question whose quote is no longer there, or that nothing is found for, is
@@ -51,7 +48,7 @@ class Asker:
         Raises:
             StoreProblem: The library cannot be read.
         """
-        asked = Asked()
+        asked = CalibrationExamples()
         for question in questions:
             try:
                 await self._one(question, asked)
@@ -60,9 +57,9 @@ class Asker:
             advance(1)
         return asked
 
-    async def _one(self, question: Question, asked: Asked) -> None:
-        gold = [await places_in(self.store, self.order, o) for o in question.gold]
-        request = SearchRequest(question.text, self.pipeline, FIRST)
+    async def _one(self, question: EvalQuestion, asked: CalibrationExamples) -> None:
+        gold = [await locate_gold(self.store, self.order, o) for o in question.gold]
+        request = SearchRequest(question.text, self.pipeline, FIRST_PASSAGES)
         if question.as_of:
             horizon = parse_horizon(question.as_of, self.order)
             request = replace(request, horizon=horizon)
@@ -71,7 +68,9 @@ class Asker:
         if judged is None or judged.signals is None:
             raise NotFound("nothing is found for it")
         first = [passage.chunk for passage in result.passages]
-        found = holds(first, gold, every=question.every)
+        found = has_gold(first, gold, every=question.every)
         asked.examples[judged.ranking].append(
-            Example(question.group, judged.signals, found, question.answerable)
+            CalibrationExample(
+                question.group, judged.signals, found, question.answerable
+            )
         )

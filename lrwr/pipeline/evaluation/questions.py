@@ -13,7 +13,7 @@ from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.text import Span
 
 
-class Kind(StrEnum):
+class QuestionKind(StrEnum):
     """What kind of question it is, as reports group them."""
 
     FACT = "fact"
@@ -29,7 +29,7 @@ class Kind(StrEnum):
     OTHER = "other"
 
 
-UNANSWERABLE = Kind.UNANSWERABLE
+UNANSWERABLE = QuestionKind.UNANSWERABLE
 
 _EXAMPLE = (
     'Each line is JSON: {"id": "1", "question": "Who lit the lamp?", "kind": "fact",'
@@ -37,11 +37,11 @@ _EXAMPLE = (
     ' that the text does not answer has "kind": "unanswerable" and no gold.'
 )
 
-WRITER = "the writer"
+WRITER_SOURCE = "the writer"
 
 
 @dataclass(frozen=True, slots=True)
-class Gold:
+class GoldQuote:
     """Words of a file that answer."""
 
     file: str
@@ -49,7 +49,7 @@ class Gold:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class EvalQuestion:
     """A question; `gold` is empty where the text does not answer it.
 
     `every` says that the answer needs all of `gold`, not any. `as_of` is a place of
@@ -61,13 +61,13 @@ class Question:
 
     id: str
     text: str
-    gold: tuple[Gold, ...]
+    gold: tuple[GoldQuote, ...]
     every: bool = False
     as_of: str = ""
-    kind: Kind = Kind.OTHER
+    kind: QuestionKind = QuestionKind.OTHER
     answer: str = ""
-    spoilers: tuple[Gold, ...] = ()
-    made: str = WRITER
+    spoilers: tuple[GoldQuote, ...] = ()
+    made: str = WRITER_SOURCE
     dropped: bool = False
 
     @property
@@ -82,14 +82,14 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AnswerPlace:
     """Where an answer stands."""
 
     document: DocumentId
     span: Span
 
 
-class Stretch(Protocol):
+class LocatedText(Protocol):
     """Words of a document, wherever they were found."""
 
     @property
@@ -103,7 +103,7 @@ class Stretch(Protocol):
         ...
 
 
-def read_questions(text: str, name: str) -> list[Question]:
+def parse_questions(text: str, name: str) -> list[EvalQuestion]:
     """Read a file of questions, one line of JSON each; `name` is what it is called.
 
     Raises:
@@ -121,22 +121,25 @@ def read_questions(text: str, name: str) -> list[Question]:
     return questions
 
 
-def written(questions: Sequence[Question]) -> str:
-    """Return questions as a file holds them; `read_questions` reads the same."""
+def serialize_questions(questions: Sequence[EvalQuestion]) -> str:
+    """Return questions as a file holds them; `parse_questions` reads the same."""
     return "".join(f"{_line(question)}\n" for question in questions)
 
 
-def places_of(quote: str, document: DocumentId, text: str) -> list[Place]:
+def find_quote_places(quote: str, document: DocumentId, text: str) -> list[AnswerPlace]:
     """Return where `quote` stands in a document, whatever the white space is."""
     words = normalize("NFC", quote).split()
     pattern = r"\s+".join(re.escape(word) for word in words)
     if not pattern:
         return []
-    return [Place(document, Span(*m.span())) for m in re.finditer(pattern, text)]
+    return [AnswerPlace(document, Span(*m.span())) for m in re.finditer(pattern, text)]
 
 
-def holds(
-    passages: Sequence[Stretch], gold: Sequence[Sequence[Place]], *, every: bool
+def has_gold(
+    passages: Sequence[LocatedText],
+    gold: Sequence[Sequence[AnswerPlace]],
+    *,
+    every: bool,
 ) -> bool:
     """Say whether passages hold the answer: any of `gold`, or every one.
 
@@ -144,13 +147,17 @@ def holds(
     place is held by a passage that shares at least half of the shorter of the two.
     """
     held = [
-        any(covers(passage, place) for place in places for passage in passages)
+        any(
+            covers_answer_place(passage, place)
+            for place in places
+            for passage in passages
+        )
         for places in gold
     ]
     return bool(held) and (all(held) if every else any(held))
 
 
-def covers(given: Stretch, place: Place) -> bool:
+def covers_answer_place(given: LocatedText, place: AnswerPlace) -> bool:
     """Say whether words of a document cover a place: half of the shorter is shared."""
     if given.document != place.document:
         return False
@@ -159,15 +166,15 @@ def covers(given: Stretch, place: Place) -> bool:
     return end > start and 2 * (end - start) >= min(len(given.span), len(place.span))
 
 
-def _question(told: Mapping[str, object], number: str) -> Question:
+def _question(told: Mapping[str, object], number: str) -> EvalQuestion:
     text = told["question"]
     if not isinstance(text, str) or not text.strip():
         raise ValueError('"question" holds no words')
-    answerable = told.get("answerable", told.get("kind") != Kind.UNANSWERABLE)
+    answerable = told.get("answerable", told.get("kind") != QuestionKind.UNANSWERABLE)
     gold = told.get("gold") if answerable else []
     if not isinstance(gold, list) or bool(gold) != bool(answerable):
         raise ValueError('an answerable question needs "gold"')
-    return Question(
+    return EvalQuestion(
         id=str(told.get("id", number)),
         text=text.strip(),
         gold=_golds(gold),
@@ -176,24 +183,24 @@ def _question(told: Mapping[str, object], number: str) -> Question:
         kind=_kind(str(told.get("kind", "")), answerable=bool(answerable)),
         answer=str(told.get("answer") or ""),
         spoilers=_golds(told.get("spoilers") or told.get("spoiler") or []),
-        made=str(told.get("made") or WRITER),
+        made=str(told.get("made") or WRITER_SOURCE),
         dropped=told.get("dropped") is True,
     )
 
 
-def _golds(told: object) -> tuple[Gold, ...]:
+def _golds(told: object) -> tuple[GoldQuote, ...]:
     if not isinstance(told, list):
         raise TypeError("what answers is told in a list")
-    return tuple(Gold(str(one["file"]), str(one["quote"])) for one in told)
+    return tuple(GoldQuote(str(one["file"]), str(one["quote"])) for one in told)
 
 
-def _kind(told: str, *, answerable: bool) -> Kind:
-    if told in set(Kind):
-        return Kind(told)
-    return Kind.OTHER if answerable else Kind.UNANSWERABLE
+def _kind(told: str, *, answerable: bool) -> QuestionKind:
+    if told in set(QuestionKind):
+        return QuestionKind(told)
+    return QuestionKind.OTHER if answerable else QuestionKind.UNANSWERABLE
 
 
-def _line(question: Question) -> str:
+def _line(question: EvalQuestion) -> str:
     told: dict[str, object] = {
         "id": question.id,
         "question": question.text,
@@ -205,10 +212,10 @@ def _line(question: Question) -> str:
         "spoilers": [
             {"file": one.file, "quote": one.quote} for one in question.spoilers
         ],
-        "made": "" if question.made == WRITER else question.made,
+        "made": "" if question.made == WRITER_SOURCE else question.made,
         "dropped": question.dropped,
     }
     kept = {name: value for name, value in told.items() if value}
-    if not question.answerable and question.kind is not Kind.UNANSWERABLE:
+    if not question.answerable and question.kind is not QuestionKind.UNANSWERABLE:
         kept["answerable"] = False
     return json.dumps(kept, ensure_ascii=False)

@@ -8,16 +8,16 @@ from math import ceil
 from lrwr.pipeline.evaluation.comparison import (
     HEADLINE,
     LEAST,
-    Comparison,
+    ArmComparison,
     KindRow,
-    by_kind,
-    compared,
+    compare_arms,
+    group_means_by_kind,
 )
-from lrwr.pipeline.evaluation.intervals import Mean, mean_of
-from lrwr.pipeline.evaluation.judgements import MOST_FAILED, is_a_try
-from lrwr.pipeline.evaluation.outcomes import Outcome
-from lrwr.pipeline.evaluation.plan import Matched, Run, matched
-from lrwr.pipeline.evaluation.questions import Kind
+from lrwr.pipeline.evaluation.intervals import MeanEstimate, bootstrap_mean
+from lrwr.pipeline.evaluation.judgements import MOST_FAILED, is_single_try_figure
+from lrwr.pipeline.evaluation.outcomes import QuestionOutcome
+from lrwr.pipeline.evaluation.plan import EvalRun, RunOverlap, match_runs
+from lrwr.pipeline.evaluation.questions import QuestionKind
 
 MISSES_ALL = "hit@10"
 """The figure that says whether an arm finds anything at all."""
@@ -40,7 +40,7 @@ class ArmReport:
     name: str
     told: str
     questions: int
-    means: Mapping[str, Mean]
+    means: Mapping[str, MeanEstimate]
     failed: Mapping[str, int]
     worthless: frozenset[str]
     half: float | None = None
@@ -48,7 +48,7 @@ class ArmReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Alarm:
+class EvalAlarm:
     """Something that is not as it must be: in an arm, so many of so many questions.
 
     `reason` is one that was given, empty where none was. Of failures `figure` names
@@ -63,41 +63,41 @@ class Alarm:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class EvalReport:
     """What a run says. `headline` is the figure that was named before it was run.
 
     `pairs` are the arms that are compared, each with its comparisons, the headline
     first; `steps` are those of a ladder, one figure each.
     """
 
-    run: Run
+    run: EvalRun
     headline: str
     figures: tuple[str, ...]
     arms: tuple[ArmReport, ...]
     kinds: Mapping[str, tuple[KindRow, ...]]
-    pairs: tuple[tuple[Comparison, ...], ...]
-    steps: tuple[Comparison, ...]
-    alarms: tuple[Alarm, ...]
+    pairs: tuple[tuple[ArmComparison, ...], ...]
+    steps: tuple[ArmComparison, ...]
+    alarms: tuple[EvalAlarm, ...]
 
 
-def report_of(
-    run: Run, *, pairs: Sequence[tuple[str, str]], ladder: Sequence[str] = ()
-) -> Report:
+def build_eval_report(
+    run: EvalRun, *, pairs: Sequence[tuple[str, str]], ladder: Sequence[str] = ()
+) -> EvalReport:
     """Return what a run says, as far as it has come.
 
     `pairs` are names of arms to compare, the second against the first; `ladder` those
     of arms each of which does more than the one before. Arms that are not in the run
     are passed over.
     """
-    headline = headline_of(run.plan.budgets)
+    headline = choose_headline_figure(run.plan.budgets)
     by_arm = {arm.name: _outcomes(run, arm.name) for arm in run.plan.arms}
     there = {name: outcomes for name, outcomes in by_arm.items() if outcomes}
     figures = _figures(run.outcomes, headline)
     groups = {one.id: one.group for one in run.plan.questions}
 
-    def against(a: str, b: str, names: Sequence[str]) -> tuple[Comparison, ...]:
+    def against(a: str, b: str, names: Sequence[str]) -> tuple[ArmComparison, ...]:
         return tuple(
-            compared(
+            compare_arms(
                 there[a],
                 there[b],
                 names,
@@ -114,12 +114,12 @@ def report_of(
         for arm in run.plan.arms
         if arm.name in there
     )
-    return Report(
+    return EvalReport(
         run=run,
         headline=headline,
         figures=figures,
         arms=arms,
-        kinds={name: tuple(by_kind(there, name)) for name in (headline,)},
+        kinds={name: tuple(group_means_by_kind(there, name)) for name in (headline,)},
         pairs=tuple(against(a, b, figures) for a, b in both),
         steps=tuple(
             one for a, b in pairwise(climbed) for one in against(a, b, [headline])
@@ -130,7 +130,7 @@ def report_of(
     )
 
 
-def headline_of(budgets: Sequence[int]) -> str:
+def choose_headline_figure(budgets: Sequence[int]) -> str:
     """Return the figure that is named before anything is seen: that of 1,000 tokens,
     or of the middle budget where there is no such."""
     wanted = int(HEADLINE.partition("@")[2])
@@ -139,23 +139,25 @@ def headline_of(budgets: Sequence[int]) -> str:
     return f"recall@{budget}"
 
 
-def _outcomes(run: Run, arm: str) -> tuple[Outcome, ...]:
+def _outcomes(run: EvalRun, arm: str) -> tuple[QuestionOutcome, ...]:
     return tuple(one for one in run.outcomes if one.arm == arm)
 
 
-def _figures(outcomes: Sequence[Outcome], headline: str) -> tuple[str, ...]:
+def _figures(outcomes: Sequence[QuestionOutcome], headline: str) -> tuple[str, ...]:
     """Return every figure that any outcome has or lacks, the headline first."""
     names = dict.fromkeys(
         name for one in outcomes for name in (*one.figures, *one.failed)
     )
-    kept = [name for name in names if name != headline and not is_a_try(name)]
+    kept = [
+        name for name in names if name != headline and not is_single_try_figure(name)
+    ]
     return (headline, *kept) if headline in names else tuple(kept)
 
 
 def _arm(
     name: str,
     told: str,
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[QuestionOutcome],
     groups: Mapping[str, str],
     seed: int,
 ) -> ArmReport:
@@ -166,7 +168,7 @@ def _arm(
         if got:
             values = [one.figures[figure] for one in got]
             own = [groups[one.question] for one in got]
-            means[figure] = mean_of(values, own, seed=seed)
+            means[figure] = bootstrap_mean(values, own, seed=seed)
         if lost:
             failed[figure] = len(lost)
         if _tries_failed(outcomes, figure) > MOST_FAILED:
@@ -191,11 +193,11 @@ def _at(ordered: Sequence[float], share: float) -> float | None:
     return ordered[min(len(ordered) - 1, ceil(share * len(ordered)) - 1)]
 
 
-def _lost(outcomes: Sequence[Outcome], figure: str) -> list[Outcome]:
+def _lost(outcomes: Sequence[QuestionOutcome], figure: str) -> list[QuestionOutcome]:
     return [one for one in outcomes if figure in one.failed]
 
 
-def _tries_failed(outcomes: Sequence[Outcome], figure: str) -> float:
+def _tries_failed(outcomes: Sequence[QuestionOutcome], figure: str) -> float:
     """Return the share of what was tried for a figure that failed.
 
     Where single tries are kept, each counts.
@@ -209,26 +211,26 @@ def _tries_failed(outcomes: Sequence[Outcome], figure: str) -> float:
     return bad / (good + bad) if good + bad else 0.0
 
 
-def _alarms(arm: str, outcomes: Sequence[Outcome]) -> Iterator[Alarm]:
+def _alarms(arm: str, outcomes: Sequence[QuestionOutcome]) -> Iterator[EvalAlarm]:
     """Yield what is not as it must be, the gravest first."""
     for figure in NEVER:
         values = _values(outcomes, figure)
         if bad := sum(value > 0 for value in values):
-            yield Alarm(arm, figure, bad, len(values))
+            yield EvalAlarm(arm, figure, bad, len(values))
     invented = _values(outcomes, "invented")
     if bad := sum(value > 0 for value in invented):
-        yield Alarm(arm, "invented", bad, len(invented))
+        yield EvalAlarm(arm, "invented", bad, len(invented))
     for figure in ALWAYS:
         values = _values(outcomes, figure)
         if bad := sum(value < 1 for value in values):
-            yield Alarm(arm, figure, bad, len(values))
+            yield EvalAlarm(arm, figure, bad, len(values))
     hits = _values(outcomes, MISSES_ALL)
     if len(hits) >= LEAST and not any(hits):
-        yield Alarm(arm, MISSES_ALL, len(hits), len(hits))
+        yield EvalAlarm(arm, MISSES_ALL, len(hits), len(hits))
     yield from _failures(arm, outcomes)
 
 
-def _failures(arm: str, outcomes: Sequence[Outcome]) -> Iterator[Alarm]:
+def _failures(arm: str, outcomes: Sequence[QuestionOutcome]) -> Iterator[EvalAlarm]:
     """Yield what failed; figures that failed alike, and for one reason, are one."""
     alike: dict[tuple[int, int, str], list[str]] = {}
     for figure in _figures(outcomes, ""):
@@ -237,10 +239,10 @@ def _failures(arm: str, outcomes: Sequence[Outcome]) -> Iterator[Alarm]:
             key = (len(bad), len(tried), max(set(bad), key=bad.count))
             alike.setdefault(key, []).append(figure)
     for (number, of, reason), figures in alike.items():
-        yield Alarm(arm, ", ".join(figures), number, of, reason)
+        yield EvalAlarm(arm, ", ".join(figures), number, of, reason)
 
 
-def _tried(outcome: Outcome, figure: str) -> list[str]:
+def _tried(outcome: QuestionOutcome, figure: str) -> list[str]:
     """Return for each try of a figure why it failed, empty where it did not."""
     names = [*outcome.figures, *outcome.failed]
     tries = [one for one in names if one.startswith(f"{figure}#")]
@@ -248,31 +250,31 @@ def _tried(outcome: Outcome, figure: str) -> list[str]:
     return [outcome.failed.get(name, "") for name in own]
 
 
-def _values(outcomes: Sequence[Outcome], figure: str) -> list[float]:
+def _values(outcomes: Sequence[QuestionOutcome], figure: str) -> list[float]:
     return [one.figures[figure] for one in outcomes if figure in one.figures]
 
 
-def kinds_asked(run: Run) -> list[tuple[Kind, int]]:
+def count_questions_by_kind(run: EvalRun) -> list[tuple[QuestionKind, int]]:
     """Return how many questions of each kind a run asks, in the order of the kinds."""
     asked = [one.kind for one in run.plan.questions]
-    return [(kind, asked.count(kind)) for kind in Kind if kind in asked]
+    return [(kind, asked.count(kind)) for kind in QuestionKind if kind in asked]
 
 
 @dataclass(frozen=True, slots=True)
-class Across:
+class RunComparison:
     """What two runs say of each arm that both have, the second against the first."""
 
-    matched: Matched
-    arms: tuple[tuple[Comparison, ...], ...]
+    matched: RunOverlap
+    arms: tuple[tuple[ArmComparison, ...], ...]
 
 
-def across(one: Run, other: Run) -> Across:
+def compare_eval_runs(one: EvalRun, other: EvalRun) -> RunComparison:
     """Compare two runs; without questions in common nothing is compared."""
-    found = matched(one, other)
+    found = match_runs(one, other)
     before, after = found.outcomes
     names = [arm.name for arm in one.plan.arms]
     groups = {asked.id: asked.group for asked in one.plan.questions}
-    headline = headline_of(one.plan.budgets)
+    headline = choose_headline_figure(one.plan.budgets)
     arms = []
     for name in names:
         a, b = _of(before, name, "then"), _of(after, name, "now")
@@ -280,16 +282,20 @@ def across(one: Run, other: Run) -> Across:
             shared = [
                 figure for figure in _across_figures(a) if figure in _across_figures(b)
             ]
-            arms.append(tuple(compared(a, b, shared, groups=groups, headline=headline)))
-    return Across(found, tuple(arms))
+            arms.append(
+                tuple(compare_arms(a, b, shared, groups=groups, headline=headline))
+            )
+    return RunComparison(found, tuple(arms))
 
 
-def _of(outcomes: Sequence[Outcome], arm: str, when: str) -> list[Outcome]:
+def _of(
+    outcomes: Sequence[QuestionOutcome], arm: str, when: str
+) -> list[QuestionOutcome]:
     return [replace(one, arm=f"{arm} {when}") for one in outcomes if one.arm == arm]
 
 
-def _across_figures(outcomes: Sequence[Outcome]) -> list[str]:
+def _across_figures(outcomes: Sequence[QuestionOutcome]) -> list[str]:
     names = dict.fromkeys(
         name for one in outcomes for name in (*one.figures, *one.failed)
     )
-    return [name for name in names if not is_a_try(name)]
+    return [name for name in names if not is_single_try_figure(name)]

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.pipeline.evaluation.question_generation.merger import APPROVED, is_reviewed
-from lrwr.pipeline.evaluation.questions import WRITER, Question
+from lrwr.pipeline.evaluation.questions import WRITER_SOURCE, EvalQuestion
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ReviewProgress:
     """How far a review has come: how many were kept or edited, dropped, and are left."""
 
     kept: int
@@ -17,19 +17,21 @@ class Standing:
     waiting: int
 
 
-def kept(question: Question) -> Question:
+def keep_question(question: EvalQuestion) -> EvalQuestion:
     """Return a question that the writer says is good; one that was dropped is back."""
-    if question.made == WRITER or question.made.endswith(APPROVED):
+    if question.made == WRITER_SOURCE or question.made.endswith(APPROVED):
         return replace(question, dropped=False)
     return replace(question, made=f"{question.made}{APPROVED}", dropped=False)
 
 
-def dropped(question: Question) -> Question:
+def drop_question(question: EvalQuestion) -> EvalQuestion:
     """Return a question that the writer does not want asked."""
     return replace(question, dropped=True)
 
 
-def edited(question: Question, *, text: str = "", answer: str = "") -> Question:
+def edit_question(
+    question: EvalQuestion, *, text: str = "", answer: str = ""
+) -> EvalQuestion:
     """Return a question in the writer's words; what is empty stays as it is.
 
     Its id stays, so that making questions again does not bring it back as it was. It
@@ -45,23 +47,25 @@ def edited(question: Question, *, text: str = "", answer: str = "") -> Question:
             f"Nothing is changed in {question.id}",
             hint="Give other words for the question, or for its answer.",
         )
-    return replace(question, text=said, answer=told, made=WRITER, dropped=False)
+    return replace(question, text=said, answer=told, made=WRITER_SOURCE, dropped=False)
 
 
-def changed(
-    questions: Sequence[Question], id_: str, change: Callable[[Question], Question]
-) -> list[Question]:
+def change_question(
+    questions: Sequence[EvalQuestion],
+    id_: str,
+    change: Callable[[EvalQuestion], EvalQuestion],
+) -> list[EvalQuestion]:
     """Return all questions in their order, one of them changed.
 
     Raises:
         NotFound: No question, or more than one, is called `id_`.
         SettingsProblem: The change says so.
     """
-    one = question_called(id_, questions)
+    one = find_question(id_, questions)
     return [change(other) if other is one else other for other in questions]
 
 
-def question_called(id_: str, questions: Sequence[Question]) -> Question:
+def find_question(id_: str, questions: Sequence[EvalQuestion]) -> EvalQuestion:
     """Return the question whose id is `id_`, or begins or ends with it.
 
     Raises:
@@ -86,13 +90,13 @@ def question_called(id_: str, questions: Sequence[Question]) -> Question:
     )
 
 
-def waiting(questions: Sequence[Question]) -> list[Question]:
+def list_unreviewed_questions(questions: Sequence[EvalQuestion]) -> list[EvalQuestion]:
     """Return the questions that the writer has not looked at, in order."""
     return [one for one in questions if not is_reviewed(one)]
 
 
-def standing(questions: Sequence[Question]) -> Standing:
+def count_review_progress(questions: Sequence[EvalQuestion]) -> ReviewProgress:
     """Return how far a review has come."""
     gone = sum(one.dropped for one in questions)
-    left = len(waiting(questions))
-    return Standing(len(questions) - gone - left, gone, left)
+    left = len(list_unreviewed_questions(questions))
+    return ReviewProgress(len(questions) - gone - left, gone, left)

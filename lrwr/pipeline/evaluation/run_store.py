@@ -12,8 +12,18 @@ from pathlib import Path
 
 from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.settings.library import write_private
-from lrwr.pipeline.evaluation.plan import Line, Plan, Run, Told, as_told
-from lrwr.pipeline.evaluation.questions import Question, read_questions, written
+from lrwr.pipeline.evaluation.plan import (
+    EvalComponent,
+    EvalPlan,
+    EvalRun,
+    OutcomePart,
+    eval_plan_as_json,
+)
+from lrwr.pipeline.evaluation.questions import (
+    EvalQuestion,
+    parse_questions,
+    serialize_questions,
+)
 
 ASKED, QUESTIONS, OUTCOMES = "run.json", "questions.jsonl", "outcomes.jsonl"
 
@@ -21,31 +31,31 @@ _FORMAT = 1
 _ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}(?:-[0-9]+)?")
 
 
-def runs(folder: Path) -> list[Run]:
+def list_eval_runs(folder: Path) -> list[EvalRun]:
     """Return the runs that can be read, the newest first."""
     names = sorted((one.name for one in _folders(folder)), reverse=True)
     found = []
     for name in names:
         try:
-            found.append(load(folder, name))
+            found.append(load_eval_run(folder, name))
         except (NotFound, StoreProblem):
             continue
     return sorted(found, key=lambda run: (run.made, run.id), reverse=True)
 
 
-def latest(folder: Path) -> Run:
+def load_latest_eval_run(folder: Path) -> EvalRun:
     """Return the newest run.
 
     Raises:
         NotFound: There is none.
     """
-    found = runs(folder)
+    found = list_eval_runs(folder)
     if not found:
         raise NotFound("Nothing was evaluated here", hint="Run `lrwr eval` first.")
     return found[0]
 
 
-def load(folder: Path, run: str) -> Run:
+def load_eval_run(folder: Path, run: str) -> EvalRun:
     """Return a run by its id, or by the beginning of it that no other has.
 
     Raises:
@@ -56,8 +66,8 @@ def load(folder: Path, run: str) -> Run:
     try:
         told = json.loads((place / ASKED).read_text(encoding="utf-8"))
         text = (place / QUESTIONS).read_text(encoding="utf-8")
-        plan = _plan(told, read_questions(text, f"{place.name}/{QUESTIONS}"))
-        return Run(place.name, float(told["made"]), plan, tuple(_lines(place)))
+        plan = _plan(told, parse_questions(text, f"{place.name}/{QUESTIONS}"))
+        return EvalRun(place.name, float(told["made"]), plan, tuple(_lines(place)))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise StoreProblem(
             f"The run {place.name} cannot be read",
@@ -65,8 +75,8 @@ def load(folder: Path, run: str) -> Run:
         ) from error
 
 
-def remove(folder: Path, run: str) -> str:
-    """Forget a run and return its id; `NotFound` as for `load`.
+def delete_eval_run(folder: Path, run: str) -> str:
+    """Forget a run and return its id; `NotFound` as for `load_eval_run`.
 
     Raises:
         StoreProblem: Its files cannot be removed.
@@ -77,13 +87,13 @@ def remove(folder: Path, run: str) -> str:
     return place.name
 
 
-def begin(folder: Path, plan: Plan, now: float) -> Run:
+def begin_eval_run(folder: Path, plan: EvalPlan, now: float) -> EvalRun:
     """Return the newest run of this plan that is not complete, or a new one.
 
     Raises:
         StoreProblem: The folder cannot be written.
     """
-    for run in runs(folder):
+    for run in list_eval_runs(folder):
         if not run.complete and run.plan.fingerprint == plan.fingerprint:
             return run
     with _as_store_problem(folder):
@@ -91,22 +101,22 @@ def begin(folder: Path, plan: Plan, now: float) -> Run:
         for left in _begun(folder):  # a run that ended before it began
             shutil.rmtree(left)
         place = _new_place(folder, plan, now)
-        told = {"format": _FORMAT, "made": now, **as_told(plan)}
-        write_private(place / QUESTIONS, written(plan.questions))
+        told = {"format": _FORMAT, "made": now, **eval_plan_as_json(plan)}
+        write_private(place / QUESTIONS, serialize_questions(plan.questions))
         (place / OUTCOMES).touch(mode=0o600)
         write_private(place / ASKED, json.dumps(told, indent=2) + "\n")
-    return Run(place.name, now, plan, ())
+    return EvalRun(place.name, now, plan, ())
 
 
-class Recording:
+class EvalRunWriter:
     """Adds lines to a run; each is there whole or, after a crash, not at all."""
 
-    def __init__(self, folder: Path, run: Run) -> None:
+    def __init__(self, folder: Path, run: EvalRun) -> None:
         self._path = folder / run.id / OUTCOMES
         with _as_store_problem(self._path):
             _cut_torn(self._path)
 
-    def add(self, lines: Sequence[Line]) -> None:
+    def add(self, lines: Sequence[OutcomePart]) -> None:
         """Write lines behind those that are there.
 
         Raises:
@@ -120,7 +130,7 @@ class Recording:
             file.write(text.encode("utf-8", "replace"))
 
 
-def _plan(told: Mapping[str, object], questions: Sequence[Question]) -> Plan:
+def _plan(told: Mapping[str, object], questions: Sequence[EvalQuestion]) -> EvalPlan:
     arms, parts, budgets, models = (
         told[name] for name in ("arms", "parts", "budgets", "models")
     )
@@ -128,10 +138,10 @@ def _plan(told: Mapping[str, object], questions: Sequence[Question]) -> Plan:
         raise ValueError("another format")
     if not all(isinstance(one, list) for one in (arms, parts, budgets)):
         raise ValueError("no lists")
-    return Plan(
+    return EvalPlan(
         questions=tuple(questions),
-        arms=tuple(Told(**arm) for arm in arms),  # type: ignore[attr-defined]
-        parts=tuple(Told(**part) for part in parts),  # type: ignore[attr-defined]
+        arms=tuple(EvalComponent(**arm) for arm in arms),  # type: ignore[attr-defined]
+        parts=tuple(EvalComponent(**part) for part in parts),  # type: ignore[attr-defined]
         budgets=tuple(int(one) for one in budgets),  # type: ignore[attr-defined]
         library=str(told["library"]),
         lrwr=str(told["lrwr"]),
@@ -140,7 +150,7 @@ def _plan(told: Mapping[str, object], questions: Sequence[Question]) -> Plan:
     )
 
 
-def _lines(place: Path) -> Iterator[Line]:
+def _lines(place: Path) -> Iterator[OutcomePart]:
     """Yield each line once; what a crash has torn is passed over."""
     path, seen = place / OUTCOMES, set()
     content = path.read_bytes() if path.exists() else b""
@@ -154,7 +164,7 @@ def _lines(place: Path) -> Iterator[Line]:
             yield line
 
 
-def _line(told: Mapping[str, object]) -> Line:
+def _line(told: Mapping[str, object]) -> OutcomePart:
     figures, failed = told["figures"], told["failed"]
     if not isinstance(figures, dict) or not isinstance(failed, dict):
         raise TypeError("no figures")
@@ -164,7 +174,7 @@ def _line(told: Mapping[str, object]) -> Line:
     if not all(map(math.isfinite, numbers.values())):
         raise ValueError("no number")
     reasons = {str(name): str(why) for name, why in failed.items()}
-    return Line(arm, question, part, key, numbers, reasons, first)
+    return OutcomePart(arm, question, part, key, numbers, reasons, first)
 
 
 def _cut_torn(path: Path) -> None:
@@ -195,7 +205,7 @@ def _place(folder: Path, run: str) -> Path:
     return exact[0]
 
 
-def _new_place(folder: Path, plan: Plan, now: float) -> Path:
+def _new_place(folder: Path, plan: EvalPlan, now: float) -> Path:
     moment = datetime.fromtimestamp(now, UTC)
     name = f"{moment:%Y%m%d-%H%M%S}-{plan.fingerprint[:6]}"
     place, number = folder / name, 1

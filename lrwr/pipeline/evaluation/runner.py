@@ -17,23 +17,28 @@ from typing import Protocol, TypeAlias
 
 from lrwr.core.model.errors import LrwrError, SettingsProblem, StoreProblem
 from lrwr.core.model.usage import Usage, cost
-from lrwr.pipeline.evaluation.outcomes import Arm, Given, Outcome
+from lrwr.pipeline.evaluation.outcomes import Arm, QuestionOutcome, RetrievedContext
 from lrwr.pipeline.evaluation.plan import (
     DOLLARS,
-    Line,
-    Plan,
-    Run,
-    Told,
-    key_of,
-    outcome_of,
+    EvalComponent,
+    EvalPlan,
+    EvalRun,
+    OutcomePart,
+    assemble_outcome,
+    compute_outcome_key,
 )
-from lrwr.pipeline.evaluation.questions import Question
-from lrwr.pipeline.evaluation.run_store import Recording, begin, load, runs
+from lrwr.pipeline.evaluation.questions import EvalQuestion
+from lrwr.pipeline.evaluation.run_store import (
+    EvalRunWriter,
+    begin_eval_run,
+    list_eval_runs,
+    load_eval_run,
+)
 
 OTHER_RUN = "Another evaluation is running in this library"
 
 
-class Extra(Protocol):
+class EvalMeasure(Protocol):
     """A way of measuring what an arm gives."""
 
     @property
@@ -46,11 +51,11 @@ class Extra(Protocol):
         """Tell all that its figures depend on beside question, arm and library."""
         ...
 
-    def gives(self, question: Question, arm: str) -> Sequence[str]:
+    def gives(self, question: EvalQuestion, arm: str) -> Sequence[str]:
         """Name the figures of a question in an arm; all of them fail where it fails."""
         ...
 
-    def foreseen(self, question: Question, arm: str) -> Sequence[tuple[Usage, str]]:
+    def foreseen(self, question: EvalQuestion, arm: str) -> Sequence[tuple[Usage, str]]:
         """Return what models will be asked for a question in an arm, by their names.
 
         An estimate, rather too much than too little; nothing is sent.
@@ -58,7 +63,7 @@ class Extra(Protocol):
         ...
 
     async def figures(
-        self, question: Question, arm: Arm, given: Given
+        self, question: EvalQuestion, arm: Arm, given: RetrievedContext
     ) -> tuple[Mapping[str, float], Mapping[str, str]]:
         """Return figures, and those that were tried and not got, with the reason.
 
@@ -70,7 +75,7 @@ class Extra(Protocol):
         ...
 
 
-class Lock(Protocol):
+class EvalLock(Protocol):
     """Keeps two processes from running one evaluation."""
 
     def acquire(self) -> bool:
@@ -83,7 +88,7 @@ class Lock(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Began:
+class RunStart:
     """A run begins or goes on.
 
     Of its `total` parts of outcomes, `kept` were done before it was interrupted, and
@@ -97,23 +102,23 @@ class Began:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class RunProgress:
     """A part of an outcome is there: `outcome` is all of it that is by now.
 
     `done` of the run's parts are there.
     """
 
-    outcome: Outcome
+    outcome: QuestionOutcome
     part: str
     done: int
 
 
-RunEvent: TypeAlias = Began | Measured
+RunEvent: TypeAlias = RunStart | RunProgress
 """Closed on purpose: a screen matches every member."""
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class RunEstimate:
     """What a run will do: nothing was sent to learn it.
 
     `taken` parts of outcomes are known already, of `total`. `dollars` are None where a
@@ -128,7 +133,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class RunSetup:
     """What a run works with: each arm and way of measuring in the order of the plan.
 
     The first of `measures` asks no model. `budget` bounds what others cost together,
@@ -137,17 +142,17 @@ class Means:
     """
 
     arms: Sequence[Arm]
-    measures: Sequence[Extra]
+    measures: Sequence[EvalMeasure]
     budget: float = 0.0
     together: int = 1
-    lock: Lock | None = None
+    lock: EvalLock | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    question: Question
+    question: EvalQuestion
     arm: Arm
-    measure: Extra
+    measure: EvalMeasure
     key: str
 
     @property
@@ -159,23 +164,23 @@ class _Task:
 class _State:
     """How far a run has come; `known` are results of any run, by key."""
 
-    run: Run
-    recording: Recording
-    known: dict[str, Line]
-    lines: dict[tuple[str, str, str], Line] = field(default_factory=dict)
+    run: EvalRun
+    recording: EvalRunWriter
+    known: dict[str, OutcomePart]
+    lines: dict[tuple[str, str, str], OutcomePart] = field(default_factory=dict)
     spent: float = 0.0
 
 
-def plan_of(
-    questions: Sequence[Question],
-    means: Means,
+def build_eval_plan(
+    questions: Sequence[EvalQuestion],
+    means: RunSetup,
     *,
     budgets: Sequence[int],
     library: str,
     lrwr: str,
     seed: int = 0,
     models: Mapping[str, str] | None = None,
-) -> Plan:
+) -> EvalPlan:
     """Return the plan that asks all `questions` that the writer has not dropped.
 
     Raises:
@@ -189,10 +194,10 @@ def plan_of(
         )
     if not asked:
         raise SettingsProblem("There is no question to ask", hint="Write some first.")
-    return Plan(
+    return EvalPlan(
         questions=asked,
-        arms=tuple(Told(arm.name, arm.told, arm.recipe) for arm in means.arms),
-        parts=tuple(Told(one.name, "", one.recipe) for one in means.measures),
+        arms=tuple(EvalComponent(arm.name, arm.told, arm.recipe) for arm in means.arms),
+        parts=tuple(EvalComponent(one.name, "", one.recipe) for one in means.measures),
         budgets=tuple(budgets),
         library=library,
         lrwr=lrwr,
@@ -201,7 +206,7 @@ def plan_of(
     )
 
 
-class Runner:
+class EvalRunner:
     """Runs a plan, and keeps what comes of it in `folder`; one run at a time.
 
     `now` tells seconds since 1970, UTC. Every result is kept as soon as it is there,
@@ -210,7 +215,7 @@ class Runner:
     """
 
     def __init__(
-        self, folder: Path, plan: Plan, means: Means, now: Callable[[], float]
+        self, folder: Path, plan: EvalPlan, means: RunSetup, now: Callable[[], float]
     ) -> None:
         self._folder = folder
         self._plan = plan
@@ -218,7 +223,7 @@ class Runner:
         self._now = now
         self._tasks = list(_tasks(plan, means))
 
-    def priced(self, price: Callable[[Usage, str], float | None]) -> Estimate:
+    def priced(self, price: Callable[[Usage, str], float | None]) -> RunEstimate:
         """Return what `run` would do now. Nothing is sent, and nothing written.
 
         `price` tells what a usage of a model costs in US dollars, None if unknown.
@@ -226,7 +231,7 @@ class Runner:
         Raises:
             StoreProblem: Earlier runs cannot be read.
         """
-        known, keys = _known(runs(self._folder)), set[str]()
+        known, keys = _known(list_eval_runs(self._folder)), set[str]()
         asked: list[tuple[Usage, str]] = []
         searched: set[tuple[str, str]] = set()
         taken = 0
@@ -237,7 +242,7 @@ class Runner:
             keys.add(task.key)
             asked += task.measure.foreseen(task.question, task.arm.name)
             searched.add((task.arm.name, task.question.id))
-        return Estimate(
+        return RunEstimate(
             total=len(self._tasks),
             taken=taken,
             searches=len(searched),
@@ -246,7 +251,7 @@ class Runner:
         )
 
     async def run(self) -> AsyncGenerator[RunEvent]:
-        """Yield `Began`, then each result as it comes; the run can be loaded after.
+        """Yield `RunStart`, then each result as it comes; the run can be loaded after.
 
         An arm, a measure or a question that fails does not stop the others: the
         failure is kept with its reason.
@@ -262,7 +267,7 @@ class Runner:
             state = self._begun()
             kept = len(state.lines)
             taken = self._take_over(state)
-            yield Began(state.run.id, len(self._tasks), kept, taken)
+            yield RunStart(state.run.id, len(self._tasks), kept, taken)
             await self._warm_up(state)
             for task in self._left(state, first=True):
                 yield await self._done(task, state)
@@ -277,14 +282,16 @@ class Runner:
                 lock.release()
 
     def _begun(self) -> _State:
-        run = begin(self._folder, self._plan, self._now())
-        recording = Recording(self._folder, run)
-        run = load(self._folder, run.id)  # as it is without what a crash has torn
+        run = begin_eval_run(self._folder, self._plan, self._now())
+        recording = EvalRunWriter(self._folder, run)
+        run = load_eval_run(
+            self._folder, run.id
+        )  # as it is without what a crash has torn
         lines = {line.pair: line for line in run.lines}
         spent = sum(
             line.figures.get(DOLLARS, 0.0) for line in run.lines if line.first == run.id
         )
-        known = _known([*runs(self._folder), run])
+        known = _known([*list_eval_runs(self._folder), run])
         return _State(run, recording, known, lines, spent)
 
     def _take_over(self, state: _State) -> int:
@@ -312,7 +319,7 @@ class Runner:
             if task.pair not in state.lines and first in (None, is_first):
                 yield task
 
-    async def _done(self, task: _Task, state: _State) -> Measured:
+    async def _done(self, task: _Task, state: _State) -> RunProgress:
         known = state.known.get(task.key)
         line = _again(task, known) if known else await self._measured(task, state)
         state.recording.add([line])
@@ -322,10 +329,10 @@ class Runner:
         parts = [one.name for one in self._means.measures]
         pairs = [(line.arm, line.question, part) for part in parts]
         there = [state.lines[pair] for pair in pairs if pair in state.lines]
-        outcome = outcome_of(task.question, line.arm, there)
-        return Measured(outcome, line.part, len(state.lines))
+        outcome = assemble_outcome(task.question, line.arm, there)
+        return RunProgress(outcome, line.part, len(state.lines))
 
-    async def _measured(self, task: _Task, state: _State) -> Line:
+    async def _measured(self, task: _Task, state: _State) -> OutcomePart:
         figures: Mapping[str, float] = {}
         failed: Mapping[str, str] = {}
         budget = self._means.budget
@@ -343,22 +350,24 @@ class Runner:
         numbers = {name: v for name, v in figures.items() if math.isfinite(v)}
         wrong = {n: "It is not a number." for n in figures if n not in numbers}
         state.spent += numbers.get(DOLLARS, 0.0)
-        return Line(*task.pair, task.key, numbers, {**failed, **wrong}, state.run.id)
+        return OutcomePart(
+            *task.pair, task.key, numbers, {**failed, **wrong}, state.run.id
+        )
 
 
-def _tasks(plan: Plan, means: Means) -> Iterator[_Task]:
+def _tasks(plan: EvalPlan, means: RunSetup) -> Iterator[_Task]:
     # Question by question, so that the arms take turns: what slows the machine for a
     # while slows all of them.
     for question in plan.questions:
         for arm, arm_told in zip(means.arms, plan.arms, strict=True):
             for measure, told in zip(means.measures, plan.parts, strict=True):
-                key = key_of(plan, arm_told, told, question)
+                key = compute_outcome_key(plan, arm_told, told, question)
                 yield _Task(question, arm, measure, key)
 
 
-def _known(found: Sequence[Run]) -> dict[str, Line]:
+def _known(found: Sequence[EvalRun]) -> dict[str, OutcomePart]:
     """Return results by key, of whole success only; the newest run's if several are."""
-    known: dict[str, Line] = {}
+    known: dict[str, OutcomePart] = {}
     for run in found:
         for line in run.lines:
             if line.whole:
@@ -366,8 +375,8 @@ def _known(found: Sequence[Run]) -> dict[str, Line]:
     return known
 
 
-def _again(task: _Task, line: Line) -> Line:
-    return Line(*task.pair, task.key, line.figures, line.failed, line.first)
+def _again(task: _Task, line: OutcomePart) -> OutcomePart:
+    return OutcomePart(*task.pair, task.key, line.figures, line.failed, line.first)
 
 
 def _all(task: _Task, why: str) -> dict[str, str]:

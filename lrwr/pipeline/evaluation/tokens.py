@@ -11,7 +11,7 @@ CHARACTERS_A_TOKEN = 4
 """What a token is taken for where no tokenizer is at hand."""
 
 
-def counting(count: CountTokens) -> tuple[CountTokens, tuple[str, ...]]:
+def choose_token_counter(count: CountTokens) -> tuple[CountTokens, tuple[str, ...]]:
     """Return what counts: `count` where it can, else an estimate and a remark on it.
 
     Either remembers: arms are given the same passages many times.
@@ -20,11 +20,11 @@ def counting(count: CountTokens) -> tuple[CountTokens, tuple[str, ...]]:
         count(["a word"])
     except LrwrError as error:
         said = f"{CHARACTERS_A_TOKEN} characters are taken for one: {error}."
-        return estimated_tokens, (f"Tokens are estimated, {said}",)
+        return estimate_token_counts, (f"Tokens are estimated, {said}",)
     return _remembering(count), ()
 
 
-def estimated_tokens(texts: Sequence[str]) -> list[int]:
+def estimate_token_counts(texts: Sequence[str]) -> list[int]:
     """Take four characters for a token, and a text for one token at least."""
     return [max(1, round(len(text) / CHARACTERS_A_TOKEN)) for text in texts]
 

@@ -12,18 +12,18 @@ from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Span
 from lrwr.core.ports.record_store import PassageStore
 from lrwr.core.ports.story_store import Known
-from lrwr.core.retrieval.people import within
+from lrwr.core.retrieval.people import is_within_scope
 from lrwr.core.retrieval.service import PassageFinder, SearchRequest
-from lrwr.core.retrieval.story import StoryOrder, parse_horizon, scope_of
-from lrwr.pipeline.evaluation.outcomes import Given, Piece
-from lrwr.pipeline.evaluation.questions import Question
+from lrwr.core.retrieval.story import StoryOrder, build_search_scope, parse_horizon
+from lrwr.pipeline.evaluation.outcomes import ContextPiece, RetrievedContext
+from lrwr.pipeline.evaluation.questions import EvalQuestion
 from lrwr.pipeline.evaluation.tokens import CountTokens
 
-WHOLE = "whole text"
+WHOLE_TEXT_NAME = "whole text"
 WHOLE_TOLD = "All of the text up to where the question is asked, from its beginning."
 
 
-class Columns(StrEnum):
+class SearchedColumns(StrEnum):
     """Which words of pipeline b's passages are searched."""
 
     TEXT = "text"
@@ -31,16 +31,16 @@ class Columns(StrEnum):
     ALL = "text, the sentences before it, headings, who is there"
 
 
-SEARCHED: Mapping[Columns, int] = {
-    Columns.TEXT: 1,
-    Columns.HEADINGS: 3,
-    Columns.ALL: 4,
+SEARCHED_COLUMN_COUNT: Mapping[SearchedColumns, int] = {
+    SearchedColumns.TEXT: 1,
+    SearchedColumns.HEADINGS: 3,
+    SearchedColumns.ALL: 4,
 }
 """How many columns of pipeline b's index they are, from the first on."""
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SearchVariant:
     """How an arm searches.
 
     `told` says it in a sentence. `rerank` looks at the candidates a second time;
@@ -50,7 +50,7 @@ class Step:
     name: str
     told: str
     pipeline: Pipeline
-    columns: Columns = Columns.ALL
+    columns: SearchedColumns = SearchedColumns.ALL
     lexical: bool = True
     dense: bool = True
     names: bool = True
@@ -87,7 +87,7 @@ class Step:
         )
 
 
-A = Step(
+VARIANT_A = SearchVariant(
     "A",
     "Pipeline a: passages of equal size, by meaning, looked at a second time.",
     Pipeline.NAIVE,
@@ -95,23 +95,23 @@ A = Step(
     names=False,
     boosts=False,
 )
-B = Step(
+VARIANT_B = SearchVariant(
     "B",
     "Pipeline b: passages that end where the meaning turns, by words, meaning, names"
     " and kind, looked at a second time.",
     Pipeline.AGENTIC,
 )
 
-PRODUCT: Mapping[Pipeline, Step] = {
-    Pipeline.NAIVE: Step(
+PRODUCT_VARIANTS: Mapping[Pipeline, SearchVariant] = {
+    Pipeline.NAIVE: SearchVariant(
         "a, as asked", "Pipeline a, by words and by meaning.", Pipeline.NAIVE
     ),
-    Pipeline.AGENTIC: B,
+    Pipeline.AGENTIC: VARIANT_B,
 }
 """How `lrwr search` and `lrwr ask` search each of them."""
 
-LADDER = (
-    Step(
+VARIANT_LADDER = (
+    SearchVariant(
         "a: by meaning",
         "Pipeline a's passages by meaning alone.",
         Pipeline.NAIVE,
@@ -120,7 +120,7 @@ LADDER = (
         boosts=False,
         rerank=False,
     ),
-    Step(
+    SearchVariant(
         "a + words",
         "Pipeline a's passages by meaning and by their words.",
         Pipeline.NAIVE,
@@ -128,25 +128,25 @@ LADDER = (
         boosts=False,
         rerank=False,
     ),
-    Step(
+    SearchVariant(
         "b's passages",
         "The same over pipeline b's passages; their vectors hold the sentences before.",
         Pipeline.AGENTIC,
-        Columns.TEXT,
+        SearchedColumns.TEXT,
         names=False,
         boosts=False,
         rerank=False,
     ),
-    Step(
+    SearchVariant(
         "+ headings",
         "And by the words of the headings and of the sentences before a passage.",
         Pipeline.AGENTIC,
-        Columns.HEADINGS,
+        SearchedColumns.HEADINGS,
         names=False,
         boosts=False,
         rerank=False,
     ),
-    Step(
+    SearchVariant(
         "+ people",
         "And by the names of those who are there.",
         Pipeline.AGENTIC,
@@ -154,21 +154,23 @@ LADDER = (
         boosts=False,
         rerank=False,
     ),
-    Step(
+    SearchVariant(
         "+ names",
         "And by whom the question names, and what they do in it.",
         Pipeline.AGENTIC,
         boosts=False,
         rerank=False,
     ),
-    Step(
+    SearchVariant(
         "+ boosts",
         "And by the kind of passage that the question asks for.",
         Pipeline.AGENTIC,
         rerank=False,
     ),
-    Step("+ second look", "And looked at a second time: this is B.", Pipeline.AGENTIC),
-    Step(
+    SearchVariant(
+        "+ second look", "And looked at a second time: this is B.", Pipeline.AGENTIC
+    ),
+    SearchVariant(
         "+ what is known",
         "And first the words that facts about the story rest on.",
         Pipeline.AGENTIC,
@@ -178,17 +180,17 @@ LADDER = (
 """Each does one thing more than the one before it."""
 
 
-def possible(
-    steps: Sequence[Step], *, embeds: bool, reranks: bool
-) -> tuple[tuple[Step, ...], tuple[str, ...]]:
+def select_possible_variants(
+    steps: Sequence[SearchVariant], *, embeds: bool, reranks: bool
+) -> tuple[tuple[SearchVariant, ...], tuple[str, ...]]:
     """Return the steps that can be gone, as far as they can, and remarks on the rest.
 
     Without embeddings, or a second look, no step has it: what then is no more than the
     step before it on the ladder is left out.
     """
-    kept: list[Step] = []
+    kept: list[SearchVariant] = []
     left: list[str] = []
-    rungs = {step.name for step in LADDER}
+    rungs = {step.name for step in VARIANT_LADDER}
     for step in steps:
         able = _able(step, embeds=embeds, reranks=reranks)
         rung = step.name in rungs
@@ -200,13 +202,13 @@ def possible(
     return tuple(kept), tuple(_remarks(left, embeds=embeds, reranks=reranks))
 
 
-def _able(step: Step, *, embeds: bool, reranks: bool) -> Step:
+def _able(step: SearchVariant, *, embeds: bool, reranks: bool) -> SearchVariant:
     return replace(
         step, dense=step.dense and embeds, rerank=step.rerank and reranks and embeds
     )
 
 
-def _worded(step: Step) -> Step:
+def _worded(step: SearchVariant) -> SearchVariant:
     told = f"{step.told} Embeddings are off: by words alone."
     return replace(step, lexical=True, told=told)
 
@@ -221,7 +223,7 @@ def _remarks(left: Sequence[str], *, embeds: bool, reranks: bool) -> Iterator[st
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class IndexedLibrary:
     """What every arm reads. `clock` tells seconds, from any beginning."""
 
     store: PassageStore
@@ -229,7 +231,7 @@ class Shelf:
     count: CountTokens
     clock: Callable[[], float]
 
-    def horizon(self, question: Question) -> Horizon | None:
+    def horizon(self, question: EvalQuestion) -> Horizon | None:
         """Return where a question is asked; None for the end of the story.
 
         Raises:
@@ -237,9 +239,9 @@ class Shelf:
         """
         return parse_horizon(question.as_of, self.order) if question.as_of else None
 
-    def scope(self, question: Question) -> Scope:
+    def scope(self, question: EvalQuestion) -> Scope:
         """Return what a question may be given; `NotFound` as for `horizon`."""
-        return scope_of(
+        return build_search_scope(
             self.order,
             types=(),
             horizon=self.horizon(question),
@@ -248,11 +250,11 @@ class Shelf:
 
     def pieces(
         self, found: Sequence[tuple[DocumentId, Span, str]]
-    ) -> tuple[Piece, ...]:
+    ) -> tuple[ContextPiece, ...]:
         """Return stretches of documents with the tokens that they have."""
         counts = self.count([text for *_, text in found])
         return tuple(
-            Piece(document, span, text, tokens)
+            ContextPiece(document, span, text, tokens)
             for (document, span, text), tokens in zip(found, counts, strict=True)
         )
 
@@ -261,9 +263,9 @@ class Shelf:
 class SearchArm:
     """Searches as a step says, for at most `limit` passages; keeps the `Arm` promise."""
 
-    step: Step
+    step: SearchVariant
     finder: PassageFinder
-    shelf: Shelf
+    shelf: IndexedLibrary
     limit: int
     recipe: str
 
@@ -277,7 +279,7 @@ class SearchArm:
         """Say in a sentence what it does."""
         return self.step.told
 
-    async def give(self, question: Question) -> Given:
+    async def give(self, question: EvalQuestion) -> RetrievedContext:
         """Return what it finds, within the question's horizon.
 
         Raises:
@@ -296,7 +298,7 @@ class SearchArm:
             raise ServiceUnavailable(" ".join(result.remarks))
         chunks = [passage.chunk for passage in result.passages]
         found += [(chunk.document, chunk.span, chunk.text) for chunk in chunks]
-        return Given(shelf.pieces(found), seconds, result.low_confidence)
+        return RetrievedContext(shelf.pieces(found), seconds, result.low_confidence)
 
     async def _known(
         self, facts: Sequence[Known]
@@ -310,15 +312,15 @@ class SearchArm:
 
 
 @dataclass(frozen=True, slots=True)
-class WholeText:
+class WholeTextArm:
     """Gives everything, in the order of the story; keeps the `Arm` promise."""
 
-    shelf: Shelf
-    recipe: str = WHOLE
-    name: str = WHOLE
+    shelf: IndexedLibrary
+    recipe: str = WHOLE_TEXT_NAME
+    name: str = WHOLE_TEXT_NAME
     told: str = WHOLE_TOLD
 
-    async def give(self, question: Question) -> Given:
+    async def give(self, question: EvalQuestion) -> RetrievedContext:
         """Return the text within the question's horizon, from its beginning.
 
         What is outside of the story, such as notes, follows it; under a horizon it is
@@ -332,7 +334,7 @@ class WholeText:
         began = self.shelf.clock()
         found = await self._text(scope)
         seconds = self.shelf.clock() - began
-        return Given(self.shelf.pieces(found), seconds)
+        return RetrievedContext(self.shelf.pieces(found), seconds)
 
     async def tokens(self) -> int:
         """Return how many tokens the whole of it has.
@@ -340,7 +342,7 @@ class WholeText:
         Raises:
             StoreProblem: The library cannot be read.
         """
-        pieces = (await self.give(Question("", "", ()))).pieces
+        pieces = (await self.give(EvalQuestion("", "", ()))).pieces
         return sum(piece.tokens for piece in pieces)
 
     async def _text(self, scope: Scope) -> list[tuple[DocumentId, Span, str]]:
@@ -350,7 +352,8 @@ class WholeText:
             (chunk.document, chunk.span, chunk.text)
             for document in (*order.story, *rest)
             for chunk in await self.shelf.store.chunks_of(document, Pipeline.AGENTIC)
-            if chunk.kind is ChunkKind.PROSE and within(document, chunk.span, scope)
+            if chunk.kind is ChunkKind.PROSE
+            and is_within_scope(document, chunk.span, scope)
         ]
 
 

@@ -9,7 +9,7 @@ from lrwr.core.model.text import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class ChunkRegion:
     """The stretch of text that a chunk may not leave, and where it stands."""
 
     span: Span
@@ -18,14 +18,14 @@ class Home:
     kind: ChunkKind
 
 
-def homes_of(document: Document) -> Iterator[Home]:
+def find_chunk_regions(document: Document) -> Iterator[ChunkRegion]:
     """Yield the parts of every scene in reading order, then the notes."""
     for chapter, told in enumerate(document.chapters):
         for number, scene in enumerate(told.scenes):
             for part in scene.parts:
-                yield Home(part, chapter, number, ChunkKind.PROSE)
+                yield ChunkRegion(part, chapter, number, ChunkKind.PROSE)
     for note in document.notes:
-        yield Home(note, *_place(document, note), ChunkKind.NOTE)
+        yield ChunkRegion(note, *_place(document, note), ChunkKind.NOTE)
 
 
 def _place(document: Document, note: Span) -> tuple[int, int]:

@@ -24,51 +24,57 @@ a million letters one unknown token. English prose has about 4.3."""
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class SizedSpan:
     """A span that no separator tried so far has cut, and its tokens."""
 
     span: Span
     tokens: int
 
 
-def cut_at(text: str, span: Span, separator: re.Pattern[str]) -> Iterator[Span]:
+def split_at_separator(
+    text: str, span: Span, separator: re.Pattern[str]
+) -> Iterator[Span]:
     """Yield what stands between the separators, without white space at the ends."""
     start = span.start
     for gap in separator.finditer(text, span.start, span.end):
         if gap.end() >= span.end:
             break
-        yield from trimmed(text, start, gap.start())
+        yield from trim_span(text, start, gap.start())
         start = gap.end()
-    yield from trimmed(text, start, span.end)
+    yield from trim_span(text, start, span.end)
 
 
-def trimmed(text: str, start: int, end: int) -> Iterator[Span]:
+def trim_span(text: str, start: int, end: int) -> Iterator[Span]:
     """Yield the stretch without white space at its end, unless nothing is left."""
     end = start + len(text[start:end].rstrip())
     if end > start:
         yield Span(start, end)
 
 
-def fit(
-    text: str, pieces: Sequence[Piece], count: CountTokens, size: int, level: int = 1
-) -> list[Piece]:
+def split_to_fit(
+    text: str,
+    pieces: Sequence[SizedSpan],
+    count: CountTokens,
+    size: int,
+    level: int = 1,
+) -> list[SizedSpan]:
     """Cut pieces of more than `size` tokens with the next finer separators.
 
     `level` is the separator to begin with, an index into `SEPARATORS`.
     """
-    fine: list[Piece] = []
+    fine: list[SizedSpan] = []
     for piece in pieces:
         if _fits(piece, size):
             fine.append(piece)
             continue
         spans = _finer(text, piece.span, level)
         tokens = count([text[s.start : s.end] for s in spans])
-        smaller = [Piece(s, n) for s, n in zip(spans, tokens, strict=True)]
-        fine += fit(text, smaller, count, size, level + 1)
+        smaller = [SizedSpan(s, n) for s, n in zip(spans, tokens, strict=True)]
+        fine += split_to_fit(text, smaller, count, size, level + 1)
     return fine
 
 
-def _fits(piece: Piece, size: int) -> bool:
+def _fits(piece: SizedSpan, size: int) -> bool:
     if len(piece.span) == 1:
         return True
     return piece.tokens <= size and len(piece.span) <= size * CHARACTERS_A_TOKEN
@@ -76,6 +82,6 @@ def _fits(piece: Piece, size: int) -> bool:
 
 def _finer(text: str, span: Span, level: int) -> list[Span]:
     if level < len(SEPARATORS):
-        return list(cut_at(text, span, SEPARATORS[level]))
+        return list(split_at_separator(text, span, SEPARATORS[level]))
     middle = span.start + len(span) // 2
     return [Span(span.start, middle), Span(middle, span.end)]

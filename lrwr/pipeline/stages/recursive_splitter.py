@@ -17,13 +17,13 @@ from zlib import crc32
 from lrwr.core.model.chunks import Chunk, ChunkId, Pipeline, TextHash
 from lrwr.core.model.documents import Document
 from lrwr.core.model.text import Span
-from lrwr.pipeline.stages.boundaries import Home, homes_of
+from lrwr.pipeline.stages.boundaries import ChunkRegion, find_chunk_regions
 from lrwr.pipeline.stages.pieces import (
     CHARACTERS_A_TOKEN,
     SEPARATORS,
-    Piece,
-    cut_at,
-    fit,
+    SizedSpan,
+    split_at_separator,
+    split_to_fit,
 )
 from lrwr.pipeline.stages.pieces import CountTokens as CountTokens
 
@@ -33,7 +33,7 @@ FULL_ENOUGH = 0.5
 DRAWN = 40
 """Characters of a piece that say how good an end is before it."""
 
-NAMESPACE = UUID("5d2f4a1e-6a0b-5c57-9d0e-6c7277720001")
+NAIVE_CHUNK_NAMESPACE = UUID("5d2f4a1e-6a0b-5c57-9d0e-6c7277720001")
 
 
 def split_recursively(
@@ -44,11 +44,11 @@ def split_recursively(
     `overlap` is how many of those tokens may repeat the chunk before. Notes come
     last, as chunks of their own. The text at each chunk's span is its text.
     """
-    homes = list(homes_of(document))
+    homes = list(find_chunk_regions(document))
     pieces = _paragraphs(document.text, homes, count)
-    placed: list[tuple[Home, Span, int]] = []
+    placed: list[tuple[ChunkRegion, Span, int]] = []
     for home, coarse in zip(homes, pieces, strict=True):
-        fine = fit(document.text, coarse, count, size)
+        fine = split_to_fit(document.text, coarse, count, size)
         placed += [
             (home, span, n) for span, n in _pack(document.text, fine, size, overlap)
         ]
@@ -56,16 +56,16 @@ def split_recursively(
 
 
 def _paragraphs(
-    text: str, homes: Sequence[Home], count: CountTokens
-) -> list[list[Piece]]:
+    text: str, homes: Sequence[ChunkRegion], count: CountTokens
+) -> list[list[SizedSpan]]:
     """Cut every home at empty lines, counting all their tokens in one call."""
-    spans = [list(cut_at(text, home.span, SEPARATORS[0])) for home in homes]
+    spans = [list(split_at_separator(text, home.span, SEPARATORS[0])) for home in homes]
     tokens = iter(count([text[s.start : s.end] for group in spans for s in group]))
-    return [[Piece(span, next(tokens)) for span in group] for group in spans]
+    return [[SizedSpan(span, next(tokens)) for span in group] for group in spans]
 
 
 def _pack(
-    text: str, pieces: Sequence[Piece], size: int, overlap: int
+    text: str, pieces: Sequence[SizedSpan], size: int, overlap: int
 ) -> Iterator[tuple[Span, int]]:
     """Yield spans of consecutive pieces, and their tokens."""
     totals = [0, *accumulate(piece.tokens for piece in pieces)]
@@ -83,7 +83,7 @@ def _pack(
 
 def _end(
     text: str,
-    pieces: Sequence[Piece],
+    pieces: Sequence[SizedSpan],
     totals: Sequence[int],
     start: int,
     fresh: int,
@@ -108,23 +108,23 @@ def _end(
     return min(ends, key=lambda n: _draw(text, pieces[n]), default=last)
 
 
-def _draw(text: str, piece: Piece) -> int:
+def _draw(text: str, piece: SizedSpan) -> int:
     start = piece.span.start
     return crc32(text[start : min(piece.span.end, start + DRAWN)].encode())
 
 
-def _one_word(pieces: Sequence[Piece], n: int) -> bool:
+def _one_word(pieces: Sequence[SizedSpan], n: int) -> bool:
     """Say whether a word was cut before piece `n`: its tokens do not add up."""
     return pieces[n - 1].span.end == pieces[n].span.start
 
 
-def _long(pieces: Sequence[Piece], start: int, end: int, size: int) -> bool:
+def _long(pieces: Sequence[SizedSpan], start: int, end: int, size: int) -> bool:
     length = pieces[end].span.end - pieces[start].span.start
     return length > size * CHARACTERS_A_TOKEN
 
 
 def _repeats(
-    pieces: Sequence[Piece],
+    pieces: Sequence[SizedSpan],
     totals: Sequence[int],
     start: int,
     fresh: int,
@@ -145,7 +145,7 @@ def _repeats(
 
 
 def _chunks(
-    document: Document, placed: Sequence[tuple[Home, Span, int]]
+    document: Document, placed: Sequence[tuple[ChunkRegion, Span, int]]
 ) -> tuple[Chunk, ...]:
     seen: dict[TextHash, int] = {}
     chunks = []
@@ -156,7 +156,7 @@ def _chunks(
         name = f"{Pipeline.NAIVE}\n{document.id}\n{text_hash}\n{occurrence}"
         chunks.append(
             Chunk(
-                id=ChunkId(str(uuid5(NAMESPACE, name))),
+                id=ChunkId(str(uuid5(NAIVE_CHUNK_NAMESPACE, name))),
                 document=document.id,
                 ordinal=ordinal,
                 span=span,

@@ -35,7 +35,7 @@ class Seam:
     after: tuple[str, ...]
 
 
-def seam_at(sentences: Sequence[str], place: int) -> Seam:
+def build_seam(sentences: Sequence[str], place: int) -> Seam:
     """Return the seam before sentence `place` of a home."""
     before = tuple(sentences[max(0, place - AROUND) : place])
     after = tuple(sentences[place : place + AROUND])
@@ -43,25 +43,25 @@ def seam_at(sentences: Sequence[str], place: int) -> Seam:
     return Seam(SeamKey(sha256(told.encode()).hexdigest()), before, after)
 
 
-def missing_seams(
+def find_missing_seams(
     seams: Iterable[Seam], known: Mapping[SeamKey, float]
 ) -> tuple[Seam, ...]:
     """Return the seams whose distance is not known, each once."""
     return tuple({s.key: s for s in seams if s.key not in known}.values())
 
 
-def sentences_to_embed(seams: Iterable[Seam]) -> tuple[str, ...]:
+def collect_seam_sentences(seams: Iterable[Seam]) -> tuple[str, ...]:
     """Return the sentences that the distances of `seams` need, each once."""
     return tuple(dict.fromkeys(s for seam in seams for s in seam.before + seam.after))
 
 
-def distances_of(
+def compute_seam_distances(
     seams: Iterable[Seam], sentences: Sequence[str], vectors: "Vectors"
 ) -> dict[SeamKey, float]:
     """Return each seam's distance, from 0.0 (the same) to 2.0.
 
     It is the cosine distance between the mean vectors of both sides. `vectors` has
-    one row for each of `sentences`, which are at least those of `sentences_to_embed`.
+    one row for each of `sentences`, which are at least those of `collect_seam_sentences`.
     """
     rows = {sentence: n for n, sentence in enumerate(sentences)}
     return {

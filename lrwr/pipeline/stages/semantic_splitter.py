@@ -1,7 +1,7 @@
 """Pipeline B's splitter: chunks end where the text turns to something else.
 
 First `plan_cuts` says which seams are worth a look; their distances come from outside,
-since embedding costs more than everything here. Then `cut` chooses, for every home,
+since embedding costs more than everything here. Then `choose_cuts` chooses, for every home,
 the ends that together cost least: a far seam is a good end, the end of a paragraph
 better than one within, and a chunk should have its size. What is far from an edit is
 weighed as before, so that the chunks there stay.
@@ -14,20 +14,25 @@ from itertools import accumulate, pairwise
 from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.documents import Document
 from lrwr.core.model.text import Span, SplitSentences
-from lrwr.pipeline.stages.boundaries import Home, homes_of
-from lrwr.pipeline.stages.pieces import CountTokens, Piece
-from lrwr.pipeline.stages.seams import Seam, SeamKey, seam_at
-from lrwr.pipeline.stages.units import Bond, Unit, sentences_of, units_of
+from lrwr.pipeline.stages.boundaries import ChunkRegion, find_chunk_regions
+from lrwr.pipeline.stages.pieces import CountTokens, SizedSpan
+from lrwr.pipeline.stages.seams import Seam, SeamKey, build_seam
+from lrwr.pipeline.stages.units import (
+    ChunkUnit,
+    UnitBond,
+    group_into_units,
+    split_regions_into_sentences,
+)
 
 USUAL = 0.55
 """The distance of an ordinary seam, and of one that was not looked at."""
 
 COSTS = {
-    Bond.NONE: 0.0,
-    Bond.PARAGRAPH: 0.0,
-    Bond.REPLY: 0.1,
-    Bond.SENTENCE: 0.25,
-    Bond.EXCHANGE: 1.0,
+    UnitBond.NONE: 0.0,
+    UnitBond.PARAGRAPH: 0.0,
+    UnitBond.REPLY: 0.1,
+    UnitBond.SENTENCE: 0.25,
+    UnitBond.EXCHANGE: 1.0,
 }
 """What a chunk's end costs besides its seam, in units of distance."""
 
@@ -39,7 +44,7 @@ UNEVEN = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ChunkLimits:
     """Sizes in tokens: what a chunk has at least and at most, and its overlap.
 
     `most` is never exceeded. Less than `least` has a chunk that is all of its scene,
@@ -53,15 +58,15 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class HomePlan:
+class RegionPlan:
     """A home in sentences and units; `seams` has one entry for each unit.
 
     It stands before the unit, and is None where no distance is asked for.
     """
 
-    home: Home
-    sentences: tuple[Piece, ...]
-    units: tuple[Unit, ...]
+    home: ChunkRegion
+    sentences: tuple[SizedSpan, ...]
+    units: tuple[ChunkUnit, ...]
     seams: tuple[Seam | None, ...]
 
 
@@ -69,17 +74,17 @@ class HomePlan:
 class CutPlan:
     """A document made ready to be cut."""
 
-    homes: tuple[HomePlan, ...]
-    limits: Limits
+    homes: tuple[RegionPlan, ...]
+    limits: ChunkLimits
 
     @property
     def seams(self) -> tuple[Seam, ...]:
-        """The seams whose distances `cut` asks for, in reading order."""
+        """The seams whose distances `choose_cuts` asks for, in reading order."""
         return tuple(s for plan in self.homes for s in plan.seams if s is not None)
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class ChunkCut:
     """A chunk's place: `span` is its text, `tokens` are those of the text.
 
     `lead` is the end of the chunk before, repeated for the reader's sake: it ends
@@ -99,12 +104,12 @@ def plan_cuts(
     document: Document,
     split: SplitSentences,
     count: CountTokens,
-    limits: Limits,
+    limits: ChunkLimits,
 ) -> CutPlan:
     """Take a document apart into what may become chunks."""
-    homes = list(homes_of(document))
+    homes = list(find_chunk_regions(document))
     text = document.text
-    told = sentences_of(text, homes, split, count, limits.most)
+    told = split_regions_into_sentences(text, homes, split, count, limits.most)
     plans = [
         _plan(text, home, sentences, limits)
         for home, sentences in zip(homes, told, strict=True)
@@ -114,31 +119,33 @@ def plan_cuts(
 
 
 def _plan(
-    text: str, home: Home, sentences: Sequence[Piece], limits: Limits
-) -> HomePlan:
-    units = units_of(text, sentences, limits.least, limits.most)
+    text: str, home: ChunkRegion, sentences: Sequence[SizedSpan], limits: ChunkLimits
+) -> RegionPlan:
+    units = group_into_units(text, sentences, limits.least, limits.most)
     texts = [text[s.span.start : s.span.end] for s in sentences]
     asked = _asked(units, limits)
     seams = tuple(
-        seam_at(texts, unit.first) if ask else None
+        build_seam(texts, unit.first) if ask else None
         for unit, ask in zip(units, asked, strict=True)
     )
-    return HomePlan(home, tuple(sentences), units, seams)
+    return RegionPlan(home, tuple(sentences), units, seams)
 
 
-def _asked(units: Sequence[Unit], limits: Limits) -> list[bool]:
+def _asked(units: Sequence[ChunkUnit], limits: ChunkLimits) -> list[bool]:
     """Say at which units a distance could matter: a chunk may well end before them."""
     if sum(unit.weight for unit in units) <= limits.most:
         return [False] * len(units)
-    asked = [unit.bond not in (Bond.NONE, Bond.EXCHANGE) for unit in units]
-    starts = [n for n, unit in enumerate(units) if unit.bond is not Bond.EXCHANGE]
+    asked = [unit.bond not in (UnitBond.NONE, UnitBond.EXCHANGE) for unit in units]
+    starts = [n for n, unit in enumerate(units) if unit.bond is not UnitBond.EXCHANGE]
     for start, end in pairwise([*starts, len(units)]):
         if sum(unit.weight for unit in units[start:end]) > limits.most:
             asked[start + 1 : end] = [True] * (end - start - 1)
     return asked
 
 
-def cut(plan: CutPlan, distances: Mapping[SeamKey, float]) -> tuple[Cut, ...]:
+def choose_cuts(
+    plan: CutPlan, distances: Mapping[SeamKey, float]
+) -> tuple[ChunkCut, ...]:
     """Choose the chunks, in reading order, notes last.
 
     Every word of every home is in exactly one chunk, and no chunk has more tokens
@@ -149,13 +156,13 @@ def cut(plan: CutPlan, distances: Mapping[SeamKey, float]) -> tuple[Cut, ...]:
 
 
 def _cut(
-    plan: HomePlan, limits: Limits, distances: Mapping[SeamKey, float]
-) -> Iterator[Cut]:
+    plan: RegionPlan, limits: ChunkLimits, distances: Mapping[SeamKey, float]
+) -> Iterator[ChunkCut]:
     costs = [
         COSTS[unit.bond] + USUAL - (distances.get(seam.key, USUAL) if seam else USUAL)
         for unit, seam in zip(plan.units, plan.seams, strict=True)
     ]
-    starts = [n for n, unit in enumerate(plan.units) if unit.bond is Bond.NONE]
+    starts = [n for n, unit in enumerate(plan.units) if unit.bond is UnitBond.NONE]
     for start, end in pairwise([*starts, len(plan.units)]):
         chunks = _cheapest(plan.units[start:end], costs[start:end], limits)
         for before, units in pairwise([(), *chunks]):
@@ -163,8 +170,8 @@ def _cut(
 
 
 def _cheapest(
-    units: Sequence[Unit], costs: Sequence[float], limits: Limits
-) -> list[tuple[Unit, ...]]:
+    units: Sequence[ChunkUnit], costs: Sequence[float], limits: ChunkLimits
+) -> list[tuple[ChunkUnit, ...]]:
     """Group units into chunks so that the sum of all costs is least."""
     totals = [0, *accumulate(unit.weight for unit in units)]
     if totals[-1] <= limits.most:
@@ -191,13 +198,15 @@ def _starts(totals: Sequence[int], end: int, most: int) -> Iterator[int]:
         start -= 1
 
 
-def _unfit(weight: int, limits: Limits) -> float:
+def _unfit(weight: int, limits: ChunkLimits) -> float:
     middle = (limits.least + limits.most) / 2
     uneven = UNEVEN * ((weight - middle) / middle) ** 2
     return uneven + TOO_SMALL * max(0.0, 1 - weight / limits.least)
 
 
-def _groups(units: Sequence[Unit], begins: Sequence[int]) -> list[tuple[Unit, ...]]:
+def _groups(
+    units: Sequence[ChunkUnit], begins: Sequence[int]
+) -> list[tuple[ChunkUnit, ...]]:
     groups, end = [], len(units)
     while end:
         groups.append(tuple(units[begins[end] : end]))
@@ -206,12 +215,15 @@ def _groups(units: Sequence[Unit], begins: Sequence[int]) -> list[tuple[Unit, ..
 
 
 def _made(
-    plan: HomePlan, before: Sequence[Unit], units: Sequence[Unit], limits: Limits
-) -> Cut:
+    plan: RegionPlan,
+    before: Sequence[ChunkUnit],
+    units: Sequence[ChunkUnit],
+    limits: ChunkLimits,
+) -> ChunkCut:
     sentences, home = plan.sentences, plan.home
     first, last = sentences[units[0].first], sentences[units[-1].end - 1]
     repeatable = sentences[before[0].first : before[-1].end] if before else ()
-    return Cut(
+    return ChunkCut(
         span=Span(first.span.start, last.span.end),
         chapter=home.chapter,
         scene=home.scene,
@@ -221,7 +233,7 @@ def _made(
     )
 
 
-def _lead(before: Sequence[Piece], limits: Limits) -> Span | None:
+def _lead(before: Sequence[SizedSpan], limits: ChunkLimits) -> Span | None:
     """Return the last sentences of the chunk before, as many as the overlap takes."""
     for number in range(min(limits.overlap_sentences, len(before)), 0, -1):
         last = before[-number:]

@@ -13,19 +13,19 @@ from lrwr.core.model.cast import Cast, Character, Mention, Quotation
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.dialogue.speakers import attribute
+from lrwr.core.nlp.dialogue.speakers import attribute_quotations
 from lrwr.core.nlp.names.mentions import find_mentions
 from lrwr.core.ports.cast_store import Place, Woven
 from lrwr.core.ports.story_store import Role
 
-Counts = Mapping[ChunkId, Mapping[tuple[str, Role], int]]
+RoleCounts = Mapping[ChunkId, Mapping[tuple[str, Role], int]]
 """How often each character appears in each role, chunk by chunk."""
 IN_IT = (Role.SPEAKS, Role.HEARS, Role.PRESENT)
 """Roles of those by whose names a chunk is found too."""
 
 
 @dataclass(frozen=True, slots=True)
-class Scenes:
+class SceneSpans:
     """The stretches of a document's own words, scene by scene."""
 
     parts: tuple[tuple[Span, ...], ...]
@@ -37,12 +37,12 @@ class Scenes:
 
 
 @dataclass(frozen=True, slots=True)
-class Threads:
+class DocumentAttribution:
     """What was found in one document."""
 
     quotations: tuple[Quotation, ...]
     mentions: tuple[Mention, ...]
-    appearances: Counts
+    appearances: RoleCounts
     names: Mapping[ChunkId, str]
 
     def woven(self, document: DocumentId, content: str, revision: str) -> Woven:
@@ -58,22 +58,24 @@ class Threads:
         )
 
 
-def weave(
+def attribute_document(
     text: str,
-    scenes: Scenes,
+    scenes: SceneSpans,
     places: Sequence[Place],
     cast: Cast,
     *,
     narrator: str = "",
-) -> Threads:
+) -> DocumentAttribution:
     """Find who is named, who speaks, and who is where.
 
     `places` are the document's chunks in order; they do not overlap.
     """
     mentions = find_mentions(text, scenes.spans, cast)
-    quotations = attribute(text, scenes.parts, cast, mentions, narrator=narrator)
+    quotations = attribute_quotations(
+        text, scenes.parts, cast, mentions, narrator=narrator
+    )
     appearances = _appearances(places, mentions, quotations)
-    return Threads(
+    return DocumentAttribution(
         tuple(quotations), tuple(mentions), appearances, _names(appearances, cast)
     )
 
@@ -82,7 +84,7 @@ def _appearances(
     places: Sequence[Place],
     mentions: Sequence[Mention],
     quotations: Sequence[Quotation],
-) -> Counts:
+) -> RoleCounts:
     ordered = sorted(places, key=lambda place: place.span.start)
     starts = [place.span.start for place in ordered]
     found: dict[ChunkId, Counter[tuple[str, Role]]] = {}
@@ -112,7 +114,7 @@ def _roles(
                 yield quotation.addressee, Role.HEARS, span
 
 
-def _names(appearances: Counts, cast: Cast) -> dict[ChunkId, str]:
+def _names(appearances: RoleCounts, cast: Cast) -> dict[ChunkId, str]:
     """Write out who is in each chunk, by every form of their names, once each."""
     forms = {
         one.name: [one.name, *sorted(alias.name for alias in one.aliases)]
@@ -140,7 +142,7 @@ _Form = tuple[frozenset[str], str]
 """The words that a form of a name needs, and whose or what it is."""
 
 
-class Roster:
+class CastLookup:
     """A cast, to be asked for those whom one text may name."""
 
     def __init__(self, cast: Cast) -> None:

@@ -12,13 +12,13 @@ from enum import StrEnum
 from itertools import pairwise
 
 from lrwr.core.model.text import Span, SplitSentences
-from lrwr.pipeline.stages.boundaries import Home
+from lrwr.pipeline.stages.boundaries import ChunkRegion
 from lrwr.pipeline.stages.pieces import (
     CHARACTERS_A_TOKEN,
     CountTokens,
-    Piece,
-    fit,
-    trimmed,
+    SizedSpan,
+    split_to_fit,
+    trim_span,
 )
 
 QUICK_TURN = 60
@@ -49,7 +49,7 @@ _SAID = (
 _TAG = re.compile(rf"[a-z]|(?:[A-Z][\w.’'-]*\s+){{1,3}}(?:{_SAID})\b|(?:{_SAID})\b")
 
 
-class Bond(StrEnum):
+class UnitBond(StrEnum):
     """What stands between a unit and the one before it."""
 
     NONE = "none"
@@ -63,7 +63,7 @@ class Bond(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class ChunkUnit:
     """Sentences that no chunk takes apart: from `first` to before `end`.
 
     `weight` is its tokens, or more where a token stands for very many characters.
@@ -73,7 +73,7 @@ class Unit:
     end: int
     tokens: int
     weight: int
-    bond: Bond
+    bond: UnitBond
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,18 +91,18 @@ class _Paragraph:
     broken: bool
 
 
-def weight_of(piece: Piece) -> int:
+def weigh_sized_span(piece: SizedSpan) -> int:
     """Return its tokens, or more where a token stands for very many characters."""
     return max(piece.tokens, -(-len(piece.span) // CHARACTERS_A_TOKEN))
 
 
-def sentences_of(
+def split_regions_into_sentences(
     text: str,
-    homes: Sequence[Home],
+    homes: Sequence[ChunkRegion],
     split: SplitSentences,
     count: CountTokens,
     longest: int,
-) -> list[list[Piece]]:
+) -> list[list[SizedSpan]]:
     """Return each home's sentences, which hold every word of it.
 
     A sentence of more than `longest` tokens is cut into parts, at the ends of lines,
@@ -110,7 +110,7 @@ def sentences_of(
     """
     spans = [list(_spans(text, home.span, split)) for home in homes]
     tokens = iter(count([text[s.start : s.end] for group in spans for s in group]))
-    told = [[Piece(span, next(tokens)) for span in group] for group in spans]
+    told = [[SizedSpan(span, next(tokens)) for span in group] for group in spans]
     return [
         [part for piece in group for part in _parts(text, piece, count, longest)]
         for group in told
@@ -124,21 +124,23 @@ def _spans(text: str, home: Span, split: SplitSentences) -> Iterator[Span]:
     begins = {first, *(s.start for s in split(inner) if s.start > first)}
     starts = sorted(at for at in begins if at == first or inner[at - 1 : at].isspace())
     for start, end in pairwise([*starts, len(inner)]):
-        yield from trimmed(text, home.start + start, home.start + end)
+        yield from trim_span(text, home.start + start, home.start + end)
 
 
 def _parts(
-    text: str, sentence: Piece, count: CountTokens, longest: int
-) -> Iterator[Piece]:
-    if weight_of(sentence) <= longest:
+    text: str, sentence: SizedSpan, count: CountTokens, longest: int
+) -> Iterator[SizedSpan]:
+    if weigh_sized_span(sentence) <= longest:
         yield sentence
         return
     most = max(1, longest // 2)
-    words = fit(text, [sentence], count, most)
+    words = split_to_fit(text, [sentence], count, most)
     part = words[0]
     for word in words[1:]:
-        joined = Piece(Span(part.span.start, word.span.end), part.tokens + word.tokens)
-        if weight_of(joined) <= most and not _one_word(part, word):
+        joined = SizedSpan(
+            Span(part.span.start, word.span.end), part.tokens + word.tokens
+        )
+        if weigh_sized_span(joined) <= most and not _one_word(part, word):
             part = joined
         else:
             yield part
@@ -146,31 +148,33 @@ def _parts(
     yield part
 
 
-def units_of(
-    text: str, sentences: Sequence[Piece], least: int, most: int
-) -> tuple[Unit, ...]:
+def group_into_units(
+    text: str, sentences: Sequence[SizedSpan], least: int, most: int
+) -> tuple[ChunkUnit, ...]:
     """Return the units of a home, in order; none weighs more than `most`.
 
     A paragraph of `least` tokens or fewer is never cut.
     """
     paragraphs = list(_paragraphs(text, sentences))
-    units: list[Unit] = []
+    units: list[ChunkUnit] = []
     for paragraph, bond in zip(paragraphs, _bonds(paragraphs), strict=True):
         for first, end in _groups(text, sentences, paragraph, least, most):
-            inner = Bond.SENTENCE if first > paragraph.first else bond
+            inner = UnitBond.SENTENCE if first > paragraph.first else bond
             units.append(_unit(sentences, first, end, inner))
     return tuple(units)
 
 
-def _unit(sentences: Sequence[Piece], first: int, end: int, bond: Bond) -> Unit:
+def _unit(
+    sentences: Sequence[SizedSpan], first: int, end: int, bond: UnitBond
+) -> ChunkUnit:
     inner = sentences[first:end]
     if first == 0 or _one_word(sentences[first - 1], inner[0]):
-        bond = Bond.NONE
+        bond = UnitBond.NONE
     tokens = sum(piece.tokens for piece in inner)
-    return Unit(first, end, tokens, sum(map(weight_of, inner)), bond)
+    return ChunkUnit(first, end, tokens, sum(map(weigh_sized_span, inner)), bond)
 
 
-def _paragraphs(text: str, sentences: Sequence[Piece]) -> Iterator[_Paragraph]:
+def _paragraphs(text: str, sentences: Sequence[SizedSpan]) -> Iterator[_Paragraph]:
     gaps = [text[a.span.end : b.span.start] for a, b in pairwise(sentences)]
     ends = [n for n, gap in enumerate(gaps, 1) if _EMPTY_LINE.search(gap)]
     for first, end in pairwise([0, *ends, len(sentences)]):
@@ -181,34 +185,34 @@ def _paragraphs(text: str, sentences: Sequence[Piece]) -> Iterator[_Paragraph]:
             yield _paragraph(text, sentences, start, stop)
 
 
-def _line_by_line(text: str, block: Sequence[Piece], lines: int) -> bool:
+def _line_by_line(text: str, block: Sequence[SizedSpan], lines: int) -> bool:
     """Say whether a line's end is a paragraph's: most stand between sentences."""
     within = sum(text.count("\n", s.span.start, s.span.end) for s in block)
     return lines > within
 
 
 def _paragraph(
-    text: str, sentences: Sequence[Piece], first: int, end: int
+    text: str, sentences: Sequence[SizedSpan], first: int, end: int
 ) -> _Paragraph:
     inner = sentences[first:end]
     words = text[inner[0].span.start : inner[-1].span.end]
     return _Paragraph(
         first,
         end,
-        weight=sum(map(weight_of, inner)),
+        weight=sum(map(weigh_sized_span, inner)),
         speech=_SPEECH.search(words) is not None,
         leads_on=_LEADS_ON.search(words) is not None,
         broken=any(_one_word(a, b) for a, b in pairwise(inner)),
     )
 
 
-def _bonds(paragraphs: Sequence[_Paragraph]) -> list[Bond]:
+def _bonds(paragraphs: Sequence[_Paragraph]) -> list[UnitBond]:
     """Return what stands between each paragraph and the one before it."""
     held = _in_exchanges(paragraphs)
-    bonds = [Bond.NONE]
+    bonds = [UnitBond.NONE]
     for n, (one, two) in enumerate(pairwise(paragraphs), 1):
-        replies = Bond.REPLY if one.speech and two.speech else Bond.PARAGRAPH
-        bonds.append(Bond.EXCHANGE if n in held else replies)
+        replies = UnitBond.REPLY if one.speech and two.speech else UnitBond.PARAGRAPH
+        bonds.append(UnitBond.EXCHANGE if n in held else replies)
     return bonds
 
 
@@ -227,16 +231,20 @@ def _in_exchanges(paragraphs: Sequence[_Paragraph]) -> set[int]:
 
 
 def _groups(
-    text: str, sentences: Sequence[Piece], paragraph: _Paragraph, least: int, most: int
+    text: str,
+    sentences: Sequence[SizedSpan],
+    paragraph: _Paragraph,
+    least: int,
+    most: int,
 ) -> Iterator[tuple[int, int]]:
     """Yield the paragraph whole, or its sentences, a quotation together with its tag."""
     whole = most if paragraph.speech else min(least, most)
     if paragraph.weight <= whole and not paragraph.broken:
         yield paragraph.first, paragraph.end
         return
-    first, weight = paragraph.first, weight_of(sentences[paragraph.first])
+    first, weight = paragraph.first, weigh_sized_span(sentences[paragraph.first])
     for n in range(first + 1, paragraph.end):
-        more = weight_of(sentences[n])
+        more = weigh_sized_span(sentences[n])
         if weight + more <= most and _tagged(text, sentences[n - 1], sentences[n]):
             weight += more
             continue
@@ -245,7 +253,7 @@ def _groups(
     yield first, paragraph.end
 
 
-def _tagged(text: str, one: Piece, two: Piece) -> bool:
+def _tagged(text: str, one: SizedSpan, two: SizedSpan) -> bool:
     """Say whether the second of two sentences says who spoke the first."""
     if _one_word(one, two):
         return False
@@ -254,6 +262,6 @@ def _tagged(text: str, one: Piece, two: Piece) -> bool:
     return bool(_QUOTED.search(before) and _TAG.match(after))
 
 
-def _one_word(one: Piece, two: Piece) -> bool:
+def _one_word(one: SizedSpan, two: SizedSpan) -> bool:
     """Say whether a word was cut between the two: their tokens do not add up."""
     return one.span.end == two.span.start

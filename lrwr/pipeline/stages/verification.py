@@ -4,12 +4,14 @@ from collections.abc import Iterable
 
 from lrwr.core.model.facts import Fact
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.dialogue.quote_lookup import find_quote
+from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
 
-__all__ = ["find_quote", "kept_facts"]
+__all__ = ["filter_verified_facts", "find_fuzzy_quote"]
 
 
-def kept_facts(facts: Iterable[Fact], text: str, within: Span) -> tuple[Fact, ...]:
+def filter_verified_facts(
+    facts: Iterable[Fact], text: str, within: Span
+) -> tuple[Fact, ...]:
     """Return the facts that rest on words of `text` inside `within`, each once.
 
     An analyst promises as much; what comes back from a cache, or was read before an

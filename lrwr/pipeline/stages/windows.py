@@ -12,12 +12,12 @@ from lrwr.core.ports.analyst import TOGETHER, WINDOW, Excerpt
 
 _INK = re.compile(r"\S")
 
-NamesIn = Callable[[str], tuple[str, ...]]
+NameFinder = Callable[[str], tuple[str, ...]]
 """The characters that a text names, as they are to be called."""
 
 
-def excerpts_to_classify(
-    document: Document, chunks: Sequence[Chunk], names: NamesIn
+def build_classify_excerpts(
+    document: Document, chunks: Sequence[Chunk], names: NameFinder
 ) -> list[Excerpt]:
     """Return one excerpt for each chunk of the story's own words, in order."""
     return [
@@ -33,7 +33,7 @@ def excerpts_to_classify(
     ]
 
 
-def batches(excerpts: Sequence[Excerpt]) -> Iterator[list[Excerpt]]:
+def batch_excerpts(excerpts: Sequence[Excerpt]) -> Iterator[list[Excerpt]]:
     """Cut excerpts into runs that are classified in one call each, all about as long:
     no call is made for a few that are left over.
     """
@@ -43,10 +43,10 @@ def batches(excerpts: Sequence[Excerpt]) -> Iterator[list[Excerpt]]:
         yield list(excerpts[total * n // calls : total * (n + 1) // calls])
 
 
-def excerpts_to_extract(
+def build_extract_excerpts(
     document: Document,
     chunks: Sequence[Chunk],
-    names: NamesIn,
+    names: NameFinder,
     *,
     size: int = WINDOW,
 ) -> list[Excerpt]:

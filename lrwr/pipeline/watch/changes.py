@@ -4,7 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from lrwr.core.bible.events import Shift, Topic, shifts, strangers, topic_of
+from lrwr.core.bible.events import (
+    FactChange,
+    FactTopic,
+    derive_fact_topic,
+    find_fact_changes,
+    find_new_characters,
+)
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import About
@@ -12,7 +18,7 @@ from lrwr.core.ports.snapshot_store import Held
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class KnowledgeSnapshot:
     """What is known of the documents that a save concerns, and everybody's names."""
 
     documents: Mapping[DocumentId, Held] = field(default_factory=dict)
@@ -20,7 +26,7 @@ class Library:
 
 
 @dataclass(frozen=True, slots=True)
-class LearnedDocument:
+class DocumentDelta:
     """What became of one document, in passages.
 
     `was` is its former name, if it was renamed; `gone` means that it was forgotten.
@@ -41,21 +47,21 @@ class LearnedDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class KnowledgeDelta:
     """What a save changed; every list in a fixed order.
 
     A name is new when nobody in the story went by any form of it before. A fact that
     merely moved, within a document or from one of them to another, has not changed.
     """
 
-    documents: tuple[LearnedDocument, ...] = ()
+    documents: tuple[DocumentDelta, ...] = ()
     names_new: tuple[str, ...] = ()
     names_gone: tuple[str, ...] = ()
-    facts_new: tuple[Shift, ...] = ()
-    facts_changed: tuple[Shift, ...] = ()
-    facts_gone: tuple[Shift, ...] = ()
-    gaps_opened: tuple[Shift, ...] = ()
-    gaps_closed: tuple[Shift, ...] = ()
+    facts_new: tuple[FactChange, ...] = ()
+    facts_changed: tuple[FactChange, ...] = ()
+    facts_gone: tuple[FactChange, ...] = ()
+    gaps_opened: tuple[FactChange, ...] = ()
+    gaps_closed: tuple[FactChange, ...] = ()
 
     @property
     def changed(self) -> bool:
@@ -66,21 +72,23 @@ class Learned:
         return bool(named or facts or gaps or any(d.changed for d in self.documents))
 
 
-def learned(
-    before: Library, after: Library, renamed: Mapping[DocumentId, DocumentId]
-) -> Learned:
+def diff_knowledge(
+    before: KnowledgeSnapshot,
+    after: KnowledgeSnapshot,
+    renamed: Mapping[DocumentId, DocumentId],
+) -> KnowledgeDelta:
     """Compare what was known before a save with what is known after it.
 
     Both hold the documents concerned, those that were or are in the library.
     `renamed` maps new names to old ones.
     """
-    found = list(shifts(_claims(before, renamed), _claims(after, {})))
+    found = list(find_fact_changes(_claims(before, renamed), _claims(after, {})))
     facts = [shift for shift in found if shift.about is not About.GAP]
     gaps = [shift for shift in found if shift.about is About.GAP]
-    return Learned(
-        documents=tuple(documents_learned(before.documents, after.documents, renamed)),
-        names_new=strangers(after.cast, before.cast),
-        names_gone=strangers(before.cast, after.cast),
+    return KnowledgeDelta(
+        documents=tuple(diff_documents(before.documents, after.documents, renamed)),
+        names_new=find_new_characters(after.cast, before.cast),
+        names_gone=find_new_characters(before.cast, after.cast),
         facts_new=tuple(s for s in facts if not s.before),
         facts_changed=tuple(s for s in facts if s.before and s.after),
         facts_gone=tuple(s for s in facts if not s.after),
@@ -89,11 +97,11 @@ def learned(
     )
 
 
-def documents_learned(
+def diff_documents(
     before: Mapping[DocumentId, Held],
     after: Mapping[DocumentId, Held],
     renamed: Mapping[DocumentId, DocumentId],
-) -> Iterable[LearnedDocument]:
+) -> Iterable[DocumentDelta]:
     """Yield what became of each document, sorted; `renamed` maps new names to old."""
     moved = set(renamed.values())
     for document in sorted(before.keys() | after.keys()):
@@ -105,7 +113,7 @@ def documents_learned(
         taken = Counter(old.passages if old else ())
         more, less = (added - taken).total(), (taken - added).total()
         both = min(more, less)
-        yield LearnedDocument(
+        yield DocumentDelta(
             document=document,
             was=was if was != document else "",
             gone=new is None,
@@ -116,17 +124,17 @@ def documents_learned(
 
 
 def _claims(
-    library: Library, renamed: Mapping[DocumentId, DocumentId]
-) -> dict[Topic, dict[str, set[DocumentId]]]:
+    library: KnowledgeSnapshot, renamed: Mapping[DocumentId, DocumentId]
+) -> dict[FactTopic, dict[str, set[DocumentId]]]:
     """Return what is said on each topic and where, once each and in order.
 
     Documents go by the name that they have afterwards.
     """
     names = {was: document for document, was in renamed.items()}
-    found: dict[Topic, dict[str, set[DocumentId]]] = {}
+    found: dict[FactTopic, dict[str, set[DocumentId]]] = {}
     for document, held in sorted(library.documents.items()):
         for one in held.facts:
-            topic, said = topic_of(one.fact, one.words)
+            topic, said = derive_fact_topic(one.fact, one.words)
             where = found.setdefault(topic, {}).setdefault(said, set())
             where.add(names.get(document, document))
     return found

@@ -7,7 +7,7 @@ LONGEST = 10
 """A save is read after this many debounces, even if files do not come to rest."""
 
 
-class Due(Enum):
+class WatchAction(Enum):
     """What is to be done now, the most urgent first."""
 
     SAVE = "save"
@@ -19,7 +19,7 @@ class Due(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class WatchIntervals:
     """How long to wait, in seconds.
 
     `debounce` is how long files must be at rest before a save is read, `sweep` the
@@ -33,7 +33,7 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True)
-class Agenda:
+class WatchSchedule:
     """What is to be done, and when.
 
     `first` and `last` are when the events of a save that is not read yet began and
@@ -41,19 +41,19 @@ class Agenda:
     `unread` says that a language model has something to read since.
     """
 
-    pace: Pace
+    pace: WatchIntervals
     swept: float
     stirred: float
     first: float | None = None
     last: float | None = None
     unread: bool = False
 
-    def touched(self, now: float) -> "Agenda":
+    def touched(self, now: float) -> "WatchSchedule":
         """Note that something happened."""
         first = now if self.first is None else self.first
         return replace(self, first=first, last=now, stirred=now)
 
-    def learned(self, *, unread: bool) -> "Agenda":
+    def learned(self, *, unread: bool) -> "WatchSchedule":
         """Note that a save was read, and whether a model has to read it too."""
         return replace(self, unread=self.unread or unread)
 
@@ -62,23 +62,23 @@ class Agenda:
         times = [self.swept + self.pace.sweep, self._saved_at(), self._idle_at()]
         return min(time for time in times if time is not None)
 
-    def due(self, now: float) -> Due | None:
+    def due(self, now: float) -> WatchAction | None:
         """Return what is due; None while nothing is."""
         saved, idle = self._saved_at(), self._idle_at()
         if saved is not None and now >= saved:
-            return Due.SAVE
+            return WatchAction.SAVE
         if idle is not None and now >= idle:
-            return Due.IDLE
-        return Due.SWEEP if now >= self.swept + self.pace.sweep else None
+            return WatchAction.IDLE
+        return WatchAction.SWEEP if now >= self.swept + self.pace.sweep else None
 
-    def done(self, due: Due, now: float) -> "Agenda":
+    def done(self, due: WatchAction, now: float) -> "WatchSchedule":
         """Note that something due was done, beginning at `now`.
 
         Whatever is done looks at every file, so that nothing that was heard before it
         began is left to be read.
         """
         rested = replace(self, first=None, last=None, swept=now)
-        return replace(rested, unread=False) if due is Due.IDLE else rested
+        return replace(rested, unread=False) if due is WatchAction.IDLE else rested
 
     def _saved_at(self) -> float | None:
         if self.first is None or self.last is None:

@@ -5,12 +5,12 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from lrwr.core.model.usage import Usage
-from lrwr.core.retrieval.freshness import Unsettled
-from lrwr.pipeline.report import Problem
-from lrwr.pipeline.watch.changes import Learned
+from lrwr.core.retrieval.freshness import StaleAnswers
+from lrwr.pipeline.report import DocumentProblem
+from lrwr.pipeline.watch.changes import KnowledgeDelta
 
 
-class Cause(StrEnum):
+class WatchCause(StrEnum):
     """Why the manuscript was looked at."""
 
     START = "start"
@@ -22,14 +22,14 @@ class Cause(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Watching:
+class WatchStart:
     """The first sweep is done, and so many documents are watched."""
 
     documents: int
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SaveReport:
     """Something was read or forgotten; `seconds` is how long that took.
 
     `model` is who was asked what `usage` counts; empty where nobody was. `unread` says
@@ -37,42 +37,49 @@ class Saved:
     were not told before. `unsettled` are kept answers that rest on what changed.
     """
 
-    cause: Cause
-    learned: Learned
+    cause: WatchCause
+    learned: KnowledgeDelta
     seconds: float
     model: str = ""
     usage: Usage = field(default_factory=Usage)
     unread: bool = False
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[DocumentProblem, ...] = ()
     remarks: tuple[str, ...] = ()
-    unsettled: Unsettled = field(default_factory=Unsettled)
+    unsettled: StaleAnswers = field(default_factory=StaleAnswers)
 
 
 @dataclass(frozen=True, slots=True)
-class Away:
+class ManuscriptAway:
     """A folder, or all that was in it, is gone, as `what` says. Nothing is forgotten."""
 
     what: str
 
 
 @dataclass(frozen=True, slots=True)
-class Returned:
+class ManuscriptReturn:
     """What was gone is there again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Polled:
+class PollingFallback:
     """The system does not tell of changes, so they are looked for: `why` is a clause."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
-class Troubled:
+class WatchFailure:
     """A round failed; the next one is made as if nothing had happened."""
 
     message: str
     hint: str
 
 
-WatchEvent: TypeAlias = Watching | Saved | Away | Returned | Polled | Troubled
+WatchEvent: TypeAlias = (
+    WatchStart
+    | SaveReport
+    | ManuscriptAway
+    | ManuscriptReturn
+    | PollingFallback
+    | WatchFailure
+)

@@ -5,15 +5,15 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from lrwr.core.model.errors import LrwrError, StoreProblem
-from lrwr.pipeline.report import UNREAD, IngestReport, Problem
-from lrwr.pipeline.watch.events import Cause, Saved, Troubled, WatchEvent
-from lrwr.pipeline.watch.snapshot import Ledger, Page
+from lrwr.pipeline.report import MODEL_SKIPPED_TEXT, DocumentProblem, IngestReport
+from lrwr.pipeline.watch.events import SaveReport, WatchCause, WatchEvent, WatchFailure
+from lrwr.pipeline.watch.snapshot import SnapshotJobQueue, SnapshotPage
 
-WatchEmit = Callable[[WatchEvent], Awaitable[None]]
+EmitWatchEvent = Callable[[WatchEvent], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadingRecord:
     """A reading that is done: all can be searched, and nothing is woven yet.
 
     `weave` brings up to date what follows from it. `began` is in seconds. `asked` says
@@ -21,17 +21,17 @@ class Reading:
     that were not told before.
     """
 
-    cause: Cause
+    cause: WatchCause
     weave: Callable[[], Awaitable[object]]
-    page: Page
+    page: SnapshotPage
     report: IngestReport
     began: float
     asked: bool
-    problems: tuple[Problem, ...]
+    problems: tuple[DocumentProblem, ...]
     remarks: tuple[str, ...]
 
 
-class Attempts:
+class AttemptRunner:
     """Attempts at one kind of work; a failure is told, and once while it lasts.
 
     `same` says whether the library is still the one that was opened.
@@ -41,7 +41,7 @@ class Attempts:
         self._same = same
         self._trouble = ""
 
-    async def make(self, work: Awaitable[int], emit: WatchEmit) -> int:
+    async def make(self, work: Awaitable[int], emit: EmitWatchEvent) -> int:
         """Return what `work` returns; 0 if it fails.
 
         Raises:
@@ -54,13 +54,13 @@ class Attempts:
                 raise
             if str(error) != self._trouble:
                 self._trouble = str(error)
-                await emit(Troubled(str(error), error.hint))
+                await emit(WatchFailure(str(error), error.hint))
             return 0
         self._trouble = ""
         return done
 
 
-class Telling:
+class SaveReporter:
     """Weaves what was read and tells it, while the next save is read already.
 
     Readings that came together are woven together, and told one by one. Those whose
@@ -69,22 +69,25 @@ class Telling:
     """
 
     def __init__(
-        self, ledger: Ledger, attempts: Attempts, clock: Callable[[], float]
+        self,
+        ledger: SnapshotJobQueue,
+        attempts: AttemptRunner,
+        clock: Callable[[], float],
     ) -> None:
         self.reading = asyncio.Lock()
         self._ledger = ledger
         self._attempts = attempts
         self._clock = clock
-        self._untold: list[Reading] = []
+        self._untold: list[ReadingRecord] = []
         self._wanted = asyncio.Event()
         self._weaving = asyncio.Lock()
 
-    def add(self, reading: Reading) -> None:
+    def add(self, reading: ReadingRecord) -> None:
         """Have a reading woven and told as soon as may be."""
         self._untold.append(reading)
         self._wanted.set()
 
-    async def go_on(self, emit: WatchEmit) -> None:
+    async def go_on(self, emit: EmitWatchEvent) -> None:
         """Weave and tell whatever is added, until cancelled.
 
         Raises:
@@ -95,7 +98,7 @@ class Telling:
             self._wanted.clear()
             await self._attempts.make(self.tell(emit), emit)
 
-    async def tell(self, emit: WatchEmit) -> int:
+    async def tell(self, emit: EmitWatchEvent) -> int:
         """Weave and tell whatever has been added; return how many readings that was.
 
         Raises:
@@ -111,14 +114,14 @@ class Telling:
                 await self._tell(one, emit)
             return len(readings)
 
-    async def _tell(self, one: Reading, emit: WatchEmit) -> None:
+    async def _tell(self, one: ReadingRecord, emit: EmitWatchEvent) -> None:
         report = one.report
         failed = {problem.document for problem in report.problems}
         learned = await self._ledger.learned(one.page, report.renamed, failed)
         self._untold.remove(one)
         if report.processed or report.forgotten or one.problems:
             await emit(
-                Saved(
+                SaveReport(
                     cause=one.cause,
                     learned=learned,
                     seconds=self._clock() - one.began,
@@ -133,5 +136,7 @@ class Telling:
 
 def _is_unread(report: IngestReport, *, asked: bool) -> bool:
     """Say whether a language model is set and has not read all that was read now."""
-    left = not asked or any(remark.startswith(UNREAD) for remark in report.remarks)
+    left = not asked or any(
+        remark.startswith(MODEL_SKIPPED_TEXT) for remark in report.remarks
+    )
     return bool(report.model and report.processed and left)

@@ -10,13 +10,29 @@ from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.events import IngestEvent
 from lrwr.core.ports.folder_events import FolderEvents, FolderNews, Lost, Polling
 from lrwr.core.ports.job_queue import JobQueue
-from lrwr.pipeline.changes import Changes
-from lrwr.pipeline.report import UNREAD, Emit, IngestReport, Problem
+from lrwr.pipeline.changes import DocumentChanges
+from lrwr.pipeline.report import (
+    MODEL_SKIPPED_TEXT,
+    DocumentProblem,
+    EmitIngestEvent,
+    IngestReport,
+)
 from lrwr.pipeline.service import DocumentProcessingService
-from lrwr.pipeline.watch.debounce import Agenda, Due, Pace
-from lrwr.pipeline.watch.events import Away, Cause, Polled, Returned, Watching
-from lrwr.pipeline.watch.report import Attempts, Reading, Telling, WatchEmit
-from lrwr.pipeline.watch.snapshot import Ledger
+from lrwr.pipeline.watch.debounce import WatchAction, WatchIntervals, WatchSchedule
+from lrwr.pipeline.watch.events import (
+    ManuscriptAway,
+    ManuscriptReturn,
+    PollingFallback,
+    WatchCause,
+    WatchStart,
+)
+from lrwr.pipeline.watch.report import (
+    AttemptRunner,
+    EmitWatchEvent,
+    ReadingRecord,
+    SaveReporter,
+)
+from lrwr.pipeline.watch.snapshot import SnapshotJobQueue
 
 PATIENCE = 1.0
 """Seconds in which a file that is gone may come back and was never gone."""
@@ -28,18 +44,22 @@ EMPTY = "There is nothing left in the manuscript's folder"
 
 MOVED = "The manuscript is not where it was"
 
-AT_ONCE = frozenset({Cause.START, Cause.RETURN})
+AT_ONCE = frozenset({WatchCause.START, WatchCause.RETURN})
 """Readings that nothing else is done before: they are told before they end."""
 
-_CAUSES = {Due.SAVE: Cause.SAVE, Due.SWEEP: Cause.SWEEP, Due.IDLE: Cause.IDLE}
+_CAUSES = {
+    WatchAction.SAVE: WatchCause.SAVE,
+    WatchAction.SWEEP: WatchCause.SWEEP,
+    WatchAction.IDLE: WatchCause.IDLE,
+}
 
 
-class Gone(Exception):
+class ManuscriptMissingError(Exception):
     """The manuscript is not where it was; its text says so in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
-class Readers:
+class WatchDependencies:
     """Who reads in each round.
 
     `open` makes a service for a cause, over the queue that it is lent; it raises
@@ -48,9 +68,9 @@ class Readers:
     the library is still the one that was opened.
     """
 
-    open: Callable[[Cause, JobQueue], DocumentProcessingService]
-    asks: Callable[[Cause], bool]
-    ledger: Callable[[], Ledger]
+    open: Callable[[WatchCause, JobQueue], DocumentProcessingService]
+    asks: Callable[[WatchCause], bool]
+    ledger: Callable[[], SnapshotJobQueue]
     same: Callable[[], bool]
 
 
@@ -67,11 +87,11 @@ class WatchService:
         self,
         *,
         events: FolderEvents,
-        readers: Readers,
-        pace: Pace,
+        readers: WatchDependencies,
+        pace: WatchIntervals,
         rest: Callable[[float], Awaitable[None]],
         clock: Callable[[], float],
-        progress: Emit | None = None,
+        progress: EmitIngestEvent | None = None,
     ) -> None:
         self._events = events
         self._readers = readers
@@ -82,11 +102,11 @@ class WatchService:
         self._told: dict[DocumentId, str] = {}
         self._remarked: frozenset[str] = frozenset()
         self._polled = ""
-        self._attempts = Attempts(readers.same)
+        self._attempts = AttemptRunner(readers.same)
         self._ledger = readers.ledger()
-        self._telling = Telling(self._ledger, Attempts(readers.same), clock)
+        self._telling = SaveReporter(self._ledger, AttemptRunner(readers.same), clock)
 
-    async def run(self, emit: WatchEmit, *, once: bool = False) -> None:
+    async def run(self, emit: EmitWatchEvent, *, once: bool = False) -> None:
         """Bring the library up to date, and keep it so until cancelled.
 
         `once` ends after the first sweep.
@@ -96,8 +116,8 @@ class WatchService:
             StoreProblem: The library cannot be read or written, or was replaced.
         """
         try:
-            documents = await self._round(Cause.START, emit)
-        except Gone as gone:
+            documents = await self._round(WatchCause.START, emit)
+        except ManuscriptMissingError as gone:
             if once:
                 raise NotFound(
                     str(gone),
@@ -107,19 +127,19 @@ class WatchService:
             documents = 0
         if once:
             return
-        await emit(Watching(documents))
+        await emit(WatchStart(documents))
         async with _alone(), asyncio.TaskGroup() as group:
             group.create_task(self._telling.go_on(emit))
             await self._go_on(emit)
 
-    async def _go_on(self, emit: WatchEmit) -> None:
+    async def _go_on(self, emit: EmitWatchEvent) -> None:
         while True:
             try:
                 await self._watch(emit)
-            except Gone as gone:
+            except ManuscriptMissingError as gone:
                 await self._wait_for_return(str(gone), emit)
 
-    async def _watch(self, emit: WatchEmit) -> None:
+    async def _watch(self, emit: EmitWatchEvent) -> None:
         """Do what is due, until the events end.
 
         Raises:
@@ -129,7 +149,7 @@ class WatchService:
         listening = asyncio.create_task(self._listen(heard))
         now = self._clock()
         unread = self._pace.idle is not None
-        agenda = Agenda(self._pace, swept=now, stirred=now, unread=unread)
+        agenda = WatchSchedule(self._pace, swept=now, stirred=now, unread=unread)
         # What changed before the listening began was not heard by anybody.
         agenda = agenda.touched(now)
         try:
@@ -151,8 +171,8 @@ class WatchService:
             heard.put_nowait(None)
 
     async def _next(
-        self, heard: "asyncio.Queue[FolderNews | None]", agenda: Agenda
-    ) -> "FolderNews | Due | None":
+        self, heard: "asyncio.Queue[FolderNews | None]", agenda: WatchSchedule
+    ) -> "FolderNews | WatchAction | None":
         """Return what is heard or due, whichever is first; None at the events' end."""
         if not heard.empty():
             return heard.get_nowait()
@@ -167,28 +187,35 @@ class WatchService:
                 continue
 
     async def _heard(
-        self, news: "FolderNews | Due", agenda: Agenda, emit: WatchEmit
-    ) -> Agenda:
+        self,
+        news: "FolderNews | WatchAction",
+        agenda: WatchSchedule,
+        emit: EmitWatchEvent,
+    ) -> WatchSchedule:
         match news:
             case Lost(folder):
-                raise Gone(f"There is no folder {folder}, or another in its place")
+                raise ManuscriptMissingError(
+                    f"There is no folder {folder}, or another in its place"
+                )
             case Polling(why):
                 if why != self._polled:
                     self._polled = why
-                    await emit(Polled(why))
+                    await emit(PollingFallback(why))
                 return agenda
-            case Due():
+            case WatchAction():
                 return await self._act(news, agenda, emit)
             case _:
                 return agenda.touched(self._clock())
 
-    async def _act(self, due: Due, agenda: Agenda, emit: WatchEmit) -> Agenda:
+    async def _act(
+        self, due: WatchAction, agenda: WatchSchedule, emit: EmitWatchEvent
+    ) -> WatchSchedule:
         began, cause = self._clock(), _CAUSES[due]
         read = await self._attempts.make(self._round(cause, emit), emit)
         unread = bool(read) and not self._readers.asks(cause)
         return agenda.done(due, began).learned(unread=unread)
 
-    async def _round(self, cause: Cause, emit: WatchEmit) -> int:
+    async def _round(self, cause: WatchCause, emit: EmitWatchEvent) -> int:
         """Read what changed; return how many documents there are, or were read.
 
         Raises:
@@ -198,15 +225,15 @@ class WatchService:
         try:
             service = self._readers.open(cause, self._ledger)
         except NotFound as error:
-            raise Gone(MOVED) from error
+            raise ManuscriptMissingError(MOVED) from error
         changes = await self._look(service)
-        if cause is Cause.SAVE and not _to_do(changes):
+        if cause is WatchCause.SAVE and not _to_do(changes):
             return 0
         async with self._telling.reading, _alone():
             report = await service.read(self._progress)
             asked = self._readers.asks(cause)
             self._telling.add(
-                Reading(
+                ReadingRecord(
                     cause=cause,
                     weave=service.weave,
                     page=self._ledger.turn(),
@@ -219,9 +246,9 @@ class WatchService:
             )
         if cause in AT_ONCE:
             await self._telling.tell(emit)
-        return report.found if cause is Cause.START else report.processed
+        return report.found if cause is WatchCause.START else report.processed
 
-    async def _look(self, service: DocumentProcessingService) -> Changes:
+    async def _look(self, service: DocumentProcessingService) -> DocumentChanges:
         """Look what changed; what seems to be gone is looked for a second time.
 
         Raises:
@@ -235,25 +262,27 @@ class WatchService:
             try:
                 changes = await service.look()
             except NotFound as error:
-                raise Gone(MOVED) from error
+                raise ManuscriptMissingError(MOVED) from error
         if changes.gone and not (changes.changed or changes.stale or changes.unchanged):
-            raise Gone(EMPTY)
+            raise ManuscriptMissingError(EMPTY)
         if not self._readers.same():
             raise _replaced()
         return changes
 
-    async def _wait_for_return(self, what: str, emit: WatchEmit) -> None:
-        await emit(Away(what))
+    async def _wait_for_return(self, what: str, emit: EmitWatchEvent) -> None:
+        await emit(ManuscriptAway(what))
         while True:
             await self._rest(RETURN)
             try:
-                await self._attempts.make(self._round(Cause.RETURN, emit), emit)
-            except Gone:
+                await self._attempts.make(self._round(WatchCause.RETURN, emit), emit)
+            except ManuscriptMissingError:
                 continue
-            await emit(Returned())
+            await emit(ManuscriptReturn())
             return
 
-    def _untold(self, problems: Sequence[Problem]) -> tuple[Problem, ...]:
+    def _untold(
+        self, problems: Sequence[DocumentProblem]
+    ) -> tuple[DocumentProblem, ...]:
         """Return the problems that are new, and forget those that are mended."""
         now = {problem.document: problem.message for problem in problems}
         told, self._told = self._told, now
@@ -279,10 +308,12 @@ async def _alone() -> AsyncIterator[None]:
 
 def _remarks(report: IngestReport, *, asked: bool) -> tuple[str, ...]:
     """Return the remarks; that a model was not asked is none where none was to be."""
-    return tuple(r for r in report.remarks if asked or not r.startswith(UNREAD))
+    return tuple(
+        r for r in report.remarks if asked or not r.startswith(MODEL_SKIPPED_TEXT)
+    )
 
 
-def _to_do(changes: Changes) -> bool:
+def _to_do(changes: DocumentChanges) -> bool:
     return bool(changes.changed or changes.stale or changes.gone)
 
 

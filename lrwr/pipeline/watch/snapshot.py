@@ -10,17 +10,21 @@ from lrwr.core.model.jobs import Claim, Job, JobOrder, JobState, Stage
 from lrwr.core.ports.job_queue import JobQueue
 from lrwr.core.ports.snapshot_store import Held, HoldingStore
 from lrwr.core.ports.story_store import StoryStore
-from lrwr.pipeline.watch.changes import Learned, Library, learned
+from lrwr.pipeline.watch.changes import (
+    KnowledgeDelta,
+    KnowledgeSnapshot,
+    diff_knowledge,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Page:
+class SnapshotPage:
     """What was known of the documents of one reading before it."""
 
     before: dict[DocumentId, Held | None] = field(default_factory=dict)
 
 
-class Ledger:
+class SnapshotJobQueue:
     """A job queue that notes what is known of a document when its job is claimed.
 
     Nobody else writes what is known of a document while its job is held, so that the
@@ -39,20 +43,20 @@ class Ledger:
         self._holdings = holdings
         self._stories = stories
         self._pipeline = pipeline
-        self._pages = [Page()]
+        self._pages = [SnapshotPage()]
         self._cast: Cast | None = None
 
-    def turn(self) -> Page:
+    def turn(self) -> SnapshotPage:
         """Return the page of the reading that is done; the next begins another."""
-        self._pages.append(Page())
+        self._pages.append(SnapshotPage())
         return self._pages[-2]
 
     async def learned(
         self,
-        page: Page,
+        page: SnapshotPage,
         renamed: Mapping[DocumentId, DocumentId],
         failed: Collection[DocumentId] = (),
-    ) -> Learned:
+    ) -> KnowledgeDelta:
         """Return what the jobs of a page changed, once; `failed` did nothing.
 
         Names are told with the page that is told first after they are known.
@@ -65,14 +69,17 @@ class Ledger:
         after = await self._after(page, list(before))
         known = {one: held for one, held in before.items() if held is not None}
         cast = await self._stories.cast() if before else self._cast or Cast()
-        told = Library(known, self._cast or Cast()), Library(after, cast)
+        told = (
+            KnowledgeSnapshot(known, self._cast or Cast()),
+            KnowledgeSnapshot(after, cast),
+        )
         self._pages.remove(page)
         under_way = any(one.before for one in self._pages)
         self._cast = cast if under_way else None
-        return learned(*told, renamed)
+        return diff_knowledge(*told, renamed)
 
     async def _after(
-        self, page: Page, documents: Sequence[DocumentId]
+        self, page: SnapshotPage, documents: Sequence[DocumentId]
     ) -> dict[DocumentId, Held]:
         """Return what was known after a page: before the next that has the document."""
         now = await self._holdings.held(documents, self._pipeline)

@@ -11,42 +11,46 @@ from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
-from lrwr.app.presenters.answers import without_links
-from lrwr.app.presenters.text import clean, excerpt, one_line
+from lrwr.app.presenters.answers import strip_links
+from lrwr.app.presenters.text import sanitize_line, sanitize_text, shorten_excerpt
 from lrwr.core.model.errors import LrwrError, NotFound
 from lrwr.core.model.turns import Turn
 from lrwr.tui.input.editor import (
-    Command,
-    command_for,
-    editor_of,
-    may_not_arrive,
-    opener_for,
-    steers_a_shell,
+    EditorCommand,
+    build_editor_command,
+    build_opener_command,
+    explain_clipboard_failure,
+    find_editor,
+    is_shell_unsafe,
 )
-from lrwr.tui.queries.locations import Spot, spot_at, spot_of
+from lrwr.tui.queries.locations import (
+    FileLocation,
+    locate_citation,
+    locate_document_line,
+)
 from lrwr.tui.widgets.source import PageView, SourceView
-from lrwr.tui.widgets.split_view import Desk
+from lrwr.tui.widgets.split_view import SplitView
 
 if TYPE_CHECKING:
     from lrwr.tui.app import WritingRoom
-    from lrwr.tui.screens.chat import RoomScreen
+    from lrwr.tui.screens.chat import ChatScreen
 
 SOON = 2.0
 """Seconds in which an editor with a window of its own may say that it cannot."""
 
 
-class EditorFailed(LrwrError):
+class EditorError(LrwrError):
     """An editor could not be run, or ended badly."""
 
 
-async def open(screen: "RoomScreen", words: str) -> None:  # noqa: A001 - as it is called
+async def open_cited_passage(screen: "ChatScreen", words: str) -> None:
     """Open the chosen passage in the writer's editor; `words` may be its number.
 
     Raises:
         NotFound: There is no such passage, or its file is not there.
         EditorFailed: No editor is set, or it did not work.
     """
-    desk = screen.query_one(Desk)
+    desk = screen.query_one(SplitView)
     if number := words.strip().strip("[]"):
         desk.jump(number)
     chosen = desk.sources.chosen
@@ -61,44 +65,46 @@ async def open(screen: "RoomScreen", words: str) -> None:  # noqa: A001 - as it 
             "No passage is chosen", hint="Alt+1 chooses the first, or click [1]."
         )
     citation = chosen.citation
-    spot = await screen.room.stage.do(lambda lent: spot_of(lent, citation))
+    spot = await screen.room.stage.do(lambda lent: locate_citation(lent, citation))
     await _open_spot(screen.room, spot)
 
 
-async def open_place(screen: "RoomScreen", document: str, line: int) -> None:
+async def open_document_at_line(screen: "ChatScreen", document: str, line: int) -> None:
     """Open a document at a line of it, counted from 1; of a `.docx`, a paragraph.
 
     Raises:
         NotFound: The file is not there.
         EditorFailed: No editor is set, or it did not work.
     """
-    spot = await screen.room.stage.do(lambda lent: spot_at(lent, document, line))
+    spot = await screen.room.stage.do(
+        lambda lent: locate_document_line(lent, document, line)
+    )
     await _open_spot(screen.room, spot)
 
 
-async def copy(screen: "RoomScreen", words: str) -> None:
+async def copy_answer(screen: "ChatScreen", words: str) -> None:
     """Copy the last answer, or, if `words` say quote, the chosen passage.
 
     Raises:
         NotFound: There is nothing to copy.
     """
     if words.strip().lower() in ("quote", "passage"):
-        text, told = _quote(screen.query_one(Desk)), "The passage"
+        text, told = _quote(screen.query_one(SplitView)), "The passage"
     else:
-        text, told = _answer(screen.query_one(Desk)), "The answer"
+        text, told = _answer(screen.query_one(SplitView)), "The answer"
     screen.app.copy_to_clipboard(text)
-    doubt = may_not_arrive(os.environ, sys.platform)
+    doubt = explain_clipboard_failure(os.environ, sys.platform)
     screen.notify(f"{told} is copied. {doubt}".strip(), markup=False)
 
 
-def _answer(desk: Desk) -> str:
+def _answer(desk: SplitView) -> str:
     turn: Turn | None = desk.transcript.last
     if turn is None:
         raise NotFound("There is no answer to copy yet", hint="Ask something first.")
-    return clean(without_links(turn.output.response_text)).strip()
+    return sanitize_text(strip_links(turn.output.response_text)).strip()
 
 
-def _quote(desk: Desk) -> str:
+def _quote(desk: SplitView) -> str:
     chosen: SourceView | PageView | None = desk.sources.chosen
     if chosen is None:
         raise NotFound(
@@ -107,7 +113,7 @@ def _quote(desk: Desk) -> str:
     return f"{chosen.words.strip()}\n— {chosen.place}"
 
 
-async def _open_spot(room: "WritingRoom", spot: Spot) -> None:
+async def _open_spot(room: "WritingRoom", spot: FileLocation) -> None:
     if spot.gone:
         room.notify(
             f"The passage is no longer there; it stood at {_named(spot)}.", markup=False
@@ -115,43 +121,43 @@ async def _open_spot(room: "WritingRoom", spot: Spot) -> None:
     if spot.paragraphs:
         await _open_document(room, spot)
         return
-    editor = editor_of(os.environ, sys.platform, shutil.which)
+    editor = find_editor(os.environ, sys.platform, shutil.which)
     if not editor:
-        raise EditorFailed(
+        raise EditorError(
             f"No editor is set. The passage is at {_named(spot)}",
             hint='Set EDITOR in your shell, such as: export EDITOR="nano"',
         )
     windows = sys.platform == "win32"
     try:
-        command = command_for(editor, spot.file, spot.line, windows=windows)
+        command = build_editor_command(editor, spot.file, spot.line, windows=windows)
     except ValueError as error:
-        raise EditorFailed(
-            f"EDITOR cannot be read: {excerpt(editor)}",
+        raise EditorError(
+            f"EDITOR cannot be read: {shorten_excerpt(editor)}",
             hint="Check the quotation marks in VISUAL and EDITOR.",
         ) from error
     await _run(room, command, spot)
 
 
-async def _open_document(room: "WritingRoom", spot: Spot) -> None:
+async def _open_document(room: "WritingRoom", spot: FileLocation) -> None:
     """Open a `.docx` with what the system opens it with, and say where to look."""
-    name = clean(one_line(spot.file.name))
+    name = sanitize_text(sanitize_line(spot.file.name))
     room.notify(f"Look for paragraph {spot.line} of {name}.", markup=False)
     if sys.platform == "win32":
         await asyncio.to_thread(os.startfile, spot.file)
     else:
-        await _run(room, opener_for(spot.file, sys.platform), spot)
+        await _run(room, build_opener_command(spot.file, sys.platform), spot)
 
 
-async def _run(room: "WritingRoom", command: Command, spot: Spot) -> None:
+async def _run(room: "WritingRoom", command: EditorCommand, spot: FileLocation) -> None:
     program = shutil.which(command.arguments[0])
     if program is None:
-        raise EditorFailed(
+        raise EditorError(
             f"There is no program {command.program} here. The passage is at"
             f" {_named(spot)}",
             hint="Set VISUAL or EDITOR to an editor that you have.",
         )
-    if steers_a_shell(command, program):
-        raise EditorFailed(
+    if is_shell_unsafe(command, program):
+        raise EditorError(
             f"{command.program} cannot safely be given the name of this file",
             hint=f"Open it yourself: {_named(spot)}",
         )
@@ -161,7 +167,7 @@ async def _run(room: "WritingRoom", command: Command, spot: Spot) -> None:
     else:
         code = _wait_for(room, arguments, command.program)
     if code:
-        raise EditorFailed(
+        raise EditorError(
             f"{command.program} ended with code {code}",
             hint=f"The passage is at {_named(spot)}.",
         )
@@ -176,7 +182,7 @@ def _wait_for(room: "WritingRoom", arguments: list[str], program: str) -> int:
         with room.suspend():
             return subprocess.run(arguments, check=False).returncode
     except SuspendNotSupported as error:
-        raise EditorFailed(
+        raise EditorError(
             f"This terminal cannot be lent to {program}",
             hint="Set VISUAL to an editor with a window of its own.",
         ) from error
@@ -203,15 +209,15 @@ def _start(arguments: list[str]) -> int:
         return 0
 
 
-def _not_started(program: str, error: OSError) -> EditorFailed:
-    return EditorFailed(
+def _not_started(program: str, error: OSError) -> EditorError:
+    return EditorError(
         f"{Path(program).name} could not be started: {error.strerror}",
         hint="Check VISUAL and EDITOR.",
     )
 
 
-def _named(spot: Spot) -> str:
-    name = clean(one_line(str(spot.file)))
+def _named(spot: FileLocation) -> str:
+    name = sanitize_text(sanitize_line(str(spot.file)))
     return (
         f"{name}, paragraph {spot.line}" if spot.paragraphs else f"{name}:{spot.line}"
     )

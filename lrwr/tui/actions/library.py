@@ -3,20 +3,20 @@
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from lrwr.app.presenters.text import clean
-from lrwr.tui.widgets.split_view import Desk
+from lrwr.app.presenters.text import sanitize_text
+from lrwr.tui.widgets.split_view import SplitView
 from lrwr.tui.widgets.status import StatusLine
 
 if TYPE_CHECKING:
-    from lrwr.tui.screens.chat import RoomScreen
+    from lrwr.tui.screens.chat import ChatScreen
 
 WATCH = "watch"
 """The group of what reads saves: it goes on until it is stopped."""
-TOLD = 8.0
+NOTICE_SECONDS = 8.0
 """Seconds for which a line stays that tells what a save brought."""
 
 
-async def library(screen: "RoomScreen", words: str) -> None:
+async def open_library_screen(screen: "ChatScreen", words: str) -> None:
     """Show what was read and what work there is; read again from there."""
     from lrwr.tui.screens.library import LibraryScreen
 
@@ -28,7 +28,7 @@ async def library(screen: "RoomScreen", words: str) -> None:
         screen.load()
 
 
-async def watch(screen: "RoomScreen", words: str) -> None:
+async def toggle_watch(screen: "ChatScreen", words: str) -> None:
     """Begin to read each save, or stop that; `on` and `off` say which."""
     wanted = {"on": True, "off": False}.get(words.strip().lower())
     watching = any(w.group == WATCH and w.is_running for w in screen.workers)
@@ -40,9 +40,9 @@ async def watch(screen: "RoomScreen", words: str) -> None:
         screen.run_worker(_saves(screen), group=WATCH, exit_on_error=False)
 
 
-async def _saves(screen: "RoomScreen") -> None:
+async def _saves(screen: "ChatScreen") -> None:
     """Show what each save brings, until it is stopped."""
-    from lrwr.app.presenters.watch import seen
+    from lrwr.app.presenters.watch import describe_watch_event
 
     status = screen.query_one(StatusLine)
     status.say(index="reading what changed …")
@@ -50,23 +50,23 @@ async def _saves(screen: "RoomScreen") -> None:
     try:
         async with aclosing(saves) as events:
             async for event in events:
-                _learn(screen, *seen(event))
+                _learn(screen, *describe_watch_event(event))
     except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
         screen.tell(error)
         status.say(index="")
 
 
-def _learn(screen: "RoomScreen", line: str, short: str) -> None:
+def _learn(screen: "ChatScreen", line: str, short: str) -> None:
     """Say what a save brought: `line` in full, `short` in the status line."""
     if line:
         screen.learned.append(line)
-        screen.notify(clean(line), markup=False, timeout=TOLD)
-        screen.query_one(Desk).sources.look_again()
+        screen.notify(sanitize_text(line), markup=False, timeout=NOTICE_SECONDS)
+        screen.query_one(SplitView).sources.look_again()
     if short:
         screen.query_one(StatusLine).fresh(short)
 
 
-async def settings(screen: "RoomScreen", words: str) -> None:
+async def open_settings_screen(screen: "ChatScreen", words: str) -> None:
     """Show every setting, its value, and where that came from."""
     from lrwr.tui.screens.settings import SettingsScreen
 
@@ -75,28 +75,28 @@ async def settings(screen: "RoomScreen", words: str) -> None:
     )
 
 
-async def people(screen: "RoomScreen", words: str) -> None:
+async def open_people_screen(screen: "ChatScreen", words: str) -> None:
     """Read what the text says of everybody, or of those that are named."""
     from lrwr.tui.screens.people import PeopleScreen
 
     await screen.app.push_screen_wait(PeopleScreen(screen, words.strip()))
 
 
-async def world(screen: "RoomScreen", words: str) -> None:
+async def open_world_screen(screen: "ChatScreen", words: str) -> None:
     """Read of places, things and rules."""
     from lrwr.tui.screens.world import WorldScreen
 
     await screen.app.push_screen_wait(WorldScreen(screen, words.strip()))
 
 
-async def timeline(screen: "RoomScreen", words: str) -> None:
+async def open_timeline_screen(screen: "ChatScreen", words: str) -> None:
     """Read what happens, in story order."""
     from lrwr.tui.screens.timeline import TimelineScreen
 
     await screen.app.push_screen_wait(TimelineScreen(screen, words.strip()))
 
 
-async def gaps(screen: "RoomScreen", words: str) -> None:
+async def open_gaps_screen(screen: "ChatScreen", words: str) -> None:
     """See what is left open, and answer it."""
     del words
     from lrwr.tui.screens.gaps import GapsScreen

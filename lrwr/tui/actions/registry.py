@@ -5,35 +5,37 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from lrwr.tui.screens.chat import RoomScreen
+    from lrwr.tui.screens.chat import ChatScreen
 
-Deed = Callable[["RoomScreen", str], Awaitable[None]]
+ActionHandler = Callable[["ChatScreen", str], Awaitable[None]]
 """Does something for the screen; the text is what the writer said beside it."""
 
-_MODULES = {
-    "help": "help",
-    "palette": "help",
-    "characters": "scope",
-    "horizon": "scope",
-    "mode": "scope",
-    "witnessed": "scope",
-    "threads": "threads",
-    "new": "threads",
-    "rename": "threads",
-    "export": "threads",
-    "gaps": "library",
-    "people": "library",
-    "world": "library",
-    "timeline": "library",
-    "library": "library",
-    "watch": "library",
-    "settings": "library",
-    "copy": "citations",
-    "open": "citations",
+_HANDLERS = {
+    "help": ("help", "show_help"),
+    "palette": ("help", "open_palette"),
+    "characters": ("scope", "choose_character"),
+    "horizon": ("scope", "choose_horizon"),
+    "mode": ("scope", "switch_mode"),
+    "witnessed": ("scope", "toggle_witnessed"),
+    "threads": ("threads", "choose_thread"),
+    "new": ("threads", "start_thread"),
+    "rename": ("threads", "rename_thread"),
+    "export": ("threads", "export_thread"),
+    "gaps": ("library", "open_gaps_screen"),
+    "people": ("library", "open_people_screen"),
+    "world": ("library", "open_world_screen"),
+    "timeline": ("library", "open_timeline_screen"),
+    "library": ("library", "open_library_screen"),
+    "watch": ("library", "toggle_watch"),
+    "settings": ("library", "open_settings_screen"),
+    "copy": ("citations", "copy_answer"),
+    "open": ("citations", "open_cited_passage"),
 }
+"""Module and function of each action."""
 
 
-def deed_called(name: str) -> Deed:
+def find_action_handler(name: str) -> ActionHandler:
     """Return what does the action of that name."""
-    module = import_module(f"lrwr.tui.actions.{_MODULES[name]}")
-    return cast("Deed", getattr(module, name))
+    module, function = _HANDLERS[name]
+    handlers = import_module(f"lrwr.tui.actions.{module}")
+    return cast("ActionHandler", getattr(handlers, function))

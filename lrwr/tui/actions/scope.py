@@ -5,14 +5,14 @@ from difflib import get_close_matches
 from functools import wraps
 from typing import TYPE_CHECKING
 
-from lrwr.app.presenters.text import clean
+from lrwr.app.presenters.text import sanitize_text
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.turns import Mode
-from lrwr.tui.queries.story import moved, named
+from lrwr.tui.queries.story import move_chat_scope, resolve_character_name
 
 if TYPE_CHECKING:
-    from lrwr.tui.actions.registry import Deed
-    from lrwr.tui.screens.chat import RoomScreen
+    from lrwr.tui.actions.registry import ActionHandler
+    from lrwr.tui.screens.chat import ChatScreen
 
 _MODES = {
     "analytical": Mode.ANALYTICAL,
@@ -23,11 +23,11 @@ _MODES = {
 _EVERYTHING = frozenset({"the whole story", "whole", "all", "everything", "end"})
 
 
-def _in_turn(deed: "Deed") -> "Deed":
+def _in_turn(deed: "ActionHandler") -> "ActionHandler":
     """Have a deed wait for the one before it: each goes by what that one chose."""
 
     @wraps(deed)
-    async def taken(screen: "RoomScreen", words: str) -> None:
+    async def taken(screen: "ChatScreen", words: str) -> None:
         async with screen.choosing:
             await deed(screen, words)
 
@@ -35,7 +35,7 @@ def _in_turn(deed: "Deed") -> "Deed":
 
 
 @_in_turn
-async def characters(screen: "RoomScreen", words: str) -> None:
+async def choose_character(screen: "ChatScreen", words: str) -> None:
     """Choose a character: the one that is named, or one of the list.
 
     Raises:
@@ -50,12 +50,14 @@ async def characters(screen: "RoomScreen", words: str) -> None:
         _take(screen, "")
     else:
         as_of = screen.sitting.as_of
-        name = await screen.room.stage.do(lambda lent: named(lent, wanted, as_of))
+        name = await screen.room.stage.do(
+            lambda lent: resolve_character_name(lent, wanted, as_of)
+        )
         _take(screen, name)
 
 
 @_in_turn
-async def horizon(screen: "RoomScreen", words: str) -> None:
+async def choose_horizon(screen: "ChatScreen", words: str) -> None:
     """Choose how far the story has come.
 
     Raises:
@@ -71,7 +73,9 @@ async def horizon(screen: "RoomScreen", words: str) -> None:
     if wanted is None:
         return
     before, as_of = screen.sitting, wanted
-    after = await screen.room.stage.do(lambda lent: moved(lent, before, as_of))
+    after = await screen.room.stage.do(
+        lambda lent: move_chat_scope(lent, before, as_of)
+    )
     now = screen.sitting  # a conversation may have begun meanwhile
     screen.sitting = replace(after, thread=now.thread, title=now.title)
     if before.character and not after.character:
@@ -79,7 +83,7 @@ async def horizon(screen: "RoomScreen", words: str) -> None:
 
 
 @_in_turn
-async def mode(screen: "RoomScreen", words: str) -> None:
+async def switch_mode(screen: "ChatScreen", words: str) -> None:
     """Have the analyst answer, or the character; unsaid, whoever does not now.
 
     Raises:
@@ -92,7 +96,7 @@ async def mode(screen: "RoomScreen", words: str) -> None:
 
 
 @_in_turn
-async def witnessed(screen: "RoomScreen", words: str) -> None:
+async def toggle_witnessed(screen: "ChatScreen", words: str) -> None:
     """Use only what the character was there for, or everything again."""
     del words
     wanted = not screen.sitting.witnessed
@@ -101,7 +105,7 @@ async def witnessed(screen: "RoomScreen", words: str) -> None:
         screen.sitting = replace(screen.sitting, witnessed=wanted)
 
 
-async def _pick(screen: "RoomScreen", title: str) -> bool:
+async def _pick(screen: "ChatScreen", title: str) -> bool:
     """Have a character picked; return whether somebody is chosen then."""
     from lrwr.tui.screens.characters import CharactersScreen
 
@@ -114,7 +118,7 @@ async def _pick(screen: "RoomScreen", title: str) -> bool:
     return bool(chosen.name)
 
 
-def _take(screen: "RoomScreen", name: str) -> None:
+def _take(screen: "ChatScreen", name: str) -> None:
     """Choose a character; with nobody, the analyst answers, from everything."""
     sitting = replace(screen.sitting, character=name)
     if not name:
@@ -144,5 +148,5 @@ def _let_go(name: str, as_of: str) -> str:
     return f"{name} may be several people now: choose again."
 
 
-def _say(screen: "RoomScreen", text: str) -> None:
-    screen.notify(clean(text), markup=False)
+def _say(screen: "ChatScreen", text: str) -> None:
+    screen.notify(sanitize_text(text), markup=False)

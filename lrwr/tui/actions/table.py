@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from textual.binding import Binding
 
-DEED = re.compile(r"do\('(\w+)'\)")
+DO_ACTION = re.compile(r"do\('(\w+)'\)")
 """How an action names what does it."""
 
 ASKING = "Asking"
@@ -40,7 +40,7 @@ class Action:
     @property
     def deed(self) -> str:
         """What `deeds` calls it; empty for what the screen does itself."""
-        found = DEED.fullmatch(self.does)
+        found = DO_ACTION.fullmatch(self.does)
         return found[1] if found else ""
 
     @property
@@ -57,7 +57,7 @@ class Action:
         )
 
 
-ROOM: tuple[Action, ...] = (
+ROOM_ACTIONS: tuple[Action, ...] = (
     Action(
         "room.help", "f1", "Help", "Show all keys and commands", "do('help')", "help",
         shown=True,
@@ -165,7 +165,7 @@ ROOM: tuple[Action, ...] = (
 )  # fmt: skip
 """What the conversation's own screen can do."""
 
-PROMPT: tuple[Action, ...] = (
+PROMPT_ACTIONS: tuple[Action, ...] = (
     Action("prompt.ask", "enter", "Ask", "Ask what is written", "send", part=ASKING),
     Action(
         "prompt.newline", "alt+enter,shift+enter,ctrl+j", "New line",
@@ -186,7 +186,7 @@ PROMPT: tuple[Action, ...] = (
 )  # fmt: skip
 """What the prompt can do while it is written in."""
 
-PLACES: tuple[Action, ...] = (
+PLACE_ACTIONS: tuple[Action, ...] = (
     Action(
         "place.open", "enter", "Open", "Open the passage in your editor", "open",
         eager=False,
@@ -214,7 +214,7 @@ PLACES: tuple[Action, ...] = (
 )  # fmt: skip
 """What can be done with a passage that is shown."""
 
-TURNS: tuple[Action, ...] = (
+TURN_ACTIONS: tuple[Action, ...] = (
     Action(
         "turn.before", "up", "Turn before", "Go to the turn before", "choose(-1)",
         eager=False,
@@ -230,7 +230,7 @@ TURNS: tuple[Action, ...] = (
 JUMP = "alt+1,alt+2,alt+3,alt+4,alt+5,alt+6,alt+7,alt+8,alt+9"
 """Keys that show the passage of that number."""
 
-DIGITS: tuple[Action, ...] = (
+DIGIT_ACTIONS: tuple[Action, ...] = (
     Action(
         "turn.jump", "1,2,3,4,5,6,7,8,9", "Passage", "Show the passage of that number",
         "jump", eager=False,
@@ -242,19 +242,19 @@ DIGITS: tuple[Action, ...] = (
 )  # fmt: skip
 """Keys of the conversation, and of its passages, that show the one of that number."""
 
-FIXED: tuple[Action, ...] = (
+FIXED_ACTIONS: tuple[Action, ...] = (
     Action(
         "room.jump", JUMP, "Passage", "Show the passage of that number", "jump",
         part=TALK,
     ),
-    *DIGITS,
+    *DIGIT_ACTIONS,
 )  # fmt: skip
 """What has keys that cannot be changed."""
 
-CLOSE = Action("list.close", "escape", "Close", "Go back", "leave", shown=True)
+CLOSE_ACTION = Action("list.close", "escape", "Close", "Go back", "leave", shown=True)
 """What all that lies on the conversation can do."""
 
-LISTS: tuple[Action, ...] = (
+LIST_ACTIONS: tuple[Action, ...] = (
     Action(
         "list.choose", "enter", "Choose",
         "Choose the row, or open the place of the line", "enter", shown=True,
@@ -267,34 +267,34 @@ LISTS: tuple[Action, ...] = (
         "list.rows", "left", "To the list", "Go back from what is read to the list",
         "back", eager=False,
     ),
-    CLOSE,
+    CLOSE_ACTION,
 )  # fmt: skip
 """What every list can do."""
 
-ANSWER = Action(
+ANSWER_ACTION = Action(
     "list.choose", "enter", "Answer",
     "Answer the gap, or open the place of the line", "enter", shown=True,
 )  # fmt: skip
 """What Enter does among gaps."""
 
-GO_ON = Action(
+GO_ON_ACTION = Action(
     "list.choose", "enter", "Open", "Go on with this conversation", "enter", shown=True
 )
 """What Enter does among conversations."""
 
-GO_TO = Action(
+GO_TO_ACTION = Action(
     "list.choose", "enter", "Open",
     "Go to what is said of it, or open the place of the line", "enter", shown=True,
 )  # fmt: skip
 """What Enter does among what is known of the story."""
 
-FIND = Action(
+FIND_ACTION = Action(
     "list.find", "slash", "Find", "Look for words, where letters are keys", "find",
     shown=True, eager=False,
 )  # fmt: skip
 """Of lists in which letters are keys."""
 
-GAPS: tuple[Action, ...] = (
+GAP_ACTIONS: tuple[Action, ...] = (
     Action("gaps.answer", "a", "Answer", "Answer the gap", "answer", eager=False),
     Action(
         "gaps.dismiss", "d", "Leave open", "Leave it open on purpose", "decline",
@@ -311,7 +311,7 @@ GAPS: tuple[Action, ...] = (
 )  # fmt: skip
 """What can be done with what is left open."""
 
-THREADS: tuple[Action, ...] = (
+THREAD_ACTIONS: tuple[Action, ...] = (
     Action(
         "threads.rename", "r", "Rename", "Give it another title", "rename",
         shown=True, eager=False,
@@ -331,7 +331,7 @@ THREADS: tuple[Action, ...] = (
 )  # fmt: skip
 """What can be done with conversations."""
 
-CHARACTERS: tuple[Action, ...] = (
+CHARACTER_ACTIONS: tuple[Action, ...] = (
     Action(
         "characters.talk", "f4,ctrl+enter", "Talk with them",
         "Choose, and have them answer themselves", "talk", shown=True,
@@ -339,7 +339,7 @@ CHARACTERS: tuple[Action, ...] = (
 )  # fmt: skip
 """What can be done with those whom one may talk about."""
 
-LIBRARY: tuple[Action, ...] = (
+LIBRARY_ACTIONS: tuple[Action, ...] = (
     Action(
         "library.read", "r", "Read", "Read what changed in the manuscript", "read",
         shown=True, eager=False,
@@ -347,18 +347,18 @@ LIBRARY: tuple[Action, ...] = (
 )  # fmt: skip
 """What can be done with the library."""
 
-LINE: tuple[Action, ...] = (
+LINE_ACTIONS: tuple[Action, ...] = (
     Action("line.done", "enter", "Done", "Take what is written", "give", shown=True),
     Action("line.leave", "escape", "Leave it", "Change nothing", "leave", shown=True),
 )
 """What can be done where one line is asked for."""
 
-ELSEWHERE: tuple[tuple[str, tuple[Action, ...]], ...] = (
-    ("In lists", (*LISTS, FIND)),
-    ("In what is left open", GAPS),
-    ("In the list of conversations", THREADS),
-    ("In the list of characters", CHARACTERS),
-    ("In the library", LIBRARY),
-    ("Where one line is asked for", LINE),
+OTHER_SCREEN_ACTIONS: tuple[tuple[str, tuple[Action, ...]], ...] = (
+    ("In lists", (*LIST_ACTIONS, FIND_ACTION)),
+    ("In what is left open", GAP_ACTIONS),
+    ("In the list of conversations", THREAD_ACTIONS),
+    ("In the list of characters", CHARACTER_ACTIONS),
+    ("In the library", LIBRARY_ACTIONS),
+    ("Where one line is asked for", LINE_ACTIONS),
 )
 """All of it, by where it is done."""

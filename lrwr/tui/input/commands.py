@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lrwr.core.model.turns import Mode
-from lrwr.tui.actions.table import ROOM, Action
+from lrwr.tui.actions.table import ROOM_ACTIONS, Action
 
 MODES = (
     (Mode.ANALYTICAL.value, "the analyst answers"),
@@ -13,7 +13,7 @@ MODES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class Suggestion:
     """How what is typed may go on.
 
     `text` is the prompt with it. `label` and `help` are shown. `whole` says that it can
@@ -27,7 +27,7 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class CompletionContext:
     """What can follow commands: people, and places of the story with their titles.
 
     `mark` changes with the library.
@@ -38,44 +38,44 @@ class Known:
     mark: str = ""
 
 
-def commands() -> dict[str, Action]:
+def list_commands() -> dict[str, Action]:
     """Return the room's commands by name."""
-    return {action.slash: action for action in ROOM if action.slash}
+    return {action.slash: action for action in ROOM_ACTIONS if action.slash}
 
 
-def offers(text: str, known: Known) -> tuple[Offer, ...]:
+def suggest_completions(text: str, known: CompletionContext) -> tuple[Suggestion, ...]:
     """Return how a command may go on; nothing for a question, or a whole command."""
     if not text.startswith("/") or text.startswith("//") or "\n" in text:
         return ()
     name, space, begun = text[1:].partition(" ")
     if not space:
         return _commands_like(name.lower())
-    action = commands().get(name.lower())
+    action = list_commands().get(name.lower())
     if action is None:
         return ()
     return tuple(
-        Offer(f"/{action.slash} {value}", value, told, whole=True)
+        Suggestion(f"/{action.slash} {value}", value, told, whole=True)
         for value, told in _values_of(action, known)
         if _fits(begun, value, told)
     )
 
 
-def is_whole(text: str, known: Known) -> bool:
+def is_complete_command(text: str, known: CompletionContext) -> bool:
     """Say whether a text is a command by its whole name, or with a whole value."""
     name, space, words = text.removeprefix("/").casefold().partition(" ")
-    action = commands().get(name)
+    action = list_commands().get(name)
     if action is None or not space:
         return action is not None
     return words.strip() in (one.casefold() for one, _ in _values_of(action, known))
 
 
-def _commands_like(begun: str) -> tuple[Offer, ...]:
+def _commands_like(begun: str) -> tuple[Suggestion, ...]:
     """Return the commands that begin so; or else those that hold it."""
-    found = commands()
+    found = list_commands()
     names = [name for name in found if name.startswith(begun)]
     names = names or [name for name in found if begun in name]
     return tuple(
-        Offer(
+        Suggestion(
             f"/{name} " if found[name].takes else f"/{name}",
             f"/{name} {found[name].takes}".rstrip(),
             found[name].help,
@@ -85,7 +85,7 @@ def _commands_like(begun: str) -> tuple[Offer, ...]:
     )
 
 
-def _values_of(action: Action, known: Known) -> Iterator[tuple[str, str]]:
+def _values_of(action: Action, known: CompletionContext) -> Iterator[tuple[str, str]]:
     """Yield what can follow a command, and what to say of each."""
     if action.takes == "[NAME]":
         yield from ((name, "") for name in known.names)

@@ -43,7 +43,7 @@ _STEERING = frozenset('"%&|<>^!\r\n')
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class EditorCommand:
     """A program and its arguments; `windowed` says that it needs no terminal."""
 
     arguments: tuple[str, ...]
@@ -55,7 +55,7 @@ class Command:
         return _name(self.arguments[0])
 
 
-def editor_of(
+def find_editor(
     env: Mapping[str, str], platform: str, which: Callable[[str], str | None]
 ) -> str:
     """Return the writer's editor as they wrote it down; empty where there is none.
@@ -70,7 +70,9 @@ def editor_of(
     return next((name for name in USUAL if which(name)), "")
 
 
-def command_for(editor: str, file: PurePath, line: int, *, windows: bool) -> Command:
+def build_editor_command(
+    editor: str, file: PurePath, line: int, *, windows: bool
+) -> EditorCommand:
     """Return what opens `file`, an absolute path, at `line`, counted from 1.
 
     An editor that is not known is given the file alone.
@@ -84,16 +86,16 @@ def command_for(editor: str, file: PurePath, line: int, *, windows: bool) -> Com
     if not words:
         raise ValueError("no editor is named")
     name = _name(words[0])
-    return Command((*words, *_place(name, str(file), line)), name in WINDOWED)
+    return EditorCommand((*words, *_place(name, str(file), line)), name in WINDOWED)
 
 
-def opener_for(file: PurePath, platform: str) -> Command:
+def build_opener_command(file: PurePath, platform: str) -> EditorCommand:
     """Return what opens `file` with the system's own program for its kind."""
     program = "open" if platform == "darwin" else "xdg-open"
-    return Command((program, str(file)), windowed=True)
+    return EditorCommand((program, str(file)), windowed=True)
 
 
-def steers_a_shell(command: Command, program: str) -> bool:
+def is_shell_unsafe(command: EditorCommand, program: str) -> bool:
     """Say whether an argument could be more than a name to what runs `program`.
 
     A batch file is run by the shell of Windows, whatever starts it.
@@ -128,7 +130,7 @@ def _name(program: str) -> str:
     return name
 
 
-def may_not_arrive(env: Mapping[str, str], platform: str) -> str:
+def explain_clipboard_failure(env: Mapping[str, str], platform: str) -> str:
     """Return why a copy may not reach the clipboard, in a sentence; else nothing.
 
     Programs copy through the terminal, and nobody answers whether it was done.

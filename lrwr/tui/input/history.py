@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lrwr.tui.input.parser import as_typed
+from lrwr.tui.input.parser import escape_question
 
 if TYPE_CHECKING:
     from lrwr.tui.services import Lends
@@ -12,7 +12,7 @@ LONG_AGO = 200
 """Questions of former conversations that are brought back at most."""
 
 
-class History:
+class PromptHistory:
     """Walks through what was asked, from the newest back, and to the draft again.
 
     Nothing that one does to a text that came back changes what was asked. What is in
@@ -67,7 +67,7 @@ def _once(texts: Sequence[str]) -> list[str]:
     return list(reversed(dict.fromkeys(reversed(texts))))
 
 
-async def asked_before(lent: "Lends") -> tuple[str, ...]:
+async def load_past_questions(lent: "Lends") -> tuple[str, ...]:
     """Return the newest questions of all conversations, oldest first, as one types
     them. It runs backstage."""
     if not lent.begun:
@@ -78,4 +78,4 @@ async def asked_before(lent: "Lends") -> tuple[str, ...]:
         asked += [(turn.asked_at, turn.question) for turn in turns]
         if len(asked) >= LONG_AGO:
             break
-    return tuple(as_typed(text) for _, text in sorted(asked)[-LONG_AGO:])
+    return tuple(escape_question(text) for _, text in sorted(asked)[-LONG_AGO:])

@@ -4,7 +4,7 @@ from collections.abc import MutableMapping
 from typing import cast
 
 
-def hear_alt_with_numbers() -> None:
+def enable_alt_number_keys() -> None:
     """Hear Alt with a number as that key, in every terminal.
 
     Older terminals send an escape before the number, which Textual takes for the sign
@@ -17,7 +17,7 @@ def hear_alt_with_numbers() -> None:
         known.pop(f"\x1b{number}", None)
 
 
-def hear_alt_enter() -> None:
+def enable_alt_enter_key() -> None:
     """Let Alt+Enter begin a line in every terminal.
 
     Older terminals send an escape before the Enter, of which Textual makes Enter alone.

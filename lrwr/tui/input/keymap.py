@@ -7,14 +7,22 @@ from itertools import product
 
 from textual.keys import KEY_ALIASES, KEY_NAME_REPLACEMENTS, Keys, key_to_character
 
-from lrwr.tui.actions.table import ELSEWHERE, FIXED, PLACES, PROMPT, ROOM, TURNS, Action
+from lrwr.tui.actions.table import (
+    FIXED_ACTIONS,
+    OTHER_SCREEN_ACTIONS,
+    PLACE_ACTIONS,
+    PROMPT_ACTIONS,
+    ROOM_ACTIONS,
+    TURN_ACTIONS,
+    Action,
+)
 
-EVERY = (
-    *ROOM,
-    *PROMPT,
-    *PLACES,
-    *TURNS,
-    *(one for _, actions in ELSEWHERE for one in actions),
+ALL_ACTIONS = (
+    *ROOM_ACTIONS,
+    *PROMPT_ACTIONS,
+    *PLACE_ACTIONS,
+    *TURN_ACTIONS,
+    *(one for _, actions in OTHER_SCREEN_ACTIONS for one in actions),
 )
 """All that keys can be set for."""
 
@@ -48,7 +56,7 @@ OTHER_NAMES = {
 GIVE = "Give that another key, and it is free."
 
 
-def keymap_of(lines: Sequence[str]) -> tuple[Mapping[str, str], tuple[str, ...]]:
+def parse_keymap(lines: Sequence[str]) -> tuple[Mapping[str, str], tuple[str, ...]]:
     """Return which keys do what, and a sentence for each line that makes no sense.
 
     A line is the name of what is done, then keys with commas between. A key that does
@@ -66,8 +74,8 @@ def keymap_of(lines: Sequence[str]) -> tuple[Mapping[str, str], tuple[str, ...]]
     while clash := next(_clashes(wanted), None):
         name, key, other = clash
         problems.append(
-            f"{shown(key)} cannot be for {name}: it is for {other.id}, “{other.title}”."
-            f" {'That cannot be changed.' if other in FIXED else GIVE}"
+            f"{format_key(key)} cannot be for {name}: it is for {other.id}, “{other.title}”."
+            f" {'That cannot be changed.' if other in FIXED_ACTIONS else GIVE}"
         )
         rest = tuple(one for one in wanted.pop(name) if one != key)
         if rest:
@@ -75,22 +83,22 @@ def keymap_of(lines: Sequence[str]) -> tuple[Mapping[str, str], tuple[str, ...]]
     return {name: ",".join(keys) for name, keys in wanted.items()}, tuple(problems)
 
 
-def keys_of(action: Action, keymap: Mapping[str, str]) -> tuple[str, ...]:
+def resolve_keys(action: Action, keymap: Mapping[str, str]) -> tuple[str, ...]:
     """Return the keys that do it, the writer's own where they have set some."""
     keys = keymap.get(action.id, action.keys)
-    return tuple(plain(one) for one in keys.split(","))
+    return tuple(normalize_key(one) for one in keys.split(","))
 
 
-def shown(key: str) -> str:
+def format_key(key: str) -> str:
     """Return a key as one reads it: Ctrl+O, F2, Alt+Enter."""
-    *modifiers, name = plain(key).split("+")
+    *modifiers, name = normalize_key(key).split("+")
     character = key_to_character(name) or ""
     name = character if character.isprintable() and character.strip() else name
     parts = [*modifiers, name.replace("_", " ")]
     return "+".join(one[:1].upper() + one[1:] for one in parts)
 
 
-def plain(key: str) -> str:
+def normalize_key(key: str) -> str:
     """Return a key's name as the screen hears it: small letters, modifiers in order."""
     *modifiers, name = key.strip().split("+") if key.strip() != "+" else ["plus"]
     before = sorted(OTHER_NAMES.get(one.lower(), one.lower()) for one in modifiers)
@@ -110,12 +118,12 @@ def _sign(name: str) -> str:
 
 def _read(name: str, keys: str) -> tuple[tuple[str, ...], list[str]]:
     """Return the keys of a line that can be used, and what there is to say of others."""
-    known = [action.id for action in EVERY]
+    known = [action.id for action in ALL_ACTIONS]
     if name not in known:
         near = get_close_matches(name, known, n=1)
         offer = f" Did you mean {near[0]}?" if near else ""
         return (), [f"No key does “{name}”.{offer}"]
-    given = [plain(key) for key in keys.split(",") if key.strip()]
+    given = [normalize_key(key) for key in keys.split(",") if key.strip()]
     if not given:
         return (), [f"“{name}” names no key."]
     told = {key: _against(name, key) for key in given}
@@ -129,7 +137,7 @@ def _against(name: str, key: str) -> str:
         return f"“{key}” is no key that can be used for {name}."
     if _is_typed(name, key):
         return (
-            f"“{shown(key)}” is something that you type, so it cannot be for {name}."
+            f"“{format_key(key)}” is something that you type, so it cannot be for {name}."
             " Add ctrl+ or alt+ to it."
         )
     return ""
@@ -157,10 +165,10 @@ def _clashes(
 ) -> Iterator[tuple[str, str, Action]]:
     """Yield what is wanted and cannot be, the last line first: who, key, who has it."""
     keymap = {name: ",".join(keys) for name, keys in wanted.items()}
-    for name, other in product(reversed(wanted), (*EVERY, *FIXED)):
+    for name, other in product(reversed(wanted), (*ALL_ACTIONS, *FIXED_ACTIONS)):
         if other.id == name or not _same_place(name, other.id):
             continue
-        theirs = keys_of(other, keymap)
+        theirs = resolve_keys(other, keymap)
         yield from ((name, key, other) for key in wanted[name] if key in theirs)
 
 

@@ -3,39 +3,41 @@
 from typing import TYPE_CHECKING
 
 from lrwr.core.settings.places import CANON_FILE
-from lrwr.tui.input.commands import Known
-from lrwr.tui.input.history import asked_before
-from lrwr.tui.widgets.prompt import Prompt
+from lrwr.tui.input.commands import CompletionContext
+from lrwr.tui.input.history import load_past_questions
+from lrwr.tui.widgets.prompt import PromptInputArea
 
 if TYPE_CHECKING:
-    from lrwr.tui.screens.chat import RoomScreen
+    from lrwr.tui.screens.chat import ChatScreen
     from lrwr.tui.services import Lends
 
 
-async def give_past(screen: "RoomScreen") -> None:
+async def fill_prompt_history(screen: "ChatScreen") -> None:
     """Give the prompt the questions of former conversations."""
     try:
-        found = await screen.room.stage.do(asked_before)
+        found = await screen.room.stage.do(load_past_questions)
     except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
         screen.tell(error)
     else:
-        screen.query_one(Prompt).past.load(found)
+        screen.query_one(PromptInputArea).past.load(found)
 
 
-async def give_known(screen: "RoomScreen") -> None:
+async def fill_prompt_completions(screen: "ChatScreen") -> None:
     """Give the prompt what can follow commands, unless it has that already."""
     as_of = screen.sitting.as_of
-    prompt = screen.query_one(Prompt)
+    prompt = screen.query_one(PromptInputArea)
     before = prompt.known
     try:
         prompt.known = await screen.room.stage.do(
-            lambda lent: known_of(lent, as_of, before)
+            lambda lent: load_completion_context(lent, as_of, before)
         )
     except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
         screen.tell(error)
 
 
-async def known_of(lent: "Lends", as_of: str, before: Known) -> Known:
+async def load_completion_context(
+    lent: "Lends", as_of: str, before: CompletionContext
+) -> CompletionContext:
     """Return who has come up by `as_of`, and the places of the whole story.
 
     It is `before` where nothing has changed since. It runs backstage.
@@ -45,7 +47,7 @@ async def known_of(lent: "Lends", as_of: str, before: Known) -> Known:
         StoreProblem: The library cannot be read.
     """
     if not lent.begun:
-        return Known()
+        return CompletionContext()
     canon = lent.library.root / CANON_FILE
     decided = canon.stat().st_mtime_ns if canon.exists() else 0
     counts = await lent.passages.counts(lent.settings.pipeline)
@@ -57,4 +59,6 @@ async def known_of(lent: "Lends", as_of: str, before: Known) -> Known:
     people = (await bible.read(horizon)).characters
     told = (await lent.order()).told()
     places = {f"ch{number}": one.title for _, one, number in told if not one.opening}
-    return Known(tuple(one.name for one in people), tuple(places.items()), mark)
+    return CompletionContext(
+        tuple(one.name for one in people), tuple(places.items()), mark
+    )

@@ -6,15 +6,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lrwr.app.presenters.citations import place_in_words, told_in
-from lrwr.app.presenters.text import clean
+from lrwr.app.presenters.citations import describe_story_place, format_place
+from lrwr.app.presenters.text import sanitize_text
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Lines, Span
 from lrwr.core.model.turns import Citation
 
 if TYPE_CHECKING:
     from lrwr.core.model.story import DocumentOutline
-    from lrwr.core.retrieval.anchors import Anchored
+    from lrwr.core.retrieval.anchors import AnchoredCitation
     from lrwr.core.retrieval.story import StoryOrder
     from lrwr.tui.services import Lends
 
@@ -29,7 +29,7 @@ _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class CitationContext:
     """A cited passage where it stands now, or how it read where it stands no more.
 
     `place` and `chapter` are words, `chapter` empty where nobody can say. `became` says
@@ -51,9 +51,9 @@ class Surroundings:
     after: str
 
 
-async def in_context(
+async def load_citation_contexts(
     lent: "Lends", citations: Sequence[Citation]
-) -> list[Surroundings]:
+) -> list[CitationContext]:
     """Return each passage with what surrounds it in the present text, in that order."""
     from lrwr.core.model.errors import LrwrError, NotFound
     from lrwr.core.retrieval.freshness import FreshnessService
@@ -70,33 +70,37 @@ async def in_context(
         with suppress(NotFound):  # it was read a moment ago, and is forgotten since
             texts[document] = (await lent.passages.text(document)).text
     return [
-        surrounded(one, texts.get(one.now.document, "") if one.now else "", order)
+        build_citation_context(
+            one, texts.get(one.now.document, "") if one.now else "", order
+        )
         for one in places
     ]
 
 
-def surrounded(one: "Anchored", text: str, order: "StoryOrder | None") -> Surroundings:
+def build_citation_context(
+    one: "AnchoredCitation", text: str, order: "StoryOrder | None"
+) -> CitationContext:
     """Return a passage and what surrounds it in `text`, its document's present one."""
     cited, now = one.citation, one.now
     document = now.document if now else cited.document
     span, lines = (now.span, now.lines) if now else (cited.span, cited.lines)
-    before, after = around(text, span) if now and text else ("", "")
-    return Surroundings(
+    before, after = cut_surroundings(text, span) if now and text else ("", "")
+    return CitationContext(
         number=cited.number,
         document=document,
         span=span,
         lines=lines,
-        place=clean(place_in_words(document, lines)),
+        place=sanitize_text(format_place(document, lines)),
         chapter=_chapter_of(document, span, order) if now and order else "",
         became=_became(one),
         stale=one.changed,
-        before=flowed(clean(before)),
-        words=flowed(clean(now.text if now else cited.text)),
-        after=flowed(clean(after)),
+        before=join_wrapped_lines(sanitize_text(before)),
+        words=join_wrapped_lines(sanitize_text(now.text if now else cited.text)),
+        after=join_wrapped_lines(sanitize_text(after)),
     )
 
 
-def around(text: str, span: Span) -> tuple[str, str]:
+def cut_surroundings(text: str, span: Span) -> tuple[str, str]:
     """Return what stands before a span of `text`, and after it.
 
     Neither is longer than `AROUND` and a sign for what was left out. Both are whole
@@ -105,7 +109,7 @@ def around(text: str, span: Span) -> tuple[str, str]:
     return _before(text, span.start), _after(text, span.end)
 
 
-def flowed(text: str) -> str:
+def join_wrapped_lines(text: str) -> str:
     """Return `text` with the lines of a wrapped paragraph joined.
 
     Short lines stay as they are, as those of verse do, and so do lists and headings.
@@ -142,11 +146,11 @@ def _after(text: str, start: int) -> str:
     return f"{window[:word] if word > 0 else window} …"
 
 
-def _became(one: "Anchored") -> str:
+def _became(one: "AnchoredCitation") -> str:
     from lrwr.core.retrieval.anchors import Freshness
 
     cited = one.citation
-    was = clean(place_in_words(cited.document, cited.lines))
+    was = sanitize_text(format_place(cited.document, cited.lines))
     match one.freshness:
         case Freshness.EDITED:
             return "edited since"
@@ -164,10 +168,10 @@ def _chapter_of(document: DocumentId, span: Span, order: "StoryOrder") -> str:
         return ""
     chapter, scene = _standing(outline, span.start)
     titled = outline.chapters[chapter : chapter + 1]
-    return told_in(
+    return describe_story_place(
         outline.type,
         order.chapter_number(document, chapter),
-        clean(titled[0].title if titled else outline.title),
+        sanitize_text(titled[0].title if titled else outline.title),
         scene + 1,
     )
 

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lrwr.tui.queries.story import story_as_of
+from lrwr.tui.queries.story import load_story
 
 if TYPE_CHECKING:
     from lrwr.core.bible.values import Bible, Gap
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class OpenGaps:
     """What the story leaves open as of a place; `asked` are the gaps, by id, that this
     conversation came upon."""
 
@@ -23,7 +23,9 @@ class Left:
     asked: frozenset[str]
 
 
-async def left_open(lent: "Lends", as_of: str, thread: "ThreadId | None") -> Left:
+async def load_open_gaps(
+    lent: "Lends", as_of: str, thread: "ThreadId | None"
+) -> OpenGaps:
     """Return what is left open, as far as the story has come.
 
     Raises:
@@ -31,16 +33,18 @@ async def left_open(lent: "Lends", as_of: str, thread: "ThreadId | None") -> Lef
     """
     from lrwr.core.bible.values import GapState
 
-    bible = await story_as_of(lent, as_of)
+    bible = await load_story(lent, as_of)
     found = tuple(gap for gap in bible.gaps if gap.state is GapState.OPEN)
     turns = await lent.threads.turns(thread) if thread else []
     flags = [flag for turn in turns for flag in turn.output.gap_flags]
     came = {(_plain(f.about), _plain(f.undefined_attribute)) for f in flags}
     asked = (gap.id for gap in found if _asked(gap) in came)
-    return Left(bible, found, frozenset(asked))
+    return OpenGaps(bible, found, frozenset(asked))
 
 
-async def decide(lent: "Lends", gap: "Gap", answer: str | None) -> "Decision | None":
+async def decide_gap(
+    lent: "Lends", gap: "Gap", answer: str | None
+) -> "Decision | None":
     """Define what is left open, or leave it so on purpose where there is no answer.
 
     Returns what was decided; None where that was decided already.
@@ -62,7 +66,7 @@ async def decide(lent: "Lends", gap: "Gap", answer: str | None) -> "Decision | N
     return decision if change else None
 
 
-async def take_back(lent: "Lends", last: "Decision") -> str:
+async def undo_gap_decision(lent: "Lends", last: "Decision") -> str:
     """Take back the decision that was made here last; return what it was, in words.
 
     Empty where something else was decided since, elsewhere: that is left alone.
@@ -71,7 +75,7 @@ async def take_back(lent: "Lends", last: "Decision") -> str:
         SettingsProblem: The file was changed by hand since.
         StoreProblem: It cannot be written.
     """
-    from lrwr.core.canon.phrases import sentence
+    from lrwr.core.canon.phrases import format_decision
 
     held = [
         one for one in await asyncio.to_thread(lent.canon.history) if not one.undone
@@ -79,7 +83,7 @@ async def take_back(lent: "Lends", last: "Decision") -> str:
     if not held or held[-1].decision != last:
         return ""
     undone = await asyncio.to_thread(lent.canon.undo)
-    return sentence(undone) if undone else ""
+    return format_decision(undone) if undone else ""
 
 
 def _asked(gap: "Gap") -> tuple[str, str]:

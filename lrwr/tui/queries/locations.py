@@ -10,7 +10,7 @@ from lrwr.core.model.text import LineIndex, Span
 from lrwr.core.model.turns import Citation
 
 if TYPE_CHECKING:
-    from lrwr.core.retrieval.anchors import Anchored, Place
+    from lrwr.core.retrieval.anchors import AnchoredCitation, QuoteLocation
     from lrwr.tui.services import Lends
 
 LONGEST = 20_000_000
@@ -18,7 +18,7 @@ LONGEST = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class FileLocation:
     """A line of a file, counted from 1; of a `.docx`, a paragraph. `file` is absolute.
 
     `gone` says that nothing like the passage stands there: the line is its former one.
@@ -30,7 +30,7 @@ class Spot:
     gone: bool = False
 
 
-async def spot_of(lent: "Lends", citation: Citation) -> Spot:
+async def locate_citation(lent: "Lends", citation: Citation) -> FileLocation:
     """Return where the words of a citation stand now, or stood.
 
     Raises:
@@ -44,7 +44,7 @@ async def spot_of(lent: "Lends", citation: Citation) -> Spot:
     return await asyncio.to_thread(_on_disk, lent.library.root, found)
 
 
-async def spot_at(lent: "Lends", document: str, line: int) -> Spot:
+async def locate_document_line(lent: "Lends", document: str, line: int) -> FileLocation:
     """Return a line of a document as it was read.
 
     Raises:
@@ -53,7 +53,7 @@ async def spot_at(lent: "Lends", document: str, line: int) -> Spot:
     return _spot(lent.library.root, document, line)
 
 
-def _on_disk(root: Path, found: "Anchored") -> Spot:
+def _on_disk(root: Path, found: "AnchoredCitation") -> FileLocation:
     cited, now = found.citation, found.now
     lines = now.lines if now else cited.lines
     spot = _spot(root, now.document if now else cited.document, lines.first)
@@ -64,27 +64,27 @@ def _on_disk(root: Path, found: "Anchored") -> Spot:
     return replace(spot, line=_line_now(spot.file, cited, now) or spot.line)
 
 
-def _spot(root: Path, document: str, line: int) -> Spot:
+def _spot(root: Path, document: str, line: int) -> FileLocation:
     file = (root / document).absolute()
     if not file.is_file():
         raise NotFound(
             f"{document} is not there any more",
             hint="Ctrl+L reads your manuscript again, so that its places are known.",
         )
-    return Spot(file, line, paragraphs=file.suffix.lower() == ".docx")
+    return FileLocation(file, line, paragraphs=file.suffix.lower() == ".docx")
 
 
-def _line_now(file: Path, cited: Citation, now: "Place") -> int | None:
+def _line_now(file: Path, cited: Citation, now: "QuoteLocation") -> int | None:
     """Return the line in the file itself, which may have been saved since it was read."""
     from lrwr.core.ports.record_store import DocumentText
-    from lrwr.core.retrieval.anchors import anchored
+    from lrwr.core.retrieval.anchors import anchor_citations
 
     text = _read(file)
     if text is None or _stands(text, now.span, now.text):
         return None
     there = DocumentText(text, LineIndex.of(text))
     asked = replace(cited, document=now.document, span=now.span, text=now.text)
-    (found,) = anchored([asked], {now.document: there})
+    (found,) = anchor_citations([asked], {now.document: there})
     return found.now.lines.first if found.now else None
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import Mode
-from lrwr.tui.scope import Sitting
+from lrwr.tui.scope import ChatScope
 
 if TYPE_CHECKING:
     from lrwr.core.bible.values import Bible
@@ -20,7 +20,7 @@ FIRST_WORDS = 70
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class HorizonStop:
     """A place to which the story may be read: `as_of` is what a writer would say.
 
     `begins` are the first words there. `scene` is 0 for a whole chapter. `present`
@@ -35,7 +35,7 @@ class Stop:
     present: bool = False
 
 
-def require_read(lent: "Lends") -> None:
+def require_ingested(lent: "Lends") -> None:
     """Make sure that anything was read.
 
     Raises:
@@ -47,57 +47,57 @@ def require_read(lent: "Lends") -> None:
         )
 
 
-async def story_as_of(lent: "Lends", as_of: str) -> "Bible":
+async def load_story(lent: "Lends", as_of: str) -> "Bible":
     """Return all that is known up to a place, the whole story for an empty one.
 
     Raises:
         NotFound: Nothing was read, or there is no such place.
     """
-    require_read(lent)
+    require_ingested(lent)
     bible = lent.bible()
     horizon = await bible.horizon(as_of) if as_of else None
     return await bible.read(horizon)
 
 
-async def named(lent: "Lends", name: str, as_of: str) -> str:
+async def resolve_character_name(lent: "Lends", name: str, as_of: str) -> str:
     """Return the name of the character whom the writer calls so, up to a place.
 
     Raises:
         NotFound: Nobody is called so, or several are.
     """
-    from lrwr.core.bible.service import character_called
+    from lrwr.core.bible.service import find_profile_by_name
 
-    return character_called(name, await story_as_of(lent, as_of)).name
+    return find_profile_by_name(name, await load_story(lent, as_of)).name
 
 
-async def moved(lent: "Lends", sitting: Sitting, as_of: str) -> Sitting:
+async def move_chat_scope(lent: "Lends", sitting: ChatScope, as_of: str) -> ChatScope:
     """Return the sitting as of another place; who is not known there is let go.
 
     Raises:
         NotFound: There is no such place.
     """
-    bible = await story_as_of(lent, as_of)
+    bible = await load_story(lent, as_of)
     there = replace(sitting, as_of=as_of)
     if not sitting.character:
         return there
-    from lrwr.core.bible.service import character_called
+    from lrwr.core.bible.service import find_profile_by_name
 
     try:
-        name = character_called(sitting.character, bible).name
+        name = find_profile_by_name(sitting.character, bible).name
     except NotFound:
         return replace(there, character="", mode=Mode.ANALYTICAL, witnessed=False)
     return replace(there, character=name)
 
 
-async def stops(lent: "Lends", as_of: str) -> list[Stop]:
+async def list_horizon_stops(lent: "Lends", as_of: str) -> list[HorizonStop]:
     """Return every place to stop at, in story order; the whole story is none of them.
 
     Raises:
         NotFound: Nothing was read.
     """
-    require_read(lent)
+    require_ingested(lent)
     order = await lent.order()
-    found: list[Stop] = []
+    found: list[HorizonStop] = []
     texts: dict[DocumentId, DocumentText] = {}
     for document, chapter, number in order.told():
         if document not in texts:
@@ -112,20 +112,22 @@ def _stops_of(
     number: int,
     order: "StoryOrder",
     text: str,
-) -> Iterator[Stop]:
+) -> Iterator[HorizonStop]:
     if chapter.opening and number:
         if chapter is order.outlines[document].chapters[-1]:  # its path means its end
-            yield Stop(document, number, 0, chapter.title or document)
+            yield HorizonStop(document, number, 0, chapter.title or document)
         return
     name = f"ch{number}"
-    yield Stop(name, number, 0, chapter.title)
+    yield HorizonStop(name, number, 0, chapter.title)
     if len(chapter.scenes) > 1:
         for count, scene in enumerate(chapter.scenes, start=1):
-            begins = first_words(scene, text, besides=chapter.title)
-            yield Stop(f"{name}:s{count}", number, count, "", begins)
+            begins = extract_first_words(scene, text, besides=chapter.title)
+            yield HorizonStop(f"{name}:s{count}", number, count, "", begins)
 
 
-def _marked(found: list[Stop], as_of: str, order: "StoryOrder") -> list[Stop]:
+def _marked(
+    found: list[HorizonStop], as_of: str, order: "StoryOrder"
+) -> list[HorizonStop]:
     """Mark where the writer stands, however they called it."""
     if not as_of:
         return found
@@ -140,7 +142,7 @@ def _marked(found: list[Stop], as_of: str, order: "StoryOrder") -> list[Stop]:
     ]
 
 
-def first_words(scene: "Scene", text: str, *, besides: str = "") -> str:
+def extract_first_words(scene: "Scene", text: str, *, besides: str = "") -> str:
     """Return the words with which a scene begins, without headings and `besides`."""
     for part in scene.parts:
         for line in text[part.start : part.end].splitlines():

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.core.model.turns import Thread, ThreadId, Turn
-from lrwr.tui.queries.story import require_read
+from lrwr.tui.queries.story import require_ingested
 
 if TYPE_CHECKING:
     from lrwr.tui.services import Lends
@@ -18,24 +18,26 @@ _DAY = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class ThreadMatch:
     """A conversation that holds what was looked for, and the words around it."""
 
     thread: Thread
     words: str
 
 
-async def all_threads(lent: "Lends") -> Sequence[Thread]:
+async def load_threads(lent: "Lends") -> Sequence[Thread]:
     """Return the conversations, the one that was spoken in last first.
 
     Raises:
         NotFound: Nothing was read.
     """
-    require_read(lent)
+    require_ingested(lent)
     return await lent.threads.threads()
 
 
-async def whole(lent: "Lends", thread: ThreadId) -> tuple[Thread, Sequence[Turn]]:
+async def load_thread_with_turns(
+    lent: "Lends", thread: ThreadId
+) -> tuple[Thread, Sequence[Turn]]:
     """Return a conversation with its turns.
 
     Raises:
@@ -44,22 +46,22 @@ async def whole(lent: "Lends", thread: ThreadId) -> tuple[Thread, Sequence[Turn]
     return await lent.threads.thread(thread), await lent.threads.turns(thread)
 
 
-async def holding_words(lent: "Lends", text: str) -> list[Held]:
+async def search_threads(lent: "Lends", text: str) -> list[ThreadMatch]:
     """Return conversations in which any of the words was said, best first."""
-    from lrwr.app.presenters.threads import near_words
+    from lrwr.app.presenters.threads import cut_around_words
     from lrwr.core.model.query_terms import content_words
 
     wanted = content_words(text)
     if not wanted:
         return []
-    found: dict[ThreadId, Held] = {}
+    found: dict[ThreadId, ThreadMatch] = {}
     for thread, turn in await lent.threads.search(wanted, limit=FOUND):
         told = f"{turn.question} {turn.output.response_text}"
-        found.setdefault(thread.id, Held(thread, near_words(told, wanted)))
+        found.setdefault(thread.id, ThreadMatch(thread, cut_around_words(told, wanted)))
     return list(found.values())
 
 
-async def put_away(lent: "Lends", thread: ThreadId) -> int:
+async def delete_thread(lent: "Lends", thread: ThreadId) -> int:
     """Delete a conversation; return how many are gone for good, after 30 days."""
     import time
 
@@ -70,7 +72,7 @@ async def put_away(lent: "Lends", thread: ThreadId) -> int:
     return await lent.threads.purge(now - KEPT_DAYS * _DAY)
 
 
-async def written_out(lent: "Lends", thread: ThreadId, path: str) -> Path:
+async def export_thread_to_file(lent: "Lends", thread: ThreadId, path: str) -> Path:
     """Write a conversation to the file that the writer names, and return which.
 
     Raises:
@@ -82,7 +84,7 @@ async def written_out(lent: "Lends", thread: ThreadId, path: str) -> Path:
     return file
 
 
-async def file_for(lent: "Lends", title: str) -> str:
+async def suggest_export_path(lent: "Lends", title: str) -> str:
     """Return where a conversation may be written: beside the library, by its title."""
     words = "".join(one if one.isalnum() else " " for one in title.casefold()).split()
     name = "-".join(words)[:40].strip("-") or "conversation"

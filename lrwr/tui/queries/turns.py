@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import ThreadId, Turn, TurnEvent
-from lrwr.tui.scope import Opening, Sitting
+from lrwr.tui.scope import ChatOptions, ChatScope
 
 if TYPE_CHECKING:
     from lrwr.core.ports.record_store import LibraryCounts
@@ -21,7 +21,7 @@ class Welcome:
     been ingested. `first_use` says what will leave the machine from now on.
     """
 
-    sitting: Sitting
+    sitting: ChatScope
     model: str = ""
     counts: "LibraryCounts | None" = None
     leaving: tuple[str, ...] = ()
@@ -29,7 +29,7 @@ class Welcome:
     turns: tuple[Turn, ...] = ()
 
 
-async def welcome(lent: "Lends", opening: Opening) -> Welcome:
+async def load_welcome(lent: "Lends", opening: ChatOptions) -> Welcome:
     """Return how things stand, once all that is slow to load is loaded.
 
     Raises:
@@ -37,9 +37,9 @@ async def welcome(lent: "Lends", opening: Opening) -> Welcome:
         SettingsProblem: The language model that is set has no key or no name.
     """
     if not lent.begun:
-        return Welcome(Sitting())
+        return Welcome(ChatScope())
     session = lent.sessions()
-    sitting = await sitting_of(lent, opening)
+    sitting = await resolve_chat_scope(lent, opening)
     turns = await lent.threads.turns(sitting.thread) if sitting.thread else []
     counts = await lent.passages.counts(lent.settings.pipeline)
     return Welcome(
@@ -52,7 +52,7 @@ async def welcome(lent: "Lends", opening: Opening) -> Welcome:
     )
 
 
-async def sitting_of(lent: "Lends", opening: Opening) -> Sitting:
+async def resolve_chat_scope(lent: "Lends", opening: ChatOptions) -> ChatScope:
     """Return where the writer begins.
 
     Raises:
@@ -60,27 +60,27 @@ async def sitting_of(lent: "Lends", opening: Opening) -> Sitting:
     """
     from dataclasses import replace
 
-    from lrwr.app.presenters.threads import thread_called
-    from lrwr.core.bible.service import character_called
+    from lrwr.app.presenters.threads import find_thread
+    from lrwr.core.bible.service import find_profile_by_name
 
-    sitting = Sitting()
+    sitting = ChatScope()
     if opening.thread:
-        found = thread_called(opening.thread, await lent.threads.threads())
-        sitting = Sitting.of_thread(found)
+        found = find_thread(opening.thread, await lent.threads.threads())
+        sitting = ChatScope.of_thread(found)
     bible = lent.bible()
     if opening.as_of:
         await bible.horizon(opening.as_of)
         sitting = replace(sitting, as_of=opening.as_of)
     if opening.character:
         horizon = await bible.horizon(sitting.as_of) if sitting.as_of else None
-        name = character_called(opening.character, await bible.read(horizon)).name
+        name = find_profile_by_name(opening.character, await bible.read(horizon)).name
         sitting = replace(sitting, character=name)
     mode = opening.mode or sitting.mode
     return replace(sitting, mode=mode)
 
 
-async def kept_of_stopped(
-    lent: "Lends", sitting: Sitting, text: str
+async def load_stopped_turn(
+    lent: "Lends", sitting: ChatScope, text: str
 ) -> tuple[ThreadId, Turn] | None:
     """Return what was kept of a turn that was stopped; None where nothing was."""
     thread = sitting.thread
@@ -93,19 +93,19 @@ async def kept_of_stopped(
     return None
 
 
-async def asked(
-    lent: "Lends", sitting: Sitting, text: str
+async def stream_answer(
+    lent: "Lends", sitting: ChatScope, text: str
 ) -> AsyncGenerator[TurnEvent, None]:
     """Yield what happens while `text` is answered; see `AvatarSessionService.ask`."""
     from contextlib import aclosing
 
-    from lrwr.core.chat.service import Asking
+    from lrwr.core.chat.service import TurnRequest
 
     if not lent.begun:
         raise NotFound(
             "Nothing has been read yet", hint="Ctrl+L reads your manuscript."
         )
-    asking = Asking(
+    asking = TurnRequest(
         text=text,
         thread=sitting.thread,
         character=sitting.character,

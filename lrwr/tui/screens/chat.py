@@ -16,8 +16,8 @@ from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widgets import Footer
 
-from lrwr.app.presenters.answers import spent_in_short
-from lrwr.app.presenters.text import clean, count
+from lrwr.app.presenters.answers import format_spending
+from lrwr.app.presenters.text import format_count, sanitize_text
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.turns import (
     Cited,
@@ -30,15 +30,20 @@ from lrwr.core.model.turns import (
     TurnDone,
     TurnEvent,
 )
-from lrwr.tui.actions.table import ROOM
-from lrwr.tui.input.commands import commands
-from lrwr.tui.queries.completions import give_known, give_past
-from lrwr.tui.queries.context import in_context
-from lrwr.tui.queries.turns import Welcome, asked, kept_of_stopped, welcome
-from lrwr.tui.scope import Opening, Sitting
-from lrwr.tui.widgets.header import Placard
-from lrwr.tui.widgets.prompt import Prompt, PromptBox
-from lrwr.tui.widgets.split_view import JUMPS, Desk
+from lrwr.tui.actions.table import ROOM_ACTIONS
+from lrwr.tui.input.commands import list_commands
+from lrwr.tui.queries.completions import fill_prompt_completions, fill_prompt_history
+from lrwr.tui.queries.context import load_citation_contexts
+from lrwr.tui.queries.turns import (
+    Welcome,
+    load_stopped_turn,
+    load_welcome,
+    stream_answer,
+)
+from lrwr.tui.scope import ChatOptions, ChatScope
+from lrwr.tui.widgets.header import RoomHeader
+from lrwr.tui.widgets.prompt import PromptBox, PromptInputArea
+from lrwr.tui.widgets.split_view import JUMP_BINDINGS, SplitView
 from lrwr.tui.widgets.status import StatusLine
 from lrwr.tui.widgets.transcript import Transcript
 from lrwr.tui.widgets.turn import TurnView
@@ -58,16 +63,16 @@ LEARNED = 100
 """Lines of what saves brought that are kept to be looked at."""
 
 
-class RoomScreen(Screen[None]):
+class ChatScreen(Screen[None]):
     """The writing room's own screen; all others lie on top of it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(action.binding for action in ROOM),
-        *JUMPS,
+        *(action.binding for action in ROOM_ACTIONS),
+        *JUMP_BINDINGS,
     ]
-    sitting: reactive[Sitting] = reactive(Sitting)
+    sitting: reactive[ChatScope] = reactive(ChatScope)
 
-    def __init__(self, opening: Opening) -> None:
+    def __init__(self, opening: ChatOptions) -> None:
         super().__init__()
         self._opening = opening
         self._model = ""
@@ -82,10 +87,12 @@ class RoomScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Lay out the room."""
-        yield Placard(self.sitting)
-        yield Desk(
+        yield RoomHeader(self.sitting)
+        yield SplitView(
             self.room.settings.screen.side,
-            lambda cited: self.room.stage.do(lambda lent: in_context(lent, cited)),
+            lambda cited: self.room.stage.do(
+                lambda lent: load_citation_contexts(lent, cited)
+            ),
             self.room.keymap,
         )
         yield PromptBox()
@@ -93,7 +100,7 @@ class RoomScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Be ready to be asked, and load behind that."""
-        self.query_one(Prompt).focus()
+        self.query_one(PromptInputArea).focus()
         self.call_after_refresh(self._drawn)
 
     async def _drawn(self) -> None:
@@ -106,26 +113,28 @@ class RoomScreen(Screen[None]):
         # once the keys are drawn: below what lies on them nothing is
         footer.call_after_refresh(self.set_timer, BREATH, self.load)
 
-    def watch_sitting(self, sitting: Sitting) -> None:
+    def watch_sitting(self, sitting: ChatScope) -> None:
         """Say with whom the writer talks, and how far the story has come."""
         if self.is_mounted:
-            self.query_one(Placard).say(sitting)
+            self.query_one(RoomHeader).say(sitting)
             self.call_after_refresh(self._tell_spent)
 
     def _tell_spent(self) -> None:
         turns = self.query_one(Transcript).turns
-        self.query_one(StatusLine).say(spent=spent_in_short(turns))
+        self.query_one(StatusLine).say(spent=format_spending(turns))
 
     @work(exclusive=True, group="load", exit_on_error=False)
     async def load(self) -> None:
         """Open the library, behind the first picture, or look at it anew."""
-        from lrwr.tui.consent import ask_leave
+        from lrwr.tui.consent import ask_consent_on_screen
 
         status = self.query_one(StatusLine)
         status.say(model="opening the library …")
         try:
-            await ask_leave(self)
-            found = await self.room.stage.do(lambda lent: welcome(lent, self._opening))
+            await ask_consent_on_screen(self)
+            found = await self.room.stage.do(
+                lambda lent: load_welcome(lent, self._opening)
+            )
             await self._settle(found)
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
             self.tell(error)
@@ -140,12 +149,12 @@ class RoomScreen(Screen[None]):
             leaving="leaves this machine: see Settings" if found.leaving else "",
         )
         for told in found.first_use:
-            self.notify(clean(told), timeout=20, markup=False)
+            self.notify(sanitize_text(told), timeout=20, markup=False)
         if not self._settled and not self.query_one(Transcript).views:
             self.sitting = found.sitting
             await self._begin_with(found)
         self._settled = found.counts is not None
-        self.run_worker(give_past(self), group="past", exit_on_error=False)
+        self.run_worker(fill_prompt_history(self), group="past", exit_on_error=False)
         if found.counts is None:
             return
         if self._opening.watch:
@@ -154,7 +163,7 @@ class RoomScreen(Screen[None]):
             self._look()
 
     async def _begin_with(self, found: Welcome) -> None:
-        desk = self.query_one(Desk)
+        desk = self.query_one(SplitView)
         if found.turns:
             await desk.show(found.turns)
         else:
@@ -168,25 +177,29 @@ class RoomScreen(Screen[None]):
         except LrwrError:
             return  # what cannot be looked at is said where it is read
         told = (
-            f"{count(unread, 'file')} touched since: Ctrl+L" if unread else "up to date"
+            f"{format_count(unread, 'file')} touched since: Ctrl+L"
+            if unread
+            else "up to date"
         )
         self.query_one(StatusLine).say(index=told)
 
-    @on(Prompt.Sent)
-    def _sent(self, event: Prompt.Sent) -> None:
+    @on(PromptInputArea.Sent)
+    def _sent(self, event: PromptInputArea.Sent) -> None:
         self._answer(event.text)
 
-    @on(Prompt.Command)
-    async def _commanded(self, event: Prompt.Command) -> None:
-        action = commands()[event.name]
+    @on(PromptInputArea.Command)
+    async def _commanded(self, event: PromptInputArea.Command) -> None:
+        action = list_commands()[event.name]
         if action.deed:
             self.action_do(action.deed, event.words)
         else:
             await self.run_action(action.does)
 
-    @on(Prompt.Wanting)
+    @on(PromptInputArea.Wanting)
     def _wanted(self) -> None:
-        self.run_worker(give_known(self), group="known", exit_on_error=False)
+        self.run_worker(
+            fill_prompt_completions(self), group="known", exit_on_error=False
+        )
 
     @work(exclusive=True, group="turn", exit_on_error=False)
     async def _answer(self, text: str) -> None:
@@ -194,10 +207,10 @@ class RoomScreen(Screen[None]):
         view: TurnView | None = None
         try:
             await self._loaded.wait()
-            view = await self.query_one(Desk).begin(text)
+            view = await self.query_one(SplitView).begin(text)
             await self._follow(text, view)
         finally:  # by now the answer is kept, whole or stopped
-            for prompt in self.query(Prompt):
+            for prompt in self.query(PromptInputArea):
                 prompt.busy = False
             stopped, self._stopping = self._stopping, False
             if stopped and view is not None:
@@ -206,7 +219,7 @@ class RoomScreen(Screen[None]):
     async def _follow(self, text: str, view: TurnView) -> None:
         sitting = self.sitting
         turn = self.room.stage.follow(
-            lambda lent: asked(lent, sitting, text), keeps=ANSWER
+            lambda lent: stream_answer(lent, sitting, text), keeps=ANSWER
         )
         try:
             async with aclosing(turn) as events:
@@ -221,13 +234,13 @@ class RoomScreen(Screen[None]):
         """Show what was kept of an answer that was stopped."""
         sitting = self.sitting
         found = await self.room.stage.do(
-            lambda lent: kept_of_stopped(lent, sitting, text)
+            lambda lent: load_stopped_turn(lent, sitting, text)
         )
         if found is not None:
             await self._done(*found, view)
 
     async def _show(self, event: TurnEvent, view: TurnView) -> None:
-        desk = self.query_one(Desk)
+        desk = self.query_one(SplitView)
         match event:
             case Staged(_, text):
                 view.step(text)
@@ -247,7 +260,7 @@ class RoomScreen(Screen[None]):
                 assert_never(event)
 
     async def _done(self, thread: ThreadId, turn: Turn, view: TurnView) -> None:
-        await self.query_one(Desk).finish(view, turn)
+        await self.query_one(SplitView).finish(view, turn)
         title = self.sitting.title or " ".join(turn.question.split())[:60]
         self.sitting = replace(self.sitting, thread=thread, title=title)
         self._tell_spent()
@@ -256,7 +269,9 @@ class RoomScreen(Screen[None]):
         """Say what went wrong and what to try, in a line."""
         told = self.room.told(error)
         self.notify(
-            clean(f"{told}\n{told.hint}".strip()), severity="error", markup=False
+            sanitize_text(f"{told}\n{told.hint}".strip()),
+            severity="error",
+            markup=False,
         )
 
     def action_do(self, name: str, words: str = "") -> None:
@@ -266,16 +281,16 @@ class RoomScreen(Screen[None]):
         self.run_worker(doing, group=group, exclusive=True, exit_on_error=False)
 
     async def _do(self, name: str, words: str) -> None:
-        from lrwr.tui.actions.registry import deed_called
+        from lrwr.tui.actions.registry import find_action_handler
 
         try:
-            await deed_called(name)(self, words)
+            await find_action_handler(name)(self, words)
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
             self.tell(error)
 
     def action_jump(self, number: str) -> None:
         """Show the passage of that number."""
-        self.query_one(Desk).jump(number)
+        self.query_one(SplitView).jump(number)
 
     async def action_stop(self) -> None:
         """Stop the answer that is under way."""
@@ -290,17 +305,17 @@ class RoomScreen(Screen[None]):
 
     def action_side(self) -> None:
         """Show or hide the pane beside the conversation."""
-        self.query_one(Desk).toggle()
+        self.query_one(SplitView).toggle()
 
     def action_back(self) -> None:
         """Go back to the prompt."""
-        self.query_one(Desk).leave()
-        self.query_one(Prompt).focus()
+        self.query_one(SplitView).leave()
+        self.query_one(PromptInputArea).focus()
 
     def action_type(self, text: str) -> None:
         """Go back to the prompt, and write there what was typed elsewhere."""
         self.action_back()
-        self.query_one(Prompt).insert(text)
+        self.query_one(PromptInputArea).insert(text)
 
     async def action_quit(self) -> None:
         """Leave."""

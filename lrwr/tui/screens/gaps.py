@@ -7,29 +7,34 @@ from textual import work
 from textual.binding import BindingType
 
 from lrwr.app.presenters.story import (
-    gap_lines,
-    how_to_read,
-    nobody_evaluated,
-    nothing_known,
+    describe_not_evaluated,
+    describe_nothing_known,
+    explain_model_setup,
+    render_gap,
 )
-from lrwr.app.presenters.text import Line, Styled, excerpt
-from lrwr.tui.actions.table import ANSWER, FIND, GAPS
-from lrwr.tui.queries.gaps import Left, decide, left_open, take_back
-from lrwr.tui.rows import Row
-from lrwr.tui.screens.master_detail import Paired
-from lrwr.tui.screens.text_input import LineScreen
+from lrwr.app.presenters.text import StyledLine, StyledText, shorten_excerpt
+from lrwr.tui.actions.table import ANSWER_ACTION, FIND_ACTION, GAP_ACTIONS
+from lrwr.tui.queries.gaps import (
+    OpenGaps,
+    decide_gap,
+    load_open_gaps,
+    undo_gap_decision,
+)
+from lrwr.tui.rows import ListRow
+from lrwr.tui.screens.master_detail import MasterDetailScreen
+from lrwr.tui.screens.text_input import TextInputScreen
 from lrwr.tui.widgets.listing import RowList
 
 if TYPE_CHECKING:
     from lrwr.core.bible.values import Gap
     from lrwr.core.canon.decision import Decision
-    from lrwr.tui.screens.chat import RoomScreen
+    from lrwr.tui.screens.chat import ChatScreen
 
 BY_MODELS = "Gaps that you did not mark yourself"
 """What only a language model can tell."""
 
 
-class GapsScreen(Paired[None]):
+class GapsScreen(MasterDetailScreen[None]):
     """Open gaps, those of this conversation first; what is decided is canon."""
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -37,33 +42,35 @@ class GapsScreen(Paired[None]):
     """
     WORDS_FIRST: ClassVar[bool] = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        ANSWER.binding,
-        *(action.binding for action in (*GAPS, FIND)),
+        ANSWER_ACTION.binding,
+        *(action.binding for action in (*GAP_ACTIONS, FIND_ACTION)),
     ]
 
-    def __init__(self, room: "RoomScreen") -> None:
+    def __init__(self, room: "ChatScreen") -> None:
         as_of = room.sitting.as_of
         super().__init__(room, f"Left open{f', as of {as_of}' if as_of else ''}")
         self.hint = "/ finds …"
-        self._left: Left | None = None
+        self._left: OpenGaps | None = None
         self._later: list[str] = []
         self._decided: list[Decision] = []
         self._said = ""
 
-    async def rows(self) -> Sequence[Row]:
+    async def rows(self) -> Sequence[ListRow]:
         """Return the open gaps: this conversation's, the others, the postponed."""
         sitting, room = self.room.sitting, self.room.room
         left = await room.stage.do(
-            lambda lent: left_open(lent, sitting.as_of, sitting.thread)
+            lambda lent: load_open_gaps(lent, sitting.as_of, sitting.thread)
         )
         self._left = left
-        remedy = how_to_read(left.bible, room.settings)
-        self.nothing = nothing_known("No gap is open", sitting.as_of or None, remedy)
+        remedy = explain_model_setup(left.bible, room.settings)
+        self.nothing = describe_nothing_known(
+            "No gap is open", sitting.as_of or None, remedy
+        )
         if not self._said:
-            self.note(nobody_evaluated(left.bible, BY_MODELS))
+            self.note(describe_not_evaluated(left.bible, BY_MODELS))
         return self._in_order()
 
-    def _in_order(self) -> list[Row]:
+    def _in_order(self) -> list[ListRow]:
         if self._left is None:
             return []
         asked, later = self._left.asked, self._later
@@ -73,21 +80,23 @@ class GapsScreen(Paired[None]):
             ("Open", [gap for gap in now if gap.id not in asked]),
             ("Later", [gap for gap in self._left.open if gap.id in later]),
         )
-        rows: list[Row] = []
+        rows: list[ListRow] = []
         for heading, gaps in parts:
             if gaps:
-                rows += [Row("", heading, heading=True), *map(_row, gaps)]
+                rows += [ListRow("", heading, heading=True), *map(_row, gaps)]
         return rows
 
-    async def lines(self, key: str) -> Iterable[Line]:
+    async def lines(self, key: str) -> Iterable[StyledLine]:
         """Return what is implied and suggested, and where an answer goes."""
         gap = self._gap(key)
         if gap is None:
             return ()
         return [
-            *gap_lines(gap),
-            Line(()),
-            Line((Styled("Your answer is kept in lrwr.canon.toml.", "faint"),)),
+            *render_gap(gap),
+            StyledLine(()),
+            StyledLine(
+                (StyledText("Your answer is kept in lrwr.canon.toml.", "faint"),)
+            ),
         ]
 
     def choose(self, key: str) -> None:
@@ -100,7 +109,7 @@ class GapsScreen(Paired[None]):
         """Ask for the answer, and write it down."""
         if (gap := self._gap(self.key)) is None:
             return
-        line = LineScreen(
+        line = TextInputScreen(
             f"{_name(gap)}: your answer",
             besides="It counts as canon from then on, and is kept in lrwr.canon.toml.",
         )
@@ -129,7 +138,9 @@ class GapsScreen(Paired[None]):
 
     async def _decide(self, gap: "Gap", answer: str | None) -> None:
         after = self.query_one(RowList).after(gap.id)
-        decision = await self.room.room.stage.do(lambda lent: decide(lent, gap, answer))
+        decision = await self.room.room.stage.do(
+            lambda lent: decide_gap(lent, gap, answer)
+        )
         if decision is None:
             self._say("That was decided already.")
         else:
@@ -143,7 +154,7 @@ class GapsScreen(Paired[None]):
             self._say("Nothing was decided here; `lrwr canon undo` goes further back.")
             return
         last = self._decided[-1]
-        told = await self.room.room.stage.do(lambda lent: take_back(lent, last))
+        told = await self.room.room.stage.do(lambda lent: undo_gap_decision(lent, last))
         self._decided.pop()
         self._say(
             f"Taken back: {told}"
@@ -161,10 +172,10 @@ class GapsScreen(Paired[None]):
         return next((gap for gap in found if gap.id == key), None)
 
 
-def _row(gap: "Gap") -> Row:
-    return Row(gap.id, excerpt(gap.attribute), gap.about)
+def _row(gap: "Gap") -> ListRow:
+    return ListRow(gap.id, shorten_excerpt(gap.attribute), gap.about)
 
 
 def _name(gap: "Gap") -> str:
     whose = f"{gap.about}: " if gap.about else ""
-    return f"{whose}{excerpt(gap.attribute)}".rstrip(" .:")
+    return f"{whose}{shorten_excerpt(gap.attribute)}".rstrip(" .:")

@@ -13,18 +13,18 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from lrwr.tui.actions.table import (
-    CLOSE,
-    DIGITS,
-    ELSEWHERE,
-    FIXED,
+    CLOSE_ACTION,
+    DIGIT_ACTIONS,
+    FIXED_ACTIONS,
     ORDER,
-    PLACES,
-    PROMPT,
-    ROOM,
-    TURNS,
+    OTHER_SCREEN_ACTIONS,
+    PLACE_ACTIONS,
+    PROMPT_ACTIONS,
+    ROOM_ACTIONS,
+    TURN_ACTIONS,
     Action,
 )
-from lrwr.tui.input.keymap import keys_of, shown
+from lrwr.tui.input.keymap import format_key, resolve_keys
 
 PASSAGES = "Passages, once the pane beside the conversation is chosen with Tab"
 
@@ -95,7 +95,7 @@ class HelpScreen(ModalScreen[None]):
         """Lay out the list."""
         with Vertical() as box:
             box.border_title = "What you can do"
-            close = in_words(keys_of(CLOSE, self._keymap))
+            close = format_keys(resolve_keys(CLOSE_ACTION, self._keymap))
             box.border_subtitle = f"↑ ↓ scroll · type to find · {close} closes"
             yield Input(
                 self._words, placeholder="Find a key or a command", compact=True
@@ -125,7 +125,7 @@ class HelpScreen(ModalScreen[None]):
 
     def _told(self, words: str) -> Content:
         """Return what can be done, as far as all of `words` occur in it."""
-        lines = list(chain(*(self._part(*one, words) for one in parts())))
+        lines = list(chain(*(self._part(*one, words) for one in list_help_parts())))
         lines = lines or [Content(NOTHING)]
         if not words.strip():
             lines += [Content(""), Content.styled(OWN_KEYS, "dim")]
@@ -138,7 +138,7 @@ class HelpScreen(ModalScreen[None]):
         if found:
             yield Content.styled(title, "bold $secondary")
         for action in found:
-            keys = in_words(keys_of(action, self._keymap))
+            keys = format_keys(resolve_keys(action, self._keymap))
             slash = f"/{action.slash} {action.takes}".rstrip() if action.slash else ""
             told = f"  {slash:<21}" if slash else "  "
             yield Content.assemble(
@@ -149,25 +149,29 @@ class HelpScreen(ModalScreen[None]):
             yield Content("")
 
     def _fits(self, action: Action, title: str, words: str) -> bool:
-        keys = keys_of(action, self._keymap)
-        told = (*keys, *map(shown, keys), f"/{action.slash}", action.title)
+        keys = resolve_keys(action, self._keymap)
+        told = (*keys, *map(format_key, keys), f"/{action.slash}", action.title)
         whole = " ".join((*told, action.help, action.id, title)).casefold()
         return all(word in whole for word in words.casefold().split())
 
 
-def in_words(keys: tuple[str, ...]) -> str:
+def format_keys(keys: tuple[str, ...]) -> str:
     """Return keys as one reads them; of a row of them the first and the last."""
     if len(keys) > SEVERAL:
-        return f"{shown(keys[0])} … {shown(keys[-1])}"
-    return ", ".join(map(shown, keys))
+        return f"{format_key(keys[0])} … {format_key(keys[-1])}"
+    return ", ".join(map(format_key, keys))
 
 
-def parts() -> Iterator[tuple[str, tuple[Action, ...]]]:
+def list_help_parts() -> Iterator[tuple[str, tuple[Action, ...]]]:
     """Yield the parts of the table, each with its title and its actions."""
-    everywhere = (*PROMPT, *ROOM, *(one for one in FIXED if one.part))
+    everywhere = (
+        *PROMPT_ACTIONS,
+        *ROOM_ACTIONS,
+        *(one for one in FIXED_ACTIONS if one.part),
+    )
     every = sorted(everywhere, key=lambda one: ORDER.index(one.part))
     for part, actions in groupby(every, lambda one: one.part):
         yield part, tuple(actions)
-    yield PASSAGES, (*PLACES, *DIGITS[1:])
-    yield TALK_ITSELF, (*TURNS, *DIGITS[:1])
-    yield from ELSEWHERE
+    yield PASSAGES, (*PLACE_ACTIONS, *DIGIT_ACTIONS[1:])
+    yield TALK_ITSELF, (*TURN_ACTIONS, *DIGIT_ACTIONS[:1])
+    yield from OTHER_SCREEN_ACTIONS

@@ -12,16 +12,16 @@ from textual.containers import Vertical, VerticalScroll
 from textual.message import Message
 from textual.widgets import Footer, Input, ProgressBar, Static
 
-from lrwr.app.presenters.text import clean, count, one_line
+from lrwr.app.presenters.text import format_count, sanitize_line, sanitize_text
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.events import Finished, IngestEvent, Planned
 from lrwr.core.model.jobs import Job, JobState
-from lrwr.tui.actions.table import CLOSE, LIBRARY
-from lrwr.tui.screens.modal import Sheet
+from lrwr.tui.actions.table import CLOSE_ACTION, LIBRARY_ACTIONS
+from lrwr.tui.screens.modal import ModalSheet
 
 if TYPE_CHECKING:
     from lrwr.core.ports.record_store import LibraryCounts
-    from lrwr.tui.service_thread import Backstage
+    from lrwr.tui.service_thread import ServiceThread
     from lrwr.tui.services import Lends
 
 SHOWN = 100
@@ -32,7 +32,7 @@ EVERY = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class LibraryOverview:
     """How the library stands; `counts` is None where nothing was read."""
 
     counts: "LibraryCounts | None"
@@ -41,17 +41,17 @@ class Shelf:
     root: Path
 
 
-async def shelf_of(lent: "Lends") -> Shelf:
+async def load_library_overview(lent: "Lends") -> LibraryOverview:
     """Return how the library stands."""
     root, folders = lent.library.root, lent.manuscript()
     if not lent.begun:
-        return Shelf(None, folders, (), root)
+        return LibraryOverview(None, folders, (), root)
     counts = await lent.passages.counts(lent.settings.pipeline)
     jobs = await lent.jobs.jobs(limit=SHOWN)
-    return Shelf(counts, folders, tuple(jobs), root)
+    return LibraryOverview(counts, folders, tuple(jobs), root)
 
 
-class LibraryScreen(Sheet[bool]):
+class LibraryScreen(ModalSheet[bool]):
     """Shows the library; comes to whether anything was read from here."""
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -67,7 +67,7 @@ class LibraryScreen(Sheet[bool]):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(action.binding for action in (*LIBRARY, CLOSE)),
+        *(action.binding for action in (*LIBRARY_ACTIONS, CLOSE_ACTION)),
     ]
 
     class Seen(Message):
@@ -77,7 +77,7 @@ class LibraryScreen(Sheet[bool]):
             super().__init__()
             self.event = event
 
-    def __init__(self, stage: "Backstage[Lends]", learned: Sequence[str]) -> None:
+    def __init__(self, stage: "ServiceThread[Lends]", learned: Sequence[str]) -> None:
         super().__init__()
         self._stage = stage
         self._learned = learned
@@ -110,9 +110,9 @@ class LibraryScreen(Sheet[bool]):
 
     @work(exclusive=True, group="look", exit_on_error=False)
     async def _look(self) -> None:
-        shelf = await self._stage.do(shelf_of)
-        self.query_one("#counts", Static).update(clean(_counted(shelf)))
-        self.query_one("#jobs", Static).update(clean(_worked(shelf.jobs)))
+        shelf = await self._stage.do(load_library_overview)
+        self.query_one("#counts", Static).update(sanitize_text(_counted(shelf)))
+        self.query_one("#jobs", Static).update(sanitize_text(_worked(shelf.jobs)))
         folder = self.query_one("#folder", Input)
         if not shelf.folders and not folder.display:
             folder.display = True
@@ -120,9 +120,9 @@ class LibraryScreen(Sheet[bool]):
         self._show_learned()
 
     def _show_learned(self) -> None:
-        lines = [one_line(line) for line in reversed(self._learned)]
+        lines = [sanitize_line(line) for line in reversed(self._learned)]
         told = "\n".join(lines) or "Nothing yet: /watch reads each save."
-        self.query_one("#learned", Static).update(clean(told))
+        self.query_one("#learned", Static).update(sanitize_text(told))
 
     @on(Input.Submitted, "#folder")
     def _named(self, event: Input.Submitted) -> None:
@@ -162,7 +162,7 @@ class LibraryScreen(Sheet[bool]):
             self._look()
 
     def _say(self, *lines: str, bad: bool = False) -> None:
-        text = clean("\n".join(lines))
+        text = sanitize_text("\n".join(lines))
         for part, told in (("#trouble", bad), ("#report", not bad)):
             shown = self.query_one(part, Static)
             shown.update(text if told else "")
@@ -183,13 +183,16 @@ class LibraryScreen(Sheet[bool]):
 async def _read_in(
     lent: "Lends", folder: str, seen: Callable[[IngestEvent], None]
 ) -> list[str]:
-    from lrwr.app.presenters.ingestion import in_words, problem_in_words
+    from lrwr.app.presenters.ingestion import (
+        describe_document_problem,
+        describe_ingest_report,
+    )
 
     report = await lent.ingest(_named_in(lent.library.root, folder), seen)
     counts = await lent.passages.counts(lent.settings.pipeline)
     return [
-        *in_words(report, counts, lent.settings),
-        *(f"{problem_in_words(one)}. {one.hint}" for one in report.problems),
+        *describe_ingest_report(report, counts, lent.settings),
+        *(f"{describe_document_problem(one)}. {one.hint}" for one in report.problems),
         *report.remarks,
     ]
 
@@ -198,15 +201,15 @@ def _named_in(root: Path, folder: str) -> list[Path]:
     return [root / Path(folder).expanduser()] if folder else []
 
 
-def _counted(shelf: Shelf) -> str:
+def _counted(shelf: LibraryOverview) -> str:
     where = ", ".join(_called(one, shelf.root) for one in shelf.folders)
     if shelf.counts is None:
         begin = f"r reads {where}." if where else "Where is your manuscript?"
         return f"Nothing has been read here yet. {begin}"
     counts = shelf.counts
     return (
-        f"{count(counts.documents, 'document')}, {count(counts.words, 'word')},"
-        f" {count(counts.chunks, 'passage')}\n{where}"
+        f"{format_count(counts.documents, 'document')}, {format_count(counts.words, 'word')},"
+        f" {format_count(counts.chunks, 'passage')}\n{where}"
     )
 
 
@@ -224,6 +227,6 @@ def _worked(jobs: Sequence[Job]) -> str:
     running = [job for job in jobs if job.state is JobState.RUNNING]
     failed = [job for job in jobs if job.state is JobState.FAILED]
     lines = [f"{job.order.document}: {job.stage}" for job in running]
-    lines += [f"{count(waiting, 'document')} to read"] if waiting else []
+    lines += [f"{format_count(waiting, 'document')} to read"] if waiting else []
     lines += [f"{job.order.document}: {job.error} {job.hint}" for job in failed]
-    return "\n".join(map(one_line, lines)) or "Nothing is being done."
+    return "\n".join(map(sanitize_line, lines)) or "Nothing is being done."

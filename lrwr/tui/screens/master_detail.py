@@ -11,18 +11,18 @@ from textual.containers import Container, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Input, OptionList, Static
 
-from lrwr.app.presenters.text import Line, Styled, clean
-from lrwr.tui.actions.table import LISTS
-from lrwr.tui.rows import Row, Rows
+from lrwr.app.presenters.text import StyledLine, StyledText, sanitize_text
+from lrwr.tui.actions.table import LIST_ACTIONS
+from lrwr.tui.rows import ListRow, SearchableRows
 from lrwr.tui.screens.modal import SIDE_BY_SIDE
 from lrwr.tui.widgets.listing import LineList, RowList
 
 if TYPE_CHECKING:
     from lrwr.tui.app import WritingRoom
-    from lrwr.tui.screens.chat import RoomScreen
+    from lrwr.tui.screens.chat import ChatScreen
 
 Result = TypeVar("Result")
-Done = TypeVar("Done")
+DoneT = TypeVar("DoneT")
 
 PAUSE = 0.3
 """Seconds without a key before what takes long is looked for."""
@@ -31,7 +31,7 @@ _SETTLED = 0.04
 """Seconds that a row is highlighted before it is read: keys repeat faster."""
 
 _LOOK = """
-Paired {
+MasterDetailScreen {
     align: center middle;
     background: $background;
     #paired {
@@ -75,7 +75,7 @@ Paired {
 """
 
 
-class Paired(ModalScreen[Result]):
+class MasterDetailScreen(ModalScreen[Result]):
     """Shows rows and, of the highlighted one, lines. Made for one kind of rows each.
 
     Made from it, a screen says what its rows are and what is read of them; see the
@@ -84,7 +84,7 @@ class Paired(ModalScreen[Result]):
 
     DEFAULT_CSS: ClassVar[str] = _LOOK
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(action.binding for action in LISTS),
+        *(action.binding for action in LIST_ACTIONS),
     ]
     WORDS_FIRST: ClassVar[bool] = True
     """Whether what is typed goes into the line above the list; else letters are keys."""
@@ -92,26 +92,26 @@ class Paired(ModalScreen[Result]):
     RANKED: ClassVar[bool] = False
     """Whether the likest row comes first, or the rows keep their order."""
 
-    def __init__(self, room: "RoomScreen", title: str, *, words: str = "") -> None:
+    def __init__(self, room: "ChatScreen", title: str, *, words: str = "") -> None:
         super().__init__()
         self.HORIZONTAL_BREAKPOINTS = [(0, "-stacked"), (SIDE_BY_SIDE, "-beside")]
         self.room = room
         self._title = title
         self._words = words
-        self._rows = Rows(())
+        self._rows = SearchableRows(())
         self.hint = "type to find …"
         self.nothing = "There is nothing to show."
 
-    async def rows(self) -> Sequence[Row]:
+    async def rows(self) -> Sequence[ListRow]:
         """Return all rows, whatever is looked for."""
         return ()
 
-    async def besides(self, text: str) -> Sequence[Row]:
+    async def besides(self, text: str) -> Sequence[ListRow]:
         """Return rows that are found besides by `text`, where that takes longer."""
         del text
         return ()
 
-    async def lines(self, key: str) -> Iterable[Line]:
+    async def lines(self, key: str) -> Iterable[StyledLine]:
         """Return what is read of a row."""
         del key
         return ()
@@ -124,7 +124,7 @@ class Paired(ModalScreen[Result]):
     def compose(self) -> ComposeResult:
         """Lay out both parts."""
         with Vertical(id="paired"):
-            yield Static(clean(self._title), markup=False, id="paired-title")
+            yield Static(sanitize_text(self._title), markup=False, id="paired-title")
             yield Input(
                 self._words,
                 placeholder=self.hint,
@@ -142,7 +142,7 @@ class Paired(ModalScreen[Result]):
         self.note("")
         words_first = self.WORDS_FIRST or self._words
         self.query_one(Input if words_first else RowList).focus()
-        self.query_one(LineList).read([Line(("Reading …",))])
+        self.query_one(LineList).read([StyledLine(("Reading …",))])
         self.fill()
 
     @property
@@ -154,7 +154,7 @@ class Paired(ModalScreen[Result]):
     async def fill(self, at: str = "") -> None:
         """Read all rows anew, and stand at one of them."""
         try:
-            self._rows = Rows(await self.rows())
+            self._rows = SearchableRows(await self.rows())
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
             self.tell(error)
             return
@@ -164,7 +164,7 @@ class Paired(ModalScreen[Result]):
         """Return the key of the row to stand at when all is shown, empty for the first."""
         return ""
 
-    def find(self, found: Sequence[Row] = (), *, at: str = "") -> None:
+    def find(self, found: Sequence[ListRow] = (), *, at: str = "") -> None:
         """Show the rows that are looked for, and after them what was `found` besides."""
         text = self.query_one(Input).value
         looked = self._rows.ranked if self.RANKED else self._rows.holding
@@ -174,7 +174,7 @@ class Paired(ModalScreen[Result]):
         self.query_one(RowList).show(fitting, at=at or self._first(text))
         if not any(not row.heading for row in fitting):
             told = f"Nothing here is like “{text}”." if self._rows.all else self.nothing
-            self.query_one(LineList).read([Line((Styled(told, "faint"),))])
+            self.query_one(LineList).read([StyledLine((StyledText(told, "faint"),))])
 
     def _first(self, text: str) -> str:
         """Return where to stand: at the likest row, or where one stood."""
@@ -183,15 +183,17 @@ class Paired(ModalScreen[Result]):
     def note(self, text: str, *, good: bool = False) -> None:
         """Say something under both parts; `good` that it was done."""
         note = self.query_one("#paired-note", Static)
-        note.update(clean(text))
+        note.update(sanitize_text(text))
         note.set_class(good, "good")
         note.display = bool(text)
 
     def tell(self, error: Exception) -> None:
         """Say what went wrong and what to try, where there would be something to read."""
         told = cast("WritingRoom", self.app).told(error)
-        said = (Styled(str(told), "bad"),), (told.hint,)
-        self.query_one(LineList).read(Line(pieces) for pieces in said if pieces[0])
+        said = (StyledText(str(told), "bad"),), (told.hint,)
+        self.query_one(LineList).read(
+            StyledLine(pieces) for pieces in said if pieces[0]
+        )
 
     @on(Input.Changed, "#paired-find")
     def _typed(self) -> None:
@@ -249,7 +251,7 @@ class Paired(ModalScreen[Result]):
         if line is not None and line.evidence is not None:
             self._open(line.evidence.document, line.evidence.lines.first)
 
-    async def attempt(self, work: "Awaitable[Done]") -> "Done | None":
+    async def attempt(self, work: "Awaitable[DoneT]") -> "DoneT | None":
         """Do something; say in place what went wrong, and return None then."""
         try:
             return await work
@@ -260,10 +262,10 @@ class Paired(ModalScreen[Result]):
 
     @work(exclusive=True, group="open", exit_on_error=False)
     async def _open(self, document: str, line: int) -> None:
-        from lrwr.tui.actions.citations import open_place
+        from lrwr.tui.actions.citations import open_document_at_line
 
         try:
-            await open_place(self.room, document, line)
+            await open_document_at_line(self.room, document, line)
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
             self.room.tell(error)
 

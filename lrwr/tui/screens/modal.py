@@ -10,11 +10,11 @@ SIDE_BY_SIDE = 90
 Result = TypeVar("Result")
 
 
-class Sheet(ModalScreen[Result]):
+class ModalSheet(ModalScreen[Result]):
     """A framed sheet in the middle; its title is at the top, and what keys do below."""
 
     DEFAULT_CSS: ClassVar[str] = """
-    Sheet {
+    ModalSheet {
         align: center middle;
         & > Vertical {
             width: 90%;

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from lrwr.app.presenters.story import character_lines, times_mentioned
-from lrwr.app.presenters.text import Line
-from lrwr.tui.rows import Row
+from lrwr.app.presenters.story import format_mention_count, render_character
+from lrwr.app.presenters.text import StyledLine
+from lrwr.tui.rows import ListRow
 from lrwr.tui.screens.story_reader import StoryScreen
 
 if TYPE_CHECKING:
     from lrwr.core.bible.values import Bible
-    from lrwr.tui.screens.chat import RoomScreen
+    from lrwr.tui.screens.chat import ChatScreen
 
 
 class PeopleScreen(StoryScreen):
@@ -19,18 +19,18 @@ class PeopleScreen(StoryScreen):
     RANKED: ClassVar[bool] = True
     NOTHING: ClassVar[str] = "Nobody is known"
 
-    def __init__(self, room: "RoomScreen", words: str = "") -> None:
+    def __init__(self, room: "ChatScreen", words: str = "") -> None:
         super().__init__(room, "People", words=words)
 
-    def rows_of(self, bible: "Bible") -> Sequence[Row]:
+    def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
         """Return a row for everybody."""
         return [
-            Row(
+            ListRow(
                 str(number),
                 one.name,
                 ", ".join(
                     (
-                        times_mentioned(one),
+                        format_mention_count(one),
                         *(form.name for form in one.aliases if form.name != one.name),
                     )
                 ),
@@ -42,6 +42,6 @@ class PeopleScreen(StoryScreen):
             for number, one in enumerate(bible.characters)
         ]
 
-    def lines_of(self, number: int, bible: "Bible") -> Iterable[Line]:
+    def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
         """Return a profile: every claim, with its words and their place."""
-        return character_lines(bible.characters[number], bible)
+        return render_character(bible.characters[number], bible)

@@ -10,14 +10,14 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import DataTable, Footer, Input, Static
 
-from lrwr.app.presenters.text import clean
+from lrwr.app.presenters.text import sanitize_text
 from lrwr.core.settings.example import toml_value
 from lrwr.core.settings.model import Settings, Source, all_settings
-from lrwr.tui.actions.table import CLOSE
-from lrwr.tui.screens.modal import SIDE_BY_SIDE, Sheet
+from lrwr.tui.actions.table import CLOSE_ACTION
+from lrwr.tui.screens.modal import SIDE_BY_SIDE, ModalSheet
 
 
-class SettingsScreen(Sheet[None]):
+class SettingsScreen(ModalSheet[None]):
     """Every setting, to be looked at: the files are the writer's to change."""
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -38,7 +38,7 @@ class SettingsScreen(Sheet[None]):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        CLOSE.binding,
+        CLOSE_ACTION.binding,
         Binding("down", "into_table", show=False, id="list.down"),
     ]
 
@@ -104,5 +104,5 @@ class SettingsScreen(Sheet[None]):
     def _row(self, key: str) -> tuple[str, str, str]:
         origin = self._settings.origin(key)
         where = origin.where.removeprefix(f"{self._settings.root}{os.sep}")
-        value = clean(toml_value(self._settings.value(key)))
-        return key, value, clean(where or str(origin.source))
+        value = sanitize_text(toml_value(self._settings.value(key)))
+        return key, value, sanitize_text(where or str(origin.source))

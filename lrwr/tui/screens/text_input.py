@@ -9,11 +9,11 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Input, Static
 
-from lrwr.app.presenters.text import clean
-from lrwr.tui.actions.table import LINE
+from lrwr.app.presenters.text import sanitize_text
+from lrwr.tui.actions.table import LINE_ACTIONS
 
 
-class LineScreen(ModalScreen[str | None]):
+class TextInputScreen(ModalScreen[str | None]):
     """Lets the writer write one line, at the foot of what is open.
 
     What comes back is what is written, without blanks around it, or None where the
@@ -21,7 +21,7 @@ class LineScreen(ModalScreen[str | None]):
     """
 
     DEFAULT_CSS: ClassVar[str] = """
-    LineScreen {
+    TextInputScreen {
         align: center bottom;
         & > Vertical {
             width: 90%;
@@ -39,7 +39,7 @@ class LineScreen(ModalScreen[str | None]):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(action.binding for action in LINE),
+        *(action.binding for action in LINE_ACTIONS),
     ]
 
     def __init__(self, asked: str, *, value: str = "", besides: str = "") -> None:
@@ -51,14 +51,16 @@ class LineScreen(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         """Lay out what is asked, the line, and what to know."""
         with Vertical():
-            yield Static(clean(self._asked), markup=False, classes="line-asked")
+            yield Static(sanitize_text(self._asked), markup=False, classes="line-asked")
             yield Input(
-                " ".join(clean(self._value).split()),
+                " ".join(sanitize_text(self._value).split()),
                 select_on_focus=False,
                 compact=True,
             )
             if self._besides:
-                yield Static(clean(self._besides), markup=False, classes="line-besides")
+                yield Static(
+                    sanitize_text(self._besides), markup=False, classes="line-besides"
+                )
             yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:

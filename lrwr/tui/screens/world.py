@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from lrwr.app.presenters.story import element_lines, what_it_is
-from lrwr.app.presenters.text import Line
-from lrwr.tui.rows import Row
+from lrwr.app.presenters.story import describe_element, render_element
+from lrwr.app.presenters.text import StyledLine
+from lrwr.tui.rows import ListRow
 from lrwr.tui.screens.story_reader import StoryScreen
 
 if TYPE_CHECKING:
     from lrwr.core.bible.values import Bible
-    from lrwr.tui.screens.chat import RoomScreen
+    from lrwr.tui.screens.chat import ChatScreen
 
 
 class WorldScreen(StoryScreen):
@@ -20,16 +20,16 @@ class WorldScreen(StoryScreen):
     NOTHING: ClassVar[str] = "No place or thing is known"
     BY_MODELS: ClassVar[str] = "Technology, factions, artifacts, rules"
 
-    def __init__(self, room: "RoomScreen", words: str = "") -> None:
+    def __init__(self, room: "ChatScreen", words: str = "") -> None:
         super().__init__(room, "The world", words=words)
 
-    def rows_of(self, bible: "Bible") -> Sequence[Row]:
+    def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
         """Return a row for each thing."""
         return [
-            Row(str(number), one.name, what_it_is(one))
+            ListRow(str(number), one.name, describe_element(one))
             for number, one in enumerate(bible.world)
         ]
 
-    def lines_of(self, number: int, bible: "Bible") -> Iterable[Line]:
+    def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
         """Return what is known of a thing."""
-        return element_lines(bible.world[number])
+        return render_element(bible.world[number])

@@ -1,10 +1,10 @@
 """Words that are held back until it is clear how they are to be shown."""
 
-from lrwr.app.presenters.answers import OPENING, without_links
-from lrwr.app.presenters.text import clean
+from lrwr.app.presenters.answers import UNFINISHED_LINK, strip_links
+from lrwr.app.presenters.text import sanitize_text
 
 
-class Held:
+class LinkBuffer:
     """Keeps back the beginning of what may be a link until the rest of it comes."""
 
     def __init__(self) -> None:
@@ -12,8 +12,8 @@ class Held:
 
     def take(self, text: str) -> str:
         """Return what may be shown."""
-        text = without_links(self._text + clean(text))
-        begun = OPENING.search(text)
+        text = strip_links(self._text + sanitize_text(text))
+        begun = UNFINISHED_LINK.search(text)
         shown = text[: begun.start()] if begun else text
         self._text = text[len(shown) :]
         return shown

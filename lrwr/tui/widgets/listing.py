@@ -11,8 +11,8 @@ from textual.visual import Padding, Visual
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from lrwr.app.presenters.text import Line, Styled, clean
-from lrwr.tui.rows import Row
+from lrwr.app.presenters.text import StyledLine, StyledText, sanitize_text
+from lrwr.tui.rows import ListRow
 
 AT_ONCE = 100
 """Rows or lines that are laid out between two looks at the keys."""
@@ -29,11 +29,11 @@ _TONES = (
 )
 
 
-class Listing(OptionList):
+class BrowseList(OptionList):
     """Options of which a click shows one, and another click on it chooses it."""
 
     DEFAULT_CSS: ClassVar[str] = """
-    Listing {
+    BrowseList {
         border: none;
         padding: 0;
         background: transparent;
@@ -76,7 +76,7 @@ class Listing(OptionList):
         self.highlighted = free[0] if free else None
 
 
-class RowList(Listing):
+class RowList(BrowseList):
     """Rows, one line each."""
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -85,7 +85,7 @@ class RowList(Listing):
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's
         super().__init__(id=id)
-        self._shown: list[Row] = []
+        self._shown: list[ListRow] = []
 
     @property
     def key(self) -> str:
@@ -93,7 +93,7 @@ class RowList(Listing):
         at = self.highlighted
         return "" if at is None else self._shown[at].key
 
-    def show(self, rows: Iterable[Row], *, at: str = "") -> None:
+    def show(self, rows: Iterable[ListRow], *, at: str = "") -> None:
         """Show rows, `at` the one of that key or else the first that can be chosen."""
         self._shown = list(rows)
         free = [number for number, row in enumerate(self._shown) if not row.heading]
@@ -121,7 +121,7 @@ class RowList(Listing):
         return next(iter(keys[at + 1 :] or keys[max(0, at - 1) : at]), "")
 
 
-class LineList(Listing):
+class LineList(BrowseList):
     """Lines to read, each as long as it is."""
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -130,15 +130,15 @@ class LineList(Listing):
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's
         super().__init__(id=id)
-        self._told: list[Line] = []
+        self._told: list[StyledLine] = []
 
     @property
-    def line(self) -> Line | None:
+    def line(self) -> StyledLine | None:
         """The highlighted line."""
         at = self.highlighted
         return None if at is None else self._told[at]
 
-    def read(self, lines: Iterable[Line]) -> None:
+    def read(self, lines: Iterable[StyledLine]) -> None:
         """Show lines from the first."""
         self._told = list(lines)
         self.set_options(Option(_line(line)) for line in self._told[:AT_ONCE])
@@ -156,11 +156,11 @@ class LineList(Listing):
             )
 
 
-def _option(row: Row) -> Option:
+def _option(row: ListRow) -> Option:
     return Option(_row(row), disabled=row.heading)
 
 
-def _row(row: Row) -> Content:
+def _row(row: ListRow) -> Content:
     name = Content(f"{' ' * row.deep}{_flat(row.name)}")
     return (
         name + Content.styled(f"  {_flat(row.aside)}", "$foreground-muted")
@@ -169,16 +169,18 @@ def _row(row: Row) -> Content:
     )
 
 
-def _line(line: Line) -> Visual:
+def _line(line: StyledLine) -> Visual:
     tones = dict(_TONES)
     content = Content("")
     for piece in line.pieces:
-        if isinstance(piece, Styled):
-            content += Content.styled(clean(piece.text), tones.get(piece.tone, ""))
+        if isinstance(piece, StyledText):
+            content += Content.styled(
+                sanitize_text(piece.text), tones.get(piece.tone, "")
+            )
         else:
-            content += Content(clean(piece))
+            content += Content(sanitize_text(piece))
     return Padding(content, Spacing(0, 0, 0, line.indent))
 
 
 def _flat(text: str) -> str:
-    return " ".join(clean(text).split())
+    return " ".join(sanitize_text(text).split())

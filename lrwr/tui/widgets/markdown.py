@@ -19,10 +19,10 @@ from textual.widgets._markdown import (
     MarkdownTH,
 )
 
-from lrwr.app.presenters.answers import without_links
-from lrwr.app.presenters.text import clean
-from lrwr.tui.widgets.link_buffer import Held
-from lrwr.tui.widgets.reply import FRAME, MarkChosen, marks_in
+from lrwr.app.presenters.answers import strip_links
+from lrwr.app.presenters.text import sanitize_text
+from lrwr.tui.widgets.link_buffer import LinkBuffer
+from lrwr.tui.widgets.reply import FRAME, MarkChosen, find_citation_marks
 
 _WORDS = (MarkdownHeader, MarkdownParagraph, MarkdownTD, MarkdownTH)
 """The blocks that hold words of their own; all others hold blocks."""
@@ -36,7 +36,7 @@ def _marking(block: type[MarkdownBlock]) -> type[MarkdownBlock]:
 
 
 def _set_marked(block: MarkdownBlock, content: Content) -> None:
-    marks = marks_in(content.plain)
+    marks = find_citation_marks(content.plain)
     MarkdownBlock.set_content(block, content.add_spans(marks))
 
 
@@ -86,13 +86,13 @@ def _cell(content: Content, classes: str) -> _Cell:
     return cell
 
 
-class Worded(Markdown):
+class MarkdownReply(Markdown):
     """A language model's words, as Markdown; a link in it leads nowhere."""
 
     def __init__(self, text: str = "") -> None:
-        super().__init__(clean(without_links(text)), open_links=False)
+        super().__init__(sanitize_text(strip_links(text)), open_links=False)
         self.add_class("reply")
-        self._held = Held()
+        self._held = LinkBuffer()
         self._pending = ""
         self._timer: Timer | None = None
 

@@ -10,21 +10,32 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Static, TextArea
 
-from lrwr.app.presenters.answers import LONGEST, room_left
-from lrwr.app.presenters.text import clean
-from lrwr.tui.actions.table import PROMPT
-from lrwr.tui.input.commands import Known, Offer, commands, is_whole, offers
-from lrwr.tui.input.history import History
-from lrwr.tui.input.parser import Asked, Ordered, Unclear, understood
-from lrwr.tui.widgets.suggestions import Offers
+from lrwr.app.presenters.answers import LONGEST, describe_question_length
+from lrwr.app.presenters.text import sanitize_text
+from lrwr.tui.actions.table import PROMPT_ACTIONS
+from lrwr.tui.input.commands import (
+    CompletionContext,
+    Suggestion,
+    is_complete_command,
+    list_commands,
+    suggest_completions,
+)
+from lrwr.tui.input.history import PromptHistory
+from lrwr.tui.input.parser import (
+    TypedCommand,
+    TypedQuestion,
+    UnclearInput,
+    parse_prompt_input,
+)
+from lrwr.tui.widgets.suggestions import SuggestionList
 
-OURS = frozenset({"f6", "f7"})
+OWN_KEYS_IN_PROMPT = frozenset({"f6", "f7"})
 """Keys that the room needs for something else than a text does."""
 
 UNDER_WAY = "An answer is under way; Escape stops it. What you wrote stays here."
 
 
-class Prompt(TextArea, inherit_bindings=False):
+class PromptInputArea(TextArea, inherit_bindings=False):
     """A few lines to write in: Enter asks, Alt+Enter begins a new line.
 
     While an answer comes, a question stays where it is, and a line says so. It is not
@@ -37,8 +48,12 @@ class Prompt(TextArea, inherit_bindings=False):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(one for one in TextArea.BINDINGS if getattr(one, "key", "") not in OURS),
-        *(action.binding for action in PROMPT),
+        *(
+            one
+            for one in TextArea.BINDINGS
+            if getattr(one, "key", "") not in OWN_KEYS_IN_PROMPT
+        ),
+        *(action.binding for action in PROMPT_ACTIONS),
         Binding("escape", "close", "Close", show=False),
     ]
 
@@ -67,7 +82,7 @@ class Prompt(TextArea, inherit_bindings=False):
     class Offered(Message):
         """A command may go on so; `chosen` is the one that Enter takes, None for none."""
 
-        def __init__(self, offers: tuple[Offer, ...], chosen: int | None) -> None:
+        def __init__(self, offers: tuple[Suggestion, ...], chosen: int | None) -> None:
             super().__init__()
             self.offers = offers
             self.chosen = chosen
@@ -81,20 +96,20 @@ class Prompt(TextArea, inherit_bindings=False):
             highlight_cursor_line=False,
             placeholder="Ask your manuscript …  (F1 helps, / is a command)",
         )
-        self.past = History()
+        self.past = PromptHistory()
         self.busy = False
-        self._known = Known()
-        self._offers: tuple[Offer, ...] = ()
+        self._known = CompletionContext()
+        self._offers: tuple[Suggestion, ...] = ()
         self._chosen: int | None = None
         self._came_back: tuple[str, tuple[int, int]] | None = None
 
     @property
-    def known(self) -> Known:
+    def known(self) -> CompletionContext:
         """What can follow commands."""
         return self._known
 
     @known.setter
-    def known(self, known: Known) -> None:
+    def known(self, known: CompletionContext) -> None:
         self._known = known
         if self._offers or self.text.startswith("/"):
             self._offer()
@@ -103,7 +118,7 @@ class Prompt(TextArea, inherit_bindings=False):
     def _changed(self) -> None:
         if self._came_back and self.text != self._came_back[0]:
             self._came_back = None
-        self.post_message(self.Told(room_left(len(self.text.strip()))))
+        self.post_message(self.Told(describe_question_length(len(self.text.strip()))))
         if self.text == "/":
             self.post_message(self.Wanting())
         self._offer()
@@ -167,7 +182,7 @@ class Prompt(TextArea, inherit_bindings=False):
         """Take a text as it is, lines and all, without what could steer a terminal."""
         event.prevent_default()
         event.stop()
-        text = clean(event.text.replace("\r\n", "\n").replace("\r", "\n"))
+        text = sanitize_text(event.text.replace("\r\n", "\n").replace("\r", "\n"))
         result = self._replace_via_keyboard(text, *self.selection)
         if result is not None:
             self.move_cursor(result.end_location)
@@ -176,20 +191,20 @@ class Prompt(TextArea, inherit_bindings=False):
     def _send(self) -> None:
         if self._taken():
             return
-        typed = understood(self.text, commands())
+        typed = parse_prompt_input(self.text, list_commands())
         match typed:
-            case Asked(""):
+            case TypedQuestion(""):
                 pass
-            case Asked(text) if len(text) > LONGEST:
-                self.post_message(self.Told(room_left(len(text))))
-            case Asked() if self.busy:
+            case TypedQuestion(text) if len(text) > LONGEST:
+                self.post_message(self.Told(describe_question_length(len(text))))
+            case TypedQuestion() if self.busy:
                 self.post_message(self.Told(UNDER_WAY))
-            case Asked(text):
+            case TypedQuestion(text):
                 self.busy = True  # at once: what comes next may be in the queue already
                 self._gone(self.Sent(text))
-            case Ordered(name, words):
+            case TypedCommand(name, words):
                 self._gone(self.Command(name, words))
-            case Unclear(why):
+            case UnclearInput(why):
                 self.post_message(self.Told(why))
             case _:
                 assert_never(typed)
@@ -239,13 +254,13 @@ class Prompt(TextArea, inherit_bindings=False):
     def _offer(self) -> None:
         """Offer how a command may go on, what came back out of the history excepted."""
         quiet = self._came_back and self._came_back[0] == self.text
-        found = () if quiet else offers(self.text, self._known)
-        whole = is_whole(self.text, self._known)
+        found = () if quiet else suggest_completions(self.text, self._known)
+        whole = is_complete_command(self.text, self._known)
         if found != self._offers or (whole and self._chosen is not None):
             begun = self.text.partition(" ")[2].strip() or " " not in self.text
             self._show_offers(found, 0 if found and begun and not whole else None)
 
-    def _show_offers(self, found: tuple[Offer, ...], chosen: int | None) -> None:
+    def _show_offers(self, found: tuple[Suggestion, ...], chosen: int | None) -> None:
         self._offers, self._chosen = found, chosen
         self.post_message(self.Offered(found, chosen))
 
@@ -269,7 +284,7 @@ class PromptBox(Vertical):
         padding: 0 2;
         color: $text-warning;
     }
-    PromptBox Prompt {
+    PromptBox PromptInputArea {
         height: auto;
         min-height: 3;
         max-height: 10;
@@ -278,27 +293,27 @@ class PromptBox(Vertical):
 
     def compose(self) -> ComposeResult:
         """Lay out the prompt and what belongs to it."""
-        yield Offers()
+        yield SuggestionList()
         told = Static(id="prompt-told", markup=False)
         told.display = False
         yield told
-        yield Prompt()
+        yield PromptInputArea()
 
-    @on(Prompt.Told)
-    def _told(self, event: Prompt.Told) -> None:
+    @on(PromptInputArea.Told)
+    def _told(self, event: PromptInputArea.Told) -> None:
         event.stop()
         told = self.query_one("#prompt-told", Static)
-        told.update(clean(event.line))
+        told.update(sanitize_text(event.line))
         told.display = bool(event.line)
 
-    @on(Prompt.Offered)
-    def _offered(self, event: Prompt.Offered) -> None:
+    @on(PromptInputArea.Offered)
+    def _offered(self, event: PromptInputArea.Offered) -> None:
         event.stop()
-        self.query_one(Offers).show(event.offers, event.chosen)
+        self.query_one(SuggestionList).show(event.offers, event.chosen)
 
-    @on(Offers.Taken)
-    def _taken(self, event: Offers.Taken) -> None:
+    @on(SuggestionList.Taken)
+    def _taken(self, event: SuggestionList.Taken) -> None:
         event.stop()
-        prompt = self.query_one(Prompt)
+        prompt = self.query_one(PromptInputArea)
         prompt.focus()
         prompt.call_later(prompt.take, event.index)  # what it posts is its own

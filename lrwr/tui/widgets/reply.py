@@ -11,10 +11,10 @@ from textual.style import Style
 from textual.timer import Timer
 from textual.widgets import Static
 
-from lrwr.app.presenters.answers import without_links
-from lrwr.app.presenters.text import clean
+from lrwr.app.presenters.answers import strip_links
+from lrwr.app.presenters.text import sanitize_text
 from lrwr.core.model.text import Span
-from lrwr.tui.widgets.link_buffer import Held
+from lrwr.tui.widgets.link_buffer import LinkBuffer
 
 MARK = re.compile(r"\[(w?\d{1,3})\]")
 """The number of a passage or of a page, as an answer has it."""
@@ -34,7 +34,7 @@ class MarkChosen(Message):
         self.number = number
 
 
-class Reply(Protocol):
+class ReplyWidget(Protocol):
     """Shows words piece by piece."""
 
     async def write(self, text: str) -> None:
@@ -46,7 +46,7 @@ class Reply(Protocol):
         ...
 
 
-class Quoted(Static):
+class VerbatimReply(Static):
     """The text's own words, verbatim: nothing in them is markup.
 
     The numbers of passages can be clicked.
@@ -54,9 +54,11 @@ class Quoted(Static):
 
     def __init__(self, text: str = "", unsupported: Sequence[Span] = ()) -> None:
         shown, spans = _shown(text, unsupported)
-        super().__init__(marked(shown, spans), markup=False, classes="reply quoted")
+        super().__init__(
+            render_citation_marks(shown, spans), markup=False, classes="reply quoted"
+        )
         self._text = shown
-        self._held = Held()
+        self._held = LinkBuffer()
         self._timer: Timer | None = None
 
     async def write(self, text: str) -> None:
@@ -73,7 +75,7 @@ class Quoted(Static):
     def settle(self, text: str, unsupported: Sequence[Span]) -> None:
         """Show the answer as it is kept, with the stretches that nothing bears out."""
         self._text, spans = _shown(text, unsupported)
-        self.update(marked(self._text, spans))
+        self.update(render_citation_marks(self._text, spans))
 
     def action_jump(self, number: str) -> None:
         """Show the passage of that number."""
@@ -83,16 +85,16 @@ class Quoted(Static):
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
-        self.update(marked(self._text))
+        self.update(render_citation_marks(self._text))
 
 
-def marked(text: str, unsupported: Sequence[Span] = ()) -> Content:
+def render_citation_marks(text: str, unsupported: Sequence[Span] = ()) -> Content:
     """Return a text whose numbers of passages stand out and can be clicked."""
     doubted = [Stretch(one.start, one.end, UNSUPPORTED) for one in unsupported]
-    return Content(text, spans=[*doubted, *marks_in(text)])
+    return Content(text, spans=[*doubted, *find_citation_marks(text)])
 
 
-def marks_in(text: str) -> list[Stretch]:
+def find_citation_marks(text: str) -> list[Stretch]:
     """Return where numbers of passages stand, each of which can be clicked."""
     stretches = []
     for found in MARK.finditer(text):
@@ -108,8 +110,8 @@ def _shown(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]:
         start, end = max(at, span.start), min(len(text), span.end)
         if start >= end:
             continue
-        shown += clean(without_links(text[at:start]))
-        stretch = clean(without_links(text[start:end]))
+        shown += sanitize_text(strip_links(text[at:start]))
+        stretch = sanitize_text(strip_links(text[start:end]))
         moved.append(Span(len(shown), len(shown) + len(stretch)))
         shown, at = shown + stretch, end
-    return shown + clean(without_links(text[at:])), moved
+    return shown + sanitize_text(strip_links(text[at:])), moved

@@ -6,12 +6,12 @@ from textual import events
 from textual.content import Content
 from textual.widgets import Static
 
-from lrwr.app.presenters.citations import place_in_words
-from lrwr.app.presenters.text import clean
+from lrwr.app.presenters.citations import format_place
+from lrwr.app.presenters.text import sanitize_text
 from lrwr.core.model.turns import Citation, WebCitation
 
 if TYPE_CHECKING:
-    from lrwr.tui.queries.context import Surroundings
+    from lrwr.tui.queries.context import CitationContext
 
 LABEL, QUIET, CHANGED = "bold $accent", "$foreground 60%", "$warning"
 
@@ -27,7 +27,7 @@ class SourceView(Static):
     def __init__(self, citation: Citation) -> None:
         super().__init__(markup=False, classes="source")
         self.citation = citation
-        self.found: Surroundings | None = None
+        self.found: CitationContext | None = None
         self._chosen = False
         self._draw()
 
@@ -41,14 +41,14 @@ class SourceView(Static):
         """Where the passage stands, as far as that is known."""
         if self.found is not None:
             return self.found.place
-        return clean(place_in_words(self.citation.document, self.citation.lines))
+        return sanitize_text(format_place(self.citation.document, self.citation.lines))
 
     @property
     def words(self) -> str:
         """The words that stand there, as far as that is known."""
-        return self.found.words if self.found else clean(self.citation.text)
+        return self.found.words if self.found else sanitize_text(self.citation.text)
 
-    def fill(self, found: "Surroundings") -> None:
+    def fill(self, found: "CitationContext") -> None:
         """Show what became of the passage, and what surrounds it."""
         self.found = found
         self._draw()
@@ -104,12 +104,12 @@ class PageView(Static):
     @property
     def place(self) -> str:
         """The page's address."""
-        return clean(self.page.url)
+        return sanitize_text(self.page.url)
 
     @property
     def words(self) -> str:
         """What the page says."""
-        return clean(self.page.text)
+        return sanitize_text(self.page.text)
 
     def choose(self, *, chosen: bool) -> None:
         """Show it as the one that the writer has chosen, or no more."""
@@ -123,7 +123,7 @@ class PageView(Static):
         self.update(
             Content.assemble(
                 (f"[{self.number}] ", LABEL),
-                (" ".join(clean(self.page.title).split()), "bold"),
+                (" ".join(sanitize_text(self.page.title).split()), "bold"),
                 (f"\n{self.place}", QUIET),
                 (f"\n{words[:LONGEST]}" if words else "", ""),
             )

@@ -11,13 +11,13 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from lrwr.app.presenters.text import clean, count
+from lrwr.app.presenters.text import format_count, sanitize_text
 from lrwr.core.model.turns import Citation, Turn, WebCitation
-from lrwr.tui.actions.table import PLACES
+from lrwr.tui.actions.table import PLACE_ACTIONS
 from lrwr.tui.widgets.source import PageView, SourceView
 
 if TYPE_CHECKING:
-    from lrwr.tui.queries.context import Surroundings
+    from lrwr.tui.queries.context import CitationContext
 
 BEGINNING = (
     "The passages that an answer rests on stand here, each with its file and line."
@@ -27,14 +27,14 @@ NONE = "No passages: this answer rests on none. Nothing in it is borne out by th
 APART = "From the web, not from your book"
 HINT = "{} opens it · {} copies it · {} goes back"
 
-Shown = SourceView | PageView
+SourceItem = SourceView | PageView
 
 
 class Sources(VerticalScroll):
     """The pane beside the conversation: one passage is chosen, and shown in context."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(action.binding for action in PLACES),
+        *(action.binding for action in PLACE_ACTIONS),
         *(
             Binding(f"{n}", f"jump('{n}')", f"Passage {n}", show=False, id=f"place.{n}")
             for n in range(1, 10)
@@ -55,12 +55,12 @@ class Sources(VerticalScroll):
         self._chosen = ""
 
     @property
-    def views(self) -> list[Shown]:
+    def views(self) -> list[SourceItem]:
         """What is shown, in the order of the pane."""
         return [one for one in self.children if isinstance(one, SourceView | PageView)]
 
     @property
-    def chosen(self) -> Shown | None:
+    def chosen(self) -> SourceItem | None:
         """What the writer has chosen."""
         return self._numbered(self._chosen)
 
@@ -96,8 +96,8 @@ class Sources(VerticalScroll):
         if not citations and not found:
             views.append(_told(NONE if over else SEEKING))
         if citations and over:
-            told = count(len(citations), "passage")
-            named = f" · “{' '.join(clean(to).split())}”" if to else ""
+            told = format_count(len(citations), "passage")
+            named = f" · “{' '.join(sanitize_text(to).split())}”" if to else ""
             views.insert(0, _heading(f"{told}{named}", "for"))
         await self._replace(views)
 
@@ -119,7 +119,7 @@ class Sources(VerticalScroll):
             await self.mount(PageView(page), before=".source-hint")
         self._settle()
 
-    def fill(self, found: "Sequence[Surroundings]") -> None:
+    def fill(self, found: "Sequence[CitationContext]") -> None:
         """Show passages in their context; those that are shown no more are left out."""
         around = {one.number: one for one in found}
         for view in self.query_children(SourceView):
@@ -185,10 +185,10 @@ class Sources(VerticalScroll):
                 await self.mount_all([*views, hint])
         self._settle()
 
-    def _numbered(self, number: str) -> Shown | None:
+    def _numbered(self, number: str) -> SourceItem | None:
         return next((view for view in self.views if view.number == number), None)
 
-    def _choose(self, chosen: Shown) -> None:
+    def _choose(self, chosen: SourceItem) -> None:
         self._chosen = chosen.number
         for view in self.views:
             view.choose(chosen=view is chosen)
@@ -204,9 +204,9 @@ def _hint(keymap: Mapping[str, str]) -> Content:
     """Return what keys do here, the writer's own where they have set some."""
     if not keymap:
         return Content(HINT.format("Enter", "c", "Esc"))
-    from lrwr.tui.input.keymap import keys_of, shown
+    from lrwr.tui.input.keymap import format_key, resolve_keys
 
-    keys = {one.id: shown(keys_of(one, keymap)[0]) for one in PLACES}
+    keys = {one.id: format_key(resolve_keys(one, keymap)[0]) for one in PLACE_ACTIONS}
     told = (keys[f"place.{name}"] for name in ("open", "copy", "leave"))
     return Content(HINT.format(*told))
 

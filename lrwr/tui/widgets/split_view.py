@@ -14,12 +14,12 @@ from lrwr.tui.widgets.transcript import Transcript
 from lrwr.tui.widgets.turn import TurnView
 
 if TYPE_CHECKING:
-    from lrwr.tui.queries.context import Surroundings
+    from lrwr.tui.queries.context import CitationContext
 
 NARROW = 100
 """Columns below which the pane takes the conversation's place, and only when wanted."""
 
-JUMPS = tuple(
+JUMP_BINDINGS = tuple(
     Binding(
         f"alt+{n}",
         f"jump('{n}')",
@@ -33,17 +33,19 @@ JUMPS = tuple(
 )
 """Keys that show a passage, wherever one is."""
 
-LooksUp: TypeAlias = "Callable[[Sequence[Citation]], Awaitable[Sequence[Surroundings]]]"
+CitationContextLoader: TypeAlias = (
+    "Callable[[Sequence[Citation]], Awaitable[Sequence[CitationContext]]]"
+)
 """Returns passages in their context, as the text has it now."""
 
 
-class Desk(Horizontal):
+class SplitView(Horizontal):
     """Shows the passages of the turn that is chosen; a new one is chosen by itself."""
 
     DEFAULT_CSS: ClassVar[str] = ""
 
     def __init__(
-        self, side: int, look_up: "LooksUp", keymap: Mapping[str, str]
+        self, side: int, look_up: "CitationContextLoader", keymap: Mapping[str, str]
     ) -> None:
         super().__init__(id="desk")
         self._look_up = look_up

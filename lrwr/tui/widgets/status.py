@@ -9,14 +9,14 @@ from textual.containers import Horizontal
 from textual.reactive import reactive
 from textual.widgets import Static
 
-from lrwr.app.presenters.text import ago, clean
+from lrwr.app.presenters.text import format_age, sanitize_text
 
 FRESH = 5.0
 """Seconds after which it is told anew how long ago something was."""
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StatusFields:
     """How things stand, each in words; what is empty is not shown.
 
     `model` says who answers, `spent` what the turn and the conversation took, `index`
@@ -33,7 +33,7 @@ class StatusLine(Horizontal):
     """The line under the prompt."""
 
     DEFAULT_CSS: ClassVar[str] = ""
-    standing: reactive[Standing] = reactive(Standing)
+    standing: reactive[StatusFields] = reactive(StatusFields)
     _read: tuple[str, float] | None = None
 
     def compose(self) -> ComposeResult:
@@ -61,15 +61,15 @@ class StatusLine(Horizontal):
     def _tell_age(self) -> None:
         if self._read is not None:
             what, at = self._read
-            told = f"{what} {ago(time.monotonic() - at)}"
+            told = f"{what} {format_age(time.monotonic() - at)}"
             self.standing = replace(self.standing, index=told)
 
-    def watch_standing(self, standing: Standing) -> None:
+    def watch_standing(self, standing: StatusFields) -> None:
         """Show it."""
         if not self.is_mounted:
             return
         for name in ("model", "index", "leaving", "spent"):
             part = self.query_one(f"#status-{name}", Static)
-            text = clean(str(getattr(standing, name))).replace("\n", " ")
+            text = sanitize_text(str(getattr(standing, name))).replace("\n", " ")
             part.update(text)
             part.display = bool(text)

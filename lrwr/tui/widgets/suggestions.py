@@ -9,15 +9,15 @@ from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from lrwr.app.presenters.text import clean
-from lrwr.tui.input.commands import Offer
+from lrwr.app.presenters.text import sanitize_text
+from lrwr.tui.input.commands import Suggestion
 
 
-class Offers(OptionList, can_focus=False):
+class SuggestionList(OptionList, can_focus=False):
     """A list that the prompt's keys walk through; a click takes a line of it."""
 
     DEFAULT_CSS: ClassVar[str] = """
-    Offers {
+    SuggestionList {
         height: auto;
         max-height: 8;
         margin: 0 1;
@@ -40,9 +40,9 @@ class Offers(OptionList, can_focus=False):
     def __init__(self) -> None:
         super().__init__(id="offers", markup=False)
         self.display = False
-        self._shown: tuple[Offer, ...] = ()
+        self._shown: tuple[Suggestion, ...] = ()
 
-    def show(self, offers: tuple[Offer, ...], chosen: int | None) -> None:
+    def show(self, offers: tuple[Suggestion, ...], chosen: int | None) -> None:
         """Show `offers`, the chosen one marked."""
         if offers != self._shown:
             self._shown = offers
@@ -56,13 +56,15 @@ class Offers(OptionList, can_focus=False):
         self.post_message(self.Taken(event.option_index))
 
 
-def _lines(offers: Sequence[Offer]) -> list[Option]:
-    labels = [" ".join(clean(one.label).split()) for one in offers]
+def _lines(offers: Sequence[Suggestion]) -> list[Option]:
+    labels = [" ".join(sanitize_text(one.label).split()) for one in offers]
     width = max((len(label) for label in labels), default=0)
     return [
         Option(
             Content.assemble(
-                (label.ljust(min(width, 38)), "bold"), "  ", (clean(one.help), "dim")
+                (label.ljust(min(width, 38)), "bold"),
+                "  ",
+                (sanitize_text(one.help), "dim"),
             )
         )
         for label, one in zip(labels, offers, strict=True)

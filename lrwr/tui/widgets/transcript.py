@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from lrwr.core.model.turns import Turn
-from lrwr.tui.actions.table import TURNS
+from lrwr.tui.actions.table import TURN_ACTIONS
 from lrwr.tui.widgets.turn import TurnView
 
 SHOWN = 20
@@ -39,7 +39,7 @@ class Transcript(VerticalScroll):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(action.binding for action in TURNS),
+        *(action.binding for action in TURN_ACTIONS),
         *(
             Binding(f"{n}", f"jump('{n}')", f"Passage {n}", show=False, id=f"turn.{n}")
             for n in range(1, 10)

@@ -7,14 +7,14 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Static
 
-from lrwr.app.presenters.answers import notes_on
-from lrwr.app.presenters.text import clean
-from lrwr.app.presenters.threads import ANALYST, who_speaks
+from lrwr.app.presenters.answers import describe_answer_notes
+from lrwr.app.presenters.text import sanitize_text
+from lrwr.app.presenters.threads import ANALYST, describe_speaker
 from lrwr.core.model.turns import Citation, Speaker, Turn, WebCitation
-from lrwr.tui.widgets.reply import MarkChosen, Quoted
+from lrwr.tui.widgets.reply import MarkChosen, VerbatimReply
 
 if TYPE_CHECKING:
-    from lrwr.tui.widgets.markdown import Worded
+    from lrwr.tui.widgets.markdown import MarkdownReply
 
 SUPERVISOR = "lrwr"
 """Whose words those of no avatar are."""
@@ -41,7 +41,7 @@ class TurnView(Vertical):
         self.over = turn is not None
         self._citations: list[Citation] = []
         self._pages: list[WebCitation] = []
-        self._reply: Quoted | Worded | None = None
+        self._reply: VerbatimReply | MarkdownReply | None = None
         self._speaker = ""
 
     @property
@@ -56,15 +56,15 @@ class TurnView(Vertical):
 
     def compose(self) -> ComposeResult:
         """Lay out the question, and the answer if there is one."""
-        yield Static(clean(self.question), markup=False, classes="question")
+        yield Static(sanitize_text(self.question), markup=False, classes="question")
         if self.turn is None:
             return
         said = self.turn.output
-        yield _speaker(who_speaks(said.narrative_state_delta))
+        yield _speaker(describe_speaker(said.narrative_state_delta))
         if said.model:
             yield _worded(said.response_text)
         else:
-            yield Quoted(said.response_text, said.unsupported)
+            yield VerbatimReply(said.response_text, said.unsupported)
         yield from self._notes(self.turn)
 
     def found(self, citation: Citation) -> None:
@@ -81,7 +81,7 @@ class TurnView(Vertical):
             return
         for before in self.query(".step.running"):
             before.remove_class("running")
-        line = f"{' '.join(clean(text).split())} …"
+        line = f"{' '.join(sanitize_text(text).split())} …"
         self.mount(Static(line, markup=False, classes="step running"))
 
     async def write(
@@ -93,7 +93,7 @@ class TurnView(Vertical):
         name = SUPERVISOR if speaker is Speaker.SUPERVISOR else called or ANALYST
         if self._reply is None or name != self._speaker:
             await self._finish_reply()
-            self._reply = _worded() if model else Quoted()
+            self._reply = _worded() if model else VerbatimReply()
             self._speaker = name
             await self.mount(_speaker(name), self._reply)
         if text.strip() and self.query(".step"):
@@ -105,16 +105,16 @@ class TurnView(Vertical):
         self.turn = turn
         await self._end()
         said = turn.output
-        if isinstance(self._reply, Quoted) and said.unsupported:
+        if isinstance(self._reply, VerbatimReply) and said.unsupported:
             self._reply.settle(said.response_text, said.unsupported)
         await self.mount_all(self._notes(turn))
 
     async def fail(self, message: str, hint: str) -> None:
         """Say that the turn failed, and what to try."""
         await self._end()
-        told = [Static(clean(message), markup=False, classes="note bad")]
+        told = [Static(sanitize_text(message), markup=False, classes="note bad")]
         if hint:
-            told.append(Static(clean(hint), markup=False, classes="note"))
+            told.append(Static(sanitize_text(hint), markup=False, classes="note"))
         await self.mount_all(told)
 
     async def stop(self) -> None:
@@ -141,7 +141,7 @@ class TurnView(Vertical):
             await self._reply.finish()
 
     def _notes(self, turn: Turn) -> ComposeResult:
-        for note in notes_on(turn):
+        for note in describe_answer_notes(turn):
             yield _note(note)
 
 
@@ -149,7 +149,9 @@ def _note(text: str) -> Static:
     bad = text.startswith(BAD)
     kind = f"note bad{' stopped' if text.startswith('stopped') else ''}"
     sign = "■ " if text.startswith("stopped") else ""
-    return Static(f"{sign}{clean(text)}", markup=False, classes=kind if bad else "note")
+    return Static(
+        f"{sign}{sanitize_text(text)}", markup=False, classes=kind if bad else "note"
+    )
 
 
 def _speaker(name: str) -> Static:
@@ -158,11 +160,11 @@ def _speaker(name: str) -> Static:
         return Static(name, markup=False, classes="speaker supervisor")
     if name == ANALYST:
         return Static(name, markup=False, classes="speaker analyst")
-    told = f"{' '.join(clean(name).split())}, in character"
+    told = f"{' '.join(sanitize_text(name).split())}, in character"
     return Static(told, markup=False, classes="speaker avatar")
 
 
-def _worded(text: str = "") -> "Worded":
-    from lrwr.tui.widgets.markdown import Worded
+def _worded(text: str = "") -> "MarkdownReply":
+    from lrwr.tui.widgets.markdown import MarkdownReply
 
-    return Worded(text)
+    return MarkdownReply(text)

@@ -12,7 +12,7 @@ from lrwr.core.adapters.analyst.model_prompts import (
 )
 from lrwr.core.adapters.analyst.model_shapes import Extracted, Passages, shape_of
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.dialogue.quote_lookup import find_quote
+from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
 from lrwr.core.ports.analyst import Excerpt
 from lrwr.core.ports.chat_model import Message, Shape
 from tests.fakes.model_server import Asked
@@ -52,9 +52,9 @@ def test_quotes_that_are_counted_as_true_stand_in_the_text() -> None:
         quotes = [one.quote for one in reply.people]
         quotes += [one.quote for one in reply.events]
         quotes += [one.quote for one in reply.gaps]
-        false = [one for one in quotes if not find_quote(one, text)]
+        false = [one for one in quotes if not find_fuzzy_quote(one, text)]
         assert all("brass herons" in one for one in false)
-        assert find_quote(reply.scenes[0].opening, text)
+        assert find_fuzzy_quote(reply.scenes[0].opening, text)
     assert reader.false > 0
     assert reader.true > 0.7 * FALSE * reader.false
 

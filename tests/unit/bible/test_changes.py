@@ -3,21 +3,27 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.bible.changes import Change, Kind, Story, changes, same_people
-from lrwr.core.bible.events import Shift, Topic, shifts
-from lrwr.core.bible.projection import Knowledge
+from lrwr.core.bible.changes import (
+    StoryChange,
+    StoryChangeKind,
+    StoryState,
+    align_casts,
+    diff_story_states,
+)
+from lrwr.core.bible.events import FactChange, FactTopic, find_fact_changes
+from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.bible.values import (
     Bible,
+    BibleClaim,
     CharacterProfile,
-    Claim,
-    Evidence,
     Gap,
     GapState,
-    Moment,
-    MomentKind,
+    TextEvidence,
+    TimelineMoment,
+    TimelineMomentKind,
     WorldElement,
 )
-from lrwr.core.canon.model import Question
+from lrwr.core.canon.model import UndefinedAttribute
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
@@ -40,10 +46,10 @@ topics = st.tuples(
 said = st.dictionaries(topics, sayings)
 
 
-def words(document: str, text: str, at: int = 0) -> Evidence:
+def words(document: str, text: str, at: int = 0) -> TextEvidence:
     place = (Span(at, at + len(text)),)
     lines = Lines(at + 1, at + 1)
-    return Evidence(DocumentId(document), place, text, lines, 1, "", 1, RULES, SURE)
+    return TextEvidence(DocumentId(document), place, text, lines, 1, "", 1, RULES, SURE)
 
 
 def a_character(*names: str) -> Character:
@@ -52,7 +58,7 @@ def a_character(*names: str) -> Character:
 
 
 @st.composite
-def stories(draw: st.DrawFn) -> Story:
+def stories(draw: st.DrawFn) -> StoryState:
     people = draw(st.lists(st.sampled_from(PEOPLE), unique=True))
     claimed = st.dictionaries(st.sampled_from(["eyes", "hair"]), sayings)
     profiles = tuple(
@@ -66,42 +72,47 @@ def stories(draw: st.DrawFn) -> Story:
         for name in draw(st.lists(st.sampled_from(["Mag", "Gull Post"]), unique=True))
     )
     told = tuple(
-        Moment(MomentKind.EVENT, text, (), words("1.md", text))
+        TimelineMoment(TimelineMomentKind.EVENT, text, (), words("1.md", text))
         for text in draw(st.lists(st.sampled_from(VALUES)))
     )
     open_ = draw(st.dictionaries(st.sampled_from(VALUES), st.sampled_from(GapState)))
     gaps = tuple(
-        Gap(name, Question("", name), "", name, state) for name, state in open_.items()
+        Gap(name, UndefinedAttribute("", name), "", name, state)
+        for name, state in open_.items()
     )
     cast = Cast(tuple(map(a_character, people)))
-    known = Knowledge(StoryOrder({}, (), {}), {}, cast)
-    return Story(
+    known = StoryKnowledge(StoryOrder({}, (), {}), {}, cast)
+    return StoryState(
         known, Bible(characters=profiles, world=things, timeline=told, gaps=gaps)
     )
 
 
-def claims(labels: dict[str, dict[str, frozenset[DocumentId]]]) -> tuple[Claim, ...]:
+def claims(
+    labels: dict[str, dict[str, frozenset[DocumentId]]],
+) -> tuple[BibleClaim, ...]:
     return tuple(
-        Claim(value, tuple(words(d, value) for d in sorted(where)), SURE, label)
+        BibleClaim(value, tuple(words(d, value) for d in sorted(where)), SURE, label)
         for label, values in labels.items()
         for value, where in values.items()
     )
 
 
-def turned(change: Change) -> Change:
+def turned(change: StoryChange) -> StoryChange:
     shift = change.shift
     back = replace(shift, before=shift.after, after=shift.before)
     return replace(change, shift=back, was=change.now, now=change.was, later=())
 
 
 @given(stories())
-def test_a_story_does_not_differ_from_itself(story: Story) -> None:
-    assert changes(story, story, {}) == ()
+def test_a_story_does_not_differ_from_itself(story: StoryState) -> None:
+    assert diff_story_states(story, story, {}) == ()
 
 
 @given(stories(), stories())
-def test_what_one_way_gains_the_other_way_loses(one: Story, other: Story) -> None:
-    there, back = changes(one, other, {}), changes(other, one, {})
+def test_what_one_way_gains_the_other_way_loses(
+    one: StoryState, other: StoryState
+) -> None:
+    there, back = diff_story_states(one, other, {}), diff_story_states(other, one, {})
     assert {turned(change) for change in there} == {
         replace(change, later=()) for change in back
     }
@@ -109,17 +120,17 @@ def test_what_one_way_gains_the_other_way_loses(one: Story, other: Story) -> Non
 
 @given(said)
 def test_what_is_said_again_has_not_shifted(
-    one: dict[Topic, dict[str, frozenset[DocumentId]]],
+    one: dict[FactTopic, dict[str, frozenset[DocumentId]]],
 ) -> None:
-    assert list(shifts(one, one)) == []
+    assert list(find_fact_changes(one, one)) == []
 
 
 @given(said, said)
 def test_every_value_that_came_or_went_is_told(
-    one: dict[Topic, dict[str, frozenset[DocumentId]]],
-    other: dict[Topic, dict[str, frozenset[DocumentId]]],
+    one: dict[FactTopic, dict[str, frozenset[DocumentId]]],
+    other: dict[FactTopic, dict[str, frozenset[DocumentId]]],
 ) -> None:
-    found = list(shifts(one, other))
+    found = list(find_fact_changes(one, other))
     for topic in one.keys() | other.keys():
         old, new = set(one.get(topic, ())), set(other.get(topic, ()))
         mine = [s for s in found if (s.about, s.subject, s.what) == topic]
@@ -135,21 +146,25 @@ ONE, TWO = (frozenset({one}) for one in DOCUMENTS)
 
 def test_a_value_that_another_document_still_says_was_replaced_in_this_one() -> None:
     both = ONE | TWO
-    (shift,) = shifts({EYES: {"grey": both}}, {EYES: {"grey": TWO, "brown": ONE}})
-    assert shift == Shift(*EYES, before="grey", after="brown")
-    (back,) = shifts({EYES: {"grey": TWO, "brown": ONE}}, {EYES: {"grey": both}})
-    assert back == Shift(*EYES, before="brown", after="grey")
+    (shift,) = find_fact_changes(
+        {EYES: {"grey": both}}, {EYES: {"grey": TWO, "brown": ONE}}
+    )
+    assert shift == FactChange(*EYES, before="grey", after="brown")
+    (back,) = find_fact_changes(
+        {EYES: {"grey": TWO, "brown": ONE}}, {EYES: {"grey": both}}
+    )
+    assert back == FactChange(*EYES, before="brown", after="grey")
 
 
 def test_values_that_trade_places_have_not_changed() -> None:
     before, after = {"grey": ONE, "brown": TWO}, {"grey": TWO, "brown": ONE}
-    assert list(shifts({EYES: before}, {EYES: after})) == []
+    assert list(find_fact_changes({EYES: before}, {EYES: after})) == []
 
 
 def test_a_person_who_gets_a_longer_name_is_the_same() -> None:
     old = Cast((a_character("Corin"), a_character("Mags")))
     new = Cast((a_character("Corin Vale", "Corin"), a_character("Pip")))
-    mine, theirs = same_people(old, new)
+    mine, theirs = align_casts(old, new)
     assert mine == {"Corin": "Corin Vale", "Mags": "Mags"}
     assert theirs == {"Corin Vale": "Corin Vale", "Pip": "Pip"}
 
@@ -157,12 +172,14 @@ def test_a_person_who_gets_a_longer_name_is_the_same() -> None:
 def test_a_name_that_two_people_bear_makes_nobody_the_same() -> None:
     old = Cast((a_character("Gannet"),))
     new = Cast((a_character("Mrs. Gannet", "Gannet"), a_character("Pip", "Gannet")))
-    assert same_people(old, new)[0] == {"Gannet": "Gannet"}
+    assert align_casts(old, new)[0] == {"Gannet": "Gannet"}
 
 
 def test_a_key_sentence_that_still_stands_is_not_lost() -> None:
-    knowledge = Knowledge(StoryOrder({}, (), {}), {})
-    line = Moment(MomentKind.SENTENCE, "It rained.", (), words("1.md", "It rained."))
-    before = Story(knowledge, Bible(timeline=(line,)))
-    (lost,) = changes(before, Story(knowledge, Bible()), {})
-    assert (lost.kind, lost.shift.before) == (Kind.MOMENT, "It rained.")
+    knowledge = StoryKnowledge(StoryOrder({}, (), {}), {})
+    line = TimelineMoment(
+        TimelineMomentKind.SENTENCE, "It rained.", (), words("1.md", "It rained.")
+    )
+    before = StoryState(knowledge, Bible(timeline=(line,)))
+    (lost,) = diff_story_states(before, StoryState(knowledge, Bible()), {})
+    assert (lost.kind, lost.shift.before) == (StoryChangeKind.MOMENT, "It rained.")

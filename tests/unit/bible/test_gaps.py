@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.bible.gaps import gap_called
-from lrwr.core.bible.projection import project
+from lrwr.core.bible.gaps import find_gap_by_id
+from lrwr.core.bible.projection import project_bible
 from lrwr.core.bible.values import Gap, GapState
-from lrwr.core.canon.model import Canon, Question
+from lrwr.core.canon.model import Canon, UndefinedAttribute
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import About
@@ -16,11 +16,11 @@ from lrwr.core.model.turns import GapFlag
 from tests.fakes.stories import Book, Stories
 from tests.unit.bible.marsh import ONE, marsh
 
-AGE = Question("OchraMags", "age")
+AGE = UndefinedAttribute("OchraMags", "age")
 
 
 def ledger(canon: Canon | None = None, horizon: Horizon | None = None) -> list[Gap]:
-    return list(project(marsh().knowledge(canon), horizon).gaps)
+    return list(project_bible(marsh().knowledge(canon), horizon).gaps)
 
 
 def test_gaps_are_open_until_the_text_or_the_writer_defines_them() -> None:
@@ -39,10 +39,10 @@ def test_gaps_are_open_until_the_text_or_the_writer_defines_them() -> None:
 
 
 def test_an_answer_is_canon_and_stands_in_the_profile() -> None:
-    canon = Canon(answers={Question("Mags", "Age"): "sixty"})
+    canon = Canon(answers={UndefinedAttribute("Mags", "Age"): "sixty"})
     _, age, _ = ledger(canon)
     assert (age.state, age.answer) == (GapState.ANSWERED, "sixty")
-    found = project(marsh().knowledge(canon))
+    found = project_bible(marsh().knowledge(canon))
     mags = next(c for c in found.characters if c.name == "OchraMags")
     (claim,) = mags.attributes
     assert (claim.label, claim.value) == ("Age", "sixty")
@@ -52,8 +52,8 @@ def test_an_answer_is_canon_and_stands_in_the_profile() -> None:
 
 
 def test_an_answer_has_no_place_in_the_story_and_is_hidden_under_a_horizon() -> None:
-    canon = Canon(answers={AGE: "sixty", Question("Wren", "father"): "Jack"})
-    found = project(marsh().knowledge(canon), Horizon(3))
+    canon = Canon(answers={AGE: "sixty", UndefinedAttribute("Wren", "father"): "Jack"})
+    found = project_bible(marsh().knowledge(canon), Horizon(3))
     assert "sixty" not in str(found)
     assert "father" not in str(found)
     assert GapState.ANSWERED in [gap.state for gap in found.gaps]
@@ -65,7 +65,7 @@ def test_what_stays_open_on_purpose_is_not_asked_again() -> None:
 
 
 def test_an_answer_to_a_gap_that_nobody_found_is_listed() -> None:
-    *_, last = ledger(Canon(answers={Question("Wren", "father"): "Jack"}))
+    *_, last = ledger(Canon(answers={UndefinedAttribute("Wren", "father"): "Jack"}))
     assert (last.about, last.state) == ("Nell Tallow", GapState.ANSWERED)
 
 
@@ -81,17 +81,17 @@ def test_ids_stay_the_same_whatever_else_is_open_or_seen() -> None:
     assert len(set(ids)) == 3
     assert all(len(id_) == 4 and id_.isalpha() for id_ in ids)
     assert [gap.id for gap in ledger(horizon=Horizon(1))] == ids[:2]
-    answered = Canon(answers={Question("mags", "ages"): "sixty"})
+    answered = Canon(answers={UndefinedAttribute("mags", "ages"): "sixty"})
     assert [gap.id for gap in ledger(answered)] == ids
 
 
 def test_a_gap_is_called_by_its_id_or_the_beginning_of_it() -> None:
     gaps = ledger()
-    assert gap_called(gaps[1].id.upper(), gaps) is gaps[1]
+    assert find_gap_by_id(gaps[1].id.upper(), gaps) is gaps[1]
     with pytest.raises(NotFound, match="No gap is called 'none'"):
-        gap_called("none", gaps)
+        find_gap_by_id("none", gaps)
     with pytest.raises(NotFound):
-        gap_called("", gaps)
+        find_gap_by_id("", gaps)
 
 
 @given(st.lists(st.text("abc", min_size=1, max_size=4), unique=True, max_size=60))
@@ -99,9 +99,9 @@ def test_no_two_gaps_have_one_id_and_every_id_finds_its_gap(names: list[str]) ->
     stories = Stories(Book({ONE: "# One\n\nThe marsh.\n"}))
     for name in names:
         stories.fact(ONE, "marsh", About.GAP, name, "", keeper="a-model")
-    gaps = project(stories.knowledge()).gaps
+    gaps = project_bible(stories.knowledge()).gaps
     assert len({gap.id for gap in gaps}) == len(gaps)
-    assert all(gap_called(gap.id, gaps) is gap for gap in gaps)
+    assert all(find_gap_by_id(gap.id, gaps) is gap for gap in gaps)
 
 
 def test_what_a_conversation_left_open_joins_what_the_text_does() -> None:
@@ -111,7 +111,7 @@ def test_what_a_conversation_left_open_joins_what_the_text_does() -> None:
         GapFlag("", "who built the lamp"),
     )
     known = replace(marsh().knowledge(), wondered=wondered)
-    eyes, age, boat, mother, lamp = project(known).gaps
+    eyes, age, boat, mother, lamp = project_bible(known).gaps
     assert [gap.wondered for gap in (eyes, age, boat)] == [False] * 3
     assert [claim.value for claim in age.implied] == ["She is old."]
     assert "Name a year." in age.suggestions
@@ -119,13 +119,13 @@ def test_what_a_conversation_left_open_joins_what_the_text_does() -> None:
     assert [claim.value for claim in mother.implied] == ["Dead, perhaps."]
     assert mother.implied[0].certainty is Certainty.NOT_EVALUATED
     assert (mother.wondered, lamp.wondered) == (True, True)
-    answered = Canon(answers={Question("Nell Tallow", "mother"): "Isa"})
-    *_, closed, _ = project(replace(known, canon=answered)).gaps
+    answered = Canon(answers={UndefinedAttribute("Nell Tallow", "mother"): "Isa"})
+    *_, closed, _ = project_bible(replace(known, canon=answered)).gaps
     assert (closed.state, closed.answer) == (GapState.ANSWERED, "Isa")
 
 
 def test_a_question_on_somebody_who_comes_later_is_not_told_before() -> None:
     wondered = (GapFlag("Corin Vale", "age"), GapFlag("", "why Corin Vale came"))
     known = replace(marsh().knowledge(), wondered=wondered)
-    assert "Corin" in str(project(known).gaps)
-    assert "Corin" not in str(project(known, Horizon(1)).gaps)
+    assert "Corin" in str(project_bible(known).gaps)
+    assert "Corin" not in str(project_bible(known, Horizon(1)).gaps)

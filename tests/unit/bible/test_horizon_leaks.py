@@ -8,9 +8,9 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrwr.core.bible.export import blocks_of
-from lrwr.core.bible.projection import project
-from lrwr.core.canon.model import Canon, Question
+from lrwr.core.bible.export import build_bible_blocks
+from lrwr.core.bible.projection import project_bible
+from lrwr.core.canon.model import Canon, UndefinedAttribute
 from lrwr.core.model.cast import Alias, Cast, Character, Cue, Gender, Quotation
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.chunks import ChunkId
@@ -233,9 +233,9 @@ def texts_in(value: object) -> Iterator[str]:
 def test_no_word_value_or_name_is_there_before_its_time(seed: int) -> None:
     known = telling(seed)
     horizon, stories = known.horizon, known.stories
-    canon = Canon(answers={Question("Nella", "eyes"): "v98"})
-    bible = project(stories.knowledge(canon), horizon)
-    shown = " ".join(texts_in((bible, blocks_of(bible))))
+    canon = Canon(answers={UndefinedAttribute("Nella", "eyes"): "v98"})
+    bible = project_bible(stories.knowledge(canon), horizon)
+    shown = " ".join(texts_in((bible, build_bible_blocks(bible))))
     read = [word for word in known.words if word.seen(horizon)]
     allowed = {word.text for word in read}
     for value, over in known.facts.items():
@@ -265,7 +265,7 @@ def seen_text(book: Book, horizon: Horizon) -> Iterator[str]:
 @given(st.integers(0, 2**32))
 def test_without_a_horizon_every_quotation_and_every_event_is_there(seed: int) -> None:
     known = telling(seed).stories.knowledge()
-    bible = project(known)
+    bible = project_bible(known)
     assert len(bible.quotes) == len(known.quotations)
     events = {
         (k.document, k.fact.spans, k.fact.value)

@@ -2,15 +2,15 @@ from dataclasses import replace
 
 import pytest
 
-from lrwr.core.bible.projection import project
-from lrwr.core.bible.service import character_called
+from lrwr.core.bible.projection import project_bible
+from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.bible.values import (
     Bible,
+    BibleClaim,
     CharacterProfile,
-    Claim,
-    MomentKind,
+    TimelineMomentKind,
 )
-from lrwr.core.canon.model import Canon, Names, Place
+from lrwr.core.canon.model import Canon, CanonNames, ManuscriptLocation
 from lrwr.core.model.cast import Cast, Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
@@ -24,14 +24,14 @@ from tests.unit.bible.marsh import MODEL, NOTE, ONE, TWO, marsh
 
 
 def bible(horizon: Horizon | None = None, canon: Canon | None = None) -> Bible:
-    return project(marsh().knowledge(canon), horizon)
+    return project_bible(marsh().knowledge(canon), horizon)
 
 
 def profile(name: str, of: Bible) -> CharacterProfile:
     return next(one for one in of.characters if one.name == name)
 
 
-def values(claims: tuple[Claim, ...]) -> list[tuple[str, str]]:
+def values(claims: tuple[BibleClaim, ...]) -> list[tuple[str, str]]:
     return [(claim.label, claim.value) for claim in claims]
 
 
@@ -90,7 +90,9 @@ def test_the_same_trait_of_several_places_is_one_with_several_words() -> None:
         TWO, "came in", About.CHARACTER, CharacterField.TRAIT, "the proud", "Wren",
         keeper=WRITER, certainty=Certainty.CONFIRMED,
     )  # fmt: skip
-    (trait,) = profile("Nell Tallow", project(stories.knowledge())).personality_traits
+    (trait,) = profile(
+        "Nell Tallow", project_bible(stories.knowledge())
+    ).personality_traits
     assert trait.value == "the proud"
     assert trait.certainty is Certainty.CONFIRMED
     assert [one.text for one in trait.evidence] == ["came in", "Wren was proud"]
@@ -102,7 +104,9 @@ def test_what_is_not_proud_is_not_merged_with_what_is() -> None:
     stories.fact(
         TWO, "The fog came", About.CHARACTER, CharacterField.TRAIT, "not proud", "Wren"
     )
-    traits = profile("Nell Tallow", project(stories.knowledge())).personality_traits
+    traits = profile(
+        "Nell Tallow", project_bible(stories.knowledge())
+    ).personality_traits
     assert [trait.value for trait in traits] == ["Proud", "not proud"]
 
 
@@ -124,7 +128,7 @@ def test_who_judged_no_valence_agrees_with_who_did() -> None:
         TWO, "my aunt", About.CHARACTER, CharacterField.RELATIONSHIP, "", "Wren",
         details=(("target", "Mags"), ("kind", "Aunt")),
     )  # fmt: skip
-    (aunt,) = project(stories.knowledge()).relations
+    (aunt,) = project_bible(stories.knowledge()).relations
     assert (aunt.valence, len(aunt.evidence)) == ("complex", 2)
 
 
@@ -143,11 +147,11 @@ def test_a_person_who_was_read_as_a_place_is_no_thing_of_the_world() -> None:
     stories.fact(TWO, "Nell Tallow came", world, kind, "setting", "Nell Tallow")
     stories.fact(TWO, "came in", world, told, "a girl", "the Nell Tallow")
     stories.fact(TWO, "Wren was", world, kind, "setting", "Wren", keeper=MODEL)
-    (house,) = project(stories.knowledge()).world
+    (house,) = project_bible(stories.knowledge()).world
     assert house.name == "the Ledger House"
     stories.fact(TWO, "Wren was proud", world, kind, "artifact", "Wren")
     stories.fact(TWO, "Wren", world, kind, "setting", "Mags", keeper=WRITER)
-    _, wren, mags = project(stories.knowledge()).world
+    _, wren, mags = project_bible(stories.knowledge()).world
     assert [claim.value for claim in wren.element_types] == ["artifact"]
     assert [claim.value for claim in mags.element_types] == ["setting"]
 
@@ -163,16 +167,20 @@ def test_events_know_whom_they_concern() -> None:
 def test_the_timeline_has_no_sentences_of_a_chapter_with_an_event() -> None:
     stories = marsh()
     stories.fact(ONE, "Mags kept the ledger", About.EVENT, "event", "Mags writes.")
-    kinds = [moment.kind for moment in project(stories.knowledge()).timeline]
-    assert kinds == [MomentKind.EVENT, MomentKind.TOLD, MomentKind.EVENT]
+    kinds = [moment.kind for moment in project_bible(stories.knowledge()).timeline]
+    assert kinds == [
+        TimelineMomentKind.EVENT,
+        TimelineMomentKind.TOLD,
+        TimelineMomentKind.EVENT,
+    ]
 
 
 def test_the_timeline_has_sentences_where_no_event_is_known() -> None:
     told = [(m.kind, m.text, m.characters) for m in bible().timeline]
     assert told == [
-        (MomentKind.SENTENCE, "Wren climbed nineteen rungs.", ("Nell Tallow",)),
-        (MomentKind.TOLD, "that it is six", ("OchraMags", "Nell Tallow")),
-        (MomentKind.EVENT, "Corin drowns.", ("Corin Vale",)),
+        (TimelineMomentKind.SENTENCE, "Wren climbed nineteen rungs.", ("Nell Tallow",)),
+        (TimelineMomentKind.TOLD, "that it is six", ("OchraMags", "Nell Tallow")),
+        (TimelineMomentKind.EVENT, "Corin drowns.", ("Corin Vale",)),
     ]
 
 
@@ -189,13 +197,15 @@ def test_scenes_tell_whose_eyes_who_is_there_and_what_happens() -> None:
 @pytest.mark.parametrize(
     ("place", "seen_by"),
     [
-        (Place(DocumentId(TWO)), ["", "", "Mags", "Mags"]),
-        (Place(DocumentId(TWO), "Fog"), ["", "", "", "Mags"]),
-        (Place(DocumentId(TWO), "ch1"), ["", "", "Mags", ""]),
-        (Place(DocumentId(ONE), "", 2), ["", "Mags", "", ""]),
+        (ManuscriptLocation(DocumentId(TWO)), ["", "", "Mags", "Mags"]),
+        (ManuscriptLocation(DocumentId(TWO), "Fog"), ["", "", "", "Mags"]),
+        (ManuscriptLocation(DocumentId(TWO), "ch1"), ["", "", "Mags", ""]),
+        (ManuscriptLocation(DocumentId(ONE), "", 2), ["", "Mags", "", ""]),
     ],
 )
-def test_a_decided_point_of_view_comes_first(place: Place, seen_by: list[str]) -> None:
+def test_a_decided_point_of_view_comes_first(
+    place: ManuscriptLocation, seen_by: list[str]
+) -> None:
     found = bible(canon=Canon(points_of_view={place: "Mags"}))
     views = [[c.value for c in s.points_of_view if c.decided] for s in found.scenes]
     named = {"": [], "Mags": ["OchraMags"]}
@@ -216,7 +226,7 @@ def test_quotes_are_verbatim_and_their_speakers_go_by_names_seen() -> None:
 def test_a_speaker_who_is_not_in_sight_yet_is_nobody() -> None:
     stories = marsh()
     stories.says(ONE, "late", "Corin Vale")
-    late = project(stories.knowledge(), Horizon(1)).quotes[1]
+    late = project_bible(stories.knowledge(), Horizon(1)).quotes[1]
     assert (late.speaker, late.evidence.certainty) == ("", Certainty.NOT_EVALUATED)
 
 
@@ -229,15 +239,15 @@ def test_a_fact_whose_words_are_not_there_is_not_shown(span: Span) -> None:
         Known(DocumentId(ONE), fact),
         Known(DocumentId("gone.md"), replace(known.fact, value="lost")),
     ]
-    assert profile("Nell Tallow", project(stories.knowledge())).attributes == ()
+    assert profile("Nell Tallow", project_bible(stories.knowledge())).attributes == ()
 
 
 def test_a_confirmed_name_is_confirmed() -> None:
     for names in (
-        Names(confirmed=("Mags",)),
-        Names(merged={"OchraMags": ("Mags",)}),
-        Names(renamed={"Mags": "OchraMags"}),
-        Names(split=(("Mags", "Maggie"),)),
+        CanonNames(confirmed=("Mags",)),
+        CanonNames(merged={"OchraMags": ("Mags",)}),
+        CanonNames(renamed={"Mags": "OchraMags"}),
+        CanonNames(split=(("Mags", "Maggie"),)),
     ):
         found = bible(canon=Canon(names=names))
         assert profile("OchraMags", found).certainty is Certainty.CONFIRMED
@@ -252,20 +262,20 @@ def test_a_shared_form_is_nobodys_fact() -> None:
     stories.fact(
         ONE, "a proud woman", About.CHARACTER, CharacterField.TRAIT, "tall", "The woman"
     )
-    found = project(stories.knowledge())
+    found = project_bible(stories.knowledge())
     assert "tall" not in str(found.characters)
 
 
 def test_a_character_is_called_by_any_name_seen() -> None:
-    assert character_called("wren", bible()).name == "Nell Tallow"
-    assert character_called("tallow", bible()).name == "Nell Tallow"
+    assert find_profile_by_name("wren", bible()).name == "Nell Tallow"
+    assert find_profile_by_name("tallow", bible()).name == "Nell Tallow"
     with pytest.raises(NotFound, match="Nobody in the story so far") as caught:
-        character_called("Nell Tallow", bible(Horizon(1)))
+        find_profile_by_name("Nell Tallow", bible(Horizon(1)))
     assert caught.value.hint == "`lrwr characters` lists everyone."
 
 
 def test_nothing_is_known_of_a_book_that_was_not_read_closely() -> None:
-    empty = project(Stories(Book({ONE: "# One\n\nThe marsh.\n"})).knowledge())
+    empty = project_bible(Stories(Book({ONE: "# One\n\nThe marsh.\n"})).knowledge())
     assert empty.characters == ()
     assert empty.readers == ()
     assert bible().readers == (MODEL,)

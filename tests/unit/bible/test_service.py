@@ -2,8 +2,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from lrwr.core.canon.model import Canon, Question
-from lrwr.core.continuity.guard import contradictions
+from lrwr.core.canon.model import Canon, UndefinedAttribute
+from lrwr.core.continuity.guard import find_contradictions
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import About
@@ -73,7 +73,7 @@ async def test_decisions_are_read_anew_each_time() -> None:
     canon = Canon()
     service = marsh().service(lambda: canon)
     assert (await service.character("Mags")).attributes == ()
-    canon = Canon(answers={Question("Mags", "age"): "sixty"})
+    canon = Canon(answers={UndefinedAttribute("Mags", "age"): "sixty"})
     (age,) = (await service.character("Mags")).attributes
     assert age.value == "sixty"
 
@@ -102,7 +102,7 @@ async def test_what_is_stated_is_what_contradictions_are_found_in() -> None:
     assert facts
     assert stated.facts == facts
     assert (stated.texts, stated.first_seen) == (known.texts, known.first_seen)
-    assert contradictions(stated) == contradictions(known)
+    assert find_contradictions(stated) == find_contradictions(known)
 
 
 async def test_what_is_stated_stands_in_its_texts_though_one_is_stored_meanwhile() -> (

@@ -8,13 +8,13 @@ from lrwr.core.canon.decision import (
     PointOfViewSet,
     StoryOrderSet,
 )
-from lrwr.core.canon.model import Canon, Place
-from lrwr.core.canon.reducer import decided, documents_of
+from lrwr.core.canon.model import Canon, ManuscriptLocation
+from lrwr.core.canon.reducer import apply_decision, list_decided_documents
 from lrwr.core.canon.resolver import (
-    Lost,
-    decided_document,
-    document_named,
-    lost_decisions,
+    OrphanedDecisions,
+    find_orphaned_decisions,
+    resolve_decided_document,
+    resolve_document,
 )
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import NotFound
@@ -25,7 +25,7 @@ KNOWN = [DocumentId(f"chapters/0{n}-{w}.md") for n, w in enumerate(["fog", "line
 
 def named(text: str, root: Path, here: str = ".", known: object = None) -> str:
     documents = KNOWN if known is None else []
-    return document_named(text, known=documents, root=root, here=root / here)
+    return resolve_document(text, known=documents, root=root, here=root / here)
 
 
 @pytest.mark.parametrize(
@@ -69,40 +69,46 @@ def test_a_name_that_is_like_nothing_gets_another_hint(tmp_path: Path) -> None:
 def test_a_name_that_two_documents_share_is_asked_about(tmp_path: Path) -> None:
     two = [DocumentId("a/fog.md"), DocumentId("b/fog.md")]
     with pytest.raises(NotFound, match="More than one") as caught:
-        document_named("fog.md", known=two, root=tmp_path, here=tmp_path)
+        resolve_document("fog.md", known=two, root=tmp_path, here=tmp_path)
     assert "a/fog.md or b/fog.md" in caught.value.hint
 
 
 def canon_about(document: DocumentId) -> Canon:
-    canon = decided(Canon(), DocumentTypeSet(document, DocumentType.SCENE))
-    canon = decided(canon, StoryOrderSet((document, INN)))
-    place = Place(document, "ch1", 2)
-    return decided(canon, PointOfViewSet(place, "Nell"))
+    canon = apply_decision(Canon(), DocumentTypeSet(document, DocumentType.SCENE))
+    canon = apply_decision(canon, StoryOrderSet((document, INN)))
+    place = ManuscriptLocation(document, "ch1", 2)
+    return apply_decision(canon, PointOfViewSet(place, "Nell"))
 
 
 def test_a_move_carries_everything_that_was_decided() -> None:
     new = DocumentId("places/mill.md")
-    assert decided(canon_about(MILL), DocumentMoved(MILL, new)) == canon_about(new)
+    assert apply_decision(canon_about(MILL), DocumentMoved(MILL, new)) == canon_about(
+        new
+    )
 
 
 def test_a_move_onto_a_document_with_decisions_keeps_those() -> None:
-    canon = decided(canon_about(MILL), DocumentTypeSet(INN, DocumentType.SETTING))
-    moved = decided(canon, DocumentMoved(MILL, INN))
+    canon = apply_decision(
+        canon_about(MILL), DocumentTypeSet(INN, DocumentType.SETTING)
+    )
+    moved = apply_decision(canon, DocumentMoved(MILL, INN))
     assert moved.types == {INN: DocumentType.SETTING}
     assert moved.order == (INN,)
-    assert list(moved.points_of_view) == [Place(INN, "ch1", 2)]
+    assert list(moved.points_of_view) == [ManuscriptLocation(INN, "ch1", 2)]
 
 
 def test_decisions_about_documents_that_are_gone_are_kept_and_listed() -> None:
     canon, new = canon_about(MILL), DocumentId("places/mill.md")
     words = ("type", "order", "point of view")
-    assert documents_of(canon)[MILL] == words
-    lost = lost_decisions(canon, known=[new, INN], is_there=lambda one: one == INN)
-    assert lost == (Lost(MILL, words, new),)
+    assert list_decided_documents(canon)[MILL] == words
+    lost = find_orphaned_decisions(
+        canon, known=[new, INN], is_there=lambda one: one == INN
+    )
+    assert lost == (OrphanedDecisions(MILL, words, new),)
 
 
 def test_only_a_document_with_decisions_can_be_moved() -> None:
-    assert decided_document(canon_about(MILL), "./notes/mill.md") == MILL
+    assert resolve_decided_document(canon_about(MILL), "./notes/mill.md") == MILL
     with pytest.raises(NotFound, match="Nothing is decided") as caught:
-        decided_document(canon_about(MILL), "notes/mil.md")
+        resolve_decided_document(canon_about(MILL), "notes/mil.md")
     assert "notes/mill.md" in caught.value.hint

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.canon.conflicts import undecided
+from lrwr.core.canon.conflicts import find_answer_conflicts
 from lrwr.core.canon.decision import (
     Decision,
     GapAnswered,
@@ -13,15 +13,15 @@ from lrwr.core.canon.decision import (
     NameConfirmed,
     NameIgnored,
 )
-from lrwr.core.canon.model import Canon, Question
-from lrwr.core.canon.parser import canon_of
-from lrwr.core.canon.phrases import sentence
-from lrwr.core.canon.reducer import decided
-from lrwr.core.canon.serializer import rewritten
+from lrwr.core.canon.model import Canon, UndefinedAttribute
+from lrwr.core.canon.parser import parse_canon
+from lrwr.core.canon.phrases import format_decision
+from lrwr.core.canon.reducer import apply_decision
+from lrwr.core.canon.serializer import serialize_canon
 from lrwr.core.model.errors import SettingsProblem
 from tests.fakes.canons import a_service, gap_decisions
 
-EYES = Question("Nell Tallow", "eyes")
+EYES = UndefinedAttribute("Nell Tallow", "eyes")
 MINE = """\
 # Mine.
 [[answer]]  # decided in spring
@@ -40,12 +40,12 @@ attribute = "what the light is"
 
 
 def after(*decisions: Decision) -> Canon:
-    return reduce(decided, decisions, Canon())
+    return reduce(apply_decision, decisions, Canon())
 
 
 def refusal(text: str) -> str:
     with pytest.raises(SettingsProblem) as caught:
-        canon_of(text, "lrwr.canon.toml")
+        parse_canon(text, "lrwr.canon.toml")
     assert caught.value.hint
     return str(caught.value)
 
@@ -87,24 +87,26 @@ def test_a_confirmed_name_is_no_longer_ignored_and_the_other_way_round() -> None
 
 
 def test_tables_written_by_hand_are_read_and_changed_in_place() -> None:
-    canon = canon_of(MINE, "canon")
-    light = Question("", "what the light is")
-    assert canon.answers == {EYES: "grey", Question("Mags", "age"): "sixty"}
+    canon = parse_canon(MINE, "canon")
+    light = UndefinedAttribute("", "what the light is")
+    assert canon.answers == {EYES: "grey", UndefinedAttribute("Mags", "age"): "sixty"}
     assert canon.unsaid == (light,)
-    canon = decided(canon, GapAnswered("Nell Tallow", "eyes", "brown"))
-    canon = decided(canon, GapDeclined("Mags", "age"))
-    text = rewritten(MINE, canon)
+    canon = apply_decision(canon, GapAnswered("Nell Tallow", "eyes", "brown"))
+    canon = apply_decision(canon, GapDeclined("Mags", "age"))
+    text = serialize_canon(MINE, canon)
     assert '[[answer]]  # decided in spring\nattribute = "eyes"' in text
     assert 'answer = "brown"  # not blue' in text
     assert "sixty" not in text
     assert text.endswith('[[wont_say]]\nabout = "Mags"\nattribute = "age"\n')
-    assert canon_of(text, "canon") == canon
+    assert parse_canon(text, "canon") == canon
 
 
 def test_rows_in_brackets_are_changed_too() -> None:
     text = 'answer = [{ about = "Nell", attribute = "eyes", answer = "grey" }]\n'
-    canon = decided(canon_of(text, "canon"), GapAnswered("Nell", "age", "twelve"))
-    assert canon_of(rewritten(text, canon), "canon") == canon
+    canon = apply_decision(
+        parse_canon(text, "canon"), GapAnswered("Nell", "age", "twelve")
+    )
+    assert parse_canon(serialize_canon(text, canon), "canon") == canon
 
 
 @pytest.mark.parametrize(
@@ -136,7 +138,7 @@ def test_what_cannot_be_meant_is_refused_with_its_line(text: str, said: str) -> 
 
 @given(st.lists(gap_decisions, max_size=12))
 def test_no_question_is_ever_decided_in_two_ways(made: list[Decision]) -> None:
-    assert list(undecided(after(*made))) == []
+    assert list(find_answer_conflicts(after(*made))) == []
 
 
 def test_an_answer_is_told_and_undone(tmp_path: Path) -> None:
@@ -145,7 +147,7 @@ def test_an_answer_is_told_and_undone(tmp_path: Path) -> None:
     service.decide(answer)
     service.decide(GapDeclined("", "the light"))
     later = a_service(tmp_path)
-    told = [sentence(one.decision) for one in later.history()]
+    told = [format_decision(one.decision) for one in later.history()]
     assert told == [
         "Nell Tallow, eyes: “grey”.",
         "the light: left open on purpose.",

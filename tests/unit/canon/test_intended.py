@@ -6,15 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.canon.decision import Decision, SlipIntended
-from lrwr.core.canon.model import Canon, Intended
-from lrwr.core.canon.parser import canon_of
-from lrwr.core.canon.phrases import sentence
-from lrwr.core.canon.reducer import decided
-from lrwr.core.canon.serializer import rewritten
+from lrwr.core.canon.model import Canon, IntendedContradiction
+from lrwr.core.canon.parser import parse_canon
+from lrwr.core.canon.phrases import format_decision
+from lrwr.core.canon.reducer import apply_decision
+from lrwr.core.canon.serializer import serialize_canon
 from lrwr.core.model.errors import SettingsProblem
 from tests.fakes.canons import a_service, slips_meant
 
-EYES = Intended("Nell", "eyes", "grey", "green")
+EYES = IntendedContradiction("Nell", "eyes", "grey", "green")
 MINE = """\
 [[intentional]]  # chapter 9
 about = "Nell"
@@ -26,24 +26,28 @@ because = "she lies"  # to Mags
 
 
 def test_a_contradiction_is_meant_with_or_without_a_reason() -> None:
-    plainly = decided(Canon(), SlipIntended("Nell", "eyes", "grey", "green"))
+    plainly = apply_decision(Canon(), SlipIntended("Nell", "eyes", "grey", "green"))
     assert plainly == Canon(intentional={EYES: ""})
-    why = decided(plainly, SlipIntended("Nell", "eyes", "grey", "green", "she lies"))
+    why = apply_decision(
+        plainly, SlipIntended("Nell", "eyes", "grey", "green", "she lies")
+    )
     assert why == Canon(intentional={EYES: "she lies"})
-    again = decided(why, SlipIntended(" Nell ", "eyes", "grey", "green"))
+    again = apply_decision(why, SlipIntended(" Nell ", "eyes", "grey", "green"))
     assert again == why
 
 
 def test_what_is_meant_is_read_from_the_file_and_comments_stay() -> None:
-    assert canon_of(MINE, "f") == Canon(intentional={EYES: "she lies"})
-    more = decided(
-        canon_of(MINE, "f"), SlipIntended("Mags", "age", "sixty", "ten", "a joke")
+    assert parse_canon(MINE, "f") == Canon(intentional={EYES: "she lies"})
+    more = apply_decision(
+        parse_canon(MINE, "f"), SlipIntended("Mags", "age", "sixty", "ten", "a joke")
     )
-    text = rewritten(MINE, more)
-    assert canon_of(text, "f") == more
+    text = serialize_canon(MINE, more)
+    assert parse_canon(text, "f") == more
     assert text.startswith(MINE)
-    other = decided(more, SlipIntended("Nell", "eyes", "grey", "green", "she is two"))
-    assert "# to Mags" in rewritten(text, other)
+    other = apply_decision(
+        more, SlipIntended("Nell", "eyes", "grey", "green", "she is two")
+    )
+    assert "# to Mags" in serialize_canon(text, other)
 
 
 @pytest.mark.parametrize(
@@ -57,11 +61,11 @@ def test_what_is_meant_is_read_from_the_file_and_comments_stay() -> None:
 )
 def test_a_row_that_means_nothing_is_refused(text: str, where: str) -> None:
     with pytest.raises(SettingsProblem, match=where):
-        canon_of(text, "f")
+        parse_canon(text, "f")
 
 
 def test_it_is_told_in_a_sentence() -> None:
-    told = sentence(SlipIntended("Nell", "eyes", "grey", "green", "she lies"))
+    told = format_decision(SlipIntended("Nell", "eyes", "grey", "green", "she lies"))
     assert told == "Nell, eyes: grey and green: meant (she lies)."
 
 
@@ -76,5 +80,5 @@ def test_it_is_undone_byte_for_byte(tmp_path: Path) -> None:
 
 @given(st.lists(slips_meant, max_size=6))
 def test_whatever_is_meant_can_be_written_and_read(meant: list[Decision]) -> None:
-    canon = reduce(decided, meant, Canon())
-    assert canon_of(rewritten(None, canon), "f") == canon
+    canon = reduce(apply_decision, meant, Canon())
+    assert parse_canon(serialize_canon(None, canon), "f") == canon

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lrwr.core.canon.conflicts import contradictions, person_of
+from lrwr.core.canon.conflicts import find_name_conflicts, resolve_canon_person
 from lrwr.core.canon.decision import (
     Decision,
     NameDecision,
@@ -13,20 +13,20 @@ from lrwr.core.canon.decision import (
     NamesMerged,
     NamesSplit,
 )
-from lrwr.core.canon.model import Canon, Names
-from lrwr.core.canon.names import with_decision
-from lrwr.core.canon.reducer import decided
+from lrwr.core.canon.model import Canon, CanonNames
+from lrwr.core.canon.names import apply_name_decision
+from lrwr.core.canon.reducer import apply_decision
 from lrwr.core.model.errors import SettingsProblem
 from tests.fakes.canons import name_decisions, names
 
 
-def after(*decisions: NameDecision) -> Names:
-    return reduce(with_decision, decisions, Names())
+def after(*decisions: NameDecision) -> CanonNames:
+    return reduce(apply_name_decision, decisions, CanonNames())
 
 
 def as_far_as_possible(canon: Canon, decision: Decision) -> Canon:
     try:
-        return decided(canon, decision)
+        return apply_decision(canon, decision)
     except SettingsProblem:
         return canon
 
@@ -67,11 +67,15 @@ def test_a_renamed_person_answers_to_both_names() -> None:
         NameRenamed("Wren", "Nell Tallow"),
     )
     assert found.renamed == {"the narrator": "Nell Tallow"}
-    assert person_of(found, "Wren") == person_of(found, "Nell Tallow")
+    assert resolve_canon_person(found, "Wren") == resolve_canon_person(
+        found, "Nell Tallow"
+    )
 
 
 def test_a_person_can_be_called_what_they_were_again() -> None:
-    assert after(NameRenamed("Jack", "Jory"), NameRenamed("Jory", "Jack")) == Names()
+    assert (
+        after(NameRenamed("Jack", "Jory"), NameRenamed("Jory", "Jack")) == CanonNames()
+    )
 
 
 def test_two_people_cannot_be_given_one_name() -> None:
@@ -82,8 +86,8 @@ def test_two_people_cannot_be_given_one_name() -> None:
 
 def test_an_ignored_word_is_nobody_until_it_is_decided_about_again() -> None:
     gone = after(NamesMerged(("Monday", "Mags", "Ochra")), NameIgnored("Monday"))
-    assert gone == Names(merged={"Mags": ("Ochra",)}, ignored=("Monday",))
-    assert with_decision(gone, NamesSplit("Monday", "Mags")).ignored == ()
+    assert gone == CanonNames(merged={"Mags": ("Ochra",)}, ignored=("Monday",))
+    assert apply_name_decision(gone, NamesSplit("Monday", "Mags")).ignored == ()
 
 
 @pytest.mark.parametrize(
@@ -106,7 +110,7 @@ def test_a_decision_that_says_nothing_is_refused(decision: NameDecision) -> None
 @given(st.lists(name_decisions, max_size=12))
 def test_no_decisions_ever_contradict_each_other(made: list[Decision]) -> None:
     canon = reduce(as_far_as_possible, made, Canon())
-    assert list(contradictions(canon.names)) == []
+    assert list(find_name_conflicts(canon.names)) == []
 
 
 @given(st.lists(name_decisions, max_size=8), st.lists(names, min_size=2, unique=True))
@@ -114,8 +118,8 @@ def test_merged_names_are_one_person_whatever_was_decided_before(
     made: list[Decision], together: list[str]
 ) -> None:
     before = reduce(as_far_as_possible, made, Canon())
-    merged = decided(before, NamesMerged(tuple(together))).names
-    assert len({person_of(merged, name) for name in together}) == 1
+    merged = apply_decision(before, NamesMerged(tuple(together))).names
+    assert len({resolve_canon_person(merged, name) for name in together}) == 1
 
 
 @given(st.lists(name_decisions, max_size=8), st.lists(names, min_size=2, unique=True))
@@ -123,8 +127,10 @@ def test_split_names_are_two_people_whatever_was_decided_before(
     made: list[Decision], apart: list[str]
 ) -> None:
     before = reduce(as_far_as_possible, made, Canon())
-    split = decided(before, NamesSplit(*apart[:2])).names
-    assert person_of(split, apart[0]) != person_of(split, apart[1])
+    split = apply_decision(before, NamesSplit(*apart[:2])).names
+    assert resolve_canon_person(split, apart[0]) != resolve_canon_person(
+        split, apart[1]
+    )
 
 
 @given(st.lists(name_decisions, max_size=8), name_decisions)
@@ -133,6 +139,6 @@ def test_deciding_twice_is_deciding_once(
 ) -> None:
     before = reduce(as_far_as_possible, made, Canon())
     if isinstance(decision, NameRenamed):  # back to the first name ends the renaming
-        assume(person_of(before.names, decision.old) != decision.new)
+        assume(resolve_canon_person(before.names, decision.old) != decision.new)
     once = as_far_as_possible(before, decision)
     assert as_far_as_possible(once, decision) == once

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.canon.model import Canon, Names, Place
-from lrwr.core.canon.parser import canon_of
+from lrwr.core.canon.model import Canon, CanonNames, ManuscriptLocation
+from lrwr.core.canon.parser import parse_canon
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem
 from tests.fakes.canons import places
@@ -32,20 +32,20 @@ Nell = ["Wren"]
 
 def refusal(text: str) -> str:
     with pytest.raises(SettingsProblem) as caught:
-        canon_of(text, "lrwr.canon.toml")
+        parse_canon(text, "lrwr.canon.toml")
     assert caught.value.hint
     return f"{caught.value} {caught.value.hint}"
 
 
 def test_a_file_written_by_hand_says_what_it_says() -> None:
-    assert canon_of(WHOLE, "canon") == Canon(
+    assert parse_canon(WHOLE, "canon") == Canon(
         types={DocumentId("notes/mill.md"): DocumentType.SETTING},
         order=(DocumentId("ch2.md"), DocumentId("ch1.md")),
         points_of_view={
-            Place(DocumentId("ch1.md")): "Nell Tallow",
-            Place(DocumentId("book.md"), "The Mill", 2): "Mags",
+            ManuscriptLocation(DocumentId("ch1.md")): "Nell Tallow",
+            ManuscriptLocation(DocumentId("book.md"), "The Mill", 2): "Mags",
         },
-        names=Names(
+        names=CanonNames(
             merged={"Nell": ("Wren",)},
             split=(("Maggie", "Mags"),),
             renamed={"the narrator": "Jory"},
@@ -55,11 +55,11 @@ def test_a_file_written_by_hand_says_what_it_says() -> None:
 
 
 def test_an_empty_file_decides_nothing() -> None:
-    assert canon_of("\ufeff# nothing yet\n", "canon") == Canon()
+    assert parse_canon("\ufeff# nothing yet\n", "canon") == Canon()
 
 
 def test_the_two_ways_to_write_an_accent_are_one() -> None:
-    found = canon_of('[types]\n"e\u0301.md" = "scene"\n', "canon")
+    found = parse_canon('[types]\n"e\u0301.md" = "scene"\n', "canon")
     assert list(found.types) == ["\xe9.md"]
 
 
@@ -103,11 +103,11 @@ def test_what_cannot_be_meant_is_refused_with_its_line(text: str, said: str) -> 
 @given(st.text(max_size=60) | st.text('[]"=.\n abtypesn#', max_size=60))
 def test_no_text_is_a_surprise(text: str) -> None:
     try:
-        canon_of(text, "lrwr.canon.toml")
+        parse_canon(text, "lrwr.canon.toml")
     except SettingsProblem as problem:
         assert problem.hint
 
 
 @given(places)
-def test_a_place_is_read_as_it_is_written(place: Place) -> None:
-    assert Place.read(str(place)) == place
+def test_a_place_is_read_as_it_is_written(place: ManuscriptLocation) -> None:
+    assert ManuscriptLocation.read(str(place)) == place

@@ -16,7 +16,7 @@ from lrwr.core.canon.decision import (
     NamesMerged,
     NamesSplit,
 )
-from lrwr.core.canon.file import LIMIT
+from lrwr.core.canon.file import MAX_CANON_BYTES
 from lrwr.core.canon.model import Canon
 from lrwr.core.canon.service import CanonService
 from lrwr.core.model.documents import DocumentId, DocumentType
@@ -215,7 +215,7 @@ def test_a_broken_file_is_never_overwritten(
 
 
 def test_a_file_beyond_all_reason_is_not_read(service: CanonService) -> None:
-    service.path.write_bytes(b"#" * (LIMIT + 1))
+    service.path.write_bytes(b"#" * (MAX_CANON_BYTES + 1))
     with pytest.raises(SettingsProblem, match="larger than 4 MB"):
         service.load()
 

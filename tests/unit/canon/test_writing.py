@@ -14,9 +14,9 @@ from lrwr.core.canon.decision import (
     StoryOrderSet,
 )
 from lrwr.core.canon.model import Canon
-from lrwr.core.canon.parser import canon_of
-from lrwr.core.canon.reducer import decided
-from lrwr.core.canon.serializer import rewritten
+from lrwr.core.canon.parser import parse_canon
+from lrwr.core.canon.reducer import apply_decision
+from lrwr.core.canon.serializer import serialize_canon
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
 from lrwr.core.settings.places import CANON_FILE
@@ -42,14 +42,14 @@ Jack = "Jory"
 
 def as_far_as_possible(canon: Canon, decision: Decision) -> Canon:
     try:
-        return decided(canon, decision)
+        return apply_decision(canon, decision)
     except SettingsProblem:
         return canon
 
 
 def with_decisions(text: str | None, *made: Decision) -> str:
-    before = Canon() if text is None else canon_of(text, CANON_FILE)
-    return rewritten(text, reduce(as_far_as_possible, made, before))
+    before = Canon() if text is None else parse_canon(text, CANON_FILE)
+    return serialize_canon(text, reduce(as_far_as_possible, made, before))
 
 
 @given(st.lists(decisions, max_size=8), st.lists(decisions, max_size=8))
@@ -57,10 +57,10 @@ def test_what_is_written_is_what_is_read(
     first: list[Decision], then: list[Decision]
 ) -> None:
     canon = reduce(as_far_as_possible, first, Canon())
-    text = rewritten(None, canon)
-    assert canon_of(text, CANON_FILE) == canon
+    text = serialize_canon(None, canon)
+    assert parse_canon(text, CANON_FILE) == canon
     later = reduce(as_far_as_possible, then, canon)
-    assert canon_of(rewritten(text, later), CANON_FILE) == later
+    assert parse_canon(serialize_canon(text, later), CANON_FILE) == later
 
 
 def test_what_is_declined_again_stands_last() -> None:
@@ -68,7 +68,7 @@ def test_what_is_declined_again_stands_last() -> None:
     answered = GapAnswered("", "age", "grey")
     again = (answered, GapDeclined("", "eyes"), GapDeclined("", "age"))
     told = with_decisions(text, *again)
-    unsaid = canon_of(told, CANON_FILE).unsaid
+    unsaid = parse_canon(told, CANON_FILE).unsaid
     assert [question.attribute for question in unsaid] == ["eyes", "age"]
 
 
@@ -77,9 +77,9 @@ def test_a_file_written_by_hand_is_changed_faithfully(
     made: list[Decision], end: str, mark: bool
 ) -> None:
     text = ("\ufeff" if mark else "") + MINE.replace("\n", end)
-    canon = reduce(as_far_as_possible, made, canon_of(text, CANON_FILE))
-    changed = rewritten(text, canon)
-    assert canon_of(changed, CANON_FILE) == canon
+    canon = reduce(as_far_as_possible, made, parse_canon(text, CANON_FILE))
+    changed = serialize_canon(text, canon)
+    assert parse_canon(changed, CANON_FILE) == canon
     assert changed.startswith(text[:25])
     assert changed.count("\r\n") == (changed.count("\n") if end == "\r\n" else 0)
 
@@ -87,7 +87,7 @@ def test_a_file_written_by_hand_is_changed_faithfully(
 @given(st.lists(decisions, max_size=8))
 def test_nothing_to_change_changes_nothing(made: list[Decision]) -> None:
     text = with_decisions(MINE, *made)
-    assert rewritten(text, canon_of(text, CANON_FILE)) == text
+    assert serialize_canon(text, parse_canon(text, CANON_FILE)) == text
 
 
 def test_comments_and_order_stay() -> None:
@@ -129,10 +129,10 @@ def test_a_long_order_gets_a_line_for_each_file() -> None:
 def test_an_odd_layout_is_changed_rightly_or_not_at_all(
     text: str, made: list[Decision]
 ) -> None:
-    canon = reduce(as_far_as_possible, made, canon_of(text, CANON_FILE))
+    canon = reduce(as_far_as_possible, made, parse_canon(text, CANON_FILE))
     try:
-        changed = rewritten(text, canon)
+        changed = serialize_canon(text, canon)
     except StoreProblem as problem:
         assert "[header]" in problem.hint
     else:
-        assert canon_of(changed, CANON_FILE) == canon
+        assert parse_canon(changed, CANON_FILE) == canon

@@ -7,13 +7,13 @@ from lrwr.core.adapters.chat.connection import Line
 from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
 from lrwr.core.adapters.http.rate_limit import Pace
 from lrwr.core.bible.values import (
+    AliasForm,
     Bible,
+    BibleClaim,
     CharacterProfile,
-    Claim,
-    Evidence,
-    Form,
-    Moment,
-    MomentKind,
+    TextEvidence,
+    TimelineMoment,
+    TimelineMomentKind,
     WorldElement,
 )
 from lrwr.core.model.cast import Gender
@@ -72,16 +72,16 @@ async def model(server: ModelServer) -> AsyncIterator[OpenAIChat]:
 
 
 def _person(name: str, *others: str) -> CharacterProfile:
-    forms = tuple(Form(form, 3, SURE) for form in (name, *others))
+    forms = tuple(AliasForm(form, 3, SURE) for form in (name, *others))
     return CharacterProfile(name, forms, Gender.UNKNOWN, SURE, SURE)
 
 
 def _thing(name: str, kind: ElementType, *people: str) -> WorldElement:
-    connected = tuple(Claim(one, (), SURE) for one in people)
-    return WorldElement(name, (Claim(kind, (), SURE),), (), connected, SURE)
+    connected = tuple(BibleClaim(one, (), SURE) for one in people)
+    return WorldElement(name, (BibleClaim(kind, (), SURE),), (), connected, SURE)
 
 
-def _moment(text: str, *people: str) -> Moment:
+def _moment(text: str, *people: str) -> TimelineMoment:
     place = DocumentId("1.md"), (Span(0, len(text)),), text, Lines(1, 1)
-    told = Evidence(*place, 1, "One", 1, RULES, SURE)
-    return Moment(MomentKind.EVENT, text, people, told)
+    told = TextEvidence(*place, 1, "One", 1, RULES, SURE)
+    return TimelineMoment(TimelineMomentKind.EVENT, text, people, told)

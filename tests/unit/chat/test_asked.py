@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.extractive.question_parts import (
-    asked_for,
-    chapters_in,
-    parts_of,
+    extract_question_words,
+    find_chapter_words,
+    parse_chapter_numbers,
+    split_question_parts,
     split_questions,
-    words_of_chapters,
 )
 from lrwr.core.chat.planning.rules import plan_by_rules
-from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from tests.fakes.chatting import a_shelf, a_story
 
 
@@ -61,18 +61,20 @@ def test_no_word_is_lost_by_telling_questions_apart(text: str) -> None:
 def test_the_words_that_ask_are_not_those_that_are_asked_for(
     text: str, words: list[str], marsh_bible: Bible
 ) -> None:
-    plan = plan_by_rules(Question(text), marsh_bible)
+    plan = plan_by_rules(TurnQuestion(text), marsh_bible)
     result = RetrievalResult(character_profiles=marsh_bible.characters)
-    assert asked_for(text, plan, result) == words
+    assert extract_question_words(text, plan, result) == words
 
 
 async def test_what_a_profile_calls_otherwise_is_looked_for_by_its_label(
     marsh_bible: Bible,
 ) -> None:
-    question = Question("How old is Nell?")
+    question = TurnQuestion("How old is Nell?")
     result = RetrievalResult(character_profiles=marsh_bible.characters)
     plan = plan_by_rules(question, marsh_bible)
-    (part,) = await parts_of(question, plan, result, a_shelf(a_story().book))
+    (part,) = await split_question_parts(
+        question, plan, result, a_shelf(a_story().book)
+    )
     assert set(part.words.weights) == {"old", "age"}
     assert part.people == {"Nell Tallow"}
 
@@ -80,22 +82,24 @@ async def test_what_a_profile_calls_otherwise_is_looked_for_by_its_label(
 async def test_a_part_that_names_nobody_goes_on_about_the_same(
     marsh_bible: Bible,
 ) -> None:
-    question = Question("Who is Nell, and what does she want?")
+    question = TurnQuestion("Who is Nell, and what does she want?")
     result = RetrievalResult(character_profiles=marsh_bible.characters)
     plan = plan_by_rules(question, marsh_bible)
-    parts = await parts_of(question, plan, result, a_shelf(a_story().book))
+    parts = await split_question_parts(question, plan, result, a_shelf(a_story().book))
     assert [part.people for part in parts] == [{"Nell Tallow"}, {"Nell Tallow"}]
 
 
 async def test_a_sentence_that_names_both_is_worth_more(marsh_bible: Bible) -> None:
-    question = Question("How do Nell and Mags get on?")
+    question = TurnQuestion("How do Nell and Mags get on?")
     result = RetrievalResult(character_profiles=marsh_bible.characters)
     plan = plan_by_rules(question, marsh_bible)
-    (part,) = await parts_of(question, plan, result, a_shelf(a_story().book))
+    (part,) = await split_question_parts(
+        question, plan, result, a_shelf(a_story().book)
+    )
     assert part.worth("Wren sat by Mags.") > part.worth("Wren sat by the stove.")
 
 
 def test_chapters_are_known_by_number_and_word() -> None:
-    assert chapters_in("Recap chapter three and ch. 12") == {3, 12}
-    assert chapters_in("What happens after chapter 3?") == frozenset()
-    assert words_of_chapters("In chapter 3, who lies?") == ["chapter", "3"]
+    assert parse_chapter_numbers("Recap chapter three and ch. 12") == {3, 12}
+    assert parse_chapter_numbers("What happens after chapter 3?") == frozenset()
+    assert find_chapter_words("In chapter 3, who lies?") == ["chapter", "3"]

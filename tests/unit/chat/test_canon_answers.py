@@ -4,8 +4,13 @@ from hypothesis import strategies as st
 
 from lrwr.core.bible.values import Bible, Gap, GapState
 from lrwr.core.canon.decision import GapAnswered
-from lrwr.core.canon.model import Question
-from lrwr.core.chat.canon_answers import CanonSaid, canon_answer, canon_said, told_of
+from lrwr.core.canon.model import UndefinedAttribute
+from lrwr.core.chat.canon_answers import (
+    CanonCommand,
+    build_gap_answer,
+    format_gap_answer,
+    parse_canon_command,
+)
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import GapFlag
 
@@ -16,27 +21,27 @@ SHOE = GapFlag("OchraMags", "shoe size")
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("canon: green", CanonSaid("green")),
-        (" Canon :  green,\n like the marsh ", CanonSaid("green, like the marsh")),
-        ("canon BDFK: green", CanonSaid("green", "bdfk")),
-        ("canon:", CanonSaid("")),
+        ("canon: green", CanonCommand("green")),
+        (" Canon :  green,\n like the marsh ", CanonCommand("green, like the marsh")),
+        ("canon BDFK: green", CanonCommand("green", "bdfk")),
+        ("canon:", CanonCommand("")),
         ("What is canon: the green or the grey?", None),
         ("canonical: green", None),
         ("Is it canon?", None),
     ],
 )
-def test_what_begins_with_canon_defines(text: str, said: CanonSaid | None) -> None:
-    assert canon_said(text) == said
+def test_what_begins_with_canon_defines(text: str, said: CanonCommand | None) -> None:
+    assert parse_canon_command(text) == said
 
 
 @given(st.text())
 def test_any_line_is_a_question_or_a_definition(text: str) -> None:
-    said = canon_said(text)
+    said = parse_canon_command(text)
     assert said is None or text.lstrip()[:5].lower() == "canon"
 
 
 def test_the_one_thing_left_open_is_what_is_answered(marsh_bible: Bible) -> None:
-    decision = canon_answer(CanonSaid("green"), marsh_bible, [COLOUR])
+    decision = build_gap_answer(CanonCommand("green"), marsh_bible, [COLOUR])
     assert decision == GapAnswered("PurpleFrog", "favourite colour", "green")
 
 
@@ -50,43 +55,48 @@ def test_the_one_thing_left_open_is_what_is_answered(marsh_bible: Bible) -> None
 def test_whose_what_is_what_needs_no_gap(
     text: str, decision: GapAnswered, marsh_bible: Bible
 ) -> None:
-    assert canon_answer(CanonSaid(text), marsh_bible, []) == decision
-    assert canon_answer(CanonSaid(text), marsh_bible, [COLOUR, SHOE]) == decision
+    assert build_gap_answer(CanonCommand(text), marsh_bible, []) == decision
+    assert build_gap_answer(CanonCommand(text), marsh_bible, [COLOUR, SHOE]) == decision
 
 
 def test_the_house_of_a_stranger_is_an_answer_like_any_other(
     marsh_bible: Bible,
 ) -> None:
-    said = CanonSaid("the sailor's hat is where it went")
-    decision = canon_answer(said, marsh_bible, [SHOE])
+    said = CanonCommand("the sailor's hat is where it went")
+    decision = build_gap_answer(said, marsh_bible, [SHOE])
     assert decision == GapAnswered("OchraMags", "shoe size", said.text)
 
 
 def test_a_gap_of_the_ledger_is_answered_by_its_id() -> None:
-    asked = Question("Mags", "shoe size")
+    asked = UndefinedAttribute("Mags", "shoe size")
     gap = Gap("bdfk", asked, "OchraMags", "shoe size", GapState.OPEN)
-    decision = canon_answer(CanonSaid("six", "bdfk"), Bible(gaps=(gap,)), [COLOUR])
+    decision = build_gap_answer(
+        CanonCommand("six", "bdfk"), Bible(gaps=(gap,)), [COLOUR]
+    )
     assert decision == GapAnswered("Mags", "shoe size", "six")
 
 
 @pytest.mark.parametrize(
     ("said", "left_open", "why"),
     [
-        (CanonSaid(""), [COLOUR], "defines nothing"),
-        (CanonSaid("green"), [], "left nothing open"),
-        (CanonSaid("green"), [COLOUR, SHOE], "PurpleFrog, favourite colour; Ochra"),
-        (CanonSaid("green", "bdfk"), [COLOUR], "No gap is called"),
+        (CanonCommand(""), [COLOUR], "defines nothing"),
+        (CanonCommand("green"), [], "left nothing open"),
+        (CanonCommand("green"), [COLOUR, SHOE], "PurpleFrog, favourite colour; Ochra"),
+        (CanonCommand("green", "bdfk"), [COLOUR], "No gap is called"),
     ],
 )
 def test_what_may_mean_nothing_or_several_things_is_asked_back(
-    said: CanonSaid, left_open: list[GapFlag], why: str, marsh_bible: Bible
+    said: CanonCommand, left_open: list[GapFlag], why: str, marsh_bible: Bible
 ) -> None:
     with pytest.raises(NotFound, match=why) as error:
-        canon_answer(said, marsh_bible, left_open)
+        build_gap_answer(said, marsh_bible, left_open)
     assert error.value.hint
 
 
 def test_the_writer_is_told_what_is_canon_now_or_was_before() -> None:
     decision = GapAnswered("Mags", "shoe size", "six")
-    assert told_of(decision, new=True) == "Canon from now on: Mags, shoe size: six."
-    assert told_of(decision, new=False).startswith("That is canon already")
+    assert (
+        format_gap_answer(decision, new=True)
+        == "Canon from now on: Mags, shoe size: six."
+    )
+    assert format_gap_answer(decision, new=False).startswith("That is canon already")

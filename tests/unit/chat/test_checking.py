@@ -7,7 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.source.sentence_splitter import sentence_spans
-from lrwr.core.attribution.citation_check import MARK, checked, without_marks
+from lrwr.core.attribution.citation_check import (
+    CITATION_MARK,
+    check_citations,
+    strip_answer_citation_marks,
+)
 from lrwr.core.model.turns import Mode, WebCitation
 from tests.fakes.chatting import cite
 
@@ -17,7 +21,7 @@ BOTH = (LAMP, EYES)
 
 
 def doubted(answer: str, *, mode: Mode = Mode.ANALYTICAL) -> list[str]:
-    text, _, spans = checked(answer, BOTH, sentence_spans, mode=mode)
+    text, _, spans = check_citations(answer, BOTH, sentence_spans, mode=mode)
     return [text[span.start : span.end] for span in spans]
 
 
@@ -34,12 +38,15 @@ def doubted(answer: str, *, mode: Mode = Mode.ANALYTICAL) -> list[str]:
     ],
 )
 def test_a_number_that_stands_for_nothing_is_taken_out(answer: str, kept: str) -> None:
-    assert checked(answer, BOTH, sentence_spans)[0] == kept
+    assert check_citations(answer, BOTH, sentence_spans)[0] == kept
 
 
 def test_what_is_cited_comes_back_in_order_and_nothing_else() -> None:
     answer = "Her eyes are grey [2]. The lamp burns on [1]."
-    assert checked(answer, [*BOTH, cite(3, "Not cited.")], sentence_spans)[1] == BOTH
+    assert (
+        check_citations(answer, [*BOTH, cite(3, "Not cited.")], sentence_spans)[1]
+        == BOTH
+    )
 
 
 @pytest.mark.parametrize(
@@ -109,21 +116,22 @@ def test_in_character_a_sentence_needs_no_number() -> None:
 def test_what_the_material_says_beside_a_number_counts() -> None:
     answer = "Corin Vale is brave [1]."
     citation = cite(1, "He walked out alone.")
-    assert checked(answer, [citation], sentence_spans)[2]
+    assert check_citations(answer, [citation], sentence_spans)[2]
     notes = {1: "Corin Vale, trait: brave"}
-    assert not checked(answer, [citation], sentence_spans, notes=notes)[2]
+    assert not check_citations(answer, [citation], sentence_spans, notes=notes)[2]
 
 
 def test_what_the_writer_decided_needs_no_number() -> None:
     answer = "You decided that Nell is forty."
-    assert checked(answer, BOTH, sentence_spans)[2]
+    assert check_citations(answer, BOTH, sentence_spans)[2]
     decided = ["Nell, age: forty"]
-    assert not checked(answer, BOTH, sentence_spans, decided=decided)[2]
+    assert not check_citations(answer, BOTH, sentence_spans, decided=decided)[2]
 
 
 def test_marks_are_taken_out_of_what_is_remembered() -> None:
     assert (
-        without_marks("She has grey eyes [2]. So [1, 2].") == "She has grey eyes. So."
+        strip_answer_citation_marks("She has grey eyes [2]. So [1, 2].")
+        == "She has grey eyes. So."
     )
 
 
@@ -138,18 +146,22 @@ def test_marks_are_taken_out_of_what_is_remembered() -> None:
 def test_every_mark_that_is_left_is_cited_and_every_span_is_of_the_text(
     answer: str,
 ) -> None:
-    text, cited, spans = checked(answer, BOTH, sentence_spans)
-    left = {int(n) for mark in MARK.finditer(text) for n in re.findall(r"\d+", mark[1])}
+    text, cited, spans = check_citations(answer, BOTH, sentence_spans)
+    left = {
+        int(n)
+        for mark in CITATION_MARK.finditer(text)
+        for n in re.findall(r"\d+", mark[1])
+    }
     assert left == {citation.number for citation in cited}
     assert all(0 <= span.start < span.end <= len(text) for span in spans)
     assert list(spans) == sorted(set(spans))
-    assert checked(text, BOTH, sentence_spans) == (text, cited, spans)
+    assert check_citations(text, BOTH, sentence_spans) == (text, cited, spans)
 
 
 @given(st.text(max_size=80))
 def test_an_answer_without_marks_comes_back_as_it_is(answer: str) -> None:
-    if not MARK.search(answer):
-        assert checked(answer, BOTH, sentence_spans)[0] == answer
+    if not CITATION_MARK.search(answer):
+        assert check_citations(answer, BOTH, sentence_spans)[0] == answer
 
 
 GHOST = WebCitation(
@@ -158,7 +170,7 @@ GHOST = WebCitation(
 
 
 def doubted_beside_the_web(answer: str) -> list[str]:
-    text, _, spans = checked(answer, BOTH, sentence_spans, web=[GHOST])
+    text, _, spans = check_citations(answer, BOTH, sentence_spans, web=[GHOST])
     return [text[span.start : span.end] for span in spans]
 
 
@@ -195,7 +207,9 @@ def test_the_web_bears_out_nothing_of_the_book_nor_the_book_of_the_web(
 
 def test_a_page_tells_nothing_of_the_books_own_people() -> None:
     said = "Nell sees a ghost at midnight [w1]. Hamlet sees a ghost [w1]."
-    text, _, spans = checked(said, BOTH, sentence_spans, web=[GHOST], own={"nell"})
+    text, _, spans = check_citations(
+        said, BOTH, sentence_spans, web=[GHOST], own={"nell"}
+    )
     assert [text[one.start : one.end] for one in spans] == [
         "Nell sees a ghost at midnight [w1]."
     ]
@@ -203,8 +217,10 @@ def test_a_page_tells_nothing_of_the_books_own_people() -> None:
 
 def test_pages_are_no_citations_of_the_text() -> None:
     answer = "Hamlet sees a ghost [w1, w4]. The lamp burns on [1]."
-    text, cited, _ = checked(answer, BOTH, sentence_spans, web=[GHOST])
+    text, cited, _ = check_citations(answer, BOTH, sentence_spans, web=[GHOST])
     assert text == "Hamlet sees a ghost [w1]. The lamp burns on [1]."
     assert cited == (LAMP,)
-    assert checked("A ghost [w1].", BOTH, sentence_spans)[0] == "A ghost."
-    assert without_marks(text) == "Hamlet sees a ghost. The lamp burns on."
+    assert check_citations("A ghost [w1].", BOTH, sentence_spans)[0] == "A ghost."
+    assert (
+        strip_answer_citation_marks(text) == "Hamlet sees a ghost. The lamp burns on."
+    )

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from lrwr.core.bible.values import SceneTold
+from lrwr.core.bible.values import SceneSummary
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import About
 from lrwr.core.model.text import Lines, Span
@@ -78,7 +78,7 @@ async def test_what_a_label_answers_needs_no_passage_beside(story: Stories) -> N
 
 async def test_who_was_there_is_told_by_the_scene(story: Stories) -> None:
     bible = a_bible(story)
-    scene = SceneTold(
+    scene = SceneSummary(
         DocumentId(ONE), Span(0, 400), Lines(1, 9), 1, "One", 1,
         key_sentences=tuple(quote.evidence for quote in bible.quotes[:2]),
         present=(NELL, "Mags"),

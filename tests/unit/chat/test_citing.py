@@ -7,15 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.source.sentence_splitter import sentence_spans
-from lrwr.core.attribution.citations import Numbering, re_anchored, stretches
-from lrwr.core.chat.context.items import Facet, Piece, pieces_of
+from lrwr.core.attribution.citations import (
+    CitationNumbering,
+    iter_evidence_spans,
+    reanchor_citation,
+)
+from lrwr.core.chat.context.items import ContextItem, StoryFacet, collect_context_items
 from lrwr.core.chat.context.numbered_items import (
-    BUDGET,
-    LINES,
-    Numbered,
-    numbered,
-    texts_of,
-    tokens,
+    MATERIAL_TOKEN_BUDGET,
+    MAX_CHARACTER_LINES,
+    NumberedMaterial,
+    estimate_material_tokens,
+    load_result_texts,
+    number_material,
 )
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.documents import DocumentId
@@ -55,16 +59,18 @@ def in_numbers(
     book: Book,
     *,
     words: WordWeights | None = None,
-    budget: int = BUDGET,
-) -> Numbered:
-    return numbered(result, book.texts(), sentence_spans, words=words, budget=budget)
+    budget: int = MATERIAL_TOKEN_BUDGET,
+) -> NumberedMaterial:
+    return number_material(
+        result, book.texts(), sentence_spans, words=words, budget=budget
+    )
 
 
 def document(text: str) -> DocumentText:
     return DocumentText(text, LineIndex.of(text))
 
 
-def verbatim(material: Numbered, book: Book) -> None:
+def verbatim(material: NumberedMaterial, book: Book) -> None:
     for citation in material.citations:
         kept = book.texts()[citation.document]
         assert kept.text[citation.span.start : citation.span.end] == citation.text
@@ -93,12 +99,14 @@ def test_a_fact_has_the_number_of_its_words(story: Stories) -> None:
     assert material.notes[cited.number] == "Nell Tallow, eyes: grey"
 
 
-@pytest.mark.parametrize("budget", [40, 90, 200, BUDGET])
+@pytest.mark.parametrize("budget", [40, 90, 200, MATERIAL_TOKEN_BUDGET])
 def test_the_budget_is_kept_and_nothing_is_cut_inside_a_sentence(
     story: Stories, budget: int
 ) -> None:
     material = in_numbers(everything(story), story.book, budget=budget)
-    assert sum(tokens(one.text) for one in material.citations) <= budget
+    assert (
+        sum(estimate_material_tokens(one.text) for one in material.citations) <= budget
+    )
     for citation in material.passages:
         assert citation.text.rstrip("”")[-1] in ".,"
     verbatim(material, story.book)
@@ -136,14 +144,14 @@ def test_of_many_lines_few_are_given_and_verified_ones_first() -> None:
     for one in said:
         story.says(ONE, one, "Nell")
     material = in_numbers(found(story, speaker="Nell"), story.book)
-    assert len(material.entries) == LINES
-    assert {e.piece.facet for e in material.entries} == {Facet.LINE}
+    assert len(material.entries) == MAX_CHARACTER_LINES
+    assert {e.piece.facet for e in material.entries} == {StoryFacet.LINE}
 
 
 def test_what_a_document_no_longer_says_has_no_number(story: Stories) -> None:
     result = everything(story)
     texts = story.book.texts() | {DocumentId(ONE): document("# One\n\nNothing.\n")}
-    material = numbered(result, texts, sentence_spans)
+    material = number_material(result, texts, sentence_spans)
     assert {citation.document for citation in material.citations} == {TWO}
 
 
@@ -152,7 +160,7 @@ async def test_texts_are_those_of_the_documents_that_are_still_there(
 ) -> None:
     result = everything(story)
     del story.book.documents[DocumentId(ONE)]
-    assert set(await texts_of(result, story.book)) == {TWO}
+    assert set(await load_result_texts(result, story.book)) == {TWO}
 
 
 def test_nothing_later_than_the_horizon_gets_a_number(story: Stories) -> None:
@@ -162,16 +170,16 @@ def test_nothing_later_than_the_horizon_gets_a_number(story: Stories) -> None:
 
 
 def test_a_decision_of_the_writers_needs_no_number() -> None:
-    piece = Piece(Facet.LOOK, "Nell", "age", "forty", decided=True)
+    piece = ContextItem(StoryFacet.LOOK, "Nell", "age", "forty", decided=True)
     assert piece.told == "Nell, age: forty"
     assert piece.bare
 
 
 def test_an_utterance_in_two_stretches_has_a_number_for_each(story: Stories) -> None:
     quote = a_story_with_a_tag()
-    pieces = pieces_of(found(quote, speaker="Nell"))
+    pieces = collect_context_items(found(quote, speaker="Nell"))
     (evidence,) = pieces[0].evidence
-    assert [text for _, text in stretches(evidence)] == ["Never", "not once."]
+    assert [text for _, text in iter_evidence_spans(evidence)] == ["Never", "not once."]
     material = in_numbers(found(quote, speaker="Nell"), quote.book)
     assert [one.text for one in material.citations] == ["Never", "not once."]
 
@@ -195,11 +203,11 @@ def test_words_are_found_again_where_they_stand_now(
     old = before + words + after
     span = Span(len(before), len(before) + len(words))
     citation = cite(3, words, start=span.start)
-    same = re_anchored(citation, document(old))
+    same = reanchor_citation(citation, document(old))
     assert same is None or (same.span, same.text, same.number) == (span, words, 3)
     assert (same is None) == (not words.strip())
     new = f"{moved}\n{old}"
-    again = re_anchored(citation, document(new))
+    again = reanchor_citation(citation, document(new))
     if again is not None:
         assert new[again.span.start : again.span.end] == again.text
         assert again.lines == document(new).lines.lines_of(again.span)
@@ -218,26 +226,28 @@ def test_words_are_found_again_where_they_stand_now(
 def test_other_typography_is_the_same_words_and_other_words_are_not(
     now: str, words: str | None
 ) -> None:
-    again = re_anchored(cite(1, "The lamp’s out"), document(now))
+    again = reanchor_citation(cite(1, "The lamp’s out"), document(now))
     assert (again.text if again else None) == words
 
 
 def test_of_two_places_the_nearer_one_is_taken() -> None:
     text = "Not once. " * 2 + "A long stretch lies between. Not once."
-    again = re_anchored(cite(1, "Not once.", start=len(text) - 3), document(text))
+    again = reanchor_citation(cite(1, "Not once.", start=len(text) - 3), document(text))
     assert again is not None
     assert again.span.end == len(text)
 
 
 def test_words_inside_of_a_word_are_not_found() -> None:
-    assert re_anchored(cite(1, "lamp", start=9), document("The lamplighter")) is None
+    assert (
+        reanchor_citation(cite(1, "lamp", start=9), document("The lamplighter")) is None
+    )
 
 
 @given(text=PROSE, cuts=st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60))))
 def test_a_stretch_keeps_its_number_however_often_it_is_cited(
     text: str, cuts: list[tuple[int, int]]
 ) -> None:
-    numbering = Numbering({HERE: document(text)})
+    numbering = CitationNumbering({HERE: document(text)})
     for start, end in cuts:
         span = Span(min(start, len(text)), min(end, len(text)))
         words = text[span.start : span.end]

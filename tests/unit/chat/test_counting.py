@@ -4,7 +4,7 @@ from contextlib import aclosing
 
 import pytest
 
-from lrwr.core.chat.usage import CountedChat
+from lrwr.core.chat.usage import MeteredChatModel
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.usage import Usage
 from lrwr.core.ports.chat_model import ChatModel, Message, Reply, Shape
@@ -44,7 +44,7 @@ async def heard(chat: ChatModel) -> str:
 
 
 async def test_it_says_what_the_model_says_under_the_models_name() -> None:
-    chat = CountedChat(ScriptedChat("filled", ["The ", "lamp"], name="pretend-1"))
+    chat = MeteredChatModel(ScriptedChat("filled", ["The ", "lamp"], name="pretend-1"))
     assert chat.name == "pretend-1"
     assert (await chat.fill(ASKED, SHAPE)).text == "filled"
     assert await heard(chat) == "The lamp"
@@ -55,7 +55,7 @@ async def test_a_reply_counts_the_tokens_that_its_server_told() -> None:
         async def fill(self, messages: Sequence[Message], shape: Shape) -> Reply:
             return Reply("{}", 1_234, 56)
 
-    chat = CountedChat(Telling())
+    chat = MeteredChatModel(Telling())
     await chat.fill(ASKED, SHAPE)
     await chat.fill(ASKED, SHAPE)
     assert chat.usage == Usage(
@@ -64,13 +64,13 @@ async def test_a_reply_counts_the_tokens_that_its_server_told() -> None:
 
 
 async def test_a_stream_counts_four_characters_as_a_token() -> None:
-    chat = CountedChat(ScriptedChat(["The ", "lamp", " is", " out."]))
+    chat = MeteredChatModel(ScriptedChat(["The ", "lamp", " is", " out."]))
     await heard(chat)
     assert chat.usage == Usage(calls=1, prompt_tokens=SENT, completion_tokens=4)
 
 
 async def test_what_was_taken_does_not_count_again() -> None:
-    chat = CountedChat(ScriptedChat(["Lamp"], ["Fog and more"]))
+    chat = MeteredChatModel(ScriptedChat(["Lamp"], ["Fog and more"]))
     await heard(chat)
     assert chat.taken().completion_tokens == 1
     assert chat.taken() == Usage()
@@ -79,7 +79,7 @@ async def test_what_was_taken_does_not_count_again() -> None:
 
 
 async def test_a_call_that_fails_counts_and_costs_nothing() -> None:
-    chat = CountedChat(ScriptedChat(AWAY, AWAY))
+    chat = MeteredChatModel(ScriptedChat(AWAY, AWAY))
     with pytest.raises(ServiceUnavailable):
         await chat.fill(ASKED, SHAPE)
     with pytest.raises(ServiceUnavailable):
@@ -88,7 +88,7 @@ async def test_a_call_that_fails_counts_and_costs_nothing() -> None:
 
 
 async def test_an_answer_that_breaks_off_costs_what_came() -> None:
-    chat = CountedChat(BreaksOff())
+    chat = MeteredChatModel(BreaksOff())
     with pytest.raises(ServiceUnavailable):
         await heard(chat)
     assert chat.usage == Usage(
@@ -97,7 +97,7 @@ async def test_an_answer_that_breaks_off_costs_what_came() -> None:
 
 
 async def test_a_stream_that_is_closed_costs_what_came() -> None:
-    chat = CountedChat(ScriptedChat(["The lamp", " is out."]))
+    chat = MeteredChatModel(ScriptedChat(["The lamp", " is out."]))
     pieces = chat.stream(ASKED)
     assert await anext(pieces) == "The lamp"
     await pieces.aclose()
@@ -105,7 +105,7 @@ async def test_a_stream_that_is_closed_costs_what_came() -> None:
 
 
 async def test_calls_that_are_cancelled_cost_what_was_sent() -> None:
-    chat = CountedChat(Silent())
+    chat = MeteredChatModel(Silent())
     calls = [
         asyncio.create_task(heard(chat)),
         asyncio.create_task(_text(chat)),

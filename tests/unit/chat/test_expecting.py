@@ -2,7 +2,7 @@
 
 import pytest
 
-from lrwr.core.chat.extractive.answer_type import kind_of_answer
+from lrwr.core.chat.extractive.answer_type import score_answer_type
 
 
 @pytest.mark.parametrize(
@@ -17,5 +17,5 @@ from lrwr.core.chat.extractive.answer_type import kind_of_answer
 def test_a_time_a_number_or_a_reason_is_known_where_it_is_asked_for(
     question: str, tells: str, does_not: str
 ) -> None:
-    assert kind_of_answer(question, tells) > kind_of_answer(question, does_not)
-    assert kind_of_answer("Who is Nell?", tells) == 1.0
+    assert score_answer_type(question, tells) > score_answer_type(question, does_not)
+    assert score_answer_type("Who is Nell?", tells) == 1.0

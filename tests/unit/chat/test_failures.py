@@ -10,9 +10,9 @@ from lrwr.core.adapters.chat.connection import Line
 from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
 from lrwr.core.adapters.http.rate_limit import Pace
 from lrwr.core.chat.context.gap_finder import GapFinder
-from lrwr.core.chat.context.tool_loop import Seeker
-from lrwr.core.chat.service import Asking
-from lrwr.core.chat.turn_models import Voices
+from lrwr.core.chat.context.tool_loop import LookupLoop
+from lrwr.core.chat.service import TurnRequest
+from lrwr.core.chat.turn_models import TurnModels
 from lrwr.core.model.turns import TurnState
 from tests.fakes.model_server import (
     KEY,
@@ -29,7 +29,7 @@ from tests.fakes.planning import planning
 from tests.fakes.rooms import a_read_book, counted, sessions, turn_of, whole
 from tests.fakes.story_desks import StoryDesk
 
-QUESTION = Asking("What does Nell say about the lamp?")
+QUESTION = TurnRequest("What does Nell say about the lamp?")
 TOLD = "Nell says that the lamp must never go out [1]."
 PATIENCE = 0.4
 """Seconds that a call may take here."""
@@ -69,13 +69,13 @@ def server() -> Iterator[ModelServer]:
 @pytest.fixture
 async def voices(
     desk: StoryDesk, server: ModelServer
-) -> AsyncIterator[Callable[[], Voices]]:
+) -> AsyncIterator[Callable[[], TurnModels]]:
     line = Line(Pace(4, 0, 0.0))
     connection = Connection(MODEL, server.base_url, key=KEY, timeout=PATIENCE)
     model = OpenAIChat(connection, line)
     yield lambda: replace(
         counted(desk, model),
-        seeker=Seeker(model, PATIENCE, 10),
+        seeker=LookupLoop(model, PATIENCE, 10),
         gaps=GapFinder(model, PATIENCE),
     )
     await model.aclose()
@@ -96,7 +96,7 @@ def failing(call: str, turn: Turn) -> Callable[[Asked], str | Turn]:
 async def test_a_call_that_fails_on_the_way_leaves_an_answer_and_says_so(
     desk: StoryDesk,
     server: ModelServer,
-    voices: Callable[[], Voices],
+    voices: Callable[[], TurnModels],
     call: str,
     turn: Turn,
 ) -> None:
@@ -113,7 +113,7 @@ async def test_a_call_that_fails_on_the_way_leaves_an_answer_and_says_so(
 
 @pytest.mark.parametrize("turn", FAILURES.values(), ids=FAILURES)
 async def test_an_answer_that_fails_is_given_by_the_text_and_says_so(
-    desk: StoryDesk, server: ModelServer, voices: Callable[[], Voices], turn: Turn
+    desk: StoryDesk, server: ModelServer, voices: Callable[[], TurnModels], turn: Turn
 ) -> None:
     server.answering(failing("", turn))
     kept = turn_of(await whole(sessions(desk, voices=voices), QUESTION))
@@ -124,7 +124,7 @@ async def test_an_answer_that_fails_is_given_by_the_text_and_says_so(
 
 
 async def test_a_server_that_is_gone_loses_no_turn(
-    desk: StoryDesk, server: ModelServer, voices: Callable[[], Voices]
+    desk: StoryDesk, server: ModelServer, voices: Callable[[], TurnModels]
 ) -> None:
     server.__exit__()
     kept = turn_of(await whole(sessions(desk, voices=voices), QUESTION))
@@ -134,7 +134,7 @@ async def test_a_server_that_is_gone_loses_no_turn(
 
 
 async def test_a_server_that_dies_while_it_answers_loses_nothing_that_it_said(
-    desk: StoryDesk, server: ModelServer, voices: Callable[[], Voices]
+    desk: StoryDesk, server: ModelServer, voices: Callable[[], TurnModels]
 ) -> None:
     said = Say("Nell says that ", broken=True)
     server.answering(failing("", said))
@@ -144,7 +144,7 @@ async def test_a_server_that_dies_while_it_answers_loses_nothing_that_it_said(
 
 
 async def test_both_planning_calls_are_under_way_together(
-    desk: StoryDesk, server: ModelServer, voices: Callable[[], Voices]
+    desk: StoryDesk, server: ModelServer, voices: Callable[[], TurnModels]
 ) -> None:
     server.wait = 0.2
     server.answering(failing("nothing", Say("")))

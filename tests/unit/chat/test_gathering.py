@@ -5,13 +5,18 @@ from dataclasses import replace
 
 import pytest
 
-from lrwr.core.bible.projection import project
+from lrwr.core.bible.projection import project_bible
 from lrwr.core.bible.values import Bible, Gap, GapState
-from lrwr.core.canon.model import Question as Asked
-from lrwr.core.chat.context.builder import LINES, MOMENTS, SCENES, gather
-from lrwr.core.chat.planning.name_resolution import resolve
+from lrwr.core.canon.model import UndefinedAttribute as Asked
+from lrwr.core.chat.context.builder import (
+    MAX_GATHERED_LINES,
+    MAX_GATHERED_MOMENTS,
+    MAX_GATHERED_SCENES,
+    gather_context,
+)
+from lrwr.core.chat.planning.name_resolution import resolve_entities
 from lrwr.core.chat.planning.rules import plan_by_rules
-from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.facts import About
 from lrwr.core.model.search import Passage
 from lrwr.core.model.turns import Choice, Entity, Intent, Intention, Mode, Plan, Source
@@ -30,7 +35,7 @@ def story() -> Stories:
 
 def gathered(
     story: Stories | Bible,
-    question: Question | str,
+    question: TurnQuestion | str,
     *choices: tuple[Source, Intention],
     names: Sequence[str] = (),
     passages: Sequence[Passage] = (),
@@ -38,15 +43,15 @@ def gathered(
     intent: Intent = Intent.ANALYTICAL,
 ) -> RetrievalResult:
     """Gather by the given choices; without any, by the plan that rules make."""
-    bible = story if isinstance(story, Bible) else project(story.knowledge())
-    asked = Question(question) if isinstance(question, str) else question
+    bible = story if isinstance(story, Bible) else project_bible(story.knowledge())
+    asked = TurnQuestion(question) if isinstance(question, str) else question
     plan = plan_by_rules(asked, bible)
     if choices:
         entities = tuple(Entity(name, 0.9) for name in names)
         made = tuple(Choice(*one, 0.9) for one in choices)
         plan = Plan(intent, made, entities, "rules")
     found = SearchResult(tuple(passages), tuple(unknown))
-    return gather(asked, plan, resolve(plan, bible, ()), bible, found)
+    return gather_context(asked, plan, resolve_entities(plan, bible, ()), bible, found)
 
 
 def said(result: RetrievalResult) -> list[str]:
@@ -97,7 +102,7 @@ def test_only_those_who_are_named_are_gathered(story: Stories) -> None:
 
 
 def test_what_nobody_witnessed_is_left_out(story: Stories) -> None:
-    asked = Question("What happened to Corin Vale?", character=MAGS)
+    asked = TurnQuestion("What happened to Corin Vale?", character=MAGS)
     everything = gathered(story, asked, HAPPENED, names=[CORIN])
     assert "Corin drowns." in happened(everything)
     bounded = gathered(story, replace(asked, witnessed=True), HAPPENED, names=[CORIN])
@@ -106,26 +111,31 @@ def test_what_nobody_witnessed_is_left_out(story: Stories) -> None:
 
 
 def test_of_much_the_best_is_kept_in_story_order(story: Stories) -> None:
-    for number in range(2 * MOMENTS):
+    for number in range(2 * MAX_GATHERED_MOMENTS):
         story.fact(ONE, "Wren climbed", About.EVENT, "event", f"Nell climbs {number}.",
                    details=(("involved", NELL),))  # fmt: skip
     story.fact(TWO, "Nell Tallow came in.", About.EVENT, "event",
                "Nell finds the red boat.", details=(("involved", NELL),))  # fmt: skip
     result = gathered(story, "How did Nell find the red boat?", HAPPENED, names=[NELL])
-    assert len(result.moments) == MOMENTS
+    assert len(result.moments) == MAX_GATHERED_MOMENTS
     assert happened(result)[-1] == "Nell finds the red boat."
-    bible = project(story.knowledge())
+    bible = project_bible(story.knowledge())
     places = [bible.timeline.index(one) for one in result.moments]
     assert places == sorted(places)
 
 
 def test_lines_and_scenes_are_no_more_than_their_limits(story: Stories) -> None:
-    bible = project(story.knowledge())
+    bible = project_bible(story.knowledge())
     quote = next(one for one in bible.quotes if one.speaker == NELL)
-    many = replace(bible, quotes=(quote,) * (LINES + 1), scenes=bible.scenes * 9)
+    many = replace(
+        bible, quotes=(quote,) * (MAX_GATHERED_LINES + 1), scenes=bible.scenes * 9
+    )
     recap = (Source.MANUSCRIPT, Intention.RECAP)
     result = gathered(many, "What did Nell say?", SPOKEN, recap, names=[NELL])
-    assert (len(result.lines), len(result.scenes)) == (LINES, SCENES)
+    assert (len(result.lines), len(result.scenes)) == (
+        MAX_GATHERED_LINES,
+        MAX_GATHERED_SCENES,
+    )
 
 
 def test_of_a_question_about_saying_the_speakers_are_quoted_and_not_the_topic(
@@ -154,7 +164,7 @@ def test_what_would_be_if_is_shown_by_what_the_named_did_and_said(
 
 
 def test_in_character_the_lines_are_those_of_who_answers(story: Stories) -> None:
-    asked = Question("What did Mags say?", Mode.IN_CHARACTER, NELL)
+    asked = TurnQuestion("What did Mags say?", Mode.IN_CHARACTER, NELL)
     assert said(gathered(story, asked)) == ["Is it late?", "You are my aunt,"]
 
 

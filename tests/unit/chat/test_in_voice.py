@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from lrwr.core.chat.state import Question
+from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.turns import GapFlag, Intention, Mode
 from tests.fakes.answered import answer
@@ -12,7 +12,7 @@ from tests.fakes.chatting import ONE, TWO, a_plan, a_story, found, paragraphs
 from tests.fakes.stories import Book, Stories
 
 NELL = "Nell Tallow"
-AS_NELL = Question("What of the lamp?", Mode.IN_CHARACTER, NELL)
+AS_NELL = TurnQuestion("What of the lamp?", Mode.IN_CHARACTER, NELL)
 
 
 @pytest.fixture

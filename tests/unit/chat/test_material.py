@@ -4,8 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from lrwr.core.bible.values import MomentKind, SceneTold
-from lrwr.core.chat.context.items import Facet, line_piece, pieces_of
+from lrwr.core.bible.values import SceneSummary, TimelineMomentKind
+from lrwr.core.chat.context.items import (
+    StoryFacet,
+    build_quote_item,
+    collect_context_items,
+)
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
@@ -16,16 +20,16 @@ from tests.fakes.chatting import ONE, a_bible, a_story
 def test_to_whom_somebody_speaks_is_told_where_it_is_sure() -> None:
     fog = next(q for q in a_bible(a_story()).quotes if "fog" in q.evidence.text)
     sure = replace(fog, addressee_certainty=Certainty.VERIFIED)
-    assert line_piece(sure).head == "Mags, to Nell Tallow"
+    assert build_quote_item(sure).head == "Mags, to Nell Tallow"
     guessed = replace(fog, addressee_certainty=Certainty.PROBABLE)
-    assert line_piece(guessed).head == "Mags"
+    assert build_quote_item(guessed).head == "Mags"
 
 
 def test_a_line_that_is_not_surely_theirs_is_told_as_probable() -> None:
     fog = next(q for q in a_bible(a_story()).quotes if "fog" in q.evidence.text)
     words = replace(fog.evidence, certainty=Certainty.PROBABLE)
     guessed = replace(fog, addressee="", evidence=words)
-    assert line_piece(guessed).head == "Mags, probably"
+    assert build_quote_item(guessed).head == "Mags, probably"
 
 
 @pytest.mark.parametrize(
@@ -43,17 +47,17 @@ def test_a_chapter_that_tells_its_number_is_not_numbered_again(
 ) -> None:
     moment = a_bible(a_story()).timeline[0]
     words = replace(moment.evidence, chapter_title=title)
-    told = replace(moment, kind=MomentKind.EVENT, evidence=words)
-    (piece,) = pieces_of(RetrievalResult(moments=(told,)))
+    told = replace(moment, kind=TimelineMomentKind.EVENT, evidence=words)
+    (piece,) = collect_context_items(RetrievalResult(moments=(told,)))
     assert piece.about == place
 
 
 def test_a_scene_tells_who_is_in_it() -> None:
     quotes = a_bible(a_story()).quotes
-    scene = SceneTold(
+    scene = SceneSummary(
         DocumentId(ONE), Span(0, 400), Lines(1, 9), 1, "One", 2,
         key_sentences=(quotes[0].evidence,), present=("Mags", "Nell Tallow"),
     )  # fmt: skip
-    present, recap = pieces_of(RetrievalResult(scenes=(scene,)))
-    assert (present.facet, recap.facet) == (Facet.PRESENT, Facet.RECAP)
+    present, recap = collect_context_items(RetrievalResult(scenes=(scene,)))
+    assert (present.facet, recap.facet) == (StoryFacet.PRESENT, StoryFacet.RECAP)
     assert present.told == ("Chapter 1, scene 2, who acts or speaks: Mags, Nell Tallow")

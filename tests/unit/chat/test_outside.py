@@ -6,19 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from lrwr.app.presenters.threads import FROM_THE_WEB, blocks_of
-from lrwr.cli.chat.live_answer import Live
+from lrwr.app.presenters.threads import FROM_THE_WEB, thread_to_blocks
+from lrwr.cli.chat.live_answer import LiveAnswer
 from lrwr.cli.presenters.threads import show_turn, turn_as_json
 from lrwr.cli.runtime.output import Output
 from lrwr.core.adapters.documents.markdown import markdown_of
 from lrwr.core.adapters.source.sentence_splitter import sentence_spans
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.context.gap_finder import Wondered
-from lrwr.core.chat.extractive.writer import web_words
-from lrwr.core.chat.generation.avatars import ModelAvatar, QuotingAvatar
-from lrwr.core.chat.generation.prompts import own_names
-from lrwr.core.chat.nodes import Answer, assembled
-from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.chat.context.gap_finder import GapFinderResult
+from lrwr.core.chat.extractive.writer import quote_web_pages
+from lrwr.core.chat.generation.avatars import ExtractiveAvatar, ModelAvatar
+from lrwr.core.chat.generation.prompts import collect_story_name_words
+from lrwr.core.chat.nodes import AvatarAnswer, assemble_output
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.turns import (
     Choice,
@@ -41,14 +41,14 @@ from lrwr.core.model.turns import (
 )
 from lrwr.core.ports.web_search import WebPage
 from lrwr.core.retrieval.evidence import WordWeights
-from lrwr.core.web.citations import WEB_HEAD, web_cited
-from lrwr.core.web.search import Outside, look_outside
+from lrwr.core.web.citations import WEB_HEAD, find_web_citations
+from lrwr.core.web.search import WebLookup, look_up_web
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.chatting import ONE, a_shelf, a_story, found, paragraphs
 from tests.fakes.stories import Stories
 from tests.fakes.web_search import ScriptedWeb
 
-ASKED = Question("Is Nell Tallow like Hamlet?")
+ASKED = TurnQuestion("Is Nell Tallow like Hamlet?")
 PLAN = Plan(
     Intent.EXTERNAL_REFERENCE,
     (Choice(Source.WEB, Intention.EXTERNAL_REFERENCE, 0.9),),
@@ -70,12 +70,12 @@ def story() -> Stories:
 async def looked(
     web: ScriptedWeb | None,
     bible: Bible,
-    question: Question = ASKED,
+    question: TurnQuestion = ASKED,
     plan: Plan = PLAN,
-) -> tuple[Outside, list[TurnEvent]]:
+) -> tuple[WebLookup, list[TurnEvent]]:
     seen: list[TurnEvent] = []
     in_character = question.mode is Mode.IN_CHARACTER
-    outside = await look_outside(
+    outside = await look_up_web(
         question.text, plan, bible, web, seen.append, in_character=in_character
     )
     return outside, seen
@@ -89,8 +89,8 @@ async def test_the_writer_sees_the_query_before_it_is_sent(marsh_bible: Bible) -
 
     seen: list[TurnEvent] = []
     web = Watching(HAMLET)
-    came = await look_outside(ASKED.text, PLAN, marsh_bible, web, seen.append)
-    assert came == Outside((HAMLET,), (), "Hamlet")
+    came = await look_up_web(ASKED.text, PLAN, marsh_bible, web, seen.append)
+    assert came == WebLookup((HAMLET,), (), "Hamlet")
     assert web.asked == ["Hamlet"]
 
 
@@ -114,27 +114,29 @@ async def test_a_web_that_is_off_is_named_where_it_was_wanted(
     assert (came.pages, came.query, seen) == ((), "", [])
     assert "`[web] use`" in came.remarks[0]
     quiet = replace(PLAN, intent=Intent.ANALYTICAL)
-    assert (await looked(None, marsh_bible, plan=quiet))[0] == Outside()
+    assert (await looked(None, marsh_bible, plan=quiet))[0] == WebLookup()
 
 
 @pytest.mark.parametrize(
     "question",
     [
-        Question("Is this like Hamlet?", Mode.IN_CHARACTER, "Nell Tallow"),
-        Question("Is Nell like Mags?"),
+        TurnQuestion("Is this like Hamlet?", Mode.IN_CHARACTER, "Nell Tallow"),
+        TurnQuestion("Is Nell like Mags?"),
     ],
     ids=["in character", "nothing from outside"],
 )
 async def test_what_needs_no_web_asks_none(
-    marsh_bible: Bible, question: Question
+    marsh_bible: Bible, question: TurnQuestion
 ) -> None:
     web = ScriptedWeb(HAMLET)
-    assert await looked(web, marsh_bible, question) == (Outside(), [])
+    assert await looked(web, marsh_bible, question) == (WebLookup(), [])
     assert web.asked == []
 
 
 async def test_a_question_too_long_to_be_sent_says_so(marsh_bible: Bible) -> None:
-    long = Question("Is this like Hamlet, " + "or the fog over the sluice " * 9 + "?")
+    long = TurnQuestion(
+        "Is this like Hamlet, " + "or the fog over the sluice " * 9 + "?"
+    )
     came, _ = await looked(ScriptedWeb(HAMLET), marsh_bible, long)
     assert (came.query, len(came.remarks)) == ("", 1)
 
@@ -156,7 +158,7 @@ def test_the_best_sentences_are_quoted_behind_their_title() -> None:
     words = WordWeights({"ghost": 1.0})
     tokens = [
         one.text
-        for one in web_words((HAMLET,), words, sentence_spans)
+        for one in quote_web_pages((HAMLET,), words, sentence_spans)
         if isinstance(one, Token)
     ]
     assert tokens[0].strip() == WEB_HEAD
@@ -168,7 +170,7 @@ def test_the_best_sentences_are_quoted_behind_their_title() -> None:
 def test_at_most_three_pages_are_quoted_and_those_that_fit() -> None:
     pages = [replace(HAMLET, url=f"https://example.org/{n}") for n in range(5)]
     pages[0] = replace(pages[0], title="Fish", text="Fish swim.")
-    told = list(web_words(pages, WordWeights({"ghost": 1.0}), sentence_spans))
+    told = list(quote_web_pages(pages, WordWeights({"ghost": 1.0}), sentence_spans))
     numbers = [one.citation.number for one in told if isinstance(one, CitedOutside)]
     assert numbers == [2, 3, 4]
 
@@ -182,8 +184,8 @@ async def test_without_a_model_the_text_comes_first_and_then_the_web(
     story: Stories,
 ) -> None:
     seen: list[TurnEvent] = []
-    said = await QuotingAvatar(a_shelf(story.book)).answer(
-        Question("What of the lamp?"), PLAN, answered(story, HAMLET), seen.append
+    said = await ExtractiveAvatar(a_shelf(story.book)).answer(
+        TurnQuestion("What of the lamp?"), PLAN, answered(story, HAMLET), seen.append
     )
     own, _, outside = said.text.partition(f"\n\n{WEB_HEAD}\n\n")
     assert "The lamp must never go out" in own
@@ -196,14 +198,16 @@ async def test_without_a_model_the_text_comes_first_and_then_the_web(
 
 
 async def test_a_character_is_told_nothing_of_the_web(story: Stories) -> None:
-    question = Question("What of the lamp?", Mode.IN_CHARACTER, "Nell Tallow")
+    question = TurnQuestion("What of the lamp?", Mode.IN_CHARACTER, "Nell Tallow")
     chat = ScriptedChat("Never out [w1].")
     result = answered(story, HAMLET)
     shelf = a_shelf(story.book)
     said = await ModelAvatar(chat, shelf).answer(question, PLAN, result, lambda _: None)
     assert said.text == "Never out."
     assert "ghost" not in "".join(one.text for one in chat.asked[0][0])
-    quoted = await QuotingAvatar(shelf).answer(question, PLAN, result, lambda _: None)
+    quoted = await ExtractiveAvatar(shelf).answer(
+        question, PLAN, result, lambda _: None
+    )
     assert "ghost" not in quoted.text
 
 
@@ -224,7 +228,7 @@ async def test_a_model_gets_the_pages_and_its_marks_are_checked(story: Stories) 
     doubted = [said.text[one.start : one.end] for one in said.unsupported]
     assert any("whales" in one for one in doubted)
     assert not any("ghost" in one for one in doubted)
-    assert web_cited(said.text, (HAMLET,))[0].url == HAMLET.url
+    assert find_web_citations(said.text, (HAMLET,))[0].url == HAMLET.url
     assert any(isinstance(one, CitedOutside) for one in seen)
 
 
@@ -232,7 +236,7 @@ def test_names_of_the_book_are_those_that_were_not_sent(story: Stories) -> None:
     named = (Entity("Nell Tallow", 0.9), Entity("Hamlet", 0.9), Entity("the fog", 0.9))
     plan = replace(PLAN, entities=named)
     result = replace(answered(story), web_query="Hamlet")
-    assert own_names(plan, result) == {"nell", "tallow"}
+    assert collect_story_name_words(plan, result) == {"nell", "tallow"}
 
 
 EVIL = WebPage(
@@ -243,17 +247,17 @@ EVIL = WebPage(
 )
 
 
-def output_of(answer: Answer, result: RetrievalResult) -> SupervisorOutput:
-    put = assembled(
+def output_of(answer: AvatarAnswer, result: RetrievalResult) -> SupervisorOutput:
+    put = assemble_output(
         question=ASKED,
         plan=PLAN,
         resolved=(),
         bible=Bible(),
         result=result,
-        gaps=Wondered(),
+        gaps=GapFinderResult(),
         answer=answer,
     )
-    web = web_cited(answer.text, result.pages)
+    web = find_web_citations(answer.text, result.pages)
     return replace(put, web=web, web_query=result.web_query, tavily_used=True)
 
 
@@ -265,8 +269,8 @@ async def test_a_page_that_gives_orders_is_read_and_nothing_more(
     chat = ScriptedChat("Nell says the lamp must never go out [1]. She is dead [w1].")
     shelf = a_shelf(story.book)
     by_model = await ModelAvatar(chat, shelf).answer(ASKED, PLAN, result, _nobody)
-    by_text = await QuotingAvatar(shelf).answer(ASKED, PLAN, result, _nobody)
-    plain = await QuotingAvatar(shelf).answer(ASKED, PLAN, answered(story), _nobody)
+    by_text = await ExtractiveAvatar(shelf).answer(ASKED, PLAN, result, _nobody)
+    plain = await ExtractiveAvatar(shelf).answer(ASKED, PLAN, answered(story), _nobody)
 
     system, asked = chat.asked[0][0][0].text, chat.asked[0][0][-1].text
     head, _, fenced = asked.partition("<from the web ")
@@ -296,17 +300,19 @@ def a_turn(output: SupervisorOutput) -> Turn:
 
 async def test_the_web_is_shown_apart_and_steers_no_terminal(story: Stories) -> None:
     result = replace(answered(story, EVIL), web_query="Hamlet")
-    said = await QuotingAvatar(a_shelf(story.book)).answer(ASKED, PLAN, result, _nobody)
+    said = await ExtractiveAvatar(a_shelf(story.book)).answer(
+        ASKED, PLAN, result, _nobody
+    )
     turn = a_turn(output_of(said, result))
     stdout, stderr = io.StringIO(), io.StringIO()
     output = Output(color="always", env={}, stdout=stdout, stderr=stderr)
-    live = Live(output, quiet=False)
+    live = LiveAnswer(output, quiet=False)
     live.show(Token(said.text, Speaker.AVATAR))
     live.end(turn)
     show_turn(turn, (), output)
     output.json(turn_as_json(turn))
     thread = Thread(ThreadId("t"), "T", 0.0, 0.0, 1, turn.output.narrative_state_delta)
-    exported = markdown_of(blocks_of(thread, [turn], {}))
+    exported = markdown_of(thread_to_blocks(thread, [turn], {}))
     whole = stdout.getvalue()
     assert whole.count(FROM_THE_WEB) == 2
     assert "https://evil.example/[bold]" in whole

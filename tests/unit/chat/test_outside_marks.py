@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from lrwr.core.ports.web_search import WebPage
 from lrwr.core.web.citations import (
     WEB_HEAD,
-    marked_apart,
-    web_cited,
-    web_numbers,
-    without_numbers,
-    without_the_web,
+    find_web_citations,
+    normalize_web_marks,
+    parse_web_marks,
+    strip_mark_lookalikes,
+    strip_web_part,
 )
 
 PAGES = (
@@ -36,27 +36,27 @@ PAGES = (
     ],
 )
 def test_a_mark_that_stands_for_nothing_is_taken_out(said: str, kept: str) -> None:
-    assert marked_apart(said, {1, 2}) == kept
+    assert normalize_web_marks(said, {1, 2}) == kept
 
 
 @given(st.text(alphabet="[]w12 ,-a."))
 def test_no_strange_mark_is_left(text: str) -> None:
-    assert set(web_numbers(marked_apart(text, {1}))) <= {1}
+    assert set(parse_web_marks(normalize_web_marks(text, {1}))) <= {1}
 
 
 @given(st.text(alphabet="[]wW12 ,;-a."))
 def test_a_page_has_no_number_of_ours(text: str) -> None:
-    bare = without_numbers(text)
-    assert web_numbers(bare) == []
+    bare = strip_mark_lookalikes(text)
+    assert parse_web_marks(bare) == []
     assert "[1]" not in bare
     assert "[1, 2]" not in bare
 
 
 def test_what_an_answer_has_from_the_web_is_what_it_marks() -> None:
-    (one,) = web_cited("A king [w2]. Nell [1].", PAGES)
+    (one,) = find_web_citations("A king [w2]. Nell [1].", PAGES)
     assert (one.number, one.title, one.url) == (2, "Lear", "https://example.org/l")
     assert one.text == "A king gives his land away."
-    assert web_cited("A king.", PAGES) == ()
+    assert find_web_citations("A king.", PAGES) == ()
 
 
 @pytest.mark.parametrize(
@@ -71,4 +71,4 @@ def test_what_an_answer_has_from_the_web_is_what_it_marks() -> None:
     ],
 )
 def test_without_the_web_only_the_books_own_part_is_left(said: str, own: str) -> None:
-    assert without_the_web(said) == own
+    assert strip_web_part(said) == own

@@ -8,13 +8,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrwr.core.bible.values import Bible, CharacterProfile, Claim, Form, WorldElement
+from lrwr.core.bible.values import (
+    AliasForm,
+    Bible,
+    BibleClaim,
+    CharacterProfile,
+    WorldElement,
+)
 from lrwr.core.chat.planning.rules import plan_by_rules
-from lrwr.core.chat.state import Question
+from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.turns import Choice, Entity, Intent, Intention, Plan, Source
-from lrwr.core.web.query import LONGEST, LONGEST_ASKED, web_query
+from lrwr.core.web.query import (
+    MAX_WEB_QUERY_CHARS,
+    MAX_WEB_QUESTION_CHARS,
+    build_web_query,
+)
 
 SURE = Certainty.VERIFIED
 
@@ -29,16 +39,16 @@ CRAFT = a_plan(Intention.CRAFT)
 
 
 def person(name: str, *forms: str, cites: tuple[str, ...] = ()) -> CharacterProfile:
-    named = tuple(Form(form, 3, SURE) for form in (name, *forms))
-    references = tuple(Claim(one, (), SURE) for one in cites)
+    named = tuple(AliasForm(form, 3, SURE) for form in (name, *forms))
+    references = tuple(BibleClaim(one, (), SURE) for one in cites)
     return CharacterProfile(
         name, named, Gender.UNKNOWN, SURE, SURE, external_references=references
     )
 
 
 def by_rules(text: str, bible: Bible) -> str:
-    question = Question(text)
-    return web_query(question.text, plan_by_rules(question, bible), bible)
+    question = TurnQuestion(text)
+    return build_web_query(question.text, plan_by_rules(question, bible), bible)
 
 
 @pytest.mark.parametrize(
@@ -72,32 +82,32 @@ def test_a_question_is_sent_without_the_names_of_the_book(
 def test_nothing_is_sent_unless_the_plan_asks_the_web(marsh_bible: Bible) -> None:
     asked = "Is Nell like Hamlet?"
     other = a_plan(Intention.FIND_PASSAGE, source=Source.MANUSCRIPT)
-    assert web_query(asked, other, marsh_bible) == ""
-    assert web_query(asked, REFERENCE, marsh_bible) == "Hamlet"
+    assert build_web_query(asked, other, marsh_bible) == ""
+    assert build_web_query(asked, REFERENCE, marsh_bible) == "Hamlet"
 
 
 def test_a_character_asks_no_web(marsh_bible: Bible) -> None:
     asked = "Is this like Hamlet?"
-    assert web_query(asked, REFERENCE, marsh_bible) == "Hamlet"
-    assert web_query(asked, REFERENCE, marsh_bible, in_character=True) == ""
+    assert build_web_query(asked, REFERENCE, marsh_bible) == "Hamlet"
+    assert build_web_query(asked, REFERENCE, marsh_bible, in_character=True) == ""
 
 
 def test_without_a_name_from_outside_a_reference_is_not_asked_for(
     marsh_bible: Bible,
 ) -> None:
     for text in ("What does Nell's father want?", "Is Nell like Mags?", "Is she rude?"):
-        assert web_query(text, REFERENCE, marsh_bible) == ""
+        assert build_web_query(text, REFERENCE, marsh_bible) == ""
 
 
 def test_a_name_that_a_model_found_counts_in_small_letters(marsh_bible: Bible) -> None:
     plan = replace(REFERENCE, entities=(Entity("Hamlet", 0.9),))
-    assert web_query("is nell like hamlet?", plan, marsh_bible) == "hamlet"
+    assert build_web_query("is nell like hamlet?", plan, marsh_bible) == "hamlet"
 
 
 def test_a_work_that_the_text_refers_to_may_share_a_name_with_the_book() -> None:
     bible = Bible(characters=(person("Alice", cites=("Alice in Wonderland",)),))
     asked = "Is Alice like Alice in Wonderland?"
-    assert web_query(asked, REFERENCE, bible) == "Alice in Wonderland"
+    assert build_web_query(asked, REFERENCE, bible) == "Alice in Wonderland"
 
 
 def test_a_long_quotation_stays_here(marsh_bible: Bible) -> None:
@@ -105,26 +115,26 @@ def test_a_long_quotation_stays_here(marsh_bible: Bible) -> None:
         "Is “The lamp must never go out, not once” taken from Keats?",
         'Is "The lamp must never go out, not once" taken from Keats?',
     ):
-        sent = web_query(text, REFERENCE, marsh_bible)
+        sent = build_web_query(text, REFERENCE, marsh_bible)
         assert sent == "taken Keats"
 
 
 def test_only_the_sentence_that_asks_is_sent(marsh_bible: Bible) -> None:
     text = "The reeve drowned in the sluice.\n\nWould Agatha Christie do that? Say why."
-    assert web_query(text, REFERENCE, marsh_bible) == "Agatha Christie"
+    assert build_web_query(text, REFERENCE, marsh_bible) == "Agatha Christie"
 
 
 def test_of_a_question_as_long_as_a_passage_nothing_is_sent(marsh_bible: Bible) -> None:
     text = "Compare with Hamlet: " + "the fog came over the sluice " * 8
-    assert len(text) > LONGEST_ASKED
-    assert web_query(text, REFERENCE, marsh_bible) == ""
+    assert len(text) > MAX_WEB_QUESTION_CHARS
+    assert build_web_query(text, REFERENCE, marsh_bible) == ""
 
 
 def test_a_query_ends_with_a_whole_word(marsh_bible: Bible) -> None:
     words = ["wonderful" + letter * 9 for letter in "abcdefgh"]
     text = f"Which trope has {' '.join(words)}?"
-    sent = web_query(text, CRAFT, marsh_bible)
-    assert len(sent) <= LONGEST
+    sent = build_web_query(text, CRAFT, marsh_bible)
+    assert len(sent) <= MAX_WEB_QUERY_CHARS
     assert sent == " ".join(["trope", *words][: len(sent.split())])
 
 
@@ -160,8 +170,8 @@ def test_no_name_of_the_book_is_ever_in_a_query(
         people, other = people[:1], (WorldElement(second, (), (), (), SURE),)
     text = shape.format(case(first), case(second))
     for plan in (REFERENCE, CRAFT):
-        sent = plain(web_query(text, plan, Bible(people, other)))
-        assert len(sent) <= LONGEST + 2
+        sent = plain(build_web_query(text, plan, Bible(people, other)))
+        assert len(sent) <= MAX_WEB_QUERY_CHARS + 2
         for name in (first, second):
             assert plain(name) not in sent
 
@@ -169,8 +179,8 @@ def test_no_name_of_the_book_is_ever_in_a_query(
 @settings(max_examples=100)
 @given(st.text(max_size=240))
 def test_a_query_has_words_of_the_question_and_nothing_else(text: str) -> None:
-    sent = web_query(text, CRAFT, Bible())
-    assert len(sent) <= LONGEST
+    sent = build_web_query(text, CRAFT, Bible())
+    assert len(sent) <= MAX_WEB_QUERY_CHARS
     assert sent == "" or sent.isprintable()
     asked = unicodedata.normalize("NFKC", text)
     assert all(word in asked for word in sent.split())

@@ -2,10 +2,10 @@
 
 from lrwr.core.adapters.source.sentence_splitter import sentence_spans
 from lrwr.core.chat.extractive.sentence_ranking import (
-    Quote,
-    Sought,
-    best_sentences,
-    weigh,
+    SentenceQuery,
+    SentenceQuote,
+    select_best_sentences,
+    weigh_question_words,
 )
 from lrwr.core.model.query_terms import content_words
 from tests.fakes.chatting import a_shelf, passage
@@ -26,13 +26,13 @@ Who keeps the ferry of the fen? The ferry of the fen was kept by Corin Vale.
 """
 
 
-async def picked(text: str, question: str) -> list[Quote]:
+async def picked(text: str, question: str) -> list[SentenceQuote]:
     book = Book({"1.md": text})
     whole = passage(book, "1.md", text)
     shelf = a_shelf(book)
-    weights = await weigh(content_words(question), shelf)
-    sought = Sought(question, weights, lambda _: 1.0)
-    return await best_sentences(sought, [whole], shelf, lambda _: None)
+    weights = await weigh_question_words(content_words(question), shelf)
+    sought = SentenceQuery(question, weights, lambda _: 1.0)
+    return await select_best_sentences(sought, [whole], shelf, lambda _: None)
 
 
 async def test_an_item_of_a_list_is_quoted_without_its_neighbours() -> None:
@@ -52,8 +52,10 @@ async def test_a_sentence_that_is_worth_more_comes_first() -> None:
     text += "Nobody had asked him anything.\n"
     book = Book({"1.md": text})
     shelf = a_shelf(book)
-    weights = await weigh(["ferry", "old"], shelf)
-    sought = Sought("How old is the ferry?", weights, lambda t: 1.0 + ("Ivo" in t))
+    weights = await weigh_question_words(["ferry", "old"], shelf)
+    sought = SentenceQuery(
+        "How old is the ferry?", weights, lambda t: 1.0 + ("Ivo" in t)
+    )
     whole = passage(book, "1.md", text)
-    first, *_ = await best_sentences(sought, [whole], shelf, lambda _: None)
+    first, *_ = await select_best_sentences(sought, [whole], shelf, lambda _: None)
     assert first.text == "The ferry is as old as Ivo."

@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.source.sentence_splitter import sentence_spans
-from lrwr.core.chat.context.numbered_items import Numbered, numbered
+from lrwr.core.chat.context.numbered_items import NumberedMaterial, number_material
 from lrwr.core.chat.generation.prompts import (
     WEB_BUDGET,
-    avatar_messages,
-    in_time,
-    texts_in,
-    web_told,
+    build_avatar_messages,
+    describe_horizon,
+    list_fenced_texts,
+    select_prompt_pages,
 )
-from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.fence import RULE, new_mark
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import (
@@ -34,8 +34,8 @@ from tests.fakes.chatting import ONE, TWO, a_plan, a_story, found, paragraphs, p
 from tests.fakes.stories import Book, Stories
 
 NELL = "Nell Tallow"
-ASKED = Question("Who keeps the lamp?")
-AS_NELL = Question("Who are you?", Mode.IN_CHARACTER, NELL, Horizon(1))
+ASKED = TurnQuestion("Who keeps the lamp?")
+AS_NELL = TurnQuestion("Who are you?", Mode.IN_CHARACTER, NELL, Horizon(1))
 
 
 @pytest.fixture
@@ -55,13 +55,13 @@ def everything(story: Stories, horizon: Horizon | None = None) -> RetrievalResul
 def told(
     book: Book,
     result: RetrievalResult,
-    question: Question = ASKED,
+    question: TurnQuestion = ASKED,
     plan: Plan | None = None,
-) -> tuple[list[Message], Numbered, str]:
-    material = numbered(result, book.texts(), sentence_spans)
-    mark = new_mark(*texts_in(question, material))
+) -> tuple[list[Message], NumberedMaterial, str]:
+    material = number_material(result, book.texts(), sentence_spans)
+    mark = new_mark(*list_fenced_texts(question, material))
     plan = plan or a_plan()
-    return avatar_messages(question, plan, result, material, mark), material, mark
+    return build_avatar_messages(question, plan, result, material, mark), material, mark
 
 
 def outside(text: str, mark: str) -> str:
@@ -215,7 +215,7 @@ def test_what_is_missing_is_said(story: Stories) -> None:
     ],
 )
 def test_a_moment_of_the_story_has_words(horizon: Horizon | None, words: str) -> None:
-    assert words in in_time(horizon)
+    assert words in describe_horizon(horizon)
 
 
 HAMLET = WebPage("Hamlet", "https://example.org/h", "Hamlet sees a ghost on the wall.")
@@ -242,11 +242,13 @@ def test_a_character_hears_nothing_of_the_web(story: Stories) -> None:
 
 def test_a_mark_never_stands_in_a_page(story: Stories) -> None:
     drawn = iter(["ghost", "Hamlet", "example", "good"])
-    question = Question("Like Hamlet?")
+    question = TurnQuestion("Like Hamlet?")
     result = replace(everything(story), pages=(HAMLET,))
-    material = numbered(result, story.book.texts(), sentence_spans)
-    web = web_told(question, result)
-    mark = new_mark(*texts_in(question, material, web), draw=lambda: next(drawn))
+    material = number_material(result, story.book.texts(), sentence_spans)
+    web = select_prompt_pages(question, result)
+    mark = new_mark(
+        *list_fenced_texts(question, material, web), draw=lambda: next(drawn)
+    )
     assert mark == "good"
 
 
@@ -256,7 +258,7 @@ def test_only_so_many_pages_are_given_and_each_is_whole(story: Stories) -> None:
         for n in range(6)
     ]
     result = replace(everything(story), pages=(*long, HAMLET))
-    given = web_told(ASKED, result)
+    given = select_prompt_pages(ASKED, result)
     assert [one.number for one in given] == [1, 2, 7]
     assert sum(len(one.text) for one in given) <= 4 * WEB_BUDGET
 

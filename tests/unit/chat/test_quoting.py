@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from lrwr.core.adapters.source.sentence_splitter import sentence_spans
-from lrwr.core.attribution.citation_check import checked
+from lrwr.core.attribution.citation_check import check_citations
 from lrwr.core.bible.values import Gap, GapState
-from lrwr.core.canon.model import Question as Asked
-from lrwr.core.chat.extractive.selection import FACTS
-from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.canon.model import UndefinedAttribute as Asked
+from lrwr.core.chat.extractive.selection import MAX_FACTS_PER_PART
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.facts import WRITER, About
 from lrwr.core.model.story import Horizon
@@ -70,7 +70,7 @@ async def test_every_citation_is_verbatim_and_every_line_is_borne_out(
         kept = story.book.texts()[citation.document]
         assert kept.text[citation.span.start : citation.span.end] == citation.text
         assert kept.lines.lines_of(citation.span) == citation.lines
-    text, cited, doubtful = checked(said.text, said.citations, sentence_spans)
+    text, cited, doubtful = check_citations(said.text, said.citations, sentence_spans)
     assert (text, cited, doubtful) == (said.text, said.citations, ())
 
 
@@ -104,7 +104,7 @@ async def test_facts_are_few(story: Stories) -> None:
     said = await answer(
         story, "Who is Nell?", a_plan(Intention.TRAITS), found(story, NELL)
     )
-    assert len(said.lines) == FACTS
+    assert len(said.lines) == MAX_FACTS_PER_PART
 
 
 async def test_short_facts_of_somebody_stand_in_one_line(story: Stories) -> None:
@@ -240,7 +240,7 @@ async def test_a_fact_is_told_without_the_marks_of_its_note_and_cited_with_them(
         "Nell Tallow, values: an honest count. [3]",
     ]
     assert [one.text for one in said.citations] == [lives, small, values]
-    text, _, doubtful = checked(said.text, said.citations, sentence_spans)
+    text, _, doubtful = check_citations(said.text, said.citations, sentence_spans)
     assert (text, doubtful) == (said.text, ())
 
 
@@ -304,7 +304,7 @@ async def test_a_word_or_two_are_no_answer_where_more_is_said(story: Stories) ->
 
 
 async def test_under_a_horizon_silence_is_so_far(story: Stories) -> None:
-    question = Question("Has Nell a bicycle?", horizon=Horizon(1))
+    question = TurnQuestion("Has Nell a bicycle?", horizon=Horizon(1))
     result = found(story, NELL, horizon=Horizon(1), unknown=["bicycle"])
     said = await answer(story, question, a_plan(Intention.TRAITS), result)
     assert said.text.startswith("The story so far never says “bicycle”.")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.chat.service import Asking, AvatarSessionService
+from lrwr.core.chat.service import AvatarSessionService, TurnRequest
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import LineIndex, Span
 from lrwr.core.model.turns import Citation, NarrativeState
@@ -55,7 +55,7 @@ def with_model(desk: StoryDesk) -> AvatarSessionService:
 
 async def earlier(desk: StoryDesk, as_of: str = "") -> list[Message]:
     """What a model is told of the conversation, besides what answers the question."""
-    asking = Asking("What of the fog?", thread=THREAD, as_of=as_of)
+    asking = TurnRequest("What of the fog?", thread=THREAD, as_of=as_of)
     (*_, answering) = await with_model(desk).prompt(asking)
     return list(answering.messages[1:-1])
 
@@ -101,7 +101,7 @@ async def test_edited_words_of_after_the_horizon_are_in_no_part_of_the_prompt(
     await talked(desk, LADDER, as_of="ch1")
     desk.write("2.md", f"{FILES['2.md']}\nNell climbed the zinc ladder.\n")
     await rewrite(desk, "1.md", LADDER, "")
-    asking = Asking("What of the fog?", thread=THREAD, as_of="ch1")
+    asking = TurnRequest("What of the fog?", thread=THREAD, as_of="ch1")
     for sending in await with_model(desk).prompt(asking):
         assert "zinc" not in sending.text
         assert "2.md" not in sending.text
@@ -112,7 +112,7 @@ async def test_a_new_answer_says_that_the_one_before_rests_on_changed_words(
 ) -> None:
     await talked(desk, LADDER, LAMP)
     await rewrite(desk, "1.md", LADDER, "Nell fell off the ladder.")
-    asking = Asking("What of the fog?", thread=THREAD)
+    asking = TurnRequest("What of the fog?", thread=THREAD)
     turn = turn_of(await whole(sessions(desk), asking))
     said = "1 of the 2 passages that the answer before rests on was changed since."
     assert said in turn.output.remarks

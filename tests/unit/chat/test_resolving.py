@@ -1,9 +1,9 @@
 import pytest
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.planning.name_resolution import resolve
+from lrwr.core.chat.planning.name_resolution import resolve_entities
 from lrwr.core.chat.planning.rules import plan_by_rules
-from lrwr.core.chat.state import Question
+from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.facts import RULES
 from lrwr.core.model.turns import (
     INTENTIONS,
@@ -28,13 +28,15 @@ def plan_of(sources: list[Source], *entities: str) -> Plan:
 def places(
     bible: Bible, sources: list[Source], name: str, *notes: str
 ) -> list[tuple[Source, str]]:
-    (resolved,) = resolve(plan_of(sources, name), bible, notes)
+    (resolved,) = resolve_entities(plan_of(sources, name), bible, notes)
     return [(place.source, place.name) for place in resolved.places]
 
 
 def places_asked(bible: Bible, text: str) -> dict[str, set[Located]]:
-    plan = plan_by_rules(Question(text), bible)
-    return {one.entity.name: set(one.places) for one in resolve(plan, bible, ())}
+    plan = plan_by_rules(TurnQuestion(text), bible)
+    return {
+        one.entity.name: set(one.places) for one in resolve_entities(plan, bible, ())
+    }
 
 
 def test_one_source_and_whom_it_has(marsh_bible: Bible) -> None:
@@ -86,7 +88,7 @@ def test_a_name_that_two_sources_have_is_used_in_both(marsh_bible: Bible) -> Non
 
 def test_a_name_that_only_an_unchosen_source_has_is_nowhere(marsh_bible: Bible) -> None:
     plan = plan_of([PROFILES], "PurpleFrog", "the marsh lantern")
-    frog, lantern = resolve(plan, marsh_bible, ("The marsh lantern",))
+    frog, lantern = resolve_entities(plan, marsh_bible, ("The marsh lantern",))
     assert frog.places == (Located(PROFILES, "PurpleFrog"),)
     assert lantern.places == ()
     assert lantern.entity == Entity("the marsh lantern", 0.8)
@@ -182,5 +184,5 @@ def test_every_source_is_looked_at_in_one_order(marsh_bible: Bible) -> None:
 
 def test_names_with_signs_in_them_are_looked_for_as_they_are() -> None:
     plan = plan_of([TIMELINE, NOTES, MANUSCRIPT], "C(+", "")
-    resolved = resolve(plan, Bible(), ("C(+ notes",))
+    resolved = resolve_entities(plan, Bible(), ("C(+ notes",))
     assert Located(NOTES, "C(+ notes") in resolved[0].places

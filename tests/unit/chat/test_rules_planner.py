@@ -2,10 +2,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.bible.name_lookup import EXACT, NEARLY, STRANGER
+from lrwr.core.bible.name_lookup import (
+    EXACT_NAME_CONFIDENCE,
+    NEAR_NAME_CONFIDENCE,
+    UNKNOWN_NAME_CONFIDENCE,
+)
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.planning.rules import plan_by_rules, words_to_search
-from lrwr.core.chat.state import Question
+from lrwr.core.chat.planning.rules import build_search_text, plan_by_rules
+from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.facts import RULES
 from lrwr.core.model.turns import (
     INTENTIONS,
@@ -38,7 +42,7 @@ def names(plan: Plan) -> list[str]:
 def test_what_somebody_says_of_a_thing_is_asked_of_the_story_alone(
     marsh_bible: Bible,
 ) -> None:
-    question = Question("What does PurpleFrog say about the marsh lantern?")
+    question = TurnQuestion("What does PurpleFrog say about the marsh lantern?")
     plan = plan_by_rules(question, marsh_bible)
     assert pairs(plan) == {SPOKEN}
     assert names(plan) == ["PurpleFrog", "the marsh lantern"]
@@ -46,7 +50,7 @@ def test_what_somebody_says_of_a_thing_is_asked_of_the_story_alone(
 
 
 def test_two_wishes_in_one_question_are_both_planned(marsh_bible: Bible) -> None:
-    question = Question("Remind me who OchraMags is, and what PurpleFrog values")
+    question = TurnQuestion("Remind me who OchraMags is, and what PurpleFrog values")
     plan = plan_by_rules(question, marsh_bible)
     assert pairs(plan) == {TRAITS, VALUES, FIND}
     assert names(plan) == ["OchraMags", "PurpleFrog"]
@@ -55,7 +59,9 @@ def test_two_wishes_in_one_question_are_both_planned(marsh_bible: Bible) -> None
 def test_a_rule_and_who_breaks_it_are_asked_of_world_and_profiles(
     marsh_bible: Bible,
 ) -> None:
-    question = Question("How do the tide rules work, and does PurpleFrog break them?")
+    question = TurnQuestion(
+        "How do the tide rules work, and does PurpleFrog break them?"
+    )
     plan = plan_by_rules(question, marsh_bible)
     assert pairs(plan) == {RULE, BEHAVIOR}
     assert names(plan) == ["tide rules", "PurpleFrog"]
@@ -110,7 +116,7 @@ def test_a_rule_and_who_breaks_it_are_asked_of_world_and_profiles(
 def test_words_and_names_tell_what_is_wanted(
     marsh_bible: Bible, text: str, wanted: set[tuple[Source, Intention]]
 ) -> None:
-    assert pairs(plan_by_rules(Question(text), marsh_bible)) == wanted
+    assert pairs(plan_by_rules(TurnQuestion(text), marsh_bible)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -135,12 +141,12 @@ def test_words_and_names_tell_what_is_wanted(
     ],
 )
 def test_intents_are_told_apart(marsh_bible: Bible, text: str, intent: Intent) -> None:
-    assert plan_by_rules(Question(text), marsh_bible).intent is intent
+    assert plan_by_rules(TurnQuestion(text), marsh_bible).intent is intent
 
 
 def test_the_mode_says_who_answers(marsh_bible: Bible) -> None:
     asked = "What do you say about the tide rules, and would you break them?"
-    question = Question(asked, Mode.IN_CHARACTER, character="PurpleFrog")
+    question = TurnQuestion(asked, Mode.IN_CHARACTER, character="PurpleFrog")
     plan = plan_by_rules(question, marsh_bible)
     assert plan.intent is Intent.IN_CHARACTER
     assert "PurpleFrog" in names(plan)
@@ -148,12 +154,12 @@ def test_the_mode_says_who_answers(marsh_bible: Bible) -> None:
 
 
 def test_you_is_nobody_of_the_story_to_the_analyst(marsh_bible: Bible) -> None:
-    plan = plan_by_rules(Question("Can you find the flood?"), marsh_bible)
+    plan = plan_by_rules(TurnQuestion("Can you find the flood?"), marsh_bible)
     assert (pairs(plan), plan.entities) == ({FIND}, ())
 
 
 def test_the_web_is_never_asked_instead_of_the_story(marsh_bible: Bible) -> None:
-    plan = plan_by_rules(Question("Is it like in Macbeth?"), marsh_bible)
+    plan = plan_by_rules(TurnQuestion("Is it like in Macbeth?"), marsh_bible)
     assert plan.sources == {Source.WEB, Source.MANUSCRIPT}
 
 
@@ -161,24 +167,24 @@ def test_the_web_is_never_asked_instead_of_the_story(marsh_bible: Bible) -> None
     ("text", "entities"),
     [
         ("Where is mags?", []),
-        ("where is mags?", [Entity("OchraMags", EXACT)]),
-        ("Is Wren OchraMags’s niece?", [("Nell Tallow", EXACT), ("OchraMags", EXACT)]),
-        ("Did PurpelFrog lie?", [("PurpleFrog", NEARLY)]),
-        ("Is Gannet rich?", [("Gannet", NEARLY)]),
-        ("The Marsh Lantern's oil", [("the marsh lantern", EXACT)]),
-        ("a tide rule", [("tide rules", EXACT)]),
+        ("where is mags?", [Entity("OchraMags", EXACT_NAME_CONFIDENCE)]),
+        ("Is Wren OchraMags’s niece?", [("Nell Tallow", EXACT_NAME_CONFIDENCE), ("OchraMags", EXACT_NAME_CONFIDENCE)]),
+        ("Did PurpelFrog lie?", [("PurpleFrog", NEAR_NAME_CONFIDENCE)]),
+        ("Is Gannet rich?", [("Gannet", NEAR_NAME_CONFIDENCE)]),
+        ("The Marsh Lantern's oil", [("the marsh lantern", EXACT_NAME_CONFIDENCE)]),
+        ("a tide rule", [("tide rules", EXACT_NAME_CONFIDENCE)]),
         ("Does Zoltan Vex of the Fens meet Nell?",
-         [("Zoltan Vex of the Fens", STRANGER), ("Nell Tallow", EXACT)]),
-        ("Annabel’s boat", [("Annabel", STRANGER)]),
+         [("Zoltan Vex of the Fens", UNKNOWN_NAME_CONFIDENCE), ("Nell Tallow", EXACT_NAME_CONFIDENCE)]),
+        ("Annabel’s boat", [("Annabel", UNKNOWN_NAME_CONFIDENCE)]),
         ("Boats, and why I like them", []),
-        ("Nell? Nell! Wren.", [("Nell Tallow", EXACT)]),
+        ("Nell? Nell! Wren.", [("Nell Tallow", EXACT_NAME_CONFIDENCE)]),
         ("The marsh. Lantern light.", []),
     ],
 )  # fmt: skip
 def test_names_are_known_as_the_bible_has_them(
     marsh_bible: Bible, text: str, entities: list[tuple[str, float]]
 ) -> None:
-    found = plan_by_rules(Question(text), marsh_bible).entities
+    found = plan_by_rules(TurnQuestion(text), marsh_bible).entities
     wanted = [one if isinstance(one, Entity) else Entity(*one) for one in entities]
     assert list(found) == wanted
 
@@ -187,20 +193,20 @@ def test_a_pronoun_points_to_whom_the_talk_was_of_and_who_is_still_in_sight(
     marsh_bible: Bible,
 ) -> None:
     state = NarrativeState(entities=("Nell Tallow", "Somebody Later"))
-    asked = Question("What does she want?", state=state)
+    asked = TurnQuestion("What does she want?", state=state)
     assert names(plan_by_rules(asked, marsh_bible)) == ["Nell Tallow"]
-    named = Question("What does she want of Mags?", state=state)
+    named = TurnQuestion("What does she want of Mags?", state=state)
     assert names(plan_by_rules(named, marsh_bible)) == ["OchraMags"]
 
 
 def test_nobody_is_known_who_is_not_in_the_bible_yet() -> None:
-    plan = plan_by_rules(Question("Who is PurpleFrog?"), Bible(bounded=True))
-    assert plan.entities == (Entity("PurpleFrog", STRANGER),)
+    plan = plan_by_rules(TurnQuestion("Who is PurpleFrog?"), Bible(bounded=True))
+    assert plan.entities == (Entity("PurpleFrog", UNKNOWN_NAME_CONFIDENCE),)
 
 
 def test_the_surest_choice_comes_first_and_each_pair_once(marsh_bible: Bible) -> None:
     asked = "Who is Mags, how old is she, and what happened before the flood?"
-    choices = plan_by_rules(Question(asked), marsh_bible).choices
+    choices = plan_by_rules(TurnQuestion(asked), marsh_bible).choices
     assert list(choices) == sorted(choices, key=lambda one: -one.confidence)
     assert len({(c.source, c.intention) for c in choices}) == len(choices)
 
@@ -250,7 +256,7 @@ WORDS = st.lists(
 def test_every_question_has_a_plan_that_can_be_carried_out(
     text: str, mode: Mode
 ) -> None:
-    question = Question(text, mode, character="Nell Tallow")
+    question = TurnQuestion(text, mode, character="Nell Tallow")
     plan = plan_by_rules(question, Bible())
     assert plan.sources - {Source.WEB}
     assert all(one.intention in INTENTIONS[one.source] for one in plan.choices)
@@ -263,14 +269,14 @@ def test_every_question_has_a_plan_that_can_be_carried_out(
 def test_what_is_searched_for_is_what_is_asked_and_whom_it_points_to(
     marsh_bible: Bible,
 ) -> None:
-    again = Question("Remind me who OchraMags is, and what PurpleFrog values")
-    words = words_to_search(again, marsh_bible)
+    again = TurnQuestion("Remind me who OchraMags is, and what PurpleFrog values")
+    words = build_search_text(again, marsh_bible)
     assert words == "who OchraMags is, and what PurpleFrog values"
     state = NarrativeState(entities=("PurpleFrog",))
-    later = Question("Where was she then?", state=state)
-    assert words_to_search(later, marsh_bible) == "Where was she then? PurpleFrog"
-    talked = Question(
+    later = TurnQuestion("Where was she then?", state=state)
+    assert build_search_text(later, marsh_bible) == "Where was she then? PurpleFrog"
+    talked = TurnQuestion(
         "What do you value?", mode=Mode.IN_CHARACTER, character="OchraMags"
     )
-    assert words_to_search(talked, marsh_bible) == "What do you value? OchraMags"
-    assert words_to_search(Question("Tell me"), marsh_bible) == "Tell me"
+    assert build_search_text(talked, marsh_bible) == "What do you value? OchraMags"
+    assert build_search_text(TurnQuestion("Tell me"), marsh_bible) == "Tell me"

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.chat.generation.avatars import ModelAvatar
-from lrwr.core.chat.nodes import Answer, Emit
-from lrwr.core.chat.service import Asking
-from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.chat.nodes import AvatarAnswer, TurnEventEmitter
+from lrwr.core.chat.service import TurnRequest
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.errors import NotFound, ServiceUnavailable
 from lrwr.core.model.turns import (
     Mode,
@@ -44,7 +44,9 @@ async def desk(tmp_path: Path) -> AsyncIterator[StoryDesk]:
 async def test_a_question_is_answered_shown_as_it_goes_and_kept(
     desk: StoryDesk,
 ) -> None:
-    events = await whole(sessions(desk), Asking("What does Nell say about the lamp?"))
+    events = await whole(
+        sessions(desk), TurnRequest("What does Nell say about the lamp?")
+    )
     assert isinstance(events[0], Staged)
     turn = turn_of(events)
     said = "".join(event.text for event in events if isinstance(event, Token))
@@ -65,11 +67,11 @@ async def test_a_conversation_goes_on_from_its_state(desk: StoryDesk) -> None:
     service = sessions(desk)
     first = await whole(
         service,
-        Asking("What of the lamp?", character="nell", mode=Mode.IN_CHARACTER),
+        TurnRequest("What of the lamp?", character="nell", mode=Mode.IN_CHARACTER),
     )
     done = first[-1]
     assert isinstance(done, TurnDone)
-    second = turn_of(await whole(service, Asking("And fog?", thread=done.thread)))
+    second = turn_of(await whole(service, TurnRequest("And fog?", thread=done.thread)))
     state = second.output.narrative_state_delta
     assert (second.number, state.character) == (2, "Nell")
     assert state.mode is Mode.IN_CHARACTER
@@ -79,22 +81,28 @@ async def test_nothing_from_after_the_horizon_is_answered_with(
     desk: StoryDesk,
 ) -> None:
     service = sessions(desk)
-    later = await whole(service, Asking("Who is Corin Vale and the pony?"))
+    later = await whole(service, TurnRequest("Who is Corin Vale and the pony?"))
     done = later[-1]
     assert isinstance(done, TurnDone)
-    asked: list[tuple[Question, RetrievalResult]] = []
+    asked: list[tuple[TurnQuestion, RetrievalResult]] = []
 
     class Listening:
         model = ""
 
         async def answer(
-            self, question: Question, plan: Plan, result: RetrievalResult, emit: Emit
-        ) -> Answer:
+            self,
+            question: TurnQuestion,
+            plan: Plan,
+            result: RetrievalResult,
+            emit: TurnEventEmitter,
+        ) -> AvatarAnswer:
             asked.append((question, result))
-            return Answer("")
+            return AvatarAnswer("")
 
     watched = sessions(desk, Listening())
-    await whole(watched, Asking("What of the pony?", thread=done.thread, as_of="ch1"))
+    await whole(
+        watched, TurnRequest("What of the pony?", thread=done.thread, as_of="ch1")
+    )
     ((question, result),) = asked
     assert question.history == ()
     assert question.state.entities == ()
@@ -104,11 +112,11 @@ async def test_nothing_from_after_the_horizon_is_answered_with(
 
 async def test_whoever_is_not_there_yet_cannot_be_asked(desk: StoryDesk) -> None:
     service = sessions(desk)
-    asking = Asking("Where?", character="Corin Vale", as_of="ch1")
+    asking = TurnRequest("Where?", character="Corin Vale", as_of="ch1")
     with pytest.raises(NotFound, match="so far"):
         await whole(service, asking)
     with pytest.raises(NotFound, match="Nobody is chosen"):
-        await whole(service, Asking("Where?", mode=Mode.IN_CHARACTER))
+        await whole(service, TurnRequest("Where?", mode=Mode.IN_CHARACTER))
     assert await desk.library.threads.threads() == []
 
 
@@ -121,21 +129,25 @@ class Endless:
         self.closed = asyncio.Event()
 
     async def answer(
-        self, question: Question, plan: Plan, result: RetrievalResult, emit: Emit
-    ) -> Answer:
+        self,
+        question: TurnQuestion,
+        plan: Plan,
+        result: RetrievalResult,
+        emit: TurnEventEmitter,
+    ) -> AvatarAnswer:
         emit(Token("The lamp ", Speaker.AVATAR))
         try:
             await asyncio.Event().wait()
         finally:
             self.closed.set()
-        return Answer("")
+        return AvatarAnswer("")
 
 
 async def test_a_turn_that_is_stopped_is_kept_as_far_as_it_came(
     desk: StoryDesk,
 ) -> None:
     avatar = Endless()
-    events = sessions(desk, avatar).ask(Asking("What of the lamp?"))
+    events = sessions(desk, avatar).ask(TurnRequest("What of the lamp?"))
     async for event in events:
         if isinstance(event, Token):
             break
@@ -151,7 +163,7 @@ async def test_a_turn_whose_task_is_cancelled_is_kept_too(desk: StoryDesk) -> No
     avatar, began = Endless(), asyncio.Event()
 
     async def turn() -> None:
-        async with aclosing(sessions(desk, avatar).ask(Asking("Lamp?"))) as events:
+        async with aclosing(sessions(desk, avatar).ask(TurnRequest("Lamp?"))) as events:
             async for event in events:
                 if isinstance(event, Token):
                     began.set()
@@ -171,7 +183,7 @@ async def test_where_a_model_fails_the_text_answers_and_says_so(
 ) -> None:
     model = ScriptedChat(ServiceUnavailable("The server is away."))
     avatar = ModelAvatar(model, shelf(desk))
-    asking = Asking("What does Nell say about the lamp?")
+    asking = TurnRequest("What does Nell say about the lamp?")
     turn = turn_of(await whole(sessions(desk, avatar), asking))
     assert "The lamp must never go out" in turn.output.response_text
     assert turn.output.model == ""
@@ -181,7 +193,7 @@ async def test_where_a_model_fails_the_text_answers_and_says_so(
 async def test_a_models_answer_is_held_against_what_it_cites(desk: StoryDesk) -> None:
     said = ["Nell says the lamp must never go out [1]. ", "She owns a whale [77]."]
     avatar = ModelAvatar(ScriptedChat(said), shelf(desk))
-    asking = Asking("What does Nell say about the lamp?")
+    asking = TurnRequest("What does Nell say about the lamp?")
     turn = turn_of(await whole(sessions(desk, avatar), asking))
     output = turn.output
     assert "[77]" not in output.response_text
@@ -212,7 +224,7 @@ class Planless:
 async def test_a_turn_keeps_what_its_plan_and_its_answer_took(desk: StoryDesk) -> None:
     model = ScriptedChat("{}", "{}", "{}", "{}", [TOLD], name="pretend-1")
     service = sessions(desk, voices=lambda: counted(desk, model))
-    turn = turn_of(await whole(service, Asking("What of the lamp?")))
+    turn = turn_of(await whole(service, TurnRequest("What of the lamp?")))
     sent = sum(
         -(-len(message.text) // 4) for asked, _ in model.asked for message in asked
     )
@@ -227,12 +239,12 @@ async def test_a_turn_keeps_what_its_plan_and_its_answer_took(desk: StoryDesk) -
 async def test_the_price_of_a_model_without_one_is_not_known(desk: StoryDesk) -> None:
     model = ScriptedChat("{}", "{}", "{}", "{}", [TOLD], name="nobody-1")
     service = sessions(desk, voices=lambda: counted(desk, model))
-    turn = turn_of(await whole(service, Asking("What of the lamp?")))
+    turn = turn_of(await whole(service, TurnRequest("What of the lamp?")))
     assert (turn.usage.calls, turn.price) == (5, None)
 
 
 async def test_without_a_model_nothing_is_counted(desk: StoryDesk) -> None:
-    turn = turn_of(await whole(sessions(desk), Asking("What of the lamp?")))
+    turn = turn_of(await whole(sessions(desk), TurnRequest("What of the lamp?")))
     assert (turn.usage, turn.price) == (Usage(), None)
 
 
@@ -242,7 +254,7 @@ async def test_where_the_text_answers_for_a_model_its_calls_are_kept(
     away = ServiceUnavailable("The server is away.")
     model = ScriptedChat(away, away, away, name="pretend-1")
     service = sessions(desk, voices=lambda: counted(desk, model))
-    turn = turn_of(await whole(service, Asking("What of the lamp?")))
+    turn = turn_of(await whole(service, TurnRequest("What of the lamp?")))
     assert (turn.output.model, turn.usage) == ("", Usage(calls=3, failed=3))
     assert turn.price == 0.0
 
@@ -250,7 +262,7 @@ async def test_where_the_text_answers_for_a_model_its_calls_are_kept(
 async def test_a_turn_that_is_stopped_keeps_what_it_took(desk: StoryDesk) -> None:
     model = Planless("The lamp", " is out.")
     service = sessions(desk, voices=lambda: counted(desk, model))
-    events = service.ask(Asking("What of the lamp?"))
+    events = service.ask(TurnRequest("What of the lamp?"))
     async for event in events:
         if isinstance(event, Token):
             break
@@ -272,8 +284,8 @@ async def test_two_turns_at_once_each_keep_their_own_count(desk: StoryDesk) -> N
     long, short = Planless("The lamp", " is out."), Planless("Fog.")
     models = iter((long, short))
     service = sessions(desk, voices=lambda: counted(desk, next(models)))
-    first = asyncio.create_task(whole(service, Asking("What of the lamp?")))
-    second = asyncio.create_task(whole(service, Asking("What of the fog?")))
+    first = asyncio.create_task(whole(service, TurnRequest("What of the lamp?")))
+    second = asyncio.create_task(whole(service, TurnRequest("What of the fog?")))
     for model in (long, short):
         await model.begun.wait()
     for model in (long, short):

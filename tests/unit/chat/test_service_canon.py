@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.canon.model import Question
-from lrwr.core.chat.context.tool_loop import Seeker
+from lrwr.core.canon.model import UndefinedAttribute
+from lrwr.core.chat.context.tool_loop import LookupLoop
 from lrwr.core.chat.generation.avatars import ModelAvatar
-from lrwr.core.chat.service import Asking
-from lrwr.core.chat.turn_models import Voices, by_rules
+from lrwr.core.chat.service import TurnRequest
+from lrwr.core.chat.turn_models import TurnModels, plan_without_model
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import Speaker, Staged, ThreadId, Token, TurnDone, TurnState
 from lrwr.core.ports.chat_model import Message, Shape
@@ -29,29 +29,29 @@ async def test_what_the_writer_defines_is_canon_and_part_of_the_conversation(
     desk: StoryDesk,
 ) -> None:
     service = sessions(desk)
-    asked = await whole(service, Asking("What is Nell's favourite colour?"))
+    asked = await whole(service, TurnRequest("What is Nell's favourite colour?"))
     done = asked[-1]
     assert isinstance(done, TurnDone)
     (gap,) = done.turn.output.gap_flags
-    events = await whole(service, Asking("canon: green", thread=done.thread))
+    events = await whole(service, TurnRequest("canon: green", thread=done.thread))
     assert [type(event) for event in events] == [Token, TurnDone]
     told = events[0]
     assert isinstance(told, Token)
     assert told.speaker is Speaker.SUPERVISOR
     assert desk.canon().answers == {
-        Question(gap.about, gap.undefined_attribute): "green"
+        UndefinedAttribute(gap.about, gap.undefined_attribute): "green"
     }
     turn = turn_of(events)
     assert (turn.number, turn.state) == (2, TurnState.COMPLETE)
     assert turn.output.response_text == told.text
     assert turn.output.narrative_state_delta == done.turn.output.narrative_state_delta
-    again = turn_of(await whole(service, Asking("canon: Nell's hat is red")))
+    again = turn_of(await whole(service, TurnRequest("canon: Nell's hat is red")))
     assert again.output.response_text == "Canon from now on: Nell, hat: red."
 
 
 async def test_what_defines_nothing_is_asked_back_and_not_kept(desk: StoryDesk) -> None:
     with pytest.raises(NotFound, match="left nothing open"):
-        await whole(sessions(desk), Asking("canon: green"))
+        await whole(sessions(desk), TurnRequest("canon: green"))
     assert await desk.library.threads.threads() == []
     assert desk.canon().answers == {}
 
@@ -62,8 +62,8 @@ async def test_nothing_but_the_writers_own_line_defines_anything(
     desk.write("3.md", "# Three\n\n“canon: Nell's hat is red,” said Nell of the hat.\n")
     await desk.ingest()
     model = ScriptedChat("canon: Nell's hat is red [1].")
-    voices = partial(Voices, by_rules, ModelAvatar(model, shelf(desk)))
-    turn = turn_of(await whole(sessions(desk, voices=voices), Asking("What hat?")))
+    voices = partial(TurnModels, plan_without_model, ModelAvatar(model, shelf(desk)))
+    turn = turn_of(await whole(sessions(desk, voices=voices), TurnRequest("What hat?")))
     assert "canon:" in turn.output.response_text
     assert desk.canon().answers == {}
 
@@ -96,9 +96,9 @@ async def test_a_model_looks_things_up_between_the_plan_and_the_answer(
                 return "Corin says that the pony drowned [1]."
 
     model = ScriptedChat(answer=reply)
-    seeking = replace(counted(desk, model), seeker=Seeker(model, 60.0, 10))
+    seeking = replace(counted(desk, model), seeker=LookupLoop(model, 60.0, 10))
     events = await whole(
-        sessions(desk, voices=lambda: seeking), Asking("What drowned?")
+        sessions(desk, voices=lambda: seeking), TurnRequest("What drowned?")
     )
     shapes = [shape.name if shape else "" for _, shape in model.asked]
     assert sorted(shapes[:2]) == ["Entities", "Tools"]
@@ -113,17 +113,19 @@ async def test_all_that_would_be_sent_is_shown_and_nothing_is_sent(
 ) -> None:
     model = ScriptedChat()
     planning = [Message("user", "What does it need?")]
-    voices = Voices(
-        by_rules, ModelAvatar(model, shelf(desk)), asked_first=lambda *_: [planning]
+    voices = TurnModels(
+        plan_without_model,
+        ModelAvatar(model, shelf(desk)),
+        asked_first=lambda *_: [planning],
     )
     service = sessions(desk, voices=lambda: voices)
-    first, second = await service.prompt(Asking("What of the lamp?"))
+    first, second = await service.prompt(TurnRequest("What of the lamp?"))
     assert (first.purpose, first.messages) == ("planning", planning)
     assert second.purpose == "answering"
     assert "The lamp must never go out" in second.messages[-1].text
     assert model.asked == []
     assert await desk.library.threads.threads() == []
-    assert await service.prompt(Asking("canon: Nell's hat is red")) == ()
-    assert await sessions(desk).prompt(Asking("What of the lamp?")) == ()
+    assert await service.prompt(TurnRequest("canon: Nell's hat is red")) == ()
+    assert await sessions(desk).prompt(TurnRequest("What of the lamp?")) == ()
     with pytest.raises(NotFound):
-        await service.prompt(Asking("And then?", thread=ThreadId("none")))
+        await service.prompt(TurnRequest("And then?", thread=ThreadId("none")))

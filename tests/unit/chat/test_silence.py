@@ -5,35 +5,39 @@ from dataclasses import replace
 import pytest
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.extractive.not_found import Silence, silence_in_words, silence_of
-from lrwr.core.chat.extractive.question_parts import parts_of
+from lrwr.core.chat.extractive.not_found import (
+    NotFoundLevel,
+    classify_not_found,
+    format_not_found,
+)
+from lrwr.core.chat.extractive.question_parts import split_question_parts
 from lrwr.core.chat.planning.rules import plan_by_rules
-from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.story import Horizon
 from tests.fakes.chatting import a_shelf, a_story
 
 
 async def silence(
     text: str, unknown: tuple[str, ...], bible: Bible, result: RetrievalResult
-) -> Silence:
-    question = Question(text)
+) -> NotFoundLevel:
+    question = TurnQuestion(text)
     plan = plan_by_rules(question, bible)
     result = replace(result, unknown=unknown, character_profiles=bible.characters)
-    parts = await parts_of(question, plan, result, a_shelf(a_story().book))
-    return silence_of(question, parts, result)
+    parts = await split_question_parts(question, plan, result, a_shelf(a_story().book))
+    return classify_not_found(question, parts, result)
 
 
 @pytest.mark.parametrize(
     ("text", "unknown", "expected"),
     [
-        ("Who opened the ledger?", (), Silence.NONE),
-        ("Has Nell a bicycle?", ("bicycle",), Silence.UNDEFINED),
-        ("Who rode the bicycle to the fog?", ("bicycle", "rode"), Silence.MAYBE),
-        ("Is Zoltan in the fog?", ("zoltan",), Silence.SURE),
+        ("Who opened the ledger?", (), NotFoundLevel.NONE),
+        ("Has Nell a bicycle?", ("bicycle",), NotFoundLevel.UNDEFINED),
+        ("Who rode the bicycle to the fog?", ("bicycle", "rode"), NotFoundLevel.MAYBE),
+        ("Is Zoltan in the fog?", ("zoltan",), NotFoundLevel.SURE),
     ],
 )
 async def test_silence_has_degrees(
-    text: str, unknown: tuple[str, ...], expected: Silence, marsh_bible: Bible
+    text: str, unknown: tuple[str, ...], expected: NotFoundLevel, marsh_bible: Bible
 ) -> None:
     assert await silence(text, unknown, marsh_bible, RetrievalResult()) is expected
 
@@ -42,13 +46,18 @@ async def test_a_search_that_is_not_sure_makes_passages_doubtful_and_facts_not(
     marsh_bible: Bible,
 ) -> None:
     weak = RetrievalResult(low_confidence=True)
-    assert await silence("Who opened it?", (), marsh_bible, weak) is Silence.MAYBE
-    assert silence_of(Question("Who?"), (), weak, known=True) is Silence.NONE
+    assert await silence("Who opened it?", (), marsh_bible, weak) is NotFoundLevel.MAYBE
+    assert (
+        classify_not_found(TurnQuestion("Who?"), (), weak, known=True)
+        is NotFoundLevel.NONE
+    )
 
 
 def test_words_that_stand_nowhere_are_named() -> None:
-    told = silence_in_words(Question("?"), ["tin", "sea"], Silence.NONE, nearest=True)
+    told = format_not_found(
+        TurnQuestion("?"), ["tin", "sea"], NotFoundLevel.NONE, nearest=True
+    )
     assert list(told) == ["Your text never says “tin” or “sea”."]
-    bounded = Question("?", horizon=Horizon(1))
-    told = silence_in_words(bounded, [], Silence.SURE, nearest=False)
+    bounded = TurnQuestion("?", horizon=Horizon(1))
+    told = format_not_found(bounded, [], NotFoundLevel.SURE, nearest=False)
     assert list(told) == ["Your text is silent on this so far."]

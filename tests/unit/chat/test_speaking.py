@@ -6,8 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.chat.generation.speaker import beyond_horizon, speak, speaks_as
-from lrwr.core.chat.state import Question
+from lrwr.core.chat.generation.speaker import (
+    find_answering_character,
+    find_names_beyond_horizon,
+    stream_model_answer,
+)
+from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.turns import Intent, Mode, Speaker, Token
 from lrwr.core.ports.chat_model import Message, Reply, Shape
@@ -41,7 +45,7 @@ class Breaking:
 
 async def test_pieces_pass_on_as_the_server_sends_them() -> None:
     model = ScriptedChat(["Nell", "", " Tallow", "."])
-    said = [token async for token in speak(model, ASKED)]
+    said = [token async for token in stream_model_answer(model, ASKED)]
     assert said == [Token(text, Speaker.AVATAR) for text in ("Nell", " Tallow", ".")]
     assert model.asked == [(ASKED, None)]
 
@@ -49,7 +53,7 @@ async def test_pieces_pass_on_as_the_server_sends_them() -> None:
 async def test_what_came_before_a_failure_is_not_lost() -> None:
     model, said = Breaking(), list[str]()
     with pytest.raises(ServiceUnavailable, match="broke off"):
-        async for token in speak(model, ASKED):
+        async for token in stream_model_answer(model, ASKED):
             said.append(token.text)
     assert said == ["The lamp", " must"]
     assert model.closed
@@ -57,7 +61,7 @@ async def test_what_came_before_a_failure_is_not_lost() -> None:
 
 async def test_stopping_closes_the_stream_of_the_model() -> None:
     model = Breaking()
-    tokens = speak(model, ASKED)
+    tokens = stream_model_answer(model, ASKED)
     assert (await anext(tokens)).text == "The lamp"
     await tokens.aclose()
     assert model.closed
@@ -82,17 +86,17 @@ WHOLE = ["Nell", "Nell Tallow", "Corin Vale", "Corin", "Gull Post", "O’Hara"]
 def test_names_that_nobody_knows_yet_are_noticed_once(
     answer: str, names: tuple[str, ...]
 ) -> None:
-    assert beyond_horizon(answer, WHOLE, ["Nell"]) == names
+    assert find_names_beyond_horizon(answer, WHOLE, ["Nell"]) == names
 
 
 def test_who_knows_everybody_betrays_nobody() -> None:
-    assert beyond_horizon("Corin Vale of Gull Post", WHOLE, WHOLE) == ()
-    assert beyond_horizon("Corin Vale", [], []) == ()
+    assert find_names_beyond_horizon("Corin Vale of Gull Post", WHOLE, WHOLE) == ()
+    assert find_names_beyond_horizon("Corin Vale", [], []) == ()
 
 
 @given(st.lists(st.sampled_from([*WHOLE, "and", "the lamp", "“"])).map(" ".join))
 def test_only_unknown_names_are_ever_returned(answer: str) -> None:
-    names = beyond_horizon(answer, WHOLE, ["Nell", "Corin"])
+    names = find_names_beyond_horizon(answer, WHOLE, ["Nell", "Corin"])
     plain = {name.replace("’", "'") for name in WHOLE}
     assert set(names) <= plain - {"Nell", "Corin"}
     assert len(set(names)) == len(names)
@@ -108,5 +112,5 @@ def test_only_unknown_names_are_ever_returned(answer: str) -> None:
     ],
 )
 def test_the_mode_says_who_speaks(mode: Mode, intent: Intent, speaker: str) -> None:
-    question = Question("Why?", mode, "Nell")
-    assert speaks_as(question, a_plan(intent=intent)) == speaker
+    question = TurnQuestion("Why?", mode, "Nell")
+    assert find_answering_character(question, a_plan(intent=intent)) == speaker

@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.chat.context.tools import (
-    LONGEST_SEARCH,
-    Enough,
-    ReadChapter,
-    Search,
-    TableOfContents,
-    read_step,
-    step_shape,
+    MAX_SEARCH_CHARS,
+    FinishStep,
+    ListChaptersStep,
+    ReadChapterStep,
+    SearchStep,
+    build_step_shape,
+    parse_lookup_step,
 )
 from lrwr.core.model.replies import NotAsAsked
 
@@ -25,16 +25,16 @@ def a_reply(**fields: object) -> str:
 @pytest.mark.parametrize(
     ("reply", "step"),
     [
-        (a_reply(tool="search", words=" the \n lamp "), Search("the lamp")),
-        (a_reply(tool="read_chapter", chapter=3, part=2), ReadChapter(3, 2)),
-        (a_reply(tool="read_chapter", chapter=3), ReadChapter(3, 1)),
-        (a_reply(tool="table_of_contents"), TableOfContents()),
-        (a_reply(tool="enough", keep=[2, 1, 2]), Enough((2, 1))),
-        ("Let me see. " + a_reply(tool="enough"), Enough(())),
+        (a_reply(tool="search", words=" the \n lamp "), SearchStep("the lamp")),
+        (a_reply(tool="read_chapter", chapter=3, part=2), ReadChapterStep(3, 2)),
+        (a_reply(tool="read_chapter", chapter=3), ReadChapterStep(3, 1)),
+        (a_reply(tool="table_of_contents"), ListChaptersStep()),
+        (a_reply(tool="enough", keep=[2, 1, 2]), FinishStep((2, 1))),
+        ("Let me see. " + a_reply(tool="enough"), FinishStep(())),
     ],
 )
 def test_a_reply_asks_for_one_step(reply: str, step: object) -> None:
-    assert read_step(reply) == step
+    assert parse_lookup_step(reply) == step
 
 
 @pytest.mark.parametrize(
@@ -51,23 +51,23 @@ def test_a_reply_asks_for_one_step(reply: str, step: object) -> None:
 )
 def test_what_is_no_step_is_not_done(reply: str) -> None:
     with pytest.raises(NotAsAsked):
-        read_step(reply)
+        parse_lookup_step(reply)
 
 
 def test_a_long_search_is_cut() -> None:
-    step = read_step(a_reply(tool="search", words="fog " * 400))
-    assert isinstance(step, Search)
-    assert len(step.words) == LONGEST_SEARCH
+    step = parse_lookup_step(a_reply(tool="search", words="fog " * 400))
+    assert isinstance(step, SearchStep)
+    assert len(step.words) == MAX_SEARCH_CHARS
 
 
 def test_the_shape_names_every_tool_that_is_read() -> None:
-    schema = json.loads(step_shape().schema)
+    schema = json.loads(build_step_shape().schema)
     for tool in schema["properties"]["tool"]["enum"]:
-        assert read_step(a_reply(tool=tool, words="fog", chapter=1, part=1))
+        assert parse_lookup_step(a_reply(tool=tool, words="fog", chapter=1, part=1))
     assert set(schema["required"]) == set(schema["properties"])
 
 
 @given(st.text())
 def test_nothing_that_a_model_says_raises_anything_else(reply: str) -> None:
     with suppress(NotAsAsked):
-        read_step(reply)
+        parse_lookup_step(reply)

@@ -1,5 +1,5 @@
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.context.witness import Witness
+from lrwr.core.chat.context.witness import WitnessFilter
 from lrwr.core.chat.state import RetrievalResult
 from tests.unit.bible.marsh import ONE, TWO, marsh
 
@@ -19,7 +19,7 @@ async def bounded(character: str) -> RetrievalResult:
         gaps=whole.gaps,
         lines=whole.quotes,
     )
-    return Witness(character, whole).bounded(result)
+    return WitnessFilter(character, whole).bounded(result)
 
 
 async def test_whoever_was_not_there_does_not_know() -> None:
@@ -46,9 +46,9 @@ async def test_whoever_was_there_knows_what_happened_there() -> None:
 async def test_what_somebody_is_told_they_know() -> None:
     whole = await bible()
     (told,) = whole.told
-    witness = Witness("Nell Tallow", whole)
+    witness = WitnessFilter("Nell Tallow", whole)
     assert all(witness.knows(told.evidence.document, s) for s in told.evidence.spans)
-    stranger = Witness("Corin Vale", whole)
+    stranger = WitnessFilter("Corin Vale", whole)
     assert not any(
         stranger.knows(told.evidence.document, span) for span in told.evidence.spans
     )

@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.bible.values import Bible, Gap, GapState
-from lrwr.core.canon.model import Question as Asked
+from lrwr.core.canon.model import UndefinedAttribute as Asked
 from lrwr.core.chat.context.gap_finder import (
-    LONGEST_ATTRIBUTE,
-    MOST,
+    MAX_ATTRIBUTE_CHARS,
+    MAX_GAPS_PER_QUESTION,
     GapFinder,
-    Wondered,
-    gaps_shape,
-    is_worth_asking,
-    read_gaps,
+    GapFinderResult,
+    build_gaps_shape,
+    may_reveal_gap,
+    parse_gaps_reply,
 )
-from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.replies import NotAsAsked
 from lrwr.core.model.turns import GapFlag, Intent
@@ -34,14 +34,14 @@ COLOUR = {
     "development_suggestion": "Paint her door.",
 }
 AGE = Gap("bdfk", Asked("OchraMags", "age"), "OchraMags", "age", GapState.OPEN)
-WHAT = Question("What is PurpleFrog's favourite colour?")
+WHAT = TurnQuestion("What is PurpleFrog's favourite colour?")
 
 
 def told(*gaps: dict[str, str]) -> str:
     return json.dumps({"gaps": gaps})
 
 
-async def find(bible: Bible, reply: str | ServiceUnavailable) -> Wondered:
+async def find(bible: Bible, reply: str | ServiceUnavailable) -> GapFinderResult:
     finder = GapFinder(ScriptedChat(reply), 60.0)
     return await finder.find(WHAT, RetrievalResult(), bible)
 
@@ -52,7 +52,7 @@ async def test_a_gap_is_of_somebody_known_by_their_name(marsh_bible: Bible) -> N
     one = GapFlag(
         "PurpleFrog", "favourite colour", "Purple, perhaps.", "Paint her door."
     )
-    assert found == Wondered((one, replace(one, about="")))
+    assert found == GapFinderResult((one, replace(one, about="")))
 
 
 @pytest.mark.parametrize(
@@ -61,16 +61,16 @@ async def test_a_gap_is_of_somebody_known_by_their_name(marsh_bible: Bible) -> N
 async def test_what_is_nobodys_or_nothing_is_no_gap(
     wrong: dict[str, str], marsh_bible: Bible
 ) -> None:
-    assert await find(marsh_bible, told({**COLOUR, **wrong})) == Wondered()
+    assert await find(marsh_bible, told({**COLOUR, **wrong})) == GapFinderResult()
 
 
 async def test_gaps_are_few_and_short_and_on_one_line(marsh_bible: Bible) -> None:
     long = {**COLOUR, "undefined_attribute": "a\x1b[31m\n" + "b " * 200}
     found = await find(marsh_bible, told(*[long] * 9))
-    assert len(found.gaps) == MOST
+    assert len(found.gaps) == MAX_GAPS_PER_QUESTION
     attribute = found.gaps[0].undefined_attribute
     assert attribute.startswith("a [31m b")
-    assert len(attribute) == LONGEST_ATTRIBUTE
+    assert len(attribute) == MAX_ATTRIBUTE_CHARS
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ async def test_all_that_anybody_wrote_is_fenced(marsh_bible: Bible) -> None:
     model = ScriptedChat(told())
     await GapFinder(model, 60.0).find(WHAT, result, marsh_bible)
     ((messages, shape),) = model.asked
-    assert shape == gaps_shape()
+    assert shape == build_gaps_shape()
     asked = messages[-1].text
     assert BOOK[ONE].split("\n\n")[1] in asked
     for label, words in (("question", WHAT.text), ("stands nowhere", "pink")):
@@ -125,17 +125,17 @@ async def test_all_that_anybody_wrote_is_fenced(marsh_bible: Bible) -> None:
 
 def test_a_model_is_asked_where_something_may_be_open() -> None:
     plain, sure = a_plan(), RetrievalResult(low_confidence=False)
-    old = Question("How old is Mags, and what age has Nell?")
+    old = TurnQuestion("How old is Mags, and what age has Nell?")
     probe = a_plan(intent=Intent.GAP_PROBE)
-    assert not is_worth_asking(WHAT, plain, sure)
-    assert not is_worth_asking(WHAT, plain, RetrievalResult())
-    assert not is_worth_asking(WHAT, plain, RetrievalResult(gaps=(AGE,)))
-    assert is_worth_asking(old, plain, RetrievalResult(gaps=(AGE,)))
-    assert is_worth_asking(WHAT, probe, sure)
-    assert is_worth_asking(WHAT, plain, RetrievalResult(low_confidence=True))
+    assert not may_reveal_gap(WHAT, plain, sure)
+    assert not may_reveal_gap(WHAT, plain, RetrievalResult())
+    assert not may_reveal_gap(WHAT, plain, RetrievalResult(gaps=(AGE,)))
+    assert may_reveal_gap(old, plain, RetrievalResult(gaps=(AGE,)))
+    assert may_reveal_gap(WHAT, probe, sure)
+    assert may_reveal_gap(WHAT, plain, RetrievalResult(low_confidence=True))
 
 
 @given(st.text())
 def test_nothing_that_a_model_says_raises_anything_else(reply: str) -> None:
     with suppress(NotAsAsked):
-        read_gaps(reply)
+        parse_gaps_reply(reply)

@@ -6,8 +6,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.app.presenters.answers import without_links
-from lrwr.cli.chat.live_answer import Live
+from lrwr.app.presenters.answers import strip_links
+from lrwr.cli.chat.live_answer import LiveAnswer
 from lrwr.cli.runtime.output import Output
 from lrwr.core.model.turns import Speaker, Token
 
@@ -17,7 +17,7 @@ SHOWN = "Nell lives at Half House with Mags [1][[2]]. A [ and [[ too"
 
 def shown(*pieces: str) -> str:
     stdout = io.StringIO()
-    live = Live(Output(env={}, stdout=stdout, stderr=io.StringIO()), quiet=False)
+    live = LiveAnswer(Output(env={}, stdout=stdout, stderr=io.StringIO()), quiet=False)
     for piece in pieces:
         live.show(Token(piece, Speaker.AVATAR))
     live.finish()
@@ -25,7 +25,7 @@ def shown(*pieces: str) -> str:
 
 
 def test_of_a_link_its_label_is_shown_and_numbers_stay() -> None:
-    assert without_links(TOLD) == shown(TOLD) == SHOWN
+    assert strip_links(TOLD) == shown(TOLD) == SHOWN
 
 
 @given(st.lists(st.integers(0, len(TOLD)), max_size=8).map(sorted))
@@ -37,5 +37,5 @@ def test_a_link_that_comes_in_pieces_is_shown_whole(cuts: list[int]) -> None:
 
 @given(st.text(alphabet="[]|a1 \n"))
 def test_a_text_without_links_is_shown_as_it_is(text: str) -> None:
-    if without_links(text) == text:
+    if strip_links(text) == text:
         assert shown(*text) == text

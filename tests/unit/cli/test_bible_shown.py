@@ -9,14 +9,18 @@ import typer
 from typer.testing import CliRunner
 
 from lrwr.cli.presenters import bible_json, story
-from lrwr.cli.presenters.story import how_to_read, say_nothing, say_who_reads
+from lrwr.cli.presenters.story import (
+    explain_model_setup,
+    print_not_evaluated,
+    print_nothing_known,
+)
 from lrwr.cli.runtime.groups import NamedGroup
-from lrwr.cli.runtime.options import AsOf, Json, Words
+from lrwr.cli.runtime.options import AsOfOption, JsonOption, NameArgument
 from lrwr.cli.runtime.output import Output
-from lrwr.core.bible.projection import project
-from lrwr.core.bible.service import character_called
+from lrwr.core.bible.projection import project_bible
+from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.bible.values import Bible
-from lrwr.core.canon.model import Canon, Question
+from lrwr.core.canon.model import Canon, UndefinedAttribute
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.facts import About, CharacterField
 from lrwr.core.model.story import Horizon
@@ -43,11 +47,13 @@ def as_json(value: object) -> object:
 
 
 def bible(horizon: Horizon | None = None, canon: Canon | None = None) -> Bible:
-    return project(marsh().knowledge(canon), horizon)
+    return project_bible(marsh().knowledge(canon), horizon)
 
 
 def card(name: str, of: Bible) -> str:
-    return shown(lambda out: story.show_character(character_called(name, of), of, out))
+    return shown(
+        lambda out: story.show_character(find_profile_by_name(name, of), of, out)
+    )
 
 
 def test_a_card_gives_every_claim_its_place() -> None:
@@ -70,26 +76,28 @@ def test_a_card_gives_every_claim_its_place() -> None:
 
 
 def test_a_card_of_an_answer_says_who_decided() -> None:
-    answered = bible(canon=Canon(answers={Question("Mags", "age"): "sixty"}))
+    answered = bible(canon=Canon(answers={UndefinedAttribute("Mags", "age"): "sixty"}))
     assert "  age: sixty  you decided" in card("Mags", answered).splitlines()
 
 
 def test_what_only_a_model_can_tell_is_said_to_be_not_evaluated() -> None:
     stories = marsh()
     stories.known = []
-    unread = project(stories.knowledge())
+    unread = project_bible(stories.knowledge())
     assert "not evaluated: no language model has read" in card("Mags", unread)
-    told = said(lambda output: say_who_reads(output, unread, "Traits"))
+    told = said(lambda output: print_not_evaluated(output, unread, "Traits"))
     assert told.startswith("Traits: not evaluated: no language model")
-    assert said(lambda output: say_who_reads(output, bible(), "Traits")) == ""
-    profile = bible_json.profile(unread.characters[0], unread)
+    assert said(lambda output: print_not_evaluated(output, bible(), "Traits")) == ""
+    profile = bible_json.profile_as_json(unread.characters[0], unread)
     assert "personality_traits" in str(profile["not_evaluated"])
 
 
 def test_nothing_to_show_says_what_to_do() -> None:
     def told(of: Bible, pipeline: Pipeline, as_of: str | None = None) -> str:
-        remedy = how_to_read(of, Settings(Path("novel"), pipeline))
-        return said(lambda out: say_nothing(out, "Nobody is known", as_of, remedy))
+        remedy = explain_model_setup(of, Settings(Path("novel"), pipeline))
+        return said(
+            lambda out: print_nothing_known(out, "Nobody is known", as_of, remedy)
+        )
 
     never = replace(Bible(), unread=True)
     assert told(never, Pipeline.AGENTIC) == (
@@ -102,7 +110,10 @@ def test_nothing_to_show_says_what_to_do() -> None:
 
 
 def test_the_list_of_characters_is_what_scripts_expect() -> None:
-    listed = [bible_json.in_the_list(one) for one in bible(Horizon(1)).characters]
+    listed = [
+        bible_json.character_summary_as_json(one)
+        for one in bible(Horizon(1)).characters
+    ]
     assert as_json(listed) == [
         {
             "name": "Wren",
@@ -128,7 +139,7 @@ def test_the_list_of_characters_is_what_scripts_expect() -> None:
 
 
 def test_quotes_are_what_scripts_expect() -> None:
-    told = as_json([bible_json.quote(one) for one in bible().quotes])
+    told = as_json([bible_json.quote_as_json(one) for one in bible().quotes])
     assert isinstance(told, list)
     start = marsh().book.span(ONE, "Is it late?").start
     assert {key: told[0][key] for key in list(told[0])[:6]} == {
@@ -147,7 +158,7 @@ def test_quotes_are_what_scripts_expect() -> None:
 
 
 def test_every_surface_has_a_json_form() -> None:
-    whole = as_json(bible_json.whole(bible(), None))
+    whole = as_json(bible_json.bible_as_json(bible(), None))
     assert isinstance(whole, dict)
     assert [len(whole[key]) for key in ("world", "events", "told", "scenes")] == [
         1,
@@ -191,7 +202,7 @@ def test_the_timeline_and_the_recap_go_by_chapters() -> None:
 
 
 def test_gaps_show_what_has_become_of_them() -> None:
-    decided = Canon(answers={Question("Mags", "age"): "sixty"})
+    decided = Canon(answers={UndefinedAttribute("Mags", "age"): "sixty"})
     lines = shown(
         lambda output: story.show_gaps(bible(canon=decided).gaps, output)
     ).splitlines()
@@ -216,7 +227,7 @@ def test_text_of_the_manuscript_steers_no_terminal() -> None:
         "\x1b[31mred [b]x",
         "Mags",
     )
-    told = card("Mags", project(stories.knowledge()))
+    told = card("Mags", project_bible(stories.knowledge()))
     assert "trait: red [b]x  verified" in told
     assert "\x1b" not in told
 
@@ -229,9 +240,9 @@ def an_app() -> typer.Typer:
     @group.callback()
     def show(
         context: typer.Context,
-        name: Words = None,
-        as_of: AsOf = None,
-        as_json: Json = False,
+        name: NameArgument = None,
+        as_of: AsOfOption = None,
+        as_json: JsonOption = False,
     ) -> None:
         if context.invoked_subcommand is None:
             typer.echo(f"show {name} {as_of} {as_json}")

@@ -7,8 +7,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from lrwr.cli.commands.config import config_path, config_show
-from lrwr.cli.commands.init import init
+from lrwr.cli.commands.config import config_path_command, config_show_command
+from lrwr.cli.commands.init import init_command
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.settings.example import example_toml
 from lrwr.core.settings.model import all_settings
@@ -16,9 +16,9 @@ from lrwr.core.settings.model import all_settings
 
 def app() -> typer.Typer:
     made = typer.Typer()
-    made.command("show")(config_show)
-    made.command("path")(config_path)
-    made.command("init")(init)
+    made.command("show")(config_show_command)
+    made.command("path")(config_path_command)
+    made.command("init")(init_command)
     return made
 
 

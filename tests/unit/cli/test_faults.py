@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.cli.runtime.crash_report import fault_of
+from lrwr.cli.runtime.crash_report import report_crash
 from lrwr.core.model.errors import ExitCode
 
 BREAK = """
@@ -84,7 +84,7 @@ def test_the_report_says_what_a_fault_came_of(
         except LookupError as first:
             raise ValueError("OchraMags") from first
     except ValueError as error:
-        fault_of(error)
+        report_crash(error)
     (report,) = tmp_path.iterdir()
     told = report.read_text(encoding="utf-8")
     assert told.index("ValueError\n") < told.index("LookupError\n")
@@ -94,4 +94,4 @@ def test_where_no_report_can_be_written_the_fault_is_still_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
-    assert "RecursionError" in str(fault_of(RecursionError()))
+    assert "RecursionError" in str(report_crash(RecursionError()))

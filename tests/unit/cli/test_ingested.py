@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.app.presenters.ingestion import in_words
-from lrwr.cli.presenters.ingestion import as_json
+from lrwr.app.presenters.ingestion import describe_ingest_report
+from lrwr.cli.presenters.ingestion import ingest_report_as_json
 from lrwr.core.model.usage import Usage
 from lrwr.core.settings.model import ModelSettings, Settings
 from lrwr.pipeline.report import IngestReport
-from lrwr.pipeline.speaker_attribution import Weaving
+from lrwr.pipeline.speaker_attribution import AttributionSummary
 
 PRICED = Settings(
     Path("novel"), model=ModelSettings(prices=("pretend-1 1.00 10.00", "free-1 0 0"))
@@ -26,7 +26,7 @@ READ = Usage(
 
 def said(usage: Usage, *, model: str = "pretend-1", dry_run: bool = False) -> str:
     report = IngestReport(model=model, usage=usage, dry_run=dry_run)
-    return "\n".join(in_words(report, None, PRICED))
+    return "\n".join(describe_ingest_report(report, None, PRICED))
 
 
 def test_it_says_what_was_asked_what_it_cost_and_what_of_it_stands() -> None:
@@ -100,12 +100,12 @@ def test_replies_that_were_no_use_are_counted() -> None:
 def test_without_a_model_none_is_spoken_of() -> None:
     told = said(Usage(), model="")
     assert "asked" not in told
-    assert as_json(IngestReport(), None, PRICED, 1.0)["model"] is None
+    assert ingest_report_as_json(IngestReport(), None, PRICED, 1.0)["model"] is None
 
 
 def test_for_scripts_every_number_is_there() -> None:
-    report = IngestReport(model="pretend-1", usage=READ, woven=Weaving(4, 1))
-    told = as_json(report, None, PRICED, 1.23456)
+    report = IngestReport(model="pretend-1", usage=READ, woven=AttributionSummary(4, 1))
+    told = ingest_report_as_json(report, None, PRICED, 1.23456)
     assert told["seconds"] == 1.235
     assert told["characters"] == 4
     assert told["model"] == {

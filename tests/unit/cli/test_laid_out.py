@@ -2,7 +2,7 @@
 
 import pytest
 
-from lrwr.cli.main import COMPLETING, app, app_for
+from lrwr.cli.main import COMPLETION_VARIABLE, app, app_for
 
 ALONE = [str(one.name) for one in app.registered_commands]
 GROUPS = [str(one.name) for one in app.registered_groups]
@@ -23,5 +23,5 @@ def test_all_are_there_where_none_is_named_first(first: list[str]) -> None:
 
 
 def test_all_are_there_while_a_shell_completes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(COMPLETING, "complete_zsh")
+    monkeypatch.setenv(COMPLETION_VARIABLE, "complete_zsh")
     assert app_for(["search"]) is app

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.app.presenters.text import clean
+from lrwr.app.presenters.text import sanitize_text
 from lrwr.cli.runtime.output import Output
-from lrwr.cli.runtime.stream import Color, Piece, Styled
+from lrwr.cli.runtime.stream import ColorMode, LinePiece, StyledText
 from lrwr.core.model.errors import LrwrError
 
 
@@ -43,13 +43,15 @@ class Streams:
         return self.stderr.getvalue()
 
 
-def piped(color: Color = "auto", **env: str) -> Streams:
+def piped(color: ColorMode = "auto", **env: str) -> Streams:
     stdout, stderr = io.StringIO(), io.StringIO()
     output = Output(color=color, env=env, stdout=stdout, stderr=stderr)
     return Streams(output, stdout, stderr)
 
 
-def on_terminal(color: Color = "auto", progress: bool = True, **env: str) -> Streams:
+def on_terminal(
+    color: ColorMode = "auto", progress: bool = True, **env: str
+) -> Streams:
     stdout, stderr = Terminal(), Terminal()
     env = {"TERM": "xterm-256color", **env}
     output = Output(
@@ -60,7 +62,7 @@ def on_terminal(color: Color = "auto", progress: bool = True, **env: str) -> Str
 
 def test_the_answer_goes_to_stdout_and_the_story_to_stderr() -> None:
     streams = piped()
-    streams.output.answer("Found ", Styled("chapter 3", "place"))
+    streams.output.answer("Found ", StyledText("chapter 3", "place"))
     streams.output.story("reading…")
     assert (streams.answer, streams.story) == ("Found chapter 3\n", "reading…\n")
 
@@ -88,7 +90,7 @@ def test_a_problem_shows_what_happened_and_what_to_try() -> None:
     ],
 )
 def test_color_appears_only_where_it_is_wanted(streams: Streams, colored: bool) -> None:
-    streams.output.answer(Styled("x", "bad"))
+    streams.output.answer(StyledText("x", "bad"))
     assert ("\x1b[" in streams.answer) is colored
     assert "x" in streams.answer
 
@@ -116,21 +118,21 @@ def test_text_is_never_markup() -> None:
     ],
 )
 def test_clean_takes_out_what_steers_a_terminal(text: str, kept: str) -> None:
-    assert clean(text) == kept
+    assert sanitize_text(text) == kept
 
 
 @given(st.text(st.sampled_from("ab\x1b[]\\;0m\x07\x9b\x9c\r\n\t\u202e")))
 def test_what_is_clean_holds_no_control_and_stays_as_it_is(text: str) -> None:
-    once = clean(text)
+    once = sanitize_text(text)
     assert not set(once) - set("ab[]\\;0m\n\t")
-    assert clean(once) == once
+    assert sanitize_text(once) == once
 
 
 @given(st.text())
 def test_any_text_can_be_printed_anywhere(text: str) -> None:
     for streams in (piped(), piped("always"), on_terminal(COLUMNS="20")):
-        streams.output.answer(text, Styled(text, "strong"), indent=3)
-        streams.output.table(["One", "Two"], [[text, Styled(text, "good")]])
+        streams.output.answer(text, StyledText(text, "strong"), indent=3)
+        streams.output.table(["One", "Two"], [[text, StyledText(text, "good")]])
         streams.output.json({text: text})
 
 
@@ -165,7 +167,7 @@ def test_the_width_falls_back_to_80() -> None:
     assert on_terminal(COLUMNS="0").output.width == 80
 
 
-ROWS: list[list[Piece]] = [["Ash", "12"], ["Purple\nFrog", Styled("3", "good")]]
+ROWS: list[list[LinePiece]] = [["Ash", "12"], ["Purple\nFrog", StyledText("3", "good")]]
 
 
 def test_a_table_in_a_pipe_is_one_line_a_row() -> None:
@@ -217,7 +219,7 @@ def test_json_keeps_every_text_and_shows_no_control(text: str) -> None:
     streams = piped()
     streams.output.json([text])
     assert json.loads(streams.answer) == [text]
-    assert clean(streams.answer) == streams.answer
+    assert sanitize_text(streams.answer) == streams.answer
 
 
 def test_a_reader_who_left_ends_the_command_quietly() -> None:

@@ -3,8 +3,8 @@ from io import StringIO
 from types import SimpleNamespace
 from typing import Any, cast
 
-from lrwr.cli.chat.commands import Talk
-from lrwr.cli.chat.plain import LEAVING, Conversation, Lines
+from lrwr.cli.chat.commands import PlainChatState
+from lrwr.cli.chat.plain import LEAVING, LineReader, PlainChat
 from lrwr.cli.runtime.output import Output
 
 
@@ -17,7 +17,7 @@ class Hasty(str):
         raise KeyboardInterrupt
 
 
-class Typed(Lines):
+class Typed(LineReader):
     """Lines of somebody at a terminal."""
 
     def __init__(self, lines: Iterator[str]) -> None:
@@ -37,8 +37,8 @@ def nothing_is_asked(work: Any) -> Any:
 def test_ctrl_c_at_an_empty_line_is_heard_as_at_the_prompt() -> None:
     told = StringIO()
     output = Output(color="never", env={}, stdout=StringIO(), stderr=told)
-    talk = cast("Talk", SimpleNamespace(output=output))
+    talk = cast("PlainChatState", SimpleNamespace(output=output))
     lines = Typed(iter([Hasty(""), "", Hasty(""), "Never asked?"]))
-    Conversation(talk, lines, nothing_is_asked).run()
+    PlainChat(talk, lines, nothing_is_asked).run()
     assert told.getvalue().count(LEAVING) == 1
     assert next(lines.lines) == "Never asked?"

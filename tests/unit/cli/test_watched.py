@@ -1,36 +1,36 @@
 import json
 
-from lrwr.app.presenters.watch import documents_changed, saved_in_words
-from lrwr.cli.presenters.watch import event_as_json
-from lrwr.cli.runtime.stream import jsonable
-from lrwr.core.bible.events import Shift
+from lrwr.app.presenters.watch import describe_save, list_changed_documents
+from lrwr.cli.presenters.watch import watch_event_as_json
+from lrwr.cli.runtime.stream import to_jsonable
+from lrwr.core.bible.events import FactChange
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import About
 from lrwr.core.model.turns import ThreadId
 from lrwr.core.model.usage import Usage
-from lrwr.core.retrieval.freshness import Unsettled
-from lrwr.pipeline.watch.changes import Learned, LearnedDocument
+from lrwr.core.retrieval.freshness import StaleAnswers
+from lrwr.pipeline.watch.changes import DocumentDelta, KnowledgeDelta
 from lrwr.pipeline.watch.events import (
-    Away,
-    Cause,
-    Polled,
-    Returned,
-    Saved,
-    Troubled,
+    ManuscriptAway,
+    ManuscriptReturn,
+    PollingFallback,
+    SaveReport,
+    WatchCause,
     WatchEvent,
-    Watching,
+    WatchFailure,
+    WatchStart,
 )
 
-READ = LearnedDocument(DocumentId("ch3.md"), passages_changed=2)
-EYES = Shift(About.CHARACTER, "Nell", "eyes", "grey", "brown")
+READ = DocumentDelta(DocumentId("ch3.md"), passages_changed=2)
+EYES = FactChange(About.CHARACTER, "Nell", "eyes", "grey", "brown")
 
 
-def told(learned: Learned, **more: object) -> str:
-    return saved_in_words(Saved(Cause.SAVE, learned, 0.41, **more))  # type: ignore[arg-type]
+def told(learned: KnowledgeDelta, **more: object) -> str:
+    return describe_save(SaveReport(WatchCause.SAVE, learned, 0.41, **more))  # type: ignore[arg-type]
 
 
 def test_a_save_is_told_in_one_line() -> None:
-    learned = Learned((READ,), names_new=("Corin Vale",), facts_changed=(EYES,))
+    learned = KnowledgeDelta((READ,), names_new=("Corin Vale",), facts_changed=(EYES,))
     assert told(learned) == (
         "ch3.md read: 2 passages changed; new: Corin Vale;"
         " Nell's eyes: grey -> brown (0.4 s)"
@@ -39,16 +39,16 @@ def test_a_save_is_told_in_one_line() -> None:
 
 def test_what_came_and_went_is_told() -> None:
     documents = (
-        LearnedDocument(DocumentId("1.md"), passages_new=1, passages_gone=2),
-        LearnedDocument(DocumentId("2.md"), was="old.md"),
-        LearnedDocument(DocumentId("3.md"), gone=True, passages_gone=9),
+        DocumentDelta(DocumentId("1.md"), passages_new=1, passages_gone=2),
+        DocumentDelta(DocumentId("2.md"), was="old.md"),
+        DocumentDelta(DocumentId("3.md"), gone=True, passages_gone=9),
     )
-    gap = Shift(About.GAP, "Nell", "", after="TODO: whose boat?")
-    event = Shift(About.EVENT, "", "event", after="The bell rang.")
-    learned = Learned(
+    gap = FactChange(About.GAP, "Nell", "", after="TODO: whose boat?")
+    event = FactChange(About.EVENT, "", "event", after="The bell rang.")
+    learned = KnowledgeDelta(
         documents,
         names_gone=("Mags", "PurpleFrog", "TinToby", "Wren"),
-        facts_new=(Shift(About.CHARACTER, "Nell", "age", after="12"), event),
+        facts_new=(FactChange(About.CHARACTER, "Nell", "age", after="12"), event),
         facts_gone=(event, event),
         gaps_opened=(gap,),
         gaps_closed=(gap, gap, gap, gap),
@@ -62,43 +62,47 @@ def test_what_came_and_went_is_told() -> None:
 
 
 def test_many_documents_are_counted_and_the_same_words_are_said_to_be_so() -> None:
-    many = tuple(LearnedDocument(DocumentId(f"{n}.md")) for n in range(4))
-    assert told(Learned(many)) == "4 documents read: the same passages (0.4 s)"
+    many = tuple(DocumentDelta(DocumentId(f"{n}.md")) for n in range(4))
+    assert told(KnowledgeDelta(many)) == "4 documents read: the same passages (0.4 s)"
 
 
 def test_calls_of_a_model_are_told() -> None:
-    line = told(Learned((READ,)), model="tiny", usage=Usage(calls=2))
+    line = told(KnowledgeDelta((READ,)), model="tiny", usage=Usage(calls=2))
     assert line.endswith("(2 calls of tiny, 0.4 s)")
 
 
 def test_answers_that_rest_on_a_change_are_told_with_the_way_to_them() -> None:
     ids = tuple(ThreadId(f"7f3a{n:04}0000") for n in range(5))
-    one = told(Learned((READ,)), unsettled=Unsettled(1, ids[:1]))
+    one = told(KnowledgeDelta((READ,)), unsettled=StaleAnswers(1, ids[:1]))
     assert one == (
         "ch3.md read: 2 passages changed; 1 answer in 1 conversation rests on what"
         " changed (lrwr threads show 7f3a0000) (0.4 s)"
     )
-    many = told(Learned((READ,)), unsettled=Unsettled(9, ids))
+    many = told(KnowledgeDelta((READ,)), unsettled=StaleAnswers(9, ids))
     assert (
         "; 9 answers in 5 conversations rest on what changed (lrwr threads show"
         " 7f3a0000, 7f3a0001, 7f3a0002 and 2 more) ("
     ) in many
-    saved = Saved(Cause.SAVE, Learned((READ,)), 0.41, unsettled=Unsettled(9, ids))
-    row = json.loads(json.dumps(jsonable(event_as_json(saved))))
+    saved = SaveReport(
+        WatchCause.SAVE, KnowledgeDelta((READ,)), 0.41, unsettled=StaleAnswers(9, ids)
+    )
+    row = json.loads(json.dumps(to_jsonable(watch_event_as_json(saved))))
     assert row["answers"] == {"changed": 9, "threads": list(ids)}
 
 
 def test_a_file_name_cannot_break_the_line() -> None:
-    odd = LearnedDocument(DocumentId("a\nb.md"), passages_new=1)
-    assert "\n" not in told(Learned((odd,)))
+    odd = DocumentDelta(DocumentId("a\nb.md"), passages_new=1)
+    assert "\n" not in told(KnowledgeDelta((odd,)))
 
 
 def test_every_event_is_json_and_says_which_it_is() -> None:
-    saved = Saved(Cause.SAVE, Learned((READ,), facts_changed=(EYES,)), 0.41)
+    saved = SaveReport(
+        WatchCause.SAVE, KnowledgeDelta((READ,), facts_changed=(EYES,)), 0.41
+    )
     events: list[WatchEvent] = [
-        saved, Watching(2), Away("x"), Returned(), Polled("y"), Troubled("z", ""),
+        saved, WatchStart(2), ManuscriptAway("x"), ManuscriptReturn(), PollingFallback("y"), WatchFailure("z", ""),
     ]  # fmt: skip
-    rows = [json.loads(json.dumps(jsonable(event_as_json(e)))) for e in events]
+    rows = [json.loads(json.dumps(to_jsonable(watch_event_as_json(e)))) for e in events]
     assert [row["event"] for row in rows] == [
         "saved", "watching", "away", "returned", "polling", "trouble",
     ]  # fmt: skip
@@ -108,6 +112,9 @@ def test_every_event_is_json_and_says_which_it_is() -> None:
 
 
 def test_only_documents_that_changed_are_handed_on() -> None:
-    same = LearnedDocument(DocumentId("same.md"))
-    gone = LearnedDocument(DocumentId("gone.md"), gone=True)
-    assert documents_changed(Learned((READ, same, gone))) == ["ch3.md", "gone.md"]
+    same = DocumentDelta(DocumentId("same.md"))
+    gone = DocumentDelta(DocumentId("gone.md"), gone=True)
+    assert list_changed_documents(KnowledgeDelta((READ, same, gone))) == [
+        "ch3.md",
+        "gone.md",
+    ]

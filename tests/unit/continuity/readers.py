@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 
 from lrwr.core.adapters.source.sentence_splitter import sentence_spans
-from lrwr.core.bible.projection import Knowledge
+from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.canon.model import Canon
-from lrwr.core.continuity.guard import contradictions
+from lrwr.core.continuity.guard import find_contradictions
 from lrwr.core.continuity.values import Contradiction
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.documents import DocumentType
-from lrwr.core.nlp.facts.attributes import attributes
-from lrwr.core.nlp.facts.kinship import ties
-from lrwr.core.nlp.facts.notes import read_notes
-from lrwr.core.nlp.text.prose import read_prose
+from lrwr.core.nlp.facts.attributes import find_attribute_facts
+from lrwr.core.nlp.facts.kinship import find_kinship_facts
+from lrwr.core.nlp.facts.notes import extract_note_facts
+from lrwr.core.nlp.text.prose import annotate_prose
 from lrwr.core.ports.story_store import Known
 from tests.fakes.stories import Book, Stories
 
@@ -24,14 +24,14 @@ PEOPLE = ("Nell Tallow", "Corin Vale", "Bram Ottley", "Mags")
 
 def read(
     one: str = "Rain.", two: str = "Fog.", note: str = "", canon: Canon | None = None
-) -> Knowledge:
+) -> StoryKnowledge:
     """What the rules read in two chapters and in a note on Nell Tallow."""
     files = {ONE: f"# One\n\n{one}\n", TWO: f"# Two\n\n{two}\n"}
     files |= {NOTE: NELL + note + "\n"} if note else {}
     return known(files, canon)
 
 
-def known(files: Mapping[str, str], canon: Canon | None = None) -> Knowledge:
+def known(files: Mapping[str, str], canon: Canon | None = None) -> StoryKnowledge:
     """What the rules read in these files."""
     book = Book(files)
     stories = Stories(book)
@@ -41,10 +41,10 @@ def known(files: Mapping[str, str], canon: Canon | None = None) -> Knowledge:
     stories.name("Mags", gender=Gender.FEMALE)
     for document in book.documents.values():
         if document.type is DocumentType.SCENE:
-            prose = read_prose(document.text, sentence_spans, PEOPLE)
-            facts = [*attributes(prose), *ties(prose)]
+            prose = annotate_prose(document.text, sentence_spans, PEOPLE)
+            facts = [*find_attribute_facts(prose), *find_kinship_facts(prose)]
         else:
-            facts = read_notes(document, sentence_spans)
+            facts = extract_note_facts(document, sentence_spans)
         stories.known += [Known(document.id, fact) for fact in facts]
     return stories.knowledge(canon)
 
@@ -53,7 +53,7 @@ def found(
     one: str = "Rain.", two: str = "Fog.", note: str = "", canon: Canon | None = None
 ) -> list[tuple[str, str, str, str]]:
     """Whose, which attribute, what counts, and what gainsays it."""
-    return [told(c) for c in contradictions(read(one, two, note, canon))]
+    return [told(c) for c in find_contradictions(read(one, two, note, canon))]
 
 
 def told(one: Contradiction) -> tuple[str, str, str, str]:

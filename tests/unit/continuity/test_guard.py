@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from lrwr.core.canon.model import Canon, Intended, Question
-from lrwr.core.continuity.guard import contradiction_called, contradictions
-from lrwr.core.continuity.values import Source
+from lrwr.core.canon.model import Canon, IntendedContradiction, UndefinedAttribute
+from lrwr.core.continuity.guard import find_contradiction_by_id, find_contradictions
+from lrwr.core.continuity.values import StatementSource
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.story import Horizon
@@ -147,19 +147,26 @@ def test_a_confirmed_name_that_is_one_letter_off_is_reported() -> None:
 
 
 def test_a_canon_answer_counts_and_has_no_passage() -> None:
-    canon = Canon(answers={Question("Nell", "eye colour"): "grey"})
-    (one,) = contradictions(read(two="Nell’s eyes were green.", canon=canon))
-    assert (one.canon.source, one.canon.evidence) == (Source.ANSWER, ())
-    assert (one.found.source, one.found.evidence[0].document) == (Source.TEXT, TWO)
+    canon = Canon(answers={UndefinedAttribute("Nell", "eye colour"): "grey"})
+    (one,) = find_contradictions(read(two="Nell’s eyes were green.", canon=canon))
+    assert (one.canon.source, one.canon.evidence) == (StatementSource.ANSWER, ())
+    assert (one.found.source, one.found.evidence[0].document) == (
+        StatementSource.TEXT,
+        TWO,
+    )
 
 
 def test_both_sides_are_whole_sentences_with_their_places() -> None:
     text = (
         "It rained. Nell came down, and Nell’s eyes were green, I swear. It was late."
     )
-    (one,) = contradictions(read(two=text, note=GREY))
+    (one,) = find_contradictions(read(two=text, note=GREY))
     (note,), (place,) = one.canon.evidence, one.found.evidence
-    assert (note.document, note.chapter, one.canon.source) == (NOTE, None, Source.NOTE)
+    assert (note.document, note.chapter, one.canon.source) == (
+        NOTE,
+        None,
+        StatementSource.NOTE,
+    )
     assert (place.document, place.chapter, place.scene) == (TWO, 2, 1)
     assert place.text == "Nell came down, and Nell’s eyes were green, I swear."
     assert (place.lines.first, place.lines.last) == (3, 3)
@@ -167,13 +174,13 @@ def test_both_sides_are_whole_sentences_with_their_places() -> None:
 
 def test_all_passages_with_one_value_are_one_contradiction() -> None:
     text = "Nell’s eyes were green.\n\nMags saw Nell’s dark green eyes."
-    (one,) = contradictions(read(two=text, note=GREY))
+    (one,) = find_contradictions(read(two=text, note=GREY))
     assert len(one.found.evidence) == 2
 
 
 def test_an_id_stays_the_same_whatever_else_is_found() -> None:
-    alone = contradictions(read(two="Nell’s eyes were green.", note=GREY))
-    more = contradictions(
+    alone = find_contradictions(read(two="Nell’s eyes were green.", note=GREY))
+    more = find_contradictions(
         read(
             "Nell was born in May.",
             "Nell’s green eyes shone.",
@@ -181,37 +188,39 @@ def test_an_id_stays_the_same_whatever_else_is_found() -> None:
         )
     )
     assert [one.id for one in alone] == [one.id for one in more]
-    assert contradiction_called(alone[0].id[:2], alone) == alone[0]
+    assert find_contradiction_by_id(alone[0].id[:2], alone) == alone[0]
     with pytest.raises(NotFound) as caught:
-        contradiction_called("q", alone)
+        find_contradiction_by_id("q", alone)
     assert "lrwr check --all" in caught.value.hint
 
 
 def test_what_is_meant_is_marked_in_whatever_words_it_is_said() -> None:
-    meant = {Intended("Nell", "eyes", "gray", "dark green"): "she lies"}
+    meant = {IntendedContradiction("Nell", "eyes", "gray", "dark green"): "she lies"}
     knowledge = read(two="Nell’s eyes were green.", note=GREY)
     canon = Canon(intentional=meant)
-    (one,) = contradictions(replace(knowledge, canon=canon))
+    (one,) = find_contradictions(replace(knowledge, canon=canon))
     assert (one.intended, one.because) == (True, "she lies")
-    other = Canon(intentional={Intended("Nell", "eyes", "grey", "brown"): ""})
-    (still,) = contradictions(replace(knowledge, canon=other))
+    other = Canon(
+        intentional={IntendedContradiction("Nell", "eyes", "grey", "brown"): ""}
+    )
+    (still,) = find_contradictions(replace(knowledge, canon=other))
     assert not still.intended
 
 
 def test_nothing_after_the_horizon_is_looked_at_but_notes_hold() -> None:
     knowledge = read("Nell’s eyes were brown.", "Nell’s hair was fair.",
                      GREY + "\n- **Hair:** red")  # fmt: skip
-    assert [c.attribute for c in contradictions(knowledge)] == ["eyes", "hair"]
-    early = contradictions(knowledge, Horizon(1))
+    assert [c.attribute for c in find_contradictions(knowledge)] == ["eyes", "hair"]
+    early = find_contradictions(knowledge, Horizon(1))
     assert [c.attribute for c in early] == ["eyes"]
 
 
 def test_only_what_touches_the_documents_asked_for_is_returned() -> None:
     knowledge = read("Nell’s eyes were brown.", "Nell’s hair was fair.",
                      GREY + "\n- **Hair:** red")  # fmt: skip
-    (only,) = contradictions(knowledge, documents={DocumentId(ONE)})
+    (only,) = find_contradictions(knowledge, documents={DocumentId(ONE)})
     assert only.attribute == "eyes"
-    assert len(contradictions(knowledge, documents={DocumentId(NOTE)})) == 2
+    assert len(find_contradictions(knowledge, documents={DocumentId(NOTE)})) == 2
 
 
 def test_whoever_shares_a_name_with_another_is_not_judged() -> None:
@@ -219,4 +228,4 @@ def test_whoever_shares_a_name_with_another_is_not_judged() -> None:
         ONE: "# One\n\nThen Nell’s father, Corin Vale, came.\n",
         TWO: "# Two\n\nThen Nell’s father, Mr. Corin, came.\n",
     }
-    assert contradictions(known(files)) == ()
+    assert find_contradictions(known(files)) == ()

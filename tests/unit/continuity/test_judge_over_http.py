@@ -14,8 +14,8 @@ from lrwr.core.adapters.http.rate_limit import Clock, Pace
 from lrwr.core.adapters.storage.sqlite.database import Database
 from lrwr.core.adapters.storage.sqlite.story_store import SqliteAnalysisStore
 from lrwr.core.continuity.judge import PairJudge
-from lrwr.core.continuity.pair_selection import pairs
-from lrwr.pipeline.budget import Meter
+from lrwr.core.continuity.pair_selection import find_statement_pairs
+from lrwr.pipeline.budget import ModelBudget
 from tests.fakes.model_server import (
     KEY,
     MODEL,
@@ -62,7 +62,7 @@ async def judging(
     database = Database(folder / "library.db")
     store = SqliteAnalysisStore(database, now=Now())
     try:
-        yield PairJudge(chat, store, Meter(lambda _: None))
+        yield PairJudge(chat, store, ModelBudget(lambda _: None))
     finally:
         await chat.aclose()
         await database.aclose()
@@ -71,7 +71,7 @@ async def judging(
 async def test_a_pair_goes_out_with_a_strict_schema_and_comes_back_judged(
     server: ModelServer, tmp_path: Path
 ) -> None:
-    asked = pairs(read(two=TEXT, note=NOTE))
+    asked = find_statement_pairs(read(two=TEXT, note=NOTE))
     async with judging(server, tmp_path) as judge:
         session = await judge.judge(asked)
     ((pair, judgement),) = session.judged
@@ -98,7 +98,7 @@ async def test_a_server_that_fails_is_told_of_and_nothing_is_judged(
     server.will(*[turn] * 20)
     patience = 1.0 if isinstance(turn, Hang) else 30.0
     async with judging(server, tmp_path, patience) as judge:
-        session = await judge.judge(pairs(read(two=TEXT, note=NOTE)))
+        session = await judge.judge(find_statement_pairs(read(two=TEXT, note=NOTE)))
     assert (session.judged, session.unjudged) == ([], 1)
     assert session.stopped
     assert said in session.stopped
@@ -110,6 +110,6 @@ async def test_words_that_are_no_json_are_no_judgement(
 ) -> None:
     server.will(Say("As an honest model,"), Say("I cannot say."))
     async with judging(server, tmp_path) as judge:
-        session = await judge.judge(pairs(read(two=TEXT, note=NOTE)))
+        session = await judge.judge(find_statement_pairs(read(two=TEXT, note=NOTE)))
     assert (session.judged, session.unjudged, session.stopped) == ([], 1, "")
     assert len(server.chats) == 2

@@ -3,12 +3,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.continuity.normalize import (
-    ages,
-    date,
-    differ,
-    hues,
-    meaning_key,
-    number_of,
+    are_values_incompatible,
+    classify_hues,
+    normalize_value_meaning,
+    parse_age_range,
+    parse_date_parts,
+    parse_value_number,
 )
 
 COLOURS = st.sampled_from(
@@ -38,8 +38,8 @@ SHADES = st.sampled_from(["", "dark ", "light ", "steel-", "very "])
 def test_values_that_may_be_one_do_not_differ(
     attribute: str, one: str, other: str
 ) -> None:
-    assert not differ(attribute, one, other)
-    assert not differ(attribute, other, one)
+    assert not are_values_incompatible(attribute, one, other)
+    assert not are_values_incompatible(attribute, other, one)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_values_that_may_be_one_do_not_differ(
     ],
 )
 def test_values_of_other_classes_differ(attribute: str, one: str, other: str) -> None:
-    assert differ(attribute, one, other)
+    assert are_values_incompatible(attribute, one, other)
 
 
 @given(SHADES, COLOURS, SHADES, COLOURS, st.sampled_from(["eyes", "hair"]))
@@ -62,18 +62,25 @@ def test_to_differ_is_mutual_and_never_true_of_one_meaning(
     shade: str, colour: str, other_shade: str, other: str, attribute: str
 ) -> None:
     one, two = shade + colour, other_shade + other
-    assert differ(attribute, one, two) == differ(attribute, two, one)
-    assert not differ(attribute, one, one)
-    if meaning_key(attribute, one) == meaning_key(attribute, two):
-        assert not differ(attribute, one, two)
+    assert are_values_incompatible(attribute, one, two) == are_values_incompatible(
+        attribute, two, one
+    )
+    assert not are_values_incompatible(attribute, one, one)
+    if normalize_value_meaning(attribute, one) == normalize_value_meaning(
+        attribute, two
+    ):
+        assert not are_values_incompatible(attribute, one, two)
 
 
 @given(st.text(max_size=40))
 def test_any_text_is_read_as_some_meaning_or_none(text: str) -> None:
-    assert hues("eyes", text) == hues("eyes", text.upper()) or not text.isascii()
-    assert isinstance(meaning_key("age", text), str)
-    assert not differ("number", text, text)
-    assert not differ("born", text, text)
+    assert (
+        classify_hues("eyes", text) == classify_hues("eyes", text.upper())
+        or not text.isascii()
+    )
+    assert isinstance(normalize_value_meaning("age", text), str)
+    assert not are_values_incompatible("number", text, text)
+    assert not are_values_incompatible("born", text, text)
 
 
 @pytest.mark.parametrize(
@@ -88,21 +95,21 @@ def test_any_text_is_read_as_some_meaning_or_none(text: str) -> None:
     ],
 )
 def test_numbers_are_read_in_words_and_digits(text: str, number: int | None) -> None:
-    assert number_of(text) == number
+    assert parse_value_number(text) == number
 
 
 def test_an_age_is_a_span_of_years() -> None:
-    assert ages("twelve") == (12, 12)
-    assert ages("about forty") == (37, 43)
-    assert ages("nearly forty") == (38, 40)
-    assert ages("old") is None
+    assert parse_age_range("twelve") == (12, 12)
+    assert parse_age_range("about forty") == (37, 43)
+    assert parse_age_range("nearly forty") == (38, 40)
+    assert parse_age_range("old") is None
 
 
 def test_a_date_is_what_is_said_of_it() -> None:
-    assert date("the twenty-first of May, 1801") == {
+    assert parse_date_parts("the twenty-first of May, 1801") == {
         "day": 21,
         "month": 4,
         "year": 1801,
     }
-    assert date("a Tuesday") == {"weekday": 1}
-    assert date("in the spring") == {}
+    assert parse_date_parts("a Tuesday") == {"weekday": 1}
+    assert parse_date_parts("in the spring") == {}

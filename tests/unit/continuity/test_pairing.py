@@ -1,9 +1,12 @@
 import pytest
 
-from lrwr.core.canon.model import Canon, Question
-from lrwr.core.continuity.pair_selection import A_CLAIM, pairs
-from lrwr.core.continuity.pairs import AROUND, Pair
-from lrwr.core.continuity.values import Source
+from lrwr.core.canon.model import Canon, UndefinedAttribute
+from lrwr.core.continuity.pair_selection import (
+    MAX_PASSAGES_PER_CLAIM,
+    find_statement_pairs,
+)
+from lrwr.core.continuity.pairs import PAIR_CONTEXT_CHARS, StatementPair
+from lrwr.core.continuity.values import StatementSource
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.story import Horizon
 from tests.unit.continuity.readers import NOTE, ONE, TWO, known, read
@@ -13,29 +16,29 @@ KEEPER = "- **Occupation:** lock-keeper"
 SCAR = "- **Scar:** a white scar across the left palm"
 
 
-def core(pair: Pair) -> str:
+def core(pair: StatementPair) -> str:
     passage = pair.found
     return passage.text[passage.core.start : passage.core.end]
 
 
 def test_a_note_and_the_text_are_joined_on_the_attribute_of_one_person() -> None:
-    (pair,) = pairs(read(two=COOPER, note=KEEPER))
+    (pair,) = find_statement_pairs(read(two=COOPER, note=KEEPER))
     assert (pair.about, pair.attribute) == ("Nell Tallow", "occupation")
-    assert (pair.canon.source, pair.canon.document) == (Source.NOTE, NOTE)
+    assert (pair.canon.source, pair.canon.document) == (StatementSource.NOTE, NOTE)
     assert pair.canon.text == "**Occupation:** lock-keeper"
     assert core(pair) == COOPER
 
 
 @pytest.mark.parametrize("label", ["Job", "Trade", "Profession", "Occupation"])
 def test_what_writers_call_one_attribute_is_one(label: str) -> None:
-    (pair,) = pairs(read(two=COOPER, note=f"- **{label}:** lock-keeper"))
+    (pair,) = find_statement_pairs(read(two=COOPER, note=f"- **{label}:** lock-keeper"))
     assert pair.attribute == "occupation"
 
 
 def test_an_answer_of_the_writers_is_canon_and_has_no_place() -> None:
-    canon = Canon(answers={Question("Nell", "occupation"): "lock-keeper"})
-    (pair,) = pairs(read(two=COOPER, canon=canon))
-    assert pair.canon.source is Source.ANSWER
+    canon = Canon(answers={UndefinedAttribute("Nell", "occupation"): "lock-keeper"})
+    (pair,) = find_statement_pairs(read(two=COOPER, canon=canon))
+    assert pair.canon.source is StatementSource.ANSWER
     assert pair.canon.document is None
     assert pair.canon.text == "occupation: lock-keeper"
 
@@ -43,9 +46,9 @@ def test_an_answer_of_the_writers_is_canon_and_has_no_place() -> None:
 def test_the_text_counts_from_an_earlier_document_where_the_writer_says_nothing() -> (
     None
 ):
-    (pair,) = pairs(read("Nell Tallow, a miller, came in.", COOPER))
+    (pair,) = find_statement_pairs(read("Nell Tallow, a miller, came in.", COOPER))
     assert (pair.canon.document, pair.found.document) == (ONE, TWO)
-    assert pairs(read(f"Nell Tallow, a miller, came in. {COOPER}")) == ()
+    assert find_statement_pairs(read(f"Nell Tallow, a miller, came in. {COOPER}")) == ()
 
 
 def test_a_note_is_held_against_sentences_that_share_its_label_or_two_of_its_words() -> (
@@ -55,11 +58,13 @@ def test_a_note_is_held_against_sentences_that_share_its_label_or_two_of_its_wor
         "Nell Tallow showed the scar on her right hand. It rained.\n\n"
         "Bram Ottley had a scar."
     )
-    (pair,) = pairs(read(two=text, note=SCAR))
+    (pair,) = find_statement_pairs(read(two=text, note=SCAR))
     assert pair.attribute == "scar"
     assert core(pair) == "Nell Tallow showed the scar on her right hand."
     described = "She keeps a tame heron in the boathouse."
-    (pair,) = pairs(read(two="Nell owned no heron, tame or wild.", note=described))
+    (pair,) = find_statement_pairs(
+        read(two="Nell owned no heron, tame or wild.", note=described)
+    )
     assert pair.attribute == "description"
 
 
@@ -76,7 +81,7 @@ def test_a_note_is_held_against_sentences_that_share_its_label_or_two_of_its_wor
     ],
 )
 def test_what_agrees_or_is_not_asserted_now_is_no_pair(text: str) -> None:
-    assert pairs(read(two=text, note=KEEPER)) == ()
+    assert find_statement_pairs(read(two=text, note=KEEPER)) == ()
 
 
 @pytest.mark.parametrize(
@@ -93,41 +98,46 @@ def test_what_is_meant_or_holds_at_times_or_is_for_the_rules_is_no_pair(
     note: str,
 ) -> None:
     text = f"{COOPER} Nell wanted a clerk. Nell’s eyes were green."
-    assert pairs(read(two=text, note=note)) == ()
+    assert find_statement_pairs(read(two=text, note=note)) == ()
 
 
 def test_a_passage_holds_no_comment_and_nothing_beyond_its_paragraph() -> None:
     text = f"It was wet.\n\nIt blew. %%Fix this later.%% {COOPER} It blew.\n\nFog."
-    (pair,) = pairs(read(two=text, note=KEEPER))
+    (pair,) = find_statement_pairs(read(two=text, note=KEEPER))
     assert "Fix this" not in pair.found.text
     assert "Fog" not in pair.found.text
     assert "wet" not in pair.found.text
     text = f"{'It blew hard. ' * 99}{COOPER}{' It blew hard.' * 99}"
-    (pair,) = pairs(read(two=text, note=KEEPER))
-    assert len(pair.found.text) <= len(COOPER) + 2 * AROUND
+    (pair,) = find_statement_pairs(read(two=text, note=KEEPER))
+    assert len(pair.found.text) <= len(COOPER) + 2 * PAIR_CONTEXT_CHARS
     noted = f"{KEEPER} <!-- really a spy -->"
-    assert not any("spy" in one.canon.text for one in pairs(read(two=text, note=noted)))
+    assert not any(
+        "spy" in one.canon.text
+        for one in find_statement_pairs(read(two=text, note=noted))
+    )
 
 
 def test_under_a_horizon_nothing_of_the_story_beyond_it_is_in_a_pair() -> None:
     knowledge = read(COOPER, "Nell Tallow, a weaver, came in.", KEEPER)
-    assert len(pairs(knowledge)) == 2
-    (pair,) = pairs(knowledge, Horizon(chapter=1, scene=None))
+    assert len(find_statement_pairs(knowledge)) == 2
+    (pair,) = find_statement_pairs(knowledge, Horizon(chapter=1, scene=None))
     assert pair.found.document == ONE
 
 
 def test_the_latest_comes_first_and_documents_may_be_named() -> None:
     knowledge = read(COOPER, "Nell Tallow, a weaver, came in.", KEEPER)
-    assert [one.found.document for one in pairs(knowledge)] == [TWO, ONE]
-    (pair,) = pairs(knowledge, documents=[DocumentId(ONE)])
+    assert [one.found.document for one in find_statement_pairs(knowledge)] == [TWO, ONE]
+    (pair,) = find_statement_pairs(knowledge, documents=[DocumentId(ONE)])
     assert pair.found.document == ONE
-    assert len(pairs(knowledge, documents=[DocumentId(NOTE)])) == 2
+    assert len(find_statement_pairs(knowledge, documents=[DocumentId(NOTE)])) == 2
 
 
 def test_one_note_is_held_against_few_passages_however_many_there_are() -> None:
     told = [f"Nell Tallow had {n} scars." for n in range(30)]
     text = "\n\n".join([*told, *["Nell Tallow walked on."] * 300])
-    assert len(pairs(read(two=text, note=SCAR))) == A_CLAIM
+    assert (
+        len(find_statement_pairs(read(two=text, note=SCAR))) == MAX_PASSAGES_PER_CLAIM
+    )
 
 
 def test_places_of_the_world_are_compared_too() -> None:
@@ -136,5 +146,5 @@ def test_places_of_the_world_are_compared_too() -> None:
         "notes/Half House.md": "---\ntype: setting\n---\n# Half House\n\n"
         "A low house with a thatched roof and one chimney of brick.\n",
     }
-    (pair,) = pairs(known(files))
+    (pair,) = find_statement_pairs(known(files))
     assert pair.about == "Half House"

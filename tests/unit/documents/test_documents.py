@@ -8,8 +8,8 @@ from markdown_it import MarkdownIt
 
 from lrwr.core.adapters.documents.markdown import markdown_of
 from lrwr.core.adapters.documents.word import word_of
-from lrwr.core.bible.export import blocks_of
-from lrwr.core.bible.projection import project
+from lrwr.core.bible.export import build_bible_blocks
+from lrwr.core.bible.projection import project_bible
 from lrwr.core.model.document_blocks import Block, BlockKind
 from lrwr.core.model.story import Horizon
 from tests.unit.bible.marsh import marsh
@@ -28,7 +28,7 @@ blocks = st.lists(
 
 
 def test_a_markdown_bible_has_parts_claims_and_places() -> None:
-    text = markdown_of(blocks_of(project(marsh().knowledge())))
+    text = markdown_of(build_bible_blocks(project_bible(marsh().knowledge())))
     assert text.startswith("# Story bible\n\n## Characters\n\n### Nell Tallow\n\n")
     assert "- **eyes**: grey (verified)\n  - “eyes were grey” *book/1.md:3*\n" in text
     assert "## What the text leaves open" in text
@@ -36,7 +36,9 @@ def test_a_markdown_bible_has_parts_claims_and_places() -> None:
 
 def test_a_bible_of_a_horizon_says_nothing_of_later() -> None:
     text = markdown_of(
-        blocks_of(project(marsh().knowledge(), Horizon(1)), title="So far")
+        build_bible_blocks(
+            project_bible(marsh().knowledge(), Horizon(1)), title="So far"
+        )
     )
     assert text.startswith("# So far\n")
     for later in ("Corin", "Tallow", "OchraMags", "brown", "aunt"):
@@ -44,7 +46,7 @@ def test_a_bible_of_a_horizon_says_nothing_of_later() -> None:
 
 
 def test_a_word_bible_has_headings_and_lists() -> None:
-    content = word_of(blocks_of(project(marsh().knowledge())))
+    content = word_of(build_bible_blocks(project_bible(marsh().knowledge())))
     document = docx.Document(io.BytesIO(content))
     first, *_ = document.paragraphs
     assert (first.text, first.style and first.style.name) == (

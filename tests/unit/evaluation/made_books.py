@@ -5,8 +5,8 @@ from lrwr.core.model.cast import Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.facts import WRITER, About, CharacterField
 from lrwr.pipeline.evaluation.question_generation.source_material import (
-    Material,
-    material_of,
+    SourceMaterial,
+    build_source_material,
 )
 from tests.fakes.stories import Book, Stories
 
@@ -40,7 +40,7 @@ FILES = {"1.md": FIRST, "2.md": SECOND, "3.md": THIRD, "notes/Nell.md": NOTE}
 PEOPLE = ("Nell Tallow", "Corin Vale", "Mrs. Gannet")
 
 
-def a_material(extra: dict[str, str] | None = None) -> Material:
+def a_material(extra: dict[str, str] | None = None) -> SourceMaterial:
     """What is known of the book, and of other files that nothing is known of."""
     book = Book({**FILES, **(extra or {})})
     stories = Stories(book)
@@ -71,4 +71,4 @@ def a_material(extra: dict[str, str] | None = None) -> Material:
         certainty=Certainty.CONFIRMED,
         details=(("attribute", "age"),),
     )
-    return material_of(stories.knowledge(), sentence_spans)
+    return build_source_material(stories.knowledge(), sentence_spans)

@@ -11,21 +11,21 @@ from lrwr.core.model.turns import Citation
 from lrwr.core.model.usage import Usage
 from lrwr.core.ports.answerer import Answered
 from lrwr.pipeline.evaluation.answer_measures import (
-    answer_figures,
     citation_precision,
     citation_recall,
-    leak,
-    quotes,
-    resolved,
+    compute_answer_figures,
+    resolved_citation_share,
+    spoiler_leak,
+    verbatim_quote_share,
     word_overlap,
 )
-from lrwr.pipeline.evaluation.outcomes import Piece
+from lrwr.pipeline.evaluation.outcomes import ContextPiece
 from lrwr.pipeline.evaluation.questions import (
-    Gold,
-    Kind,
-    Place,
-    Question,
-    places_of,
+    AnswerPlace,
+    EvalQuestion,
+    GoldQuote,
+    QuestionKind,
+    find_quote_places,
 )
 
 ONE = DocumentId("chapters/01.md")
@@ -33,12 +33,16 @@ LAMP = "Nell Tallow lit the lamp before the third bell."
 EELS = "“I counted them twice,” said OchraMags."
 GATE = "The sluice gate was grey."
 TEXT = "\n\n".join((LAMP, EELS, GATE))
-ASKED = Question(
-    "1", "Who lit the lamp?", (Gold(ONE, LAMP),), kind=Kind.FACT, answer="Nell did."
+ASKED = EvalQuestion(
+    "1",
+    "Who lit the lamp?",
+    (GoldQuote(ONE, LAMP),),
+    kind=QuestionKind.FACT,
+    answer="Nell did.",
 )
-OPEN = Question("2", "Who rows the ferry?", (), kind=Kind.UNANSWERABLE)
-GOLD = [places_of(LAMP, ONE, TEXT)]
-SEVERAL = [*GOLD, places_of(GATE, ONE, TEXT)]
+OPEN = EvalQuestion("2", "Who rows the ferry?", (), kind=QuestionKind.UNANSWERABLE)
+GOLD = [find_quote_places(LAMP, ONE, TEXT)]
+SEVERAL = [*GOLD, find_quote_places(GATE, ONE, TEXT)]
 
 
 def text_of(document: DocumentId) -> str | None:
@@ -58,9 +62,9 @@ def says(text: str, *cited: str, gap: bool = False, doubts: bool = False) -> Ans
     return Answered(text, cites(*cited), contexts, gap, seconds=2.0, doubts=doubts)
 
 
-def figures(answered: Answered, question: Question = ASKED) -> dict[str, float]:
-    gold: Sequence[Sequence[Place]] = GOLD if question.answerable else []
-    return answer_figures(answered, question, gold, text_of=text_of, late=None)
+def figures(answered: Answered, question: EvalQuestion = ASKED) -> dict[str, float]:
+    gold: Sequence[Sequence[AnswerPlace]] = GOLD if question.answerable else []
+    return compute_answer_figures(answered, question, gold, text_of=text_of, late=None)
 
 
 def test_a_good_answer_has_good_figures() -> None:
@@ -117,9 +121,9 @@ def test_a_citation_resolves_only_where_its_very_words_stand() -> None:
     moved = replace(right, span=Span(1, 1 + len(LAMP)))
     edited = replace(right, text=LAMP.upper())
     elsewhere = replace(right, document=DocumentId("chapters/02.md"))
-    assert resolved([right], text_of) == 1.0
-    assert resolved([right, moved, edited, elsewhere], text_of) == 0.25
-    assert resolved([], text_of) is None
+    assert resolved_citation_share([right], text_of) == 1.0
+    assert resolved_citation_share([right, moved, edited, elsewhere], text_of) == 0.25
+    assert resolved_citation_share([], text_of) is None
 
 
 def test_precision_and_recall_of_citations_are_of_passages_and_of_quotes() -> None:
@@ -150,22 +154,22 @@ def test_precision_and_recall_of_citations_are_of_passages_and_of_quotes() -> No
     ],
 )
 def test_a_quotation_must_stand_word_for_word(answer: str, share: float | None) -> None:
-    assert quotes(answer, [LAMP, EELS]) == share
+    assert verbatim_quote_share(answer, [LAMP, EELS]) == share
 
 
 def test_words_that_must_not_be_told_yet_are_a_leak() -> None:
-    bounded = replace(ASKED, as_of="ch1", spoilers=(Gold(ONE, "the third bell"),))
-    assert leak(says("Nell, before the third bell."), bounded, None) == 1.0
-    assert leak(says("Nell did."), bounded, None) == 0.0
-    assert leak(says("Nell did."), ASKED, None) is None
+    bounded = replace(ASKED, as_of="ch1", spoilers=(GoldQuote(ONE, "the third bell"),))
+    assert spoiler_leak(says("Nell, before the third bell."), bounded, None) == 1.0
+    assert spoiler_leak(says("Nell did."), bounded, None) == 0.0
+    assert spoiler_leak(says("Nell did."), ASKED, None) is None
 
 
 def test_citing_what_comes_later_is_a_leak() -> None:
-    def late(piece: Piece) -> bool:
+    def late(piece: ContextPiece) -> bool:
         return piece.span.start >= TEXT.index(EELS)
 
-    assert leak(says("[1]", EELS), ASKED, late) == 1.0
-    assert leak(says("[1]", LAMP), ASKED, late) == 0.0
+    assert spoiler_leak(says("[1]", EELS), ASKED, late) == 1.0
+    assert spoiler_leak(says("[1]", LAMP), ASKED, late) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -188,10 +192,10 @@ def test_word_overlap_is_the_f1_of_words(
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_every_share_lies_between_nothing_and_all(answer: str, other: str) -> None:
-    for share in (word_overlap(answer, other), quotes(answer, [other])):
+    for share in (word_overlap(answer, other), verbatim_quote_share(answer, [other])):
         assert share is None or 0.0 <= share <= 1.0
 
 
 @given(st.text(alphabet="Nel lit the.,’—…", max_size=80))
 def test_what_is_given_in_full_is_quoted_truly(text: str) -> None:
-    assert quotes(f"“{text}”", [text]) in (None, 1.0)
+    assert verbatim_quote_share(f"“{text}”", [text]) in (None, 1.0)

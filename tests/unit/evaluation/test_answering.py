@@ -13,14 +13,14 @@ from lrwr.core.model.usage import Usage
 from lrwr.core.ports.chat_model import Message, Shape
 from lrwr.core.ports.record_store import DocumentText
 from lrwr.pipeline.evaluation.answers import (
-    Asked,
-    Reader,
-    answered_of,
-    numbers_in,
-    says_silent,
-    without_marks,
+    ContextReader,
+    ReaderInput,
+    build_answer_from_turn,
+    is_abstention,
+    parse_cited_numbers,
+    strip_citation_numbers,
 )
-from lrwr.pipeline.evaluation.outcomes import Piece
+from lrwr.pipeline.evaluation.outcomes import ContextPiece
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.conversations import QUOTED, a_turn
 from tests.fakes.model_replies import faults
@@ -32,18 +32,18 @@ TEXT = f"{LAMP}\n\n{EELS}\n"
 TEXTS = {ONE: DocumentText(TEXT, LineIndex.of(TEXT))}
 
 
-def piece(text: str) -> Piece:
+def piece(text: str) -> ContextPiece:
     start = TEXT.index(text)
-    return Piece(ONE, Span(start, start + len(text)), text, 8)
+    return ContextPiece(ONE, Span(start, start + len(text)), text, 8)
 
 
-def asked(*texts: str, question: str = "Who lit it?", as_of: str = "") -> Asked:
-    return Asked(question, as_of, [piece(text) for text in texts], TEXTS)
+def asked(*texts: str, question: str = "Who lit it?", as_of: str = "") -> ReaderInput:
+    return ReaderInput(question, as_of, [piece(text) for text in texts], TEXTS)
 
 
-def reader(*replies: str | ServiceUnavailable, name: str = "reader-1") -> Reader:
+def reader(*replies: str | ServiceUnavailable, name: str = "reader-1") -> ContextReader:
     clock = count(step=0.5)
-    return Reader(
+    return ContextReader(
         ScriptedChat(*replies, name=name),
         price=lambda usage: usage.calls / 8,
         clock=lambda: next(clock),
@@ -55,7 +55,7 @@ def reply(answer: str, *, told: bool = True) -> str:
     return json.dumps({"answer": answer, "told": told})
 
 
-def scripted(one: Reader) -> ScriptedChat:
+def scripted(one: ContextReader) -> ScriptedChat:
     assert isinstance(one.chat, ScriptedChat)
     return one.chat
 
@@ -99,7 +99,9 @@ async def test_what_is_read_stands_between_marks_and_is_never_obeyed() -> None:
 
 
 async def test_a_mark_is_drawn_anew_and_stands_in_no_passage() -> None:
-    one = Reader(ScriptedChat(reply("a"), reply("a")), lambda _: None, lambda: 0.0)
+    one = ContextReader(
+        ScriptedChat(reply("a"), reply("a")), lambda _: None, lambda: 0.0
+    )
     for _ in range(2):
         await one.read(asked(LAMP))
     first, second = (messages[-1].text for messages, _ in scripted(one).asked)
@@ -147,7 +149,7 @@ async def test_what_an_answer_takes_is_estimated_before_it_is_asked_for() -> Non
     def say(messages: Sequence[Message], shape: Shape | None) -> str:
         return reply("Nell [1].")
 
-    one = Reader(ScriptedChat(answer=say), lambda _: None, lambda: 0.0)
+    one = ContextReader(ScriptedChat(answer=say), lambda _: None, lambda: 0.0)
     usage = (await one.read(asked(LAMP, EELS))).usage
     estimate = one.estimate(asked(LAMP, EELS))
     assert estimate.calls == usage.calls
@@ -166,8 +168,10 @@ async def test_what_an_answer_takes_is_estimated_before_it_is_asked_for() -> Non
     ],
 )
 def test_numbers_in_brackets_are_what_is_cited(answer: str, numbers: list[int]) -> None:
-    assert numbers_in(answer) == numbers
-    assert not any(str(number) in without_marks("A [1] b [2, 3].") for number in (1, 2))
+    assert parse_cited_numbers(answer) == numbers
+    assert not any(
+        str(number) in strip_citation_numbers("A [1] b [2, 3].") for number in (1, 2)
+    )
 
 
 @pytest.mark.parametrize(
@@ -186,10 +190,10 @@ def test_numbers_in_brackets_are_what_is_cited(answer: str, numbers: list[int]) 
     ],
 )
 def test_an_answer_that_calls_the_text_silent_is_known(said: str) -> None:
-    assert says_silent(said, cites=False)
-    assert says_silent(f"{said} Nell only lit the lamp [1].", cites=True)
-    assert not says_silent(f"Nell lit the lamp [1]. {said}", cites=True)
-    assert says_silent(f"Nell is a keeper. {said}", cites=False)
+    assert is_abstention(said, cites=False)
+    assert is_abstention(f"{said} Nell only lit the lamp [1].", cites=True)
+    assert not is_abstention(f"Nell lit the lamp [1]. {said}", cites=True)
+    assert is_abstention(f"Nell is a keeper. {said}", cites=False)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +208,7 @@ def test_an_answer_that_calls_the_text_silent_is_known(said: str) -> None:
     ],
 )
 def test_an_answer_that_tells_something_is_no_gap(said: str) -> None:
-    assert not says_silent(said, cites=False)
+    assert not is_abstention(said, cites=False)
 
 
 AGE = GapFlag("Nell", "age")
@@ -223,7 +227,7 @@ def of_a_model(
 def test_a_turn_is_an_answer_with_all_that_it_was_given() -> None:
     turn = replace(a_turn(), usage=Usage(calls=2), price=0.01)
     other = replace(QUOTED, number=2, text="Nobody saw it.")
-    answered = answered_of(turn, [QUOTED, other, QUOTED], 1.5)
+    answered = build_answer_from_turn(turn, [QUOTED, other, QUOTED], 1.5)
     assert answered.text == "Nell did [1]."
     assert answered.citations == (QUOTED,)
     assert answered.contexts == ("The sluice was shut.", "Nobody saw it.")
@@ -232,7 +236,9 @@ def test_a_turn_is_an_answer_with_all_that_it_was_given() -> None:
 
 
 def test_a_turn_of_which_nothing_else_was_seen_was_given_what_it_cites() -> None:
-    assert answered_of(a_turn(), (), 1.0).contexts == ("The sluice was shut.",)
+    assert build_answer_from_turn(a_turn(), (), 1.0).contexts == (
+        "The sluice was shut.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -254,7 +260,7 @@ def test_a_turn_of_which_nothing_else_was_seen_was_given_what_it_cites() -> None
 def test_a_turn_says_that_there_is_a_gap_by_its_flag_or_in_words(
     turn: Turn, gap: bool
 ) -> None:
-    assert answered_of(turn, (), 1.0).says_gap is gap
+    assert build_answer_from_turn(turn, (), 1.0).says_gap is gap
 
 
 @pytest.mark.parametrize(
@@ -265,4 +271,4 @@ def test_a_turn_whose_evidence_is_called_weak_doubts(
 ) -> None:
     turn = a_turn()
     turn = replace(turn, output=replace(turn.output, low_confidence=low))
-    assert answered_of(turn, (), 1.0).doubts is doubts
+    assert build_answer_from_turn(turn, (), 1.0).doubts is doubts

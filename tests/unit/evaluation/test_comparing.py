@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from lrwr.pipeline.evaluation.comparison import (
     HEADLINE,
-    Comparison,
-    by_kind,
-    compared,
-    verdict,
+    ArmComparison,
+    compare_arms,
+    describe_comparison,
+    group_means_by_kind,
 )
 from lrwr.pipeline.evaluation.figures import LOWER
-from lrwr.pipeline.evaluation.outcomes import Outcome
-from lrwr.pipeline.evaluation.questions import Kind
+from lrwr.pipeline.evaluation.outcomes import QuestionOutcome
+from lrwr.pipeline.evaluation.questions import QuestionKind
 
 FIGURES = (
     HEADLINE, "precision@1000", "iou@1000", "hit@1", "hit@5", "mrr", "ndcg@10", "leak",
@@ -32,11 +32,11 @@ def arm(
     values: Sequence[float | None],
     figure: str = HEADLINE,
     *,
-    kinds: Sequence[Kind] = (Kind.FACT,),
-) -> list[Outcome]:
+    kinds: Sequence[QuestionKind] = (QuestionKind.FACT,),
+) -> list[QuestionOutcome]:
     """An outcome for each value; None is a figure that failed."""
     return [
-        Outcome(
+        QuestionOutcome(
             arm=name,
             question=str(n),
             kind=kinds[n % len(kinds)],
@@ -54,8 +54,8 @@ def noisy(number: int, mean: float, *, seed: int = 0) -> list[float]:
 
 def one(
     a: Sequence[float | None], b: Sequence[float | None], figure: str = HEADLINE
-) -> Comparison:
-    return compared(arm("A", a, figure), arm("B", b, figure), [figure])[0]
+) -> ArmComparison:
+    return compare_arms(arm("A", a, figure), arm("B", b, figure), [figure])[0]
 
 
 def test_a_better_arm_is_said_to_be_better_with_all_its_numbers() -> None:
@@ -66,14 +66,14 @@ def test_a_better_arm_is_said_to_be_better_with_all_its_numbers() -> None:
     assert re.fullmatch(
         r"B finds more of the answer in 1,000 tokens: 0\.\d\d against 0\.\d\d,"
         r" \+0\.\d\d \[\+0\.\d\d, \+0\.\d\d\] on 112 questions\.",
-        verdict(comparison),
+        describe_comparison(comparison),
     )
-    turned = verdict(one(better, base))
-    assert turned == verdict(comparison).replace("B finds", "A finds")
+    turned = describe_comparison(one(better, base))
+    assert turned == describe_comparison(comparison).replace("B finds", "A finds")
 
 
 def test_a_difference_within_chance_is_not_claimed() -> None:
-    said = verdict(one(noisy(100, 0.5, seed=1), noisy(100, 0.51, seed=2)))
+    said = describe_comparison(one(noisy(100, 0.5, seed=1), noisy(100, 0.51, seed=2)))
     assert said.startswith(
         "No difference can be told in how much of the answer is found in 1,000 tokens:"
     )
@@ -83,7 +83,7 @@ def test_a_difference_within_chance_is_not_claimed() -> None:
 def test_few_questions_are_too_few_whatever_they_show() -> None:
     comparison = one([0.0] * 19, [1.0] * 19)
     assert not comparison.claimed
-    assert verdict(comparison) == (
+    assert describe_comparison(comparison) == (
         "Too few questions to tell how much of the answer is found in 1,000 tokens:"
         " 19, and at least 20 are needed; so far 1.00 (B) against 0.00 (A)."
     )
@@ -98,26 +98,28 @@ def test_a_judge_that_fails_often_is_told_and_nothing_claimed() -> None:
         60,
     )
     assert not comparison.claimed
-    said = verdict(comparison)
+    said = describe_comparison(comparison)
     assert "too many questions failed" in said
     assert said.endswith("Left out: 60 of 120 questions, which failed (A: 0, B: 60).")
 
 
 def test_a_few_failures_are_told_beside_the_claim() -> None:
-    said = verdict(one([0.1] * 50, [None, None, *[0.9] * 48], "correctness"))
+    said = describe_comparison(
+        one([0.1] * 50, [None, None, *[0.9] * 48], "correctness")
+    )
     assert said.startswith("B answers more correctly: 0.90 against 0.10")
     assert said.endswith("Left out: 2 of 50 questions, which failed (A: 0, B: 2).")
 
 
 def test_nothing_is_said_where_no_question_has_the_figure() -> None:
-    said = verdict(one([None] * 30, [None] * 30, "faithfulness"))
+    said = describe_comparison(one([None] * 30, [None] * 30, "faithfulness"))
     assert said.startswith("Nothing can be told of how close it keeps")
     assert "Left out: 30 of 30 questions" in said
 
 
 def test_what_is_alike_on_every_question_is_said_to_come_out_the_same() -> None:
     values = noisy(40, 0.5)
-    said = verdict(one(values, values))
+    said = describe_comparison(one(values, values))
     assert said.endswith("0.00 [0.00, 0.00] on 40 questions; they come out the same.")
 
 
@@ -125,7 +127,7 @@ def test_what_is_alike_on_every_question_is_said_to_come_out_the_same() -> None:
 def test_the_better_arm_is_the_one_that_has_less_where_less_is_better(
     figure: str,
 ) -> None:
-    said = verdict(one([0.0, 0.0, 1.0] * 40, [1.0, 0.0, 1.0] * 40, figure))
+    said = describe_comparison(one([0.0, 0.0, 1.0] * 40, [1.0, 0.0, 1.0] * 40, figure))
     less = figure in LOWER
     assert said.startswith("A " if less else "B ")
     assert (", −" in said) is less
@@ -146,12 +148,12 @@ def test_the_better_arm_is_the_one_that_has_less_where_less_is_better(
 def test_figures_are_told_in_their_units(figure: str, said: str) -> None:
     shares = figure in ("leak", "hit@1", "hit@5")
     a, b = ([0.0] * 30, [1.0] * 30) if shares else ([0.2] * 30, [0.45] * 30)
-    assert verdict(one(a, b, figure)).startswith(said)
+    assert describe_comparison(one(a, b, figure)).startswith(said)
 
 
 def test_a_difference_that_is_not_nothing_never_looks_like_nothing() -> None:
     base = noisy(60, 0.5)
-    said = verdict(one(base, [value + 0.001 for value in base], "mrr"))
+    said = describe_comparison(one(base, [value + 0.001 for value in base], "mrr"))
     assert "+0.001 [+0.001, +0.001]" in said
 
 
@@ -161,12 +163,15 @@ def test_mcnemar_is_asked_where_figures_are_yes_or_no() -> None:
     assert one([0.5, *a], [0.25, *b], "recall@500").mcnemar is None
 
 
-def both(name: str, values: Mapping[str, Sequence[float]]) -> list[Outcome]:
+def both(name: str, values: Mapping[str, Sequence[float]]) -> list[QuestionOutcome]:
     """Outcomes with several figures each."""
     number = len(next(iter(values.values())))
     return [
-        Outcome(
-            name, str(n), Kind.FACT, {figure: own[n] for figure, own in values.items()}
+        QuestionOutcome(
+            name,
+            str(n),
+            QuestionKind.FACT,
+            {figure: own[n] for figure, own in values.items()},
         )
         for n in range(number)
     ]
@@ -176,15 +181,15 @@ def test_a_figure_looked_at_also_is_held_to_more_than_the_headline() -> None:
     a = [0.0] * 40
     b = [1.0] * 9 + [0.0] * 29 + [-1.0] * 2  # by itself a difference: p is about .03
     names = [HEADLINE, *(f"mrr{n}" for n in range(5))]
-    found = compared(
+    found = compare_arms(
         both("A", dict.fromkeys(names, a)), both("B", dict.fromkeys(names, b)), names
     )
     assert [comparison.claimed for comparison in found] == [True, *[False] * 5]
     assert all(comparison.apart for comparison in found)
     assert "of 5 figures looked at besides the headline, one like this may be" in (
-        verdict(found[1])
+        describe_comparison(found[1])
     )
-    alone = compared(both("A", {"mrr0": a}), both("B", {"mrr0": b}), ["mrr0"])
+    alone = compare_arms(both("A", {"mrr0": a}), both("B", {"mrr0": b}), ["mrr0"])
     assert alone[0].claimed
 
 
@@ -194,33 +199,35 @@ def test_questions_of_one_file_are_worth_less_than_as_many_of_many() -> None:
     for _ in range(12):
         b += [0.5 + drawn.gauss(0.04, 0.15)] * 10
     groups = {str(n): f"chapters/{n // 10}.md" for n in range(120)}
-    apart = compared(arm("A", a), arm("B", b), [HEADLINE])[0]
-    alike = compared(arm("A", a), arm("B", b), [HEADLINE], groups=groups)[0]
+    apart = compare_arms(arm("A", a), arm("B", b), [HEADLINE])[0]
+    alike = compare_arms(arm("A", a), arm("B", b), [HEADLINE], groups=groups)[0]
     assert alike.difference.low < apart.difference.low
     assert alike.needed > apart.needed
 
 
 def test_only_questions_that_both_were_asked_are_compared() -> None:
     a, b = arm("A", noisy(50, 0.5)), arm("B", noisy(30, 0.5, seed=1))
-    assert compared(a, b, [HEADLINE])[0].questions == 30
-    assert compared(a, list(reversed(b)), [HEADLINE]) == compared(a, b, [HEADLINE])
+    assert compare_arms(a, b, [HEADLINE])[0].questions == 30
+    assert compare_arms(a, list(reversed(b)), [HEADLINE]) == compare_arms(
+        a, b, [HEADLINE]
+    )
 
 
 def test_kinds_stand_in_a_table_with_how_many_there_are() -> None:
-    kinds = (Kind.SEVERAL, Kind.FACT)
+    kinds = (QuestionKind.SEVERAL, QuestionKind.FACT)
     arms = {
         "A": arm("A", [0.0, 1.0, 1.0, None], kinds=kinds),
         "B": arm("B", [0.5, 1.0, 0.5, 1.0], kinds=kinds),
     }
-    rows = by_kind(arms, HEADLINE)
-    assert [row.kind for row in rows] == [Kind.FACT, Kind.SEVERAL, None]
+    rows = group_means_by_kind(arms, HEADLINE)
+    assert [row.kind for row in rows] == [QuestionKind.FACT, QuestionKind.SEVERAL, None]
     told = [[(c.arm, c.questions, c.mean, c.failed) for c in row.cells] for row in rows]
     assert told == [
         [("A", 1, 1.0, 1), ("B", 2, 1.0, 0)],
         [("A", 2, 0.5, 0), ("B", 2, 0.5, 0)],
         [("A", 3, pytest.approx(2 / 3), 1), ("B", 4, 0.75, 0)],
     ]
-    assert by_kind(arms, "leak")[0].cells[0].mean is None
+    assert group_means_by_kind(arms, "leak")[0].cells[0].mean is None
 
 
 @settings(max_examples=25)
@@ -232,7 +239,7 @@ def test_nothing_is_claimed_that_the_bounds_do_not_allow(
     pairs: list[tuple[float, float]], figure: str
 ) -> None:
     comparison = one([a for a, _ in pairs], [b for _, b in pairs], figure)
-    said = verdict(comparison)
+    said = describe_comparison(comparison)
     assert said.endswith(".")
     if comparison.claimed:
         assert comparison.questions >= 20

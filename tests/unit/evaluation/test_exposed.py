@@ -7,21 +7,34 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.app.presenters.evaluation import markdown_of, sheets_of
+from lrwr.app.presenters.evaluation import (
+    render_report_markdown,
+    render_report_sections,
+)
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Lines, Span
 from lrwr.core.model.turns import Citation
 from lrwr.core.model.usage import Usage
 from lrwr.core.ports.answer_judge import Judged, Sample
 from lrwr.core.ports.answerer import Answered
-from lrwr.pipeline.evaluation.answer_measure import Answering, AnswerMeasure, asking
+from lrwr.pipeline.evaluation.answer_measure import (
+    AnswerMeasure,
+    AnswerMethod,
+    build_session_answer_method,
+)
 from lrwr.pipeline.evaluation.gold_spans import SpanMeasure
-from lrwr.pipeline.evaluation.outcomes import Arm, Given
-from lrwr.pipeline.evaluation.questions import Gold, Kind, Question
-from lrwr.pipeline.evaluation.report import Report, report_of
-from lrwr.pipeline.evaluation.run_store import load
-from lrwr.pipeline.evaluation.runner import Began, Extra, Means, Runner, plan_of
-from lrwr.pipeline.evaluation.variants import LADDER, SearchArm, Shelf
+from lrwr.pipeline.evaluation.outcomes import Arm, RetrievedContext
+from lrwr.pipeline.evaluation.questions import EvalQuestion, GoldQuote, QuestionKind
+from lrwr.pipeline.evaluation.report import EvalReport, build_eval_report
+from lrwr.pipeline.evaluation.run_store import load_eval_run
+from lrwr.pipeline.evaluation.runner import (
+    EvalMeasure,
+    EvalRunner,
+    RunSetup,
+    RunStart,
+    build_eval_plan,
+)
+from lrwr.pipeline.evaluation.variants import VARIANT_LADDER, IndexedLibrary, SearchArm
 from tests.fakes.embedder import count_words
 from tests.fakes.story_desks import StoryDesk, a_story_desk
 
@@ -41,22 +54,29 @@ def sentence(n: int) -> str:
     return f"Nell Tallow hid the {THINGS[n]} behind the stove."
 
 
-def there() -> list[Question]:
+def there() -> list[EvalQuestion]:
     return [
-        Question(
+        EvalQuestion(
             f"there-{n}",
             f"Where is the {thing} hidden?",
-            (Gold(file(n), sentence(n)),),
-            kind=Kind.FACT,
+            (GoldQuote(file(n), sentence(n)),),
+            kind=QuestionKind.FACT,
             answer="Behind the stove.",
         )
         for n, thing in enumerate(THINGS)
     ]
 
 
-def not_yet() -> list[Question]:
+def not_yet() -> list[EvalQuestion]:
     return [
-        replace(one, id=f"early-{n}", gold=(), kind=Kind.AS_OF, as_of="ch1", answer="")
+        replace(
+            one,
+            id=f"early-{n}",
+            gold=(),
+            kind=QuestionKind.AS_OF,
+            as_of="ch1",
+            answer="",
+        )
         for n, one in enumerate(there())
         if n
     ]
@@ -72,9 +92,9 @@ async def desk(tmp_path: Path) -> AsyncIterator[StoryDesk]:
         yield opened
 
 
-async def shelf_of(desk: StoryDesk) -> Shelf:
+async def shelf_of(desk: StoryDesk) -> IndexedLibrary:
     order = await desk.finder().story_order()
-    return Shelf(desk.library.passages, order, count_words, lambda: 0.0)
+    return IndexedLibrary(desk.library.passages, order, count_words, lambda: 0.0)
 
 
 @dataclass(slots=True)
@@ -88,7 +108,7 @@ class Otherwise:
     ahead: bool = False
     """Whether it forgets where in the story it is asked."""
 
-    async def give(self, question: Question) -> Given:
+    async def give(self, question: EvalQuestion) -> RetrievedContext:
         if self.ahead:
             return await self.arm.give(replace(question, as_of=""))
         given = await self.arm.give(question)
@@ -96,29 +116,29 @@ class Otherwise:
         return replace(given, pieces=tuple(wrong))
 
 
-async def sound(desk: StoryDesk, shelf: Shelf) -> Arm:
-    return SearchArm(LADDER[5], desk.finder(), shelf, 50, "sound")
+async def sound(desk: StoryDesk, shelf: IndexedLibrary) -> Arm:
+    return SearchArm(VARIANT_LADDER[5], desk.finder(), shelf, 50, "sound")
 
 
 async def reported(
     folder: Path,
     arms: Sequence[Arm],
-    questions: Sequence[Question],
-    *measures: Extra,
-) -> Report:
-    means = Means(arms, measures)
-    plan = plan_of(questions, means, budgets=BUDGETS, library="one", lrwr="0")
+    questions: Sequence[EvalQuestion],
+    *measures: EvalMeasure,
+) -> EvalReport:
+    means = RunSetup(arms, measures)
+    plan = build_eval_plan(questions, means, budgets=BUDGETS, library="one", lrwr="0")
     run = ""
-    async with aclosing(Runner(folder, plan, means, lambda: 0.0).run()) as events:
+    async with aclosing(EvalRunner(folder, plan, means, lambda: 0.0).run()) as events:
         async for event in events:
-            run = event.run if isinstance(event, Began) else run
+            run = event.run if isinstance(event, RunStart) else run
     names = [arm.name for arm in arms]
     pairs = [(names[0], other) for other in names[1:]]
-    return report_of(load(folder, run), pairs=pairs)
+    return build_eval_report(load_eval_run(folder, run), pairs=pairs)
 
 
-def text_of(report: Report) -> str:
-    return markdown_of(sheets_of(report, width=100), "Report")
+def text_of(report: EvalReport) -> str:
+    return render_report_markdown(render_report_sections(report, width=100), "Report")
 
 
 async def test_a_retriever_that_finds_the_wrong_passages(
@@ -181,7 +201,11 @@ class Doubtful:
 
 
 async def test_a_model_that_invents(desk: StoryDesk, tmp_path: Path) -> None:
-    told = text_of(await answered(desk, tmp_path, {"invents": asking(Inventor())}))
+    told = text_of(
+        await answered(
+            desk, tmp_path, {"invents": build_session_answer_method(Inventor())}
+        )
+    )
     assert "answers 24 of 24 questions as if the text told it" in told
     assert "cites what does not stand there in 24 of 24 questions" in told
     assert "quotes what does not stand in the text in 24 of 24 questions" in told
@@ -190,7 +214,7 @@ async def test_a_model_that_invents(desk: StoryDesk, tmp_path: Path) -> None:
 async def test_a_judge_that_fails_half_the_time(
     desk: StoryDesk, tmp_path: Path
 ) -> None:
-    answering = {"invents": asking(Inventor())}
+    answering = {"invents": build_session_answer_method(Inventor())}
     told = text_of(await answered(desk, tmp_path, answering, Doubtful()))
     assert "faithfulness failed 36 of 72 times" in told
     assert "The judge answered in riddles." in told
@@ -200,12 +224,12 @@ async def test_a_judge_that_fails_half_the_time(
 async def answered(
     desk: StoryDesk,
     folder: Path,
-    answering: Mapping[str, Answering],
+    answering: Mapping[str, AnswerMethod],
     *judges: Doubtful,
-) -> Report:
+) -> EvalReport:
     shelf = await shelf_of(desk)
     arm = Otherwise(await sound(desk, shelf), "invents", ahead=True)
-    unknown = [replace(one, gold=(), kind=Kind.UNANSWERABLE) for one in there()]
+    unknown = [replace(one, gold=(), kind=QuestionKind.UNANSWERABLE) for one in there()]
     spans = SpanMeasure(shelf, BUDGETS)
     measure = AnswerMeasure(spans, answering, judges, lambda usage, name: None)
     return await reported(folder / "r", [arm], unknown, spans, measure)

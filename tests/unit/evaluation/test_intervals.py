@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrwr.pipeline.evaluation.intervals import (
-    corrected,
-    mcnemar,
-    mean_of,
-    questions_needed,
+    bootstrap_mean,
+    correct_p_values,
+    estimate_questions_needed,
+    mcnemar_p_value,
 )
 
 CHANCES = st.lists(st.floats(0, 1), max_size=12)
@@ -41,7 +41,7 @@ def in_books(books: int, each: int, *, seed: int) -> tuple[list[float], list[str
 )
 def test_a_mean_lies_within_its_bounds(pairs: list[tuple[float, str]]) -> None:
     values, groups = [value for value, _ in pairs], [group for _, group in pairs]
-    mean = mean_of(values, groups)
+    mean = bootstrap_mean(values, groups)
     assert mean.interval.value == pytest.approx(fmean(values))
     assert mean.interval.low <= mean.interval.value <= mean.interval.high
     assert mean.interval.low >= min(values) - 1e-9
@@ -52,16 +52,16 @@ def test_a_mean_lies_within_its_bounds(pairs: list[tuple[float, str]]) -> None:
 
 def test_the_same_questions_have_the_same_bounds() -> None:
     values, groups = in_books(12, 4, seed=1)
-    assert mean_of(values, groups) == mean_of(values, groups)
-    other = mean_of(values, groups, seed=1)
+    assert bootstrap_mean(values, groups) == bootstrap_mean(values, groups)
+    other = bootstrap_mean(values, groups, seed=1)
     assert other.interval.low == pytest.approx(
-        mean_of(values, groups).interval.low, abs=0.02
+        bootstrap_mean(values, groups).interval.low, abs=0.02
     )
 
 
 def test_bounds_of_independent_questions_are_those_of_the_textbook() -> None:
     values = [1.0] * 60 + [0.0] * 40
-    mean = mean_of(values, alone(100))
+    mean = bootstrap_mean(values, alone(100))
     assert mean.interval.low == pytest.approx(0.6 - 1.984 * 0.0492, abs=0.015)
     assert mean.interval.high == pytest.approx(0.6 + 1.984 * 0.0492, abs=0.015)
     assert mean.spread == pytest.approx(0.49, abs=0.02)
@@ -70,12 +70,15 @@ def test_bounds_of_independent_questions_are_those_of_the_textbook() -> None:
 
 def test_the_chance_is_that_of_students_t() -> None:
     values = [0.1] * 7 + [-0.1] * 3  # t = 0.04 / (0.0966 / sqrt 10) = 1.31, p = .223
-    assert mean_of(values, alone(10)).chance == pytest.approx(0.223, abs=0.01)
+    assert bootstrap_mean(values, alone(10)).chance == pytest.approx(0.223, abs=0.01)
 
 
 def test_questions_that_are_alike_are_worth_fewer() -> None:
     values, groups = in_books(12, 8, seed=3)
-    alike, single = mean_of(values, groups), mean_of(values, alone(len(values)))
+    alike, single = (
+        bootstrap_mean(values, groups),
+        bootstrap_mean(values, alone(len(values))),
+    )
     wide = alike.interval.high - alike.interval.low
     assert wide > 1.5 * (single.interval.high - single.interval.low)
     assert alike.chance > single.chance
@@ -85,26 +88,26 @@ def test_questions_that_are_alike_are_worth_fewer() -> None:
 def test_where_nothing_differs_few_bounds_say_that_something_does() -> None:
     missed = 0
     for seed in range(60):
-        interval = mean_of(*in_books(6, 5, seed=seed)).interval
+        interval = bootstrap_mean(*in_books(6, 5, seed=seed)).interval
         missed += not interval.low <= 0 <= interval.high
     assert missed <= 7
 
 
 def test_a_manuscript_of_one_file_still_has_bounds() -> None:
     values = [0.0, 0.5, 1.0, 0.2] * 10
-    whole = mean_of(values, ["novel.md"] * 40)
-    assert whole == mean_of(values, alone(40))
+    whole = bootstrap_mean(values, ["novel.md"] * 40)
+    assert whole == bootstrap_mean(values, alone(40))
     assert whole.interval.low < whole.interval.value < whole.interval.high
 
 
 def test_of_one_question_nothing_is_known() -> None:
-    mean = mean_of([0.4], ["a.md"])
+    mean = bootstrap_mean([0.4], ["a.md"])
     assert (mean.interval.low, mean.interval.high, mean.chance) == (-inf, inf, 1.0)
 
 
 @pytest.mark.parametrize(("value", "chance"), [(0.0, 1.0), (0.1, 0.0)])
 def test_what_never_varies_is_certain(value: float, chance: float) -> None:
-    mean = mean_of([value] * 30, alone(30))
+    mean = bootstrap_mean([value] * 30, alone(30))
     assert mean.interval.low == pytest.approx(value)
     assert mean.interval.high == pytest.approx(value)
     assert mean.chance == pytest.approx(chance)
@@ -121,29 +124,34 @@ def test_mcnemar_adds_up_splits_as_uneven_or_more(
     ways = sum(
         comb(number, k) for k in range(number + 1) if abs(2 * k - number) >= uneven
     )
-    assert mcnemar(a, b) == pytest.approx(ways / 2**number)
-    assert mcnemar(a, b) == mcnemar(b, a)
+    assert mcnemar_p_value(a, b) == pytest.approx(ways / 2**number)
+    assert mcnemar_p_value(a, b) == mcnemar_p_value(b, a)
 
 
 def test_mcnemar_has_the_value_of_the_table() -> None:
     a = [True] * 10 + [False] * 2 + [True] * 50
     b = [False] * 10 + [True] * 2 + [True] * 50
-    assert mcnemar(a, b) == pytest.approx(158 / 4096)  # 2 * (1 + 12 + 66) / 2**12
+    assert mcnemar_p_value(a, b) == pytest.approx(
+        158 / 4096
+    )  # 2 * (1 + 12 + 66) / 2**12
 
 
 def test_mcnemar_bears_thousands_of_questions() -> None:
-    assert mcnemar([True] * 2000 + [False] * 500, [False] * 2000 + [True] * 500) > 0
+    assert (
+        mcnemar_p_value([True] * 2000 + [False] * 500, [False] * 2000 + [True] * 500)
+        > 0
+    )
 
 
 def test_chances_are_stepped_down() -> None:
-    assert corrected([0.01, 0.04, 0.03, 0.005]) == pytest.approx(
+    assert correct_p_values([0.01, 0.04, 0.03, 0.005]) == pytest.approx(
         [0.03, 0.06, 0.06, 0.02]
     )
 
 
 @given(CHANCES)
 def test_looking_at_more_figures_never_makes_one_surer(chances: list[float]) -> None:
-    after = corrected(chances)
+    after = correct_p_values(chances)
     assert len(after) == len(chances)
     assert all(one <= other <= 1 for one, other in zip(chances, after, strict=True))
     order = sorted(range(len(chances)), key=lambda n: chances[n])
@@ -151,6 +159,6 @@ def test_looking_at_more_figures_never_makes_one_surer(chances: list[float]) -> 
 
 
 def test_so_many_questions_show_a_difference_four_times_in_five() -> None:
-    assert questions_needed(0.1, 0.5) == pytest.approx(196.2, abs=0.1)
-    assert questions_needed(-0.05, 0.5) == pytest.approx(784.9, abs=0.2)
-    assert questions_needed(0.0, 0.5) == inf
+    assert estimate_questions_needed(0.1, 0.5) == pytest.approx(196.2, abs=0.1)
+    assert estimate_questions_needed(-0.05, 0.5) == pytest.approx(784.9, abs=0.2)
+    assert estimate_questions_needed(0.0, 0.5) == inf

@@ -16,17 +16,17 @@ from lrwr.core.model.usage import Usage
 from lrwr.core.ports.answer_judge import Judged, Sample
 from lrwr.core.ports.answerer import Answered
 from lrwr.pipeline.evaluation.judgements import (
-    Opinion,
-    Tries,
-    estimated,
-    figures_of,
-    is_a_try,
-    judged,
-    opinion_in,
-    sample_of,
-    summed_up,
+    JudgePanelResult,
+    JudgeScores,
+    build_judge_sample,
+    estimate_judging_usage,
+    is_single_try_figure,
+    judge_answer,
+    panel_result_from_figures,
+    panel_result_to_figures,
+    summarize_panel_results,
 )
-from lrwr.pipeline.evaluation.questions import Gold, Kind, Question
+from lrwr.pipeline.evaluation.questions import EvalQuestion, GoldQuote, QuestionKind
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.model_replies import faults
 
@@ -58,17 +58,17 @@ def marked(correct: object) -> str:
     return json.dumps({"reason": "So.", "correct": correct})
 
 
-async def opinion(*said: float | str) -> Opinion:
-    return await judged([SayingJudge(*said)], SAMPLE, repeats=len(said))
+async def opinion(*said: float | str) -> JudgePanelResult:
+    return await judge_answer([SayingJudge(*said)], SAMPLE, repeats=len(said))
 
 
 async def test_an_answer_is_judged_three_times_and_the_mean_counts() -> None:
-    told = await judged([SayingJudge(0.5, 1.0, 0.6)], SAMPLE)
+    told = await judge_answer([SayingJudge(0.5, 1.0, 0.6)], SAMPLE)
     assert told.usage.calls == 3
-    figures, failed = figures_of(told)
+    figures, failed = panel_result_to_figures(told)
     assert figures["faithfulness"] == pytest.approx(0.7)
     assert failed == {}
-    (standing,) = summed_up([told])
+    (standing,) = summarize_panel_results([told])
     assert standing.value == pytest.approx(0.7)
     assert standing.spread == 0.5
     assert (standing.answers, standing.tries, standing.failed) == (1, 3, 0)
@@ -82,17 +82,17 @@ async def test_a_value_that_cannot_be_is_a_failure_and_no_nought(odd: float) -> 
 
 
 async def test_a_figure_fails_only_where_every_try_did() -> None:
-    figures, failed = figures_of(await opinion("no", 0.5, "no"))
+    figures, failed = panel_result_to_figures(await opinion("no", 0.5, "no"))
     assert figures["faithfulness"] == 0.5
     assert "faithfulness" not in failed
-    figures, failed = figures_of(await opinion("no", "down", "no"))
+    figures, failed = panel_result_to_figures(await opinion("no", "down", "no"))
     assert failed["faithfulness"] == "no"
     assert not figures
 
 
 async def test_a_judge_that_fails_half_the_time_is_not_evaluated() -> None:
     told = [await opinion(0.9, "down", "no") for _ in range(10)]
-    (standing,) = summed_up(told)
+    (standing,) = summarize_panel_results(told)
     assert standing.value is None
     assert standing.failed_share == pytest.approx(2 / 3)
     assert standing.reasons == (("down", 10), ("no", 10))
@@ -100,15 +100,15 @@ async def test_a_judge_that_fails_half_the_time_is_not_evaluated() -> None:
 
 async def test_one_failure_in_five_is_borne_and_more_are_not() -> None:
     told = [await opinion(0.9, 0.9, 0.9, 0.9, "down")]
-    assert summed_up(told)[0].value == pytest.approx(0.9)
-    assert summed_up(told, most_failed=0.1)[0].value is None
+    assert summarize_panel_results(told)[0].value == pytest.approx(0.9)
+    assert summarize_panel_results(told, most_failed=0.1)[0].value is None
     told.append(await opinion("down"))
-    assert summed_up(told)[0].value is None
+    assert summarize_panel_results(told)[0].value is None
 
 
 async def test_several_judges_judge_the_same_answer() -> None:
     correct = CorrectnessJudge(ScriptedChat(marked(1), marked(0)))
-    told = await judged([SayingJudge(0.5, 0.5), correct], SAMPLE, repeats=2)
+    told = await judge_answer([SayingJudge(0.5, 0.5), correct], SAMPLE, repeats=2)
     assert {name: one.mean for name, one in told.figures.items()} == {
         "faithfulness": 0.5,
         "correctness": 0.5,
@@ -117,8 +117,8 @@ async def test_several_judges_judge_the_same_answer() -> None:
 
 def test_what_judging_takes_is_estimated_for_all_tries() -> None:
     judges = [SayingJudge(), SayingJudge()]
-    assert estimated(judges, [SAMPLE] * 4).calls == 24
-    assert estimated([], [SAMPLE]) == Usage()
+    assert estimate_judging_usage(judges, [SAMPLE] * 4).calls == 24
+    assert estimate_judging_usage([], [SAMPLE]) == Usage()
 
 
 SAID = st.one_of(st.floats(0, 1), st.sampled_from(["down", "NaN"]))
@@ -133,26 +133,36 @@ SAID = st.one_of(st.floats(0, 1), st.sampled_from(["down", "NaN"]))
 def test_what_an_outcome_holds_gives_every_try_back(
     said: Mapping[str, list[float | str]],
 ) -> None:
-    told = Opinion({name: Tries(tuple(tries)) for name, tries in said.items()})
-    figures, failed = figures_of(told)
-    assert opinion_in({**figures, "recall@1000": 0.5}, failed) == told
-    assert {name for name in (*figures, *failed) if not is_a_try(name)} == set(said)
+    told = JudgePanelResult(
+        {name: JudgeScores(tuple(tries)) for name, tries in said.items()}
+    )
+    figures, failed = panel_result_to_figures(told)
+    assert panel_result_from_figures({**figures, "recall@1000": 0.5}, failed) == told
+    assert {
+        name for name in (*figures, *failed) if not is_single_try_figure(name)
+    } == set(said)
 
 
 def test_a_sample_shows_a_judge_the_answer_and_what_it_was_made_from() -> None:
-    question = Question(
-        "1", "Who?", (Gold("a.md", "Nell lit it."),), kind=Kind.FACT, answer="Nell."
+    question = EvalQuestion(
+        "1",
+        "Who?",
+        (GoldQuote("a.md", "Nell lit it."),),
+        kind=QuestionKind.FACT,
+        answer="Nell.",
     )
     answered = Answered("Nell [1].", (), ("Nell lit it.",), False, 1.0)
-    told = sample_of(question, answered)
+    told = build_judge_sample(question, answered)
     assert told == Sample("Who?", "Nell [1].", ("Nell lit it.",), "Nell.")
 
 
 def test_what_the_text_does_not_answer_has_no_reference() -> None:
-    question = Question("1", "Who?", (), kind=Kind.UNANSWERABLE, answer="It is open.")
+    question = EvalQuestion(
+        "1", "Who?", (), kind=QuestionKind.UNANSWERABLE, answer="It is open."
+    )
     answered = Answered("It does not tell.", (), (), True, 1.0)
-    assert sample_of(question, answered).reference == ""
-    assert sample_of(question, answered).says_gap
+    assert build_judge_sample(question, answered).reference == ""
+    assert build_judge_sample(question, answered).says_gap
 
 
 async def test_correctness_is_asked_with_the_answers_fenced() -> None:
@@ -180,7 +190,7 @@ async def test_a_judge_that_is_stopped_stops() -> None:
             await asyncio.sleep(60)
             return Judged({})
 
-    task = asyncio.create_task(judged([Waiting()], SAMPLE))
+    task = asyncio.create_task(judge_answer([Waiting()], SAMPLE))
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -9,55 +9,66 @@ from hypothesis import strategies as st
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.query_terms import WORD
 from lrwr.core.retrieval.story import parse_horizon
-from lrwr.pipeline.evaluation.question_generation.draft import Made, id_of
-from lrwr.pipeline.evaluation.question_generation.generator import make_questions
-from lrwr.pipeline.evaluation.question_generation.sampling import SHARES, shares_of
-from lrwr.pipeline.evaluation.question_generation.source_material import (
-    Material,
-    gather,
+from lrwr.pipeline.evaluation.question_generation.draft import (
+    GeneratedQuestions,
+    make_question_id,
 )
-from lrwr.pipeline.evaluation.question_generation.unanswerable import ABSENT, holds
+from lrwr.pipeline.evaluation.question_generation.generator import make_questions
+from lrwr.pipeline.evaluation.question_generation.sampling import (
+    KIND_SHARES,
+    divide_by_shares,
+)
+from lrwr.pipeline.evaluation.question_generation.source_material import (
+    SourceMaterial,
+    load_source_material,
+)
+from lrwr.pipeline.evaluation.question_generation.unanswerable import (
+    ABSENT,
+    is_word_in_text,
+)
 from lrwr.pipeline.evaluation.questions import (
-    Kind,
-    Place,
-    Question,
-    places_of,
-    read_questions,
-    written,
+    AnswerPlace,
+    EvalQuestion,
+    QuestionKind,
+    find_quote_places,
+    parse_questions,
+    serialize_questions,
 )
 from tests.fakes.stories import Book, Stories
 from tests.unit.evaluation.made_books import a_material
 
 
 @pytest.fixture(scope="module")
-def material() -> Material:
+def material() -> SourceMaterial:
     return a_material()
 
 
 @pytest.fixture(scope="module")
-def made(material: Material) -> Made:
+def made(material: SourceMaterial) -> GeneratedQuestions:
     return make_questions(material, 60, seed=1)
 
 
-def of_kind(made: Made, kind: Kind) -> list[Question]:
+def of_kind(made: GeneratedQuestions, kind: QuestionKind) -> list[EvalQuestion]:
     return [one for one in made.questions if one.kind is kind]
 
 
-def texts(made: Made) -> set[str]:
+def texts(made: GeneratedQuestions) -> set[str]:
     return {one.text for one in made.questions}
 
 
-def places(question: Question, material: Material) -> list[Place]:
+def places(question: EvalQuestion, material: SourceMaterial) -> list[AnswerPlace]:
     return [
         place
         for gold in (*question.gold, *question.spoilers)
-        for place in places_of(
+        for place in find_quote_places(
             gold.quote, DocumentId(gold.file), material.texts[DocumentId(gold.file)]
         )
     ]
 
 
-def test_every_quote_stands_in_its_file_once(made: Made, material: Material) -> None:
+def test_every_quote_stands_in_its_file_once(
+    made: GeneratedQuestions, material: SourceMaterial
+) -> None:
     assert made.questions
     for question in made.questions:
         golds = (*question.gold, *question.spoilers)
@@ -65,9 +76,9 @@ def test_every_quote_stands_in_its_file_once(made: Made, material: Material) -> 
 
 
 def test_no_two_questions_rest_on_the_same_words(
-    made: Made, material: Material
+    made: GeneratedQuestions, material: SourceMaterial
 ) -> None:
-    used: list[Place] = []
+    used: list[AnswerPlace] = []
     for question in made.questions:
         for place in places(question, material):
             for other in used:
@@ -80,67 +91,77 @@ def test_no_two_questions_rest_on_the_same_words(
         used += places(question, material)
 
 
-def test_the_same_seed_makes_the_same_questions(material: Material) -> None:
+def test_the_same_seed_makes_the_same_questions(material: SourceMaterial) -> None:
     one, other = (make_questions(material, 30, seed=7) for _ in range(2))
     assert one == other
 
 
 def test_ids_come_from_kind_and_words_and_not_from_the_seed(
-    material: Material,
+    material: SourceMaterial,
 ) -> None:
     ids: dict[str, str] = {}
     for seed in range(4):
         for one in make_questions(material, 30, seed).questions:
-            assert one.id == id_of(one.kind, one.text, one.as_of)
+            assert one.id == make_question_id(one.kind, one.text, one.as_of)
             assert ids.setdefault(one.id, one.text) == one.text
 
 
-def test_what_is_made_can_be_saved_and_read_again(made: Made) -> None:
-    assert read_questions(written(made.questions), "made") == list(made.questions)
+def test_what_is_made_can_be_saved_and_read_again(made: GeneratedQuestions) -> None:
+    assert parse_questions(serialize_questions(made.questions), "made") == list(
+        made.questions
+    )
 
 
 def test_a_share_that_cannot_be_filled_is_told_and_not_filled_with_others(
-    material: Material,
+    material: SourceMaterial,
 ) -> None:
     made = make_questions(material, 200)
     counts = Counter(one.kind for one in made.questions)
-    for kind, wanted in shares_of(200).items():
+    for kind, wanted in divide_by_shares(200).items():
         assert counts[kind] <= wanted
-    short = [kind for kind, wanted in shares_of(200).items() if counts[kind] < wanted]
+    short = [
+        kind for kind, wanted in divide_by_shares(200).items() if counts[kind] < wanted
+    ]
     assert len(made.remarks) == len(short) > 0
 
 
-def test_somebody_is_asked_about_by_what_they_surely_say(made: Made) -> None:
+def test_somebody_is_asked_about_by_what_they_surely_say(
+    made: GeneratedQuestions,
+) -> None:
     asked = next(one for one in made.questions if "bucket" in one.text)
     assert asked.text.startswith("What does Nell Tallow tell Corin Vale about")
     assert asked.gold[0].quote.startswith('"There is a hole in the bucket')
 
 
 def test_two_people_who_speak_of_one_thing_are_asked_about_together(
-    made: Made,
+    made: GeneratedQuestions,
 ) -> None:
-    both = next(one for one in of_kind(made, Kind.SEVERAL) if "anchor" in one.text)
+    both = next(
+        one for one in of_kind(made, QuestionKind.SEVERAL) if "anchor" in one.text
+    )
     assert both.every
     assert [gold.file for gold in both.gold] == ["1.md", "2.md"]
 
 
-def test_a_deed_that_is_done_once_is_asked_about(made: Made) -> None:
+def test_a_deed_that_is_done_once_is_asked_about(made: GeneratedQuestions) -> None:
     assert "Where does Corin Vale put the ticket?" in texts(made)
 
 
-def test_what_a_note_says_is_asked_about(made: Made) -> None:
+def test_what_a_note_says_is_asked_about(made: GeneratedQuestions) -> None:
     assert "How old is Nell Tallow?" in texts(made)
 
 
 def test_what_is_said_of_somebody_else_is_a_question_of_relationship(
-    made: Made,
+    made: GeneratedQuestions,
 ) -> None:
-    asked = of_kind(made, Kind.RELATIONSHIP)
+    asked = of_kind(made, QuestionKind.RELATIONSHIP)
     assert "What does Mrs. Gannet say about Corin Vale?" in {q.text for q in asked}
 
 
-def test_half_of_the_bounded_questions_are_asked_too_early(material: Material) -> None:
-    made = of_kind(make_questions(material, 60), Kind.AS_OF)
+def test_half_of_the_bounded_questions_are_asked_too_early(
+    material: SourceMaterial,
+) -> None:
+    made = of_kind(make_questions(material, 60), QuestionKind.AS_OF)
     early = [one for one in made if not one.gold]
     assert early
     for one in made:
@@ -149,7 +170,7 @@ def test_half_of_the_bounded_questions_are_asked_too_early(material: Material) -
         told = [
             material.chapter_of(place)
             for gold in golds
-            for place in places_of(
+            for place in find_quote_places(
                 gold.quote,
                 DocumentId(gold.file),
                 material.texts[DocumentId(gold.file)],
@@ -160,7 +181,7 @@ def test_half_of_the_bounded_questions_are_asked_too_early(material: Material) -
 
 
 def test_no_word_of_what_is_called_unanswerable_stands_in_the_text(
-    made: Made, material: Material
+    made: GeneratedQuestions, material: SourceMaterial
 ) -> None:
     words = {
         word.casefold()
@@ -169,7 +190,7 @@ def test_no_word_of_what_is_called_unanswerable_stands_in_the_text(
     }
     named = {one.name for one in material.people()}
     asked = {pattern: absent.split() for pattern, absent in ABSENT}
-    for question in of_kind(made, Kind.UNANSWERABLE):
+    for question in of_kind(made, QuestionKind.UNANSWERABLE):
         assert not question.gold
         for pattern, absent in asked.items():
             fits = {pattern.format(one, other) for one in named for other in named}
@@ -186,9 +207,9 @@ def test_a_word_counts_as_there_in_any_form_and_short_ones_alone() -> None:
     material = a_material(
         {"4.md": "# Chapter 4\n\nThe jugglers ate forbidden fruit.\n"}
     )
-    assert holds(material, "juggl")
-    assert not holds(material, "eve")
-    assert holds(material, "sprin")
+    assert is_word_in_text(material, "juggl")
+    assert not is_word_in_text(material, "eve")
+    assert is_word_in_text(material, "sprin")
 
 
 def test_notes_count_as_text_that_answers() -> None:
@@ -199,15 +220,15 @@ def test_notes_count_as_text_that_answers() -> None:
 
 async def test_a_library_of_which_nothing_is_known_makes_nothing() -> None:
     nothing = Stories(Book({"1.md": "# Chapter 1\n\nRain.\n"}))
-    material = await gather(nothing.service(), lambda text: [])
+    material = await load_source_material(nothing.service(), lambda text: [])
     made = make_questions(material, 20)
     assert made.questions == ()
-    assert len(made.remarks) == len([n for n in shares_of(20).values() if n])
+    assert len(made.remarks) == len([n for n in divide_by_shares(20).values() if n])
 
 
 @given(st.integers(0, 1000))
 def test_shares_add_up_and_are_off_by_less_than_one(number: int) -> None:
-    shares = shares_of(number)
+    shares = divide_by_shares(number)
     assert sum(shares.values()) == number
-    for kind, share in SHARES.items():
+    for kind, share in KIND_SHARES.items():
         assert abs(shares[kind] - number * share / 100) < 1

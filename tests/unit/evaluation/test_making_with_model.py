@@ -7,13 +7,13 @@ import pytest
 
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.ports.chat_model import Message, Shape
-from lrwr.pipeline.evaluation.question_generation.draft import Made
+from lrwr.pipeline.evaluation.question_generation.draft import GeneratedQuestions
 from lrwr.pipeline.evaluation.question_generation.generator import make_questions
 from lrwr.pipeline.evaluation.question_generation.model_generator import (
-    ask_for_questions,
+    generate_questions_with_model,
 )
-from lrwr.pipeline.evaluation.question_generation.source_material import Material
-from lrwr.pipeline.evaluation.questions import Kind
+from lrwr.pipeline.evaluation.question_generation.source_material import SourceMaterial
+from lrwr.pipeline.evaluation.questions import QuestionKind
 from tests.fakes.chat_models import ScriptedChat
 from tests.unit.evaluation.made_books import a_material
 
@@ -23,7 +23,7 @@ NOBODY = "Which instrument is heard at night?"
 
 
 @pytest.fixture(scope="module")
-def material() -> Material:
+def material() -> SourceMaterial:
     return a_material()
 
 
@@ -60,20 +60,26 @@ def _quotes(one: dict[str, object]) -> list[str]:
 
 
 async def ask(
-    chat: ScriptedChat, material: Material, number: int = 10, *, answers: bool = False
-) -> tuple[Made, list[int]]:
+    chat: ScriptedChat,
+    material: SourceMaterial,
+    number: int = 10,
+    *,
+    answers: bool = False,
+) -> tuple[GeneratedQuestions, list[int]]:
     steps: list[int] = []
 
     async def answered(question: str) -> bool:
         return answers
 
-    made = await ask_for_questions(
+    made = await generate_questions_with_model(
         chat, material, number, advance=steps.append, answered=answered
     )
     return made, steps
 
 
-async def test_a_question_whose_quote_stands_there_is_kept(material: Material) -> None:
+async def test_a_question_whose_quote_stands_there_is_kept(
+    material: SourceMaterial,
+) -> None:
     made, steps = await ask(replying(row(ASKED, HID)), material)
     kept = next(one for one in made.questions if one.text == ASKED)
     assert [gold.quote for gold in kept.gold] == [HID]
@@ -82,7 +88,7 @@ async def test_a_question_whose_quote_stands_there_is_kept(material: Material) -
 
 
 async def test_a_quote_that_does_not_stand_there_is_dropped_and_counted(
-    material: Material,
+    material: SourceMaterial,
 ) -> None:
     near = HID.replace("red", "old")
     made, _ = await ask(replying(row(ASKED, near)), material)
@@ -91,7 +97,7 @@ async def test_a_quote_that_does_not_stand_there_is_dropped_and_counted(
 
 
 async def test_a_question_that_repeats_the_text_is_dropped_and_counted(
-    material: Material,
+    material: SourceMaterial,
 ) -> None:
     copied = "Nell Tallow hid the kettle under which red blanket?"
     made, _ = await ask(replying(row(copied, HID)), material)
@@ -99,22 +105,26 @@ async def test_a_question_that_repeats_the_text_is_dropped_and_counted(
     assert any("repeated the text" in remark for remark in made.remarks)
 
 
-async def test_what_turns_out_to_have_an_answer_is_dropped(material: Material) -> None:
+async def test_what_turns_out_to_have_an_answer_is_dropped(
+    material: SourceMaterial,
+) -> None:
     chat = replying(row(NOBODY, ""))
     made, _ = await ask(chat, material, answers=True)
     assert all(one.text != NOBODY for one in made.questions)
     assert any("have an answer" in remark for remark in made.remarks)
     made, _ = await ask(chat, material, answers=False)
     gone = next(one for one in made.questions if one.text == NOBODY)
-    assert gone.kind is Kind.UNANSWERABLE and not gone.gold
+    assert gone.kind is QuestionKind.UNANSWERABLE and not gone.gold
 
 
 async def test_without_a_search_no_model_says_what_has_no_answer(
-    material: Material,
+    material: SourceMaterial,
 ) -> None:
     chat = replying(row(NOBODY, ""))
-    made = await ask_for_questions(chat, material, 10, advance=lambda _: None)
-    gone = [one for one in made.questions if one.kind is Kind.UNANSWERABLE]
+    made = await generate_questions_with_model(
+        chat, material, 10, advance=lambda _: None
+    )
+    gone = [one for one in made.questions if one.kind is QuestionKind.UNANSWERABLE]
     assert gone and all(one.text != NOBODY for one in gone)
     assert any("Nobody can search" in remark for remark in made.remarks)
 
@@ -129,7 +139,7 @@ async def test_without_a_search_no_model_says_what_has_no_answer(
     ids=["no JSON", "another shape", "no server"],
 )
 async def test_a_model_that_fails_leaves_the_templates_and_a_remark(
-    chat: ScriptedChat, material: Material
+    chat: ScriptedChat, material: SourceMaterial
 ) -> None:
     made, _ = await ask(chat, material)
     by_templates = make_questions(material, 10)
@@ -137,7 +147,9 @@ async def test_a_model_that_fails_leaves_the_templates_and_a_remark(
     assert any("templates fill up" in remark for remark in made.remarks)
 
 
-async def test_passages_are_fenced_by_a_mark_of_their_own(material: Material) -> None:
+async def test_passages_are_fenced_by_a_mark_of_their_own(
+    material: SourceMaterial,
+) -> None:
     chat = replying(row(ASKED, HID))
     await ask(chat, material, 4)
     marks = set()

@@ -9,28 +9,34 @@ from hypothesis import strategies as st
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, TextHash
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Lines, Span
-from lrwr.pipeline.evaluation.measures import measured
-from lrwr.pipeline.evaluation.outcomes import Given, Piece
-from lrwr.pipeline.evaluation.questions import Place, covers, holds
+from lrwr.pipeline.evaluation.measures import compute_retrieval_figures
+from lrwr.pipeline.evaluation.outcomes import ContextPiece, RetrievedContext
+from lrwr.pipeline.evaluation.questions import (
+    AnswerPlace,
+    covers_answer_place,
+    has_gold,
+)
 
 FOG, LAMP = DocumentId("chapters/fog.md"), DocumentId("chapters/lamp.md")
 BUDGETS = (5, 20, 60)
 
 
-def piece(start: int, end: int, document: DocumentId = FOG) -> Piece:
+def piece(start: int, end: int, document: DocumentId = FOG) -> ContextPiece:
     """Words of a text in which each character is a token."""
-    return Piece(document, Span(start, end), "x" * (end - start), end - start)
+    return ContextPiece(document, Span(start, end), "x" * (end - start), end - start)
 
 
-def place(start: int, end: int, document: DocumentId = FOG) -> Place:
-    return Place(document, Span(start, end))
+def place(start: int, end: int, document: DocumentId = FOG) -> AnswerPlace:
+    return AnswerPlace(document, Span(start, end))
 
 
 def figures(
-    pieces: list[Piece], *gold: list[Place], every: bool = False
+    pieces: list[ContextPiece], *gold: list[AnswerPlace], every: bool = False
 ) -> dict[str, float]:
-    found = Given(tuple(pieces), 0.5)
-    return measured(found, gold, every=every, budgets=BUDGETS, late=None)
+    found = RetrievedContext(tuple(pieces), 0.5)
+    return compute_retrieval_figures(
+        found, gold, every=every, budgets=BUDGETS, late=None
+    )
 
 
 SPANS = st.tuples(st.integers(0, 60), st.integers(1, 25)).map(
@@ -40,13 +46,13 @@ DOCUMENTS = st.sampled_from([FOG, LAMP])
 PIECES = st.lists(
     st.builds(lambda s, d: piece(s.start, s.end, d), SPANS, DOCUMENTS), max_size=6
 )
-PLACES = st.builds(Place, DOCUMENTS, SPANS)
+PLACES = st.builds(AnswerPlace, DOCUMENTS, SPANS)
 GOLD = st.lists(st.lists(PLACES, min_size=1, max_size=2), min_size=1, max_size=3)
 
 
 @given(PIECES, GOLD, st.booleans())
 def test_every_figure_of_a_question_is_a_share(
-    pieces: list[Piece], gold: list[list[Place]], every: bool
+    pieces: list[ContextPiece], gold: list[list[AnswerPlace]], every: bool
 ) -> None:
     for name, value in figures(pieces, *gold, every=every).items():
         assert name in ("tokens", "seconds") or 0 <= value <= 1 + 1e-9
@@ -54,7 +60,7 @@ def test_every_figure_of_a_question_is_a_share(
 
 @given(PIECES, GOLD, st.booleans())
 def test_a_larger_budget_never_finds_less(
-    pieces: list[Piece], gold: list[list[Place]], every: bool
+    pieces: list[ContextPiece], gold: list[list[AnswerPlace]], every: bool
 ) -> None:
     found = figures(pieces, *gold, every=every)
     recalls = [found[f"recall@{budget}"] for budget in BUDGETS]
@@ -64,7 +70,7 @@ def test_a_larger_budget_never_finds_less(
 
 @given(PIECES, GOLD, st.booleans())
 def test_what_is_in_both_is_no_larger_a_share_of_both_than_of_either(
-    pieces: list[Piece], gold: list[list[Place]], every: bool
+    pieces: list[ContextPiece], gold: list[list[AnswerPlace]], every: bool
 ) -> None:
     found = figures(pieces, *gold, every=every)
     for budget in BUDGETS:
@@ -74,12 +80,12 @@ def test_what_is_in_both_is_no_larger_a_share_of_both_than_of_either(
 
 @given(PIECES, GOLD, st.booleans())
 def test_a_piece_given_twice_is_worth_no_more_than_once(
-    pieces: list[Piece], gold: list[list[Place]], every: bool
+    pieces: list[ContextPiece], gold: list[list[AnswerPlace]], every: bool
 ) -> None:
-    whole = Given(tuple(pieces), 0.5)
-    doubled = Given((*pieces, *pieces), 0.5)
+    whole = RetrievedContext(tuple(pieces), 0.5)
+    doubled = RetrievedContext((*pieces, *pieces), 0.5)
     kept = [
-        measured(one, gold, every=every, budgets=(1000,), late=None)
+        compute_retrieval_figures(one, gold, every=every, budgets=(1000,), late=None)
         for one in (whole, doubled)
     ]
     for name in ("recall@1000", "precision@1000", "iou@1000"):
@@ -92,10 +98,18 @@ def test_a_piece_given_twice_is_worth_no_more_than_once(
     st.booleans(),
 )
 def test_spans_do_not_depend_on_the_order_of_what_fits_the_budget(
-    orders: tuple[list[Piece], list[Piece]], gold: list[list[Place]], every: bool
+    orders: tuple[list[ContextPiece], list[ContextPiece]],
+    gold: list[list[AnswerPlace]],
+    every: bool,
 ) -> None:
     kept = [
-        measured(Given(tuple(one), 0.5), gold, every=every, budgets=(1000,), late=None)
+        compute_retrieval_figures(
+            RetrievedContext(tuple(one), 0.5),
+            gold,
+            every=every,
+            budgets=(1000,),
+            late=None,
+        )
         for one in orders
     ]
     for name in ("recall@1000", "precision@1000", "iou@1000", "tokens"):
@@ -104,7 +118,7 @@ def test_spans_do_not_depend_on_the_order_of_what_fits_the_budget(
 
 @given(PIECES, GOLD)
 def test_needing_every_quote_is_never_easier_than_needing_any(
-    pieces: list[Piece], gold: list[list[Place]]
+    pieces: list[ContextPiece], gold: list[list[AnswerPlace]]
 ) -> None:
     some, whole = figures(pieces, *gold), figures(pieces, *gold, every=True)
     for budget in BUDGETS:
@@ -113,15 +127,15 @@ def test_needing_every_quote_is_never_easier_than_needing_any(
 
 @given(st.lists(st.tuples(SPANS, DOCUMENTS), max_size=6), GOLD)
 def test_a_hit_is_what_questions_call_holding_the_answer(
-    found: list[tuple[Span, DocumentId]], gold: list[list[Place]]
+    found: list[tuple[Span, DocumentId]], gold: list[list[AnswerPlace]]
 ) -> None:
     pieces = [piece(span.start, span.end, document) for span, document in found]
     chunks = [chunk(one) for one in pieces]
     hit = figures(pieces, *gold)["hit@10"] == 1.0
-    assert hit is holds(chunks, gold, every=False)
+    assert hit is has_gold(chunks, gold, every=False)
 
 
-def chunk(one: Piece) -> Chunk:
+def chunk(one: ContextPiece) -> Chunk:
     return Chunk(
         id=ChunkId("1"),
         document=one.document,
@@ -194,8 +208,8 @@ def test_nothing_given_has_nothing() -> None:
 
 
 def test_without_gold_there_are_leaks_tokens_and_seconds() -> None:
-    found = measured(
-        Given((piece(0, 10), piece(0, 10, LAMP)), 0.25),
+    found = compute_retrieval_figures(
+        RetrievedContext((piece(0, 10), piece(0, 10, LAMP)), 0.25),
         [],
         every=False,
         budgets=(8, 15),
@@ -209,8 +223,8 @@ def test_a_question_that_nothing_can_leak_for_has_no_leak() -> None:
 
 
 def test_a_leak_counts_although_the_budget_leaves_it_out() -> None:
-    found = measured(
-        Given((piece(0, 60), piece(0, 10, LAMP)), 0.0),
+    found = compute_retrieval_figures(
+        RetrievedContext((piece(0, 60), piece(0, 10, LAMP)), 0.0),
         [[place(0, 10)]],
         every=False,
         budgets=(20,),
@@ -229,8 +243,10 @@ def test_a_leak_counts_although_the_budget_leaves_it_out() -> None:
         (piece(0, 10), place(0, 10, LAMP), False),
     ],
 )
-def test_half_of_the_shorter_is_enough(given_: Piece, wanted: Place, so: bool) -> None:
-    assert covers(given_, wanted) is so
+def test_half_of_the_shorter_is_enough(
+    given_: ContextPiece, wanted: AnswerPlace, so: bool
+) -> None:
+    assert covers_answer_place(given_, wanted) is so
 
 
 def test_a_quote_that_stands_nowhere_is_a_mistake() -> None:

@@ -13,17 +13,17 @@ import pytest
 
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
 from lrwr.core.model.usage import Usage
-from lrwr.pipeline.evaluation.plan import Run
-from lrwr.pipeline.evaluation.questions import Kind
-from lrwr.pipeline.evaluation.run_store import OUTCOMES, load, runs
+from lrwr.pipeline.evaluation.plan import EvalRun
+from lrwr.pipeline.evaluation.questions import QuestionKind
+from lrwr.pipeline.evaluation.run_store import OUTCOMES, list_eval_runs, load_eval_run
 from lrwr.pipeline.evaluation.runner import (
-    Began,
-    Estimate,
-    Means,
-    Measured,
+    EvalRunner,
+    RunEstimate,
     RunEvent,
-    Runner,
-    plan_of,
+    RunProgress,
+    RunSetup,
+    RunStart,
+    build_eval_plan,
 )
 from tests.fakes.arms import SetArm, SetMeasure, a_plan, asked, means_of
 from tests.fakes.evaluation_process import evaluate, two_arms
@@ -34,22 +34,22 @@ PRICES = {"a-model": 0.25}
 QUESTIONS = asked("q1", "q2", "q3")
 
 
-def runner(folder: Path, means: Means, **changes: str) -> Runner:
-    return Runner(folder, a_plan(means, QUESTIONS, **changes), means, lambda: NOW)
+def runner(folder: Path, means: RunSetup, **changes: str) -> EvalRunner:
+    return EvalRunner(folder, a_plan(means, QUESTIONS, **changes), means, lambda: NOW)
 
 
-async def ran(runner: Runner) -> list[RunEvent]:
+async def ran(runner: EvalRunner) -> list[RunEvent]:
     async with aclosing(runner.run()) as events:
         return [event async for event in events]
 
 
-async def run_of(folder: Path, means: Means, **changes: str) -> Run:
+async def run_of(folder: Path, means: RunSetup, **changes: str) -> EvalRun:
     began = (await ran(runner(folder, means, **changes)))[0]
-    assert isinstance(began, Began)
-    return load(folder, began.run)
+    assert isinstance(began, RunStart)
+    return load_eval_run(folder, began.run)
 
 
-def priced(runner: Runner) -> Estimate:
+def priced(runner: EvalRunner) -> RunEstimate:
     return runner.priced(lambda usage, name: usage.calls * PRICES[name])
 
 
@@ -75,14 +75,14 @@ async def test_every_question_goes_through_every_arm_and_is_kept(
     events = await ran(
         runner(tmp_path, means_of([SetArm("A"), SetArm("B", recipe="b")], measure))
     )
-    assert events[0] == Began(runs(tmp_path)[0].id, 6, 0, 0)
-    measured = [event for event in events[1:] if isinstance(event, Measured)]
+    assert events[0] == RunStart(list_eval_runs(tmp_path)[0].id, 6, 0, 0)
+    measured = [event for event in events[1:] if isinstance(event, RunProgress)]
     assert [event.done for event in measured] == [1, 2, 3, 4, 5, 6]
     assert measure.asked == [(a, q.id) for q in QUESTIONS for a in ("A", "B")]
-    (run,) = runs(tmp_path)
+    (run,) = list_eval_runs(tmp_path)
     assert run.complete
     assert {outcome.figures["mrr"] for outcome in run.outcomes} == {0.5}
-    assert {outcome.kind for outcome in run.outcomes} == {Kind.OTHER}
+    assert {outcome.kind for outcome in run.outcomes} == {QuestionKind.OTHER}
 
 
 async def test_a_second_run_measures_nothing_and_says_so(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ async def test_a_second_run_measures_nothing_and_says_so(tmp_path: Path) -> None
     again = runner(tmp_path, means_of([arm], measure))
     assert priced(again).taken == 3
     run = await run_of(tmp_path, means_of([arm], measure))
-    first = runs(tmp_path)[-1]
+    first = list_eval_runs(tmp_path)[-1]
     assert (run.taken, run.wanted, measure.asked, arm.asked) == (3, 3, [], [])
     assert run.outcomes == first.outcomes
     assert {line.first for line in run.lines} == {first.id}
@@ -111,7 +111,7 @@ async def test_what_depends_on_something_else_is_measured_anew(
         questions if changed == "question" else QUESTIONS,
         library="book 2" if changed == "library" else "book 1",
     )
-    await ran(Runner(tmp_path, plan, means, lambda: NOW))
+    await ran(EvalRunner(tmp_path, plan, means, lambda: NOW))
     assert len(measure.asked) == 3
 
 
@@ -120,7 +120,7 @@ async def test_what_a_question_is_called_is_no_part_of_it(tmp_path: Path) -> Non
     measure = SetMeasure()
     means = means_of([SetArm("other")], measure)
     renamed = [replace(q, id=f"new {q.id}", made="a quotation") for q in QUESTIONS]
-    await ran(Runner(tmp_path, a_plan(means, renamed), means, lambda: NOW))
+    await ran(EvalRunner(tmp_path, a_plan(means, renamed), means, lambda: NOW))
     assert measure.asked == []
 
 
@@ -210,9 +210,9 @@ def test_an_estimate_sends_nothing_and_writes_nothing(tmp_path: Path) -> None:
     usage = Usage(calls=4, prompt_tokens=100, completion_tokens=10)
     judge = SetMeasure("judge", usage=usage)
     estimate = priced(runner(tmp_path / "runs", means_of([arm], search, judge)))
-    assert estimate == Estimate(6, 0, 3, Usage(12, 300, 30), 12 * PRICES["a-model"])
+    assert estimate == RunEstimate(6, 0, 3, Usage(12, 300, 30), 12 * PRICES["a-model"])
     assert (arm.asked, search.asked, judge.asked) == ([], [], [])
-    assert runs(tmp_path / "runs") == []
+    assert list_eval_runs(tmp_path / "runs") == []
 
 
 async def test_what_nobody_knows_the_price_of_has_none(tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ async def test_one_evaluation_runs_at_a_time(tmp_path: Path) -> None:
     lock = Held(by_another=True)
     with pytest.raises(StoreProblem, match="Another evaluation"):
         await ran(runner(tmp_path, means_of([SetArm("A")], lock=lock)))
-    assert runs(tmp_path) == []
+    assert list_eval_runs(tmp_path) == []
     free = Held(by_another=False)
     await ran(runner(tmp_path, means_of([SetArm("A")], lock=free)))
     assert free.steps == ["acquire", "release"]
@@ -243,7 +243,7 @@ def test_dropped_questions_are_not_asked(dropped: bool) -> None:
     means = means_of([SetArm("A")])
 
     def plan() -> Sequence[str]:
-        made = plan_of(questions, means, budgets=(1,), library="", lrwr="")
+        made = build_eval_plan(questions, means, budgets=(1,), library="", lrwr="")
         return [q.id for q in made.questions]
 
     if dropped:
@@ -257,11 +257,11 @@ async def test_a_run_that_is_stopped_goes_on(tmp_path: Path) -> None:
     means = means_of([SetArm("A"), SetArm("B", recipe="b")])
     async with aclosing(runner(tmp_path, means).run()) as events:
         async for event in events:
-            if isinstance(event, Measured) and event.done == 2:
+            if isinstance(event, RunProgress) and event.done == 2:
                 break
     then = await ran(runner(tmp_path, means))
-    (run,) = runs(tmp_path)
-    assert then[0] == Began(run.id, 6, 2, 0)
+    (run,) = list_eval_runs(tmp_path)
+    assert then[0] == RunStart(run.id, 6, 2, 0)
     assert run.complete
 
 
@@ -277,7 +277,7 @@ def test_killed_at_any_moment_a_run_ends_with_each_outcome_once(
         with path.open("ab") as file:
             file.write(b'{"arm": "A", "quest')
     asyncio.run(evaluate(tmp_path, two_arms()))
-    (run,) = runs(tmp_path)
+    (run,) = list_eval_runs(tmp_path)
     assert run.complete
     lines = (tmp_path / run.id / OUTCOMES).read_text(encoding="utf-8").splitlines()
     assert len(lines) == len(run.lines) == 6

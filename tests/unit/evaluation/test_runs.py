@@ -12,18 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrwr.core.model.errors import NotFound, StoreProblem
-from lrwr.pipeline.evaluation.plan import Line, Plan, Run, matched
-from lrwr.pipeline.evaluation.questions import Gold
+from lrwr.pipeline.evaluation.plan import EvalPlan, EvalRun, OutcomePart, match_runs
+from lrwr.pipeline.evaluation.questions import GoldQuote
 from lrwr.pipeline.evaluation.run_store import (
     ASKED,
     OUTCOMES,
     QUESTIONS,
-    Recording,
-    begin,
-    latest,
-    load,
-    remove,
-    runs,
+    EvalRunWriter,
+    begin_eval_run,
+    delete_eval_run,
+    list_eval_runs,
+    load_eval_run,
+    load_latest_eval_run,
 )
 from tests.fakes.arms import SetArm, a_plan, asked, means_of
 
@@ -31,19 +31,21 @@ NOW = 1_800_000_000.0
 FILES = {ASKED, QUESTIONS, OUTCOMES}
 
 
-def plan(**changes: object) -> Plan:
+def plan(**changes: object) -> EvalPlan:
     made = a_plan(means_of([SetArm("A"), SetArm("B", recipe="other")]))
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
-def line(arm: str, question: str, run: str = "r", **figures: float) -> Line:
-    return Line(arm, question, "search", f"{arm} {question}", figures, {}, run)
+def line(arm: str, question: str, run: str = "r", **figures: float) -> OutcomePart:
+    return OutcomePart(arm, question, "search", f"{arm} {question}", figures, {}, run)
 
 
-def begun(folder: Path, *lines: Line, now: float = NOW, of: Plan | None = None) -> Run:
-    run = begin(folder, of or plan(), now)
-    Recording(folder, run).add(lines)
-    return load(folder, run.id)
+def begun(
+    folder: Path, *lines: OutcomePart, now: float = NOW, of: EvalPlan | None = None
+) -> EvalRun:
+    run = begin_eval_run(folder, of or plan(), now)
+    EvalRunWriter(folder, run).add(lines)
+    return load_eval_run(folder, run.id)
 
 
 ALL = (
@@ -75,51 +77,53 @@ def test_a_run_that_is_not_complete_goes_on_and_a_complete_one_does_not(
     tmp_path: Path,
 ) -> None:
     first = begun(tmp_path, ALL[0])
-    assert begin(tmp_path, plan(), NOW + 9).id == first.id
-    assert begin(tmp_path, plan(seed=8), NOW + 9).id != first.id
+    assert begin_eval_run(tmp_path, plan(), NOW + 9).id == first.id
+    assert begin_eval_run(tmp_path, plan(seed=8), NOW + 9).id != first.id
     begun(tmp_path, *ALL[1:])
-    assert begin(tmp_path, plan(), NOW + 9).id != first.id
+    assert begin_eval_run(tmp_path, plan(), NOW + 9).id != first.id
 
 
 def test_two_runs_of_one_second_have_two_names(tmp_path: Path) -> None:
     one, other = (begun(tmp_path, *ALL) for _ in range(2))
     assert one.id != other.id
-    assert {run.id for run in runs(tmp_path)} == {one.id, other.id}
-    assert load(tmp_path, one.id).id == one.id  # though the other begins with it
+    assert {run.id for run in list_eval_runs(tmp_path)} == {one.id, other.id}
+    assert (
+        load_eval_run(tmp_path, one.id).id == one.id
+    )  # though the other begins with it
 
 
 def test_the_newest_run_comes_first_and_what_is_removed_is_gone(tmp_path: Path) -> None:
     old = begun(tmp_path, *ALL)
     new = begun(tmp_path, ALL[0], now=NOW + 60)
-    assert [run.id for run in runs(tmp_path)] == [new.id, old.id]
-    assert latest(tmp_path).id == new.id
-    assert remove(tmp_path, new.id) == new.id
-    assert latest(tmp_path).id == old.id
+    assert [run.id for run in list_eval_runs(tmp_path)] == [new.id, old.id]
+    assert load_latest_eval_run(tmp_path).id == new.id
+    assert delete_eval_run(tmp_path, new.id) == new.id
+    assert load_latest_eval_run(tmp_path).id == old.id
     with pytest.raises(NotFound, match="no run"):
-        load(tmp_path, new.id)
+        load_eval_run(tmp_path, new.id)
 
 
 @pytest.mark.parametrize("name", ["", "..", "../book", "nothing", "/etc"])
 def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
     begun(tmp_path / "runs", *ALL)
     with pytest.raises(NotFound):
-        remove(tmp_path / "runs", name)
-    assert len(runs(tmp_path / "runs")) == 1
+        delete_eval_run(tmp_path / "runs", name)
+    assert len(list_eval_runs(tmp_path / "runs")) == 1
 
 
 def test_where_nothing_was_evaluated_a_hint_says_how(tmp_path: Path) -> None:
-    assert runs(tmp_path / "none") == []
+    assert list_eval_runs(tmp_path / "none") == []
     with pytest.raises(NotFound) as caught:
-        latest(tmp_path / "none")
+        load_latest_eval_run(tmp_path / "none")
     assert "lrwr eval" in caught.value.hint
 
 
 def test_the_beginning_of_a_name_is_enough_where_one_run_has_it(tmp_path: Path) -> None:
     one, other = begun(tmp_path, *ALL), begun(tmp_path, *ALL, now=NOW + 86_400)
     day = next(n for n in range(99) if one.id[:n] != other.id[:n])
-    assert load(tmp_path, one.id[:day]).id == one.id
+    assert load_eval_run(tmp_path, one.id[:day]).id == one.id
     with pytest.raises(NotFound, match="More than one"):
-        load(tmp_path, one.id[: day - 1])
+        load_eval_run(tmp_path, one.id[: day - 1])
 
 
 @settings(max_examples=30)
@@ -130,10 +134,10 @@ def test_a_file_that_was_cut_anywhere_goes_on_as_if_it_had_not_been(cut: int) ->
         path = folder / begun(folder, *ALL[:3]).id / OUTCOMES
         whole = path.read_bytes()
         path.write_bytes(whole[: cut % (len(whole) + 1)])
-        run = runs(folder)[0]
+        run = list_eval_runs(folder)[0]
         assert run.lines == ALL[: len(run.lines)]
-        Recording(folder, run).add(ALL[len(run.lines) :])
-        assert load(folder, run.id).lines == ALL
+        EvalRunWriter(folder, run).add(ALL[len(run.lines) :])
+        assert load_eval_run(folder, run.id).lines == ALL
         assert path.read_bytes().startswith(whole)
 
 
@@ -151,7 +155,7 @@ def test_what_is_no_line_or_there_twice_is_passed_over(
 ) -> None:
     path = tmp_path / begun(tmp_path, *ALL).id / OUTCOMES
     path.write_bytes(change(path.read_bytes()))
-    assert runs(tmp_path)[0].lines == ALL
+    assert list_eval_runs(tmp_path)[0].lines == ALL
 
 
 @pytest.mark.parametrize("told", ["", "{", "[]", "null", '{"format": 99}'])
@@ -160,17 +164,17 @@ def test_a_damaged_run_is_left_out_and_can_be_removed(
 ) -> None:
     run = begun(tmp_path, *ALL)
     (tmp_path / run.id / ASKED).write_text(told, encoding="utf-8")
-    assert runs(tmp_path) == []
+    assert list_eval_runs(tmp_path) == []
     with pytest.raises(StoreProblem, match="cannot be read"):
-        load(tmp_path, run.id)
-    remove(tmp_path, run.id)
+        load_eval_run(tmp_path, run.id)
+    delete_eval_run(tmp_path, run.id)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_run_that_ended_before_it_began_leaves_nothing(tmp_path: Path) -> None:
     run = begun(tmp_path, *ALL)
     (tmp_path / run.id / ASKED).unlink()
-    again = begin(tmp_path, plan(), NOW)
+    again = begin_eval_run(tmp_path, plan(), NOW)
     assert [one.name for one in tmp_path.iterdir()] == [again.id]
 
 
@@ -178,7 +182,7 @@ def test_a_link_is_no_run(tmp_path: Path) -> None:
     run = begun(tmp_path / "elsewhere", *ALL)
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / run.id).symlink_to(tmp_path / "elsewhere" / run.id)
-    assert runs(tmp_path / "runs") == []
+    assert list_eval_runs(tmp_path / "runs") == []
 
 
 def test_parts_of_an_outcome_are_put_together(tmp_path: Path) -> None:
@@ -188,8 +192,8 @@ def test_parts_of_an_outcome_are_put_together(tmp_path: Path) -> None:
     first = {"seconds": 1.0, "leak": 1.0, "dollars": 0.1}
     then = {"seconds": 2.0, "leak": 0.0, "dollars": 0.2, "gap": 0.0}
     lines = [
-        Line("A", "q1", "search", "k", first, {"mrr": "Away."}, "r"),
-        Line("A", "q1", "answers", "l", then, {}, "r"),
+        OutcomePart("A", "q1", "search", "k", first, {"mrr": "Away."}, "r"),
+        OutcomePart("A", "q1", "answers", "l", then, {}, "r"),
     ]
     (outcome,) = begun(tmp_path, *lines, of=made).outcomes
     assert outcome.figures == {
@@ -206,7 +210,7 @@ def test_runs_are_compared_where_their_questions_are_the_same(tmp_path: Path) ->
     one = begun(tmp_path, *ALL)
     other_questions = [
         *asked("q1"),
-        replace(asked("q2")[0], gold=(Gold("1.md", "Another quote."),)),
+        replace(asked("q2")[0], gold=(GoldQuote("1.md", "Another quote."),)),
         *asked("q3"),
     ]
     other_plan = plan(
@@ -218,7 +222,7 @@ def test_runs_are_compared_where_their_questions_are_the_same(tmp_path: Path) ->
     )
     lines = [line("A", "q1", mrr=0.0), line("A", "q3", mrr=1.0)]
     other = begun(tmp_path, *lines, now=NOW + 60, of=other_plan)
-    found = matched(one, other)
+    found = match_runs(one, other)
     assert found.questions == ("q1",)
     assert found.left_out == ("q2", "q3")
     assert [o.figures["mrr"] for o in found.outcomes[0]] == [1.0, 0.25]
@@ -231,7 +235,7 @@ def test_runs_are_compared_where_their_questions_are_the_same(tmp_path: Path) ->
         "The arm “B” is in the first alone.",
         "The arm “C” is in the second alone.",
     )
-    assert matched(one, one).differences == ()
+    assert match_runs(one, one).differences == ()
 
 
 def test_a_run_says_what_was_asked(tmp_path: Path) -> None:

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from lrwr.app.maintenance.archive import (
+    CALIBRATION_JSON,
     DECISIONS,
-    FITTED,
     MANIFEST,
     QUESTIONS,
     SETTINGS,
-    unpack,
+    unpack_archive,
 )
 from lrwr.app.maintenance.backup import backup_library
 from lrwr.app.maintenance.restore import restore_library
@@ -26,10 +26,17 @@ from lrwr.core.model.errors import (
     StoreProblem,
     UnreadableDocument,
 )
-from lrwr.core.retrieval.calibration_store import keep, kept_file, read_kept
-from lrwr.core.retrieval.confidence import SHIPPED
+from lrwr.core.retrieval.calibration_store import (
+    get_calibration_path,
+    load_calibrations,
+    save_calibrations,
+)
+from lrwr.core.retrieval.confidence import SHIPPED_CALIBRATIONS
 from lrwr.core.settings.library import Library
-from lrwr.pipeline.evaluation.paths import evaluations_folder, questions_file
+from lrwr.pipeline.evaluation.paths import (
+    locate_evaluations_folder,
+    locate_questions_file,
+)
 from tests.fakes.libraries import over
 from tests.fakes.records import ONE, Clock
 
@@ -48,9 +55,9 @@ async def library(tmp_path: Path) -> Library:
     made.memory.write_text('{"folders": ["manuscript"]}')
     (root / SETTINGS).write_text("[search]\nlimit = 3\n")
     (root / DECISIONS).write_text("# decided\n")
-    keep(made, list(SHIPPED.values()))
-    questions_file(made).write_text(ASKED, encoding="utf-8")
-    evaluations_folder(made).mkdir()
+    save_calibrations(made, list(SHIPPED_CALIBRATIONS.values()))
+    locate_questions_file(made).write_text(ASKED, encoding="utf-8")
+    locate_evaluations_folder(made).mkdir()
     return made
 
 
@@ -120,7 +127,7 @@ def test_a_backup_holds_the_library_the_settings_and_the_decisions(
     assert report.manifest.schema == SCHEMA
     with zipfile.ZipFile(report.file) as packed:
         assert set(packed.namelist()) == {
-            *("library.db", "library.json", FITTED, QUESTIONS),
+            *("library.db", "library.json", CALIBRATION_JSON, QUESTIONS),
             *(SETTINGS, DECISIONS, MANIFEST),
         }
         for name, kept in report.manifest.files.items():
@@ -138,11 +145,19 @@ def test_what_was_backed_up_comes_back_row_by_row(
             library.root / name
         ).read_bytes()
     assert elsewhere.memory.read_bytes() == library.memory.read_bytes()
-    assert read_kept(kept_file(elsewhere)) == read_kept(kept_file(library))
-    assert questions_file(elsewhere).read_text(encoding="utf-8") == ASKED
+    assert load_calibrations(get_calibration_path(elsewhere)) == load_calibrations(
+        get_calibration_path(library)
+    )
+    assert locate_questions_file(elsewhere).read_text(encoding="utf-8") == ASKED
     assert len(report.steps) == 5
     names = {path.name for path in elsewhere.state_dir.iterdir()}
-    assert names == {".gitignore", "library.db", "library.json", FITTED, QUESTIONS}
+    assert names == {
+        ".gitignore",
+        "library.db",
+        "library.json",
+        CALIBRATION_JSON,
+        QUESTIONS,
+    }
 
 
 def test_a_backup_without_a_name_gets_the_day_and_then_the_second(
@@ -241,28 +256,28 @@ def test_settings_that_would_hide_the_library_are_put_beside(
 def test_a_fit_that_cannot_be_used_is_told_and_left_out(
     elsewhere: Library, archive: Path, content: bytes
 ) -> None:
-    made = changed(archive, put(FITTED, content), honest=True)
+    made = changed(archive, put(CALIBRATION_JSON, content), honest=True)
     report = restore_library(elsewhere, made, force=False, now=NOW)
-    assert any(FITTED in step and "left out" in step for step in report.steps)
-    assert not kept_file(elsewhere).exists()
+    assert any(CALIBRATION_JSON in step and "left out" in step for step in report.steps)
+    assert not get_calibration_path(elsewhere).exists()
     assert rows(elsewhere)
 
 
 def test_a_fit_that_is_there_is_kept_beside(library: Library, archive: Path) -> None:
-    kept_file(library).write_text("newer")
+    get_calibration_path(library).write_text("newer")
     restore_library(library, archive, force=True, now=NOW)
-    assert read_kept(kept_file(library))[1] == ""
-    (old,) = library.state_dir.glob(f"{FITTED}.before-restore-*")
+    assert load_calibrations(get_calibration_path(library))[1] == ""
+    (old,) = library.state_dir.glob(f"{CALIBRATION_JSON}.before-restore-*")
     assert old.read_text() == "newer"
 
 
 def test_a_backup_from_before_there_was_a_fit_is_taken(
     elsewhere: Library, archive: Path
 ) -> None:
-    made = changed(archive, drop(FITTED), honest=True)
+    made = changed(archive, drop(CALIBRATION_JSON), honest=True)
     restore_library(elsewhere, made, force=False, now=NOW)
     assert rows(elsewhere)
-    assert not kept_file(elsewhere).exists()
+    assert not get_calibration_path(elsewhere).exists()
 
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b"\xff", b'{"question": ""}'])
@@ -272,15 +287,15 @@ def test_questions_that_cannot_be_used_are_told_and_left_out(
     made = changed(archive, put(QUESTIONS, content), honest=True)
     report = restore_library(elsewhere, made, force=False, now=NOW)
     assert any(QUESTIONS in step and "left out" in step for step in report.steps)
-    assert not questions_file(elsewhere).exists()
+    assert not locate_questions_file(elsewhere).exists()
 
 
 def test_questions_that_are_there_are_kept_beside(
     library: Library, archive: Path
 ) -> None:
-    questions_file(library).write_text("newer")
+    locate_questions_file(library).write_text("newer")
     restore_library(library, archive, force=True, now=NOW)
-    assert questions_file(library).read_text(encoding="utf-8") == ASKED
+    assert locate_questions_file(library).read_text(encoding="utf-8") == ASKED
     (old,) = library.state_dir.glob(f"{QUESTIONS}.before-restore-*")
     assert old.read_text() == "newer"
 
@@ -371,7 +386,7 @@ def test_every_byte_that_is_turned_is_noticed_or_means_nothing(
         folder = tmp_path / f"out{number}"
         folder.mkdir()
         try:
-            manifest = unpack(turned, folder)
+            manifest = unpack_archive(turned, folder)
         except UnreadableDocument:
             continue
         assert hashes(folder) == {n: k.sha256 for n, k in manifest.files.items()}

@@ -4,30 +4,36 @@ from pathlib import Path
 import pytest
 
 from lrwr.app.maintenance.checks.database import (
-    check_bare,
     check_changes,
     check_database,
     check_folders,
     check_index,
     check_jobs,
-    check_words,
+    check_unembedded_passages,
+    check_word_index,
 )
 from lrwr.app.maintenance.checks.environment import (
     FolderFacts,
     check_python,
     check_settings,
     check_state,
-    look_at_folder,
+    inspect_folder,
 )
 from lrwr.app.maintenance.checks.models import (
-    AskedModel,
+    LanguageModelStatus,
     check_language_model,
     check_model,
     check_reranker,
     check_server,
     check_services,
 )
-from lrwr.app.maintenance.finding import Finding, State, counted, healthy, size_of
+from lrwr.app.maintenance.finding import (
+    HealthFinding,
+    HealthState,
+    format_size,
+    is_healthy,
+    pluralize,
+)
 from lrwr.core.adapters.chat.local_servers import Answered, Server
 from lrwr.core.adapters.chat.openai import Connection
 from lrwr.core.adapters.embed.self_test import ModelFacts
@@ -41,7 +47,7 @@ from lrwr.core.adapters.vectors.shard import Cursor
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.model_retrieval import RerankSettings
-from lrwr.pipeline.changes import Changes
+from lrwr.pipeline.changes import DocumentChanges
 
 ROOT = Path("novel")
 IDLE = Counts(3, 9, bare=0, waiting=0, running=0, stuck=0, failed=0)
@@ -52,21 +58,25 @@ FEED = FeedFacts("library.0", seq=90, vectors=9)
 OPENED = ShardFacts("a-x", ShardState.OPENED, Cursor("library.0", 90, 9))
 
 
-def said(finding: Finding) -> tuple[State, str]:
+def said(finding: HealthFinding) -> tuple[HealthState, str]:
     return finding.state, f"{finding.detail} {finding.remedy}"
 
 
 @pytest.mark.parametrize(
     ("facts", "state", "word"),
     [
-        (WHOLE, State.OK, "3 documents, 9 passages"),
-        (replace(WHOLE, damage=("Tree 5 page 9",)), State.BROKEN, "lrwr repair"),
-        (replace(WHOLE, schema=3, counts=None), State.BROKEN, "Upgrade"),
-        (replace(WHOLE, schema=1, counts=None), State.WARNING, "brought up to date"),
+        (WHOLE, HealthState.OK, "3 documents, 9 passages"),
+        (replace(WHOLE, damage=("Tree 5 page 9",)), HealthState.BROKEN, "lrwr repair"),
+        (replace(WHOLE, schema=3, counts=None), HealthState.BROKEN, "Upgrade"),
+        (
+            replace(WHOLE, schema=1, counts=None),
+            HealthState.WARNING,
+            "brought up to date",
+        ),
     ],
 )
 def test_the_database_is_whole_damaged_newer_or_older(
-    facts: DatabaseFacts, state: State, word: str
+    facts: DatabaseFacts, state: HealthState, word: str
 ) -> None:
     found = said(check_database(facts))
     assert found[0] is state
@@ -75,26 +85,30 @@ def test_the_database_is_whole_damaged_newer_or_older(
 
 @pytest.mark.parametrize(
     ("fit", "state"),
-    [(True, State.OK), (False, State.BROKEN), (None, State.NOT_CHECKED)],
+    [
+        (True, HealthState.OK),
+        (False, HealthState.BROKEN),
+        (None, HealthState.NOT_CHECKED),
+    ],
 )
 def test_the_word_index_matches_or_not_or_nobody_can_tell(
-    fit: bool | None, state: State
+    fit: bool | None, state: HealthState
 ) -> None:
-    assert check_words(replace(WHOLE, words_fit=fit)).state is state
+    assert check_word_index(replace(WHOLE, words_fit=fit)).state is state
 
 
 @pytest.mark.parametrize(
     ("counts", "state", "word"),
     [
-        (IDLE, State.OK, "Nothing waits"),
-        (replace(IDLE, failed=1), State.WARNING, "--state failed"),
-        (replace(IDLE, stuck=2), State.WARNING, "2 jobs left by a run"),
-        (replace(IDLE, waiting=2), State.WARNING, "lrwr ingest"),
-        (replace(IDLE, waiting=2, running=1), State.OK, "Another lrwr runs"),
+        (IDLE, HealthState.OK, "Nothing waits"),
+        (replace(IDLE, failed=1), HealthState.WARNING, "--state failed"),
+        (replace(IDLE, stuck=2), HealthState.WARNING, "2 jobs left by a run"),
+        (replace(IDLE, waiting=2), HealthState.WARNING, "lrwr ingest"),
+        (replace(IDLE, waiting=2, running=1), HealthState.OK, "Another lrwr runs"),
     ],
 )
 def test_work_that_waits_hangs_or_failed_is_told(
-    counts: Counts, state: State, word: str
+    counts: Counts, state: HealthState, word: str
 ) -> None:
     found = said(check_jobs(counts))
     assert found[0] is state
@@ -102,31 +116,38 @@ def test_work_that_waits_hangs_or_failed_is_told(
 
 
 def test_passages_without_vectors_are_counted() -> None:
-    bare = check_bare(replace(IDLE, bare=4), wanted=True)
-    assert said(bare)[0] is State.WARNING
+    bare = check_unembedded_passages(replace(IDLE, bare=4), wanted=True)
+    assert said(bare)[0] is HealthState.WARNING
     assert "4 of 9 passages" in bare.detail
-    assert check_bare(IDLE, wanted=True).state is State.OK
-    assert check_bare(replace(IDLE, bare=9), wanted=False).state is State.OFF
+    assert check_unembedded_passages(IDLE, wanted=True).state is HealthState.OK
+    assert (
+        check_unembedded_passages(replace(IDLE, bare=9), wanted=False).state
+        is HealthState.OFF
+    )
 
 
 @pytest.mark.parametrize(
     ("shard", "state", "word"),
     [
-        (OPENED, State.OK, "as the records say"),
-        (ShardFacts("a-x", ShardState.MISSING), State.OK, "no shard yet"),
-        (ShardFacts("a-x", ShardState.HELD), State.NOT_CHECKED, "Another lrwr"),
-        (ShardFacts("a-x", ShardState.BROKEN), State.WARNING, "damaged"),
-        (replace(OPENED, cursor=Cursor("other.0", 90, 9)), State.OK, "outdated"),
-        (replace(OPENED, cursor=Cursor("library.0", 80, 5)), State.OK, "10 changes"),
+        (OPENED, HealthState.OK, "as the records say"),
+        (ShardFacts("a-x", ShardState.MISSING), HealthState.OK, "no shard yet"),
+        (ShardFacts("a-x", ShardState.HELD), HealthState.NOT_CHECKED, "Another lrwr"),
+        (ShardFacts("a-x", ShardState.BROKEN), HealthState.WARNING, "damaged"),
+        (replace(OPENED, cursor=Cursor("other.0", 90, 9)), HealthState.OK, "outdated"),
+        (
+            replace(OPENED, cursor=Cursor("library.0", 80, 5)),
+            HealthState.OK,
+            "10 changes",
+        ),
         (
             replace(OPENED, cursor=Cursor("library.0", 90, 5)),
-            State.BROKEN,
+            HealthState.BROKEN,
             "lrwr repair",
         ),
     ],
 )
 def test_a_shard_is_compared_with_the_records(
-    shard: ShardFacts, state: State, word: str
+    shard: ShardFacts, state: HealthState, word: str
 ) -> None:
     found = said(check_index(FEED, shard, 0, large=True))
     assert found[0] is state
@@ -135,26 +156,26 @@ def test_a_shard_is_compared_with_the_records(
 
 def test_shards_that_nothing_uses_are_told() -> None:
     missing = ShardFacts("a-x", ShardState.MISSING)
-    assert check_index(FEED, missing, 0, large=False).state is State.OK
+    assert check_index(FEED, missing, 0, large=False).state is HealthState.OK
     for left, shard in ((2, missing), (0, OPENED)):
         found = check_index(FEED, shard, left, large=False)
-        assert found.state is State.WARNING
+        assert found.state is HealthState.WARNING
         assert "lrwr repair" in found.remedy
-    assert check_index(FEED, OPENED, 1, large=True).state is State.WARNING
+    assert check_index(FEED, OPENED, 1, large=True).state is HealthState.WARNING
 
 
 @pytest.mark.parametrize(
     ("facts", "state", "word"),
     [
-        (MODEL, State.OK, "fused graph"),
-        (replace(MODEL, fused=False), State.OK, "slower"),
-        (replace(MODEL, genuine=False), State.BROKEN, "w.onnx is not"),
-        (replace(MODEL, agrees=False), State.BROKEN, "arithmetic"),
-        (replace(MODEL, genuine=None, agrees=None), State.OK, "Your own model"),
+        (MODEL, HealthState.OK, "fused graph"),
+        (replace(MODEL, fused=False), HealthState.OK, "slower"),
+        (replace(MODEL, genuine=False), HealthState.BROKEN, "w.onnx is not"),
+        (replace(MODEL, agrees=False), HealthState.BROKEN, "arithmetic"),
+        (replace(MODEL, genuine=None, agrees=None), HealthState.OK, "Your own model"),
     ],
 )
 def test_the_embedding_model_is_genuine_and_agrees(
-    facts: ModelFacts, state: State, word: str
+    facts: ModelFacts, state: HealthState, word: str
 ) -> None:
     found = said(check_model(facts))
     assert found[0] is state
@@ -164,25 +185,29 @@ def test_the_embedding_model_is_genuine_and_agrees(
 def test_the_reranker_is_off_by_setting_or_for_want_of_a_model() -> None:
     on = Settings(ROOT)
     off = Settings(ROOT, rerank=RerankSettings(model="off"))
-    assert check_reranker(on, embeds=True).state is State.OK
+    assert check_reranker(on, embeds=True).state is HealthState.OK
     assert "20 candidates" in check_reranker(on, embeds=True).detail
-    assert check_reranker(on, embeds=False).state is State.OFF
-    assert check_reranker(off, embeds=True).state is State.OFF
+    assert check_reranker(on, embeds=False).state is HealthState.OFF
+    assert check_reranker(off, embeds=True).state is HealthState.OFF
 
 
 @pytest.mark.parametrize(
     ("facts", "state", "word"),
     [
-        (FOLDER, State.OK, "1.5 MB"),
-        (replace(FOLDER, exists=False), State.OFF, "lrwr ingest FOLDER"),
-        (replace(FOLDER, refusal="permission denied"), State.WARNING, "read only"),
-        (replace(FOLDER, free=0), State.BROKEN, "Free some space"),
-        (replace(FOLDER, free=10**8), State.WARNING, "Free some space"),
-        (replace(FOLDER, drive="It is on Dropbox."), State.WARNING, "Dropbox"),
+        (FOLDER, HealthState.OK, "1.5 MB"),
+        (replace(FOLDER, exists=False), HealthState.OFF, "lrwr ingest FOLDER"),
+        (
+            replace(FOLDER, refusal="permission denied"),
+            HealthState.WARNING,
+            "read only",
+        ),
+        (replace(FOLDER, free=0), HealthState.BROKEN, "Free some space"),
+        (replace(FOLDER, free=10**8), HealthState.WARNING, "Free some space"),
+        (replace(FOLDER, drive="It is on Dropbox."), HealthState.WARNING, "Dropbox"),
     ],
 )
 def test_the_state_folder_can_be_used_or_says_why_not(
-    facts: FolderFacts, state: State, word: str
+    facts: FolderFacts, state: HealthState, word: str
 ) -> None:
     found = said(check_state(facts))
     assert found[0] is state
@@ -191,44 +216,47 @@ def test_the_state_folder_can_be_used_or_says_why_not(
 
 def test_looking_at_a_folder_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "one").write_bytes(b"12345")
-    facts = look_at_folder(tmp_path)
+    facts = inspect_folder(tmp_path)
     assert (facts.exists, facts.refusal, facts.size) == (True, "", 5)
     assert [path.name for path in tmp_path.iterdir()] == ["one"]
-    absent = look_at_folder(tmp_path / "not" / "there")
+    absent = inspect_folder(tmp_path / "not" / "there")
     assert (absent.exists, absent.size) == (False, 0)
     assert absent.free > 0
 
 
 def test_what_settings_warn_of_is_passed_on(tmp_path: Path) -> None:
     quiet = check_settings(Settings(tmp_path), [tmp_path / "lrwr.toml"])
-    assert said(quiet)[0] is State.OK
+    assert said(quiet)[0] is HealthState.OK
     assert "No settings file" in quiet.detail
     (tmp_path / "lrwr.toml").touch()
     warned = Settings(tmp_path, warnings=("LRWR_X sets nothing",))
     loud = check_settings(warned, [tmp_path / "lrwr.toml"])
-    assert loud.state is State.WARNING
+    assert loud.state is HealthState.WARNING
     assert "LRWR_X sets nothing." in loud.detail
     assert str(tmp_path / "lrwr.toml") in loud.detail
 
 
 def test_an_old_python_is_broken() -> None:
-    assert check_python((3, 11, 0), "1.0").state is State.OK
-    assert check_python((3, 10, 9), "1.0").state is State.BROKEN
+    assert check_python((3, 11, 0), "1.0").state is HealthState.OK
+    assert check_python((3, 10, 9), "1.0").state is HealthState.BROKEN
 
 
 def test_the_manuscript_is_missing_behind_or_as_it_was_read(tmp_path: Path) -> None:
     assert check_folders([tmp_path]) is None
     unknown, missing = check_folders([]), check_folders([tmp_path / "gone"])
     assert unknown is not None
-    assert unknown.state is State.OFF
+    assert unknown.state is HealthState.OFF
     assert missing is not None
-    assert missing.state is State.WARNING
+    assert missing.state is HealthState.WARNING
     assert str(tmp_path / "gone") in missing.detail
     one = (DocumentId("1.md"),)
-    calm = check_changes([tmp_path], Changes((), (), (), one))
-    assert said(calm) == (State.OK, f"{tmp_path}: 1 document, all as they were read. ")
-    behind = check_changes([tmp_path], Changes(one, one, one, ()))
-    assert behind.state is State.WARNING
+    calm = check_changes([tmp_path], DocumentChanges((), (), (), one))
+    assert said(calm) == (
+        HealthState.OK,
+        f"{tmp_path}: 1 document, all as they were read. ",
+    )
+    behind = check_changes([tmp_path], DocumentChanges(one, one, one, ()))
+    assert behind.state is HealthState.WARNING
     for word in ("1 new or changed", "1 read by other settings", "1 gone"):
         assert word in behind.detail
 
@@ -237,14 +265,14 @@ def test_a_model_server_is_told_with_what_it_serves_and_how_to_use_it() -> None:
     server = Server("Ollama", 11434)
     names = tuple(f"m{n}" for n in range(8))
     found = check_server(server, Answered(server, names))
-    assert found.state is State.OK
+    assert found.state is HealthState.OK
     assert "m5 and 2 more" in found.detail
     assert 'use = "local"' in found.remedy
     assert "http://127.0.0.1:11434/v1" in found.remedy
     assert check_server(server, Answered(server, names), used=True).remedy == ""
-    assert check_server(server, None).state is State.OFF
-    assert check_server(server, Answered(server, None)).state is State.NOT_CHECKED
-    assert check_server(server, Answered(server, ())).state is State.WARNING
+    assert check_server(server, None).state is HealthState.OFF
+    assert check_server(server, Answered(server, None)).state is HealthState.NOT_CHECKED
+    assert check_server(server, Answered(server, ())).state is HealthState.WARNING
 
 
 OWN = Connection("qwen3", "http://127.0.0.1:11434/v1", own=True)
@@ -255,22 +283,58 @@ AFAR_TOO = replace(AFAR, base_url="https://models.example.org/v1")
 @pytest.mark.parametrize(
     ("asked", "state", "word"),
     [
-        (None, State.OFF, "[model] use is off"),
-        (AskedModel(AFAR), State.NOT_CHECKED, "gpt-6-luna, and there is a key"),
-        (AskedModel(AFAR, True), State.NOT_CHECKED, "does not say which models"),
-        (AskedModel(AFAR, True, ("gpt-6-luna",)), State.OK, "the key, and has it"),
-        (AskedModel(AFAR, True, ("gpt-6-sol",)), State.BROKEN, "no model gpt-6-luna"),
-        (AskedModel(AFAR_TOO, True, ("x",)), State.WARNING, "no model gpt-6-luna"),
-        (AskedModel(OWN, False), State.WARNING, "nothing answers at http://127"),
-        (AskedModel(OWN, True), State.WARNING, "lists no models"),
-        (AskedModel(OWN, True, ()), State.WARNING, "has no model qwen3"),
-        (AskedModel(OWN, True, ("a", "b")), State.WARNING, "It has a, b."),
-        (AskedModel(OWN, True, ("qwen3",)), State.OK, "answers, and has it"),
-        (AskedModel(OWN, True, ("a", "qwen3:latest")), State.OK, "and has it"),
+        (None, HealthState.OFF, "[model] use is off"),
+        (
+            LanguageModelStatus(AFAR),
+            HealthState.NOT_CHECKED,
+            "gpt-6-luna, and there is a key",
+        ),
+        (
+            LanguageModelStatus(AFAR, True),
+            HealthState.NOT_CHECKED,
+            "does not say which models",
+        ),
+        (
+            LanguageModelStatus(AFAR, True, ("gpt-6-luna",)),
+            HealthState.OK,
+            "the key, and has it",
+        ),
+        (
+            LanguageModelStatus(AFAR, True, ("gpt-6-sol",)),
+            HealthState.BROKEN,
+            "no model gpt-6-luna",
+        ),
+        (
+            LanguageModelStatus(AFAR_TOO, True, ("x",)),
+            HealthState.WARNING,
+            "no model gpt-6-luna",
+        ),
+        (
+            LanguageModelStatus(OWN, False),
+            HealthState.WARNING,
+            "nothing answers at http://127",
+        ),
+        (LanguageModelStatus(OWN, True), HealthState.WARNING, "lists no models"),
+        (LanguageModelStatus(OWN, True, ()), HealthState.WARNING, "has no model qwen3"),
+        (
+            LanguageModelStatus(OWN, True, ("a", "b")),
+            HealthState.WARNING,
+            "It has a, b.",
+        ),
+        (
+            LanguageModelStatus(OWN, True, ("qwen3",)),
+            HealthState.OK,
+            "answers, and has it",
+        ),
+        (
+            LanguageModelStatus(OWN, True, ("a", "qwen3:latest")),
+            HealthState.OK,
+            "and has it",
+        ),
     ],
 )
 def test_the_language_model_is_off_not_asked_not_there_or_works(
-    asked: AskedModel | None, state: State, word: str
+    asked: LanguageModelStatus | None, state: HealthState, word: str
 ) -> None:
     found = said(check_language_model(asked))
     assert found[0] is state
@@ -280,7 +344,7 @@ def test_the_language_model_is_off_not_asked_not_there_or_works(
 
 def test_who_else_gets_to_read_the_manuscript_is_told() -> None:
     for here in (None, OWN):
-        assert said(check_services(here))[0] is State.OFF
+        assert said(check_services(here))[0] is HealthState.OFF
         assert "Nothing leaves" in check_services(here).detail
     assert "sent to OpenAI" in check_services(AFAR).detail
     lan = replace(OWN, base_url="http://192.168.1.20:8080/v1")
@@ -289,33 +353,39 @@ def test_who_else_gets_to_read_the_manuscript_is_told() -> None:
 
 
 def test_only_what_is_broken_makes_lrwr_unhealthy() -> None:
-    parts = [Finding("x", state, "") for state in State if state != State.BROKEN]
-    assert healthy(parts)
-    assert not healthy([*parts, Finding("x", State.BROKEN, "")])
+    parts = [
+        HealthFinding("x", state, "")
+        for state in HealthState
+        if state != HealthState.BROKEN
+    ]
+    assert is_healthy(parts)
+    assert not is_healthy([*parts, HealthFinding("x", HealthState.BROKEN, "")])
 
 
 def test_numbers_are_said_as_people_say_them() -> None:
-    assert [counted(n, "passage") for n in (0, 1, 2_000)] == [
+    assert [pluralize(n, "passage") for n in (0, 1, 2_000)] == [
         "0 passages",
         "1 passage",
         "2,000 passages",
     ]
-    sizes = [size_of(n) for n in (0, 999, 1_500, 2_000_000, 3 * 10**9, 4 * 10**12)]
+    sizes = [format_size(n) for n in (0, 999, 1_500, 2_000_000, 3 * 10**9, 4 * 10**12)]
     assert sizes == ["0 bytes", "999 bytes", "1.5 KB", "2.0 MB", "3.0 GB", "4.0 TB"]
 
 
 def test_every_role_s_model_is_looked_for() -> None:
-    asked = AskedModel(OWN, True, ("qwen3:latest", "small"), ("small", "qwen3"))
+    asked = LanguageModelStatus(
+        OWN, True, ("qwen3:latest", "small"), ("small", "qwen3")
+    )
     state, detail = said(check_language_model(asked))[:2]
-    assert state is State.OK
+    assert state is HealthState.OK
     assert "qwen3 and small" in detail
-    missing = AskedModel(OWN, True, ("qwen3",), ("small", "large"))
+    missing = LanguageModelStatus(OWN, True, ("qwen3",), ("small", "large"))
     state, detail = said(check_language_model(missing))[:2]
-    assert state is State.WARNING
+    assert state is HealthState.WARNING
     assert "has no model small and large" in detail
 
 
 def test_a_service_that_is_not_allowed_gets_nothing() -> None:
     finding = check_services(AFAR, refused="You denied it.")
-    assert finding.state is State.OFF
+    assert finding.state is HealthState.OFF
     assert finding.detail == "Nothing leaves this machine. You denied it."

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from lrwr.app.maintenance.deletion import (
-    Forgotten,
-    Plan,
-    forget_library,
-    plan_forgetting,
+    DeletionPlan,
+    DeletionResult,
+    delete_local_library,
+    plan_deletion,
 )
-from lrwr.app.maintenance.remote_data import Home, taken_from
+from lrwr.app.maintenance.remote_data import HostedLocation, delete_from_project
 from lrwr.core.adapters.auth.factory import SigningIn
 from lrwr.core.adapters.auth.project import Project
 from lrwr.core.adapters.auth.sessions import SessionKeeper
@@ -82,15 +82,15 @@ async def pushed(
     yield folder
 
 
-def planned(folder: Path, env: Mapping[str, str]) -> Plan:
-    return plan_forgetting(load_settings(folder, env, {}), everywhere=True)
+def planned(folder: Path, env: Mapping[str, str]) -> DeletionPlan:
+    return plan_deletion(load_settings(folder, env, {}), everywhere=True)
 
 
-async def forgotten(folder: Path, env: Mapping[str, str]) -> Forgotten:
+async def forgotten(folder: Path, env: Mapping[str, str]) -> DeletionResult:
     settings = load_settings(folder, env, {})
-    plan = plan_forgetting(settings, everywhere=True)
+    plan = plan_deletion(settings, everywhere=True)
     said = list[str]()
-    return await forget_library(plan, settings, env, said.append)
+    return await delete_local_library(plan, settings, env, said.append)
 
 
 def allow(folder: Path, *, allowed: bool) -> None:
@@ -158,8 +158,8 @@ async def test_what_leaves_to_have_a_library_deleted_is_noted(
     way = SigningIn(SupabaseAuth(afar, sessions), afar, sessions, session_file())
     log = SqliteSendLog(library)
     noting = Noting(log, lambda: 1.0, partial(price, table={}))
-    home = Home(project.origin, NELL, LIBRARY, "novel")
-    assert (await taken_from(way, home, noting)).gone == ("novel",)
+    home = HostedLocation(project.origin, NELL, LIBRARY, "novel")
+    assert (await delete_from_project(way, home, noting)).gone == ("novel",)
     newest = (await log.report()).newest
     assert [one.purpose for one in newest] == [Purpose.RECORDS, Purpose.FILES]
     assert {one.service for one in newest} == {"supabase"}

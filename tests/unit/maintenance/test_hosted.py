@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.app.maintenance.doctor import Visit, visit
-from lrwr.app.maintenance.finding import Finding, State
+from lrwr.app.maintenance.doctor import DoctorContext, run_doctor
+from lrwr.app.maintenance.finding import HealthFinding, HealthState
 from lrwr.core.adapters.storage.sqlite.database import Database
 from lrwr.core.adapters.storage.sqlite.egress_log import SqliteSendLog
 from lrwr.core.model.egress import Outcome, Purpose
@@ -55,9 +55,9 @@ def asking(base_url: str, name: str = model_server.MODEL) -> dict[str, str]:
     }
 
 
-async def found(folder: Path, env: Mapping[str, str]) -> dict[str, Finding]:
+async def found(folder: Path, env: Mapping[str, str]) -> dict[str, HealthFinding]:
     whole = {"LRWR_EMBEDDING_MODEL": "off", **env}
-    findings = await visit(Visit(folder, whole, {}, now=1_000_000.0))
+    findings = await run_doctor(DoctorContext(folder, whole, {}, now=1_000_000.0))
     for one in findings:
         for key in (web_server.KEY, model_server.KEY):
             assert key not in one.detail + one.remedy
@@ -80,7 +80,7 @@ async def test_web_search_without_a_key_is_broken_with_its_remedy(
 ) -> None:
     env = {**searching(web.base_url), "TAVILY_API_KEY": ""}
     row = (await found(folder, env))[WEB]
-    assert row.state is State.BROKEN
+    assert row.state is HealthState.BROKEN
     assert "there is no key" in row.detail
     assert "lrwr config set-key tavily" in row.remedy
     assert web.asked == []
@@ -91,7 +91,7 @@ async def test_a_key_of_the_web_is_tried_without_a_search(
 ) -> None:
     findings = await found(folder, searching(web.base_url))
     row = findings[WEB]
-    assert (row.state, row.remedy) == (State.OK, "")
+    assert (row.state, row.remedy) == (HealthState.OK, "")
     assert row.detail == (
         "Tavily takes the key; 44 of the plan's 1,000 credits are used."
     )
@@ -110,26 +110,31 @@ async def test_counts_that_are_not_told_are_left_out(
 ) -> None:
     web.used = used
     row = (await found(folder, searching(web.base_url)))[WEB]
-    assert (row.state, row.detail) == (State.OK, "Tavily takes the key.")
+    assert (row.state, row.detail) == (HealthState.OK, "Tavily takes the key.")
 
 
 @pytest.mark.parametrize(
     ("turn", "state", "says", "remedy"),
     [
-        (Refuse(401), State.BROKEN, "does not accept the key", "set-key tavily"),
-        (Refuse(403), State.BROKEN, "does not let this key", "access"),
-        (Refuse(432), State.BROKEN, "are used up", "Raise the limit"),
-        (Refuse(429, retry_after="240"), State.WARNING, "(429)", "in 4 minutes"),
-        (Refuse(503), State.WARNING, "failed (503)", "later"),
-        (Refuse(404), State.NOT_CHECKED, "does not say", "web.base_url"),
-        (Refuse(302, location=NOWHERE), State.BROKEN, "elsewhere", "web.base_url"),
-        (Nonsense(), State.BROKEN, "is no answer of Tavily's", "web.base_url"),
-        (CutShort(), State.WARNING, "broke off", "Ask again"),
+        (Refuse(401), HealthState.BROKEN, "does not accept the key", "set-key tavily"),
+        (Refuse(403), HealthState.BROKEN, "does not let this key", "access"),
+        (Refuse(432), HealthState.BROKEN, "are used up", "Raise the limit"),
+        (Refuse(429, retry_after="240"), HealthState.WARNING, "(429)", "in 4 minutes"),
+        (Refuse(503), HealthState.WARNING, "failed (503)", "later"),
+        (Refuse(404), HealthState.NOT_CHECKED, "does not say", "web.base_url"),
+        (
+            Refuse(302, location=NOWHERE),
+            HealthState.BROKEN,
+            "elsewhere",
+            "web.base_url",
+        ),
+        (Nonsense(), HealthState.BROKEN, "is no answer of Tavily's", "web.base_url"),
+        (CutShort(), HealthState.WARNING, "broke off", "Ask again"),
     ],
     ids=str,
 )
 async def test_a_web_that_refuses_is_told_with_what_to_do(
-    folder: Path, web: WebServer, turn: Turn, state: State, says: str, remedy: str
+    folder: Path, web: WebServer, turn: Turn, state: HealthState, says: str, remedy: str
 ) -> None:
     web.will(turn)
     row = (await found(folder, searching(web.base_url)))[WEB]
@@ -141,7 +146,7 @@ async def test_a_web_that_refuses_is_told_with_what_to_do(
 
 async def test_a_web_that_cannot_be_reached_is_a_warning(folder: Path) -> None:
     row = (await found(folder, searching(NOWHERE)))[WEB]
-    assert row.state is State.WARNING
+    assert row.state is HealthState.WARNING
     assert "cannot be reached" in row.detail
 
 
@@ -153,7 +158,7 @@ async def test_what_was_denied_is_not_asked(
     env = {**searching(web.base_url), **asking(models.base_url)}
     findings = await found(folder, {**env, "TAVILY_API_KEY": ""})
     for part, service in ((WEB, "tavily"), (MODEL, "openai")):
-        assert findings[part].state is State.OFF
+        assert findings[part].state is HealthState.OFF
         assert "You denied" in findings[part].detail
         assert f"lrwr privacy allow {service}" in findings[part].remedy
     assert (web.asked, models.asked) == ([], [])
@@ -163,7 +168,7 @@ async def test_openai_is_asked_for_its_models_and_no_model_is(
     folder: Path, models: ModelServer, library: Database
 ) -> None:
     row = (await found(folder, asking(models.base_url)))[MODEL]
-    assert (row.state, row.remedy) == (State.OK, "")
+    assert (row.state, row.remedy) == (HealthState.OK, "")
     assert f"{model_server.MODEL}: " in row.detail
     assert row.detail.endswith("takes the key, and has it.")
     (asked,) = models.asked
@@ -177,7 +182,7 @@ async def test_a_model_that_openai_does_not_have_is_named(
     folder: Path, models: ModelServer
 ) -> None:
     row = (await found(folder, asking(models.base_url, "pretned-1")))[MODEL]
-    assert row.state is State.WARNING
+    assert row.state is HealthState.WARNING
     assert "has no model pretned-1" in row.detail
     assert row.remedy.startswith("Did you mean pretend-1?")
 
@@ -185,23 +190,43 @@ async def test_a_model_that_openai_does_not_have_is_named(
 @pytest.mark.parametrize(
     ("turn", "state", "says", "remedy"),
     [
-        (Refuse(401), State.BROKEN, "does not accept the key", "set-key openai"),
-        (Refuse(401, SCOPES), State.NOT_CHECKED, "does not say", "first reading"),
-        (Refuse(403, SCOPES), State.NOT_CHECKED, "does not say", "first reading"),
-        (Refuse(404), State.NOT_CHECKED, "does not say", "first reading"),
-        (Refuse(429), State.WARNING, "more requests than it takes", "later"),
-        (Refuse(429, code="insufficient_quota"), State.BROKEN, "credit", "Add credit"),
-        (Refuse(503), State.WARNING, "failed (503)", "later"),
-        (Refuse(302, location=NOWHERE), State.BROKEN, "elsewhere", "model.base_url"),
-        (Nonsense(), State.BROKEN, "no model's answer", "model.base_url"),
-        (Nonsense('{"data": 3}'), State.BROKEN, "no model's answer", "model.base_url"),
-        (Nonsense("[]"), State.BROKEN, "no model's answer", "model.base_url"),
-        (CutShort(), State.WARNING, "broke off", "Ask again"),
+        (Refuse(401), HealthState.BROKEN, "does not accept the key", "set-key openai"),
+        (Refuse(401, SCOPES), HealthState.NOT_CHECKED, "does not say", "first reading"),
+        (Refuse(403, SCOPES), HealthState.NOT_CHECKED, "does not say", "first reading"),
+        (Refuse(404), HealthState.NOT_CHECKED, "does not say", "first reading"),
+        (Refuse(429), HealthState.WARNING, "more requests than it takes", "later"),
+        (
+            Refuse(429, code="insufficient_quota"),
+            HealthState.BROKEN,
+            "credit",
+            "Add credit",
+        ),
+        (Refuse(503), HealthState.WARNING, "failed (503)", "later"),
+        (
+            Refuse(302, location=NOWHERE),
+            HealthState.BROKEN,
+            "elsewhere",
+            "model.base_url",
+        ),
+        (Nonsense(), HealthState.BROKEN, "no model's answer", "model.base_url"),
+        (
+            Nonsense('{"data": 3}'),
+            HealthState.BROKEN,
+            "no model's answer",
+            "model.base_url",
+        ),
+        (Nonsense("[]"), HealthState.BROKEN, "no model's answer", "model.base_url"),
+        (CutShort(), HealthState.WARNING, "broke off", "Ask again"),
     ],
     ids=str,
 )
 async def test_an_openai_that_refuses_is_told_with_what_to_do(
-    folder: Path, models: ModelServer, turn: Turn, state: State, says: str, remedy: str
+    folder: Path,
+    models: ModelServer,
+    turn: Turn,
+    state: HealthState,
+    says: str,
+    remedy: str,
 ) -> None:
     models.listing = turn
     row = (await found(folder, asking(models.base_url)))[MODEL]
@@ -213,7 +238,7 @@ async def test_an_openai_that_refuses_is_told_with_what_to_do(
 
 async def test_an_openai_that_cannot_be_reached_is_a_warning(folder: Path) -> None:
     row = (await found(folder, asking(f"{NOWHERE}/v1")))[MODEL]
-    assert row.state is State.WARNING
+    assert row.state is HealthState.WARNING
     assert "cannot be reached" in row.detail
 
 
@@ -226,5 +251,5 @@ async def test_nobody_is_asked_of_what_cannot_be_noted(
     env = {**searching(web.base_url), **asking(models.base_url)}
     findings = await found(folder, env)
     for part in (WEB, MODEL):
-        assert findings[part].state is State.NOT_CHECKED
+        assert findings[part].state is HealthState.NOT_CHECKED
     assert (web.asked, models.asked) == ([], [])

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from lrwr.app.container import open_services
-from lrwr.app.maintenance.doctor import Visit, visit
-from lrwr.app.maintenance.finding import Finding, State
+from lrwr.app.maintenance.doctor import DoctorContext, run_doctor
+from lrwr.app.maintenance.finding import HealthFinding, HealthState
 from lrwr.app.maintenance.repair import repair_library
 from lrwr.core.adapters.storage.sqlite.database import Database
 from lrwr.core.model.chunks import Pipeline
@@ -89,9 +89,9 @@ async def search(folder: Path, env: dict[str, str]) -> str:
         return index.remark
 
 
-async def found(folder: Path, env: dict[str, str]) -> Finding:
-    what = Visit(folder / "novel", env, {}, now=1_000_000.0)
-    (one,) = [one for one in await visit(what) if one.part == "vector index"]
+async def found(folder: Path, env: dict[str, str]) -> HealthFinding:
+    what = DoctorContext(folder / "novel", env, {}, now=1_000_000.0)
+    (one,) = [one for one in await run_doctor(what) if one.part == "vector index"]
     return one
 
 
@@ -99,11 +99,11 @@ async def test_a_server_is_looked_at_before_and_after_the_first_search(
     tmp_path: Path, library: Library, env: dict[str, str], server: QdrantServer
 ) -> None:
     before = await found(tmp_path, env)
-    assert (before.state, before.remedy) == (State.OK, "")
+    assert (before.state, before.remedy) == (HealthState.OK, "")
     assert "no collection of this library yet" in before.detail
     assert await search(tmp_path, env) == ""
     after = await found(tmp_path, env)
-    assert after.state is State.OK
+    assert after.state is HealthState.OK
     assert "2 vectors, as the records say" in after.detail
     await embed(library, TWO, tmp_path)
     assert "2 changes behind" in (await found(tmp_path, env)).detail
@@ -117,11 +117,11 @@ async def test_a_collection_that_lost_vectors_is_broken_until_it_is_repaired(
     (first, *_) = some_chunks(TEXTS, document=ONE, pipeline=Pipeline.AGENTIC)
     server.engine.delete(made.name, [str(first.id)])
     lost = await found(tmp_path, env)
-    assert (lost.state, lost.remedy) == (State.BROKEN, "Run `lrwr repair`.")
+    assert (lost.state, lost.remedy) == (HealthState.BROKEN, "Run `lrwr repair`.")
     repair_library(library_of(load_settings(tmp_path / "novel", {}, {})), now=1.0)
     assert "outdated" in (await found(tmp_path, env)).detail
     assert await search(tmp_path, env) == ""
-    assert (await found(tmp_path, env)).state is State.OK
+    assert (await found(tmp_path, env)).state is HealthState.OK
 
 
 async def test_a_server_that_refuses_is_a_warning_with_a_remedy(
@@ -129,7 +129,7 @@ async def test_a_server_that_refuses_is_a_warning_with_a_remedy(
 ) -> None:
     server.always(Refuse(401))
     refused = await found(tmp_path, env)
-    assert refused.state is State.WARNING
+    assert refused.state is HealthState.WARNING
     assert "does not accept the key" in refused.detail
     assert "compared on this machine meanwhile" in refused.detail
     assert "lrwr config set-key qdrant" in refused.remedy
@@ -141,7 +141,7 @@ async def test_a_server_elsewhere_is_asked_only_with_leave(
     (tmp_path / "novel" / "lrwr.toml").write_text('[vectors]\nkeeper = "qdrant"\n')
     elsewhere = {"LRWR_VECTORS_URL": "https://qdrant.example:6333"}
     unasked = await found(tmp_path, elsewhere)
-    assert unasked.state is State.WARNING
+    assert unasked.state is HealthState.WARNING
     assert "lrwr privacy allow qdrant" in unasked.remedy
     remark = await search(tmp_path, elsewhere)
     assert "lrwr privacy allow qdrant" in remark

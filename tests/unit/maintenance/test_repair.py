@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.app.maintenance.repair import repair_library, set_aside
+from lrwr.app.maintenance.repair import rename_database_aside, repair_library
 from lrwr.core.adapters.storage.sqlite.database import Database
 from lrwr.core.adapters.storage.sqlite.migrator import SCHEMA
 from lrwr.core.adapters.vectors.edge import open_edge, shard_name
@@ -176,7 +176,7 @@ def test_what_cannot_be_mended_is_moved_aside(
 def test_the_log_of_a_database_moves_with_it(tmp_path: Path) -> None:
     for name in ("library.db", "library.db-wal", "library.db-shm"):
         (tmp_path / name).write_text(name)
-    moved = set_aside(tmp_path / "library.db", "old")
+    moved = rename_database_aside(tmp_path / "library.db", "old")
     assert moved.read_text() == "library.db"
     assert (tmp_path / "library.db.old-wal").read_text() == "library.db-wal"
     assert (tmp_path / "library.db.old-shm").read_text() == "library.db-shm"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lrwr.app.maintenance.backup import backup_library
-from lrwr.app.maintenance.checks.database import check_words
-from lrwr.app.maintenance.finding import State
+from lrwr.app.maintenance.checks.database import check_word_index
+from lrwr.app.maintenance.finding import HealthState
 from lrwr.app.maintenance.repair import repair_library
 from lrwr.app.maintenance.restore import restore_library
 from lrwr.core.adapters.storage.sqlite.database import Database
@@ -54,8 +54,8 @@ def place(desk: StoryDesk, tmp_path: Path) -> Library:
     return made
 
 
-def state_of(path: Path) -> State:
-    return check_words(examine(path, now=NOW)).state
+def state_of(path: Path) -> HealthState:
+    return check_word_index(examine(path, now=NOW)).state
 
 
 def spoil(path: Path, sql: str) -> None:
@@ -84,16 +84,16 @@ async def test_the_word_indexes_fit_after_edits_decisions_and_removals(
     desk: StoryDesk, tmp_path: Path
 ) -> None:
     path = tmp_path / "state" / "lrwr.db"
-    assert state_of(path) is State.OK
+    assert state_of(path) is HealthState.OK
     desk.write("1.md", "# One\n\n“Is it late?” said Nell Tallow to OchraMags.\n")
     await desk.ingest()
-    assert state_of(path) is State.OK
+    assert state_of(path) is HealthState.OK
     desk.decide(NamesMerged(("Nell Tallow", "OchraMags")))
     assert (await desk.ingest()).woven is not None
-    assert state_of(path) is State.OK
+    assert state_of(path) is HealthState.OK
     (desk.folder / "2.md").unlink()
     assert (await desk.ingest()).forgotten == 1
-    assert state_of(path) is State.OK
+    assert state_of(path) is HealthState.OK
 
 
 @pytest.mark.parametrize(
@@ -111,9 +111,9 @@ async def test_a_word_index_of_the_story_that_does_not_fit_is_noticed_and_mended
     place: Library, harm: str
 ) -> None:
     spoil(place.database, harm)
-    assert state_of(place.database) is State.BROKEN
+    assert state_of(place.database) is HealthState.BROKEN
     assert repair_library(place, now=NOW).moved is None
-    assert state_of(place.database) is State.OK
+    assert state_of(place.database) is HealthState.OK
 
 
 async def test_what_was_found_before_repair_is_found_after_it(place: Library) -> None:
@@ -138,7 +138,7 @@ async def test_what_is_known_of_the_story_comes_back_from_a_backup(
     written = "\n".join(rows(again.database))
     for table in STORY:
         assert f'INSERT INTO "{table}"' in written
-    assert state_of(again.database) is State.OK
+    assert state_of(again.database) is HealthState.OK
 
 
 async def test_after_a_restore_only_what_changed_is_read_and_paid_for(

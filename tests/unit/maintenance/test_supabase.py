@@ -8,8 +8,8 @@ from pathlib import Path
 import keyring
 import pytest
 
-from lrwr.app.maintenance.doctor import Visit, visit
-from lrwr.app.maintenance.finding import Finding, State
+from lrwr.app.maintenance.doctor import DoctorContext, run_doctor
+from lrwr.app.maintenance.finding import HealthFinding, HealthState
 from lrwr.core.adapters.auth.sessions import SessionKeeper
 from lrwr.core.adapters.storage.sqlite.database import Database
 from lrwr.core.adapters.storage.supabase.library_link import Binding, bind
@@ -106,15 +106,15 @@ async def binds(database: Database, binding: Binding) -> None:
     await database.write(lambda connection: bind(connection, binding))
 
 
-async def rows(folder: Path, env: Mapping[str, str]) -> list[Finding]:
-    found = await visit(Visit(folder, env, {}, now=1_000_000.0))
+async def rows(folder: Path, env: Mapping[str, str]) -> list[HealthFinding]:
+    found = await run_doctor(DoctorContext(folder, env, {}, now=1_000_000.0))
     for one in found:
         assert KEY not in one.detail + one.remedy
         assert TOKEN not in one.detail + one.remedy
     return [one for one in found if one.part == "records"]
 
 
-async def row(folder: Path, env: Mapping[str, str]) -> Finding:
+async def row(folder: Path, env: Mapping[str, str]) -> HealthFinding:
     (one,) = await rows(folder, env)
     return one
 
@@ -127,11 +127,11 @@ async def test_settings_that_are_missing_are_named_each_with_its_remedy(
     folder: Path,
 ) -> None:
     no_project = await row(folder, {"LRWR_RECORDS_KEEPER": "supabase"})
-    assert no_project.state is State.BROKEN
+    assert no_project.state is HealthState.BROKEN
     assert "[supabase] url" in no_project.remedy
     without = {**env_of("https://abc.supabase.co"), "SUPABASE_KEY": ""}
     no_key = await row(folder, without)
-    assert no_key.state is State.BROKEN
+    assert no_key.state is HealthState.BROKEN
     assert "lrwr config set-key supabase" in no_key.remedy
     secret = {**without, "SUPABASE_KEY": "sb_secret_planted"}
     opens_all = await row(folder, secret)
@@ -144,13 +144,13 @@ async def test_a_project_that_keeps_nothing_yet_makes_nothing_broken(
 ) -> None:
     env = env_of(project.origin, kept=False)
     no_key = await row(folder, {**env, "SUPABASE_KEY": ""})
-    assert no_key.state is State.WARNING
+    assert no_key.state is HealthState.WARNING
     nobody = await row(folder, env)
-    assert (nobody.state, nobody.remedy) == (State.OFF, "Sign in: lrwr login")
+    assert (nobody.state, nobody.remedy) == (HealthState.OFF, "Sign in: lrwr login")
     assert project.asked == []
     sign_in(project.origin)
     found = await row(folder, env)
-    assert (found.state, found.remedy) == (State.OK, "")
+    assert (found.state, found.remedy) == (HealthState.OK, "")
     assert found.detail.startswith("nell@example.org at 127.0.0.1. ")
     assert "lrwr push" in found.detail
 
@@ -159,7 +159,7 @@ async def test_nobody_who_is_signed_in_is_broken_where_the_project_keeps_the_rec
     folder: Path, project: ProjectServer
 ) -> None:
     found = await row(folder, env_of(project.origin))
-    assert (found.state, found.remedy) == (State.BROKEN, "Sign in: lrwr login")
+    assert (found.state, found.remedy) == (HealthState.BROKEN, "Sign in: lrwr login")
     assert "Nobody is signed in at 127.0.0.1" in found.detail
     assert project.asked == []
 
@@ -167,7 +167,7 @@ async def test_nobody_who_is_signed_in_is_broken_where_the_project_keeps_the_rec
 async def test_a_locked_keyring_is_told(folder: Path, project: ProjectServer) -> None:
     keyring.set_keyring(LockedKeyring())
     found = await row(folder, env_of(project.origin))
-    assert found.state is State.BROKEN
+    assert found.state is HealthState.BROKEN
     assert "keyring" in found.detail
 
 
@@ -175,28 +175,28 @@ async def test_a_project_that_cannot_be_reached_is_a_warning(folder: Path) -> No
     nowhere = "http://127.0.0.1:9"
     sign_in(nowhere)
     kept = await row(folder, env_of(nowhere))
-    assert kept.state is State.WARNING
+    assert kept.state is HealthState.WARNING
     assert "cannot be reached" in kept.detail
     assert "What is here is read meanwhile" in kept.detail
     assert "supabase.url" in kept.remedy
     copied = await row(folder, env_of(nowhere, kept=False))
-    assert copied.state is State.WARNING
+    assert copied.state is HealthState.WARNING
     assert "meanwhile" not in copied.detail
 
 
 @pytest.mark.parametrize(
     ("turn", "state", "words"),
     [
-        (Refuse(401), State.BROKEN, "does not accept the session or the key"),
-        (Refuse(404), State.BROKEN, "is no Supabase project"),
-        (Refuse(429), State.WARNING, "more requests than it takes"),
-        (Refuse(503), State.WARNING, "failed (503)"),
-        (Nonsense(), State.BROKEN, "is no Supabase project"),
+        (Refuse(401), HealthState.BROKEN, "does not accept the session or the key"),
+        (Refuse(404), HealthState.BROKEN, "is no Supabase project"),
+        (Refuse(429), HealthState.WARNING, "more requests than it takes"),
+        (Refuse(503), HealthState.WARNING, "failed (503)"),
+        (Nonsense(), HealthState.BROKEN, "is no Supabase project"),
     ],
     ids=str,
 )
 async def test_a_project_that_refuses_is_told_in_words(
-    folder: Path, project: ProjectServer, turn: Turn, state: State, words: str
+    folder: Path, project: ProjectServer, turn: Turn, state: HealthState, words: str
 ) -> None:
     sign_in(project.origin)
     project.will(turn)
@@ -212,7 +212,7 @@ async def test_scripts_that_were_not_run_are_named(
     sign_in(project.origin)
     project.told["migrations"] = ALL[:-1]
     some = await row(folder, env_of(project.origin))
-    assert some.state is State.BROKEN
+    assert some.state is HealthState.BROKEN
     assert LAST in some.detail
     assert "SQL editor" in some.remedy
     del project.told["migrations"]
@@ -226,7 +226,9 @@ async def test_a_newer_project_than_lrwr_knows_lacks_nothing(
 ) -> None:
     sign_in(project.origin)
     project.told["migrations"] = [*ALL, 99]
-    assert (await row(folder, env_of(project.origin, kept=False))).state is State.OK
+    assert (
+        await row(folder, env_of(project.origin, kept=False))
+    ).state is HealthState.OK
 
 
 async def test_a_library_that_is_not_there_yet_is_told_how_to_go_there(
@@ -234,7 +236,7 @@ async def test_a_library_that_is_not_there_yet_is_told_how_to_go_there(
 ) -> None:
     sign_in(project.origin)
     found = await row(folder, env_of(project.origin))
-    assert found.state is State.BROKEN
+    assert found.state is HealthState.BROKEN
     assert "not kept there yet" in found.detail
     assert "lrwr push" in found.remedy
     assert "lrwr pull" in found.remedy
@@ -246,13 +248,13 @@ async def test_a_copy_that_has_everything_and_one_that_is_behind(
     sign_in(project.origin)
     await binds(library, bound_to(project.origin))
     whole = await row(folder, env_of(project.origin))
-    assert (whole.state, whole.remedy) == (State.OK, "")
+    assert (whole.state, whole.remedy) == (HealthState.OK, "")
     assert whole.detail == (
         "nell@example.org at 127.0.0.1. novel is there, and all of it is here."
     )
     project.told["state"] = {"version": 10, "others": True}
     behind = await row(folder, env_of(project.origin))
-    assert behind.state is State.OK
+    assert behind.state is HealthState.OK
     assert "3 changes behind" in behind.detail
     copied = await row(folder, env_of(project.origin, kept=False))
     assert "`lrwr pull` brings them" in copied.detail
@@ -264,10 +266,10 @@ async def test_what_was_read_apart_is_broken_only_where_the_project_keeps_the_re
     sign_in(project.origin)
     await binds(library, replace(bound_to(project.origin), apart=True))
     kept = await row(folder, env_of(project.origin))
-    assert (kept.state, kept.remedy) == (State.BROKEN, "Take it there: lrwr push")
+    assert (kept.state, kept.remedy) == (HealthState.BROKEN, "Take it there: lrwr push")
     project.told["state"] = {"version": 10, "others": True}
     copied = await row(folder, env_of(project.origin, kept=False))
-    assert copied.state is State.OK
+    assert copied.state is HealthState.OK
     assert "others have changed it there" in copied.detail
 
 
@@ -289,7 +291,7 @@ async def test_a_library_of_another_project_or_account_or_none_is_broken(
     assert "is not there any more" in gone.detail
     assert "lrwr push --new" in gone.remedy
     for one in (moved, other, gone):
-        assert one.state is State.BROKEN
+        assert one.state is HealthState.BROKEN
 
 
 @pytest.mark.parametrize(
@@ -301,9 +303,9 @@ async def test_nonsense_is_told_and_never_an_exception(
     sign_in(project.origin)
     await binds(library, bound_to(project.origin))
     project.told["state"] = told
-    assert (await row(folder, env_of(project.origin))).state is State.BROKEN
+    assert (await row(folder, env_of(project.origin))).state is HealthState.BROKEN
     project.told["migrations"] = told or {}
-    assert (await row(folder, env_of(project.origin))).state is State.BROKEN
+    assert (await row(folder, env_of(project.origin))).state is HealthState.BROKEN
 
 
 async def test_without_leave_nothing_is_asked(folder: Path, library: Database) -> None:
@@ -312,7 +314,7 @@ async def test_without_leave_nothing_is_asked(folder: Path, library: Database) -
     del env["LRWR_RECORDS_KEEPER"]
     sign_in("https://abc.supabase.co")
     found = await row(folder, env)
-    assert found.state is State.OFF
+    assert found.state is HealthState.OFF
     assert "lrwr privacy allow supabase" in found.remedy
 
 
@@ -323,7 +325,7 @@ async def test_a_denial_holds_for_a_project_that_is_only_set(
     settings = load_settings(folder, {}, {})
     Consents(consent_dir()).keep(library_of(settings), "supabase", allowed=False)
     found = await row(folder, env_of(project.origin, kept=False))
-    assert found.state is State.OFF
+    assert found.state is HealthState.OFF
     assert "You denied Supabase" in found.detail
     assert project.asked == []
 
@@ -334,5 +336,5 @@ async def test_a_folder_from_elsewhere_leads_nobody_to_its_own_project(
     theirs = '[supabase]\nurl = "https://theirs.example.org"\n'
     (folder / "lrwr.toml").write_text(theirs, encoding="utf-8")
     found = await row(folder, {"LRWR_EMBEDDING_MODEL": "off", "SUPABASE_KEY": KEY})
-    assert found.state is State.WARNING
+    assert found.state is HealthState.WARNING
     assert "theirs.example.org" in found.detail

@@ -9,8 +9,8 @@ from pathlib import Path
 import keyring
 import pytest
 
-from lrwr.app.maintenance.doctor import Visit, visit
-from lrwr.app.maintenance.finding import Finding, State
+from lrwr.app.maintenance.doctor import DoctorContext, run_doctor
+from lrwr.app.maintenance.finding import HealthFinding, HealthState
 from lrwr.core.adapters.chat.local_servers import Server, known_servers
 from lrwr.core.adapters.storage.sqlite.database import Database
 from tests.fakes.keyrings import MemoryKeyring
@@ -42,9 +42,9 @@ async def parts(
     folder: Path,
     env: Mapping[str, str] = WORDS_ONLY,
     servers: tuple[Server, ...] = (),
-) -> dict[str, Finding]:
-    what = Visit(folder, env, {}, now=1_000_000.0, servers=servers)
-    return {finding.part: finding for finding in await visit(what)}
+) -> dict[str, HealthFinding]:
+    what = DoctorContext(folder, env, {}, now=1_000_000.0, servers=servers)
+    return {finding.part: finding for finding in await run_doctor(what)}
 
 
 def hashes(folder: Path) -> dict[str, str]:
@@ -62,10 +62,10 @@ async def test_where_nothing_was_ingested_nothing_is_broken_and_nothing_is_made(
 ) -> None:
     found = await parts(novel)
     states = {part: finding.state for part, finding in found.items()}
-    assert states["database"] is State.OFF
-    assert states["state folder"] is State.OFF
-    assert states["manuscript"] is State.OFF
-    assert set(states.values()) == {State.OK, State.OFF}
+    assert states["database"] is HealthState.OFF
+    assert states["state folder"] is HealthState.OFF
+    assert states["manuscript"] is HealthState.OFF
+    assert set(states.values()) == {HealthState.OK, HealthState.OFF}
     assert hashes(novel) == {}
 
 
@@ -74,11 +74,11 @@ async def test_a_healthy_library_is_looked_at_and_left_as_it_was(
 ) -> None:
     before = hashes(library)
     found = await parts(library)
-    assert found["database"].state is State.OK
-    assert found["word index"].state is State.OK
-    assert found["jobs"].state is State.OK
-    assert found["vectors"].state is State.OFF
-    assert found["hosted services"].state is State.OFF
+    assert found["database"].state is HealthState.OK
+    assert found["word index"].state is HealthState.OK
+    assert found["jobs"].state is HealthState.OK
+    assert found["vectors"].state is HealthState.OFF
+    assert found["hosted services"].state is HealthState.OFF
     assert hashes(library) == before
 
 
@@ -86,9 +86,9 @@ async def test_with_the_model_its_weights_its_vectors_and_its_index_are_looked_a
     library: Path,
 ) -> None:
     found = await parts(library, {})
-    assert found["embedding"].state is State.OK
-    assert found["reranker"].state is State.OK
-    assert found["vector index"].state is State.OK
+    assert found["embedding"].state is HealthState.OK
+    assert found["reranker"].state is HealthState.OK
+    assert found["vector index"].state is HealthState.OK
 
 
 async def test_a_model_folder_without_a_model_is_broken(
@@ -96,9 +96,9 @@ async def test_a_model_folder_without_a_model_is_broken(
 ) -> None:
     env = {"LRWR_EMBEDDING_FOLDER": str(tmp_path / "nowhere")}
     found = await parts(library, env)
-    assert found["embedding"].state is State.BROKEN
+    assert found["embedding"].state is HealthState.BROKEN
     assert found["embedding"].remedy
-    assert found["reranker"].state is State.OFF
+    assert found["reranker"].state is HealthState.OFF
     assert "vector index" not in found
 
 
@@ -108,7 +108,7 @@ async def test_a_damaged_database_is_broken_and_names_repair(library: Path) -> N
     damaged = content[:4096] + b"\xff" * (len(content) - 4096)
     await asyncio.to_thread(database.write_bytes, damaged)
     found = await parts(library)
-    assert found["database"].state is State.BROKEN
+    assert found["database"].state is HealthState.BROKEN
     assert "lrwr repair" in found["database"].remedy
     assert "jobs" not in found
 
@@ -121,8 +121,8 @@ async def test_an_older_library_is_not_changed_by_a_look(library: Path) -> None:
     with closing(sqlite3.connect(database)) as connection:
         connection.execute("pragma user_version = 0")
     found = await parts(library)
-    assert found["database"].state is State.WARNING
-    assert found["manuscript"].state is State.NOT_CHECKED
+    assert found["database"].state is HealthState.WARNING
+    assert found["manuscript"].state is HealthState.NOT_CHECKED
     with closing(sqlite3.connect(database)) as connection:
         assert connection.execute("pragma user_version").fetchone() == (0,)
 
@@ -131,14 +131,14 @@ async def test_settings_that_cannot_be_read_are_told_and_the_rest_waits(
     novel: Path,
 ) -> None:
     found = await parts(novel, {"LRWR_SEARCH_LIMIT": "many"})
-    assert found["settings"].state is State.BROKEN
+    assert found["settings"].state is HealthState.BROKEN
     assert "LRWR_SEARCH_LIMIT" in found["settings"].detail
-    assert found["everything else"].state is State.NOT_CHECKED
+    assert found["everything else"].state is HealthState.NOT_CHECKED
 
 
 async def test_an_unknown_variable_is_a_warning(novel: Path) -> None:
     found = await parts(novel, {**WORDS_ONLY, "LRWR_SERCH_LIMIT": "3"})
-    assert found["settings"].state is State.WARNING
+    assert found["settings"].state is HealthState.WARNING
     assert "LRWR_SERCH_LIMIT" in found["settings"].detail
 
 
@@ -155,12 +155,12 @@ async def test_the_writers_own_model_server_is_asked_what_it_offers(
         found = await parts(novel, env, (server,))
         away = await parts(novel, {**env, "LRWR_MODEL_NAME": "gemma"})
     assert set(paths) == {"/v1/models"}
-    assert found["language model"].state is State.OK
+    assert found["language model"].state is HealthState.OK
     assert found["hosted services"].detail == "Nothing leaves this machine."
     assert found["Test"].remedy == ""
     assert "no model gemma" in away["language model"].detail
     gone = await parts(novel, env)
-    assert gone["language model"].state is State.WARNING
+    assert gone["language model"].state is HealthState.WARNING
     assert f"nothing answers at {base}" in gone["language model"].detail
 
 
@@ -169,7 +169,7 @@ async def test_a_language_model_that_is_half_set_up_is_broken_with_a_remedy(
 ) -> None:
     folders = {"LRWR_MANUSCRIPT_FOLDERS": str(library)}
     nameless = await parts(library, {**LOCAL, "LRWR_MODEL_NAME": ""})
-    assert nameless["language model"].state is State.BROKEN
+    assert nameless["language model"].state is HealthState.BROKEN
     assert "model.name" in nameless["language model"].remedy
     kept = keyring.get_keyring()
     keyring.set_keyring(MemoryKeyring())
@@ -177,15 +177,15 @@ async def test_a_language_model_that_is_half_set_up_is_broken_with_a_remedy(
         keyless = await parts(library, {**OPENAI, **folders, "OPENAI_API_KEY": ""})
     finally:
         keyring.set_keyring(kept)
-    assert keyless["language model"].state is State.BROKEN
+    assert keyless["language model"].state is HealthState.BROKEN
     assert "set-key openai" in keyless["language model"].remedy
-    assert keyless["manuscript"].state is State.OK
+    assert keyless["manuscript"].state is HealthState.OK
 
 
 async def test_a_hosted_model_is_told_without_its_key(novel: Path) -> None:
     away = {**OPENAI, "LRWR_MODEL_BASE_URL": "http://127.0.0.1:9/v1"}
     found = await parts(novel, away)
-    assert found["language model"].state is State.WARNING
+    assert found["language model"].state is HealthState.WARNING
     assert "is to read is sent to 127.0.0.1" in found["hosted services"].detail
     assert "sk-frog" not in str(found)
 
@@ -206,4 +206,4 @@ async def test_nothing_is_contacted_unless_servers_are_asked_for(
     assert sorted(str(address) for address in contacted) == [
         f"('127.0.0.1', {port})" for port in (11434, 1234, 8080)
     ]
-    assert found["Ollama"].state is State.OFF
+    assert found["Ollama"].state is HealthState.OFF

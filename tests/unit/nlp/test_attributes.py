@@ -2,8 +2,8 @@ import pytest
 
 from lrwr.core.adapters.source.sentence_splitter import sentence_spans
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.nlp.facts.attributes import attributes
-from lrwr.core.nlp.text.prose import read_prose
+from lrwr.core.nlp.facts.attributes import find_attribute_facts
+from lrwr.core.nlp.text.prose import annotate_prose
 
 VERIFIED, PROBABLE = Certainty.VERIFIED, Certainty.PROBABLE
 
@@ -11,10 +11,10 @@ VERIFIED, PROBABLE = Certainty.VERIFIED, Certainty.PROBABLE
 def claims(
     text: str, known: tuple[str, ...] = ()
 ) -> list[tuple[str, str, str, Certainty]]:
-    prose = read_prose(text, sentence_spans, known)
+    prose = annotate_prose(text, sentence_spans, known)
     return [
         (f.subject, f.detail("attribute"), f.value, f.certainty)
-        for f in attributes(prose)
+        for f in find_attribute_facts(prose)
     ]
 
 

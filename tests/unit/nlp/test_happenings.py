@@ -2,14 +2,14 @@ import pytest
 
 from lrwr.core.adapters.source.sentence_splitter import sentence_spans
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.nlp.facts.events import happenings, tellings
-from lrwr.core.nlp.facts.places import named_places
-from lrwr.core.nlp.text.prose import read_prose
+from lrwr.core.nlp.facts.events import find_event_facts, find_reported_speech_facts
+from lrwr.core.nlp.facts.places import find_place_facts
+from lrwr.core.nlp.text.prose import annotate_prose
 
 
 def events(text: str, known: tuple[str, ...] = ()) -> list[str]:
-    prose = read_prose(text, sentence_spans, known)
-    return [fact.value for fact in happenings(prose)]
+    prose = annotate_prose(text, sentence_spans, known)
+    return [fact.value for fact in find_event_facts(prose)]
 
 
 @pytest.mark.parametrize(
@@ -55,14 +55,14 @@ def test_where_people_are_known_only_they_do_deeds() -> None:
 
 
 def test_those_who_are_in_it_are_named() -> None:
-    prose = read_prose("Then Nell met Mrs. Gannet in Thole.", sentence_spans)
-    (fact,) = happenings(prose)
+    prose = annotate_prose("Then Nell met Mrs. Gannet in Thole.", sentence_spans)
+    (fact,) = find_event_facts(prose)
     assert list(fact.all_details("involved")) == ["Nell", "Mrs. Gannet"]
 
 
 def test_reported_speech_between_two_names_is_told() -> None:
     text = "Later Nell told Corin that the tide was out. He nodded."
-    (fact,) = tellings(read_prose(text, sentence_spans))
+    (fact,) = find_reported_speech_facts(annotate_prose(text, sentence_spans))
     assert (fact.subject, fact.detail("hearer")) == ("Nell", "Corin")
     assert fact.value == "that the tide was out"
     assert fact.certainty is Certainty.VERIFIED
@@ -83,12 +83,12 @@ def test_reported_speech_between_two_names_is_told() -> None:
     ],
 )
 def test_other_speech_is_not(text: str) -> None:
-    assert list(tellings(read_prose(text, sentence_spans))) == []
+    assert list(find_reported_speech_facts(annotate_prose(text, sentence_spans))) == []
 
 
 def places(text: str, known: tuple[str, ...] = ()) -> list[str]:
-    prose = read_prose(text, sentence_spans, known)
-    return [fact.subject for fact in named_places(prose)]
+    prose = annotate_prose(text, sentence_spans, known)
+    return [fact.subject for fact in find_place_facts(prose)]
 
 
 def test_a_name_with_a_places_word_is_a_place() -> None:

@@ -3,14 +3,16 @@ import pytest
 from lrwr.core.adapters.source.sentence_splitter import sentence_spans
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.facts import Fact
-from lrwr.core.nlp.facts.kinship import ties
-from lrwr.core.nlp.text.prose import read_prose
+from lrwr.core.nlp.facts.kinship import find_kinship_facts
+from lrwr.core.nlp.text.prose import annotate_prose
 
 VERIFIED, PROBABLE = Certainty.VERIFIED, Certainty.PROBABLE
 
 
 def told(text: str, narrator: str = "", known: tuple[str, ...] = ()) -> list[Fact]:
-    return list(ties(read_prose(text, sentence_spans, known), narrator))
+    return list(
+        find_kinship_facts(annotate_prose(text, sentence_spans, known), narrator)
+    )
 
 
 def claims(text: str, narrator: str = "") -> list[tuple[str, str, str, Certainty]]:

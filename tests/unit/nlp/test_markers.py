@@ -3,7 +3,7 @@ import pytest
 from lrwr.core.adapters.source.parser import parse_document
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.nlp.text.todo_markers import marked_gaps, noted_gaps
+from lrwr.core.nlp.text.todo_markers import find_marked_gaps, find_note_gaps
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from lrwr.core.nlp.text.todo_markers import marked_gaps, noted_gaps
 def test_what_the_writer_marked_is_a_gap_in_the_writers_words(
     text: str, value: str
 ) -> None:
-    (fact,) = marked_gaps(text)
+    (fact,) = find_marked_gaps(text)
     assert (fact.value, fact.certainty) == (value, Certainty.VERIFIED)
     assert value in text[fact.spans[0].start : fact.spans[0].end]
 
@@ -43,17 +43,17 @@ def test_what_the_writer_marked_is_a_gap_in_the_writers_words(
     ],
 )
 def test_what_only_looks_like_a_mark_is_none(text: str) -> None:
-    assert list(marked_gaps(text)) == []
+    assert list(find_marked_gaps(text)) == []
 
 
 def test_the_gap_is_about_the_nearest_known_name_on_its_line() -> None:
     text = "Corin Vale came.\nNell had TK eyes, said Mags.\nTODO"
-    facts = marked_gaps(text, ("Corin Vale", "Nell", "Mags"))
+    facts = find_marked_gaps(text, ("Corin Vale", "Nell", "Mags"))
     assert [fact.subject for fact in facts] == ["Nell", ""]
 
 
 def test_open_comments_of_a_document_are_the_writers_gaps() -> None:
     page = b"Fog. <!-- who saw it? --> Rain. %%Leave it so.%% Wind.\n"
     document = parse_document(DocumentId("a.md"), page)
-    (fact,) = noted_gaps(document)
+    (fact,) = find_note_gaps(document)
     assert (fact.value, fact.certainty) == ("who saw it?", Certainty.CONFIRMED)

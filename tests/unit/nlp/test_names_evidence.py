@@ -4,11 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.names.evidence import NameEvidence, gather
+from lrwr.core.nlp.names.evidence import NameEvidence, gather_name_evidence
 
 
 def read(text: str) -> NameEvidence:
-    return gather(text, [Span(0, len(text))])
+    return gather_name_evidence(text, [Span(0, len(text))])
 
 
 def test_cues_beside_a_name_are_counted() -> None:
@@ -66,7 +66,7 @@ def test_the_narrators_i_is_counted_outside_of_speech() -> None:
 
 def test_only_the_parts_are_read_and_places_are_those_of_the_text() -> None:
     text = "%% Corin waits %% And Nell waits."
-    evidence = gather(text, [Span(17, len(text))])
+    evidence = gather_name_evidence(text, [Span(17, len(text))])
 
     assert set(evidence.forms) == {"Nell"}
     assert text[evidence.forms["Nell"]["first"] :].startswith("Nell")

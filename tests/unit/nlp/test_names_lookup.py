@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.nlp.names.lookup import names_in_question, resolve
+from lrwr.core.nlp.names.lookup import find_names_in_question, resolve_name
 
 
 def character(name: str, *aliases: str) -> Character:
@@ -52,11 +52,11 @@ CAST = Cast(
     ],
 )
 def test_a_typed_name_means_somebody(typed: str, meant: tuple[str, ...]) -> None:
-    assert resolve(typed, CAST) == meant
+    assert resolve_name(typed, CAST) == meant
 
 
 def asked(question: str) -> list[tuple[str, tuple[str, ...]]]:
-    found = names_in_question(question, CAST)
+    found = find_names_in_question(question, CAST)
     return [(question[span.start : span.end], who) for span, who in found]
 
 
@@ -123,8 +123,8 @@ def test_a_title_and_an_initial_end_no_name() -> None:
 def test_any_question_can_be_read(question: str) -> None:
     names = {one.name for one in CAST.characters}
 
-    for span, who in names_in_question(question, CAST):
+    for span, who in find_names_in_question(question, CAST):
         assert 0 <= span.start < span.end <= len(question)
         assert who
         assert set(who) <= names
-    assert set(resolve(question, CAST)) <= names
+    assert set(resolve_name(question, CAST)) <= names

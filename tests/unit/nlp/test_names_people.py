@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from lrwr.core.model.cast import Cast, Character, Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.names.characters import DecidedNames, NotedPerson, make_cast
-from lrwr.core.nlp.names.evidence import gather
+from lrwr.core.nlp.names.characters import NameOverrides, NotePerson, infer_cast
+from lrwr.core.nlp.names.evidence import gather_name_evidence
 
 TALK = (
     "“Is it late, Corin?” said Nell Tallow. “No,” said Corin Vale. He looked at Nell. "
@@ -25,8 +25,8 @@ FROGS = (
 
 
 def cast_from(*texts: str, **told: object) -> Cast:
-    evidence = [gather(text, [Span(0, len(text))]) for text in texts]
-    return make_cast(evidence, **told)  # type: ignore[arg-type]
+    evidence = [gather_name_evidence(text, [Span(0, len(text))]) for text in texts]
+    return infer_cast(evidence, **told)  # type: ignore[arg-type]
 
 
 def names(cast: Cast) -> set[str]:
@@ -118,7 +118,7 @@ def test_who_says_i_is_named_only_where_others_name_them() -> None:
 
 
 def test_notes_are_confirmed_and_bring_their_aliases() -> None:
-    noted = (NotedPerson("Nell Tallow", ("Wren", "the keeper"), Gender.FEMALE),)
+    noted = (NotePerson("Nell Tallow", ("Wren", "the keeper"), Gender.FEMALE),)
     cast = cast_from(TALK, noted=noted)
     nell = who(cast, "Wren")
 
@@ -129,7 +129,7 @@ def test_notes_are_confirmed_and_bring_their_aliases() -> None:
 
 
 def test_merged_names_are_one_person() -> None:
-    decided = DecidedNames(merged={"Nell": ("Corin",)})
+    decided = NameOverrides(merged={"Nell": ("Corin",)})
     cast = cast_from(TALK, decided=decided)
 
     assert names(cast) == {"Nell"}
@@ -137,15 +137,15 @@ def test_merged_names_are_one_person() -> None:
 
 
 def test_a_split_pair_is_never_one() -> None:
-    decided = DecidedNames(split=(("Nell", "Nell Tallow"),))
+    decided = NameOverrides(split=(("Nell", "Nell Tallow"),))
     cast = cast_from(TALK, decided=decided)
 
     assert who(cast, "Nell") is not who(cast, "Nell Tallow")
 
 
 def test_a_split_outranks_notes() -> None:
-    noted = (NotedPerson("Nell Tallow", ("Wren",)),)
-    decided = DecidedNames(split=(("Nell Tallow", "Wren"),))
+    noted = (NotePerson("Nell Tallow", ("Wren",)),)
+    decided = NameOverrides(split=(("Nell Tallow", "Wren"),))
 
     assert "Wren" not in forms(
         who(cast_from(TALK, noted=noted, decided=decided), "Nell Tallow")
@@ -153,14 +153,14 @@ def test_a_split_outranks_notes() -> None:
 
 
 def test_renamed_is_what_a_person_is_called() -> None:
-    cast = cast_from(TALK, decided=DecidedNames(renamed={"Nell": "SootWren"}))
+    cast = cast_from(TALK, decided=NameOverrides(renamed={"Nell": "SootWren"}))
 
     assert {"Nell", "SootWren"} <= forms(who(cast, "SootWren"))
     assert names(cast) == {"SootWren", "Corin"}
 
 
 def test_ignored_words_name_nobody() -> None:
-    cast = cast_from(TALK, decided=DecidedNames(ignored=("corin", "Corin Vale")))
+    cast = cast_from(TALK, decided=NameOverrides(ignored=("corin", "Corin Vale")))
 
     assert names(cast) == {"Nell"}
 
@@ -173,7 +173,7 @@ def test_whatever_is_decided_holds(
     pairs: list[tuple[str, str]], gone: set[str]
 ) -> None:
     split = tuple((one, other) for one, other in pairs if one != other)
-    decided = DecidedNames(split=split, ignored=tuple(gone))
+    decided = NameOverrides(split=split, ignored=tuple(gone))
     cast = cast_from(TALK, GANNETS, decided=decided)
 
     assert len(names(cast)) == len(cast.characters)
@@ -187,7 +187,7 @@ def test_the_same_evidence_makes_the_same_cast() -> None:
 
 
 def test_no_evidence_makes_no_cast() -> None:
-    assert make_cast([]) == Cast()
+    assert infer_cast([]) == Cast()
 
 
 def test_a_name_that_somebody_is_called_by_is_an_alias() -> None:
@@ -198,8 +198,8 @@ def test_a_name_that_somebody_is_called_by_is_an_alias() -> None:
 
 def test_two_people_whom_the_notes_call_alike_stay_two() -> None:
     noted = (
-        NotedPerson("Orla Gannet", ("the keeper",)),
-        NotedPerson("Isa Gannet", ("the keeper",)),
+        NotePerson("Orla Gannet", ("the keeper",)),
+        NotePerson("Isa Gannet", ("the keeper",)),
     )
     talk = "“Yes,” said Orla Gannet. “No,” said Isa Gannet. The keeper sat. "
     cast = cast_from(talk * 4, noted=noted)
@@ -208,7 +208,7 @@ def test_two_people_whom_the_notes_call_alike_stay_two() -> None:
 
 
 def test_two_notes_of_one_name_are_of_one_person() -> None:
-    noted = (NotedPerson("Nell Tallow", ("Wren",)), NotedPerson("Wren", ("Cap",)))
+    noted = (NotePerson("Nell Tallow", ("Wren",)), NotePerson("Wren", ("Cap",)))
     cast = cast_from(TALK, noted=noted)
 
     assert {"Wren", "Cap"} <= forms(who(cast, "Nell Tallow"))

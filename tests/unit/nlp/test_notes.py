@@ -6,7 +6,11 @@ from lrwr.core.model.cast import Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.facts import WRITER, About, Fact
-from lrwr.core.nlp.facts.notes import NotedName, noted_names, read_notes
+from lrwr.core.nlp.facts.notes import (
+    NoteSubject,
+    extract_note_facts,
+    find_note_subjects,
+)
 
 NELL = """---
 type: character
@@ -68,24 +72,24 @@ def claims(document: Document, about: About) -> list[tuple[str, str, str, str]]:
 
 
 def facts(document: Document) -> list[Fact]:
-    return read_notes(document, sentence_spans)
+    return extract_note_facts(document, sentence_spans)
 
 
 def test_a_character_note_names_its_character_as_the_writer_does() -> None:
-    assert noted_names(note(NELL)) == [
-        NotedName("Nell Tallow", ("Nell", "Wren", "the Wren"), Gender.FEMALE)
+    assert find_note_subjects(note(NELL)) == [
+        NoteSubject("Nell Tallow", ("Nell", "Wren", "the Wren"), Gender.FEMALE)
     ]
 
 
 def test_a_note_without_front_matter_is_named_by_its_heading() -> None:
-    (named,) = noted_names(note("# Hob\n\nBrother of Mags.\n"))
-    assert named == NotedName("Hob", (), Gender.MALE)
+    (named,) = find_note_subjects(note("# Hob\n\nBrother of Mags.\n"))
+    assert named == NoteSubject("Hob", (), Gender.MALE)
 
 
 def test_a_list_of_characters_names_each_of_them() -> None:
-    assert noted_names(note(CAST)) == [
-        NotedName("Corin Vale", (), Gender.MALE),
-        NotedName("Mrs. Gannet", ("Dot",), Gender.FEMALE),
+    assert find_note_subjects(note(CAST)) == [
+        NoteSubject("Corin Vale", (), Gender.MALE),
+        NoteSubject("Mrs. Gannet", ("Dot",), Gender.FEMALE),
     ]
     assert ("Corin Vale", "attribute", "forty", "age") in claims(
         note(CAST), About.CHARACTER
@@ -152,15 +156,15 @@ def test_a_setting_note_describes_a_setting_sentence_by_sentence() -> None:
 
 def test_a_chapter_is_no_note() -> None:
     chapter = note("# One\n\nNell was eleven. Eyes: grey\n", "chapters/1.md")
-    assert noted_names(chapter) == []
+    assert find_note_subjects(chapter) == []
     assert facts(chapter) == []
 
 
 def test_an_empty_note_lays_nothing_down() -> None:
     assert facts(note("", "characters/hob.md")) == []
-    assert [named.name for named in noted_names(note("", "characters/hob.md"))] == [
-        "Hob"
-    ]
+    assert [
+        named.name for named in find_note_subjects(note("", "characters/hob.md"))
+    ] == ["Hob"]
 
 
 LISTED = """# Minor characters
@@ -175,13 +179,16 @@ LISTED = """# Minor characters
 
 def test_a_plain_list_of_names_is_a_list_of_people() -> None:
     document = parse_document(DocumentId("characters/minor.md"), LISTED.encode())
-    named = noted_names(document)
+    named = find_note_subjects(document)
     assert [(one.name, one.aliases) for one in named] == [
         ("Mrs. Gannet", ()),
         ("Corin Vale", ("The Ferryman", "Corin")),
         ("Nell Tallow", ()),
     ]
-    told = {fact.subject: fact.value for fact in read_notes(document, sentence_spans)}
+    told = {
+        fact.subject: fact.value
+        for fact in extract_note_facts(document, sentence_spans)
+    }
     assert told["Mrs. Gannet"] == "Mrs. Gannet, chapter 3"
     assert not any("nobody" in value for value in told.values())
 
@@ -189,5 +196,7 @@ def test_a_plain_list_of_names_is_a_list_of_people() -> None:
 @pytest.mark.parametrize("text", ["# Characters\n", "# Cast\n\nNobody yet.\n"])
 def test_a_note_on_several_may_name_nobody_yet(text: str) -> None:
     document = parse_document(DocumentId("characters/all.md"), text.encode())
-    assert noted_names(document) == []
-    assert [fact for fact in read_notes(document, sentence_spans) if fact.subject] == []
+    assert find_note_subjects(document) == []
+    assert [
+        fact for fact in extract_note_facts(document, sentence_spans) if fact.subject
+    ] == []

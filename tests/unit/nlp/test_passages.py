@@ -5,8 +5,8 @@ from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.facts import WRITER, ContentType, Fact
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.text.passage_types import classify_passage
-from lrwr.core.nlp.text.prose import ends_in_speech, read_prose
-from lrwr.core.nlp.text.scenes import key_sentences, point_of_view
+from lrwr.core.nlp.text.prose import annotate_prose, ends_in_speech
+from lrwr.core.nlp.text.scenes import infer_point_of_view, select_key_sentences
 
 TALK = "“Nine cans, and the mule has no name,” Hob said. “It never came to one.” "
 ROOM = (
@@ -31,7 +31,7 @@ PAST = (
 
 
 def said_of(text: str) -> dict[str, str]:
-    prose = read_prose(text, sentence_spans)
+    prose = annotate_prose(text, sentence_spans)
     return {str(fact.field): fact.value for fact in classify_passage(prose)}
 
 
@@ -79,7 +79,7 @@ def test_a_speech_that_goes_on_is_known_by_its_opening_mark(
 
 
 def test_a_passage_that_begins_within_a_speech_is_nobodys_thoughts() -> None:
-    prose = read_prose(MIND, sentence_spans)
+    prose = annotate_prose(MIND, sentence_spans)
     assert classify_passage(prose, in_speech=True) == []
 
 
@@ -88,8 +88,8 @@ def test_what_a_passage_does_for_the_story_is_not_evaluated() -> None:
 
 
 def viewed(text: str, **given: str) -> Fact | None:
-    prose = read_prose(text, sentence_spans)
-    return point_of_view(prose, Span(0, len(text)), **given)
+    prose = annotate_prose(text, sentence_spans)
+    return infer_point_of_view(prose, Span(0, len(text)), **given)
 
 
 def test_a_scene_is_seen_by_whoever_feels_and_thinks_in_it() -> None:
@@ -129,7 +129,9 @@ def test_the_writers_word_on_the_point_of_view_is_taken_over() -> None:
 
 def test_key_sentences_are_the_narrators_own_in_order_three_at_most() -> None:
     text = (ROOM + FIGHT + TALK + MIND + PAST) * 2
-    fact = key_sentences(read_prose(text, sentence_spans), Span(0, len(text)))
+    fact = select_key_sentences(
+        annotate_prose(text, sentence_spans), Span(0, len(text))
+    )
     assert fact
     assert fact.value == ""
     assert len(fact.spans) == 3
@@ -140,4 +142,7 @@ def test_key_sentences_are_the_narrators_own_in_order_three_at_most() -> None:
 
 def test_a_scene_of_nothing_but_talk_has_no_key_sentence() -> None:
     text = "“Nine,” said Hob. “Ten.”"
-    assert key_sentences(read_prose(text, sentence_spans), Span(0, len(text))) is None
+    assert (
+        select_key_sentences(annotate_prose(text, sentence_spans), Span(0, len(text)))
+        is None
+    )

@@ -3,13 +3,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.source.sentence_splitter import sentence_spans
-from lrwr.core.nlp.text.prose import HIDDEN, quoted_stretches, read_prose, scene_spans
+from lrwr.core.nlp.text.prose import (
+    MASK_CHARACTER,
+    annotate_prose,
+    find_quoted_spans,
+    split_scene_spans,
+)
 
 WORDS = st.sampled_from([*"aN “”‘’\"'.?!\n->#*%", "Nell ", "\n\n", "don’t "])
 
 
 def quoted(text: str) -> list[str]:
-    return [text[span.start : span.end] for span in quoted_stretches(text)]
+    return [text[span.start : span.end] for span in find_quoted_spans(text)]
 
 
 @pytest.mark.parametrize(
@@ -35,18 +40,18 @@ def test_what_is_quoted_is_told_from_what_is_not(
 
 @given(st.lists(WORDS, max_size=40).map("".join))
 def test_told_and_spoken_words_together_are_the_sentence(text: str) -> None:
-    prose = read_prose(text, sentence_spans)
+    prose = annotate_prose(text, sentence_spans)
     for sentence in prose.sentences:
         assert len(sentence.told) == len(sentence.span)
         assert len(sentence.spoken) in (0, len(sentence.span))
         for told, spoken in zip(sentence.told, sentence.spoken, strict=False):
-            assert HIDDEN in (told, spoken)
+            assert MASK_CHARACTER in (told, spoken)
         assert all(sentence.told[at].isalpha() for at in sentence.starts)
 
 
 @given(st.lists(WORDS, max_size=40).map("".join))
 def test_quoted_stretches_and_scenes_are_in_order_and_apart(text: str) -> None:
-    for spans in (list(quoted_stretches(text)), scene_spans(text)):
+    for spans in (list(find_quoted_spans(text)), split_scene_spans(text)):
         edges = [edge for span in spans for edge in (span.start, span.end)]
         assert edges == sorted(edges)
         assert not edges or 0 <= edges[0] <= edges[-1] <= len(text)
@@ -54,7 +59,7 @@ def test_quoted_stretches_and_scenes_are_in_order_and_apart(text: str) -> None:
 
 def test_scenes_are_cut_at_breaks_and_headings() -> None:
     text = "# One\n\nFog.\n\n* * *\n\nRain.\n\n#\n\nWind - and sea.\n"
-    assert [text[s.start : s.end].strip() for s in scene_spans(text)] == [
+    assert [text[s.start : s.end].strip() for s in split_scene_spans(text)] == [
         "Fog.",
         "Rain.",
         "Wind - and sea.",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.nlp.dialogue.quote_lookup import find_quote
+from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
 
 TEXT = (
     "Nell Tallow climbed the ladder, nineteen rungs of it. “I don’t *mind* the fog,”\n"
@@ -16,7 +16,7 @@ TEXT = (
 
 
 def found(quote: str, text: str = TEXT) -> list[str]:
-    return [text[span.start : span.end] for span in find_quote(quote, text)]
+    return [text[span.start : span.end] for span in find_fuzzy_quote(quote, text)]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_what_the_text_has_not_is_not_found(quote: str) -> None:
 
 def test_the_first_place_counts() -> None:
     text = "The fog. The fog again."
-    assert find_quote("the fog", text)[0].start == 0
+    assert find_fuzzy_quote("the fog", text)[0].start == 0
 
 
 def test_letters_whose_lower_case_is_longer_keep_their_place() -> None:
@@ -101,7 +101,7 @@ def test_letters_whose_lower_case_is_longer_keep_their_place() -> None:
 
 @given(st.text(), st.text())
 def test_any_quote_may_be_looked_for_in_any_text(quote: str, text: str) -> None:
-    for span in find_quote(quote, text):
+    for span in find_fuzzy_quote(quote, text):
         assert 0 <= span.start < span.end <= len(text)
 
 
@@ -111,7 +111,7 @@ def test_every_run_of_words_is_found_as_it_stands(data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(words) - 1))
     end = data.draw(st.integers(start + 1, len(words)))
     quote = " ".join(words[start:end])
-    assert len(find_quote(quote, TEXT)) == any(one.isalnum() for one in quote)
+    assert len(find_fuzzy_quote(quote, TEXT)) == any(one.isalnum() for one in quote)
 
 
 PLAIN = st.text("abcde ", min_size=1).map(lambda one: f"x{one}x")
@@ -122,5 +122,5 @@ def test_a_quote_is_found_between_other_words(
     before: str, quote: str, after: str
 ) -> None:
     text = f"{before} q{quote}q {after}"
-    span = find_quote(f"q{quote}q", text)[0]
+    span = find_fuzzy_quote(f"q{quote}q", text)[0]
     assert text[span.start : span.end] == f"q{quote}q"

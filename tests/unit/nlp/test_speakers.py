@@ -16,7 +16,7 @@ from lrwr.core.model.cast import (
 )
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.dialogue.speakers import attribute
+from lrwr.core.nlp.dialogue.speakers import attribute_quotations
 
 
 def person(name: str, gender: Gender, *aliases: str) -> Character:
@@ -43,7 +43,9 @@ def mentions(text: str, cast: Cast = CAST) -> list[Mention]:
 
 def told(text: str, *, narrator: str = "", cast: Cast = CAST) -> list[Quotation]:
     scenes = [[Span(0, len(text))]]
-    return attribute(text, scenes, cast, mentions(text, cast), narrator=narrator)
+    return attribute_quotations(
+        text, scenes, cast, mentions(text, cast), narrator=narrator
+    )
 
 
 def speakers(text: str, *, narrator: str = "") -> list[str]:
@@ -198,7 +200,7 @@ def test_turns_do_not_go_on_over_a_break_between_scenes() -> None:
     text = f"{one}\n\n* * *\n\n{two}"
     cut = len(one)
     scenes = [[Span(0, cut)], [Span(cut + 9, len(text))]]
-    found = attribute(text, scenes, CAST, mentions(text))
+    found = attribute_quotations(text, scenes, CAST, mentions(text))
     assert [q.speaker for q in found] == ["Nell", "Corin", "Hob", "Mrs. Gannet"]
 
 

@@ -19,7 +19,7 @@ from lrwr.core.model.facts import RULES, WRITER, About
 from lrwr.core.model.jobs import Stage
 from lrwr.core.ports.record_store import LibraryCounts
 from lrwr.pipeline.agentic_recipe import AgenticRecipe
-from lrwr.pipeline.recipes import Tools
+from lrwr.pipeline.recipes import RecipeTools
 from lrwr.pipeline.stages.seams import AROUND
 from tests.fakes.desks import Desk
 from tests.fakes.embedder import WordEmbedder, count_words
@@ -290,7 +290,7 @@ def test_same_words_have_the_same_ids_and_no_id_is_given_twice(
     recipe = AgenticRecipe(
         SMALL, sentence_spans, RulesAnalyst(sentence_spans), unopened
     )
-    tools = Tools(count_words, None, nobody_knows)
+    tools = RecipeTools(count_words, None, nobody_knows)
     drafted = asyncio.run(recipe.draft(document, tools))
     ids = [chunk.id for chunk in drafted.chunks]
     assert len(set(ids)) == len(ids)

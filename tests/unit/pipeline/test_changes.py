@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.ports.manuscript_source import Found
 from lrwr.core.ports.record_store import Seen
-from lrwr.pipeline.changes import Changes, compare, renames
+from lrwr.pipeline.changes import DocumentChanges, detect_changes, match_renames
 
 A, B, C = DocumentId("a.md"), DocumentId("b.md"), DocumentId("c.md")
 
@@ -25,43 +25,45 @@ def everywhere(document: DocumentId) -> bool:
 @pytest.mark.parametrize(
     ("before", "now", "changes"),
     [
-        ([], [], Changes((), (), (), ())),
-        ([], [Found(A, "r1")], Changes((A,), (), (), ())),
-        ([was(A)], [Found(A, "r1")], Changes((), (), (), (A,))),
-        ([was(A)], [Found(A, "r2")], Changes((A,), (), (), ())),
-        ([was(A, recipe="old")], [Found(A, "r1")], Changes((), (A,), (), ())),
-        ([was(A, recipe="old")], [Found(A, "r2")], Changes((A,), (), (), ())),
-        ([was(A)], [], Changes((), (), (A,), ())),
-        ([was(B), was(A)], [], Changes((), (), (A, B), ())),
+        ([], [], DocumentChanges((), (), (), ())),
+        ([], [Found(A, "r1")], DocumentChanges((A,), (), (), ())),
+        ([was(A)], [Found(A, "r1")], DocumentChanges((), (), (), (A,))),
+        ([was(A)], [Found(A, "r2")], DocumentChanges((A,), (), (), ())),
+        ([was(A, recipe="old")], [Found(A, "r1")], DocumentChanges((), (A,), (), ())),
+        ([was(A, recipe="old")], [Found(A, "r2")], DocumentChanges((A,), (), (), ())),
+        ([was(A)], [], DocumentChanges((), (), (A,), ())),
+        ([was(B), was(A)], [], DocumentChanges((), (), (A, B), ())),
     ],
 )
 def test_a_document_is_changed_stale_gone_or_unchanged(
-    before: list[Seen], now: list[Found], changes: Changes
+    before: list[Seen], now: list[Found], changes: DocumentChanges
 ) -> None:
-    assert compare(before, now, recipe="new", covers=everywhere) == changes
+    assert detect_changes(before, now, recipe="new", covers=everywhere) == changes
 
 
 def test_what_lies_elsewhere_is_not_gone() -> None:
     def covers(document: DocumentId) -> bool:
         return document == A
 
-    found = compare([was(A), was(B)], [], recipe="new", covers=covers)
+    found = detect_changes([was(A), was(B)], [], recipe="new", covers=covers)
     assert found.gone == (A,)
 
 
 def test_what_never_was_a_file_here_is_not_gone_unless_that_is_wanted() -> None:
     before = [was(B, revision=""), was(A)]
-    found = compare(before, [], recipe="new", covers=everywhere)
+    found = detect_changes(before, [], recipe="new", covers=everywhere)
     assert (found.gone, found.never_here) == ((A,), (B,))
-    asked = compare(before, [], recipe="new", covers=everywhere, missing_too=True)
+    asked = detect_changes(
+        before, [], recipe="new", covers=everywhere, missing_too=True
+    )
     assert (asked.gone, asked.never_here) == ((A, B), ())
 
 
 def test_to_verify_is_to_distrust_every_revision() -> None:
     now = [Found(A, "r1"), Found(B, "r1")]
     before = [was(A), was(B, recipe="old")]
-    found = compare(before, now, recipe="new", covers=everywhere, verify=True)
-    assert found == Changes((A, B), (), (), ())
+    found = detect_changes(before, now, recipe="new", covers=everywhere, verify=True)
+    assert found == DocumentChanges((A, B), (), (), ())
 
 
 @given(
@@ -74,7 +76,7 @@ def test_every_document_is_in_one_place_and_each_place_is_sorted(
     now: dict[DocumentId, str],
     verify: bool,
 ) -> None:
-    found = compare(
+    found = detect_changes(
         [was(document, *rest) for document, rest in before.items()],
         [Found(document, revision) for document, revision in now.items()],
         recipe="new",
@@ -96,10 +98,10 @@ def test_every_document_is_in_one_place_and_each_place_is_sorted(
 
 def test_a_new_document_that_says_what_a_gone_one_said_is_renamed() -> None:
     seen = [was(A), was(B)]
-    assert renames([A], seen, {C: f"content of {A}"}) == {C: A}
-    assert renames([A], seen, {C: "something new"}) == {}
-    assert renames([], seen, {C: f"content of {A}"}) == {}
-    assert renames([A], seen, {C: f"content of {B}"}) == {}
+    assert match_renames([A], seen, {C: f"content of {A}"}) == {C: A}
+    assert match_renames([A], seen, {C: "something new"}) == {}
+    assert match_renames([], seen, {C: f"content of {A}"}) == {}
+    assert match_renames([A], seen, {C: f"content of {B}"}) == {}
 
 
 @given(
@@ -110,7 +112,7 @@ def test_a_rename_matches_equal_contents_and_each_document_once(
     gone: dict[DocumentId, str], arrived: dict[DocumentId, str]
 ) -> None:
     seen = [Seen(document, "r", content, "n") for document, content in gone.items()]
-    matched = renames(sorted(gone), seen, arrived)
+    matched = match_renames(sorted(gone), seen, arrived)
     assert len(set(matched.values())) == len(matched)
     for new, old in matched.items():
         assert arrived[new] == gone[old]

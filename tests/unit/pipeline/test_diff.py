@@ -9,12 +9,17 @@ from pathlib import Path
 import pytest
 
 from lrwr.app.container import open_services
-from lrwr.app.diff import Asked, Compared, compare
-from lrwr.core.bible.projection import Knowledge
+from lrwr.app.diff import DiffRequest, ManuscriptDiff, diff_manuscript
+from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
-from lrwr.pipeline.diff import Difference, difference, only, state_of
+from lrwr.pipeline.diff import (
+    StoryDiff,
+    build_manuscript_state,
+    diff_states,
+    filter_story_diff,
+)
 from tests.fakes.read_books import EXAMPLE
 from tests.fakes.repositories import Kept
 
@@ -37,17 +42,19 @@ def settings_of(folder: Path) -> Settings:
     return load_settings(folder, env, {})
 
 
-async def ingested(folder: Path) -> Knowledge:
+async def ingested(folder: Path) -> StoryKnowledge:
     async with open_services(settings_of(folder)) as services:
         await services.processing([folder]).process(lambda event: None)
         return replace(await services.bible().knowledge(), wondered=())
 
 
-async def compared(folder: Path, asked: Asked) -> Compared:
+async def compared(folder: Path, asked: DiffRequest) -> ManuscriptDiff:
     place = folder.parent / "place"
     place.mkdir()
     async with open_services(settings_of(folder)) as services:
-        found = await compare(services, [folder], asked, place, lambda event: None)
+        found = await diff_manuscript(
+            services, [folder], asked, place, lambda event: None
+        )
     shutil.rmtree(place)
     return found
 
@@ -65,7 +72,7 @@ def edit(folder: Path) -> None:
     (folder / "chapters/11-new.md").write_text(new, encoding="utf-8")
 
 
-def fresh(folder: Path, to: Path) -> Knowledge:
+def fresh(folder: Path, to: Path) -> StoryKnowledge:
     shutil.copytree(folder, to, ignore=shutil.ignore_patterns(".git", ".lrwr*"))
     return asyncio.run(ingested(to))
 
@@ -80,13 +87,13 @@ def test_a_diff_is_that_of_two_fresh_readings(tmp_path: Path) -> None:
     edit(book)
     kept.commit()
     new = fresh(book, tmp_path / "new")
-    wanted = difference(state_of(old), state_of(new))
+    wanted = diff_states(build_manuscript_state(old), build_manuscript_state(new))
     assert {change.kind.value for change in wanted.changes} >= {"name", "fact", "gap"}
     assert len(wanted.documents) == len(EDITS) + 3
     # With no library at all, with one of the old state, and with one of the new.
     assert run(book, "HEAD~1") == wanted
     assert run(book, "HEAD~1..HEAD") == wanted
-    back = difference(state_of(new), state_of(old))
+    back = diff_states(build_manuscript_state(new), build_manuscript_state(old))
     kept.git("checkout", "--quiet", "HEAD~1")
     asyncio.run(ingested(book))
     assert run(book, "main~1..main") == wanted
@@ -99,14 +106,14 @@ def test_a_diff_is_that_of_two_fresh_readings(tmp_path: Path) -> None:
     assert run(book, "HEAD").same
 
 
-def run(book: Path, revision: str | None = None) -> Difference:
-    found = asyncio.run(compared(book, Asked(revision)))
+def run(book: Path, revision: str | None = None) -> StoryDiff:
+    found = asyncio.run(compared(book, DiffRequest(revision)))
     assert found.left_out == ()
     return found.difference
 
 
 def test_documents_narrow_what_is_told(tmp_path: Path) -> None:
-    def known(name: str, grey: str) -> Knowledge:
+    def known(name: str, grey: str) -> StoryKnowledge:
         folder = tmp_path / name
         folder.mkdir()
         for number in ("1", "2"):
@@ -116,11 +123,14 @@ def test_documents_narrow_what_is_told(tmp_path: Path) -> None:
             (folder / f"{number}.md").write_text(text, encoding="utf-8")
         return asyncio.run(ingested(folder))
 
-    whole = difference(state_of(known("a", "grey")), state_of(known("b", "brown")))
-    narrow = only(whole, {DocumentId("1.md")})
+    whole = diff_states(
+        build_manuscript_state(known("a", "grey")),
+        build_manuscript_state(known("b", "brown")),
+    )
+    narrow = filter_story_diff(whole, {DocumentId("1.md")})
     assert [one.document for one in narrow.documents] == ["1.md"]
     assert narrow.changes == whole.changes
-    assert only(whole, {DocumentId("3.md")}).same
+    assert filter_story_diff(whole, {DocumentId("3.md")}).same
 
 
 def test_what_cannot_be_read_on_one_side_is_compared_on_neither(tmp_path: Path) -> None:
@@ -130,7 +140,7 @@ def test_what_cannot_be_read_on_one_side_is_compared_on_neither(tmp_path: Path) 
     kept.write({"1.md": pointer, "2.md": said.replace("Corin", "Pip")})
     kept.commit()
     kept.write({"1.md": said})
-    found = asyncio.run(compared(kept.folder, Asked("HEAD")))
+    found = asyncio.run(compared(kept.folder, DiffRequest("HEAD")))
     assert [one.document for one in found.left_out] == ["1.md"]
     assert found.difference.documents == ()
     assert not [c for c in found.difference.changes if c.now and c.kind != "name"]
@@ -153,7 +163,7 @@ def later(folder: Path, without: dict[str, str | None]) -> dict[str, list[str]]:
     for name, text in without.items():
         (folder / name).unlink()
         kept.write({} if text is None else {name: text})
-    found = asyncio.run(compared(folder, Asked("HEAD"))).difference
+    found = asyncio.run(compared(folder, DiffRequest("HEAD"))).difference
     return {
         one.shift.before: [f"{s.document} {s.scene}" for s in one.later]
         for one in found.changes

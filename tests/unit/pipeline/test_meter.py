@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.model.usage import Usage
-from lrwr.pipeline.budget import Meter
+from lrwr.pipeline.budget import ModelBudget
 
 
 def by_tokens(usage: Usage) -> float:
@@ -21,7 +21,7 @@ def call(tokens: int) -> Usage:
 
 
 def test_without_a_budget_everything_may_be_asked() -> None:
-    meter = Meter(by_tokens)
+    meter = ModelBudget(by_tokens)
     for _ in range(9):
         reserved = meter.reserve(call(1000))
         assert reserved == 1000.0
@@ -30,7 +30,7 @@ def test_without_a_budget_everything_may_be_asked() -> None:
 
 
 def test_an_unknown_price_is_counted_in_calls_alone() -> None:
-    meter = Meter(unknown)
+    meter = ModelBudget(unknown)
     reserved = meter.reserve(call(5))
     assert reserved == 0.0
     meter.settle(reserved, call(5))
@@ -38,26 +38,26 @@ def test_an_unknown_price_is_counted_in_calls_alone() -> None:
 
 
 def test_an_unknown_price_cannot_keep_a_budget() -> None:
-    meter = Meter(unknown, budget=5)
+    meter = ModelBudget(unknown, budget=5)
     assert meter.reserve(call(1)) is None
     assert "price is unknown" in meter.stopped
 
 
 def test_what_is_under_way_counts_at_its_estimate() -> None:
-    meter = Meter(by_tokens, budget=10)
+    meter = ModelBudget(by_tokens, budget=10)
     assert meter.reserve(call(6)) == 6.0
     assert meter.reserve(call(5)) is None
     assert meter.stopped == "The budget of $10.00 is used up."
 
 
 def test_what_cost_less_than_was_thought_leaves_room() -> None:
-    meter = Meter(by_tokens, budget=10)
+    meter = ModelBudget(by_tokens, budget=10)
     meter.settle(meter.reserve(call(6)) or 0.0, call(2))
     assert meter.reserve(call(8)) == 8.0
 
 
 def test_the_first_reason_to_stop_stays() -> None:
-    meter = Meter(by_tokens, budget=1)
+    meter = ModelBudget(by_tokens, budget=1)
     meter.stop("The server is away.")
     meter.stop("Something else.")
     assert meter.reserve(call(0)) is None
@@ -71,7 +71,7 @@ def test_the_first_reason_to_stop_stays() -> None:
 def test_a_budget_is_never_passed_where_estimates_are_not_too_low(
     calls: list[tuple[int, float]], budget: int
 ) -> None:
-    meter = Meter(by_tokens, budget=budget)
+    meter = ModelBudget(by_tokens, budget=budget)
     waiting: list[tuple[float, int]] = []
     for tokens, share in calls:
         reserved = meter.reserve(call(tokens))

@@ -10,7 +10,7 @@ from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.mentions import find_mentions
 from lrwr.core.ports.cast_store import Place
-from lrwr.pipeline.stages.speakers import Roster, Scenes, weave
+from lrwr.pipeline.stages.speakers import CastLookup, SceneSpans, attribute_document
 
 FORMS = [
     "Nell", "Nell Tallow", "NELL", "Mrs. Gannet", "the Hatmaker", "the lamp keeper",
@@ -32,7 +32,7 @@ def a_person(
 
 
 def revision(text: str, cast: Cast, narrator: str = "") -> str:
-    roster = Roster(cast)
+    roster = CastLookup(cast)
     return roster.revision("rules", "content", narrator, roster.of(text, narrator))
 
 
@@ -46,19 +46,19 @@ def test_what_a_text_names_is_found_with_its_own_people_as_with_the_whole_cast(
     text = " ".join(words)
     shared = {forms[0]: tuple(forms[1:3])} if len(forms) > 2 else {}
     cast = Cast(tuple(a_person(form) for form in sorted(forms[1:])), shared)
-    own = Roster(cast).of(text, "")
+    own = CastLookup(cast).of(text, "")
     parts = [Span(0, len(text))]
     assert find_mentions(text, parts, own) == find_mentions(text, parts, cast)
 
 
 def test_a_name_that_stands_in_a_heading_alone_makes_its_bearer_the_texts_own() -> None:
     cast = Cast((a_person("Bell"), a_person("Orla Finch")))
-    own = Roster(cast).of("# Bell\n\nThe rain fell.", "")
+    own = CastLookup(cast).of("# Bell\n\nThe rain fell.", "")
     assert [one.name for one in own.characters] == ["Bell"]
 
 
 def test_a_narrator_is_one_of_their_own_text_unnamed() -> None:
-    own = Roster(Cast((a_person("Nell Tallow"),))).of("I rowed.", "Nell Tallow")
+    own = CastLookup(Cast((a_person("Nell Tallow"),))).of("I rowed.", "Nell Tallow")
     assert [one.name for one in own.characters] == ["Nell Tallow"]
 
 
@@ -86,11 +86,13 @@ def test_the_order_of_people_and_names_in_the_cast_is_nothing_to_a_text() -> Non
     nell, corin = a_person("Nell", "Wren", "Ash"), a_person("Corin")
     swapped = a_person("Nell", "Ash", "Wren")
     whole = Span(0, len(text))
-    place, scenes = Place(ChunkId("one"), whole), Scenes(((whole,),))
+    place, scenes = Place(ChunkId("one"), whole), SceneSpans(((whole,),))
     made = []
     for cast in (Cast((nell, corin)), Cast((corin, swapped))):
-        own = Roster(cast).of(text, "")
-        made.append((revision(text, cast), weave(text, scenes, [place], own)))
+        own = CastLookup(cast).of(text, "")
+        made.append(
+            (revision(text, cast), attribute_document(text, scenes, [place], own))
+        )
     (one, _), (other, _) = made
     assert one == other
     assert made[0][1].names == {"one": "Corin Nell Ash Wren"} == made[1][1].names

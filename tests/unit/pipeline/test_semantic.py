@@ -16,11 +16,17 @@ from lrwr.core.model.text import Span
 from lrwr.pipeline.stages.pieces import CountTokens
 from lrwr.pipeline.stages.seams import (
     SeamKey,
-    distances_of,
-    missing_seams,
-    sentences_to_embed,
+    collect_seam_sentences,
+    compute_seam_distances,
+    find_missing_seams,
 )
-from lrwr.pipeline.stages.semantic_splitter import Cut, CutPlan, Limits, cut, plan_cuts
+from lrwr.pipeline.stages.semantic_splitter import (
+    ChunkCut,
+    ChunkLimits,
+    CutPlan,
+    choose_cuts,
+    plan_cuts,
+)
 from tests.fakes.embedder import count_words
 from tests.unit.pipeline.told import (
     NOTE,
@@ -31,7 +37,7 @@ from tests.unit.pipeline.told import (
 )
 
 EXAMPLE = Path(__file__).parents[3] / "examples/marsh-lantern/chapters"
-SMALL = Limits(least=12, most=40, overlap=6)
+SMALL = ChunkLimits(least=12, most=40, overlap=6)
 
 turns = st.sampled_from(
     [
@@ -57,7 +63,7 @@ parts = st.one_of(
 scenes = st.lists(st.lists(parts, max_size=4), min_size=1, max_size=4)
 limits = st.integers(2, 40).flatmap(
     lambda most: st.builds(
-        Limits,
+        ChunkLimits,
         least=st.integers(1, most),
         most=st.just(most),
         overlap=st.integers(0, 9),
@@ -66,7 +72,7 @@ limits = st.integers(2, 40).flatmap(
 
 
 def plan(
-    document: Document, sizes: Limits = SMALL, count: CountTokens = count_words
+    document: Document, sizes: ChunkLimits = SMALL, count: CountTokens = count_words
 ) -> CutPlan:
     return plan_cuts(document, sentence_spans, count, sizes)
 
@@ -81,9 +87,9 @@ def drawn(planned: CutPlan, salt: int = 0) -> dict[SeamKey, float]:
     return {s.key: 0.1 + (int(s.key[:8], 16) ^ salt) / 2**32 for s in planned.seams}
 
 
-def cuts_of(document: Document, sizes: Limits = SMALL) -> tuple[Cut, ...]:
+def cuts_of(document: Document, sizes: ChunkLimits = SMALL) -> tuple[ChunkCut, ...]:
     planned = plan(document, sizes)
-    return cut(planned, drawn(planned))
+    return choose_cuts(planned, drawn(planned))
 
 
 def far(planned: CutPlan, *beginnings: str) -> dict[SeamKey, float]:
@@ -94,12 +100,12 @@ def far(planned: CutPlan, *beginnings: str) -> dict[SeamKey, float]:
     }
 
 
-def texts(document: Document, cuts: Iterable[Cut]) -> list[str]:
+def texts(document: Document, cuts: Iterable[ChunkCut]) -> list[str]:
     return [document.text[c.span.start : c.span.end] for c in cuts]
 
 
 def check_promises(
-    document: Document, cuts: Sequence[Cut], sizes: Limits, count: CountTokens
+    document: Document, cuts: Sequence[ChunkCut], sizes: ChunkLimits, count: CountTokens
 ) -> None:
     homes = homes_of(document)
     lost = {
@@ -128,7 +134,7 @@ def check_promises(
 
 
 def check_leads(
-    document: Document, cuts: Sequence[Cut], sizes: Limits, count: CountTokens
+    document: Document, cuts: Sequence[ChunkCut], sizes: ChunkLimits, count: CountTokens
 ) -> None:
     homes = [home for home, *_ in homes_of(document)]
     for one, two in pairwise([None, *cuts]):
@@ -152,19 +158,19 @@ def _ends(span: Span) -> tuple[int, int]:
 @given(st.lists(scenes, min_size=1, max_size=3), limits, st.integers(0, 2**32 - 1))
 @settings(max_examples=50)
 def test_chunks_hold_every_word_once_at_its_place_and_no_more_than_fits(
-    told: list[Scenes], sizes: Limits, salt: int
+    told: list[Scenes], sizes: ChunkLimits, salt: int
 ) -> None:
     document = document_of(told)
     planned = plan(document, sizes)
-    cuts = cut(planned, drawn(planned, salt))
+    cuts = choose_cuts(planned, drawn(planned, salt))
     check_promises(document, cuts, sizes, count_words)
-    assert cuts == cut(plan(document, sizes), drawn(planned, salt))
+    assert cuts == choose_cuts(plan(document, sizes), drawn(planned, salt))
 
 
 @given(scenes, parts, st.data(), limits)
 @settings(max_examples=40)
 def test_an_edit_in_one_scene_leaves_the_chunks_of_the_others_as_they_were(
-    told: Scenes, new: str, data: st.DataObject, sizes: Limits
+    told: Scenes, new: str, data: st.DataObject, sizes: ChunkLimits
 ) -> None:
     edited = data.draw(st.integers(0, len(told) - 1))
     changed = [[new] if n == edited else scene for n, scene in enumerate(told)]
@@ -184,10 +190,10 @@ def test_an_edit_in_one_scene_leaves_the_chunks_of_the_others_as_they_were(
 @given(st.lists(scenes, min_size=1, max_size=2), limits)
 @settings(max_examples=40)
 def test_what_has_no_distance_is_cut_by_paragraphs_and_sizes(
-    told: list[Scenes], sizes: Limits
+    told: list[Scenes], sizes: ChunkLimits
 ) -> None:
     document = document_of(told)
-    check_promises(document, cut(plan(document, sizes), {}), sizes, count_words)
+    check_promises(document, choose_cuts(plan(document, sizes), {}), sizes, count_words)
 
 
 @given(st.lists(st.integers(2, 30), min_size=60, max_size=120), st.data())
@@ -199,7 +205,7 @@ def test_after_an_edit_the_chunks_far_from_it_are_as_they_were(
     paragraphs = [" ".join(words.split()) + "." for words in told]
     place = data.draw(st.integers(0, len(told) - 1))
     new = [*paragraphs[:place], "Then rain fell on the marsh.", *paragraphs[place:]]
-    sizes = Limits(least=20, most=60, overlap=10)
+    sizes = ChunkLimits(least=20, most=60, overlap=10)
     before, after = (
         set(texts(document, cuts_of(document, sizes)))
         for document in (
@@ -215,7 +221,7 @@ def test_a_chunk_ends_where_the_text_turns_to_something_else() -> None:
     document = document_of([[["\n\n".join(told)]]])
     planned = plan(document)
     for begins in (("D", "G"), ("C", "G"), ("D", "H")):
-        cuts = cut(planned, far(planned, *begins))
+        cuts = choose_cuts(planned, far(planned, *begins))
         assert [text[0] for text in texts(document, cuts)] == ["A", *begins]
 
 
@@ -225,7 +231,7 @@ def test_the_end_of_a_paragraph_is_better_than_one_within() -> None:
     planned = plan(document)
     assert any(seam.after[0].startswith("S2") for seam in planned.seams)
     same = dict.fromkeys(drawn(planned), 0.5)
-    second = texts(document, cut(planned, same))[1]
+    second = texts(document, choose_cuts(planned, same))[1]
     assert second.startswith(("New", "S0"))
 
 
@@ -238,7 +244,7 @@ def test_an_exchange_stays_whole_and_nothing_is_asked_about_it() -> None:
     planned = plan(document)
     assert {seam.after[0] for seam in planned.seams} == {LONG, "“Is it lit?”"}
     for beginning in ("“Is", LONG):
-        cuts = texts(document, cut(planned, far(planned, beginning)))
+        cuts = texts(document, choose_cuts(planned, far(planned, beginning)))
         assert len(cuts) > 2
         assert sum(text.count(EXCHANGE) for text in cuts) == 2
 
@@ -248,7 +254,7 @@ def test_an_exchange_that_is_too_long_is_cut_between_turns_into_few_pieces() -> 
     document = document_of([[["\n\n".join(turns)]]])
     planned = plan(document)
     assert len(planned.seams) == len(turns) - 1
-    cuts = texts(document, cut(planned, dict.fromkeys(drawn(planned), 0.9)))
+    cuts = texts(document, choose_cuts(planned, dict.fromkeys(drawn(planned), 0.9)))
     assert [text.count("Number") for text in cuts] == [4, 4, 4]
     assert "\n\n".join(cuts) == "\n\n".join(turns)
 
@@ -267,7 +273,7 @@ def test_a_quotation_and_its_tag_stay_together() -> None:
     document = document_of([[[" ".join(turns)]]])
     planned = plan_cuts(document, bluntly, count_words, SMALL)
     assert len(planned.homes[0].sentences) == 27
-    cuts = texts(document, cut(planned, far(planned, "said", "PurpleFrog")))
+    cuts = texts(document, choose_cuts(planned, far(planned, "said", "PurpleFrog")))
     assert len(cuts) > 2
     assert not any(text.startswith(("said", "PurpleFrog")) for text in cuts)
 
@@ -293,7 +299,7 @@ def test_a_scene_that_fits_is_one_chunk_and_nothing_is_asked() -> None:
     document = document_of([told])
     planned = plan(document)
     assert planned.seams == ()
-    cuts = cut(planned, {})
+    cuts = choose_cuts(planned, {})
     found = [
         (t, c.scene, c.kind) for t, c in zip(texts(document, cuts), cuts, strict=True)
     ]
@@ -312,7 +318,7 @@ def test_the_next_chunk_is_led_in_by_the_last_sentences_as_far_as_they_fit() -> 
     third = f"{LONG} These are far too many words for it."
     document = document_of([[["\n\n".join([first, second, third, LONG])]]])
     planned = plan(document)
-    cuts = cut(planned, far(planned, "The marsh"))
+    cuts = choose_cuts(planned, far(planned, "The marsh"))
     leads = [c.lead and document.text[c.lead.start : c.lead.end] for c in cuts]
     assert leads == [None, "One. Two.", "Three.", None]
 
@@ -333,8 +339,8 @@ def test_a_text_without_sentences_is_cut_at_line_ends() -> None:
 
 def test_a_word_of_a_million_letters_is_cut() -> None:
     document = document_of([[["x" * 1_000_000]]])
-    planned = plan(document, Limits(), lambda words: [1 for _ in words])
-    cuts = texts(document, cut(planned, {}))
+    planned = plan(document, ChunkLimits(), lambda words: [1 for _ in words])
+    cuts = texts(document, choose_cuts(planned, {}))
     assert max(map(len, cuts)) <= 250 * 8
     assert "".join(cuts) == "x" * 1_000_000
 
@@ -346,7 +352,7 @@ def test_tokens_of_a_whole_document_are_counted_in_one_call() -> None:
         asked.append(len(words))
         return count_words(words)
 
-    plan(document_of([[[f"{LONG} {LONG}"] * 3] * 9] * 2), Limits(), count)
+    plan(document_of([[[f"{LONG} {LONG}"] * 3] * 9] * 2), ChunkLimits(), count)
     assert asked == [108]
 
 
@@ -362,23 +368,23 @@ def test_the_promises_hold_with_the_real_tokenizer(
     embedder: LocalEmbedder, told: list[Scenes], most: int
 ) -> None:
     document = document_of(told)
-    sizes = Limits(least=most // 3, most=most, overlap=most // 4)
+    sizes = ChunkLimits(least=most // 3, most=most, overlap=most // 4)
     planned = plan(document, sizes, embedder.count_tokens)
-    cuts = cut(planned, drawn(planned))
+    cuts = choose_cuts(planned, drawn(planned))
     check_promises(document, cuts, sizes, embedder.count_tokens)
 
 
 async def test_a_real_chapter_is_cut_by_the_real_model(embedder: LocalEmbedder) -> None:
     name = "02-the-reeves-offer.md"
     document = parse_document(DocumentId(name), (EXAMPLE / name).read_bytes())
-    planned = plan(document, Limits(), embedder.count_tokens)
-    missing = missing_seams(planned.seams, {})
-    sentences = sentences_to_embed(missing)
+    planned = plan(document, ChunkLimits(), embedder.count_tokens)
+    missing = find_missing_seams(planned.seams, {})
+    sentences = collect_seam_sentences(missing)
     vectors = await embedder.embed(sentences)
-    distances = distances_of(missing, sentences, vectors)
+    distances = compute_seam_distances(missing, sentences, vectors)
     assert set(distances) == {seam.key for seam in planned.seams}
-    cuts = cut(planned, distances)
-    check_promises(document, cuts, Limits(), embedder.count_tokens)
+    cuts = choose_cuts(planned, distances)
+    check_promises(document, cuts, ChunkLimits(), embedder.count_tokens)
     begins = {document.text[c.span.start :][:20] for c in cuts}
     ends = [distances[s.key] for s in planned.seams if s.after[0][:20] in begins]
     others = [distances[s.key] for s in planned.seams if s.after[0][:20] not in begins]

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from lrwr.pipeline.stages.seams import (
     AROUND,
     Seam,
-    distances_of,
-    missing_seams,
-    seam_at,
-    sentences_to_embed,
+    build_seam,
+    collect_seam_sentences,
+    compute_seam_distances,
+    find_missing_seams,
 )
 from tests.fakes.embedder import WordEmbedder
 
@@ -21,21 +21,21 @@ some_sentences = st.lists(st.text(min_size=1, max_size=9), min_size=2, max_size=
 
 
 def seams_of(sentences: list[str]) -> list[Seam]:
-    return [seam_at(sentences, place) for place in range(1, len(sentences))]
+    return [build_seam(sentences, place) for place in range(1, len(sentences))]
 
 
 def distance(before: list[list[float]], after: list[list[float]]) -> float:
     sentences = [f"{n}." for n in range(len(before + after))]
     vectors = np.array(before + after, np.float32)
-    seam = seam_at(sentences, len(before))
-    return distances_of([seam], sentences, vectors)[seam.key]
+    seam = build_seam(sentences, len(before))
+    return compute_seam_distances([seam], sentences, vectors)[seam.key]
 
 
 def test_a_seam_has_three_sentences_on_each_side_and_fewer_at_an_edge() -> None:
-    assert seam_at(TALE, 9).before == tuple(TALE[6:9])
-    assert seam_at(TALE, 9).after == tuple(TALE[9:12])
-    assert seam_at(TALE, 1).before == (TALE[0],)
-    assert seam_at(TALE, 19).after == (TALE[19],)
+    assert build_seam(TALE, 9).before == tuple(TALE[6:9])
+    assert build_seam(TALE, 9).after == tuple(TALE[9:12])
+    assert build_seam(TALE, 1).before == (TALE[0],)
+    assert build_seam(TALE, 19).after == (TALE[19],)
 
 
 @given(some_sentences, st.lists(st.text(max_size=9), max_size=4))
@@ -46,10 +46,10 @@ def test_a_key_depends_on_the_sentences_around_and_on_nothing_else(
     around = sentences[max(0, place - AROUND) : place + AROUND]
     moved = [*more, *["x"] * AROUND, *sentences]
     keys = {seam.key for seam in seams_of(moved)}
-    inner = seam_at(sentences, place)
+    inner = build_seam(sentences, place)
     if place >= AROUND:
         assert inner.key in keys
-    assert inner.key == seam_at(around, min(place, AROUND)).key
+    assert inner.key == build_seam(around, min(place, AROUND)).key
 
 
 @given(some_sentences)
@@ -63,25 +63,25 @@ def test_two_seams_with_one_key_have_the_same_sentences(sentences: list[str]) ->
 
 
 def test_where_sentences_are_parted_tells_seams_apart() -> None:
-    assert seam_at(["a", "b", "c"], 1).key != seam_at(["a", "b", "c"], 2).key
-    assert seam_at(["a", "bc"], 1).key != seam_at(["ab", "c"], 1).key
-    assert seam_at(["1:a", "b"], 1).key != seam_at(["a", "1:b"], 1).key
+    assert build_seam(["a", "b", "c"], 1).key != build_seam(["a", "b", "c"], 2).key
+    assert build_seam(["a", "bc"], 1).key != build_seam(["ab", "c"], 1).key
+    assert build_seam(["1:a", "b"], 1).key != build_seam(["a", "1:b"], 1).key
 
 
 def test_an_edit_asks_for_the_seams_near_it_and_the_sentences_around_those() -> None:
     known = dict.fromkeys((seam.key for seam in seams_of(TALE)), 0.5)
     edited = [*TALE[:10], "The bell rang.", *TALE[10:]]
-    missing = missing_seams(seams_of(edited), known)
+    missing = find_missing_seams(seams_of(edited), known)
     assert len(missing) == 2 * AROUND
-    assert sentences_to_embed(missing) == tuple(edited[5:16])
-    assert missing_seams(seams_of(TALE), known) == ()
+    assert collect_seam_sentences(missing) == tuple(edited[5:16])
+    assert find_missing_seams(seams_of(TALE), known) == ()
 
 
 def test_what_stands_twice_is_asked_for_once() -> None:
     twice = [*TALE, *TALE]
-    missing = missing_seams(seams_of(twice), {})
+    missing = find_missing_seams(seams_of(twice), {})
     assert len({seam.key for seam in missing}) == len(missing) < len(twice) - 1
-    assert sorted(sentences_to_embed(missing)) == sorted(TALE)
+    assert sorted(collect_seam_sentences(missing)) == sorted(TALE)
 
 
 @pytest.mark.parametrize(
@@ -106,11 +106,11 @@ async def test_distances_are_in_range_and_do_not_depend_on_what_else_is_asked(
     sentences: list[str],
 ) -> None:
     seams = seams_of(sentences)
-    asked = sentences_to_embed(seams)
+    asked = collect_seam_sentences(seams)
     vectors = await WordEmbedder().embed(asked)
-    together = distances_of(seams, asked, vectors)
+    together = compute_seam_distances(seams, asked, vectors)
     assert all(0.0 <= d <= 2.0 for d in together.values())
-    backwards = distances_of(seams[::-1], asked[::-1], vectors[::-1])
+    backwards = compute_seam_distances(seams[::-1], asked[::-1], vectors[::-1])
     assert together == backwards
 
 
@@ -118,7 +118,7 @@ def test_a_turn_in_the_text_is_further_than_what_goes_on() -> None:
     north, east = [1.0, 0.1], [0.1, 1.0]
     vectors = np.array([north] * 4 + [east] * 4, np.float32)
     sentences = [f"{n}." for n in range(8)]
-    found = distances_of(seams_of(sentences), sentences, vectors)
+    found = compute_seam_distances(seams_of(sentences), sentences, vectors)
     along = [found[seam.key] for seam in seams_of(sentences)]
     assert max(along) == along[3]
     assert all(one <= two for one, two in pairwise(along[:4]))

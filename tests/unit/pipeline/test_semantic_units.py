@@ -1,8 +1,8 @@
 import pytest
 
 from lrwr.core.adapters.source.sentence_splitter import sentence_spans
-from lrwr.pipeline.stages.semantic_splitter import Limits, plan_cuts
-from lrwr.pipeline.stages.units import Bond
+from lrwr.pipeline.stages.semantic_splitter import ChunkLimits, plan_cuts
+from lrwr.pipeline.stages.units import UnitBond
 from tests.fakes.embedder import count_words
 from tests.unit.pipeline.told import document_of
 
@@ -13,12 +13,12 @@ SPEECH = f"“I came by the wall,” said Corin Vale. “{NARRATION} {NARRATION}
 def bonds(*paragraphs: str, between: str = "\n\n") -> list[str]:
     """What stands before each unit, where no paragraph is cut."""
     document = document_of([[[between.join(paragraphs)]]])
-    planned = plan_cuts(document, sentence_spans, count_words, Limits(900, 900))
+    planned = plan_cuts(document, sentence_spans, count_words, ChunkLimits(900, 900))
     return [unit.bond.value for unit in planned.homes[0].units]
 
 
 def is_quick(paragraph: str) -> bool:
-    return bonds("“Who is there?”", paragraph)[1] == Bond.EXCHANGE
+    return bonds("“Who is there?”", paragraph)[1] == UnitBond.EXCHANGE
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_lines_are_paragraphs_where_they_end_with_a_sentence_and_not_where_wrapp
 
 def test_a_long_paragraph_is_cut_into_sentences_and_a_short_one_is_not() -> None:
     document = document_of([[[f"{NARRATION} {NARRATION}\n\nA short one. It ends."]]])
-    planned = plan_cuts(document, sentence_spans, count_words, Limits(9, 60))
+    planned = plan_cuts(document, sentence_spans, count_words, ChunkLimits(9, 60))
     last, units = planned.homes[0].units[-1], planned.homes[0].units
-    assert (last.bond, last.end - last.first) == (Bond.PARAGRAPH, 2)
-    assert {unit.bond for unit in units[1:-1]} == {Bond.SENTENCE}
+    assert (last.bond, last.end - last.first) == (UnitBond.PARAGRAPH, 2)
+    assert {unit.bond for unit in units[1:-1]} == {UnitBond.SENTENCE}

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.facts import About, Fact
 from lrwr.core.model.text import Span
-from lrwr.pipeline.stages.verification import find_quote, kept_facts
+from lrwr.pipeline.stages.verification import filter_verified_facts, find_fuzzy_quote
 
 TEXT = "The fog came in.   Nell lit the lamp."
 WHOLE = Span(0, len(TEXT))
@@ -26,8 +26,8 @@ def fact(*spans: Span, value: str = "calm") -> Fact:
 
 
 def test_a_fact_that_rests_on_words_is_kept_once() -> None:
-    one = fact(*find_quote("Nell lit the lamp", TEXT))
-    assert kept_facts([one, one], TEXT, WHOLE) == (one,)
+    one = fact(*find_fuzzy_quote("Nell lit the lamp", TEXT))
+    assert filter_verified_facts([one, one], TEXT, WHOLE) == (one,)
 
 
 @pytest.mark.parametrize(
@@ -43,15 +43,15 @@ def test_a_fact_that_rests_on_words_is_kept_once() -> None:
     ],
 )
 def test_a_fact_that_rests_on_nothing_is_dropped(spans: tuple[Span, ...]) -> None:
-    assert kept_facts([fact(*spans)], TEXT, WHOLE) == ()
+    assert filter_verified_facts([fact(*spans)], TEXT, WHOLE) == ()
 
 
 def test_words_outside_of_what_was_read_do_not_count() -> None:
-    one = fact(*find_quote("The fog", TEXT))
-    assert kept_facts([one], TEXT, Span(10, len(TEXT))) == ()
+    one = fact(*find_fuzzy_quote("The fog", TEXT))
+    assert filter_verified_facts([one], TEXT, Span(10, len(TEXT))) == ()
 
 
 @given(st.lists(st.builds(Span, st.integers(-5, 50), st.integers(-5, 50)), max_size=3))
 def test_what_is_kept_can_be_shown(spans: list[Span]) -> None:
-    for one in kept_facts([fact(*spans)], TEXT, WHOLE):
+    for one in filter_verified_facts([fact(*spans)], TEXT, WHOLE):
         assert all(TEXT[span.start : span.end].strip() for span in one.spans)

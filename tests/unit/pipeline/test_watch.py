@@ -8,15 +8,15 @@ import pytest
 from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.facts import About
 from lrwr.core.ports.folder_events import Lost, Polling
-from lrwr.pipeline.watch.debounce import Pace
+from lrwr.pipeline.watch.debounce import WatchIntervals
 from lrwr.pipeline.watch.events import (
-    Away,
-    Cause,
-    Polled,
-    Returned,
-    Saved,
-    Troubled,
-    Watching,
+    ManuscriptAway,
+    ManuscriptReturn,
+    PollingFallback,
+    SaveReport,
+    WatchCause,
+    WatchFailure,
+    WatchStart,
 )
 from tests.fakes.analysts import ScriptedAnalyst
 from tests.fakes.story_desks import StoryDesk
@@ -34,18 +34,18 @@ async def watched(story: StoryDesk) -> AsyncIterator[Watched]:
         yield opened
 
 
-async def started(watched: Watched) -> Saved:
-    first = await watched.hear(Saved)
-    await watched.hear(Watching)
+async def started(watched: Watched) -> SaveReport:
+    first = await watched.hear(SaveReport)
+    await watched.hear(WatchStart)
     return first
 
 
 async def test_a_watch_begins_with_a_sweep(watched: Watched) -> None:
     async with begun(watched):
-        first = await watched.hear(Saved)
-        assert first.cause is Cause.START
+        first = await watched.hear(SaveReport)
+        assert first.cause is WatchCause.START
         assert [one.document for one in first.learned.documents] == ["1.md", "2.md"]
-        assert (await watched.hear(Watching)).documents == 2
+        assert (await watched.hear(WatchStart)).documents == 2
 
 
 async def test_a_save_is_read_and_says_what_changed_in_what_is_known(
@@ -55,7 +55,7 @@ async def test_a_save_is_read_and_says_what_changed_in_what_is_known(
         await started(watched)
         watched.desk.write("1.md", BROWN)
         watched.events.touch("1.md")
-        saved = await watched.hear(Saved)
+        saved = await watched.hear(SaveReport)
         (document,) = saved.learned.documents
         assert (document.document, document.passages_changed) == ("1.md", 1)
         (shift,) = saved.learned.facts_changed
@@ -69,16 +69,16 @@ async def test_events_that_changed_nothing_say_nothing(watched: Watched) -> None
         watched.events.touch("1.md")
         watched.desk.write("3.md", "# Three\n\nThe tide came in.\n")
         watched.events.touch("3.md")
-        saved = await watched.hear(Saved)
+        saved = await watched.hear(SaveReport)
         assert [one.document for one in saved.learned.documents] == ["3.md"]
 
 
 async def test_what_nobody_told_is_found_by_the_next_sweep(watched: Watched) -> None:
-    watched.pace = Pace(debounce=0.001, sweep=0.05)
+    watched.pace = WatchIntervals(debounce=0.001, sweep=0.05)
     async with begun(watched):
         await started(watched)
         watched.desk.write("1.md", BROWN)
-        assert (await watched.hear(Saved)).learned.changed
+        assert (await watched.hear(SaveReport)).learned.changed
 
 
 async def test_a_rename_is_told_as_one(watched: Watched) -> None:
@@ -86,7 +86,7 @@ async def test_a_rename_is_told_as_one(watched: Watched) -> None:
         await started(watched)
         (watched.desk.folder / "1.md").rename(watched.desk.folder / "9.md")
         watched.events.touch("1.md", "9.md")
-        saved = await watched.hear(Saved)
+        saved = await watched.hear(SaveReport)
         (document,) = saved.learned.documents
         assert (document.document, document.was) == ("9.md", "1.md")
         assert (saved.learned.facts_new, saved.learned.facts_gone) == ((), ())
@@ -98,7 +98,7 @@ async def test_a_deleted_file_that_comes_back_was_edited(watched: Watched) -> No
         (watched.desk.folder / "1.md").unlink()
         watched.meanwhile.append(lambda: watched.desk.write("1.md", BROWN))
         watched.events.touch("1.md")
-        saved = await watched.hear(Saved)
+        saved = await watched.hear(SaveReport)
         (document,) = saved.learned.documents
         assert (document.gone, document.passages_changed) == (False, 1)
     jobs = await watched.desk.library.queue.jobs(limit=99)
@@ -110,7 +110,7 @@ async def test_a_deleted_file_is_forgotten(watched: Watched) -> None:
         await started(watched)
         (watched.desk.folder / "1.md").unlink()
         watched.events.touch("1.md")
-        saved = await watched.hear(Saved)
+        saved = await watched.hear(SaveReport)
         (document,) = saved.learned.documents
         assert document.gone
         assert [shift.before for shift in saved.learned.facts_gone] != []
@@ -126,16 +126,16 @@ async def test_a_folder_that_is_gone_is_waited_for_and_nothing_is_forgotten(
         before = await watched.desk.told()
         folder.rename(away)
         watched.events.touch()
-        assert "not where it was" in (await watched.hear(Away)).what
+        assert "not where it was" in (await watched.hear(ManuscriptAway)).what
         assert await watched.desk.told() == before
         (away / "2.md").write_text("# Two\n\nThe toad.\n", encoding="utf-8")
         away.rename(folder)
-        saved = await watched.hear(Saved)
+        saved = await watched.hear(SaveReport)
         assert [one.document for one in saved.learned.documents] == ["2.md"]
-        await watched.hear(Returned)
+        await watched.hear(ManuscriptReturn)
         watched.desk.write("1.md", BROWN)
         watched.events.touch()
-        assert (await watched.hear(Saved)).learned.facts_changed
+        assert (await watched.hear(SaveReport)).learned.facts_changed
     assert watched.events.asked == 2
 
 
@@ -145,11 +145,11 @@ async def test_a_folder_that_another_takes_the_place_of_is_watched_anew(
     async with begun(watched):
         await started(watched)
         watched.events.tell(Lost(watched.desk.folder))
-        assert str(watched.desk.folder) in (await watched.hear(Away)).what
-        await watched.hear(Returned)
+        assert str(watched.desk.folder) in (await watched.hear(ManuscriptAway)).what
+        await watched.hear(ManuscriptReturn)
         watched.desk.write("1.md", BROWN)
         watched.events.touch()
-        assert (await watched.hear(Saved)).learned.facts_changed
+        assert (await watched.hear(SaveReport)).learned.facts_changed
     assert watched.events.asked == 2
 
 
@@ -164,10 +164,10 @@ async def test_a_folder_that_is_suddenly_empty_is_not_forgotten(
         for path in watched.desk.folder.iterdir():
             path.unlink()
         watched.events.touch()
-        assert "nothing left" in (await watched.hear(Away)).what
+        assert "nothing left" in (await watched.hear(ManuscriptAway)).what
         assert await watched.desk.told() == before
         shutil.copytree(kept, watched.desk.folder, dirs_exist_ok=True)
-        await watched.hear(Returned)
+        await watched.hear(ManuscriptReturn)
 
 
 async def test_one_look_at_an_empty_folder_is_an_error(watched: Watched) -> None:
@@ -181,23 +181,23 @@ async def test_one_look_at_an_empty_folder_is_an_error(watched: Watched) -> None
 
 async def test_a_file_that_cannot_be_read_is_told_once(watched: Watched) -> None:
     watched.desk.write("bad.docx", "no zip at all")
-    watched.pace = Pace(debounce=0.001, sweep=0.02)
+    watched.pace = WatchIntervals(debounce=0.001, sweep=0.02)
     async with begun(watched):
-        first = await watched.hear(Saved)
+        first = await watched.hear(SaveReport)
         assert [problem.document for problem in first.problems] == ["bad.docx"]
-        await watched.hear(Watching)
+        await watched.hear(WatchStart)
         watched.desk.write("1.md", BROWN)
-        assert (await watched.hear(Saved)).problems == ()
+        assert (await watched.hear(SaveReport)).problems == ()
 
 
 async def test_polling_is_told_once(watched: Watched) -> None:
     async with begun(watched):
         await started(watched)
         watched.events.tell(Polling("it is far away"), Polling("it is far away"))
-        assert (await watched.hear(Polled)).why == "it is far away"
+        assert (await watched.hear(PollingFallback)).why == "it is far away"
         watched.desk.write("1.md", BROWN)
         watched.events.touch()
-        await watched.hear(Saved)
+        await watched.hear(SaveReport)
 
 
 async def test_a_broken_decision_is_told_and_the_watch_goes_on(
@@ -209,11 +209,11 @@ async def test_a_broken_decision_is_told_and_the_watch_goes_on(
         canon.write_text("no = [", encoding="utf-8")
         watched.desk.write("1.md", BROWN)
         watched.events.touch()
-        assert "lrwr.canon.toml" in (await watched.hear(Troubled)).message
+        assert "lrwr.canon.toml" in (await watched.hear(WatchFailure)).message
         canon.unlink()
         watched.desk.write("1.md", GREY)
         watched.events.touch()
-        assert (await watched.hear(Saved)).learned
+        assert (await watched.hear(SaveReport)).learned
 
 
 async def test_another_library_in_the_place_of_ours_ends_the_watch(
@@ -231,12 +231,12 @@ async def test_rules_alone_read_where_a_model_is_not_to_be_asked(
     watched: Watched,
 ) -> None:
     analyst = watched.desk.analyst = ScriptedAnalyst(TRAITS)
-    watched.pace = Pace(debounce=0.001, sweep=0.02)
+    watched.pace = WatchIntervals(debounce=0.001, sweep=0.02)
     async with begun(watched):
         first = await started(watched)
         assert (first.unread, first.model, first.remarks) == (True, "", ())
         watched.desk.write("1.md", BROWN)
-        assert (await watched.hear(Saved)).unread
+        assert (await watched.hear(SaveReport)).unread
     assert analyst.calls == 0
     await watched.desk.ingest()
     assert analyst.calls > 0
@@ -246,11 +246,11 @@ async def test_a_quiet_time_lets_a_model_read_what_it_has_not_read(
     watched: Watched,
 ) -> None:
     analyst = watched.desk.analyst = ScriptedAnalyst(TRAITS)
-    watched.pace = Pace(debounce=0.001, sweep=3600, idle=0.01)
+    watched.pace = WatchIntervals(debounce=0.001, sweep=3600, idle=0.01)
     async with begun(watched):
         await started(watched)
-        read = await watched.hear(Saved)
-        assert (read.cause, read.model) == (Cause.IDLE, "scripted")
+        read = await watched.hear(SaveReport)
+        assert (read.cause, read.model) == (WatchCause.IDLE, "scripted")
         assert read.usage.calls == analyst.calls > 0
         new = {shift.after for shift in read.learned.facts_new}
         assert "musical" in new
@@ -265,6 +265,6 @@ async def test_a_save_makes_no_more_calls_than_it_may(watched: Watched) -> None:
         assert "as many as may be: 1." in first.remarks[0]
         watched.desk.write("1.md", BROWN)
         watched.events.touch()
-        second = await watched.hear(Saved)
+        second = await watched.hear(SaveReport)
         assert (second.usage.calls, second.unread, second.remarks) == (1, True, ())
     assert analyst.calls == 2

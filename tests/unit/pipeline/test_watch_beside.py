@@ -8,9 +8,15 @@ from dataclasses import dataclass, field, fields
 import pytest
 
 from lrwr.core.canon.model import Canon
-from lrwr.pipeline.speaker_attribution import StoryWeaver
-from lrwr.pipeline.watch.debounce import Pace
-from lrwr.pipeline.watch.events import Cause, Saved, Troubled, WatchEvent, Watching
+from lrwr.pipeline.speaker_attribution import StoryAttributor
+from lrwr.pipeline.watch.debounce import WatchIntervals
+from lrwr.pipeline.watch.events import (
+    SaveReport,
+    WatchCause,
+    WatchEvent,
+    WatchFailure,
+    WatchStart,
+)
 from tests.fakes.canons import a_service
 from tests.fakes.story_desks import StoryDesk
 from tests.fakes.watches import Watched, begun, over
@@ -30,9 +36,9 @@ class SlowDesk(StoryDesk):
     may: threading.Event = field(default_factory=threading.Event)
     weavings: int = 0
 
-    def weaver(self) -> StoryWeaver:
+    def weaver(self) -> StoryAttributor:
         """What makes the cast."""
-        return StoryWeaver(
+        return StoryAttributor(
             store=self.library.casts,
             passages=self.library.passages,
             patterns=(),
@@ -88,8 +94,8 @@ async def can_be_found(watched: Watched, words: str) -> None:
 
 
 async def started(watched: Watched) -> None:
-    await watched.hear(Saved)
-    await watched.hear(Watching)
+    await watched.hear(SaveReport)
+    await watched.hear(WatchStart)
 
 
 async def test_a_save_can_be_found_while_what_came_before_it_is_woven(
@@ -105,7 +111,7 @@ async def test_a_save_can_be_found_while_what_came_before_it_is_woven(
         await can_be_found(watched, "toad")
         assert watched.said.empty()
         desk.may.set()
-        first, second = await watched.hear(Saved), await watched.hear(Saved)
+        first, second = await watched.hear(SaveReport), await watched.hear(SaveReport)
     told = [[one.document for one in s.learned.documents] for s in (first, second)]
     assert told == [["1.md"], ["2.md"]]
 
@@ -122,7 +128,7 @@ async def test_two_saves_of_one_file_each_tell_what_they_changed_and_nothing_twi
             await desk.is_weaving()
             await can_be_found(watched, eyes)
         desk.may.set()
-        saves = [await watched.hear(Saved), await watched.hear(Saved)]
+        saves = [await watched.hear(SaveReport), await watched.hear(SaveReport)]
     shifts = [shift for one in saves for shift in one.learned.facts_changed]
     assert [(one.before, one.after) for one in shifts] == [
         ("grey", "brown"),
@@ -142,9 +148,9 @@ async def test_a_name_that_comes_while_others_are_woven_is_told_once(
         save(watched, "2.md", FROG + "\n" + MAGS)
         await can_be_found(watched, "Gannet")
         desk.may.set()
-        saves = [await watched.hear(Saved), await watched.hear(Saved)]
+        saves = [await watched.hear(SaveReport), await watched.hear(SaveReport)]
         save(watched, "1.md", GREY)
-        saves.append(await watched.hear(Saved))
+        saves.append(await watched.hear(SaveReport))
     new = [name for one in saves for name in one.learned.names_new]
     assert new == ["Mrs. Gannet"]
     assert [one.learned.names_gone for one in saves] == [(), (), ()]
@@ -163,7 +169,7 @@ async def test_saves_that_come_while_another_is_woven_are_woven_together(
             save(watched, name, FROG.replace("frog", f"newt of {name}"))
             await can_be_found(watched, f"newt of {name}")
         desk.may.set()
-        saves = [await watched.hear(Saved) for _ in range(3)]
+        saves = [await watched.hear(SaveReport) for _ in range(3)]
     told = [one.document for s in saves for one in s.learned.documents]
     assert told == ["1.md", "3.md", "4.md"]
     assert desk.weavings == 3  # at the start, for the first save, for the others
@@ -175,12 +181,12 @@ async def test_what_could_not_be_woven_is_told_when_it_can_be(watched: Watched) 
         await started(watched)
         canon.write_text("no = [", encoding="utf-8")
         save(watched, "1.md", GREY.replace("grey", "brown"))
-        await watched.hear(Troubled)
+        await watched.hear(WatchFailure)
         save(watched, "1.md", GREY.replace("grey", "green"))
         await can_be_found(watched, "green")
         canon.unlink()
         save(watched, "2.md", FROG.replace("frog", "toad"))
-        saves = [await watched.hear(Saved) for _ in range(3)]
+        saves = [await watched.hear(SaveReport) for _ in range(3)]
     shifts = [shift for one in saves for shift in one.learned.facts_changed]
     assert [shift.after for shift in shifts] == ["brown", "green"]
 
@@ -198,16 +204,16 @@ async def test_what_was_never_woven_is_woven_by_the_next_watch(
     desk.may.set()
     assert "Mrs. Gannet" not in await desk.people()
     async with begun(watched):
-        await watched.hear(Watching)
+        await watched.hear(WatchStart)
         assert "Mrs. Gannet" in await desk.people()
 
 
 async def test_a_save_is_read_while_another_is_shown(watched: Watched) -> None:
-    watched.pace = Pace(debounce=0.001, sweep=3600)
+    watched.pace = WatchIntervals(debounce=0.001, sweep=3600)
     may, shown = asyncio.Event(), list[WatchEvent]()
 
     async def show(event: WatchEvent) -> None:
-        if isinstance(event, Saved) and event.cause is Cause.SAVE:
+        if isinstance(event, SaveReport) and event.cause is WatchCause.SAVE:
             await may.wait()
         shown.append(event)
         watched.said.put_nowait(event)
@@ -221,8 +227,8 @@ async def test_a_save_is_read_while_another_is_shown(watched: Watched) -> None:
         await can_be_found(watched, "toad")
         assert len(shown) == 2
         may.set()
-        await watched.hear(Saved)
-        await watched.hear(Saved)
+        await watched.hear(SaveReport)
+        await watched.hear(SaveReport)
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)

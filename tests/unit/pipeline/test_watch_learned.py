@@ -1,11 +1,16 @@
-from lrwr.core.bible.events import Shift
+from lrwr.core.bible.events import FactChange
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES, About, Fact
 from lrwr.core.model.text import Span
 from lrwr.core.ports.snapshot_store import Held, HeldFact
-from lrwr.pipeline.watch.changes import Learned, LearnedDocument, Library, learned
+from lrwr.pipeline.watch.changes import (
+    DocumentDelta,
+    KnowledgeDelta,
+    KnowledgeSnapshot,
+    diff_knowledge,
+)
 
 ONE, TWO = DocumentId("1.md"), DocumentId("2.md")
 EYES = (("attribute", "eyes"),)
@@ -36,10 +41,10 @@ def a_character(names: str) -> Character:
     return Character(name, aliases, *unknown, Certainty.VERIFIED)
 
 
-def between(before: Held | None, after: Held | None) -> Learned:
-    return learned(
-        Library({ONE: before} if before else {}),
-        Library({ONE: after} if after else {}),
+def between(before: Held | None, after: Held | None) -> KnowledgeDelta:
+    return diff_knowledge(
+        KnowledgeSnapshot({ONE: before} if before else {}),
+        KnowledgeSnapshot({ONE: after} if after else {}),
         {},
     )
 
@@ -47,7 +52,7 @@ def between(before: Held | None, after: Held | None) -> Learned:
 def test_nothing_changed_is_nothing_learned() -> None:
     held = Held(("a", "b"), (a_fact("grey"),), frozenset({"Nell"}))
     found = between(held, held)
-    assert found == Learned(documents=(LearnedDocument(ONE),))
+    assert found == KnowledgeDelta(documents=(DocumentDelta(ONE),))
     assert not found.changed
 
 
@@ -66,16 +71,18 @@ def test_a_document_comes_and_goes() -> None:
 
 
 def test_a_renamed_document_is_told_once_and_with_its_former_name() -> None:
-    found = learned(
-        Library({ONE: Held(("a",))}), Library({TWO: Held(("a",))}), {TWO: ONE}
+    found = diff_knowledge(
+        KnowledgeSnapshot({ONE: Held(("a",))}),
+        KnowledgeSnapshot({TWO: Held(("a",))}),
+        {TWO: ONE},
     )
-    assert found.documents == (LearnedDocument(TWO, was="1.md"),)
+    assert found.documents == (DocumentDelta(TWO, was="1.md"),)
     assert found.changed
 
 
 def test_one_value_in_the_place_of_another_is_a_change() -> None:
     found = between(Held(facts=(a_fact("grey"),)), Held(facts=(a_fact("brown"),)))
-    shift = Shift(About.CHARACTER, "Nell", "eyes", "grey", "brown")
+    shift = FactChange(About.CHARACTER, "Nell", "eyes", "grey", "brown")
     assert found.facts_changed == (shift,)
     assert (found.facts_new, found.facts_gone) == ((), ())
 
@@ -90,9 +97,9 @@ def test_a_second_value_beside_the_first_is_new() -> None:
 def test_a_fact_that_moves_has_not_changed() -> None:
     fact, moved = a_fact("grey"), a_fact("grey", at=700)
     assert not between(Held(facts=(fact,)), Held(facts=(moved,))).changed
-    found = learned(
-        Library({ONE: Held(facts=(fact,)), TWO: Held()}),
-        Library({ONE: Held(), TWO: Held(facts=(moved,))}),
+    found = diff_knowledge(
+        KnowledgeSnapshot({ONE: Held(facts=(fact,)), TWO: Held()}),
+        KnowledgeSnapshot({ONE: Held(), TWO: Held(facts=(moved,))}),
         {},
     )
     assert not found.changed
@@ -101,7 +108,7 @@ def test_a_fact_that_moves_has_not_changed() -> None:
 def test_gaps_open_and_close_and_are_no_facts() -> None:
     gap = a_fact("", About.GAP, field="marked", details=())
     opened = between(Held(), Held(facts=(gap,)))
-    assert opened.gaps_opened == (Shift(About.GAP, "Nell", "", after="words of"),)
+    assert opened.gaps_opened == (FactChange(About.GAP, "Nell", "", after="words of"),)
     assert opened.facts_new == ()
     closed = between(Held(facts=(gap,)), Held())
     assert [shift.before for shift in closed.gaps_closed] == ["words of"]
@@ -113,15 +120,19 @@ def test_relationships_and_tellings_are_told_apart_by_whom_they_concern() -> Non
     told = a_fact("a lie", About.TOLD, field="told", details=(("hearer", "Corin"),))
     found = between(Held(), Held(facts=(tie, told)))
     assert found.facts_new == (
-        Shift(About.CHARACTER, "Nell", "aunt", after="OchraMags"),
-        Shift(About.TOLD, "Nell", "told Corin", after="a lie"),
+        FactChange(About.CHARACTER, "Nell", "aunt", after="OchraMags"),
+        FactChange(About.TOLD, "Nell", "told Corin", after="a lie"),
     )
 
 
 def test_a_name_is_new_when_nobody_went_by_any_form_of_it() -> None:
     before = a_cast("Nell/Nell Tallow", "Mr. Vale")
     after = a_cast("Nell Tallow/Nell", "Corin Vale/Mr. Vale", "PurpleFrog")
-    found = learned(Library(cast=before), Library(cast=after), {})
+    found = diff_knowledge(
+        KnowledgeSnapshot(cast=before), KnowledgeSnapshot(cast=after), {}
+    )
     assert (found.names_new, found.names_gone) == (("PurpleFrog",), ())
-    back = learned(Library(cast=after), Library(cast=before), {})
+    back = diff_knowledge(
+        KnowledgeSnapshot(cast=after), KnowledgeSnapshot(cast=before), {}
+    )
     assert (back.names_new, back.names_gone) == ((), ("PurpleFrog",))

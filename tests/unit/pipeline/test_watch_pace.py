@@ -1,58 +1,65 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.pipeline.watch.debounce import LONGEST, Agenda, Due, Pace
+from lrwr.pipeline.watch.debounce import (
+    LONGEST,
+    WatchAction,
+    WatchIntervals,
+    WatchSchedule,
+)
 
-PACE = Pace(debounce=1.0, sweep=60.0, idle=20.0)
+PACE = WatchIntervals(debounce=1.0, sweep=60.0, idle=20.0)
 
 
-def an_agenda(pace: Pace = PACE) -> Agenda:
-    return Agenda(pace, swept=0.0, stirred=0.0)
+def an_agenda(pace: WatchIntervals = PACE) -> WatchSchedule:
+    return WatchSchedule(pace, swept=0.0, stirred=0.0)
 
 
 def test_a_save_of_several_events_is_read_once_they_have_come_to_rest() -> None:
     agenda = an_agenda().touched(5.0).touched(5.2).touched(5.9)
     assert agenda.due(6.5) is None
     assert agenda.next_at() == 6.9
-    assert agenda.due(6.9) is Due.SAVE
-    assert agenda.done(Due.SAVE, 6.9).due(7.0) is None
+    assert agenda.due(6.9) is WatchAction.SAVE
+    assert agenda.done(WatchAction.SAVE, 6.9).due(7.0) is None
 
 
 def test_files_that_never_come_to_rest_are_read_all_the_same() -> None:
     agenda = an_agenda()
     for tenth in range(200):
         agenda = agenda.touched(5.0 + tenth / 10)
-    assert agenda.due(5.0 + LONGEST) is Due.SAVE
+    assert agenda.due(5.0 + LONGEST) is WatchAction.SAVE
 
 
 def test_a_sweep_comes_again_and_again() -> None:
     agenda = an_agenda()
     assert agenda.due(59.9) is None
-    assert agenda.due(60.0) is Due.SWEEP
-    assert agenda.done(Due.SWEEP, 61.0).next_at() == 121.0
+    assert agenda.due(60.0) is WatchAction.SWEEP
+    assert agenda.done(WatchAction.SWEEP, 61.0).next_at() == 121.0
 
 
 def test_a_save_is_a_sweep_too() -> None:
-    agenda = an_agenda().touched(59.0).done(Due.SAVE, 60.0)
+    agenda = an_agenda().touched(59.0).done(WatchAction.SAVE, 60.0)
     assert agenda.due(60.0) is None
     assert agenda.next_at() == 120.0
 
 
 def test_a_model_reads_when_nothing_has_changed_for_long() -> None:
-    agenda = an_agenda().touched(5.0).done(Due.SAVE, 6.0).learned(unread=True)
+    agenda = an_agenda().touched(5.0).done(WatchAction.SAVE, 6.0).learned(unread=True)
     assert agenda.next_at() == 25.0
-    assert agenda.due(25.0) is Due.IDLE
-    assert agenda.touched(24.0).done(Due.SAVE, 25.0).due(43.9) is None
-    assert agenda.done(Due.IDLE, 25.0).next_at() == 85.0
+    assert agenda.due(25.0) is WatchAction.IDLE
+    assert agenda.touched(24.0).done(WatchAction.SAVE, 25.0).due(43.9) is None
+    assert agenda.done(WatchAction.IDLE, 25.0).next_at() == 85.0
 
 
 def test_a_model_that_has_nothing_to_read_is_left_alone() -> None:
-    agenda = an_agenda().touched(5.0).done(Due.SAVE, 6.0).learned(unread=False)
+    agenda = an_agenda().touched(5.0).done(WatchAction.SAVE, 6.0).learned(unread=False)
     assert agenda.next_at() == 66.0
 
 
 def test_without_idle_reading_no_model_is_waited_for() -> None:
-    agenda = an_agenda(Pace(1.0, 60.0)).touched(5.0).done(Due.SAVE, 6.0)
+    agenda = (
+        an_agenda(WatchIntervals(1.0, 60.0)).touched(5.0).done(WatchAction.SAVE, 6.0)
+    )
     assert agenda.learned(unread=True).next_at() == 66.0
 
 

@@ -15,18 +15,22 @@ from lrwr.core.canon.decision import (
     NamesSplit,
     PointOfViewSet,
 )
-from lrwr.core.canon.model import Place
+from lrwr.core.canon.model import ManuscriptLocation
 from lrwr.core.model.cast import Alias, Cast, Character, Cue, Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.mentions import find_mentions
-from lrwr.core.nlp.names.narrator import narrator_signs
+from lrwr.core.nlp.names.narrator import gather_narrator_evidence
 from lrwr.core.ports.story_store import Role
 from lrwr.core.settings.places import CANON_FILE
-from lrwr.pipeline.speaker_attribution import Weaving, forms_of, signs_of
-from lrwr.pipeline.stages.speakers import Scenes
+from lrwr.pipeline.speaker_attribution import (
+    AttributionSummary,
+    find_narrator_signs,
+    index_name_forms,
+)
+from lrwr.pipeline.stages.speakers import SceneSpans
 from tests.fakes.canons import a_service
 from tests.fakes.night import LAMP, LEDGER, NOTE, ROAD, STORY
 from tests.fakes.story_desks import StoryDesk, a_story_desk
@@ -59,7 +63,7 @@ async def book(story: StoryDesk) -> StoryDesk:
     return story
 
 
-async def woven(desk: StoryDesk) -> Weaving:
+async def woven(desk: StoryDesk) -> AttributionSummary:
     report = await desk.ingest()
     assert report.woven is not None
     return report.woven
@@ -121,13 +125,13 @@ async def test_passages_know_who_is_in_them_and_how(book: StoryDesk) -> None:
 
 async def test_weaving_twice_changes_nothing(book: StoryDesk) -> None:
     before = await everything(book)
-    assert await woven(book) == Weaving(characters=3, documents=0)
+    assert await woven(book) == AttributionSummary(characters=3, documents=0)
     assert await everything(book) == before
 
 
 async def test_an_edit_weaves_the_edited_document_alone(book: StoryDesk) -> None:
     book.write("2.md", LEDGER.replace("sighed", "laughed"))
-    assert await woven(book) == Weaving(characters=3, documents=1)
+    assert await woven(book) == AttributionSummary(characters=3, documents=1)
 
 
 async def test_who_is_new_in_one_document_leaves_the_others_as_they_are(
@@ -135,14 +139,14 @@ async def test_who_is_new_in_one_document_leaves_the_others_as_they_are(
 ) -> None:
     before = await book.present("Nell")
     book.write("3.md", ROAD)
-    assert await woven(book) == Weaving(characters=4, documents=1)
+    assert await woven(book) == AttributionSummary(characters=4, documents=1)
     assert set(await book.people()) == {*EVERYBODY, "Orla Finch"}
     assert await book.present("Nell") == before
 
 
 async def test_a_document_that_was_forgotten_leaves_the_cast(book: StoryDesk) -> None:
     (book.folder / "1.md").unlink()
-    assert await woven(book) == Weaving(characters=2, documents=1)
+    assert await woven(book) == AttributionSummary(characters=2, documents=1)
     assert set(await book.people()) == EVERYBODY - {"Corin"}
     assert await book.present("Corin") == []
     assert await documents_told(book) == {"2.md"}
@@ -185,7 +189,7 @@ async def test_names_that_are_merged_are_one_person_from_the_next_time_on(
     book: StoryDesk,
 ) -> None:
     book.decide(NamesMerged(("Nell", "Mrs. Gannet")))
-    assert await woven(book) == Weaving(characters=2, documents=2)
+    assert await woven(book) == AttributionSummary(characters=2, documents=2)
     assert set(await book.people()) == {"Nell", "Corin"}
     assert ("Nell", "Three cans of oil,") in await said(book)
     assert await book.present("Mrs. Gannet") == []
@@ -254,7 +258,7 @@ async def test_a_teller_whom_nobody_names_is_a_character(book: StoryDesk) -> Non
 
 
 async def test_whom_the_writer_says_to_see_by_is_a_character(book: StoryDesk) -> None:
-    book.decide(PointOfViewSet(Place(DocumentId("2.md")), "Ivo Marsh"))
+    book.decide(PointOfViewSet(ManuscriptLocation(DocumentId("2.md")), "Ivo Marsh"))
     await book.ingest()
     assert (await book.people())["Ivo Marsh"].certainty is Certainty.CONFIRMED
 
@@ -264,7 +268,7 @@ async def test_whom_the_writer_says_to_see_by_says_i(
     book: StoryDesk, front: str
 ) -> None:
     book.write("3.md", front + TELLING)
-    book.decide(PointOfViewSet(Place(DocumentId("3.md")), "Ivo Marsh"))
+    book.decide(PointOfViewSet(ManuscriptLocation(DocumentId("3.md")), "Ivo Marsh"))
     await book.ingest()
     assert ("Ivo Marsh", "I know,") in await said(book)
 
@@ -313,12 +317,12 @@ def test_signs_of_a_narrator_are_those_that_the_whole_cast_gives(
     words: list[str], forms: list[str]
 ) -> None:
     text = f"“You are late, {' '.join(words)}!”\n\n“I know,” I said."
-    scenes = Scenes(((Span(0, len(text)),),))
+    scenes = SceneSpans(((Span(0, len(text)),),))
     cast = Cast(tuple(a_person(form) for form in forms[1:]), shared(forms))
     mentions = find_mentions(text, scenes.spans, cast)
-    assert signs_of(text, scenes, forms_of(cast)) == narrator_signs(
-        text, scenes.parts, mentions
-    )
+    assert find_narrator_signs(
+        text, scenes, index_name_forms(cast)
+    ) == gather_narrator_evidence(text, scenes.parts, mentions)
 
 
 def a_person(name: str) -> Character:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.ports.cast_store import CastStore, Place, Strand, Woven
-from lrwr.pipeline.speaker_attribution import StoryWeaver
+from lrwr.pipeline.speaker_attribution import StoryAttributor
 from tests.fakes.canons import a_service
 from tests.fakes.night import LAMP, LEDGER, ROAD, STORY
 from tests.fakes.story_desks import StoryDesk
@@ -34,7 +34,7 @@ class Interrupted:
 
 
 async def weave(desk: StoryDesk, meanwhile: Callable[[], Awaitable[object]]) -> None:
-    weaver = StoryWeaver(
+    weaver = StoryAttributor(
         store=Interrupted(desk.library.casts, meanwhile),
         passages=desk.library.passages,
         patterns=(),

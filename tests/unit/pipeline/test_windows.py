@@ -12,11 +12,11 @@ from lrwr.core.adapters.source.sentence_splitter import sentence_spans
 from lrwr.core.model.chunks import Chunk, ChunkKind
 from lrwr.core.model.documents import Document
 from lrwr.core.ports.analyst import TOGETHER, WINDOW, Excerpt
-from lrwr.pipeline.stages.semantic_splitter import Limits, cut, plan_cuts
+from lrwr.pipeline.stages.semantic_splitter import ChunkLimits, choose_cuts, plan_cuts
 from lrwr.pipeline.stages.windows import (
-    batches,
-    excerpts_to_classify,
-    excerpts_to_extract,
+    batch_excerpts,
+    build_classify_excerpts,
+    build_extract_excerpts,
 )
 from tests.fakes.embedder import count_words
 from tests.fakes.records import a_document, some_chunks
@@ -67,7 +67,7 @@ def document_with(chunks: Sequence[Chunk]) -> Document:
 
 
 def windows(chunks: Sequence[Chunk]) -> list[Excerpt]:
-    return excerpts_to_extract(document_with(chunks), chunks, nobody, size=SIZE)
+    return build_extract_excerpts(document_with(chunks), chunks, nobody, size=SIZE)
 
 
 def held(window: Excerpt, chunks: Sequence[Chunk]) -> list[Chunk]:
@@ -160,10 +160,10 @@ def test_a_window_says_whom_it_names_and_where_it_stands() -> None:
         )
         for part in scene.parts
     ]
-    (window,) = excerpts_to_extract(document, chunks, words_in, size=WINDOW)
+    (window,) = build_extract_excerpts(document, chunks, words_in, size=WINDOW)
     assert window.known == words_in(window.text)
     assert window.where == "The Lamp, Two, scene 1"
-    first, second = excerpts_to_classify(document, chunks, words_in)
+    first, second = build_classify_excerpts(document, chunks, words_in)
     assert (first.known, second.known) == (("Nell", "it.", "lit"), ("Corin", "slept."))
     assert second.where == "The Lamp, Two, scene 2"
 
@@ -174,9 +174,9 @@ def test_what_stands_before_a_passage_is_shown_beside_it_and_in_no_window() -> N
         for chunk, lead in zip(some_chunks(["one", "two"]), ("", "one"), strict=True)
     ]
     document = document_with(chunks)
-    excerpts = excerpts_to_classify(document, chunks, nobody)
+    excerpts = build_classify_excerpts(document, chunks, nobody)
     assert [one.before for one in excerpts] == ["", "one"]
-    (window,) = excerpts_to_extract(document, chunks, nobody)
+    (window,) = build_extract_excerpts(document, chunks, nobody)
     assert (window.before, window.text) == ("", "one\ntwo")
 
 
@@ -184,10 +184,10 @@ def test_the_authors_comments_are_not_read() -> None:
     said, noted = some_chunks(["said", "noted"])
     chunks = [said, replace(noted, kind=ChunkKind.NOTE)]
     document = document_with(chunks)
-    assert [one.text for one in excerpts_to_classify(document, chunks, nobody)] == [
+    assert [one.text for one in build_classify_excerpts(document, chunks, nobody)] == [
         "said"
     ]
-    assert [one.text for one in excerpts_to_extract(document, chunks, nobody)] == [
+    assert [one.text for one in build_extract_excerpts(document, chunks, nobody)] == [
         "said"
     ]
 
@@ -196,7 +196,7 @@ def test_the_authors_comments_are_not_read() -> None:
 @given(st.lists(st.lists(st.lists(parts, max_size=4), min_size=1), max_size=3))
 def test_no_word_of_a_comment_is_in_what_is_read(told: list[Scenes]) -> None:
     document = document_of(told)
-    plan = plan_cuts(document, sentence_spans, count_words, Limits(2, 20, 4))
+    plan = plan_cuts(document, sentence_spans, count_words, ChunkLimits(2, 20, 4))
     chunks = [
         replace(
             chunk,
@@ -207,10 +207,10 @@ def test_no_word_of_a_comment_is_in_what_is_read(told: list[Scenes]) -> None:
             kind=one.kind,
             tokens=one.tokens,
         )
-        for one in cut(plan, {})
+        for one in choose_cuts(plan, {})
         for chunk in some_chunks(["x"])
     ]
-    for window in excerpts_to_extract(document, chunks, nobody, size=60):
+    for window in build_extract_excerpts(document, chunks, nobody, size=60):
         assert NOTE.strip() not in window.text
         told_there = {
             at for at, one in enumerate(window.text, window.span.start) if one.strip()
@@ -227,8 +227,8 @@ def test_no_word_of_a_comment_is_in_what_is_read(told: list[Scenes]) -> None:
 @pytest.mark.parametrize("total", [0, 1, TOGETHER, TOGETHER + 1, 5 * TOGETHER - 1])
 def test_calls_are_as_few_as_can_be_and_all_about_as_long(total: int) -> None:
     chunks = some_chunks(str(n) for n in range(total))
-    excerpts = excerpts_to_classify(document_with(chunks), chunks, nobody)
-    calls = list(batches(excerpts))
+    excerpts = build_classify_excerpts(document_with(chunks), chunks, nobody)
+    calls = list(batch_excerpts(excerpts))
     assert [one for call in calls for one in call] == excerpts
     assert len(calls) == -(-total // TOGETHER)
     sizes = sorted(map(len, calls))

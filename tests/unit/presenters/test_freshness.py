@@ -4,27 +4,34 @@ import pytest
 
 from lrwr.app.presenters.citations import (
     NOT_LOOKED_UP,
-    changed_in_words,
+    describe_changed_citations,
+    describe_citation_freshness,
     freshness_as_json,
-    standing,
-    words_shown,
+    get_displayed_words,
 )
-from lrwr.app.presenters.text import EXCERPT
+from lrwr.app.presenters.text import EXCERPT_CHARACTERS
 from lrwr.core.model.text import Lines
-from lrwr.core.retrieval.anchors import Anchored, Freshness, Place, not_evaluated
+from lrwr.core.retrieval.anchors import (
+    AnchoredCitation,
+    Freshness,
+    QuoteLocation,
+    mark_unevaluated,
+)
 from tests.fakes.conversations import QUOTED
 from tests.fakes.records import TWO
 
-HERE = Place(QUOTED.document, QUOTED.span, QUOTED.lines, QUOTED.text)
-CURRENT = Anchored(QUOTED, Freshness.CURRENT, HERE, 1.0)
+HERE = QuoteLocation(QUOTED.document, QUOTED.span, QUOTED.lines, QUOTED.text)
+CURRENT = AnchoredCitation(QUOTED, Freshness.CURRENT, HERE, 1.0)
 MOVED = replace(CURRENT, now=replace(HERE, document=TWO, lines=Lines(9, 9)))
-EDITED = Anchored(QUOTED, Freshness.EDITED, replace(HERE, text="It was open."), 0.7)
-GONE = Anchored(QUOTED, Freshness.GONE)
-UNKNOWN = not_evaluated(QUOTED)
+EDITED = AnchoredCitation(
+    QUOTED, Freshness.EDITED, replace(HERE, text="It was open."), 0.7
+)
+GONE = AnchoredCitation(QUOTED, Freshness.GONE)
+UNKNOWN = mark_unevaluated(QUOTED)
 
 
-def line(one: Anchored) -> str:
-    told = standing(one)
+def line(one: AnchoredCitation) -> str:
+    told = describe_citation_freshness(one)
     return f"{told.before}{told.place}{told.after}“{told.words}”"
 
 
@@ -41,7 +48,7 @@ def line(one: Anchored) -> str:
         (GONE, "is no longer in the text; it read: “The sluice was shut.”"),
     ],
 )
-def test_a_citation_is_told_as_it_stands_now(one: Anchored, told: str) -> None:
+def test_a_citation_is_told_as_it_stands_now(one: AnchoredCitation, told: str) -> None:
     assert line(one) == told
 
 
@@ -59,23 +66,27 @@ def test_a_citation_is_told_as_it_stands_now(one: Anchored, told: str) -> None:
     ],
 )
 def test_what_was_changed_is_said_once_for_an_answer(
-    places: list[Anchored], told: str
+    places: list[AnchoredCitation], told: str
 ) -> None:
-    assert changed_in_words(places) == told
+    assert describe_changed_citations(places) == told
 
 
 def test_a_long_passage_is_shown_where_it_differs() -> None:
     alike = "The eels were counted twice. " * 20
     cited = replace(QUOTED, text=f"{alike}Nobody slept.")
     now = replace(HERE, text=f"{alike}Everybody slept.")
-    shown = words_shown(Anchored(cited, Freshness.EDITED, now, 0.9))
+    shown = get_displayed_words(AnchoredCitation(cited, Freshness.EDITED, now, 0.9))
     assert shown.startswith("… ")
     assert shown.endswith("Everybody slept.")
-    assert len(shown) <= EXCERPT + 4
-    assert words_shown(EDITED) == "It was open."
+    assert len(shown) <= EXCERPT_CHARACTERS + 4
+    assert get_displayed_words(EDITED) == "It was open."
     same = replace(now, text=alike)
-    assert words_shown(Anchored(cited, Freshness.EDITED, same, 0.9)).startswith("… ")
-    assert words_shown(Anchored(cited, Freshness.CURRENT, now, 1.0)).startswith("The")
+    assert get_displayed_words(
+        AnchoredCitation(cited, Freshness.EDITED, same, 0.9)
+    ).startswith("… ")
+    assert get_displayed_words(
+        AnchoredCitation(cited, Freshness.CURRENT, now, 1.0)
+    ).startswith("The")
 
 
 def test_a_script_gets_the_present_place_or_none() -> None:

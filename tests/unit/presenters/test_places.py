@@ -1,6 +1,6 @@
 import pytest
 
-from lrwr.app.presenters.citations import place_in_words, told_in
+from lrwr.app.presenters.citations import describe_story_place, format_place
 from lrwr.core.model.text import Lines
 
 
@@ -17,7 +17,7 @@ from lrwr.core.model.text import Lines
 def test_a_place_is_told_as_its_program_counts(
     document: str, lines: Lines, told: str
 ) -> None:
-    assert place_in_words(document, lines) == told
+    assert format_place(document, lines) == told
 
 
 @pytest.mark.parametrize(
@@ -32,4 +32,4 @@ def test_a_place_is_told_as_its_program_counts(
 def test_a_place_in_the_story_is_told_in_words(
     chapter: int | None, title: str, scene: int | None, told: str
 ) -> None:
-    assert told_in("character", chapter, title, scene) == told
+    assert describe_story_place("character", chapter, title, scene) == told

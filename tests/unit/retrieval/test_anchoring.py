@@ -9,8 +9,13 @@ from lrwr.core.model.text import LineIndex, Lines, Span
 from lrwr.core.model.turns import Citation
 from lrwr.core.ports.record_store import DocumentText
 from lrwr.core.retrieval import alignment, anchors
-from lrwr.core.retrieval.alignment import most_alike, nearest
-from lrwr.core.retrieval.anchors import Anchored, Freshness, anchored, in_place
+from lrwr.core.retrieval.alignment import find_most_similar_span, find_nearest_quote
+from lrwr.core.retrieval.anchors import (
+    AnchoredCitation,
+    Freshness,
+    anchor_citations,
+    find_citation_in_place,
+)
 
 ONE, TWO, THREE = (DocumentId(f"ch/{n}.md") for n in (1, 2, 3))
 
@@ -51,13 +56,13 @@ def cited(words: str, text: str = BOOK, document: DocumentId = ONE) -> Citation:
     return Citation(1, document, span, LineIndex.of(text).lines_of(span), words, 1)
 
 
-def alone(citation: Citation, **by_name: str) -> Anchored:
-    (found,) = anchored([citation], texts(**by_name))
+def alone(citation: Citation, **by_name: str) -> AnchoredCitation:
+    (found,) = anchor_citations([citation], texts(**by_name))
     check(found, texts(**by_name))
     return found
 
 
-def check(found: Anchored, present: dict[DocumentId, DocumentText]) -> None:
+def check(found: AnchoredCitation, present: dict[DocumentId, DocumentText]) -> None:
     """What is said to stand in the text does, letter for letter."""
     if found.now is None:
         assert found.freshness is Freshness.GONE
@@ -159,11 +164,13 @@ def test_words_that_go_on_beyond_the_quote_are_other_words(was: str, now: str) -
 
 def test_of_several_occurrences_the_nearest_counts_and_of_two_the_former() -> None:
     text = "“Yes.” “Yes.” “Yes.”"
-    places = [nearest("“Yes.”", text, near) for near in (0, 3, 4, 7, 10, 11, 999)]
+    places = [
+        find_nearest_quote("“Yes.”", text, near) for near in (0, 3, 4, 7, 10, 11, 999)
+    ]
     assert places == [0, 0, 7, 7, 7, 14, 14]
-    assert nearest("ab.", "ab. ab. ab.", 2) == 0
-    assert nearest("ab.", "ab. ab. ab.", 6) == 4
-    assert nearest("none", text, 3) is None
+    assert find_nearest_quote("ab.", "ab. ab. ab.", 2) == 0
+    assert find_nearest_quote("ab.", "ab. ab. ab.", 6) == 4
+    assert find_nearest_quote("none", text, 3) is None
 
 
 def test_a_renamed_file_is_followed_before_any_other_that_has_the_words() -> None:
@@ -206,7 +213,7 @@ def test_where_there_is_no_text_at_all_the_words_are_gone() -> None:
 def test_each_citation_is_answered_in_its_place() -> None:
     every = [cited(words) for words in SENTENCES]
     text = BOOK.replace(LADDER, "").replace("grey", "brown")
-    found = anchored(every, texts(one=text))
+    found = anchor_citations(every, texts(one=text))
     assert [one.citation for one in found] == every
     assert [str(one.freshness) for one in found] == [
         *("gone", "edited"),
@@ -221,8 +228,10 @@ def test_beyond_its_reach_only_the_neighbourhood_is_aligned() -> None:
     for text, reach, found in (
         (near, 0, True), (away, 0, False), (away, 10**6, True),
     ):  # fmt: skip
-        assert (most_alike(LEDGER, text, 0, reach=reach) is not None) is found
-    assert len(LEDGER) * alignment.NEAR < anchors.WORK
+        assert (
+            find_most_similar_span(LEDGER, text, 0, reach=reach) is not None
+        ) is found
+    assert len(LEDGER) * alignment.NEIGHBOURHOOD_CHARS < anchors.MAX_ALIGNMENT_WORK
 
 
 @given(odd_text, odd_text, st.integers(0, 300), st.integers(0, 300))
@@ -231,10 +240,10 @@ def test_nothing_raises_whatever_the_texts_hold(
 ) -> None:
     was = Citation(1, ONE, Span(start, start + size), Lines(1, 1), words, None)
     for present in (texts(one=text), texts(two=text), texts(one=words, two=text)):
-        (found,) = anchored([was], present)
+        (found,) = anchor_citations([was], present)
         check(found, present)
-        assert anchored([was], present) == [found]
-        if kept := in_place(was, present):
+        assert anchor_citations([was], present) == [found]
+        if kept := find_citation_in_place(was, present):
             assert kept == found
 
 

@@ -9,19 +9,19 @@ from hypothesis import strategies as st
 
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.retrieval.confidence import (
-    FIRST,
-    SHIPPED,
-    SIGNALS,
+    FIRST_PASSAGES,
+    SHIPPED_CALIBRATIONS,
+    SIGNAL_NAMES,
     Calibration,
-    Signals,
-    Term,
-    ahead,
+    RankingSignals,
+    SignalTerm,
+    build_ranking_id,
+    compute_score_lead,
+    estimate_probability,
     logistic,
-    probability,
-    ranking_id,
 )
 from lrwr.core.retrieval.service import SearchRequest
-from lrwr.core.retrieval.story_search import Filters
+from lrwr.core.retrieval.story_search import SearchFilters
 from tests.fakes.desks import Desk
 from tests.fakes.embedder import WordEmbedder
 from tests.fakes.story_desks import StoryDesk
@@ -30,33 +30,48 @@ from tests.unit.retrieval.test_search import Backwards
 
 NUMBERS = st.floats(-1e6, 1e6)
 SHARES = st.floats(0, 1)
-ROWS = st.lists(NUMBERS, min_size=len(SIGNALS), max_size=len(SIGNALS))
+ROWS = st.lists(NUMBERS, min_size=len(SIGNAL_NAMES), max_size=len(SIGNAL_NAMES))
 TERMS = st.lists(
-    st.builds(Term, st.sampled_from(SIGNALS), NUMBERS, NUMBERS, st.floats(1e-6, 1e6)),
+    st.builds(
+        SignalTerm,
+        st.sampled_from(SIGNAL_NAMES),
+        NUMBERS,
+        NUMBERS,
+        st.floats(1e-6, 1e6),
+    ),
     max_size=8,
 )
 
 
-def model(*terms: Term, bias: float = 0.0, threshold: float = 0.5) -> Calibration:
+def model(*terms: SignalTerm, bias: float = 0.0, threshold: float = 0.5) -> Calibration:
     return Calibration(
         "off/words-32", Pipeline.AGENTIC, bias, terms, threshold, 80, 0.8, "a test"
     )
 
 
-def signals(**given: float) -> Signals:
-    return dataclasses.replace(Signals(*[0.0] * len(SIGNALS)), **given)
+def signals(**given: float) -> RankingSignals:
+    return dataclasses.replace(RankingSignals(*[0.0] * len(SIGNAL_NAMES)), **given)
 
 
 def test_the_signals_are_named_in_order() -> None:
-    assert tuple(field.name for field in dataclasses.fields(Signals)) == SIGNALS
-    assert Signals(*range(len(SIGNALS))).row == tuple(range(len(SIGNALS)))
+    assert (
+        tuple(field.name for field in dataclasses.fields(RankingSignals))
+        == SIGNAL_NAMES
+    )
+    assert RankingSignals(*range(len(SIGNAL_NAMES))).row == tuple(
+        range(len(SIGNAL_NAMES))
+    )
 
 
 @given(ROWS, TERMS, NUMBERS)
 def test_a_probability_lies_within_its_bounds(
-    row: list[float], terms: list[Term], bias: float
+    row: list[float], terms: list[SignalTerm], bias: float
 ) -> None:
-    assert 0.0 <= probability(Signals(*row), model(*terms, bias=bias)) <= 1.0
+    assert (
+        0.0
+        <= estimate_probability(RankingSignals(*row), model(*terms, bias=bias))
+        <= 1.0
+    )
 
 
 @given(st.floats(allow_nan=False))
@@ -64,37 +79,44 @@ def test_a_logit_and_its_opposite_make_one(logit: float) -> None:
     assert math.isclose(logistic(logit) + logistic(-logit), 1.0)
 
 
-@given(st.sampled_from(sorted(SHIPPED)), SHARES, SHARES, st.sampled_from(SIGNALS))
+@given(
+    st.sampled_from(sorted(SHIPPED_CALIBRATIONS)),
+    SHARES,
+    SHARES,
+    st.sampled_from(SIGNAL_NAMES),
+)
 def test_no_shipped_model_trusts_a_stronger_signal_less(
     key: tuple[str, Pipeline], one: float, other: float, signal: str
 ) -> None:
     weak, strong = sorted((one, other))
-    known = SHIPPED[key]
-    lower = probability(signals(**{signal: weak}), known)
-    assert lower <= probability(signals(**{signal: strong}), known)
+    known = SHIPPED_CALIBRATIONS[key]
+    lower = estimate_probability(signals(**{signal: weak}), known)
+    assert lower <= estimate_probability(signals(**{signal: strong}), known)
 
 
 def test_a_signal_counts_no_more_however_far_it_is() -> None:
-    known = model(Term("top", 1.0, 0.5, 0.1))
-    assert probability(signals(top=1.0), known) == probability(signals(top=9.0), known)
+    known = model(SignalTerm("top", 1.0, 0.5, 0.1))
+    assert estimate_probability(signals(top=1.0), known) == estimate_probability(
+        signals(top=9.0), known
+    )
 
 
-@pytest.mark.parametrize("key", sorted(SHIPPED))
+@pytest.mark.parametrize("key", sorted(SHIPPED_CALIBRATIONS))
 def test_what_is_shipped_says_whose_it_is_and_where_it_comes_from(
     key: tuple[str, Pipeline],
 ) -> None:
-    one = SHIPPED[key]
+    one = SHIPPED_CALIBRATIONS[key]
     assert (one.ranking, one.pipeline) == key
     assert 0.0 < one.threshold < 0.5
     assert 0.5 < one.auroc < 1.0
     assert one.questions >= 200
     assert "bench" in one.source
-    assert {term.signal for term in one.terms} <= set(SIGNALS)
+    assert {term.signal for term in one.terms} <= set(SIGNAL_NAMES)
     assert all(term.weight >= 0 and term.scale > 0 for term in one.terms)
 
 
 def test_every_way_a_search_goes_by_default_has_a_model() -> None:
-    rankings = {ranking.partition("/")[0] for ranking, _ in SHIPPED}
+    rankings = {ranking.partition("/")[0] for ranking, _ in SHIPPED_CALIBRATIONS}
     assert rankings >= {"late-interaction", "off"}
 
 
@@ -105,14 +127,14 @@ def test_every_way_a_search_goes_by_default_has_a_model() -> None:
 def test_the_margin_is_from_the_best_to_the_fifth(
     scores: list[float], far: float
 ) -> None:
-    assert ahead(scores) == far
+    assert compute_score_lead(scores) == far
 
 
 def test_a_ranking_is_named_by_who_looked_last() -> None:
-    assert ranking_id(reranker="r/s", of_people=False, space="s") == "r/s"
-    assert ranking_id(reranker="", of_people=False, space="s") == "off/s"
-    assert ranking_id(reranker="", of_people=False, space="") == "off/words"
-    assert ranking_id(reranker="", of_people=True, space="s") == "people/s"
+    assert build_ranking_id(reranker="r/s", of_people=False, space="s") == "r/s"
+    assert build_ranking_id(reranker="", of_people=False, space="s") == "off/s"
+    assert build_ranking_id(reranker="", of_people=False, space="") == "off/words"
+    assert build_ranking_id(reranker="", of_people=True, space="s") == "people/s"
 
 
 @pytest.fixture
@@ -137,7 +159,7 @@ async def test_a_search_is_judged_by_what_is_known_of_its_ranking(
     assert (unknown.ranking, unknown.confidence) == ("off/words-32", None)
     assert unknown.signals.covered == unknown.signals.covered_together == 1.0
 
-    known = model(Term("covered", 2.0, 0.5, 0.5))
+    known = model(SignalTerm("covered", 2.0, 0.5, 0.5))
     finder = book.finder(calibrations={("off/words-32", book.pipeline): known})
     sure = await finder.find(asked)
     assert sure.confidence == pytest.approx(logistic(2.0))
@@ -153,7 +175,7 @@ async def test_signals_do_not_depend_on_how_many_passages_are_wanted(
     finder = book.finder()
     judged = [
         (await finder.find(request(book, "Whose lamp is it?", limit=limit))).judgement
-        for limit in (1, FIRST, 50)
+        for limit in (1, FIRST_PASSAGES, 50)
     ]
     assert judged[0] == judged[1] == judged[2]
 
@@ -185,7 +207,11 @@ async def test_a_question_about_who_says_what_is_a_ranking_of_its_own(
 
 @pytest.mark.parametrize(
     "changes",
-    [{"lexical": False}, {"dense": False}, {"filters": Filters(frozenset({"Nell"}))}],
+    [
+        {"lexical": False},
+        {"dense": False},
+        {"filters": SearchFilters(frozenset({"Nell"}))},
+    ],
 )
 async def test_one_way_alone_and_filtered_passages_are_not_judged(
     book: StoryDesk, changes: dict[str, object]

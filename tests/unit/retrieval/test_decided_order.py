@@ -7,7 +7,12 @@ from lrwr.core.canon.model import Canon
 from lrwr.core.model.documents import Chapter, DocumentId, DocumentType
 from lrwr.core.model.story import DocumentOutline
 from lrwr.core.model.text import Span
-from lrwr.core.retrieval.story import StoryOrder, arrange, order_with, traded
+from lrwr.core.retrieval.story import (
+    StoryOrder,
+    build_story_order,
+    merge_document_order,
+    reorder_documents,
+)
 
 ONE = (Chapter("", Span(0, 9), ()),)
 PATHS = [DocumentId(f"{n}.md") for n in range(1, 8)]
@@ -21,7 +26,7 @@ def outline(
 
 
 def told(canon: Canon, *outlines: DocumentOutline, order: Sequence[str] = ()) -> str:
-    return " ".join(arrange(outlines, order, canon).story)
+    return " ".join(build_story_order(outlines, order, canon).story)
 
 
 def decided(*paths: str) -> Canon:
@@ -46,7 +51,7 @@ def test_a_decided_type_outranks_what_the_document_says() -> None:
         DocumentId("é.md"): DocumentType.SCENE,
     }
     outlines = [outline("a.md"), outline("e\u0301.md", "setting"), outline("z.md")]
-    order: StoryOrder = arrange(outlines, (), Canon(types=types))
+    order: StoryOrder = build_story_order(outlines, (), Canon(types=types))
     assert order.story == ("e\u0301.md", "z.md")
     assert order.outlines[DocumentId("a.md")].type is DocumentType.CHARACTER
     assert order.numbers == {"e\u0301.md": (1,), "z.md": (2,)}
@@ -62,7 +67,7 @@ def test_a_decision_about_a_document_that_is_gone_changes_nothing() -> None:
 def test_trading_places_loses_no_document(
     story: list[DocumentId], order: list[DocumentId]
 ) -> None:
-    after = traded(story, order)
+    after = reorder_documents(story, order)
     assert sorted(after) == sorted(story)
     named = [document for document in after if document in order]
     assert named == [document for document in order if document in story]
@@ -72,13 +77,13 @@ def test_trading_places_loses_no_document(
 def test_a_second_order_keeps_what_the_first_decided(
     first: list[DocumentId], second: list[DocumentId]
 ) -> None:
-    present = traded(PATHS, first)
-    both = order_with(present, first, second)
-    assert traded(PATHS, both) == traded(present, second)
+    present = reorder_documents(PATHS, first)
+    both = merge_document_order(present, first, second)
+    assert reorder_documents(PATHS, both) == reorder_documents(present, second)
     assert {*both} == {*first, *second}
 
 
 def test_an_order_can_be_decided_before_anything_is_known() -> None:
     two, one, three = PATHS[1], PATHS[0], PATHS[2]
-    assert order_with([], [], [two, one]) == (two, one)
-    assert order_with([], [two, one], [three, two]) == (three, one, two)
+    assert merge_document_order([], [], [two, one]) == (two, one)
+    assert merge_document_order([], [two, one], [three, two]) == (three, one, two)

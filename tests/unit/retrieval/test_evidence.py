@@ -5,7 +5,11 @@ from hypothesis import strategies as st
 
 from lrwr.core.adapters.source.sentence_splitter import sentence_spans
 from lrwr.core.model.query_terms import content_words, light_stem, plain_word
-from lrwr.core.retrieval.evidence import WordWeights, excerpt, highlights
+from lrwr.core.retrieval.evidence import (
+    WordWeights,
+    select_excerpt,
+    split_highlighted_words,
+)
 
 sentences = st.lists(
     st.lists(
@@ -56,7 +60,7 @@ def test_coverage_lies_between_nought_and_one(
 def test_highlights_join_to_the_text_and_mark_forms_of_the_words(
     text: str, words: list[str]
 ) -> None:
-    pieces = highlights(text, words)
+    pieces = split_highlighted_words(text, words)
     assert "".join(piece for piece, _ in pieces) == text
     assert all(piece for piece, _ in pieces)
     stems = {light_stem(word) for word in words}
@@ -67,7 +71,7 @@ def test_highlights_join_to_the_text_and_mark_forms_of_the_words(
 
 def test_what_was_asked_for_stands_out() -> None:
     text = "Mags’s frogs, the Frog."
-    assert highlights(text, ["mags", "frog"]) == [
+    assert split_highlighted_words(text, ["mags", "frog"]) == [
         ("Mags’s", True),
         (" ", False),
         ("frogs", True),
@@ -82,7 +86,7 @@ def test_an_excerpt_is_whole_sentences_within_the_limit(
     told: list[str], question: str, limit: int
 ) -> None:
     text = " ".join(told)
-    start, end = excerpt(text, weights(question), sentence_spans, limit=limit)
+    start, end = select_excerpt(text, weights(question), sentence_spans, limit=limit)
     assert 0 <= start < end <= len(text)
     spans = sentence_spans(text)
     if len(text) <= limit:
@@ -96,10 +100,13 @@ def test_an_excerpt_is_whole_sentences_within_the_limit(
 
 def test_an_excerpt_shows_where_the_words_are() -> None:
     text = "Rain fell. " * 20 + "The frog lit the lamp. " + "Rain fell. " * 20
-    start, end = excerpt(text, weights("frog lamp"), sentence_spans, limit=60)
+    start, end = select_excerpt(text, weights("frog lamp"), sentence_spans, limit=60)
     assert "The frog lit the lamp." in text[start:end]
 
 
 def test_an_excerpt_of_nothing_is_nothing() -> None:
-    assert excerpt("", weights("frog"), sentence_spans, limit=60) == (0, 0)
-    assert excerpt("   " * 50, weights("frog"), sentence_spans, limit=60) == (0, 150)
+    assert select_excerpt("", weights("frog"), sentence_spans, limit=60) == (0, 0)
+    assert select_excerpt("   " * 50, weights("frog"), sentence_spans, limit=60) == (
+        0,
+        150,
+    )

@@ -7,8 +7,12 @@ from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.text import LineIndex, Span
 from lrwr.core.model.turns import Citation, Turn
 from lrwr.core.ports.record_store import DocumentText
-from lrwr.core.retrieval.anchors import Anchored
-from lrwr.core.retrieval.freshness import AnswerWatch, FreshnessService, Unsettled
+from lrwr.core.retrieval.anchors import AnchoredCitation
+from lrwr.core.retrieval.freshness import (
+    FreshnessService,
+    StaleAnswerDetector,
+    StaleAnswers,
+)
 from tests.fakes.conversations import OTHER, THREAD, a_turn
 from tests.fakes.desks import Desk
 from tests.fakes.libraries import Library
@@ -36,7 +40,7 @@ async def save(desk: Desk, **texts: str) -> None:
     await desk.ingest()
 
 
-def told(places: list[Anchored]) -> list[tuple[str, str]]:
+def told(places: list[AnchoredCitation]) -> list[tuple[str, str]]:
     return [(one.freshness, one.now.document if one.now else "") for one in places]
 
 
@@ -94,9 +98,9 @@ async def test_of_a_library_that_cannot_be_read_nothing_is_said(desk: Desk) -> N
         await desk.library.passages.text(TWO)
 
 
-async def a_watch(desk: Desk) -> AnswerWatch:
+async def a_watch(desk: Desk) -> StaleAnswerDetector:
     fresh = FreshnessService(desk.library.passages)
-    watch = AnswerWatch(fresh, desk.library.threads)
+    watch = StaleAnswerDetector(fresh, desk.library.threads)
     await watch.begin()
     return watch
 
@@ -111,16 +115,16 @@ async def test_a_change_tells_the_answers_that_rest_on_it_once(desk: Desk) -> No
         await keep(thread, "T", turn, turn.output.narrative_state_delta)
     watch = await a_watch(desk)
     await save(desk, f1=f"New. {BOOK}")
-    assert await watch.unsettled([ONE]) == Unsettled()
+    assert await watch.unsettled([ONE]) == StaleAnswers()
     await save(desk, f1=BOOK.replace("twice", "thrice"))
-    assert await watch.unsettled([TWO]) == Unsettled()
-    assert await watch.unsettled([]) == Unsettled()
-    assert await watch.unsettled([ONE]) == Unsettled(3, (THREAD, OTHER))
-    assert await watch.unsettled([ONE]) == Unsettled()
+    assert await watch.unsettled([TWO]) == StaleAnswers()
+    assert await watch.unsettled([]) == StaleAnswers()
+    assert await watch.unsettled([ONE]) == StaleAnswers(3, (THREAD, OTHER))
+    assert await watch.unsettled([ONE]) == StaleAnswers()
     await save(desk, f1=BOOK)
-    assert await watch.unsettled([ONE]) == Unsettled()
+    assert await watch.unsettled([ONE]) == StaleAnswers()
     await save(desk, f1=BOOK.replace(EELS, "").replace(LAMP, ""))
-    assert await watch.unsettled([ONE]) == Unsettled(4, (THREAD, OTHER))
+    assert await watch.unsettled([ONE]) == StaleAnswers(4, (THREAD, OTHER))
 
 
 async def test_what_did_not_hold_before_is_no_news(desk: Desk) -> None:
@@ -129,14 +133,14 @@ async def test_what_did_not_hold_before_is_no_news(desk: Desk) -> None:
     state = turn.output.narrative_state_delta
     await desk.library.threads.keep_turn(THREAD, "T", turn, state)
     watch = await a_watch(desk)
-    assert await watch.unsettled([ONE]) == Unsettled()
+    assert await watch.unsettled([ONE]) == StaleAnswers()
     await save(desk, f1="# One\n\nNothing else.\n")
-    assert await watch.unsettled([ONE]) == Unsettled(1, (THREAD,))
+    assert await watch.unsettled([ONE]) == StaleAnswers(1, (THREAD,))
     assert replace(turn, number=1) in await desk.library.threads.turns(THREAD)
 
 
 async def test_where_nothing_was_asked_nothing_is_read(desk: Desk) -> None:
     broken = FreshnessService(Unreadable(desk.library))  # type: ignore[arg-type]
-    watch = AnswerWatch(broken, desk.library.threads)
+    watch = StaleAnswerDetector(broken, desk.library.threads)
     await watch.begin()
-    assert await watch.unsettled([ONE]) == Unsettled()
+    assert await watch.unsettled([ONE]) == StaleAnswers()

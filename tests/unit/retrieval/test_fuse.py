@@ -5,7 +5,12 @@ from hypothesis import strategies as st
 
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.search import Scored
-from lrwr.core.retrieval.fusion import ranked, spread_scores, unit_scores, weighted_sum
+from lrwr.core.retrieval.fusion import (
+    fuse_weighted_scores,
+    rank_chunks,
+    scale_by_maximum,
+    scale_min_max,
+)
 
 A, B, C = ChunkId("a"), ChunkId("b"), ChunkId("c")
 
@@ -20,7 +25,7 @@ scores = st.dictionaries(
 def test_unit_scores_lie_between_nought_and_one_and_keep_the_order(
     given_scores: dict[ChunkId, float],
 ) -> None:
-    unit = unit_scores(given_scores)
+    unit = scale_by_maximum(given_scores)
     assert unit.keys() == given_scores.keys()
     assert all(0.0 <= score <= 1.0 for score in unit.values())
     if max(given_scores.values(), default=0.0) > 0:
@@ -35,7 +40,7 @@ def test_unit_scores_lie_between_nought_and_one_and_keep_the_order(
 def test_spread_scores_reach_from_nought_to_one(
     given_scores: dict[ChunkId, float],
 ) -> None:
-    spread = spread_scores(given_scores)
+    spread = scale_min_max(given_scores)
     assert spread.keys() == given_scores.keys()
     assert all(0.0 <= score <= 1.0 for score in spread.values())
     if len(set(given_scores.values())) > 1:
@@ -48,7 +53,7 @@ def test_spread_scores_reach_from_nought_to_one(
 def test_a_sum_counts_what_is_absent_as_nought(
     parts: list[tuple[float, dict[ChunkId, float]]],
 ) -> None:
-    total = weighted_sum(parts)
+    total = fuse_weighted_scores(parts)
     assert total.keys() == {chunk for _, found in parts for chunk in found}
     for chunk, score in total.items():
         expected = math.fsum(weight * found.get(chunk, 0.0) for weight, found in parts)
@@ -57,16 +62,16 @@ def test_a_sum_counts_what_is_absent_as_nought(
 
 def test_weights_decide_between_two_rankings() -> None:
     one, two = {A: 1.0, B: 0.5}, {B: 1.0, C: 0.8}
-    total = weighted_sum([(0.7, one), (0.3, two)])
-    assert [scored.chunk for scored in ranked(total)] == [A, B, C]
-    total = weighted_sum([(0.3, one), (0.7, two)])
-    assert [scored.chunk for scored in ranked(total)] == [B, C, A]
+    total = fuse_weighted_scores([(0.7, one), (0.3, two)])
+    assert [scored.chunk for scored in rank_chunks(total)] == [A, B, C]
+    total = fuse_weighted_scores([(0.3, one), (0.7, two)])
+    assert [scored.chunk for scored in rank_chunks(total)] == [B, C, A]
 
 
 def test_the_best_come_first_and_equals_by_id() -> None:
-    assert ranked({C: 1.0, B: 2.0, A: 1.0}) == [
+    assert rank_chunks({C: 1.0, B: 2.0, A: 1.0}) == [
         Scored(B, 2.0),
         Scored(A, 1.0),
         Scored(C, 1.0),
     ]
-    assert ranked({}) == []
+    assert rank_chunks({}) == []

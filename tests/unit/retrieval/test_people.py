@@ -8,13 +8,13 @@ from lrwr.core.model.search import Scope
 from lrwr.core.model.text import Span
 from lrwr.core.ports.story_store import Appearance, Role, Said
 from lrwr.core.retrieval.people import (
-    LEVELS,
-    PLAIN,
-    People,
+    FIRST_OF_KIND_LEVELS,
+    PROXIMITY_LEVELS,
+    CharacterProximity,
     asks_first,
     asks_last,
-    people_asked,
-    strangers_asked,
+    find_question_characters,
+    find_unknown_question_names,
 )
 
 ONE = DocumentId("01.md")
@@ -46,7 +46,9 @@ CAST = Cast(
 
 
 def asked(question: str) -> list[tuple[str, Role]]:
-    return [(one.people[0], one.role) for one in people_asked(question, CAST)]
+    return [
+        (one.people[0], one.role) for one in find_question_characters(question, CAST)
+    ]
 
 
 def at(ordinal: int, who: str, role: Role) -> Appearance:
@@ -64,9 +66,9 @@ def nell_says(start: int, addressee: str = "", *mentions: str) -> Said:
 
 def scored(
     question: str, found: list[Appearance], *said: Said, scope: Scope | None = None
-) -> People:
-    people = people_asked(question, CAST)
-    return People(people, found, said, scope or Scope(), total=100)
+) -> CharacterProximity:
+    people = find_question_characters(question, CAST)
+    return CharacterProximity(people, found, said, scope or Scope(), total=100)
 
 
 @pytest.mark.parametrize(
@@ -101,9 +103,11 @@ def test_a_question_says_who_speaks_and_who_hears(
 
 def test_a_name_that_nobody_bears_is_a_stranger() -> None:
     question = "What does Nell say to Inspector Brook about the Ledger?"
-    strangers = strangers_asked(question, people_asked(question, CAST))
+    strangers = find_unknown_question_names(
+        question, find_question_characters(question, CAST)
+    )
     assert strangers == [("Brook", Role.HEARS), ("Ledger", Role.MENTIONED)]
-    assert strangers_asked("Where does Inspector Brook sleep?", []) == []
+    assert find_unknown_question_names("Where does Inspector Brook sleep?", []) == []
 
 
 def test_the_passage_where_each_does_what_is_asked_scores_best() -> None:
@@ -170,9 +174,9 @@ def test_nothing_out_of_scope_counts() -> None:
 
 
 def test_every_level_leaves_room_for_what_is_at_none() -> None:
-    for role, levels in LEVELS.items():
+    for role, levels in PROXIMITY_LEVELS.items():
         assert 0 < sum(level.share for level in levels) < 1
-        assert 0 < PLAIN[role] <= len(levels)
+        assert 0 < FIRST_OF_KIND_LEVELS[role] <= len(levels)
 
 
 def test_first_and_last_are_told_apart() -> None:

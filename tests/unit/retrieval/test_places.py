@@ -3,14 +3,17 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.canon.model import Canon, Place
-from lrwr.core.canon.resolver import document_named
+from lrwr.core.canon.model import Canon, ManuscriptLocation
+from lrwr.core.canon.resolver import resolve_document
 from lrwr.core.model.documents import Chapter, DocumentId, DocumentType, Scene
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.story import DocumentOutline
 from lrwr.core.model.text import Span
-from lrwr.core.retrieval.places import lost_places, place_named
-from lrwr.core.retrieval.story import StoryOrder, arrange
+from lrwr.core.retrieval.places import (
+    find_orphaned_locations,
+    parse_manuscript_location,
+)
+from lrwr.core.retrieval.story import StoryOrder, build_story_order
 
 BOOK, LAST = DocumentId("book.md"), DocumentId("last.md")
 TITLES = ["", "The Mill", "Fog", "Fog", "Part 2:s3"]
@@ -28,12 +31,12 @@ def story() -> StoryOrder:
         DocumentOutline(BOOK, DocumentType.SCENE, "Book", 9, None, tuple(book)),
         DocumentOutline(LAST, DocumentType.SCENE, "End", 9, None, (chapter("End", 0),)),
     ]
-    return arrange(outlines, ())
+    return build_story_order(outlines, ())
 
 
-def place(text: str) -> Place:
-    find = partial(document_named, known=[BOOK, LAST], root=Path("/"), here=Path("/"))
-    return place_named(text, story(), lambda name: find(name))
+def place(text: str) -> ManuscriptLocation:
+    find = partial(resolve_document, known=[BOOK, LAST], root=Path("/"), here=Path("/"))
+    return parse_manuscript_location(text, story(), lambda name: find(name))
 
 
 @pytest.mark.parametrize(
@@ -54,7 +57,7 @@ def place(text: str) -> Place:
 )
 def test_a_chapter_is_remembered_by_file_and_heading(text: str, named: str) -> None:
     assert str(place(text)) == named
-    assert Place.read(named) == place(text)
+    assert ManuscriptLocation.read(named) == place(text)
 
 
 @pytest.mark.parametrize(
@@ -82,8 +85,16 @@ def test_a_mistyped_heading_is_answered_with_the_nearest() -> None:
 
 
 def test_places_that_a_known_document_no_longer_has_are_listed() -> None:
-    there = [Place(BOOK), Place(BOOK, "The Mill", 2), Place(LAST, "", 2)]
-    gone = [Place(BOOK, "The Inn"), Place(BOOK, "ch9"), Place(LAST, "", 3)]
-    unknown = Place(DocumentId("other.md"), "ch9")
+    there = [
+        ManuscriptLocation(BOOK),
+        ManuscriptLocation(BOOK, "The Mill", 2),
+        ManuscriptLocation(LAST, "", 2),
+    ]
+    gone = [
+        ManuscriptLocation(BOOK, "The Inn"),
+        ManuscriptLocation(BOOK, "ch9"),
+        ManuscriptLocation(LAST, "", 3),
+    ]
+    unknown = ManuscriptLocation(DocumentId("other.md"), "ch9")
     canon = Canon(points_of_view=dict.fromkeys([*there, *gone, unknown], "Nell"))
-    assert lost_places(canon, story()) == tuple(gone)
+    assert find_orphaned_locations(canon, story()) == tuple(gone)

@@ -1,7 +1,7 @@
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.retrieval.service import SearchRequest
-from lrwr.core.retrieval.stale_results import still_there, texts_there
+from lrwr.core.retrieval.stale_results import drop_deleted_passages, load_existing_texts
 from tests.fakes.desks import Desk
 
 LAMP, STONES = DocumentId("lamp.md"), DocumentId("stones.md")
@@ -19,7 +19,7 @@ async def test_what_was_taken_away_since_it_was_found_is_left_out(desk: Desk) ->
     found = await finder.find(SearchRequest("lamp", Pipeline.NAIVE, 8))
     (desk.folder / STONES).unlink()
     await desk.ingest()
-    kept, texts = await still_there(desk.library.passages, found)
+    kept, texts = await drop_deleted_passages(desk.library.passages, found)
     assert [passage.chunk.document for passage in kept.passages] == [LAMP]
     assert kept.remarks == ("stones.md was taken away since it was found.",)
     assert texts[LAMP].text == "Nell lit the lamp."
@@ -29,7 +29,7 @@ async def test_what_was_taken_away_since_it_was_found_is_left_out(desk: Desk) ->
 async def test_nothing_is_said_where_all_is_still_there(desk: Desk) -> None:
     await read(desk)
     found = await desk.finder().find(SearchRequest("lamp", Pipeline.NAIVE, 8))
-    kept, texts = await still_there(desk.library.passages, found)
+    kept, texts = await drop_deleted_passages(desk.library.passages, found)
     assert kept == found
     assert set(texts) == {LAMP, STONES}
 
@@ -37,5 +37,5 @@ async def test_nothing_is_said_where_all_is_still_there(desk: Desk) -> None:
 async def test_a_document_that_never_was_has_no_text(desk: Desk) -> None:
     await read(desk)
     assert set(
-        await texts_there(desk.library.passages, [LAMP, DocumentId("no.md")])
+        await load_existing_texts(desk.library.passages, [LAMP, DocumentId("no.md")])
     ) == {LAMP}

@@ -12,10 +12,10 @@ from lrwr.core.model.story import DocumentOutline, Horizon
 from lrwr.core.model.text import Span
 from lrwr.core.retrieval.story import (
     StoryOrder,
-    arrange,
+    build_search_scope,
+    build_story_order,
     natural_key,
     parse_horizon,
-    scope_of,
 )
 
 LENGTH = 10
@@ -51,7 +51,7 @@ def outline(
 
 
 def story(*outlines: DocumentOutline, order: Sequence[str] = ()) -> StoryOrder:
-    return arrange(outlines, order)
+    return build_story_order(outlines, order)
 
 
 def test_chapter_two_comes_before_chapter_ten() -> None:
@@ -117,7 +117,9 @@ def test_a_later_opening_shares_the_number_of_the_chapter_after_it() -> None:
 def test_an_empty_library_has_an_empty_story() -> None:
     told = story()
     assert (told.story, told.last, list(told.told())) == ((), 0, [])
-    assert scope_of(told, types=(), horizon=None, kinds=PROSE) == Scope(None, {}, PROSE)
+    assert build_search_scope(told, types=(), horizon=None, kinds=PROSE) == Scope(
+        None, {}, PROSE
+    )
 
 
 def documents_of(scope: Scope) -> set[str] | None:
@@ -211,27 +213,29 @@ def test_the_path_of_a_later_opening_means_its_own_end() -> None:
     with pytest.raises(NotFound, match="no scenes"):
         parse_horizon("2-preface.md:s1", told)
     horizon = parse_horizon("2-preface.md", told)
-    scope = scope_of(told, types=(), horizon=horizon, kinds=PROSE)
+    scope = build_search_scope(told, types=(), horizon=horizon, kinds=PROSE)
     assert documents_of(scope) == {"1.md", "2-preface.md"}
 
 
 def test_without_bounds_everything_is_in_scope() -> None:
-    scope = scope_of(a_book(), types=(), horizon=None, kinds=PROSE)
+    scope = build_search_scope(a_book(), types=(), horizon=None, kinds=PROSE)
     assert scope == Scope(None, {}, PROSE)
 
 
 def test_types_bound_a_search_to_their_documents() -> None:
     kinds = {DocumentType.CHARACTER}
-    scope = scope_of(a_book(), types=kinds, horizon=None, kinds=PROSE)
+    scope = build_search_scope(a_book(), types=kinds, horizon=None, kinds=PROSE)
     assert documents_of(scope) == {"notes/2.md"}
 
 
 def test_under_a_horizon_notes_beside_the_story_are_out_of_scope() -> None:
     told = a_book()
-    scope = scope_of(told, types=(), horizon=Horizon(told.last), kinds=PROSE)
+    scope = build_search_scope(told, types=(), horizon=Horizon(told.last), kinds=PROSE)
     assert documents_of(scope) == set(told.story)
     notes = {DocumentType.CHARACTER}
-    scope = scope_of(told, types=notes, horizon=Horizon(told.last), kinds=PROSE)
+    scope = build_search_scope(
+        told, types=notes, horizon=Horizon(told.last), kinds=PROSE
+    )
     assert documents_of(scope) == set()
 
 
@@ -262,7 +266,9 @@ def test_no_scene_after_the_horizon_is_in_scope_and_every_one_before_is(
         for n, (scenes, opening) in enumerate(told)
     ]
     order = story(*outlines)
-    scope = scope_of(order, types=(), horizon=Horizon(chapter, scene), kinds=PROSE)
+    scope = build_search_scope(
+        order, types=(), horizon=Horizon(chapter, scene), kinds=PROSE
+    )
     line = list(order.told())
     last = max((n for n, (*_, no) in enumerate(line) if no == chapter), default=-1)
     for place, (document, held, number) in enumerate(line):

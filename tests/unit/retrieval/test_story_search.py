@@ -14,8 +14,8 @@ from lrwr.core.model.facts import (
 )
 from lrwr.core.model.story import Horizon
 from lrwr.core.retrieval.service import SearchRequest, SearchResult
-from lrwr.core.retrieval.story_search import FACTS, Filters
-from lrwr.pipeline.stages.semantic_splitter import Limits
+from lrwr.core.retrieval.story_search import MAX_SEARCH_FACTS, SearchFilters
+from lrwr.pipeline.stages.semantic_splitter import ChunkLimits
 from tests.fakes.analysts import ScriptedAnalyst
 from tests.fakes.desks import Desk
 from tests.fakes.story_desks import StoryDesk
@@ -47,7 +47,7 @@ HORIZONS = [
 
 @pytest.fixture
 async def book(story: StoryDesk) -> StoryDesk:
-    story.limits = Limits(least=40, most=80, overlap=10)
+    story.limits = ChunkLimits(least=40, most=80, overlap=10)
     story.analyst = ScriptedAnalyst(SCRIPT)
     for name, text in CHAPTERS.items():
         story.write(name, text)
@@ -71,7 +71,7 @@ async def filtered(
     **wanted: frozenset[str],
 ) -> set[str]:
     """Which scenes pass these filters, best or not, by both ways of searching."""
-    filters = Filters(**wanted)  # type: ignore[arg-type]
+    filters = SearchFilters(**wanted)  # type: ignore[arg-type]
     result = await find(desk, question, filters=filters, horizon=horizon, types=types)
     return set(texts(result))
 
@@ -207,13 +207,13 @@ async def test_no_person_of_a_question_leads_beyond_the_horizon(
 async def test_filters_find_what_is_far_down_among_all_the_rest(
     story: StoryDesk,
 ) -> None:
-    story.limits = Limits(least=10, most=20, overlap=2)
+    story.limits = ChunkLimits(least=10, most=20, overlap=2)
     lamps = "\n\n* * *\n\n".join(f"A lamp, a lamp, lamp {n}." for n in range(150))
     story.write("1.md", lamps)
     story.write("2.md", "“Oil,” said Corin Vale. Corin Vale had seen one lamp or two.")
     await story.ingest()
     for way in ({"dense": False}, {"lexical": False}):
-        wanted = Filters(present=named("Corin Vale"))
+        wanted = SearchFilters(present=named("Corin Vale"))
         result = await find(story, "lamp", filters=wanted, limit=3, **way)
         assert {one.chunk.document for one in result.passages} == {"2.md"}
 
@@ -236,7 +236,7 @@ async def test_where_those_are_whom_a_question_names_comes_first(
 async def test_a_name_that_stands_elsewhere_than_its_bearer_leads_to_the_bearer(
     story: StoryDesk,
 ) -> None:
-    story.limits = Limits(least=40, most=80, overlap=10)
+    story.limits = ChunkLimits(least=40, most=80, overlap=10)
     story.write("1.md", "“I am Corin Vale,” said Corin Vale. Corin Vale was a boatman.")
     story.write(
         "2.md",
@@ -384,7 +384,7 @@ async def test_only_a_few_facts_are_given(story: StoryDesk) -> None:
         ),
     )
     await story.ingest()
-    assert len(values(await find(story, "Whose eyes are green?"))) == FACTS
+    assert len(values(await find(story, "Whose eyes are green?"))) == MAX_SEARCH_FACTS
 
 
 async def test_pipeline_a_knows_passages_alone(book: StoryDesk) -> None:

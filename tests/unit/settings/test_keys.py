@@ -40,9 +40,9 @@ def ring() -> MemoryKeyring:
 
 def run(*words: str, given: str = "") -> tuple[str, str]:
     app = typer.Typer()
-    app.command("set-key")(commands.set_key)
-    app.command("unset-key")(commands.unset_key)
-    app.command("keys")(commands.keys)
+    app.command("set-key")(commands.config_set_key_command)
+    app.command("unset-key")(commands.config_unset_key_command)
+    app.command("keys")(commands.config_keys_command)
     ran = CliRunner().invoke(app, words, input=given, catch_exceptions=False)
     return ran.stdout, ran.stderr
 

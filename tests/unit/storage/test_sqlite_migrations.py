@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.app.maintenance.archive import DATABASE, Manifest, pack
+from lrwr.app.maintenance.archive import DATABASE, BackupManifest, pack_archive
 from lrwr.app.maintenance.repair import repair_library
 from lrwr.app.maintenance.restore import restore_library
 from lrwr.core.adapters.storage.sqlite import migrator
@@ -188,7 +188,9 @@ async def test_a_backup_of_it_can_still_be_restored(
     first: Path, tmp_path: Path
 ) -> None:
     with (tmp_path / "old.zip").open("wb") as file:
-        pack(file, {DATABASE: first}, Manifest("0.1", 1, "2026-01-01", {}))
+        pack_archive(
+            file, {DATABASE: first}, BackupManifest("0.1", 1, "2026-01-01", {})
+        )
     place = Place(tmp_path / "again", tmp_path / "again" / ".lrwr")
     place.root.mkdir()
     restore_library(place, tmp_path / "old.zip", force=False, now=NOW)

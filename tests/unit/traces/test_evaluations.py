@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from lrwr.app.telemetry.evaluations import experiments_of, golden_set
+from lrwr.app.telemetry.evaluations import build_experiments, build_golden_set
 from lrwr.core.ports.experiment_log import Experiment, Score
-from lrwr.pipeline.evaluation.plan import Line, Plan, Run
-from lrwr.pipeline.evaluation.questions import Kind
-from lrwr.pipeline.evaluation.report import report_of
+from lrwr.pipeline.evaluation.plan import EvalPlan, EvalRun, OutcomePart
+from lrwr.pipeline.evaluation.questions import QuestionKind
+from lrwr.pipeline.evaluation.report import build_eval_report
 from tests.fakes.arms import SetArm, SetMeasure, a_plan, asked, means_of
 
 PLAN = replace(
@@ -27,12 +27,16 @@ def a_line(
     figures: Mapping[str, float],
     failed: Mapping[str, str] | None = None,
     part: str = "search",
-) -> Line:
-    return Line(arm, question, part, "key", figures, failed or {}, "r")
+) -> OutcomePart:
+    return OutcomePart(arm, question, part, "key", figures, failed or {}, "r")
 
 
-def found(*lines: Line, plan: Plan = PLAN, run: str = "r") -> tuple[Experiment, ...]:
-    return experiments_of(report_of(Run(run, 1_000.0, plan, lines), pairs=[]))
+def found(
+    *lines: OutcomePart, plan: EvalPlan = PLAN, run: str = "r"
+) -> tuple[Experiment, ...]:
+    return build_experiments(
+        build_eval_report(EvalRun(run, 1_000.0, plan, lines), pairs=[])
+    )
 
 
 BOTH = (a_line("A", "nell-1", {"mrr": 0.5}), a_line("B", "nell-2", {"mrr": 1.0}))
@@ -91,16 +95,16 @@ def test_the_same_plan_gives_the_same_experiments_and_another_others() -> None:
 
 
 def test_questions_are_known_by_their_number_and_kind_alone() -> None:
-    run = Run("r", 1_000.0, PLAN, ())
-    golden = golden_set(run, "library 1", "the heron novel")
+    run = EvalRun("r", 1_000.0, PLAN, ())
+    golden = build_golden_set(run, "library 1", "the heron novel")
     assert [one.number for one in golden.examples] == [1, 2]
     told = repr([one.facts for one in golden.examples])
-    assert Kind.OTHER.value in told
+    assert QuestionKind.OTHER.value in told
     assert "nell" not in told
     keys = {
         golden.key,
-        golden_set(run, "library 2", "").key,
-        golden_set(
+        build_golden_set(run, "library 2", "").key,
+        build_golden_set(
             replace(run, plan=a_plan(means_of([SetArm("A")]))), "library 1", ""
         ).key,
     }

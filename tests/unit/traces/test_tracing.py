@@ -10,11 +10,11 @@ from lrwr.app import container
 from lrwr.app.container import Services
 from lrwr.app.telemetry.ingestion import (
     MOST_DOCUMENTS,
-    HeardIngestion,
-    TracedProcessing,
+    IngestionTraceRecorder,
+    TracedProcessingService,
 )
-from lrwr.app.telemetry.turns import HeardTurn, TracedSessions
-from lrwr.core.chat.service import Asking
+from lrwr.app.telemetry.turns import TracedSessionService, TurnTraceRecorder
+from lrwr.core.chat.service import TurnRequest
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.events import Embedded, Finished, IngestEvent, Working
@@ -37,10 +37,10 @@ class Clock:
         return self.time
 
 
-def turn_of(*events: TurnEvent, asking: Asking | None = None) -> Span:
+def turn_of(*events: TurnEvent, asking: TurnRequest | None = None) -> Span:
     """Return what is heard of events that come a second apart."""
     clock = Clock()
-    heard = HeardTurn(asking or Asking("Where is Nell?"), clock)
+    heard = TurnTraceRecorder(asking or TurnRequest("Where is Nell?"), clock)
     for event in events:
         clock.time += 1
         heard.hear(event)
@@ -76,7 +76,9 @@ def test_a_step_ends_where_the_next_begins_but_for_plan_and_first_search() -> No
 
 
 def test_what_a_step_says_is_text_and_never_its_name_or_a_fact() -> None:
-    asking = Asking("Where is Nell?", ThreadId("t1"), character="Mags", as_of="weir.md")
+    asking = TurnRequest(
+        "Where is Nell?", ThreadId("t1"), character="Mags", as_of="weir.md"
+    )
     trace = turn_of(Staged("search", "Searching for “weir”"), asking=asking)
     assert trace.facts["thread_id"] == "t1"
     assert trace.inputs == {
@@ -92,7 +94,7 @@ def test_what_a_step_says_is_text_and_never_its_name_or_a_fact() -> None:
 def ingestion(*events: IngestEvent) -> Span:
     """Return what is heard of events that come a second apart."""
     clock, handed = Clock(), list[IngestEvent]()
-    heard = HeardIngestion(clock, handed.append)
+    heard = IngestionTraceRecorder(clock, handed.append)
     for event in events:
         clock.time += 1
         heard.hear(event)
@@ -142,7 +144,7 @@ async def services(tmp_path: Path) -> AsyncIterator[Services]:
 
 async def read(services: Services, tracer: MemoryTracer, *, dry_run: bool) -> None:
     service = services.processing([services.library.root])
-    assert isinstance(service, TracedProcessing)
+    assert isinstance(service, TracedProcessingService)
     service.traced(tracer, lambda: 100.0)
     await service.process(lambda _: None, dry_run=dry_run)
 
@@ -163,14 +165,14 @@ async def test_a_turn_that_is_stopped_or_fails_is_traced_as_such(
     tracer = MemoryTracer()
     await read(services, MemoryTracer(), dry_run=False)
     sessions = services.sessions()
-    assert isinstance(sessions, TracedSessions)
+    assert isinstance(sessions, TracedSessionService)
     sessions.traced(tracer)
-    async with aclosing(sessions.ask(Asking("Who lit the lamp?"))) as events:
+    async with aclosing(sessions.ask(TurnRequest("Who lit the lamp?"))) as events:
         await anext(events)
         assert tracer.traces == []
     with pytest.raises(NotFound):
         async with aclosing(
-            sessions.ask(Asking("Who?", character="Mags Weir"))
+            sessions.ask(TurnRequest("Who?", character="Mags Weir"))
         ) as asked:
             await anext(asked)
     stopped, failed = tracer.traces

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lrwr.app.transfer.files import Filed, bring_files
+from lrwr.app.transfer.files import FileTransferResult, download_files
 from lrwr.core.adapters.files.folder import FolderFileStore
 from lrwr.core.adapters.files.names import name_of
 from lrwr.core.adapters.source.folder import FolderSource
@@ -100,12 +100,14 @@ def untold(what: str, done: int, of: int) -> None:
     del what, done, of
 
 
-async def pull(there: Path, files: Mapping[str, bytes] | None = None) -> Filed:
+async def pull(
+    there: Path, files: Mapping[str, bytes] | None = None
+) -> FileTransferResult:
     """Write a library's files into the folder `book`."""
     database = await library(there, files or {})
     try:
         away = FolderFileStore(there / "away")
-        return await bring_files(database, there, away, there / "book", untold)
+        return await download_files(database, there, away, there / "book", untold)
     finally:
         await database.aclose()
 
@@ -116,7 +118,7 @@ async def kept_here(
     """Bring files here, and write them nowhere."""
     database = await library(there, files, pipeline)
     away = FolderFileStore(there / "away")
-    await bring_files(database, there, away, None, untold)
+    await download_files(database, there, away, None, untold)
     await database.aclose()
 
 

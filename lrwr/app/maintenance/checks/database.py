@@ -3,86 +3,90 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from lrwr.app.maintenance.finding import Finding, State, counted
+from lrwr.app.maintenance.finding import HealthFinding, HealthState, pluralize
 from lrwr.core.adapters.storage.sqlite.maintenance import (
     Counts,
     DatabaseFacts,
     FeedFacts,
 )
 from lrwr.core.adapters.vectors.maintenance import ShardFacts, ShardState
-from lrwr.pipeline.changes import Changes
+from lrwr.pipeline.changes import DocumentChanges
 
 REPAIR = "Run `lrwr repair`."
 
 
-def check_database(facts: DatabaseFacts) -> Finding:
+def check_database(facts: DatabaseFacts) -> HealthFinding:
     """Say whether the file of the records is whole and of this schema."""
     part = "database"
     if facts.damage:
         detail = f"It is damaged: {facts.damage[0]}."
-        return Finding(part, State.BROKEN, detail, REPAIR)
+        return HealthFinding(part, HealthState.BROKEN, detail, REPAIR)
     if facts.schema > facts.wanted:
         detail = f"A newer lrwr made it: schema {facts.schema}, not {facts.wanted}."
-        return Finding(part, State.BROKEN, detail, "Upgrade lrwr.")
+        return HealthFinding(part, HealthState.BROKEN, detail, "Upgrade lrwr.")
     if facts.schema < facts.wanted:
         detail = f"It is of schema {facts.schema}; lrwr is at {facts.wanted}."
         remedy = "Run any command: the library is brought up to date by itself."
-        return Finding(part, State.WARNING, detail, remedy)
+        return HealthFinding(part, HealthState.WARNING, detail, remedy)
     held = facts.counts
     detail = f"Whole, schema {facts.schema}"
     if held is not None:
-        documents = counted(held.documents, "document")
-        detail += f": {documents}, {counted(held.chunks, 'passage')}"
-    return Finding(part, State.OK, f"{detail}.")
+        documents = pluralize(held.documents, "document")
+        detail += f": {documents}, {pluralize(held.chunks, 'passage')}"
+    return HealthFinding(part, HealthState.OK, f"{detail}.")
 
 
-def check_words(facts: DatabaseFacts) -> Finding:
+def check_word_index(facts: DatabaseFacts) -> HealthFinding:
     """Say whether the word index matches the passages."""
     part = "word index"
     if facts.words_fit is False:
         detail = "It does not match the passages, facts or conversations."
-        return Finding(part, State.BROKEN, detail, REPAIR)
+        return HealthFinding(part, HealthState.BROKEN, detail, REPAIR)
     if facts.words_fit is None:
         detail = "The database is busy, may only be read, or is not in order."
-        return Finding(part, State.NOT_CHECKED, detail)
-    return Finding(part, State.OK, "It matches the passages.")
+        return HealthFinding(part, HealthState.NOT_CHECKED, detail)
+    return HealthFinding(part, HealthState.OK, "It matches the passages.")
 
 
-def check_jobs(counts: Counts) -> Finding:
+def check_jobs(counts: Counts) -> HealthFinding:
     """Say whether any work waits, hangs or failed."""
     part, ingest = "jobs", "Run `lrwr ingest`."
-    running = f"{counted(counts.running, 'document')} in work"
+    running = f"{pluralize(counts.running, 'document')} in work"
     if counts.failed:
-        detail = f"{counted(counts.failed, 'document')} could not be read or stored."
+        detail = f"{pluralize(counts.failed, 'document')} could not be read or stored."
         remedy = "Run `lrwr jobs --state failed` to see why."
-        return Finding(part, State.WARNING, detail, remedy)
+        return HealthFinding(part, HealthState.WARNING, detail, remedy)
     if counts.stuck:
-        held = counted(counts.stuck, "job")
+        held = pluralize(counts.stuck, "job")
         detail = f"{held} left by a run of lrwr that is gone."
-        return Finding(part, State.WARNING, detail, ingest)
+        return HealthFinding(part, HealthState.WARNING, detail, ingest)
     if counts.waiting and not counts.running:
-        detail = f"{counted(counts.waiting, 'job')} waiting."
-        return Finding(part, State.WARNING, detail, ingest)
+        detail = f"{pluralize(counts.waiting, 'job')} waiting."
+        return HealthFinding(part, HealthState.WARNING, detail, ingest)
     if counts.running:
-        return Finding(part, State.OK, f"Another lrwr runs: {running}.")
-    return Finding(part, State.OK, "Nothing waits, nothing failed.")
+        return HealthFinding(part, HealthState.OK, f"Another lrwr runs: {running}.")
+    return HealthFinding(part, HealthState.OK, "Nothing waits, nothing failed.")
 
 
-def check_bare(counts: Counts, *, wanted: bool) -> Finding:
+def check_unembedded_passages(counts: Counts, *, wanted: bool) -> HealthFinding:
     """Say how many passages have no vector; `wanted` says whether they should."""
     part = "vectors"
     if not wanted:
-        return Finding(part, State.OFF, "[embedding] model is off: words alone.")
+        return HealthFinding(
+            part, HealthState.OFF, "[embedding] model is off: words alone."
+        )
     if counts.bare:
-        bare = f"{counts.bare:,} of {counted(counts.chunks, 'passage')}"
+        bare = f"{counts.bare:,} of {pluralize(counts.chunks, 'passage')}"
         detail = f"{bare} have none: they are found by words alone."
-        return Finding(part, State.WARNING, detail, "Run `lrwr ingest`.")
-    return Finding(part, State.OK, f"{counted(counts.chunks, 'passage')} embedded.")
+        return HealthFinding(part, HealthState.WARNING, detail, "Run `lrwr ingest`.")
+    return HealthFinding(
+        part, HealthState.OK, f"{pluralize(counts.chunks, 'passage')} embedded."
+    )
 
 
 def check_index(
     feed: FeedFacts, shard: ShardFacts, leftover: int, *, large: bool
-) -> Finding:
+) -> HealthFinding:
     """Say who compares the vectors, and whether a shard matches the records.
 
     `leftover` counts shards that nothing uses any more.
@@ -90,59 +94,67 @@ def check_index(
     if large:
         finding = _check_shard(feed, shard)
     else:
-        detail = f"{counted(feed.vectors, 'vector')}, compared in memory."
+        detail = f"{pluralize(feed.vectors, 'vector')}, compared in memory."
         leftover += shard.state is not ShardState.MISSING
-        finding = Finding("vector index", State.OK, detail)
-    if not leftover or finding.state is State.BROKEN:
+        finding = HealthFinding("vector index", HealthState.OK, detail)
+    if not leftover or finding.state is HealthState.BROKEN:
         return finding
-    old = f"{counted(leftover, 'shard')} that nothing uses any more."
+    old = f"{pluralize(leftover, 'shard')} that nothing uses any more."
     remedy = f"{finding.remedy} `lrwr repair` removes what is left over.".strip()
-    return Finding(
-        finding.part, State.WARNING, f"{finding.detail} On disk: {old}", remedy
+    return HealthFinding(
+        finding.part, HealthState.WARNING, f"{finding.detail} On disk: {old}", remedy
     )
 
 
-def _check_shard(feed: FeedFacts, shard: ShardFacts) -> Finding:
+def _check_shard(feed: FeedFacts, shard: ShardFacts) -> HealthFinding:
     part = "vector index"
     anew = "The next search makes it anew."
     if shard.state is ShardState.HELD:
         detail = "Another lrwr holds the shard, or the folder may only be read."
-        return Finding(part, State.NOT_CHECKED, detail)
+        return HealthFinding(part, HealthState.NOT_CHECKED, detail)
     if shard.state is ShardState.MISSING:
-        return Finding(part, State.OK, f"Qdrant Edge; no shard yet. {anew}")
+        return HealthFinding(part, HealthState.OK, f"Qdrant Edge; no shard yet. {anew}")
     if shard.state is ShardState.BROKEN or shard.cursor is None:
-        return Finding(part, State.WARNING, f"The shard is damaged. {anew}", REPAIR)
+        return HealthFinding(
+            part, HealthState.WARNING, f"The shard is damaged. {anew}", REPAIR
+        )
     if shard.cursor.epoch != feed.epoch:
-        return Finding(part, State.OK, f"Qdrant Edge; the shard is outdated. {anew}")
+        return HealthFinding(
+            part, HealthState.OK, f"Qdrant Edge; the shard is outdated. {anew}"
+        )
     behind = feed.seq - shard.cursor.seq
     if behind > 0:
-        detail = f"Qdrant Edge; {counted(behind, 'change')} behind."
-        return Finding(part, State.OK, f"{detail} The next search catches up.")
+        detail = f"Qdrant Edge; {pluralize(behind, 'change')} behind."
+        return HealthFinding(
+            part, HealthState.OK, f"{detail} The next search catches up."
+        )
     if shard.cursor.points != feed.vectors:
         held = f"{shard.cursor.points:,} vectors, the records {feed.vectors:,}."
-        return Finding(part, State.BROKEN, f"The shard holds {held}", REPAIR)
-    detail = f"Qdrant Edge; {counted(feed.vectors, 'vector')}, as the records say."
-    return Finding(part, State.OK, detail)
+        return HealthFinding(
+            part, HealthState.BROKEN, f"The shard holds {held}", REPAIR
+        )
+    detail = f"Qdrant Edge; {pluralize(feed.vectors, 'vector')}, as the records say."
+    return HealthFinding(part, HealthState.OK, detail)
 
 
 PART = "manuscript"
 INGEST = "Run `lrwr ingest`."
 
 
-def check_folders(folders: Sequence[Path]) -> Finding | None:
+def check_folders(folders: Sequence[Path]) -> HealthFinding | None:
     """Say what is wrong with where the manuscript should be; None when nothing is."""
     if not folders:
         detail = "lrwr does not know yet where it is."
-        return Finding(PART, State.OFF, detail, "Run `lrwr ingest FOLDER`.")
+        return HealthFinding(PART, HealthState.OFF, detail, "Run `lrwr ingest FOLDER`.")
     missing = [str(folder) for folder in folders if not folder.exists()]
     if missing:
         detail = f"Not there: {', '.join(missing)}. What was read of it is kept."
         remedy = "Bring it back, or run `lrwr ingest FOLDER` with where it is now."
-        return Finding(PART, State.WARNING, detail, remedy)
+        return HealthFinding(PART, HealthState.WARNING, detail, remedy)
     return None
 
 
-def check_changes(folders: Sequence[Path], changes: Changes) -> Finding:
+def check_changes(folders: Sequence[Path], changes: DocumentChanges) -> HealthFinding:
     """Say how far the library is behind the manuscript."""
     where = ", ".join(str(folder) for folder in folders)
     behind = [
@@ -156,6 +168,8 @@ def check_changes(folders: Sequence[Path], changes: Changes) -> Finding:
     ]
     if behind:
         detail = f"{where}: {', '.join(behind)} since the last ingestion."
-        return Finding(PART, State.WARNING, detail, INGEST)
-    known = counted(len(changes.unchanged), "document")
-    return Finding(PART, State.OK, f"{where}: {known}, all as they were read.")
+        return HealthFinding(PART, HealthState.WARNING, detail, INGEST)
+    known = pluralize(len(changes.unchanged), "document")
+    return HealthFinding(
+        PART, HealthState.OK, f"{where}: {known}, all as they were read."
+    )

@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lrwr.app.maintenance.finding import Finding, State, counted, sentence, size_of
+from lrwr.app.maintenance.finding import (
+    HealthFinding,
+    HealthState,
+    end_with_full_stop,
+    format_size,
+    pluralize,
+)
 from lrwr.core.settings.library import Library
 from lrwr.core.settings.model import Settings, Source
 from lrwr.core.settings.unsafe_folders import sync_warning
@@ -35,35 +41,37 @@ class FolderFacts:
     drive: str | None
 
 
-def check_python(version: tuple[int, int, int], lrwr: str) -> Finding:
+def check_python(version: tuple[int, int, int], lrwr: str) -> HealthFinding:
     """Say which Python runs which lrwr."""
     shown = ".".join(str(part) for part in version)
     if version < OLDEST_PYTHON:
-        return Finding(
+        return HealthFinding(
             "python",
-            State.BROKEN,
+            HealthState.BROKEN,
             f"Python {shown} runs lrwr {lrwr}, which needs 3.11 or later.",
             "Install lrwr again with a newer Python.",
         )
-    return Finding("python", State.OK, f"Python {shown}, lrwr {lrwr}.")
+    return HealthFinding("python", HealthState.OK, f"Python {shown}, lrwr {lrwr}.")
 
 
-def check_settings(settings: Settings, files: Sequence[Path]) -> Finding:
+def check_settings(settings: Settings, files: Sequence[Path]) -> HealthFinding:
     """Say which `files` the settings were read from, and what they warn of."""
     read = [str(path) for path in files if path.is_file()]
     sources = {origin.source for origin in settings.origins.values()}
     detail = f"Read from {' and '.join(read)}" if read else "No settings file"
     if Source.ENVIRONMENT in sources:
         detail += ", and from the environment"
-    detail += f"; {counted(len(settings.origins), 'setting')} changed."
+    detail += f"; {pluralize(len(settings.origins), 'setting')} changed."
     if settings.warnings:
-        told = " ".join(sentence(warning) for warning in settings.warnings)
+        told = " ".join(end_with_full_stop(warning) for warning in settings.warnings)
         remedy = "Correct or unset the variable."
-        return Finding("settings", State.WARNING, f"{detail} {told}", remedy)
-    return Finding("settings", State.OK, detail)
+        return HealthFinding(
+            "settings", HealthState.WARNING, f"{detail} {told}", remedy
+        )
+    return HealthFinding("settings", HealthState.OK, detail)
 
 
-def look_at_folder(path: Path) -> FolderFacts:
+def inspect_folder(path: Path) -> FolderFacts:
     """Look at a folder, and try whether a file can be made in it.
 
     Nothing is left behind. Of a folder that is not there, the nearest one above it
@@ -83,46 +91,50 @@ def look_at_folder(path: Path) -> FolderFacts:
     )
 
 
-def check_root(library: Library, facts: FolderFacts) -> Finding:
+def check_root(library: Library, facts: FolderFacts) -> HealthFinding:
     """Say where the library is; lrwr need not write there."""
     if not facts.exists:
-        return Finding(
+        return HealthFinding(
             "library",
-            State.BROKEN,
+            HealthState.BROKEN,
             f"There is no folder {library.root}.",
             "Go to the folder of your manuscript.",
         )
     detail = f"{library.root}"
     if facts.refusal and library.state_dir.is_relative_to(library.root):
         detail += f" ({facts.refusal})"
-    return Finding("library", State.OK, f"{detail}.")
+    return HealthFinding("library", HealthState.OK, f"{detail}.")
 
 
-def check_state(facts: FolderFacts) -> Finding:
+def check_state(facts: FolderFacts) -> HealthFinding:
     """Say whether the folder where lrwr keeps what it knows can be used."""
-    part, free = "state folder", f"{size_of(facts.free)} free"
+    part, free = "state folder", f"{format_size(facts.free)} free"
     if not facts.exists:
         detail = f"{facts.path} is not there yet; {free}."
-        return Finding(part, State.OFF, detail, "`lrwr ingest FOLDER` makes it.")
-    detail = f"{facts.path} holds {size_of(facts.size)}; {free}."
+        return HealthFinding(
+            part, HealthState.OFF, detail, "`lrwr ingest FOLDER` makes it."
+        )
+    detail = f"{facts.path} holds {format_size(facts.size)}; {free}."
     if facts.refusal:
-        return Finding(
+        return HealthFinding(
             part,
-            State.WARNING,
+            HealthState.WARNING,
             f"{detail} It may be read only: {facts.refusal}.",
             "Searching works. To ingest, allow writing there, or set `state_dir`.",
         )
     if facts.free < NO_SPACE:
         remedy = "Free some space: nothing more can be stored."
-        return Finding(part, State.BROKEN, detail, remedy)
+        return HealthFinding(part, HealthState.BROKEN, detail, remedy)
     if facts.drive:
         remedy = "Set `state_dir` in lrwr.toml to a folder on this machine's own disk."
-        return Finding(part, State.WARNING, f"{detail} {facts.drive}", remedy)
-    if facts.free < LITTLE_SPACE:
-        return Finding(
-            part, State.WARNING, detail, "Free some space before you ingest."
+        return HealthFinding(
+            part, HealthState.WARNING, f"{detail} {facts.drive}", remedy
         )
-    return Finding(part, State.OK, detail)
+    if facts.free < LITTLE_SPACE:
+        return HealthFinding(
+            part, HealthState.WARNING, detail, "Free some space before you ingest."
+        )
+    return HealthFinding(part, HealthState.OK, detail)
 
 
 def _refusal(folder: Path) -> str:

@@ -10,8 +10,14 @@ from functools import partial
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from lrwr.app.egress import Keyring
-from lrwr.app.maintenance.checks.models import AskedModel, check_language_model
-from lrwr.app.maintenance.finding import Finding, State, broken, counted, sentence
+from lrwr.app.maintenance.checks.models import LanguageModelStatus, check_language_model
+from lrwr.app.maintenance.finding import (
+    HealthFinding,
+    HealthState,
+    end_with_full_stop,
+    finding_from_error,
+    pluralize,
+)
 from lrwr.core.adapters.chat import factory as chatting
 from lrwr.core.adapters.chat.connection import Line
 from lrwr.core.adapters.chat.model_list import offered_by
@@ -31,7 +37,7 @@ from lrwr.core.model.errors import LrwrError, ServiceUnavailable, SettingsProble
 from lrwr.core.settings.consent import HOSTED, Leave
 from lrwr.core.settings.model import Settings
 
-ELSEWHERE = ("openai", "server")
+REMOTE_EMBEDDING_MODELS = ("openai", "server")
 """Values of `embedding.model` with which a server embeds."""
 WORD = "lrwr"
 """What an embedding server is given to try it: nothing of the writer's."""
@@ -54,25 +60,29 @@ Connected = TypeVar("Connected", bound=_Timed)
 
 
 @dataclass(frozen=True, slots=True)
-class Space:
+class ServerEmbeddingSpace:
     """The embedding space that the settings name, and the length of its vectors."""
 
     space: str
     dimensions: int
 
 
-def space_of(settings: Settings) -> Space | None:
+def resolve_server_space(settings: Settings) -> ServerEmbeddingSpace | None:
     """Return the space of a server; None where none is set or it is not known."""
     try:
         connection = embedding.connection_of(settings)
     except SettingsProblem:
         return None
-    return Space(connection.space, connection.dimensions) if connection else None
+    return (
+        ServerEmbeddingSpace(connection.space, connection.dimensions)
+        if connection
+        else None
+    )
 
 
 async def check_embeddings(
     settings: Settings, keyring: Keyring, noting: Noting | None
-) -> Finding:
+) -> HealthFinding:
     """Ask the server that embeds for the vector of one word.
 
     Without `noting` nothing is noted: there is no library yet.
@@ -93,16 +103,18 @@ async def check_embeddings(
         says = f"says {told}" if told else "is not set"
         detail = f"{wrong.server} gives vectors of {wrong.gives} numbers, and"
         detail += f" `embedding.dimensions` {says}."
-        return Finding(part, State.BROKEN, detail, wrong.hint)
+        return HealthFinding(part, HealthState.BROKEN, detail, wrong.hint)
     except LrwrError as error:
         return _failed(part, error, keyring, "openai-embeddings")
     detail = f"{connection.server} answers, and has {connection.name}:"
-    return Finding(part, State.OK, f"{detail} {connection.dimensions} numbers a text.")
+    return HealthFinding(
+        part, HealthState.OK, f"{detail} {connection.dimensions} numbers a text."
+    )
 
 
 async def check_cohere(
     settings: Settings, keyring: Keyring, noting: Noting | None
-) -> Finding:
+) -> HealthFinding:
     """Ask Cohere whether it has the model. No text is sent."""
     part = "reranker"
     try:
@@ -115,15 +127,15 @@ async def check_cohere(
     if not reranks:
         detail = f"Cohere has {connection.model}, and it does not rerank."
         remedy = "Set `rerank.cohere_model` to a model that does."
-        return Finding(part, State.BROKEN, detail, remedy)
-    candidates = counted(settings.rerank.looked_at, "candidate")
+        return HealthFinding(part, HealthState.BROKEN, detail, remedy)
+    candidates = pluralize(settings.rerank.looked_at, "candidate")
     detail = f"Cohere answers, and has {connection.model}; {candidates}."
-    return Finding(part, State.OK, detail)
+    return HealthFinding(part, HealthState.OK, detail)
 
 
 async def check_langsmith(
     settings: Settings, keyring: Keyring, noting: Noting | None
-) -> Finding:
+) -> HealthFinding:
     """Ask LangSmith whether it takes the key. Nothing of a trace is sent."""
     part = "traces"
     try:
@@ -136,17 +148,19 @@ async def check_langsmith(
     texts = "with your texts." if connection.texts else "without your texts."
     if settings.traces.texts and not connection.texts:
         texts = "without your texts: `traces.texts` does not count in a folder's file."
-    return Finding(part, State.OK, f"{detail} {texts}")
+    return HealthFinding(part, HealthState.OK, f"{detail} {texts}")
 
 
 async def check_openai(
     settings: Settings, keyring: Keyring, noting: Noting | None
-) -> Finding:
+) -> HealthFinding:
     """Ask OpenAI which models it has for the key. No model is asked: nothing is paid."""
     part = "language model"
     refused = keyring.refusal("openai")
     if refused is not None:
-        return Finding(part, State.OFF, sentence(str(refused)), refused.hint)
+        return HealthFinding(
+            part, HealthState.OFF, end_with_full_stop(str(refused)), refused.hint
+        )
     try:
         connection = _in_short(chatting.connection_of(settings, keyring.env))
         async with aclosing(Line(_once(), noting=noting)) as line:
@@ -154,32 +168,38 @@ async def check_openai(
     except LrwrError as error:
         return _failed(part, error, keyring, "openai")
     names = tuple(chatting.models_of(settings).values())
-    return check_language_model(AskedModel(connection, True, offered, names))
+    return check_language_model(LanguageModelStatus(connection, True, offered, names))
 
 
 async def check_web(
     settings: Settings, keyring: Keyring, noting: Noting | None
-) -> Finding:
+) -> HealthFinding:
     """Ask Tavily what the account has used. Nothing is searched for: nothing is paid."""
     part = "web search"
     refused = keyring.refusal("tavily")
     if refused is not None:
-        return Finding(part, State.OFF, sentence(str(refused)), refused.hint)
+        return HealthFinding(
+            part, HealthState.OFF, end_with_full_stop(str(refused)), refused.hint
+        )
     try:
         connection = _in_short(searching.connection_of(settings, keyring.env))
         asked = TavilySearch(connection, sentence_spans, noting=noting)
         found = await asked.takes_the_key()
     except Unsaid as error:
-        return Finding(part, State.NOT_CHECKED, sentence(str(error)), error.hint)
+        return HealthFinding(
+            part, HealthState.NOT_CHECKED, end_with_full_stop(str(error)), error.hint
+        )
     except LrwrError as error:
         return _failed(part, error, keyring, "tavily")
     if found is None:
-        return Finding(part, State.OK, "Tavily takes the key.")
+        return HealthFinding(part, HealthState.OK, "Tavily takes the key.")
     used = f"{found.used:,} of the plan's {found.of:,} credits are used"
-    return Finding(part, State.OK, f"Tavily takes the key; {used}.")
+    return HealthFinding(part, HealthState.OK, f"Tavily takes the key; {used}.")
 
 
-def sent_elsewhere(settings: Settings, leave: Callable[[str], Leave]) -> list[str]:
+def describe_outgoing_data(
+    settings: Settings, leave: Callable[[str], Leave]
+) -> list[str]:
     """Return, a sentence each, what leaves this machine besides a language model's."""
     told = [
         f"{hosted.title} is sent {hosted.what_in(settings)}."
@@ -207,12 +227,18 @@ def _in_short(connection: Connected | None) -> Connected:
     return replace(connection, timeout=min(connection.timeout, _LONGEST))
 
 
-def _failed(part: str, error: LrwrError, keyring: Keyring, service: str) -> Finding:
+def _failed(
+    part: str, error: LrwrError, keyring: Keyring, service: str
+) -> HealthFinding:
     if keyring.refusal(service) is not None:
-        return Finding(part, State.OFF, sentence(str(error)), error.hint)
+        return HealthFinding(
+            part, HealthState.OFF, end_with_full_stop(str(error)), error.hint
+        )
     if isinstance(error, ServiceUnavailable) and error.retryable:
-        return Finding(part, State.WARNING, sentence(str(error)), error.hint)
-    return broken(part, error)
+        return HealthFinding(
+            part, HealthState.WARNING, end_with_full_stop(str(error)), error.hint
+        )
+    return finding_from_error(part, error)
 
 
 def _once() -> Pace:
@@ -229,7 +255,7 @@ PART = "ingestion"
 
 async def check_modal(
     settings: Settings, keyring: Keyring, noting: Noting | None
-) -> Finding:
+) -> HealthFinding:
     """Ask Modal whether it takes the token and has the app. No text is sent.
 
     Without `noting` nothing is noted: there is no library yet.
@@ -243,7 +269,7 @@ async def check_modal(
         async with aclosing(open_calls(connection, library, token, noting)) as calls:
             await calls.look()
     except LrwrError as error:
-        return broken(PART, error)
-    containers = counted(settings.ingest.containers, "container")
+        return finding_from_error(PART, error)
+    containers = pluralize(settings.ingest.containers, "container")
     detail = f"Modal answers, and has {connection.app}; at most {containers}."
-    return Finding(PART, State.OK, detail)
+    return HealthFinding(PART, HealthState.OK, detail)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lrwr.app.maintenance.finding import Finding, State, counted
+from lrwr.app.maintenance.finding import HealthFinding, HealthState, pluralize
 from lrwr.core.adapters.chat.local_servers import Answered, Server
 from lrwr.core.adapters.chat.openai import OPENAI, Connection
 from lrwr.core.adapters.embed.self_test import ModelFacts
@@ -20,38 +20,38 @@ _NAME = "Load it there, or set [model] name to one that is."
 _ANOTHER = "Set it, in [model], to one that this key may use."
 
 
-def check_model(facts: ModelFacts) -> Finding:
+def check_model(facts: ModelFacts) -> HealthFinding:
     """Say whether the embedding model is the right one, and works as it should."""
     part = "embedding"
     if facts.genuine is None:
         detail = f"Your own model, {facts.weights}: {facts.dimensions} numbers a text."
-        return Finding(part, State.OK, detail)
+        return HealthFinding(part, HealthState.OK, detail)
     if not facts.genuine:
         detail = f"{facts.weights} is not the file that lrwr was made with."
-        return Finding(part, State.BROKEN, detail, _REINSTALL)
+        return HealthFinding(part, HealthState.BROKEN, detail, _REINSTALL)
     if not facts.agrees:
         detail = "This machine's arithmetic gives other vectors than it should."
-        return Finding(part, State.BROKEN, detail, _REINSTALL)
+        return HealthFinding(part, HealthState.BROKEN, detail, _REINSTALL)
     graph = "fused graph" if facts.fused else "plain graph, which is slower"
     detail = f"{facts.space}: the weights are right, the self-test agrees; {graph}."
-    return Finding(part, State.OK, detail)
+    return HealthFinding(part, HealthState.OK, detail)
 
 
-def check_reranker(settings: Settings, *, embeds: bool) -> Finding:
+def check_reranker(settings: Settings, *, embeds: bool) -> HealthFinding:
     """Say whether the best candidates are looked at a second time."""
     part = "reranker"
     if settings.rerank.model == "off":
-        return Finding(part, State.OFF, "[rerank] model is off.")
+        return HealthFinding(part, HealthState.OFF, "[rerank] model is off.")
     if not embeds:
         detail = "It needs the embedding model, which is not at work."
-        return Finding(part, State.OFF, detail)
-    candidates = counted(settings.rerank.looked_at, "candidate")
+        return HealthFinding(part, HealthState.OFF, detail)
+    candidates = pluralize(settings.rerank.looked_at, "candidate")
     detail = f"Late interaction over the embedding model, {candidates}."
-    return Finding(part, State.OK, detail)
+    return HealthFinding(part, HealthState.OK, detail)
 
 
 @dataclass(frozen=True, slots=True)
-class AskedModel:
+class LanguageModelStatus:
     """The language model that is set, and what its server said.
 
     `answers` says whether the server answered, None where it was not asked. `offered`
@@ -72,7 +72,7 @@ class AskedModel:
 
 def check_services(
     connection: Connection | None, *, refused: str = "", others: Sequence[str] = ()
-) -> Finding:
+) -> HealthFinding:
     """Say who else gets to read the manuscript; None: no language model elsewhere.
 
     `refused` says why a service that is on is not asked. `others` are sentences of what
@@ -81,46 +81,48 @@ def check_services(
     part = "hosted services"
     if others:
         alone = check_services(connection, refused=refused)
-        mine = refused if alone.state is State.OFF else alone.detail
-        return Finding(part, State.OK, " ".join((mine, *others)).strip())
+        mine = refused if alone.state is HealthState.OFF else alone.detail
+        return HealthFinding(part, HealthState.OK, " ".join((mine, *others)).strip())
     if refused:
-        return Finding(part, State.OFF, f"Nothing leaves this machine. {refused}")
+        return HealthFinding(
+            part, HealthState.OFF, f"Nothing leaves this machine. {refused}"
+        )
     if connection is None or (connection.own and is_here(connection.host)):
-        return Finding(part, State.OFF, "Nothing leaves this machine.")
+        return HealthFinding(part, HealthState.OFF, "Nothing leaves this machine.")
     whose = connection.server if connection.base_url == OPENAI else connection.host
     detail = (
         f"What a language model is to read is sent to {whose}: [model] is set so."
         " `lrwr privacy` lists what left."
     )
-    return Finding(part, State.OK, detail)
+    return HealthFinding(part, HealthState.OK, detail)
 
 
-def check_language_model(asked: AskedModel | None) -> Finding:
+def check_language_model(asked: LanguageModelStatus | None) -> HealthFinding:
     """Say whether the language model that is set can be used; None: it is off."""
     part = "language model"
     if asked is None:
         detail = "[model] use is off: lrwr quotes and does not reason."
-        return Finding(part, State.OFF, detail)
+        return HealthFinding(part, HealthState.OFF, detail)
     connection, names = asked.connection, " and ".join(asked.names)
     if not connection.own:
         return _of_hosted(asked)
     where = connection.base_url
     if not asked.answers:
         detail = f"{names} is set, and nothing answers at {where}."
-        return Finding(part, State.WARNING, detail, _START)
+        return HealthFinding(part, HealthState.WARNING, detail, _START)
     if asked.offered is None:
         detail = f"{names} is set, and {where} lists no models."
-        return Finding(part, State.WARNING, detail, _START)
+        return HealthFinding(part, HealthState.WARNING, detail, _START)
     if missing := _missing(asked, asked.offered):
         detail = f"{where} answers, and has no model {' and '.join(missing)}."
         has = f"It has {_some(asked.offered)}. " if asked.offered else ""
-        return Finding(part, State.WARNING, detail, f"{has}{_NAME}")
+        return HealthFinding(part, HealthState.WARNING, detail, f"{has}{_NAME}")
     has = "has it" if len(asked.names) == 1 else "has them"
     detail = f"{names}: the server at {where} answers, and {has}."
-    return Finding(part, State.OK, detail)
+    return HealthFinding(part, HealthState.OK, detail)
 
 
-def _of_hosted(asked: AskedModel) -> Finding:
+def _of_hosted(asked: LanguageModelStatus) -> HealthFinding:
     """Say whether a hosted server has the models; one that lists none may have them."""
     part, names = "language model", " and ".join(asked.names)
     server = asked.connection.server
@@ -129,19 +131,23 @@ def _of_hosted(asked: AskedModel) -> Finding:
             f"{names}, and there is a key for it. {server} does not say which models it"
             " has for this key: the first reading shows whether it answers."
         )
-        return Finding(part, State.NOT_CHECKED, detail)
+        return HealthFinding(part, HealthState.NOT_CHECKED, detail)
     if missing := _missing(asked, asked.offered):
         # Whoever stands in for OpenAI may list other names than it answers to.
         sure = asked.connection.base_url == OPENAI
         detail = f"{server} takes the key, and has no model {' and '.join(missing)}."
         near = nearest_name(missing[0], asked.offered)
         remedy = f"Did you mean {near}? {_ANOTHER}" if near else _ANOTHER
-        return Finding(part, State.BROKEN if sure else State.WARNING, detail, remedy)
+        return HealthFinding(
+            part, HealthState.BROKEN if sure else HealthState.WARNING, detail, remedy
+        )
     has = "has it" if len(asked.names) == 1 else "has them"
-    return Finding(part, State.OK, f"{names}: {server} takes the key, and {has}.")
+    return HealthFinding(
+        part, HealthState.OK, f"{names}: {server} takes the key, and {has}."
+    )
 
 
-def _missing(asked: AskedModel, offered: Sequence[str]) -> list[str]:
+def _missing(asked: LanguageModelStatus, offered: Sequence[str]) -> list[str]:
     """Return the models that are asked and not offered."""
     there = {name.removesuffix(":latest") for name in offered}
     return [name for name in asked.names if name.removesuffix(":latest") not in there]
@@ -149,7 +155,7 @@ def _missing(asked: AskedModel, offered: Sequence[str]) -> list[str]:
 
 def check_server(
     server: Server, answered: Answered | None, *, used: bool = False
-) -> Finding:
+) -> HealthFinding:
     """Say what listens on a port where a model server usually does.
 
     `used` says that the settings name it already.
@@ -157,19 +163,19 @@ def check_server(
     part = server.name
     address = f"127.0.0.1:{server.port}"
     if answered is None:
-        return Finding(part, State.OFF, f"Nothing listens on {address}.")
+        return HealthFinding(part, HealthState.OFF, f"Nothing listens on {address}.")
     if answered.models is None:
         detail = f"Something listens on {address}, but it lists no models."
-        return Finding(part, State.NOT_CHECKED, detail)
+        return HealthFinding(part, HealthState.NOT_CHECKED, detail)
     if not answered.models:
         detail = f"It runs on {address}, without a model."
-        return Finding(part, State.WARNING, detail, "Load a model in it.")
+        return HealthFinding(part, HealthState.WARNING, detail, "Load a model in it.")
     remedy = (
         f'To let one of them read, set [model] use = "local", name to the model, and'
         f' base_url = "http://{address}/v1".'
     )
     detail = f"It runs on {address}: {_some(answered.models)}."
-    return Finding(part, State.OK, detail, "" if used else remedy)
+    return HealthFinding(part, HealthState.OK, detail, "" if used else remedy)
 
 
 def _some(names: Sequence[str]) -> str:

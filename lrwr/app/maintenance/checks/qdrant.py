@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from lrwr.app.container import Services, open_services
-from lrwr.app.maintenance.finding import Finding, State, broken, counted, sentence
+from lrwr.app.maintenance.finding import (
+    HealthFinding,
+    HealthState,
+    end_with_full_stop,
+    finding_from_error,
+    pluralize,
+)
 from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
 from lrwr.core.adapters.storage.sqlite.maintenance import feed_of
 from lrwr.core.adapters.vectors.collection import Collection, Cursor
@@ -25,7 +31,7 @@ _MEANWHILE = "Vectors are compared on this machine meanwhile."
 _ANEW = "The next search makes it anew."
 
 
-class Space(Protocol):
+class EmbeddingSpace(Protocol):
     """An embedding space, and how many numbers its vectors have."""
 
     @property
@@ -40,7 +46,7 @@ class Space(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class ExpectedCollection:
     """What a collection should bear and hold: see `Cursor`."""
 
     mark: str
@@ -50,8 +56,12 @@ class Due:
 
 
 async def check_qdrant(
-    settings: Settings, env: Mapping[str, str], model: Space | None, *, in_order: bool
-) -> Finding:
+    settings: Settings,
+    env: Mapping[str, str],
+    model: EmbeddingSpace | None,
+    *,
+    in_order: bool,
+) -> HealthFinding:
     """Ask the server how far the library's collection has come.
 
     `model` is None where nothing is embedded. `in_order` says whether the database can
@@ -59,7 +69,7 @@ async def check_qdrant(
     """
     if model is None or not in_order:
         detail = "Qdrant is set; it is asked once passages are embedded."
-        return Finding(PART, State.NOT_CHECKED, detail)
+        return HealthFinding(PART, HealthState.NOT_CHECKED, detail)
     try:
         connection = connection_of(settings, env)
         async with open_services(settings) as services:
@@ -67,18 +77,21 @@ async def check_qdrant(
             if refused is not None or connection is None:
                 detail = f"Qdrant is not asked. {_MEANWHILE}"
                 remedy = refused.told if refused else ""
-                return Finding(PART, State.WARNING, detail, remedy)
+                return HealthFinding(PART, HealthState.WARNING, detail, remedy)
             return await _looked_at(settings, services, connection, model)
     except ServiceUnavailable as error:
-        detail = f"{sentence(str(error))} {_MEANWHILE}"
-        return Finding(PART, State.WARNING, detail, error.hint)
+        detail = f"{end_with_full_stop(str(error))} {_MEANWHILE}"
+        return HealthFinding(PART, HealthState.WARNING, detail, error.hint)
     except LrwrError as error:
-        return broken(PART, error)
+        return finding_from_error(PART, error)
 
 
 async def _looked_at(
-    settings: Settings, services: Services, connection: Connection, model: Space
-) -> Finding:
+    settings: Settings,
+    services: Services,
+    connection: Connection,
+    model: EmbeddingSpace,
+) -> HealthFinding:
     pipeline, library = settings.pipeline, services.library
     outward = services.outward
     feed = SqliteChangeFeed(outward.database)
@@ -89,24 +102,30 @@ async def _looked_at(
         cursor = await collection.cursor()
         held = await collection.count() if cursor else 0
     facts = feed_of(library.database, pipeline, model.space)
-    due = Due(mark_of(library.index_dir, name), facts.epoch, facts.seq, facts.vectors)
-    return told_of(f"Qdrant at {connection.host}", cursor, held, due)
+    due = ExpectedCollection(
+        mark_of(library.index_dir, name), facts.epoch, facts.seq, facts.vectors
+    )
+    return describe_collection(f"Qdrant at {connection.host}", cursor, held, due)
 
 
-def told_of(where: str, cursor: Cursor | None, held: int, due: Due) -> Finding:
+def describe_collection(
+    where: str, cursor: Cursor | None, held: int, due: ExpectedCollection
+) -> HealthFinding:
     """Say whether a collection that holds so many vectors is as it should be."""
     if cursor is None:
         detail = f"{where} answers, and has no collection of this library yet."
-        return Finding(PART, State.OK, f"{detail} {_ANEW}")
+        return HealthFinding(PART, HealthState.OK, f"{detail} {_ANEW}")
     if (cursor.mark, cursor.epoch) != (due.mark, due.epoch):
         detail = f"{where} answers; its collection is outdated. {_ANEW}"
-        return Finding(PART, State.OK, detail)
+        return HealthFinding(PART, HealthState.OK, detail)
     behind = due.seq - cursor.seq
     if behind > 0:
-        detail = f"{where} answers; {counted(behind, 'change')} behind."
-        return Finding(PART, State.OK, f"{detail} The next search catches up.")
+        detail = f"{where} answers; {pluralize(behind, 'change')} behind."
+        return HealthFinding(
+            PART, HealthState.OK, f"{detail} The next search catches up."
+        )
     if held != due.vectors:
         detail = f"{where} holds {held:,} vectors, the records {due.vectors:,}."
-        return Finding(PART, State.BROKEN, detail, "Run `lrwr repair`.")
-    detail = f"{where} answers; {counted(held, 'vector')}, as the records say."
-    return Finding(PART, State.OK, detail)
+        return HealthFinding(PART, HealthState.BROKEN, detail, "Run `lrwr repair`.")
+    detail = f"{where} answers; {pluralize(held, 'vector')}, as the records say."
+    return HealthFinding(PART, HealthState.OK, detail)

@@ -8,8 +8,14 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from lrwr.app.egress import Keyring
-from lrwr.app.maintenance.finding import Finding, State, broken, counted, sentence
-from lrwr.app.supabase_project import SERVICE
+from lrwr.app.maintenance.finding import (
+    HealthFinding,
+    HealthState,
+    end_with_full_stop,
+    finding_from_error,
+    pluralize,
+)
+from lrwr.app.supabase_project import SUPABASE_SERVICE
 from lrwr.core.adapters.auth.factory import choose_auth
 from lrwr.core.adapters.auth.project import Project
 from lrwr.core.adapters.http.egress_log import Noting
@@ -35,35 +41,39 @@ _LONGEST = 10
 """Seconds that a project is given to answer."""
 
 
-def is_set(settings: Settings) -> bool:
+def is_project_configured(settings: Settings) -> bool:
     """Say whether there is a project to be looked at."""
-    return settings.records.keeper == SERVICE or bool(settings.supabase.url.strip())
+    return settings.records.keeper == SUPABASE_SERVICE or bool(
+        settings.supabase.url.strip()
+    )
 
 
 async def check_supabase(
     settings: Settings, keyring: Keyring, noting: Noting | None
-) -> Finding:
+) -> HealthFinding:
     """Ask the project who is signed in, which scripts it has run, and for the library.
 
     Without `noting` nothing is noted: there is no library here yet. No text is sent.
     """
-    kept = settings.records.keeper == SERVICE
+    kept = settings.records.keeper == SUPABASE_SERVICE
     try:
-        refused = why_not_asked(keyring)
+        refused = find_project_refusal(keyring)
         if refused is not None:
-            return Finding(PART, State.OFF, sentence(str(refused)), refused.hint)
+            return HealthFinding(
+                PART, HealthState.OFF, end_with_full_stop(str(refused)), refused.hint
+            )
         return await _looked_at(settings, keyring, noting)
     except ServiceUnavailable as error:
         if error.retryable:
-            return Finding(
-                PART, State.WARNING, _meanwhile(error, kept=kept), error.hint
+            return HealthFinding(
+                PART, HealthState.WARNING, _meanwhile(error, kept=kept), error.hint
             )
         return _failed(error, kept=kept)
     except LrwrError as error:
         return _failed(error, kept=kept)
 
 
-def told_of(bound: Binding, stand: Stand, *, kept: bool) -> Finding:
+def describe_working_copy(bound: Binding, stand: Stand, *, kept: bool) -> HealthFinding:
     """Say how a working copy stands to the library that it is bound to.
 
     `kept` says whether the project keeps it by now, or is only pushed to.
@@ -72,48 +82,52 @@ def told_of(bound: Binding, stand: Stand, *, kept: bool) -> Finding:
     there = f"{bound.name} is there"
     if kept and bound.apart:
         detail = f"{there}; something was read here that the project does not know yet."
-        return Finding(PART, State.BROKEN, detail, "Take it there: lrwr push")
+        return HealthFinding(
+            PART, HealthState.BROKEN, detail, "Take it there: lrwr push"
+        )
     if bound.apart:
         also = ", and others have changed it there" if stand.others else ""
         detail = f"{there}, a copy: something was read here since{also}."
-        return Finding(PART, State.OK, f"{detail} `lrwr push` takes it there.")
+        return HealthFinding(
+            PART, HealthState.OK, f"{detail} `lrwr push` takes it there."
+        )
     if behind and kept:
-        detail = f"{there}; this copy is {counted(behind, 'change')} behind."
-        return Finding(
-            PART, State.OK, f"{detail} The next command that reads it catches up."
+        detail = f"{there}; this copy is {pluralize(behind, 'change')} behind."
+        return HealthFinding(
+            PART, HealthState.OK, f"{detail} The next command that reads it catches up."
         )
     if behind:
-        detail = f"{there}, {counted(behind, 'change')} ahead of here."
-        return Finding(PART, State.OK, f"{detail} `lrwr pull` brings them.")
-    return Finding(PART, State.OK, f"{there}, and all of it is here.")
+        detail = f"{there}, {pluralize(behind, 'change')} ahead of here."
+        return HealthFinding(PART, HealthState.OK, f"{detail} `lrwr pull` brings them.")
+    return HealthFinding(PART, HealthState.OK, f"{there}, and all of it is here.")
 
 
-def why_not_asked(keyring: Keyring) -> LrwrError | None:
+def find_project_refusal(keyring: Keyring) -> LrwrError | None:
     """Return why nothing may be asked: a denial holds for a project that is only set."""
-    refused = keyring.refusal(SERVICE)
+    refused = keyring.refusal(SUPABASE_SERVICE)
     if refused is not None:
         return refused
-    if keyring.consents.answer(keyring.library, SERVICE) is not False:
+    if keyring.consents.answer(keyring.library, SUPABASE_SERVICE) is not False:
         return None
-    title = HOSTED[SERVICE].title
+    title = HOSTED[SUPABASE_SERVICE].title
     return SettingsProblem(
         f"You denied {title} for this folder: it is not asked",
-        hint=f"To allow it: lrwr privacy allow {SERVICE}",
+        hint=f"To allow it: lrwr privacy allow {SUPABASE_SERVICE}",
     )
 
 
 async def _looked_at(
     settings: Settings, keyring: Keyring, noting: Noting | None
-) -> Finding:
+) -> HealthFinding:
     about = settings.supabase
     quick = replace(about, timeout=min(about.timeout, _LONGEST))
     way = choose_auth(replace(settings, supabase=quick), keyring.env)
     account = await way.auth.account()
-    kept = settings.records.keeper == SERVICE
+    kept = settings.records.keeper == SUPABASE_SERVICE
     if account is None:
-        state = State.BROKEN if kept else State.OFF
+        state = HealthState.BROKEN if kept else HealthState.OFF
         detail = f"Nobody is signed in at {way.project.host}."
-        return Finding(PART, state, detail, "Sign in: lrwr login")
+        return HealthFinding(PART, state, detail, "Sign in: lrwr login")
     async with aclosing(Hosted(way.project, way.auth.token, noting)) as hosted:
         await _check_tables(hosted, way.project)
         bound = binding_in(keyring.library.database)
@@ -121,7 +135,7 @@ async def _looked_at(
             found = _not_there(kept=kept)
         else:
             _check_home(bound, way.project, account)
-            found = told_of(bound, await _stand(hosted, bound), kept=kept)
+            found = describe_working_copy(bound, await _stand(hosted, bound), kept=kept)
     detail = f"{account.email} at {way.project.host}. {found.detail}"
     return replace(found, detail=detail)
 
@@ -187,21 +201,25 @@ async def _stand(hosted: Hosted, bound: Binding) -> Stand:
         ) from error
 
 
-def _not_there(*, kept: bool) -> Finding:
+def _not_there(*, kept: bool) -> HealthFinding:
     detail = "This library is not kept there"
     if kept:
         remedy = "Take it there with `lrwr push`, or bring one here with `lrwr pull`."
-        return Finding(PART, State.BROKEN, f"{detail} yet.", remedy)
-    return Finding(PART, State.OK, f"{detail}; `lrwr push` would take it there.")
+        return HealthFinding(PART, HealthState.BROKEN, f"{detail} yet.", remedy)
+    return HealthFinding(
+        PART, HealthState.OK, f"{detail}; `lrwr push` would take it there."
+    )
 
 
 def _meanwhile(error: LrwrError, *, kept: bool) -> str:
     what = " What is here is read meanwhile; nothing can be changed." if kept else ""
-    return f"{sentence(str(error))}{what}"
+    return f"{end_with_full_stop(str(error))}{what}"
 
 
-def _failed(error: LrwrError, *, kept: bool) -> Finding:
+def _failed(error: LrwrError, *, kept: bool) -> HealthFinding:
     """Return what a failure says: nothing is broken while nothing is kept there."""
     if kept:
-        return broken(PART, error)
-    return Finding(PART, State.WARNING, sentence(str(error)), error.hint)
+        return finding_from_error(PART, error)
+    return HealthFinding(
+        PART, HealthState.WARNING, end_with_full_stop(str(error)), error.hint
+    )

@@ -20,7 +20,7 @@ from lrwr.core.model.facts import (
 )
 from lrwr.core.model.text import Span
 from lrwr.core.model.usage import Usage
-from lrwr.core.nlp.dialogue.quote_lookup import find_quote
+from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
 from lrwr.core.ports.analyst import Excerpt
 
 _FIELDS = {
@@ -47,7 +47,7 @@ class Evidence:
         """Return where the document has the words; nothing if it has not."""
         self.offered += 1
         start = self.excerpt.span.start
-        spans = find_quote(quote, self.excerpt.text)
+        spans = find_fuzzy_quote(quote, self.excerpt.text)
         self.found += bool(spans)
         return tuple(Span(start + one.start, start + one.end) for one in spans)
 

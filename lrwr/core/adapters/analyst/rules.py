@@ -7,14 +7,19 @@ from itertools import chain
 from lrwr.core.model.facts import RULES, Fact
 from lrwr.core.model.text import Span, SplitSentences
 from lrwr.core.model.usage import Usage
-from lrwr.core.nlp.facts.attributes import attributes
-from lrwr.core.nlp.facts.events import happenings, tellings
-from lrwr.core.nlp.facts.kinship import ties
-from lrwr.core.nlp.facts.places import named_places
+from lrwr.core.nlp.facts.attributes import find_attribute_facts
+from lrwr.core.nlp.facts.events import find_event_facts, find_reported_speech_facts
+from lrwr.core.nlp.facts.kinship import find_kinship_facts
+from lrwr.core.nlp.facts.places import find_place_facts
 from lrwr.core.nlp.text.passage_types import classify_passage
-from lrwr.core.nlp.text.prose import Prose, ends_in_speech, read_prose, scene_spans
-from lrwr.core.nlp.text.scenes import key_sentences, point_of_view
-from lrwr.core.nlp.text.todo_markers import marked_gaps
+from lrwr.core.nlp.text.prose import (
+    AnnotatedProse,
+    annotate_prose,
+    ends_in_speech,
+    split_scene_spans,
+)
+from lrwr.core.nlp.text.scenes import infer_point_of_view, select_key_sentences
+from lrwr.core.nlp.text.todo_markers import find_marked_gaps
 from lrwr.core.ports.analyst import Excerpt, Finding
 
 
@@ -47,29 +52,32 @@ class RulesAnalyst:
 
     async def extract(self, excerpt: Excerpt) -> tuple[Finding, Usage]:
         """Find what the very words of an excerpt say of people, places and scenes."""
-        prose = read_prose(excerpt.text, self._sentences, excerpt.known)
+        prose = annotate_prose(excerpt.text, self._sentences, excerpt.known)
         facts = chain(
-            ties(prose),
-            attributes(prose),
-            named_places(prose),
-            tellings(prose),
-            happenings(prose),
+            find_kinship_facts(prose),
+            find_attribute_facts(prose),
+            find_place_facts(prose),
+            find_reported_speech_facts(prose),
+            find_event_facts(prose),
             _scenes(prose),
         )
         return Finding(_placed(facts, excerpt)), Usage()
 
     def _classified(self, excerpt: Excerpt) -> Finding:
-        prose = read_prose(excerpt.text, self._sentences, excerpt.known)
+        prose = annotate_prose(excerpt.text, self._sentences, excerpt.known)
         facts = chain(
             classify_passage(prose, in_speech=ends_in_speech(excerpt.before)),
-            marked_gaps(excerpt.text, excerpt.known),
+            find_marked_gaps(excerpt.text, excerpt.known),
         )
         return Finding(_placed(facts, excerpt))
 
 
-def _scenes(prose: Prose) -> Iterator[Fact]:
-    for scene in scene_spans(prose.text):
-        for fact in (point_of_view(prose, scene), key_sentences(prose, scene)):
+def _scenes(prose: AnnotatedProse) -> Iterator[Fact]:
+    for scene in split_scene_spans(prose.text):
+        for fact in (
+            infer_point_of_view(prose, scene),
+            select_key_sentences(prose, scene),
+        ):
             if fact:
                 yield fact
 

@@ -4,47 +4,50 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from lrwr.core.bible.name_lookup import name_key
-from lrwr.core.bible.service import cast_of
+from lrwr.core.bible.name_lookup import normalize_element_name
+from lrwr.core.bible.service import extract_visible_cast
 from lrwr.core.bible.values import (
+    AttributedQuote,
     Bible,
     CharacterProfile,
-    Evidence,
+    CharacterRelation,
     Gap,
     GapState,
-    Moment,
-    Quote,
-    Relation,
-    SceneTold,
+    SceneSummary,
+    TextEvidence,
+    TimelineMoment,
     WorldElement,
 )
-from lrwr.core.chat.context.items import SURE
-from lrwr.core.chat.context.witness import Witness
-from lrwr.core.chat.extractive.question_parts import chapters_in, words_of_chapters
-from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.chat.context.items import SURE_CERTAINTIES
+from lrwr.core.chat.context.witness import WitnessFilter
+from lrwr.core.chat.extractive.question_parts import (
+    find_chapter_words,
+    parse_chapter_numbers,
+)
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.query_terms import content_words, light_stem
 from lrwr.core.model.search import Passage
 from lrwr.core.model.turns import Intent, Intention, Plan, Resolved, Source
 from lrwr.core.ports.story_store import Role
-from lrwr.core.retrieval.people import people_asked
+from lrwr.core.retrieval.people import find_question_characters
 from lrwr.core.retrieval.service import SearchResult
 
-MOMENTS = 12
-LINES = 60
-SCENES = 6
+MAX_GATHERED_MOMENTS = 12
+MAX_GATHERED_LINES = 60
+MAX_GATHERED_SCENES = 6
 """How much of each is handed on, at most; the prompt's own budget cuts further."""
 
-NEAREST = 2
+SCENE_PASSAGES = 2
 """Passages whose scenes are those meant, where a question names no place."""
 
-SHARED = 2
+MIN_SHARED_WORDS = 2
 """Words that a question and what is left open share at least to be of one thing."""
 
 _T = TypeVar("_T")
 
 
-def gather(
-    question: Question,
+def gather_context(
+    question: TurnQuestion,
     plan: Plan,
     resolved: Sequence[Resolved],
     bible: Bible,
@@ -59,7 +62,7 @@ def gather(
     if question.character:
         people.setdefault(question.character, None)
     wanted = {choice.intention for choice in plan.choices}
-    chapters = chapters_in(question.text)
+    chapters = parse_chapter_numbers(question.text)
     moments = _moments(question, plan, people, resolved, bible)
     scenes = _scenes(question, wanted, resolved, bible, found)
     result = RetrievalResult(
@@ -76,13 +79,13 @@ def gather(
         remarks=(*plan.remarks, *found.remarks),
     )
     if question.witnessed and question.character:
-        return Witness(question.character, bible).bounded(result)
+        return WitnessFilter(question.character, bible).bounded(result)
     return result
 
 
-def _unknown(question: Question, found: SearchResult) -> tuple[str, ...]:
+def _unknown(question: TurnQuestion, found: SearchResult) -> tuple[str, ...]:
     """Return the words that nothing holds; a chapter's number is none of them."""
-    told = words_of_chapters(question.text)
+    told = find_chapter_words(question.text)
     return tuple(one for one in found.unknown if one not in told)
 
 
@@ -102,28 +105,34 @@ def _passages(
 
 
 def _scenes(
-    question: Question,
+    question: TurnQuestion,
     wanted: set[Intention],
     resolved: Sequence[Resolved],
     bible: Bible,
     found: SearchResult,
-) -> tuple[SceneTold, ...]:
+) -> tuple[SceneSummary, ...]:
     """Return scenes to recap, or those that somebody is asked to have been in."""
-    chapters = chapters_in(question.text)
+    chapters = parse_chapter_numbers(question.text)
     inside = tuple(one for one in bible.scenes if one.chapter in chapters)
     if Intention.RECAP in wanted:
-        return inside[:SCENES] if inside else bible.scenes[-SCENES:]
+        return (
+            inside[:MAX_GATHERED_SCENES]
+            if inside
+            else bible.scenes[-MAX_GATHERED_SCENES:]
+        )
     if Intention.WHO_WAS_THERE not in wanted:
         return ()
-    places = _Places(resolved, bible)
+    places = _QuestionPlaces(resolved, bible)
     there = inside or tuple(filter(places.title, bible.scenes))
-    scenes = there or _holding(found.passages[:NEAREST], bible.scenes)
-    return tuple(_with_those_present(one, bible) for one in scenes[:SCENES])
+    scenes = there or _holding(found.passages[:SCENE_PASSAGES], bible.scenes)
+    return tuple(
+        _with_those_present(one, bible) for one in scenes[:MAX_GATHERED_SCENES]
+    )
 
 
 def _holding(
-    passages: Iterable[Passage], scenes: Sequence[SceneTold]
-) -> tuple[SceneTold, ...]:
+    passages: Iterable[Passage], scenes: Sequence[SceneSummary]
+) -> tuple[SceneSummary, ...]:
     """Return the scenes that passages stand in, the best passage's first."""
     held = (
         scene
@@ -135,9 +144,9 @@ def _holding(
     return tuple(dict.fromkeys(held))
 
 
-def _with_those_present(scene: SceneTold, bible: Bible) -> SceneTold:
+def _with_those_present(scene: SceneSummary, bible: Bible) -> SceneSummary:
     """Let a scene be told by the first words of each who speaks in it."""
-    first: dict[str, Evidence] = {}
+    first: dict[str, TextEvidence] = {}
     for quote in bible.quotes:
         words = quote.evidence
         inside = words.document == scene.document and scene.span.holds(words.spans[0])
@@ -158,7 +167,7 @@ def _named(resolved: Iterable[Resolved], sources: Sequence[Source]) -> dict[str,
 
 
 def _profiles(
-    question: Question, plan: Plan, resolved: Sequence[Resolved], bible: Bible
+    question: TurnQuestion, plan: Plan, resolved: Sequence[Resolved], bible: Bible
 ) -> tuple[CharacterProfile, ...]:
     named = _named(resolved, (Source.PROFILES,))
     if question.character:
@@ -174,12 +183,12 @@ def _world(resolved: Sequence[Resolved], bible: Bible) -> tuple[WorldElement, ..
 
 
 def _moments(
-    question: Question,
+    question: TurnQuestion,
     plan: Plan,
     people: dict[str, None],
     resolved: Sequence[Resolved],
     bible: Bible,
-) -> tuple[Moment, ...]:
+) -> tuple[TimelineMoment, ...]:
     """Return moments by the question's words, people, chapters, and places named.
 
     What would be if somebody … is asked of what they did: theirs alone, then.
@@ -188,10 +197,10 @@ def _moments(
     if Source.TIMELINE not in plan.sources and not played:
         return ()
     words = set(content_words(question.text))
-    chapters = chapters_in(question.text)
-    places = _Places(resolved, bible)
+    chapters = parse_chapter_numbers(question.text)
+    places = _QuestionPlaces(resolved, bible)
 
-    def shared(moment: Moment) -> int:
+    def shared(moment: TimelineMoment) -> int:
         if chapters and moment.evidence.chapter not in chapters:
             return 0
         theirs = len(people.keys() & set(moment.characters))
@@ -200,16 +209,16 @@ def _moments(
         own = len(words.intersection(content_words(moment.text)))
         return own + 2 * theirs + bool(chapters) + places.near(moment)
 
-    return _best(bible.timeline, shared, MOMENTS)
+    return _best(bible.timeline, shared, MAX_GATHERED_MOMENTS)
 
 
-class _Places:
+class _QuestionPlaces:
     """The things of the world that a question names, and which moments are at them."""
 
     def __init__(self, resolved: Sequence[Resolved], bible: Bible) -> None:
         named = {one.entity.name for one in resolved}
         elements = [one for one in bible.world if one.name in named]
-        self._keys = [name_key(one.name) for one in elements]
+        self._keys = [normalize_element_name(one.name) for one in elements]
         self._scenes = {
             (words.document, words.scene)
             for one in elements
@@ -223,16 +232,16 @@ class _Places:
             claim.value for one in elements for claim in one.connected_characters
         }
 
-    def title(self, scene: SceneTold) -> bool:
+    def title(self, scene: SceneSummary) -> bool:
         """Say whether a scene's chapter is called by the name of the place."""
-        told = f" {name_key(scene.chapter_title)} "
+        told = f" {normalize_element_name(scene.chapter_title)} "
         return any(f" {key} " in told for key in self._keys)
 
-    def near(self, moment: Moment) -> int:
+    def near(self, moment: TimelineMoment) -> int:
         """Say how near a moment is: its chapter or words name the place, or its scene
         does, or it is about somebody who belongs there."""
-        title = name_key(moment.evidence.chapter_title)
-        told = f" {title} {name_key(moment.text)} "
+        title = normalize_element_name(moment.evidence.chapter_title)
+        told = f" {title} {normalize_element_name(moment.text)} "
         named = any(f" {key} " in told for key in self._keys)
         scene = (moment.evidence.document, moment.evidence.scene) in self._scenes
         belongs = not self._people.isdisjoint(moment.characters)
@@ -241,7 +250,7 @@ class _Places:
 
 def _relations(
     wanted: set[Intention], people: dict[str, None], bible: Bible
-) -> tuple[Relation, ...]:
+) -> tuple[CharacterRelation, ...]:
     if Intention.RELATIONSHIPS not in wanted:
         return ()
     return tuple(
@@ -252,7 +261,7 @@ def _relations(
 
 
 def _gaps(
-    question: Question,
+    question: TurnQuestion,
     plan: Plan,
     wanted: set[Intention],
     resolved: Sequence[Resolved],
@@ -268,7 +277,7 @@ def _gaps(
         if gap.state is GapState.OPEN
         and (
             ((gap.about in names or (asked and not names)) and (asked or gap.about))
-            or len(words & _stems(gap.attribute)) >= SHARED
+            or len(words & _stems(gap.attribute)) >= MIN_SHARED_WORDS
         )
     )
 
@@ -278,8 +287,8 @@ def _stems(text: str) -> set[str]:
 
 
 def _lines(
-    question: Question, plan: Plan, people: dict[str, None], bible: Bible
-) -> tuple[Quote, ...]:
+    question: TurnQuestion, plan: Plan, people: dict[str, None], bible: Bible
+) -> tuple[AttributedQuote, ...]:
     """Return what is said by whoever is asked, verified first, then in story order.
 
     Of somebody who tells somebody, what is told to them, where there is any.
@@ -296,21 +305,21 @@ def _lines(
     said = [quote for quote in said if quote.addressee in hearers] or said
     words = set(content_words(question.text))
 
-    def fit(quote: Quote) -> float:
+    def fit(quote: AttributedQuote) -> float:
         own = len(words.intersection(content_words(quote.evidence.text)))
-        return own + 0.5 * (quote.evidence.certainty in SURE) + 0.1
+        return own + 0.5 * (quote.evidence.certainty in SURE_CERTAINTIES) + 0.1
 
     return tuple(
         sorted(
-            _best(said, fit, LINES),
-            key=lambda quote: quote.evidence.certainty not in SURE,
+            _best(said, fit, MAX_GATHERED_LINES),
+            key=lambda quote: quote.evidence.certainty not in SURE_CERTAINTIES,
         )
     )
 
 
-def _doing(role: Role, question: Question, bible: Bible) -> set[str]:
+def _doing(role: Role, question: TurnQuestion, bible: Bible) -> set[str]:
     """Return who speaks in a question about saying, or is spoken to; never its topic."""
-    asked = people_asked(question.text, cast_of(bible))
+    asked = find_question_characters(question.text, extract_visible_cast(bible))
     return {who for one in asked if one.role is role for who in one.people}
 
 

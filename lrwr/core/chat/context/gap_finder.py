@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from lrwr.core.bible.name_lookup import people_exactly
+from lrwr.core.bible.name_lookup import match_people_exactly
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.context.items import pieces_of
-from lrwr.core.chat.context.numbered_items import tokens
-from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.chat.context.items import collect_context_items
+from lrwr.core.chat.context.numbered_items import estimate_material_tokens
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.fence import RULE, fenced, new_mark
 from lrwr.core.model.query_terms import WORD, content_words, light_stem, plain_word
@@ -22,20 +22,20 @@ from lrwr.core.model.replies import NotAsAsked, clean, object_in, strict
 from lrwr.core.model.turns import GapFlag, Intent, Plan
 from lrwr.core.ports.chat_model import ChatModel, Message, Shape
 
-MOST = 3
+MAX_GAPS_PER_QUESTION = 3
 """Gaps of one question."""
 
-SHOWN = 2_500
+GAP_PROMPT_TOKEN_BUDGET = 2_500
 """Tokens of what is known that the model is shown."""
 
-LONGEST = 240
+MAX_GAP_TEXT_CHARS = 240
 """Characters of each field; an attribute has fewer."""
 
-LONGEST_ATTRIBUTE = 80
+MAX_ATTRIBUTE_CHARS = 80
 
 _TOLD = f"""\
 A novelist asks about their unfinished book. Below is all that was found for it. List \
-what the question needs and the book leaves undefined, at most {MOST}, none if all is \
+what the question needs and the book leaves undefined, at most {MAX_GAPS_PER_QUESTION}, none if all is \
 defined:
 about: the character it is an attribute of, as named below, empty if nobody's.
 undefined_attribute: two to five words, as "favourite colour".
@@ -46,7 +46,7 @@ Never answer the question. Reply with JSON.
 
 
 @dataclass(frozen=True, slots=True)
-class Wondered:
+class GapFinderResult:
     """Gaps that were found, and what did not work."""
 
     gaps: tuple[GapFlag, ...] = ()
@@ -65,25 +65,27 @@ class GapFinder:
         self._timeout = timeout
 
     async def find(
-        self, question: Question, result: RetrievalResult, bible: Bible
-    ) -> Wondered:
+        self, question: TurnQuestion, result: RetrievalResult, bible: Bible
+    ) -> GapFinderResult:
         """Return the gaps; a model that fails finds none, and a remark says so."""
         try:
             async with asyncio.timeout(self._timeout):
                 reply = await self._model.fill(
-                    _messages(question, result), gaps_shape()
+                    _messages(question, result), build_gaps_shape()
                 )
-            return Wondered(tuple(_kept(read_gaps(reply.text), bible)))
+            return GapFinderResult(tuple(_kept(parse_gaps_reply(reply.text), bible)))
         except TimeoutError:
             why = f"the model took more than {self._timeout:g} seconds"
         except NotAsAsked:
             why = "the model's reply could not be understood"
         except ServiceUnavailable as error:
             why = str(error).rstrip(".")
-        return Wondered(remarks=(f"What the text leaves open was not asked: {why}.",))
+        return GapFinderResult(
+            remarks=(f"What the text leaves open was not asked: {why}.",)
+        )
 
 
-def is_worth_asking(question: Question, plan: Plan, result: RetrievalResult) -> bool:
+def may_reveal_gap(question: TurnQuestion, plan: Plan, result: RetrievalResult) -> bool:
     """Say whether something may be undefined that the question needs."""
     if result.low_confidence or plan.intent is Intent.GAP_PROBE:
         return True
@@ -92,7 +94,7 @@ def is_worth_asking(question: Question, plan: Plan, result: RetrievalResult) -> 
 
 
 @cache
-def gaps_shape() -> Shape:
+def build_gaps_shape() -> Shape:
     """Return the shape of the reply."""
     text = {"type": "string"}
     fields = (
@@ -103,7 +105,7 @@ def gaps_shape() -> Shape:
     return Shape("Gaps", json.dumps(shape, separators=(",", ":")))
 
 
-def read_gaps(reply: str) -> list[GapFlag]:
+def parse_gaps_reply(reply: str) -> list[GapFlag]:
     """Return the gaps of a reply that name an attribute, as they stand there.
 
     Raises:
@@ -114,7 +116,7 @@ def read_gaps(reply: str) -> list[GapFlag]:
             found = [_gap(one) for one in gaps]
         case _:
             raise NotAsAsked("it is not an object of `gaps`")
-    return [gap for gap in found if gap.undefined_attribute][:MOST]
+    return [gap for gap in found if gap.undefined_attribute][:MAX_GAPS_PER_QUESTION]
 
 
 def _gap(told: object) -> GapFlag:
@@ -127,9 +129,9 @@ def _gap(told: object) -> GapFlag:
         }:
             return GapFlag(
                 clean(about),
-                clean(attribute)[:LONGEST_ATTRIBUTE],
-                clean(implied)[:LONGEST],
-                clean(suggestion)[:LONGEST],
+                clean(attribute)[:MAX_ATTRIBUTE_CHARS],
+                clean(implied)[:MAX_GAP_TEXT_CHARS],
+                clean(suggestion)[:MAX_GAP_TEXT_CHARS],
             )
     raise NotAsAsked("a gap does not have its four fields")
 
@@ -137,15 +139,17 @@ def _gap(told: object) -> GapFlag:
 def _kept(gaps: Iterable[GapFlag], bible: Bible) -> Iterator[GapFlag]:
     """Yield gaps of somebody who is known, under the name that they have, or of nobody."""
     for gap in gaps:
-        people = people_exactly(gap.about, bible) if gap.about else ()
+        people = match_people_exactly(gap.about, bible) if gap.about else ()
         if not gap.about or len(people) == 1:
             yield replace(gap, about=people[0].name if people else "")
 
 
-def _messages(question: Question, result: RetrievalResult) -> Sequence[Message]:
+def _messages(question: TurnQuestion, result: RetrievalResult) -> Sequence[Message]:
     blocks = {
         "question": question.text,
-        "known": "\n".join(_fitting(piece.told for piece in pieces_of(result))),
+        "known": "\n".join(
+            _fitting(piece.told for piece in collect_context_items(result))
+        ),
         "passages": "\n\n".join(_fitting(p.chunk.text for p in result.ranked_chunks)),
         "stands nowhere": ", ".join(result.unknown),
     }
@@ -156,9 +160,9 @@ def _messages(question: Question, result: RetrievalResult) -> Sequence[Message]:
 
 def _fitting(texts: Iterable[str]) -> Iterator[str]:
     """Yield the first texts that fit half of what is shown."""
-    left = SHOWN // 2
+    left = GAP_PROMPT_TOKEN_BUDGET // 2
     for text in texts:
-        left -= tokens(text)
+        left -= estimate_material_tokens(text)
         if left < 0:
             return
         yield text

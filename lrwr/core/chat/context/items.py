@@ -6,31 +6,31 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from lrwr.core.bible.phrases import (
-    implied_by,
-    name_of_chapter,
-    relation_in_words,
-    told_by_models,
+    format_chapter_name,
+    format_relation,
+    list_gap_implications,
+    list_model_claims,
 )
 from lrwr.core.bible.values import (
+    AttributedQuote,
+    BibleClaim,
     CharacterProfile,
-    Claim,
-    Evidence,
+    CharacterRelation,
     Gap,
     GapState,
-    Moment,
-    MomentKind,
-    Quote,
-    Relation,
-    SceneTold,
+    SceneSummary,
+    TextEvidence,
+    TimelineMoment,
+    TimelineMomentKind,
     WorldElement,
 )
-from lrwr.core.chat.extractive.question_parts import chapters_in
+from lrwr.core.chat.extractive.question_parts import parse_chapter_numbers
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.turns import Intention
 
 
-class Facet(StrEnum):
+class StoryFacet(StrEnum):
     """What side of the story something tells of."""
 
     NAME = "name"
@@ -51,39 +51,49 @@ class Facet(StrEnum):
     """What a character says, verbatim."""
 
 
-FACETS: Mapping[Intention, frozenset[Facet]] = MappingProxyType(
+FACETS: Mapping[Intention, frozenset[StoryFacet]] = MappingProxyType(
     {
-        Intention.TRAITS: frozenset({Facet.LOOK, Facet.CHARACTER, Facet.NAME}),
-        Intention.VALUES: frozenset({Facet.CHARACTER}),
-        Intention.BEHAVIOR: frozenset({Facet.CHARACTER}),
-        Intention.RELATIONSHIPS: frozenset({Facet.RELATION}),
-        Intention.VOICE: frozenset({Facet.VOICE, Facet.LINE}),
-        Intention.ARC: frozenset({Facet.LOOK, Facet.CHARACTER, Facet.HAPPENED}),
-        Intention.DIALOGUE_OF: frozenset({Facet.LINE}),
-        Intention.RECAP: frozenset({Facet.RECAP}),
-        Intention.SETTING: frozenset({Facet.WORLD}),
-        Intention.TECHNOLOGY: frozenset({Facet.WORLD}),
-        Intention.FACTION: frozenset({Facet.WORLD}),
-        Intention.ARTIFACT: frozenset({Facet.WORLD}),
-        Intention.RULE: frozenset({Facet.WORLD}),
-        Intention.WHAT_HAPPENED: frozenset({Facet.HAPPENED}),
-        Intention.WHEN: frozenset({Facet.HAPPENED}),
-        Intention.BEFORE_AFTER: frozenset({Facet.HAPPENED}),
-        Intention.WHO_WAS_THERE: frozenset({Facet.PRESENT}),
-        Intention.AUTHOR_INTENT: frozenset(
-            {Facet.GAP, Facet.LOOK, Facet.CHARACTER, Facet.RELATION, Facet.WORLD}
+        Intention.TRAITS: frozenset(
+            {StoryFacet.LOOK, StoryFacet.CHARACTER, StoryFacet.NAME}
         ),
-        Intention.OPEN_QUESTION: frozenset({Facet.GAP}),
-        Intention.EXTERNAL_REFERENCE: frozenset({Facet.REFERENCE}),
+        Intention.VALUES: frozenset({StoryFacet.CHARACTER}),
+        Intention.BEHAVIOR: frozenset({StoryFacet.CHARACTER}),
+        Intention.RELATIONSHIPS: frozenset({StoryFacet.RELATION}),
+        Intention.VOICE: frozenset({StoryFacet.VOICE, StoryFacet.LINE}),
+        Intention.ARC: frozenset(
+            {StoryFacet.LOOK, StoryFacet.CHARACTER, StoryFacet.HAPPENED}
+        ),
+        Intention.DIALOGUE_OF: frozenset({StoryFacet.LINE}),
+        Intention.RECAP: frozenset({StoryFacet.RECAP}),
+        Intention.SETTING: frozenset({StoryFacet.WORLD}),
+        Intention.TECHNOLOGY: frozenset({StoryFacet.WORLD}),
+        Intention.FACTION: frozenset({StoryFacet.WORLD}),
+        Intention.ARTIFACT: frozenset({StoryFacet.WORLD}),
+        Intention.RULE: frozenset({StoryFacet.WORLD}),
+        Intention.WHAT_HAPPENED: frozenset({StoryFacet.HAPPENED}),
+        Intention.WHEN: frozenset({StoryFacet.HAPPENED}),
+        Intention.BEFORE_AFTER: frozenset({StoryFacet.HAPPENED}),
+        Intention.WHO_WAS_THERE: frozenset({StoryFacet.PRESENT}),
+        Intention.AUTHOR_INTENT: frozenset(
+            {
+                StoryFacet.GAP,
+                StoryFacet.LOOK,
+                StoryFacet.CHARACTER,
+                StoryFacet.RELATION,
+                StoryFacet.WORLD,
+            }
+        ),
+        Intention.OPEN_QUESTION: frozenset({StoryFacet.GAP}),
+        Intention.EXTERNAL_REFERENCE: frozenset({StoryFacet.REFERENCE}),
     }
 )
 """What each intention asks for; the others ask for passages alone."""
 
 _FACET_OF = MappingProxyType(
     {
-        "also called": Facet.NAME,
-        "speaks": Facet.VOICE,
-        "refers to": Facet.REFERENCE,
+        "also called": StoryFacet.NAME,
+        "speaks": StoryFacet.VOICE,
+        "refers to": StoryFacet.REFERENCE,
     }
 )
 
@@ -96,7 +106,7 @@ _INNER = frozenset(
 """Labels of a writer's notes that tell what somebody is like, not how they look."""
 
 
-SURE = frozenset({Certainty.CONFIRMED, Certainty.VERIFIED})
+SURE_CERTAINTIES = frozenset({Certainty.CONFIRMED, Certainty.VERIFIED})
 """What the writer or strong evidence in the text says."""
 
 PROBABLY = "probably"
@@ -105,12 +115,12 @@ PROBABLY = "probably"
 UNNAMED = "description"
 """The label of what a profile says of somebody in whole sentences."""
 
-PRESENT = 4
+MAX_PRESENCE_CITATIONS = 4
 """Places cited for who is in a scene."""
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ContextItem:
     """One thing that is known: `label` names it ("eyes"), `says` is it ("grey").
 
     `evidence` is in story order, the writer's first. What is `decided` may have none:
@@ -118,11 +128,11 @@ class Piece:
     beyond their words: `says` is empty.
     """
 
-    facet: Facet
+    facet: StoryFacet
     about: str
     label: str
     says: str
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[TextEvidence, ...] = ()
     decided: bool = False
 
     @property
@@ -140,27 +150,27 @@ class Piece:
     def words(self) -> str:
         """Return the words that a question may fit: of a line, what is said alone."""
         own = (one.text for one in self.evidence)
-        return " ".join(own if self.facet is Facet.LINE else (self.told, *own))
+        return " ".join(own if self.facet is StoryFacet.LINE else (self.told, *own))
 
     @property
-    def surest(self) -> tuple[Evidence, ...]:
+    def surest(self) -> tuple[TextEvidence, ...]:
         """Return the evidence, what is sure first."""
         return tuple(sorted(self.evidence, key=lambda one: not is_sure(one)))
 
     @property
     def bare(self) -> bool:
         """Say whether it may be told without words: a decision, a gap not hinted at."""
-        return self.decided or (self.facet is Facet.GAP and not self.evidence)
+        return self.decided or (self.facet is StoryFacet.GAP and not self.evidence)
 
 
-def is_sure(evidence: Evidence) -> bool:
+def is_sure(evidence: TextEvidence) -> bool:
     """Say whether the writer or strong evidence in the text says so."""
-    return evidence.certainty in SURE
+    return evidence.certainty in SURE_CERTAINTIES
 
 
-def pieces_of(result: RetrievalResult) -> list[Piece]:
+def collect_context_items(result: RetrievalResult) -> list[ContextItem]:
     """Return all that was found but passages, each thing once, in the order found."""
-    found: list[Piece] = []
+    found: list[ContextItem] = []
     for profile in result.character_profiles:
         found.extend(_of_character(profile))
     related = (r for p in result.character_profiles for r in p.relationships)
@@ -172,98 +182,106 @@ def pieces_of(result: RetrievalResult) -> list[Piece]:
         found.extend(_of_scene(scene))
     for gap in result.gaps:
         found.extend(_of_gap(gap))
-    found.extend(map(line_piece, result.lines))
+    found.extend(map(build_quote_item, result.lines))
     return list(dict.fromkeys(found))
 
 
-def wanted(intentions: Iterable[Intention]) -> frozenset[Facet]:
+def map_intentions_to_facets(intentions: Iterable[Intention]) -> frozenset[StoryFacet]:
     """Return the facets that `intentions` ask for."""
-    nothing: frozenset[Facet] = frozenset()
+    nothing: frozenset[StoryFacet] = frozenset()
     return nothing.union(*(FACETS.get(one, nothing) for one in intentions))
 
 
-def line_piece(quote: Quote) -> Piece:
+def build_quote_item(quote: AttributedQuote) -> ContextItem:
     """Return what somebody says, whose it is, and to whom where that is sure."""
-    sure = quote.addressee_certainty in SURE
+    sure = quote.addressee_certainty in SURE_CERTAINTIES
     probably = "" if is_sure(quote.evidence) else PROBABLY
     to = f"to {quote.addressee}" if quote.addressee and sure else ""
     label = ", ".join(filter(None, (probably, to)))
-    return Piece(Facet.LINE, quote.speaker, label, "", (quote.evidence,))
+    return ContextItem(StoryFacet.LINE, quote.speaker, label, "", (quote.evidence,))
 
 
-def _of_character(profile: CharacterProfile) -> Iterator[Piece]:
+def _of_character(profile: CharacterProfile) -> Iterator[ContextItem]:
     for claim in profile.attributes:
         inner = claim.label.lower() in _INNER
-        facet = Facet.CHARACTER if inner else Facet.LOOK
+        facet = StoryFacet.CHARACTER if inner else StoryFacet.LOOK
         yield from _claims(facet, profile.name, (claim,))
-    for label, claims in told_by_models(profile):
-        facet = _FACET_OF.get(label, Facet.CHARACTER)
+    for label, claims in list_model_claims(profile):
+        facet = _FACET_OF.get(label, StoryFacet.CHARACTER)
         yield from _claims(facet, profile.name, claims, label)
 
 
 def _claims(
-    facet: Facet, about: str, claims: Sequence[Claim], label: str = ""
-) -> Iterator[Piece]:
+    facet: StoryFacet, about: str, claims: Sequence[BibleClaim], label: str = ""
+) -> Iterator[ContextItem]:
     for claim in claims:
         named = claim.label.replace("_", " ") or label
-        yield Piece(facet, about, named, claim.value, claim.evidence, claim.decided)
+        yield ContextItem(
+            facet, about, named, claim.value, claim.evidence, claim.decided
+        )
 
 
-def _relation(relation: Relation) -> Piece:
-    who, what = relation_in_words(relation)
-    return Piece(Facet.RELATION, who, "", what, relation.evidence)
+def _relation(relation: CharacterRelation) -> ContextItem:
+    who, what = format_relation(relation)
+    return ContextItem(StoryFacet.RELATION, who, "", what, relation.evidence)
 
 
-def _of_element(element: WorldElement) -> Iterator[Piece]:
+def _of_element(element: WorldElement) -> Iterator[ContextItem]:
     # What it is like says more than what kind of thing it is.
     for label, claims in (
         ("", element.descriptions),
         ("", element.element_types),
         ("concerns", element.connected_characters),
     ):
-        yield from _claims(Facet.WORLD, element.name, claims, label)
+        yield from _claims(StoryFacet.WORLD, element.name, claims, label)
 
 
-def _moment(moment: Moment) -> Piece:
+def _moment(moment: TimelineMoment) -> ContextItem:
     people = list(moment.characters)
-    if moment.kind is MomentKind.TOLD and people:
+    if moment.kind is TimelineMomentKind.TOLD and people:
         hearer = f" tells {people[1]}" if len(people) > 1 else " tells"
         about = f"{people[0]}{hearer}"
     else:
         about = _place(moment.evidence)
     said = "" if moment.text == moment.evidence.text else moment.text
-    return Piece(Facet.HAPPENED, about, "", said, (moment.evidence,))
+    return ContextItem(StoryFacet.HAPPENED, about, "", said, (moment.evidence,))
 
 
-def _place(evidence: Evidence) -> str:
+def _place(evidence: TextEvidence) -> str:
     """Return a place in words; of a chapter called "Chapter One: Fog" that alone."""
     title = " ".join(evidence.chapter_title.split())
-    numbered = evidence.chapter is not None and evidence.chapter in chapters_in(title)
-    return title if numbered else name_of_chapter(evidence)
+    numbered = (
+        evidence.chapter is not None
+        and evidence.chapter in parse_chapter_numbers(title)
+    )
+    return title if numbered else format_chapter_name(evidence)
 
 
-def _of_scene(scene: SceneTold) -> Iterator[Piece]:
+def _of_scene(scene: SceneSummary) -> Iterator[ContextItem]:
     place = f"Chapter {scene.chapter}, scene {scene.scene}"
     if scene.present:
-        there, words = ", ".join(scene.present), scene.key_sentences[:PRESENT]
-        yield Piece(Facet.PRESENT, place, "who acts or speaks", there, words)
+        there, words = (
+            ", ".join(scene.present),
+            scene.key_sentences[:MAX_PRESENCE_CITATIONS],
+        )
+        yield ContextItem(StoryFacet.PRESENT, place, "who acts or speaks", there, words)
     if scene.recap:
-        yield from _claims(Facet.RECAP, place, scene.recap)
+        yield from _claims(StoryFacet.RECAP, place, scene.recap)
         return
     for sentence in scene.key_sentences:
-        yield Piece(Facet.RECAP, place, "", "", (sentence,))
+        yield ContextItem(StoryFacet.RECAP, place, "", "", (sentence,))
 
 
-def _of_gap(gap: Gap) -> Iterator[Piece]:
+def _of_gap(gap: Gap) -> Iterator[ContextItem]:
     about, attribute = gap.about, gap.attribute
     if gap.answer:
-        yield Piece(Facet.GAP, about, attribute, gap.answer, decided=True)
+        yield ContextItem(StoryFacet.GAP, about, attribute, gap.answer, decided=True)
     for claim in gap.defined:
-        yield Piece(Facet.GAP, about, attribute, claim.value, claim.evidence)
+        yield ContextItem(StoryFacet.GAP, about, attribute, claim.value, claim.evidence)
     if gap.state in (GapState.ANSWERED, GapState.CLOSED):
         return
     words = tuple(evidence for claim in gap.implied for evidence in claim.evidence)
-    implied = "; ".join(implied_by(gap))
+    implied = "; ".join(list_gap_implications(gap))
     left = "left open on purpose" if gap.state is GapState.DECLINED else "left open"
     says = f"{left}; implied: {implied}" if implied else left
-    yield Piece(Facet.GAP, about, attribute, says, words)
+    yield ContextItem(StoryFacet.GAP, about, attribute, says, words)

@@ -3,56 +3,61 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.attribution.citations import Numbering, cited
-from lrwr.core.chat.context.items import Facet, Piece, is_sure, pieces_of
+from lrwr.core.attribution.citations import CitationNumbering, cite_evidence
+from lrwr.core.chat.context.items import (
+    ContextItem,
+    StoryFacet,
+    collect_context_items,
+    is_sure,
+)
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.search import Passage
 from lrwr.core.model.text import Span, SplitSentences
 from lrwr.core.model.turns import Citation
 from lrwr.core.ports.record_store import DocumentText, PassageStore
-from lrwr.core.retrieval.evidence import WordWeights, excerpt
-from lrwr.core.retrieval.stale_results import texts_there
+from lrwr.core.retrieval.evidence import WordWeights, select_excerpt
+from lrwr.core.retrieval.stale_results import load_existing_texts
 
-BUDGET = 3_000
+MATERIAL_TOKEN_BUDGET = 3_000
 """Tokens of material that an answer is made from, by default."""
 
-CHARACTERS_A_TOKEN = 4
+MATERIAL_CHARS_PER_TOKEN = 4
 """An estimate: English prose has about four to a token, whatever the model."""
 
-FRAME = 12
+ITEM_OVERHEAD_TOKENS = 12
 """Tokens that what stands around one piece of material is taken to cost."""
 
-HELD_BACK = 0.5
+RESERVED_PASSAGE_SHARE = 0.5
 """The share of the budget that facts leave to passages in the first place."""
 
-PLACES = 2
+MAX_PLACES_PER_FACT = 2
 """Places cited for one fact: one bears it out, a second shows that it is kept to."""
 
-LINES = 6
+MAX_CHARACTER_LINES = 6
 """Lines of a character's that are given at most: enough for a voice."""
 
-SMALLEST = 200
+MIN_CUT_PASSAGE_CHARS = 200
 """Characters that are worth cutting a passage for."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class NumberedItem:
     """A piece of the material, and the numbers of the words it rests on, if any."""
 
-    piece: Piece
+    piece: ContextItem
     numbers: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
+class NumberedMaterial:
     """All that one answer may be made from. `passages` are among `citations`.
 
     `entries` come best first, `citations` by their number; so do `passages`, save
     where a fact rests on a whole one.
     """
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[NumberedItem, ...] = ()
     passages: tuple[Citation, ...] = ()
     citations: tuple[Citation, ...] = ()
 
@@ -71,7 +76,7 @@ class Numbered:
         return tuple(one.piece.told for one in self.entries if not one.numbers)
 
 
-async def texts_of(
+async def load_result_texts(
     result: RetrievalResult, store: PassageStore
 ) -> dict[DocumentId, DocumentText]:
     """Return the present text of every document that `result` has words of.
@@ -79,19 +84,19 @@ async def texts_of(
     Raises:
         StoreProblem: The library cannot be read.
     """
-    of_pieces = (e.document for p in pieces_of(result) for e in p.evidence)
+    of_pieces = (e.document for p in collect_context_items(result) for e in p.evidence)
     of_passages = (passage.chunk.document for passage in result.ranked_chunks)
-    return await texts_there(store, (*of_pieces, *of_passages))
+    return await load_existing_texts(store, (*of_pieces, *of_passages))
 
 
-def numbered(
+def number_material(
     result: RetrievalResult,
     texts: Mapping[DocumentId, DocumentText],
     sentences: SplitSentences,
     *,
     words: WordWeights | None = None,
-    budget: int = BUDGET,
-) -> Numbered:
+    budget: int = MATERIAL_TOKEN_BUDGET,
+) -> NumberedMaterial:
     """Number what `result` holds, best first, in at most `budget` tokens.
 
     Tokens are estimated: characters / 4. What fits `words` is better; without them
@@ -99,8 +104,8 @@ def numbered(
     What `texts` do not say any more is left out.
     """
     words = words or WordWeights({})
-    tray = _Tray(Numbering(texts), sentences, budget)
-    held = round(budget * HELD_BACK) if result.ranked_chunks else 0
+    tray = _MaterialBudget(CitationNumbering(texts), sentences, budget)
+    held = round(budget * RESERVED_PASSAGE_SHARE) if result.ranked_chunks else 0
     late = [p for p in _ranked(result, words) if not tray.take(p, held)]
     for passage in result.ranked_chunks:
         if not tray.take_passage(passage, words):
@@ -110,45 +115,47 @@ def numbered(
     return tray.filled()
 
 
-def tokens(text: str) -> int:
+def estimate_material_tokens(text: str) -> int:
     """Estimate how many tokens `text` takes: its characters / 4, rounded up."""
-    return -(-len(text) // CHARACTERS_A_TOKEN)
+    return -(-len(text) // MATERIAL_CHARS_PER_TOKEN)
 
 
-def _ranked(result: RetrievalResult, words: WordWeights) -> list[Piece]:
+def _ranked(result: RetrievalResult, words: WordWeights) -> list[ContextItem]:
     """Return what fits the question first; of many lines, few."""
-    pieces = sorted(pieces_of(result), key=lambda piece: -words.coverage(piece.words))
-    lines = [piece for piece in pieces if piece.facet is Facet.LINE]
+    pieces = sorted(
+        collect_context_items(result), key=lambda piece: -words.coverage(piece.words)
+    )
+    lines = [piece for piece in pieces if piece.facet is StoryFacet.LINE]
     lines.sort(key=lambda line: not all(map(is_sure, line.evidence)))
-    left_out = set(lines[LINES:])
+    left_out = set(lines[MAX_CHARACTER_LINES:])
     return [piece for piece in pieces if piece not in left_out]
 
 
-class _Tray:
+class _MaterialBudget:
     """Takes in material while there is room."""
 
     def __init__(
-        self, numbering: Numbering, sentences: SplitSentences, left: int
+        self, numbering: CitationNumbering, sentences: SplitSentences, left: int
     ) -> None:
         self._numbering = numbering
         self._sentences = sentences
         self._left = left
-        self._entries: list[Entry] = []
+        self._entries: list[NumberedItem] = []
         self._passages: list[Citation] = []
 
-    def take(self, piece: Piece, held: int) -> bool:
+    def take(self, piece: ContextItem, held: int) -> bool:
         """Take in a fact if that leaves `held` tokens; say whether it did."""
         found = [
             citation
-            for evidence in piece.surest[:PLACES]
-            for citation in cited(evidence, self._numbering, self._sentences)
+            for evidence in piece.surest[:MAX_PLACES_PER_FACT]
+            for citation in cite_evidence(evidence, self._numbering, self._sentences)
         ]
         if not found and not piece.bare:
             return False
         if not self._pay(piece.told, found, held):
             return False
         numbers = (self._numbering.number(one).number for one in found)
-        self._entries.append(Entry(piece, tuple(dict.fromkeys(numbers))))
+        self._entries.append(NumberedItem(piece, tuple(dict.fromkeys(numbers))))
         return True
 
     def take_passage(self, passage: Passage, words: WordWeights) -> bool:
@@ -167,25 +174,29 @@ class _Tray:
             self._passages.append(self._numbering.number(part))
         return False
 
-    def filled(self) -> Numbered:
+    def filled(self) -> NumberedMaterial:
         """Return what was taken in."""
-        return Numbered(
+        return NumberedMaterial(
             tuple(self._entries), tuple(self._passages), self._numbering.citations
         )
 
     def _pay(self, told: str, found: Sequence[Citation], held: int) -> bool:
         new = {(c.document, c.span): c for c in found if not self._numbering.knows(c)}
-        cost = FRAME + tokens(told) + sum(tokens(one.text) for one in new.values())
+        cost = (
+            ITEM_OVERHEAD_TOKENS
+            + estimate_material_tokens(told)
+            + sum(estimate_material_tokens(one.text) for one in new.values())
+        )
         if self._left - cost < held:
             return False
         self._left -= cost
         return True
 
     def _part(self, whole: Citation, words: WordWeights) -> Citation | None:
-        room = (self._left - FRAME) * CHARACTERS_A_TOKEN
-        if room < SMALLEST:
+        room = (self._left - ITEM_OVERHEAD_TOKENS) * MATERIAL_CHARS_PER_TOKEN
+        if room < MIN_CUT_PASSAGE_CHARS:
             return None
-        start, end = excerpt(whole.text, words, self._sentences, limit=room)
+        start, end = select_excerpt(whole.text, words, self._sentences, limit=room)
         span = Span(whole.span.start + start, whole.span.start + end)
         return self._numbering.stands(
             whole.document, span, whole.text[start:end], whole.chapter

@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from lrwr.core.chat.context.numbered_items import tokens
+from lrwr.core.chat.context.numbered_items import estimate_material_tokens
 from lrwr.core.chat.context.tools import (
-    Enough,
-    ReadChapter,
-    Search,
-    Step,
-    TableOfContents,
-    read_step,
-    step_shape,
+    FinishStep,
+    ListChaptersStep,
+    LookupStep,
+    ReadChapterStep,
+    SearchStep,
+    build_step_shape,
+    parse_lookup_step,
 )
-from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.fence import RULE, fenced, new_mark
@@ -28,13 +28,13 @@ from lrwr.core.model.turns import Staged, TurnEvent
 from lrwr.core.ports.chat_model import ChatModel, Message
 from lrwr.core.retrieval.chapters import ChapterTitle
 
-SHOWN = 4_000
+LOOKUP_TOKEN_BUDGET = 4_000
 """Tokens of passages that the model is shown at once; the newest come first."""
 
-PART = 1_500
+LOOKUP_PART_TOKENS = 1_500
 """Tokens of a chapter that one step reads."""
 
-TITLES = 200
+MAX_SHOWN_CHAPTERS = 200
 """Chapters of a table of contents that are shown, the last ones of a longer one."""
 
 _TOLD = f"""\
@@ -49,7 +49,7 @@ Leave fields that a step does not use empty or 0. Never repeat a step.
 {RULE}"""
 
 
-class Hands(Protocol):
+class LookupTools(Protocol):
     """What a step can do. All of it stays within one question's bounds."""
 
     async def search(self, words: str) -> Sequence[Passage]:
@@ -66,7 +66,7 @@ class Hands(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class LookupResult:
     """Passages, those that bear on the question first; `new` if a step found any."""
 
     passages: tuple[Passage, ...]
@@ -74,7 +74,7 @@ class Sought:
     remarks: tuple[str, ...] = ()
 
 
-class Seeker:
+class LookupLoop:
     """Looks things up with a model, `steps` of them at most.
 
     `timeout` is in seconds, for each step. A step that fails ends it, with a remark.
@@ -87,19 +87,19 @@ class Seeker:
 
     async def seek(
         self,
-        question: Question,
+        question: TurnQuestion,
         result: RetrievalResult,
-        hands: Hands,
+        hands: LookupTools,
         emit: Callable[[TurnEvent], None],
-    ) -> Sought:
+    ) -> LookupResult:
         """Return what was found before and what steps found; cancelling stops it."""
-        table = _Table(question, first=result.ranked_chunks)
+        table = _LookupState(question, first=result.ranked_chunks)
         for left in range(self._steps, 0, -1):
             try:
                 step = await self._next(table, left)
             except (ServiceUnavailable, TimeoutError, NotAsAsked) as error:
                 return table.sought(_why(error, self._timeout))
-            if isinstance(step, Enough):
+            if isinstance(step, FinishStep):
                 table.keep = step.keep
                 break
             if step in table.done:
@@ -107,20 +107,20 @@ class Seeker:
             await _take(step, table, hands, emit)
         return table.sought()
 
-    async def _next(self, table: "_Table", left: int) -> Step:
+    async def _next(self, table: "_LookupState", left: int) -> LookupStep:
         async with asyncio.timeout(self._timeout):
-            reply = await self._model.fill(table.messages(left), step_shape())
-        return read_step(reply.text)
+            reply = await self._model.fill(table.messages(left), build_step_shape())
+        return parse_lookup_step(reply.text)
 
 
 @dataclass(slots=True)
-class _Table:
+class _LookupState:
     """What lies before the model: passages by their numbers, and the steps so far."""
 
-    question: Question
+    question: TurnQuestion
     first: Sequence[Passage]
     passages: list[Passage] = field(init=False)
-    done: dict[Step, str] = field(default_factory=dict)
+    done: dict[LookupStep, str] = field(default_factory=dict)
     shown: list[int] = field(init=False)
     contents: str = ""
     keep: tuple[int, ...] = ()
@@ -129,7 +129,7 @@ class _Table:
         self.passages = list(self.first)
         self.shown = list(range(len(self.first)))
 
-    def add(self, step: Step, found: Sequence[Passage]) -> None:
+    def add(self, step: LookupStep, found: Sequence[Passage]) -> None:
         """Lay down what a step found, on top; known passages keep their numbers."""
         places = {one.chunk.id: place for place, one in enumerate(self.passages)}
         laid = []
@@ -155,22 +155,22 @@ class _Table:
         told.append(f"Steps left: {left}.")
         return [Message("system", _TOLD), Message("user", "\n".join(told))]
 
-    def sought(self, remark: str = "") -> Sought:
+    def sought(self, remark: str = "") -> LookupResult:
         """Return the passages in the order that the model gives them, if it does."""
         kept = [n - 1 for n in self.keep if 1 <= n <= len(self.passages)]
         order = dict.fromkeys((*kept, *range(len(self.passages))))
         known: set[ChunkId] = {passage.chunk.id for passage in self.first}
-        return Sought(
+        return LookupResult(
             passages=tuple(self.passages[place] for place in order),
             new=any(self.passages[place].chunk.id not in known for place in kept),
             remarks=(remark,) if remark else (),
         )
 
     def _shown(self) -> Iterator[str]:
-        left = SHOWN
+        left = LOOKUP_TOKEN_BUDGET
         for place in self.shown:
             passage = self.passages[place]
-            left -= tokens(passage.chunk.text)
+            left -= estimate_material_tokens(passage.chunk.text)
             if left < 0:
                 return
             where = "a note" if passage.chapter is None else f"ch. {passage.chapter}"
@@ -178,22 +178,25 @@ class _Table:
 
 
 async def _take(
-    step: Step, table: _Table, hands: Hands, emit: Callable[[TurnEvent], None]
+    step: LookupStep,
+    table: _LookupState,
+    hands: LookupTools,
+    emit: Callable[[TurnEvent], None],
 ) -> None:
     """Do one step, and show it."""
     match step:
-        case Search(words):
+        case SearchStep(words):
             emit(Staged("search", f"Searching the manuscript for “{words}”"))
             table.add(step, await hands.search(words))
-        case ReadChapter(number, part):
+        case ReadChapterStep(number, part):
             emit(Staged("read", f"Reading chapter {number}{_part(part)}"))
             table.add(step, _cut(await hands.chapter(number), part))
-        case TableOfContents():
+        case ListChaptersStep():
             emit(Staged("contents", "Looking at the table of contents"))
             lines = [f"{one.number}. {one.title}".strip() for one in hands.contents()]
-            table.contents = "\n".join(lines[-TITLES:])
+            table.contents = "\n".join(lines[-MAX_SHOWN_CHAPTERS:])
             table.done[step] = _told(step)
-        case Enough():
+        case FinishStep():
             raise TypeError("stopping is nothing to do")
 
 
@@ -202,21 +205,21 @@ def _cut(passages: Sequence[Passage], part: int) -> Sequence[Passage]:
     parts: list[list[Passage]] = [[]]
     size = 0
     for passage in passages:
-        size += tokens(passage.chunk.text)
-        if size > PART and parts[-1]:
+        size += estimate_material_tokens(passage.chunk.text)
+        if size > LOOKUP_PART_TOKENS and parts[-1]:
             parts.append([])
-            size = tokens(passage.chunk.text)
+            size = estimate_material_tokens(passage.chunk.text)
         parts[-1].append(passage)
     return parts[part - 1] if part <= len(parts) else ()
 
 
-def _told(step: Step) -> str:
+def _told(step: LookupStep) -> str:
     match step:
-        case Search(words):
+        case SearchStep(words):
             return f"search “{words}”"
-        case ReadChapter(number, part):
+        case ReadChapterStep(number, part):
             return f"read_chapter {number}{_part(part)}"
-        case TableOfContents() | Enough():
+        case ListChaptersStep() | FinishStep():
             return "table_of_contents"
 
 

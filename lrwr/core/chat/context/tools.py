@@ -7,19 +7,19 @@ from functools import cache
 from typing import TypeAlias
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.context.witness import Witness
-from lrwr.core.chat.state import Question
+from lrwr.core.chat.context.witness import WitnessFilter
+from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.replies import NotAsAsked, clean, object_in, strict
 from lrwr.core.model.search import Passage
 from lrwr.core.ports.chat_model import Shape
 from lrwr.core.retrieval.chapters import ChapterReader, ChapterTitle
 from lrwr.core.retrieval.service import SearchResult
 
-Searching = Callable[[Question], Awaitable[SearchResult]]
+PassageSearcher = Callable[[TurnQuestion], Awaitable[SearchResult]]
 """Finds passages for a question, within its horizon."""
 
 
-class BoundedHands:
+class BoundedLookupTools:
     """Searches and reads within the horizon, and within what a character witnessed.
 
     `bible` is what is known at the horizon; `search` and `reader` keep to it.
@@ -27,18 +27,18 @@ class BoundedHands:
 
     def __init__(
         self,
-        question: Question,
+        question: TurnQuestion,
         bible: Bible,
-        search: Searching,
+        search: PassageSearcher,
         reader: ChapterReader,
     ) -> None:
         self._question = question
         self._bible = bible
         self._search = search
         self._reader = reader
-        self._witness: Witness | None = None
+        self._witness: WitnessFilter | None = None
         if question.witnessed and question.character:
-            self._witness = Witness(question.character, bible)
+            self._witness = WitnessFilter(question.character, bible)
 
     async def search(self, words: str) -> Sequence[Passage]:
         """Return passages for `words`, best first."""
@@ -70,17 +70,17 @@ class BoundedHands:
         ]
 
 
-LONGEST_SEARCH = 200
+MAX_SEARCH_CHARS = 200
 """Characters of what is searched for."""
 
 
 @dataclass(frozen=True, slots=True)
-class TableOfContents:
+class ListChaptersStep:
     """Look at the chapters' titles."""
 
 
 @dataclass(frozen=True, slots=True)
-class ReadChapter:
+class ReadChapterStep:
     """Read a chapter by its number in story order; `part` counts from 1."""
 
     number: int
@@ -88,24 +88,24 @@ class ReadChapter:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class SearchStep:
     """Search the manuscript for `words`."""
 
     words: str
 
 
 @dataclass(frozen=True, slots=True)
-class Enough:
+class FinishStep:
     """Stop; `keep` are the numbers of the passages that bear on the question."""
 
     keep: tuple[int, ...]
 
 
-Step: TypeAlias = TableOfContents | ReadChapter | Search | Enough
+LookupStep: TypeAlias = ListChaptersStep | ReadChapterStep | SearchStep | FinishStep
 
 
 @cache
-def step_shape() -> Shape:
+def build_step_shape() -> Shape:
     """Return the shape of a reply: one step, with every field, unused ones empty."""
     number = {"type": "integer"}
     fields = {
@@ -121,7 +121,7 @@ def step_shape() -> Shape:
     return Shape("Step", json.dumps(strict(fields), separators=(",", ":")))
 
 
-def read_step(reply: str) -> Step:
+def parse_lookup_step(reply: str) -> LookupStep:
     """Return the step that a reply asks for.
 
     Raises:
@@ -129,13 +129,13 @@ def read_step(reply: str) -> Step:
     """
     match object_in(reply):
         case {"tool": "search", "words": str(words)} if said := clean(words):
-            return Search(said[:LONGEST_SEARCH])
+            return SearchStep(said[:MAX_SEARCH_CHARS])
         case {"tool": "read_chapter", "chapter": int(chapter), "part": int(part)}:
-            return ReadChapter(chapter, max(1, part))
+            return ReadChapterStep(chapter, max(1, part))
         case {"tool": "table_of_contents"}:
-            return TableOfContents()
+            return ListChaptersStep()
         case {"tool": "enough", "keep": [*keep]} if all(map(_is_number, keep)):
-            return Enough(tuple(dict.fromkeys(int(one) for one in keep)))
+            return FinishStep(tuple(dict.fromkeys(int(one) for one in keep)))
     raise NotAsAsked("it is no step that there is")
 
 

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from lrwr.core.bible.values import (
+    AttributedQuote,
     Bible,
+    BibleClaim,
     CharacterProfile,
-    Claim,
-    Evidence,
-    Moment,
-    MomentKind,
-    Quote,
-    Relation,
+    CharacterRelation,
+    TextEvidence,
+    TimelineMoment,
+    TimelineMomentKind,
     WorldElement,
 )
 from lrwr.core.chat.state import RetrievalResult
@@ -20,7 +20,7 @@ from lrwr.core.model.search import Passage
 from lrwr.core.model.text import Span
 
 
-class Witness:
+class WitnessFilter:
     """Bounds what was found to the scenes that a character acts or speaks in.
 
     What they are told counts, wherever it is told; their own profile stays whole.
@@ -59,10 +59,10 @@ class Witness:
             lines=tuple(filter(self._quote, result.lines)),
         )
 
-    def _evidence(self, evidence: Evidence) -> bool:
+    def _evidence(self, evidence: TextEvidence) -> bool:
         return all(self.knows(evidence.document, span) for span in evidence.spans)
 
-    def _claims(self, claims: Iterable[Claim]) -> tuple[Claim, ...]:
+    def _claims(self, claims: Iterable[BibleClaim]) -> tuple[BibleClaim, ...]:
         """Keep claims by the evidence that is known; a decision has none."""
         seen = (
             replace(claim, evidence=tuple(filter(self._evidence, claim.evidence)))
@@ -100,17 +100,17 @@ class Witness:
             if bounded.element_types or bounded.descriptions:
                 yield bounded
 
-    def _relation(self, relation: Relation) -> bool:
+    def _relation(self, relation: CharacterRelation) -> bool:
         own = self._character in (relation.source, relation.target)
         return own or any(self._evidence(one) for one in relation.evidence)
 
-    def _moment(self, moment: Moment) -> bool:
-        own = moment.kind is not MomentKind.TOLD and self._character in (
+    def _moment(self, moment: TimelineMoment) -> bool:
+        own = moment.kind is not TimelineMomentKind.TOLD and self._character in (
             moment.characters
         )
         return own or self._evidence(moment.evidence)
 
-    def _quote(self, quote: Quote) -> bool:
+    def _quote(self, quote: AttributedQuote) -> bool:
         return quote.speaker == self._character or self._evidence(quote.evidence)
 
     def _passage(self, passage: Passage) -> bool:

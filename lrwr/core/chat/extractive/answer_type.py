@@ -2,7 +2,7 @@
 
 import re
 
-TELLS = 1.2
+ANSWER_TYPE_FACTOR = 1.2
 """What a sentence is worth that has what is asked for: a time, a number, a reason."""
 
 _TIMES = (
@@ -32,7 +32,7 @@ _KINDS = tuple(
 """What is asked for, and the words of a sentence that has such a thing."""
 
 
-def kind_of_answer(question: str, sentence: str) -> float:
-    """Return `TELLS` where a sentence has the kind of thing asked for, else 1.0."""
+def score_answer_type(question: str, sentence: str) -> float:
+    """Return `ANSWER_TYPE_FACTOR` where a sentence has the kind of thing asked for, else 1.0."""
     kinds = (told for asked, told in _KINDS if asked.search(question))
-    return TELLS if any(told.search(sentence) for told in kinds) else 1.0
+    return ANSWER_TYPE_FACTOR if any(told.search(sentence) for told in kinds) else 1.0

@@ -8,32 +8,41 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import chain
 
-from lrwr.core.attribution.citations import Numbering
+from lrwr.core.attribution.citations import CitationNumbering
 from lrwr.core.bible.values import Gap, GapState
-from lrwr.core.chat.context.items import Facet, Piece, pieces_of, wanted
-from lrwr.core.chat.context.numbered_items import texts_of
-from lrwr.core.chat.extractive.in_character import Voice
+from lrwr.core.chat.context.items import (
+    ContextItem,
+    StoryFacet,
+    collect_context_items,
+    map_intentions_to_facets,
+)
+from lrwr.core.chat.context.numbered_items import load_result_texts
+from lrwr.core.chat.extractive.in_character import CharacterAnswerer
 from lrwr.core.chat.extractive.not_found import (
-    Silence,
-    gap_asked,
-    gap_known,
-    silence_in_words,
-    silence_of,
-    unheard_in,
+    NotFoundLevel,
+    build_gap_from_ledger,
+    build_gap_from_question,
+    classify_not_found,
+    find_unknown_words,
+    format_not_found,
 )
-from lrwr.core.chat.extractive.question_parts import Part, parts_of
-from lrwr.core.chat.extractive.selection import FACTS, FITS, Chooser
+from lrwr.core.chat.extractive.question_parts import QuestionPart, split_question_parts
+from lrwr.core.chat.extractive.selection import (
+    MAX_FACTS_PER_PART,
+    MIN_ITEM_FIT,
+    ItemSelector,
+)
 from lrwr.core.chat.extractive.sentence_ranking import (
-    QUOTES,
-    Quote,
-    Remark,
-    Shelf,
-    Sought,
-    best_sentences,
+    MAX_QUOTES,
+    PassageSource,
+    RemarkCallback,
+    SentenceQuery,
+    SentenceQuote,
+    select_best_sentences,
 )
-from lrwr.core.chat.extractive.writer import Scribe
-from lrwr.core.chat.generation.speaker import speaks_as
-from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.chat.extractive.writer import AnswerWriter
+from lrwr.core.chat.generation.speaker import find_answering_character
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.turns import (
     Cited,
     GapFlag,
@@ -44,36 +53,38 @@ from lrwr.core.model.turns import (
     Token,
 )
 
-__all__ = ["gap_asked", "quote_answer"]
+__all__ = ["build_gap_from_question", "stream_extractive_answer"]
 
-BESIDE = 1
+MAX_QUOTES_BESIDE_FACTS = 1
 """Sentences quoted beside facts that answer."""
 
-ANSWERED = 0.9
+MIN_ANSWERED_COVERAGE = 0.9
 """The share of what is asked for that a fact which answers it has."""
 
-DESCRIBED = 3
+MIN_FACTS_FOR_DESCRIPTION = 3
 """Facts from which on somebody who is asked for, and no more, is described."""
 
 QUOTES_A_PART = 2
 """Sentences quoted for each part of a question that has several."""
 
-PLAYED = frozenset({Facet.HAPPENED, Facet.CHARACTER, Facet.LINE})
+SCENARIO_FACETS = frozenset(
+    {StoryFacet.HAPPENED, StoryFacet.CHARACTER, StoryFacet.LINE}
+)
 """What is shown where a scene would have to be played out."""
 
-Piecewise = AsyncGenerator[Token | Cited | GapFound]
+AnswerEventStream = AsyncGenerator[Token | Cited | GapFound]
 """An answer as it is made: what is cited comes before the line that cites it."""
 
-Line = tuple[Piece, ...]
+AnswerLine = tuple[ContextItem, ...]
 
 
-async def quote_answer(
-    question: Question,
+async def stream_extractive_answer(
+    question: TurnQuestion,
     plan: Plan,
     result: RetrievalResult,
-    shelf: Shelf,
-    remark: Remark,
-) -> Piecewise:
+    shelf: PassageSource,
+    remark: RemarkCallback,
+) -> AnswerEventStream:
     """Yield an answer from `result` in its own words, a line at a time.
 
     In character these are the character's own lines, else facts and then sentences of
@@ -83,21 +94,24 @@ async def quote_answer(
     Raises:
         StoreProblem: The library cannot be read.
     """
-    told = _Told(
+    told = _ExtractiveAnswer(
         question=question,
         plan=plan,
         result=result,
         shelf=shelf,
-        parts=await parts_of(question, plan, result, shelf),
-        scribe=Scribe(Numbering(await texts_of(result, shelf.store)), shelf.sentences),
+        parts=await split_question_parts(question, plan, result, shelf),
+        scribe=AnswerWriter(
+            CitationNumbering(await load_result_texts(result, shelf.store)),
+            shelf.sentences,
+        ),
     )
-    facets = wanted(one.intention for one in plan.choices)
+    facets = map_intentions_to_facets(one.intention for one in plan.choices)
     if plan.intent is Intent.GAP_PROBE:
-        facets |= {Facet.GAP}
+        facets |= {StoryFacet.GAP}
     answer = told.analytical(facets, remark)
     if plan.intent is Intent.SCENARIO:
         answer = told.scenario(remark)
-    elif speaks_as(question, plan):
+    elif find_answering_character(question, plan):
         answer = told.in_character()
     async with aclosing(answer):
         async for event in answer:
@@ -105,23 +119,25 @@ async def quote_answer(
 
 
 @dataclass(slots=True)
-class _Told:
+class _ExtractiveAnswer:
     """An answer under way."""
 
-    question: Question
+    question: TurnQuestion
     plan: Plan
     result: RetrievalResult
-    shelf: Shelf
-    parts: Sequence[Part]
-    scribe: Scribe
+    shelf: PassageSource
+    parts: Sequence[QuestionPart]
+    scribe: AnswerWriter
 
-    async def analytical(self, facets: frozenset[Facet], remark: Remark) -> Piecewise:
+    async def analytical(
+        self, facets: frozenset[StoryFacet], remark: RemarkCallback
+    ) -> AnswerEventStream:
         """Tell facts, then quote passages; first what the text never says."""
         if self._asks_what_is_open and not self._open_gaps(facets):
             yield self.scribe.say(self._nothing_open)
             return
         if self._open_gaps(facets):
-            facets |= {Facet.GAP}
+            facets |= {StoryFacet.GAP}
         facts = self._facts(facets)
         for missing in self._beforehand(facets, facts):
             yield missing
@@ -133,23 +149,29 @@ class _Told:
             yield self.scribe.say("Your text is silent on this.")
 
     def _beforehand(
-        self, facets: frozenset[Facet], facts: Sequence[Sequence[Line]]
+        self, facets: frozenset[StoryFacet], facts: Sequence[Sequence[AnswerLine]]
     ) -> Iterator[Token | GapFound]:
         """Yield what is left open of what was asked, and what the text never says."""
         known = any(facts)
         nearest = known or bool(self.result.ranked_chunks)
-        silence = silence_of(self.question, self.parts, self.result, known=known)
+        silence = classify_not_found(
+            self.question, self.parts, self.result, known=known
+        )
         if not nearest:
-            silence = Silence.SURE
-        gaps = [gap_known(gap) for gap in self._open_gaps(facets)]
+            silence = NotFoundLevel.SURE
+        gaps = [build_gap_from_ledger(gap) for gap in self._open_gaps(facets)]
         outward = self.plan.intent is Intent.EXTERNAL_REFERENCE
-        if silence in (Silence.SURE, Silence.UNDEFINED) and not (gaps or outward):
+        if silence in (NotFoundLevel.SURE, NotFoundLevel.UNDEFINED) and not (
+            gaps or outward
+        ):
             gaps = [self._asked]
         for gap in gaps:
             yield GapFound(gap)
         yield from self._missing(silence, nearest)
 
-    async def _told(self, facts: Sequence[Sequence[Line]], remark: Remark) -> Piecewise:
+    async def _told(
+        self, facts: Sequence[Sequence[AnswerLine]], remark: RemarkCallback
+    ) -> AnswerEventStream:
         """Tell the facts of each part, then quote what says more."""
         for part, lines in zip(self.parts, facts, strict=True):
             for event in chain(*map(self.scribe.facts, lines)):
@@ -163,9 +185,9 @@ class _Told:
                 if not limit:
                     break
 
-    async def in_character(self) -> Piecewise:
+    async def in_character(self) -> AnswerEventStream:
         """Say what they say of it in the text, or that they say nothing."""
-        voice = Voice(self.question, self.plan, self.result, self.scribe)
+        voice = CharacterAnswerer(self.question, self.plan, self.result, self.scribe)
         before = self.scribe.lines
         for event in voice.answer(self.parts):
             yield event
@@ -174,7 +196,7 @@ class _Told:
         if self.scribe.lines == before:
             yield self.scribe.say(voice.nothing)
 
-    async def scenario(self, remark: Remark) -> Piecewise:
+    async def scenario(self, remark: RemarkCallback) -> AnswerEventStream:
         """Show what is nearest to a scene that nobody can play out here."""
         names = [profile.name for profile in self.result.character_profiles]
         who = self.question.character or " and ".join(names[:2]) or "anybody"
@@ -182,7 +204,7 @@ class _Told:
             "Without a language model lrwr cannot play this out. It can only show what"
             f" {who} did and said nearby."
         )
-        async with aclosing(self._told(self._facts(PLAYED), remark)) as told:
+        async with aclosing(self._told(self._facts(SCENARIO_FACETS), remark)) as told:
             async for event in told:
                 yield event
         if self.scribe.lines == 1:
@@ -205,28 +227,32 @@ class _Told:
 
     @property
     def _asked(self) -> GapFlag:
-        return gap_asked(self.question, self.result, self.plan)
+        return build_gap_from_question(self.question, self.result, self.plan)
 
-    def _facts(self, facets: frozenset[Facet]) -> list[list[Line]]:
+    def _facts(self, facets: frozenset[StoryFacet]) -> list[list[AnswerLine]]:
         """Return the lines of facts for each part, none twice."""
-        chooser = Chooser(pieces_of(self.result), self.plan, self.result)
-        told: set[Line] = set()
-        facts: list[list[Line]] = []
+        chooser = ItemSelector(
+            collect_context_items(self.result), self.plan, self.result
+        )
+        told: set[AnswerLine] = set()
+        facts: list[list[AnswerLine]] = []
         for part in self.parts:
             lines = [one for one in chooser.facts(part, facets) if one not in told]
             told.update(lines)
             facts.append(lines)
         return facts
 
-    async def _quotes(self, part: Part, limit: int, remark: Remark) -> list[Quote]:
+    async def _quotes(
+        self, part: QuestionPart, limit: int, remark: RemarkCallback
+    ) -> list[SentenceQuote]:
         """Return sentences for a part, more than its `limit`: some may be told."""
         if not limit:
             return []
-        sought = Sought(part.text, part.whole, part.worth)
+        sought = SentenceQuery(part.text, part.whole, part.worth)
         passages = self.result.ranked_chunks
-        return await best_sentences(sought, passages, self.shelf, remark)
+        return await select_best_sentences(sought, passages, self.shelf, remark)
 
-    def _room_for_quotes(self, part: Part, lines: Sequence[Line]) -> int:
+    def _room_for_quotes(self, part: QuestionPart, lines: Sequence[AnswerLine]) -> int:
         """Return how many sentences are quoted: fewer, or none, where facts answer."""
         asked = {one.intention for one in self.plan.choices}
         listed = asked & {Intention.OPEN_QUESTION, Intention.RECAP}
@@ -234,31 +260,35 @@ class _Told:
         if facts and (listed or self._asks_what_is_open or _is_answered(part, facts)):
             return 0
         if facts:
-            return BESIDE
-        return QUOTES if len(self.parts) == 1 else QUOTES_A_PART
+            return MAX_QUOTES_BESIDE_FACTS
+        return MAX_QUOTES if len(self.parts) == 1 else QUOTES_A_PART
 
-    def _open_gaps(self, facets: frozenset[Facet]) -> list[Gap]:
+    def _open_gaps(self, facets: frozenset[StoryFacet]) -> list[Gap]:
         """Return the gaps that are asked about: by their names, or all of them."""
         gaps = [gap for gap in self.result.gaps if gap.state is GapState.OPEN]
         asked = [
             gap
             for gap in gaps
-            if any(part.words.coverage(gap.attribute) >= FITS for part in self.parts)
+            if any(
+                part.words.coverage(gap.attribute) >= MIN_ITEM_FIT
+                for part in self.parts
+            )
         ]
-        return asked or (gaps[:FACTS] if Facet.GAP in facets else [])
+        return asked or (gaps[:MAX_FACTS_PER_PART] if StoryFacet.GAP in facets else [])
 
-    def _missing(self, silence: Silence, nearest: bool) -> Iterator[Token]:
-        unheard = unheard_in(self.result)
-        told = silence_in_words(self.question, unheard, silence, nearest=nearest)
+    def _missing(self, silence: NotFoundLevel, nearest: bool) -> Iterator[Token]:
+        unheard = find_unknown_words(self.result)
+        told = format_not_found(self.question, unheard, silence, nearest=nearest)
         return map(self.scribe.say, told)
 
 
-def _is_answered(part: Part, facts: Sequence[Piece]) -> bool:
+def _is_answered(part: QuestionPart, facts: Sequence[ContextItem]) -> bool:
     """Say whether facts answer a part: they have its words, or describe somebody."""
     if not part.words.weights:
-        return len(facts) >= DESCRIBED
+        return len(facts) >= MIN_FACTS_FOR_DESCRIPTION
     return any(
-        part.words.coverage(one.label) > 0 or part.words.coverage(one.words) >= ANSWERED
+        part.words.coverage(one.label) > 0
+        or part.words.coverage(one.words) >= MIN_ANSWERED_COVERAGE
         for one in facts
-        if one.facet is not Facet.HAPPENED
+        if one.facet is not StoryFacet.HAPPENED
     )

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Sequence
 
-from lrwr.core.chat.context.items import Piece, is_sure, line_piece
-from lrwr.core.chat.extractive.question_parts import Part
-from lrwr.core.chat.extractive.selection import FITS, Chooser
-from lrwr.core.chat.extractive.sentence_ranking import SHORTEST
-from lrwr.core.chat.extractive.writer import Scribe, Written
-from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.chat.context.items import ContextItem, build_quote_item, is_sure
+from lrwr.core.chat.extractive.question_parts import QuestionPart
+from lrwr.core.chat.extractive.selection import MIN_ITEM_FIT, ItemSelector
+from lrwr.core.chat.extractive.sentence_ranking import MIN_QUOTE_WORDS
+from lrwr.core.chat.extractive.writer import AnswerPieces, AnswerWriter
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.query_terms import STOP_WORDS, WORD, plain_word
 from lrwr.core.model.turns import Plan
@@ -23,26 +23,26 @@ _GREETING = re.compile(
 """What is said to somebody without asking for anything."""
 
 
-NEAREST = 2
+MAX_NEAREST_LINES = 2
 """Lines told at most that are near to an answer and are none."""
 
 
-class Voice:
+class CharacterAnswerer:
     """Lets one character answer; `silent` says that nothing of theirs did."""
 
     def __init__(
         self,
-        question: Question,
+        question: TurnQuestion,
         plan: Plan,
         result: RetrievalResult,
-        scribe: Scribe,
+        scribe: AnswerWriter,
     ) -> None:
         self._question = question
         self._name = question.character
-        own = [line_piece(o) for o in result.lines if o.speaker == self._name]
+        own = [build_quote_item(o) for o in result.lines if o.speaker == self._name]
         self._lines = [line for line in own if _says_something(line)]
         self._sure = [line for line in self._lines if all(map(is_sure, line.evidence))]
-        self._chooser = Chooser(self._lines, plan, result)
+        self._chooser = ItemSelector(self._lines, plan, result)
         self._scribe = scribe
         self.silent = False
 
@@ -55,7 +55,7 @@ class Voice:
     def _nothing_sure(self) -> str:
         return f"Nothing of this is surely {self._name}’s."
 
-    def answer(self, parts: Sequence[Part]) -> Written:
+    def answer(self, parts: Sequence[QuestionPart]) -> AnswerPieces:
         """Yield the lines of theirs that answer, or a greeting; else what is nearest.
 
         A line that is only probably theirs is no answer of theirs, and is told as such.
@@ -65,7 +65,7 @@ class Voice:
             return
         answers, guessed = self._fitting(parts, self._sure), []
         if not answers:
-            guessed = self._fitting(parts, self._lines)[:NEAREST]
+            guessed = self._fitting(parts, self._lines)[:MAX_NEAREST_LINES]
         near = [] if guessed else self._nearest(parts)
         yield from self._told(answers, "")
         self.silent = not answers and not guessed
@@ -74,11 +74,13 @@ class Voice:
             near, f"{self.nothing} What comes nearest in their words:"
         )
 
-    def _fitting(self, parts: Sequence[Part], lines: Sequence[Piece]) -> list[Piece]:
+    def _fitting(
+        self, parts: Sequence[QuestionPart], lines: Sequence[ContextItem]
+    ) -> list[ContextItem]:
         found = (line for part in parts for line in self._chooser.lines(part, lines))
         return list(dict.fromkeys(found))
 
-    def _told(self, lines: Sequence[Piece], heading: str) -> Written:
+    def _told(self, lines: Sequence[ContextItem], heading: str) -> AnswerPieces:
         if lines and heading:
             yield self._scribe.say(heading)
         for line in lines:
@@ -91,28 +93,30 @@ class Voice:
         greeted = rest != self._question.text
         return greeted and words <= names | STOP_WORDS
 
-    def _greeting(self) -> Written:
+    def _greeting(self) -> AnswerPieces:
         """Yield a greeting of theirs, else the first thing that they surely say."""
         greetings = [line for line in self._sure if _GREETING.match(_said(line))]
         none = f"{self._name} has no greeting in the text. Their first words in it:"
         first = [*greetings, *self._sure][:1]
         yield from self._told(first, "" if greetings else none)
 
-    def _nearest(self, parts: Sequence[Part]) -> list[Piece]:
+    def _nearest(self, parts: Sequence[QuestionPart]) -> list[ContextItem]:
         """Return what is surely theirs and has some word of the question, best first."""
 
-        def fit(line: Piece) -> float:
+        def fit(line: ContextItem) -> float:
             return max((part.words.coverage(line.words) for part in parts), default=0.0)
 
-        some = [line for line in self._sure if FITS / 2 <= fit(line) < FITS]
-        return sorted(some, key=lambda line: -fit(line))[:NEAREST]
+        some = [
+            line for line in self._sure if MIN_ITEM_FIT / 2 <= fit(line) < MIN_ITEM_FIT
+        ]
+        return sorted(some, key=lambda line: -fit(line))[:MAX_NEAREST_LINES]
 
 
-def _said(line: Piece) -> str:
+def _said(line: ContextItem) -> str:
     return line.words.strip(" “”\"'‘’")
 
 
-def _says_something(line: Piece) -> bool:
+def _says_something(line: ContextItem) -> bool:
     """Say whether a line is long enough to say something, and may be theirs."""
     known = all(e.certainty is not Certainty.NOT_EVALUATED for e in line.evidence)
-    return known and len(line.words.split()) >= SHORTEST
+    return known and len(line.words.split()) >= MIN_QUOTE_WORDS

@@ -3,24 +3,28 @@
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
-from lrwr.core.bible.phrases import implied_by
+from lrwr.core.bible.phrases import list_gap_implications
 from lrwr.core.bible.values import Gap
-from lrwr.core.chat.extractive.question_parts import ASKING, Part, asked_for
-from lrwr.core.chat.extractive.sentence_ranking import says_nothing
-from lrwr.core.chat.extractive.writer import quoted
-from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.chat.extractive.question_parts import (
+    ASPECT_WORDS,
+    QuestionPart,
+    extract_question_words,
+)
+from lrwr.core.chat.extractive.sentence_ranking import is_unanswerable_without
+from lrwr.core.chat.extractive.writer import add_quotation_marks
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.query_terms import WORD, content_words, names, plain_word
 from lrwr.core.model.turns import GapFlag, Plan
 
-UNHEARD = 0.5
+MIN_UNKNOWN_SHARE = 0.5
 """The share of what is asked for that, never said in the text, makes it doubtful."""
 
 
-UNDEFINED = 0.9
+MIN_UNDEFINED_SHARE = 0.9
 """The share from which on what is asked of somebody is left undefined."""
 
 
-class Silence(StrEnum):
+class NotFoundLevel(StrEnum):
     """How far a text is silent on a question."""
 
     NONE = "none"
@@ -32,39 +36,43 @@ class Silence(StrEnum):
     SURE = "sure"
 
 
-def silence_of(
-    question: Question,
-    parts: Sequence[Part],
+def classify_not_found(
+    question: TurnQuestion,
+    parts: Sequence[QuestionPart],
     result: RetrievalResult,
     *,
     known: bool = False,
-) -> Silence:
+) -> NotFoundLevel:
     """Return how far nothing that was found can answer.
 
     Where something is `known`, how sure the search was of passages counts for nothing.
     """
-    unknown = unheard_in(result)
-    if says_nothing(question.text, unknown):
-        return Silence.SURE
+    unknown = find_unknown_words(result)
+    if is_unanswerable_without(question.text, unknown):
+        return NotFoundLevel.SURE
     shares = [
         sum(part.words.weights.get(word, 0.0) for word in unknown) for part in parts
     ]
     least = min(shares, default=0.0)
     unnamed = not all(part.is_of_something for part in parts)
-    enough = UNHEARD if question.horizon is not None else UNDEFINED
-    if least >= enough and not (unnamed and enough == UNDEFINED):
-        return Silence.UNDEFINED
-    doubtful = least >= UNHEARD or (result.low_confidence and not known)
-    return Silence.MAYBE if doubtful else Silence.NONE
+    enough = MIN_UNKNOWN_SHARE if question.horizon is not None else MIN_UNDEFINED_SHARE
+    if least >= enough and not (unnamed and enough == MIN_UNDEFINED_SHARE):
+        return NotFoundLevel.UNDEFINED
+    doubtful = least >= MIN_UNKNOWN_SHARE or (result.low_confidence and not known)
+    return NotFoundLevel.MAYBE if doubtful else NotFoundLevel.NONE
 
 
-def unheard_in(result: RetrievalResult) -> list[str]:
+def find_unknown_words(result: RetrievalResult) -> list[str]:
     """Return the question's words that the text never has, but for those that ask."""
-    return [word for word in result.unknown if word not in ASKING]
+    return [word for word in result.unknown if word not in ASPECT_WORDS]
 
 
-def silence_in_words(
-    question: Question, unheard: Sequence[str], silence: Silence, *, nearest: bool
+def format_not_found(
+    question: TurnQuestion,
+    unheard: Sequence[str],
+    silence: NotFoundLevel,
+    *,
+    nearest: bool,
 ) -> Iterator[str]:
     """Yield what is told of a silence; `nearest` says that something follows."""
     bounded = question.horizon is not None
@@ -74,18 +82,18 @@ def silence_in_words(
         asked = {plain_word(word): word for word in WORD.findall(question.text)}
         told = [asked.get(word, word) if word in named else word for word in unheard]
         yield f"{who} never says {_listed(told)}."
-    if silence is Silence.NONE and nearest:
+    if silence is NotFoundLevel.NONE and nearest:
         return
     so_far = " so far" if bounded else ""
     rest = " What comes nearest:" if nearest else ""
-    if silence is not Silence.SURE and nearest:
+    if silence is not NotFoundLevel.SURE and nearest:
         yield f"Your text may not say this{so_far}, or say it in other words.{rest}"
     else:
         yield f"Your text is silent on this{so_far}.{rest}"
 
 
-def gap_asked(
-    question: Question, result: RetrievalResult, plan: Plan | None = None
+def build_gap_from_question(
+    question: TurnQuestion, result: RetrievalResult, plan: Plan | None = None
 ) -> GapFlag:
     """Return what `question` asks for, as something that the text leaves undefined.
 
@@ -96,18 +104,18 @@ def gap_asked(
         names = [entity.name for entity in plan.entities]
     about = question.character or (names[0] if len(names) == 1 else "")
     own = content_words(about)
-    asked = asked_for(question.text, plan, result)
+    asked = extract_question_words(question.text, plan, result)
     words = [word for word in asked if word not in own]
     return GapFlag(about, " ".join(words) or " ".join(question.text.split()))
 
 
-def gap_known(gap: Gap) -> GapFlag:
+def build_gap_from_ledger(gap: Gap) -> GapFlag:
     """Return a gap of the ledger, as an answer has it."""
-    implied = "; ".join(implied_by(gap))
+    implied = "; ".join(list_gap_implications(gap))
     return GapFlag(gap.about, gap.attribute, implied, "".join(gap.suggestions[:1]))
 
 
 def _listed(words: Sequence[str]) -> str:
-    told = [quoted(word) for word in words]
+    told = [add_quotation_marks(word) for word in words]
     first = f"{', '.join(told[:-1])} or " if len(told) > 1 else ""
     return first + told[-1]

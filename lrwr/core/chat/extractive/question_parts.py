@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from lrwr.core.bible.values import CharacterProfile
-from lrwr.core.chat.extractive.answer_type import kind_of_answer
-from lrwr.core.chat.extractive.sentence_ranking import Shelf, weigh
+from lrwr.core.chat.extractive.answer_type import score_answer_type
+from lrwr.core.chat.extractive.sentence_ranking import (
+    PassageSource,
+    weigh_question_words,
+)
 from lrwr.core.chat.planning import lexicon
-from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.query_terms import STOP_WORDS, WORD, content_words, plain_word
 from lrwr.core.model.turns import Plan
 from lrwr.core.retrieval.evidence import WordWeights
@@ -31,7 +34,7 @@ _PARTICLES = frozenset(
 )  # fmt: skip
 """The commonest verbs, and what belongs to verbs: they say little of what is asked."""
 
-ASKING = frozenset(_ASKING.split())
+ASPECT_WORDS = frozenset(_ASKING.split())
 """Words that ask for a side of somebody: a text need not hold them to answer."""
 
 _LABELS = MappingProxyType(
@@ -45,7 +48,7 @@ _LABELS = MappingProxyType(
 )  # fmt: skip
 """What some words ask for, as profiles and notes label it."""
 
-TOGETHER = 1.5
+ALL_NAMED_FACTOR = 1.5
 """What a sentence is worth that names all whom the question is about."""
 
 _WORDS_OF_A_PART = 3
@@ -72,7 +75,7 @@ _JOINT = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class QuestionPart:
     """One thing that is asked for: most questions have one, some two.
 
     `text` has the names after it that a pronoun stands for, `whole` all of its words;
@@ -100,7 +103,9 @@ class Part:
             any(named.issuperset(content_words(form)) for form in forms)
             for forms in self.forms
         )
-        return (TOGETHER if together else 1.0) * kind_of_answer(self.text, text)
+        return (ALL_NAMED_FACTOR if together else 1.0) * score_answer_type(
+            self.text, text
+        )
 
     def is_about(self, names: Iterable[str], everybody: Iterable[str]) -> bool:
         """Say whether it asks for one of `names`, or for nobody of `everybody`."""
@@ -108,31 +113,32 @@ class Part:
         return not named or not self.people or not self.people.isdisjoint(named)
 
 
-async def parts_of(
-    question: Question, plan: Plan, result: RetrievalResult, shelf: Shelf
-) -> list[Part]:
+async def split_question_parts(
+    question: TurnQuestion, plan: Plan, result: RetrievalResult, shelf: PassageSource
+) -> list[QuestionPart]:
     """Return the parts of `question`, in order; one that names nobody goes on.
 
     Raises:
         StoreProblem: The library cannot be read.
     """
-    parts: list[Part] = []
+    parts: list[QuestionPart] = []
     pointed = _pointed_at(question, plan, result)
     texts = split_questions(question.text)
     for text in texts:
-        own = people_in(text, result.character_profiles)
+        own = find_profiles_in_text(text, result.character_profiles)
         people = own or (parts[-1].people if parts else frozenset())
-        whole = " ".join((plain_question(text), *(() if own else pointed)))
-        asked = asked_for(text, plan, result)
+        whole = " ".join((strip_request_phrase(text), *(() if own else pointed)))
+        asked = extract_question_words(text, plan, result)
         parts.append(
-            Part(
+            QuestionPart(
                 text=whole,
-                words=await weigh([*asked, *_meant(asked)], shelf),
-                whole=await weigh(content_words(whole), shelf),
+                words=await weigh_question_words([*asked, *_meant(asked)], shelf),
+                whole=await weigh_question_words(content_words(whole), shelf),
                 people=people,
                 is_of_something=bool(people or _entities_in(text, plan)),
-                naming=await weigh(_naming_words(whole), shelf),
-                says=len(texts) == 1 or lexicon.SAYING.search(text.lower()) is not None,
+                naming=await weigh_question_words(_naming_words(whole), shelf),
+                says=len(texts) == 1
+                or lexicon.SPEECH_PATTERN.search(text.lower()) is not None,
                 forms=_forms_of(people, result),
             )
         )
@@ -146,13 +152,15 @@ def split_questions(text: str) -> list[str]:
     return found if whole and len(found) > 1 else [text]
 
 
-def asked_for(text: str, plan: Plan | None, result: RetrievalResult) -> list[str]:
+def extract_question_words(
+    text: str, plan: Plan | None, result: RetrievalResult
+) -> list[str]:
     """Return the words that say what is asked, and not of whom.
 
     Where the name of a thing is all there is, it is what is asked. None where somebody
     is asked for, and no more.
     """
-    text = _CHAPTER.sub(" ", plain_question(text))
+    text = _CHAPTER.sub(" ", strip_request_phrase(text))
     words = _naming_words(text)
     people = set(_naming(text, _people(result)))
     things = [entity.name for entity in plan.entities] if plan is not None else []
@@ -165,14 +173,14 @@ def asked_for(text: str, plan: Plan | None, result: RetrievalResult) -> list[str
 def _people(result: RetrievalResult) -> Iterator[str]:
     """Yield the names of everybody who was found, and of those whose lines were."""
     for profile in result.character_profiles:
-        yield from names_of(profile)
+        yield from iter_profile_names(profile)
     yield from dict.fromkeys(quote.speaker for quote in result.lines)
 
 
-def plain_question(text: str) -> str:
+def strip_request_phrase(text: str) -> str:
     """Return a question without the words that ask whoever answers to tell it, or
     whether the text does."""
-    asked = lexicon.PROBE.sub(" ", lexicon.ASKING.sub(" ", text))
+    asked = lexicon.GAP_PROBE_PATTERN.sub(" ", lexicon.REQUEST_PATTERN.sub(" ", text))
     return " ".join(asked.split()) or text
 
 
@@ -185,7 +193,7 @@ def _naming(text: str, names: Iterable[str]) -> Iterator[str]:
         yield from own if own <= words else own & capital
 
 
-def chapters_in(text: str) -> frozenset[int]:
+def parse_chapter_numbers(text: str) -> frozenset[int]:
     """Return the chapters that a question asks about by their numbers."""
     named = _NUMBERS.split("|")
     numbers = (
@@ -198,23 +206,27 @@ def chapters_in(text: str) -> frozenset[int]:
     )
 
 
-def words_of_chapters(text: str) -> list[str]:
+def find_chapter_words(text: str) -> list[str]:
     """Return the words by which `text` names chapters: no text has to hold them."""
     told = " ".join(one["whole"] for one in _CHAPTER.finditer(text))
     return content_words(told)
 
 
-def people_in(text: str, people: Iterable[CharacterProfile]) -> frozenset[str]:
+def find_profiles_in_text(
+    text: str, people: Iterable[CharacterProfile]
+) -> frozenset[str]:
     """Return whom of `people` a text names, by any form of their names."""
     words = set(content_words(text))
     return frozenset(
         one.name
         for one in people
-        if any(words.issuperset(content_words(form)) for form in names_of(one))
+        if any(
+            words.issuperset(content_words(form)) for form in iter_profile_names(one)
+        )
     )
 
 
-def names_of(profile: CharacterProfile) -> Iterator[str]:
+def iter_profile_names(profile: CharacterProfile) -> Iterator[str]:
     """Yield every name that somebody goes by."""
     yield profile.name
     yield from (form.name for form in profile.aliases)
@@ -225,7 +237,9 @@ def _forms_of(
 ) -> tuple[tuple[str, ...], ...]:
     """Return for each of `people` every name that they go by."""
     profiles = result.character_profiles
-    return tuple(tuple(names_of(one)) for one in profiles if one.name in people)
+    return tuple(
+        tuple(iter_profile_names(one)) for one in profiles if one.name in people
+    )
 
 
 def _entities_in(text: str, plan: Plan) -> list[str]:
@@ -235,7 +249,7 @@ def _entities_in(text: str, plan: Plan) -> list[str]:
 
 
 def _naming_words(text: str) -> list[str]:
-    idle = ASKING | STOP_WORDS | _PARTICLES
+    idle = ASPECT_WORDS | STOP_WORDS | _PARTICLES
     return [word for word in content_words(text) if word not in idle]
 
 
@@ -245,9 +259,9 @@ def _meant(words: Iterable[str]) -> list[str]:
 
 
 def _pointed_at(
-    question: Question, plan: Plan, result: RetrievalResult
+    question: TurnQuestion, plan: Plan, result: RetrievalResult
 ) -> Sequence[str]:
     """Return whom a question means that names nobody."""
-    if people_in(question.text, result.character_profiles):
+    if find_profiles_in_text(question.text, result.character_profiles):
         return ()
     return [one.name for one in plan.entities if one.name != question.character]

@@ -4,64 +4,77 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lrwr.core.chat.context.items import UNNAMED, Facet, Piece, is_sure
-from lrwr.core.chat.extractive.question_parts import Part, names_of, people_in
-from lrwr.core.chat.extractive.sentence_ranking import NEAR, SHORTEST
+from lrwr.core.chat.context.items import UNNAMED, ContextItem, StoryFacet, is_sure
+from lrwr.core.chat.extractive.question_parts import (
+    QuestionPart,
+    find_profiles_in_text,
+    iter_profile_names,
+)
+from lrwr.core.chat.extractive.sentence_ranking import (
+    MIN_QUOTE_WORDS,
+    MIN_RELATIVE_QUOTE_SCORE,
+)
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.facts import WRITER
 from lrwr.core.model.query_terms import WORD, plain_word
 from lrwr.core.model.turns import Intent, Intention, Plan
 
-FACTS = 6
+MAX_FACTS_PER_PART = 6
 """Lines of facts told at most: what fits less is in the bible, whole."""
 
-TOGETHER = 8
-RULES = 16
+MAX_ITEMS_PER_LINE = 8
+MAX_WORLD_ITEMS_PER_LINE = 16
 """Facts of one kind about one person, or one thing of the world, in one line at most:
 rules are of no use by halves."""
 
-SAID = 3
+MAX_LINES_PER_PART = 3
 """Lines of what somebody says, and chapters of what happened, told at most."""
 
-ENOUGH = 2
+MIN_SURE_LINES = 2
 """Lines surely somebody's that make those only probably theirs superfluous."""
 
-SHORT = 4
+MAX_SHORT_TRAIT_WORDS = 4
 """Words of a trait at most that is told beside others: eyes, age."""
 
 _DULL = frozenset({"pronoun", "pronouns"})
 """Labels of notes that tell a writer nothing unless asked for."""
 
-FITS = 0.25
+MIN_ITEM_FIT = 0.25
 """The share of the question's weight that a trait or somebody's own line must hold to
 be an answer to it: a common word alone is less."""
 
-TRAITS = frozenset({Facet.LOOK, Facet.NAME, Facet.CHARACTER})
+TRAITS = frozenset({StoryFacet.LOOK, StoryFacet.NAME, StoryFacet.CHARACTER})
 """What a profile has much of, and a question mostly asks one thing of."""
 
 _IN_ONE_LINE = frozenset(
-    {Facet.LOOK, Facet.CHARACTER, Facet.VOICE, Facet.WORLD, Facet.HAPPENED}
-    | {Facet.RECAP, Facet.NAME}
+    {
+        StoryFacet.LOOK,
+        StoryFacet.CHARACTER,
+        StoryFacet.VOICE,
+        StoryFacet.WORLD,
+        StoryFacet.HAPPENED,
+    }
+    | {StoryFacet.RECAP, StoryFacet.NAME}
 )
 """What reads well side by side; somebody's lines and relations do not."""
 
-_TOLD_WHOLE = frozenset({Facet.WORLD, Facet.RELATION, Facet.GAP})
+_TOLD_WHOLE = frozenset({StoryFacet.WORLD, StoryFacet.RELATION, StoryFacet.GAP})
 """What is told for whom or what is named, if nothing of it has the words asked for."""
 
-_GATHERED = frozenset({Facet.PRESENT, Facet.RECAP})
+_GATHERED = frozenset({StoryFacet.PRESENT, StoryFacet.RECAP})
 """What is there only where it is asked for: it need have no word of the question."""
 
-_FIRST = frozenset({Facet.PRESENT, Facet.GAP})
+_FIRST = frozenset({StoryFacet.PRESENT, StoryFacet.GAP})
 """What answers before all else, where it fits."""
 
 _OF_CHARACTER = frozenset({Intention.VALUES, Intention.ARC})
 
 
 @dataclass(frozen=True, slots=True)
-class _Scored:
+class _ScoredItem:
     """A piece and how well it fits: `place` is its place among those of its facet."""
 
-    piece: Piece
+    piece: ContextItem
     fit: float
     place: int
 
@@ -72,11 +85,11 @@ class _Scored:
         return not sure, -self.fit, self.place
 
 
-class Chooser:
+class ItemSelector:
     """Chooses from `pieces`, all that was found, for one question."""
 
     def __init__(
-        self, pieces: Sequence[Piece], plan: Plan, result: RetrievalResult
+        self, pieces: Sequence[ContextItem], plan: Plan, result: RetrievalResult
     ) -> None:
         self._asked = {choice.intention for choice in plan.choices}
         self._played = plan.intent is Intent.SCENARIO
@@ -86,10 +99,13 @@ class Chooser:
             pieces = [one for one in pieces if _is_writers(one)]
         self._pieces = _without_scraps(pieces)
         self._forms = {
-            one.name: " ".join(names_of(one)) for one in result.character_profiles
+            one.name: " ".join(iter_profile_names(one))
+            for one in result.character_profiles
         }
 
-    def facts(self, part: Part, facets: frozenset[Facet]) -> list[tuple[Piece, ...]]:
+    def facts(
+        self, part: QuestionPart, facets: frozenset[StoryFacet]
+    ) -> list[tuple[ContextItem, ...]]:
         """Return the facts that fit a part, in the order found; a tuple is a line.
 
         Where it says what it asks for, a trait that does not fit is not it; nor is
@@ -99,70 +115,73 @@ class Chooser:
             one
             for one in self._between(part)
             if one.facet in facets
-            and (part.says or one.facet is not Facet.LINE)
+            and (part.says or one.facet is not StoryFacet.LINE)
             and part.is_about((one.about,), self._forms)
             and self._may_answer(part, one)
         ]
         unheard = self._unknown.intersection(part.words.weights)
-        least = FITS if unheard and not self._played else 0.0
+        least = MIN_ITEM_FIT if unheard and not self._played else 0.0
         kept = set(self._fitting(part, own, least))
         chosen = [one for one in own if one in kept]
         return _few(list(_in_lines(_without_repeats(chosen))))
 
-    def lines(self, part: Part, pieces: Iterable[Piece]) -> list[Piece]:
+    def lines(
+        self, part: QuestionPart, pieces: Iterable[ContextItem]
+    ) -> list[ContextItem]:
         """Return the lines of somebody that answer a part, the surest first.
 
         Where it asks for somebody and no more, these name them.
         """
         asked = part if part.words.weights else replace(part, words=part.naming)
-        fitting = self._fitting(asked, pieces, FITS)
+        fitting = self._fitting(asked, pieces, MIN_ITEM_FIT)
         guessed = set(_guessed(fitting))
-        return [one for one in fitting if one not in guessed][:SAID]
+        return [one for one in fitting if one not in guessed][:MAX_LINES_PER_PART]
 
-    def _between(self, part: Part) -> Sequence[Piece]:
+    def _between(self, part: QuestionPart) -> Sequence[ContextItem]:
         """Leave out relations to others where the part names two."""
         if len(part.people) < 2:
             return self._pieces
         return [
             one
             for one in self._pieces
-            if one.facet is not Facet.RELATION or _joins(one, part.people)
+            if one.facet is not StoryFacet.RELATION or _joins(one, part.people)
         ]
 
-    def _may_answer(self, part: Part, piece: Piece) -> bool:
+    def _may_answer(self, part: QuestionPart, piece: ContextItem) -> bool:
         """Say whether it is of the kind asked for: most traits are another one."""
         plain = piece.facet not in TRAITS or (
-            piece.facet is Facet.CHARACTER and not self._asked.isdisjoint(_OF_CHARACTER)
+            piece.facet is StoryFacet.CHARACTER
+            and not self._asked.isdisjoint(_OF_CHARACTER)
         )
         if self._played or not part.words.weights:
             return piece.label.lower() not in _DULL
         if plain:
             return True
-        return self._fit(part, piece) >= FITS
+        return self._fit(part, piece) >= MIN_ITEM_FIT
 
-    def _fit(self, part: Part, piece: Piece) -> float:
+    def _fit(self, part: QuestionPart, piece: ContextItem) -> float:
         """Return the share of what is asked for that a piece has, 0.0 to 1.0.
 
         Of whom it is counts by any form of the name; a line has to fit without.
         """
-        if piece.facet is not Facet.LINE:
+        if piece.facet is not StoryFacet.LINE:
             return part.words.coverage(
                 f"{piece.words} {self._forms.get(piece.about, '')}"
             )
-        named = people_in(piece.words, self._people)
+        named = find_profiles_in_text(piece.words, self._people)
         forms = " ".join(self._forms[name] for name in named if name in self._forms)
         return part.words.coverage(f"{piece.words} {forms}")
 
     def _fitting(
-        self, part: Part, pieces: Iterable[Piece], least: float
-    ) -> list[Piece]:
+        self, part: QuestionPart, pieces: Iterable[ContextItem], least: float
+    ) -> list[ContextItem]:
         """Return what fits nearly as well as the best of its facet, best first."""
-        scored: list[_Scored] = []
-        turns: Counter[Facet] = Counter()
-        best: dict[Facet, float] = {}
+        scored: list[_ScoredItem] = []
+        turns: Counter[StoryFacet] = Counter()
+        best: dict[StoryFacet, float] = {}
         for one in pieces:
             fit = self._fit(part, one)
-            scored.append(_Scored(one, fit, turns[one.facet]))
+            scored.append(_ScoredItem(one, fit, turns[one.facet]))
             turns[one.facet] += 1
             best[one.facet] = max(fit, best.get(one.facet, 0.0))
         any_fits = max(best.values(), default=0.0) > 0
@@ -171,67 +190,80 @@ class Chooser:
             for one in scored
             if one.piece.facet in _GATHERED
             or (
-                one.fit >= max(least, NEAR * best[one.piece.facet])
+                one.fit >= max(least, MIN_RELATIVE_QUOTE_SCORE * best[one.piece.facet])
                 and (one.fit > 0 or self._counts_without(part, one.piece, any_fits))
             )
         ]
         return [one.piece for one in sorted(near, key=lambda one: one.order)]
 
-    def _counts_without(self, part: Part, piece: Piece, any_fits: bool) -> bool:
+    def _counts_without(
+        self, part: QuestionPart, piece: ContextItem, any_fits: bool
+    ) -> bool:
         """Say whether a piece that has no word of the question is told."""
         if not part.words.weights:
             return not any_fits
         if self._played:
-            return piece.facet is Facet.CHARACTER and not any_fits
+            return piece.facet is StoryFacet.CHARACTER and not any_fits
         plain = piece.facet in _TOLD_WHOLE or piece.facet in TRAITS
         return plain and not any_fits
 
 
-def _few(lines: Sequence[tuple[Piece, ...]]) -> list[tuple[Piece, ...]]:
+def _few(lines: Sequence[tuple[ContextItem, ...]]) -> list[tuple[ContextItem, ...]]:
     """Return the first lines, of what somebody says fewer."""
     pieces = [line[0] for line in lines]
-    guessed = set(_guessed([one for one in pieces if one.facet is Facet.LINE]))
+    guessed = set(_guessed([one for one in pieces if one.facet is StoryFacet.LINE]))
     lines = [line for line in lines if line[0] not in guessed]
     late = [
         line
-        for facet in (Facet.LINE, Facet.HAPPENED)
-        for line in [one for one in lines if one[0].facet is facet][SAID:]
+        for facet in (StoryFacet.LINE, StoryFacet.HAPPENED)
+        for line in [one for one in lines if one[0].facet is facet][MAX_LINES_PER_PART:]
     ]
     first = [line for line in lines if line[0].facet in _FIRST]
-    idle = (Facet.WORLD,) if first else ()
+    idle = (StoryFacet.WORLD,) if first else ()
     rest = [
         line
         for line in lines
         if line not in first and line not in late and line[0].facet not in idle
     ]
-    return (first + rest)[:FACTS]
+    return (first + rest)[:MAX_FACTS_PER_PART]
 
 
-def _guessed(lines: Sequence[Piece]) -> list[Piece]:
+def _guessed(lines: Sequence[ContextItem]) -> list[ContextItem]:
     """Return the lines that are only probably theirs, where enough surely are."""
     sure = [line for line in lines if all(map(is_sure, line.evidence))]
-    return [line for line in lines if line not in sure] if len(sure) >= ENOUGH else []
+    return (
+        [line for line in lines if line not in sure]
+        if len(sure) >= MIN_SURE_LINES
+        else []
+    )
 
 
-def _in_lines(pieces: Sequence[Piece]) -> Iterator[tuple[Piece, ...]]:
+def _in_lines(pieces: Sequence[ContextItem]) -> Iterator[tuple[ContextItem, ...]]:
     """Put side by side what is of one kind about one person or thing."""
-    places: dict[object, list[Piece]] = {}
+    places: dict[object, list[ContextItem]] = {}
     for number, one in enumerate(pieces):
         places.setdefault(_line_of(one, number), []).append(one)
     for together in places.values():
-        most = RULES if together[0].facet is Facet.WORLD else TOGETHER
+        most = (
+            MAX_WORLD_ITEMS_PER_LINE
+            if together[0].facet is StoryFacet.WORLD
+            else MAX_ITEMS_PER_LINE
+        )
         yield tuple(together[:most])
 
 
-def _line_of(piece: Piece, number: int) -> object:
+def _line_of(piece: ContextItem, number: int) -> object:
     """Return what pieces of one line have in common; `number` where it has its own."""
     if piece.facet not in _IN_ONE_LINE or piece.decided:
         return number
-    short = piece.label not in ("", UNNAMED) and len(piece.says.split()) <= SHORT
+    short = (
+        piece.label not in ("", UNNAMED)
+        and len(piece.says.split()) <= MAX_SHORT_TRAIT_WORDS
+    )
     return (piece.facet, piece.about) if short else (piece.facet, piece.head)
 
 
-def _without_repeats(pieces: Sequence[Piece]) -> list[Piece]:
+def _without_repeats(pieces: Sequence[ContextItem]) -> list[ContextItem]:
     """Leave out what is said of somebody, word for word, in a whole sentence too."""
     whole = [one for one in pieces if one.label in ("", UNNAMED)]
     return [
@@ -241,7 +273,7 @@ def _without_repeats(pieces: Sequence[Piece]) -> list[Piece]:
     ]
 
 
-def _says(whole: Piece, part: Piece) -> bool:
+def _says(whole: ContextItem, part: ContextItem) -> bool:
     """Say whether a fact stands in another about the same, word for word."""
     words = f" {' '.join(_words(part.says))} "
     same = whole.about == part.about and whole.facet is part.facet
@@ -252,21 +284,21 @@ def _words(text: str) -> list[str]:
     return [plain_word(word) for word in WORD.findall(text)]
 
 
-def _without_scraps(pieces: Sequence[Piece]) -> list[Piece]:
+def _without_scraps(pieces: Sequence[ContextItem]) -> list[ContextItem]:
     """Return `pieces` without lines of a word or two, unless all lines are such."""
-    lines = [one for one in pieces if one.facet is Facet.LINE]
-    scraps = {one for one in lines if len(one.words.split()) < SHORTEST}
+    lines = [one for one in pieces if one.facet is StoryFacet.LINE]
+    scraps = {one for one in lines if len(one.words.split()) < MIN_QUOTE_WORDS}
     if len(scraps) == len(lines):
         return list(pieces)
     return [one for one in pieces if one not in scraps]
 
 
-def _joins(piece: Piece, people: frozenset[str]) -> bool:
+def _joins(piece: ContextItem, people: frozenset[str]) -> bool:
     """Say whether a relation is between two of `people`."""
     return sum(name in f"{piece.about} {piece.says}" for name in people) > 1
 
 
-def _is_writers(piece: Piece) -> bool:
+def _is_writers(piece: ContextItem) -> bool:
     """Say whether the writer says so, outside of the story, or has left it open."""
-    told = piece.decided or piece.facet is Facet.GAP
+    told = piece.decided or piece.facet is StoryFacet.GAP
     return told or any(one.keeper == WRITER for one in piece.evidence)

@@ -14,28 +14,28 @@ from lrwr.core.ports.record_store import PassageStore
 from lrwr.core.ports.reranker import Reranker
 from lrwr.core.retrieval.evidence import WordWeights
 
-READ = 4
+MAX_PASSAGES_READ = 4
 """Passages whose sentences are weighed."""
 
-WEIGHED = 36
+MAX_RERANKED_SENTENCES = 36
 """Sentences that are looked at closely; each costs a run of the model."""
 
-QUOTES = 3
+MAX_QUOTES = 3
 """Sentences quoted at most."""
 
-NEAR = 0.6
+MIN_RELATIVE_QUOTE_SCORE = 0.6
 """A further sentence is quoted when it fits this well, the best one being 1.0."""
 
-ROOM = 320
+MAX_QUOTE_CHARS = 320
 """Characters to which a quote grows by the sentences around it, in its paragraph."""
 
-SHORTEST = 4
+MIN_QUOTE_WORDS = 4
 """Words that a sentence must have to be worth quoting."""
 
 SENTENCE_WEIGHT = 0.7
 """The sentence's own share of its score; the rest is its passage's place."""
 
-ASKED_BACK = 0.8
+QUESTION_SENTENCE_FACTOR = 0.8
 """What is left of a sentence's score where it is a question itself: it rarely answers."""
 
 _BREAK = re.compile(r"\n[ \t]*(?:\n|[-*+•][ \t]|\d{1,3}[.)][ \t]|[|>#])")
@@ -43,12 +43,12 @@ _BREAK = re.compile(r"\n[ \t]*(?:\n|[-*+•][ \t]|\d{1,3}[.)][ \t]|[|>#])")
 
 _QUESTION = re.compile(r"\?[\s”’\"')*_]*$")
 
-Remark = Callable[[str], None]
+RemarkCallback = Callable[[str], None]
 """Takes a sentence on what did not work."""
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
+class SentenceQuote:
     """One or a few sentences of the manuscript, verbatim, with their place.
 
     `span` is in the document's canonical text; the text there is `text`.
@@ -61,7 +61,7 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class PassageSource:
     """What quoting is lent: the texts, how often words occur, a closer look if any."""
 
     store: PassageStore
@@ -72,7 +72,7 @@ class Shelf:
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class SentenceQuery:
     """What sentences are picked for. `worth` is a factor of a sentence's score."""
 
     question: str
@@ -81,14 +81,16 @@ class Sought:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sentence:
+class _ScoredSentence:
     passage: Passage
     span: Span
     text: str
     share: float
 
 
-async def weigh(words: Sequence[str], shelf: Shelf) -> WordWeights:
+async def weigh_question_words(
+    words: Sequence[str], shelf: PassageSource
+) -> WordWeights:
     """Weigh `words` by how rare they are in the library."""
     counts, total = await shelf.lexical.document_frequencies(
         words, pipeline=shelf.pipeline
@@ -96,21 +98,24 @@ async def weigh(words: Sequence[str], shelf: Shelf) -> WordWeights:
     return WordWeights.of(words, counts, total)
 
 
-async def best_sentences(
-    sought: Sought, passages: Sequence[Passage], shelf: Shelf, remark: Remark
-) -> list[Quote]:
+async def select_best_sentences(
+    sought: SentenceQuery,
+    passages: Sequence[Passage],
+    shelf: PassageSource,
+    remark: RemarkCallback,
+) -> list[SentenceQuote]:
     """Return the sentences of the best passages that fit, best first.
 
     Raises:
         StoreProblem: The library cannot be read.
     """
-    told = _sentences_of(passages[:READ], sought.weights, shelf.sentences)
+    told = _sentences_of(passages[:MAX_PASSAGES_READ], sought.weights, shelf.sentences)
     scored = await _scored(sought, told, shelf.reranker, remark)
     grown = _grown(_chosen(scored), shelf.sentences)
     return await _verified(grown, shelf.store)
 
 
-def says_nothing(question: str, unknown: Sequence[str]) -> bool:
+def is_unanswerable_without(question: str, unknown: Sequence[str]) -> bool:
     """Say whether a text that has none of `unknown` cannot answer `question`.
 
     They are all of its words, or a name is among them.
@@ -123,9 +128,9 @@ def says_nothing(question: str, unknown: Sequence[str]) -> bool:
 
 def _sentences_of(
     passages: Sequence[Passage], weights: WordWeights, sentences: SplitSentences
-) -> list[_Sentence]:
+) -> list[_ScoredSentence]:
     """Return the sentences that share most with the question, each once."""
-    told: dict[tuple[str, int], _Sentence] = {}
+    told: dict[tuple[str, int], _ScoredSentence] = {}
     for rank, passage in enumerate(passages):
         for span in _stretches(passage.chunk.text, sentences):
             text = passage.chunk.text[span.start : span.end]
@@ -136,17 +141,17 @@ def _sentences_of(
             share = weights.coverage(text) + 0.1 * (len(passages) - rank)
             told.setdefault(
                 (passage.chunk.document, start),
-                _Sentence(passage, place, text, share),
+                _ScoredSentence(passage, place, text, share),
             )
-    return sorted(told.values(), key=lambda s: -s.share)[:WEIGHED]
+    return sorted(told.values(), key=lambda s: -s.share)[:MAX_RERANKED_SENTENCES]
 
 
 async def _scored(
-    sought: Sought,
-    told: Sequence[_Sentence],
+    sought: SentenceQuery,
+    told: Sequence[_ScoredSentence],
     reranker: Reranker | None,
-    remark: Remark,
-) -> list[tuple[float, _Sentence]]:
+    remark: RemarkCallback,
+) -> list[tuple[float, _ScoredSentence]]:
     own = [sentence.share for sentence in told]
     if reranker is not None and told:
         try:
@@ -165,14 +170,16 @@ async def _scored(
     return sorted(scored, key=lambda pair: -pair[0])
 
 
-def _worth(score: float, sentence: _Sentence, sought: Sought) -> float:
-    back = ASKED_BACK if _QUESTION.search(sentence.text) else 1.0
+def _worth(score: float, sentence: _ScoredSentence, sought: SentenceQuery) -> float:
+    back = QUESTION_SENTENCE_FACTOR if _QUESTION.search(sentence.text) else 1.0
     return score * back * sought.worth(sentence.text)
 
 
-def _grown(chosen: Sequence[_Sentence], sentences: SplitSentences) -> list[_Sentence]:
+def _grown(
+    chosen: Sequence[_ScoredSentence], sentences: SplitSentences
+) -> list[_ScoredSentence]:
     """Let each sentence take in its neighbours, and drop what is quoted twice."""
-    grown: list[_Sentence] = []
+    grown: list[_ScoredSentence] = []
     for sentence in chosen:
         chunk = sentence.passage.chunk
         at = sentence.span.start - chunk.span.start
@@ -182,11 +189,13 @@ def _grown(chosen: Sequence[_Sentence], sentences: SplitSentences) -> list[_Sent
         if any(_overlap(span, other) for other in grown if _same(sentence, other)):
             continue
         text = chunk.text[start:end]
-        grown.append(_Sentence(sentence.passage, span, text, sentence.share))
+        grown.append(_ScoredSentence(sentence.passage, span, text, sentence.share))
     return grown
 
 
-async def _verified(chosen: Sequence[_Sentence], store: PassageStore) -> list[Quote]:
+async def _verified(
+    chosen: Sequence[_ScoredSentence], store: PassageStore
+) -> list[SentenceQuote]:
     """Keep what stands in the document's text, character for character."""
     quotes = []
     for sentence in chosen:
@@ -198,7 +207,7 @@ async def _verified(chosen: Sequence[_Sentence], store: PassageStore) -> list[Qu
         if kept.text[span.start : span.end] != sentence.text:
             continue
         lines = kept.lines.lines_of(span)
-        quotes.append(Quote(sentence.text, span, lines, sentence.passage))
+        quotes.append(SentenceQuote(sentence.text, span, lines, sentence.passage))
     return quotes
 
 
@@ -216,7 +225,7 @@ def _stretches(text: str, sentences: SplitSentences) -> list[Span]:
 
 def _says_nothing(text: str) -> bool:
     """Say whether a sentence is too short, a heading or a row of a table."""
-    return len(text.split()) < SHORTEST or text.lstrip().startswith(("#", "|"))
+    return len(text.split()) < MIN_QUOTE_WORDS or text.lstrip().startswith(("#", "|"))
 
 
 def _with_neighbours(text: str, spans: Sequence[Span], at: int) -> tuple[int, int]:
@@ -234,14 +243,18 @@ def _with_neighbours(text: str, spans: Sequence[Span], at: int) -> tuple[int, in
 
 def _joins(text: str, start: int, end: int) -> bool:
     one_paragraph = _BREAK.search(text, start, end) is None
-    return one_paragraph and not text.startswith("#", start) and end - start <= ROOM
+    return (
+        one_paragraph
+        and not text.startswith("#", start)
+        and end - start <= MAX_QUOTE_CHARS
+    )
 
 
-def _same(one: _Sentence, other: _Sentence) -> bool:
+def _same(one: _ScoredSentence, other: _ScoredSentence) -> bool:
     return one.passage.chunk.document == other.passage.chunk.document
 
 
-def _overlap(span: Span, other: _Sentence) -> bool:
+def _overlap(span: Span, other: _ScoredSentence) -> bool:
     return span.start < other.span.end and other.span.start < span.end
 
 
@@ -251,9 +264,13 @@ def _spread(values: Sequence[float]) -> list[float]:
     return [(value - low) / width for value in values]
 
 
-def _chosen(scored: Sequence[tuple[float, _Sentence]]) -> list[_Sentence]:
+def _chosen(scored: Sequence[tuple[float, _ScoredSentence]]) -> list[_ScoredSentence]:
     if not scored:
         return []
     best = scored[0][0]
-    near = [sentence for score, sentence in scored if score >= NEAR * best]
-    return near[: 2 * QUOTES]
+    near = [
+        sentence
+        for score, sentence in scored
+        if score >= MIN_RELATIVE_QUOTE_SCORE * best
+    ]
+    return near[: 2 * MAX_QUOTES]

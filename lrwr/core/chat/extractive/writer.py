@@ -3,21 +3,25 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from lrwr.core.attribution.citations import Numbering, cited, same_words
-from lrwr.core.bible.values import Evidence
-from lrwr.core.chat.context.items import UNNAMED, Facet, Piece
-from lrwr.core.chat.extractive.sentence_ranking import Quote
+from lrwr.core.attribution.citations import (
+    CitationNumbering,
+    cite_evidence,
+    differs_only_in_typography,
+)
+from lrwr.core.bible.values import TextEvidence
+from lrwr.core.chat.context.items import UNNAMED, ContextItem, StoryFacet
+from lrwr.core.chat.extractive.sentence_ranking import SentenceQuote
 from lrwr.core.model.query_terms import content_words
 from lrwr.core.model.text import SplitSentences
 from lrwr.core.model.turns import Citation, Cited, CitedOutside, Speaker, Token
-from lrwr.core.nlp.facts.note_layout import plain
+from lrwr.core.nlp.facts.note_layout import strip_note_markdown
 from lrwr.core.ports.web_search import WebPage
-from lrwr.core.retrieval.evidence import WordWeights, excerpt
-from lrwr.core.web.citations import WEB_HEAD, web_citations
+from lrwr.core.retrieval.evidence import WordWeights, select_excerpt
+from lrwr.core.web.citations import WEB_HEAD, number_web_pages
 
-WORDING_SHOWN = 240
+MAX_SHOWN_EVIDENCE_CHARS = 240
 """Characters of the words of a fact that are shown beside it; its number has all."""
-LABEL = 4
+MAX_LABEL_WORDS = 4
 """Words of a label at most: what has more is a sentence of the writer's notes."""
 _LISTED = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+", re.MULTILINE)
 _BOLD = re.compile(r"\*\*([^*\n]{1,60}:?)\*\*")
@@ -26,67 +30,73 @@ _LEAD = re.compile(r"\A\W*\*\*[^*\n]{1,60}:[ \t]*\*\*[ \t]*|\A\W*\*\*[^*\n]{1,60
 """The bold label that a line of a note begins with: `- **Values:**`."""
 
 
-def fact_in_words(piece: Piece, found: Sequence[Citation]) -> str:
+def format_item(piece: ContextItem, found: Sequence[Citation]) -> str:
     """Return a fact, and its words in quotation marks where they say more than it.
 
     What is not quoted has no marks of links and emphasis: the label of a link stands
     for it. What is quoted is verbatim.
     """
-    parts = (head_in_words(piece), body_in_words(piece, found))
+    parts = (format_item_subject(piece), format_item_body(piece, found))
     return ": ".join(filter(None, parts))
 
 
-def head_in_words(piece: Piece) -> str:
+def format_item_subject(piece: ContextItem) -> str:
     """Return of whom or what a fact is; what every note has needs no name."""
-    if piece.facet is Facet.GAP and len(piece.label.split()) > LABEL:
-        return plain(piece.about).rstrip(" .:")
+    if piece.facet is StoryFacet.GAP and len(piece.label.split()) > MAX_LABEL_WORDS:
+        return strip_note_markdown(piece.about).rstrip(" .:")
     named = (piece.about, "" if piece.label == UNNAMED else piece.label)
-    return plain(", ".join(filter(None, named))).rstrip(" .:")
+    return strip_note_markdown(", ".join(filter(None, named))).rstrip(" .:")
 
 
-def body_in_words(piece: Piece, found: Sequence[Citation]) -> str:
+def format_item_body(piece: ContextItem, found: Sequence[Citation]) -> str:
     """Return what a fact says, without of whom, and its words where they say more."""
-    words = joined(found)
-    if piece.facet is Facet.PRESENT:
-        return plain(piece.says)
-    if piece.facet is Facet.GAP and len(piece.label.split()) > LABEL:
-        return f"{plain(piece.label).rstrip(' .')} ({plain(piece.says)})"
+    words = join_cited_words(found)
+    if piece.facet is StoryFacet.PRESENT:
+        return strip_note_markdown(piece.says)
+    if piece.facet is StoryFacet.GAP and len(piece.label.split()) > MAX_LABEL_WORDS:
+        return f"{strip_note_markdown(piece.label).rstrip(' .')} ({strip_note_markdown(piece.says)})"
     if not piece.says:
-        return quoted(words) if words else ""
-    told = plain(piece.says)
-    if not words or len(words) > WORDING_SHOWN or _is_said(piece, words):
+        return add_quotation_marks(words) if words else ""
+    told = strip_note_markdown(piece.says)
+    if not words or len(words) > MAX_SHOWN_EVIDENCE_CHARS or _is_said(piece, words):
         return told
     if _is_less(piece.says, words):
-        return quoted(words)
-    return f"{told} ({quoted(words)})"
+        return add_quotation_marks(words)
+    return f"{told} ({add_quotation_marks(words)})"
 
 
-def joined(found: Sequence[Citation]) -> str:
+def join_cited_words(found: Sequence[Citation]) -> str:
     """Return cited words in one line."""
-    return " … ".join(one_line(citation.text) for citation in found)
+    return " … ".join(flatten_markdown_quote(citation.text) for citation in found)
 
 
-def quoted(text: str) -> str:
+def add_quotation_marks(text: str) -> str:
     """Return `text` in quotation marks; single ones around double ones."""
     return f"‘{text}’" if set('“”"').intersection(text) else f"“{text}”"
 
 
-def one_line(text: str) -> str:
+def flatten_markdown_quote(text: str) -> str:
     """Return `text` in one line, without the signs of a Markdown quotation."""
     return " ".join(_QUOTATION.sub("", text).split())
 
 
-def shown(text: str) -> str:
+def format_quote_line(text: str) -> str:
     """Return a quote in one line, without the marks of lists and bold labels."""
-    return one_line(_BOLD.sub(r"\1", _LISTED.sub("", text)).replace("**", ""))
+    return flatten_markdown_quote(
+        _BOLD.sub(r"\1", _LISTED.sub("", text)).replace("**", "")
+    )
 
 
-def _is_said(piece: Piece, words: str) -> bool:
+def _is_said(piece: ContextItem, words: str) -> bool:
     """Say whether words, with or without a label before them, only say a fact again."""
-    label = plain(piece.label)
-    said = (plain(piece.says), label, f"{label}: {plain(piece.says)}")
-    bare = (plain(words), plain(_LEAD.sub("", words)))
-    return any(same_words(one, other) for one in bare for other in said)
+    label = strip_note_markdown(piece.label)
+    said = (
+        strip_note_markdown(piece.says),
+        label,
+        f"{label}: {strip_note_markdown(piece.says)}",
+    )
+    bare = (strip_note_markdown(words), strip_note_markdown(_LEAD.sub("", words)))
+    return any(differs_only_in_typography(one, other) for one in bare for other in said)
 
 
 def _is_less(says: str, words: str) -> bool:
@@ -94,14 +104,14 @@ def _is_less(says: str, words: str) -> bool:
     return set(content_words(words)) <= set(content_words(says))
 
 
-Written = Iterator[Token | Cited]
+AnswerPieces = Iterator[Token | Cited]
 """What is cited comes before the line that cites it."""
 
 
-class Scribe:
+class AnswerWriter:
     """Writes the lines of one answer; `lines` counts them."""
 
-    def __init__(self, numbering: Numbering, sentences: SplitSentences) -> None:
+    def __init__(self, numbering: CitationNumbering, sentences: SplitSentences) -> None:
         self._numbering = numbering
         self._sentences = sentences
         self.lines = 0
@@ -111,7 +121,7 @@ class Scribe:
         self.lines += 1
         return Token(text if self.lines == 1 else f"\n\n{text}", Speaker.AVATAR)
 
-    def facts(self, together: Sequence[Piece]) -> Written:
+    def facts(self, together: Sequence[ContextItem]) -> AnswerPieces:
         """Yield a line of facts of one kind, without those whose words are gone."""
         standing = [(one, self._found(one)) for one in together]
         standing = [(one, found) for one, found in standing if found or one.bare]
@@ -123,26 +133,32 @@ class Scribe:
             numbered.append((piece, [self._numbering.number(one) for one in found]))
         if len(numbered) == 1:
             ((piece, found),) = numbered
-            yield self.say(f"{fact_in_words(piece, found)} {_marks(found)}".rstrip())
+            yield self.say(f"{format_item(piece, found)} {_marks(found)}".rstrip())
             return
-        heads = {head_in_words(piece) for piece, _ in numbered}
+        heads = {format_item_subject(piece) for piece, _ in numbered}
         if len(heads) > 1:
             told = (f"{p.label}: {_with_marks(p, f)}" for p, f in numbered)
-            yield self.say(f"{plain(together[0].about)}, {'; '.join(told)}")
+            yield self.say(
+                f"{strip_note_markdown(together[0].about)}, {'; '.join(told)}"
+            )
             return
-        bodies = [(body_in_words(p, f), _marks(f)) for p, f in numbered]
+        bodies = [(format_item_body(p, f), _marks(f)) for p, f in numbered]
         yield self.say(f"{heads.pop()}: {_in_a_row(bodies)}")
 
-    def own(self, line: Piece, note: str = "") -> Written:
+    def own(self, line: ContextItem, note: str = "") -> AnswerPieces:
         """Yield somebody's own words, and `note` after them."""
         found = self._found(line)
         if found:
             yield from self._new(found)
             numbered = [self._numbering.number(one) for one in found]
-            parts = (quoted(joined(numbered)), note, _marks(numbered))
+            parts = (
+                add_quotation_marks(join_cited_words(numbered)),
+                note,
+                _marks(numbered),
+            )
             yield self.say(" ".join(filter(None, parts)))
 
-    def quote(self, quote: Quote) -> Written:
+    def quote(self, quote: SentenceQuote) -> AnswerPieces:
         """Yield a quote, unless half of it or more is among what is cited already."""
         document, chapter = quote.passage.chunk.document, quote.passage.chapter
         found = self._numbering.stands(document, quote.span, quote.text, chapter)
@@ -150,17 +166,17 @@ class Scribe:
             return
         citation = self._numbering.number(found)
         yield Cited(citation)
-        yield self.say(f"{shown(quote.text)} [{citation.number}]")
+        yield self.say(f"{format_quote_line(quote.text)} [{citation.number}]")
 
-    def _found(self, piece: Piece) -> list[Citation]:
-        if piece.facet is not Facet.PRESENT:
+    def _found(self, piece: ContextItem) -> list[Citation]:
+        if piece.facet is not StoryFacet.PRESENT:
             evidence = piece.surest[:1]
             return [one for e in evidence for one in self._cited(e)]
         first = (next(self._cited(evidence), None) for evidence in piece.evidence)
         return [one for one in first if one is not None]
 
-    def _cited(self, evidence: Evidence) -> Iterator[Citation]:
-        return cited(evidence, self._numbering, self._sentences)
+    def _cited(self, evidence: TextEvidence) -> Iterator[Citation]:
+        return cite_evidence(evidence, self._numbering, self._sentences)
 
     def _new(self, found: Sequence[Citation]) -> Iterator[Cited]:
         for one in found:
@@ -187,8 +203,8 @@ def _in_a_row(bodies: Sequence[tuple[str, str]]) -> str:
     return told.rstrip(" ;")
 
 
-def _with_marks(piece: Piece, found: Sequence[Citation]) -> str:
-    return f"{body_in_words(piece, found)} {_marks(found)}".rstrip()
+def _with_marks(piece: ContextItem, found: Sequence[Citation]) -> str:
+    return f"{format_item_body(piece, found)} {_marks(found)}".rstrip()
 
 
 def _marks(found: Sequence[Citation]) -> str:
@@ -196,13 +212,13 @@ def _marks(found: Sequence[Citation]) -> str:
     return "".join(f"[{number}]" for number in numbers)
 
 
-WORDS_SHOWN = 3
+MAX_QUOTED_PAGES = 3
 """Pages quoted at most."""
-ROOM = 320
+MAX_WEB_QUOTE_CHARS = 320
 """Characters of one page that are quoted, unless a sentence alone is longer."""
 
 
-def web_words(
+def quote_web_pages(
     pages: Sequence[WebPage], words: WordWeights, sentences: SplitSentences
 ) -> Iterator[CitedOutside | Token]:
     """Yield the best sentences of the first pages, verbatim, each behind its title.
@@ -214,14 +230,16 @@ def web_words(
     some = max(covered, default=0.0) > 0
     told = [
         citation
-        for citation, share in zip(web_citations(pages), covered, strict=True)
+        for citation, share in zip(number_web_pages(pages), covered, strict=True)
         if share > 0 or not some
-    ][:WORDS_SHOWN]
+    ][:MAX_QUOTED_PAGES]
     if told:
         yield _line(WEB_HEAD)
     for citation in told:
-        start, end = excerpt(citation.text, words, sentences, limit=ROOM)
-        said = quoted(" ".join(citation.text[start:end].split()))
+        start, end = select_excerpt(
+            citation.text, words, sentences, limit=MAX_WEB_QUOTE_CHARS
+        )
+        said = add_quotation_marks(" ".join(citation.text[start:end].split()))
         yield CitedOutside(citation)
         yield _line(f"{citation.title}: {said} [w{citation.number}]")
 

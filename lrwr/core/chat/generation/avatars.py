@@ -3,21 +3,34 @@
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
-from lrwr.core.attribution.citation_check import checked
-from lrwr.core.chat.context.numbered_items import Numbered, numbered, texts_of
-from lrwr.core.chat.extractive.answerer import gap_asked, quote_answer
-from lrwr.core.chat.extractive.sentence_ranking import Shelf, weigh
-from lrwr.core.chat.extractive.writer import web_words
-from lrwr.core.chat.generation.prompts import (
-    avatar_messages,
-    own_names,
-    pages_for,
-    texts_in,
-    web_told,
+from lrwr.core.attribution.citation_check import check_citations
+from lrwr.core.chat.context.numbered_items import (
+    NumberedMaterial,
+    load_result_texts,
+    number_material,
 )
-from lrwr.core.chat.generation.speaker import speak, speaks_as
-from lrwr.core.chat.nodes import Answer, Avatar, Emit
-from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.chat.extractive.answerer import (
+    build_gap_from_question,
+    stream_extractive_answer,
+)
+from lrwr.core.chat.extractive.sentence_ranking import (
+    PassageSource,
+    weigh_question_words,
+)
+from lrwr.core.chat.extractive.writer import quote_web_pages
+from lrwr.core.chat.generation.prompts import (
+    build_avatar_messages,
+    collect_story_name_words,
+    list_fenced_texts,
+    select_prompt_pages,
+    select_web_pages,
+)
+from lrwr.core.chat.generation.speaker import (
+    find_answering_character,
+    stream_model_answer,
+)
+from lrwr.core.chat.nodes import Avatar, AvatarAnswer, TurnEventEmitter
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.fence import new_mark
 from lrwr.core.model.query_terms import content_words
@@ -37,21 +50,27 @@ from lrwr.core.ports.chat_model import ChatModel, Message
 
 
 @dataclass(frozen=True, slots=True)
-class QuotingAvatar:
+class ExtractiveAvatar:
     """Answers in the words of the text, and makes no claim of its own."""
 
-    shelf: Shelf
+    shelf: PassageSource
     model: str = ""
 
     async def answer(
-        self, question: Question, plan: Plan, result: RetrievalResult, emit: Emit
-    ) -> Answer:
+        self,
+        question: TurnQuestion,
+        plan: Plan,
+        result: RetrievalResult,
+        emit: TurnEventEmitter,
+    ) -> AvatarAnswer:
         """Quote, and emit a quote or a fact at a time."""
         pieces: list[str] = []
         citations: list[Citation] = []
         gaps: list[GapFlag] = []
         remarks: list[str] = []
-        told = quote_answer(question, plan, result, self.shelf, remarks.append)
+        told = stream_extractive_answer(
+            question, plan, result, self.shelf, remarks.append
+        )
         async with aclosing(told) as events:
             async for event in events:
                 emit(event)
@@ -63,7 +82,7 @@ class QuotingAvatar:
                     case GapFound(gap=gap):
                         gaps.append(gap)
         pieces += await self._outside(question, result, emit)
-        return Answer(
+        return AvatarAnswer(
             text="".join(pieces),
             citations=tuple(citations),
             gaps=tuple(gaps),
@@ -71,15 +90,15 @@ class QuotingAvatar:
         )
 
     async def _outside(
-        self, question: Question, result: RetrievalResult, emit: Emit
+        self, question: TurnQuestion, result: RetrievalResult, emit: TurnEventEmitter
     ) -> list[str]:
         """Quote the web below the text's own words; return what was said."""
-        pages = pages_for(question, result)
+        pages = select_web_pages(question, result)
         if not pages:
             return []
-        words = await weigh(content_words(result.web_query), self.shelf)
+        words = await weigh_question_words(content_words(result.web_query), self.shelf)
         said: list[str] = []
-        for event in web_words(pages, words, self.shelf.sentences):
+        for event in quote_web_pages(pages, words, self.shelf.sentences):
             emit(event)
             if isinstance(event, Token):
                 said.append(event.text)
@@ -87,11 +106,11 @@ class QuotingAvatar:
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class AvatarPrompt:
     """What a language model would be sent, and the material that is in it."""
 
     messages: tuple[Message, ...]
-    material: Numbered
+    material: NumberedMaterial
     web: tuple[WebCitation, ...] = ()
 
 
@@ -100,11 +119,11 @@ class ModelAvatar:
     """Answers with a language model; where it fails, `instead` answers."""
 
     chat: ChatModel
-    shelf: Shelf
-    instead: QuotingAvatar = field(init=False)
+    shelf: PassageSource
+    instead: ExtractiveAvatar = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "instead", QuotingAvatar(self.shelf))
+        object.__setattr__(self, "instead", ExtractiveAvatar(self.shelf))
 
     @property
     def model(self) -> str:
@@ -112,20 +131,24 @@ class ModelAvatar:
         return self.chat.name
 
     async def prompt(
-        self, question: Question, plan: Plan, result: RetrievalResult
-    ) -> Prompt:
+        self, question: TurnQuestion, plan: Plan, result: RetrievalResult
+    ) -> AvatarPrompt:
         """Return exactly what would be sent, but for the mark of its fences."""
-        texts = await texts_of(result, self.shelf.store)
-        words = await weigh(content_words(question.text), self.shelf)
-        material = numbered(result, texts, self.shelf.sentences, words=words)
-        web = web_told(question, result)
-        mark = new_mark(*texts_in(question, material, web))
-        messages = avatar_messages(question, plan, result, material, mark)
-        return Prompt(tuple(messages), material, web)
+        texts = await load_result_texts(result, self.shelf.store)
+        words = await weigh_question_words(content_words(question.text), self.shelf)
+        material = number_material(result, texts, self.shelf.sentences, words=words)
+        web = select_prompt_pages(question, result)
+        mark = new_mark(*list_fenced_texts(question, material, web))
+        messages = build_avatar_messages(question, plan, result, material, mark)
+        return AvatarPrompt(tuple(messages), material, web)
 
     async def answer(
-        self, question: Question, plan: Plan, result: RetrievalResult, emit: Emit
-    ) -> Answer:
+        self,
+        question: TurnQuestion,
+        plan: Plan,
+        result: RetrievalResult,
+        emit: TurnEventEmitter,
+    ) -> AvatarAnswer:
         """Answer as the model's words come; then hold them against what they cite."""
         prompt = await self.prompt(question, plan, result)
         pieces: list[str] = []
@@ -142,9 +165,11 @@ class ModelAvatar:
             "".join(pieces), prompt, question, plan, result, remarks
         )
 
-    async def _speak(self, prompt: Prompt, pieces: list[str], emit: Emit) -> None:
+    async def _speak(
+        self, prompt: AvatarPrompt, pieces: list[str], emit: TurnEventEmitter
+    ) -> None:
         """Take in the model's words as they come, first what its numbers stand for."""
-        async with aclosing(speak(self.chat, prompt.messages)) as tokens:
+        async with aclosing(stream_model_answer(self.chat, prompt.messages)) as tokens:
             async for token in tokens:
                 if not pieces:
                     _show(prompt, emit)
@@ -154,14 +179,14 @@ class ModelAvatar:
     async def _instead(
         self,
         error: ServiceUnavailable,
-        question: Question,
+        question: TurnQuestion,
         plan: Plan,
         result: RetrievalResult,
-        emit: Emit,
-    ) -> Answer:
+        emit: TurnEventEmitter,
+    ) -> AvatarAnswer:
         answer = await self.instead.answer(question, plan, result, emit)
         why = f"Answered without a language model, in the text's own words. {error}"
-        return Answer(
+        return AvatarAnswer(
             text=answer.text,
             citations=answer.citations,
             gaps=answer.gaps,
@@ -171,15 +196,19 @@ class ModelAvatar:
     def _held_against(
         self,
         said: str,
-        prompt: Prompt,
-        question: Question,
+        prompt: AvatarPrompt,
+        question: TurnQuestion,
         plan: Plan,
         result: RetrievalResult,
         remarks: tuple[str, ...],
-    ) -> Answer:
+    ) -> AvatarAnswer:
         material = prompt.material
-        mode = Mode.IN_CHARACTER if speaks_as(question, plan) else Mode.ANALYTICAL
-        text, cited, unsupported = checked(
+        mode = (
+            Mode.IN_CHARACTER
+            if find_answering_character(question, plan)
+            else Mode.ANALYTICAL
+        )
+        text, cited, unsupported = check_citations(
             said,
             material.citations,
             self.shelf.sentences,
@@ -187,15 +216,17 @@ class ModelAvatar:
             notes=material.notes,
             decided=material.decided,
             web=prompt.web,
-            own=own_names(plan, result),
+            own=collect_story_name_words(plan, result),
         )
         empty = not material.entries and not material.passages
         asked = plan.intent is Intent.GAP_PROBE and not cited
-        gaps = (gap_asked(question, result, plan),) if empty or asked else ()
-        return Answer(text, cited, gaps, unsupported, remarks, model=self.model)
+        gaps = (
+            (build_gap_from_question(question, result, plan),) if empty or asked else ()
+        )
+        return AvatarAnswer(text, cited, gaps, unsupported, remarks, model=self.model)
 
 
-def _show(prompt: Prompt, emit: Emit) -> None:
+def _show(prompt: AvatarPrompt, emit: TurnEventEmitter) -> None:
     """Let others see what the numbers of an answer that has begun stand for."""
     for citation in prompt.material.citations:
         emit(Cited(citation))
@@ -204,7 +235,7 @@ def _show(prompt: Prompt, emit: Emit) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class RemarkingAvatar:
+class AvatarWithRemark:
     """Answers as `avatar` does, with `remark` before all others."""
 
     avatar: Avatar
@@ -216,8 +247,12 @@ class RemarkingAvatar:
         return self.avatar.model
 
     async def answer(
-        self, question: Question, plan: Plan, result: RetrievalResult, emit: Emit
-    ) -> Answer:
+        self,
+        question: TurnQuestion,
+        plan: Plan,
+        result: RetrievalResult,
+        emit: TurnEventEmitter,
+    ) -> AvatarAnswer:
         """Answer, and remark on it."""
         answer = await self.avatar.answer(question, plan, result, emit)
         return replace(answer, remarks=(self.remark, *answer.remarks))

@@ -6,21 +6,25 @@ Pure: all text comes from the question and from what was found within its horizo
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from lrwr.core.attribution.citation_check import without_marks
-from lrwr.core.chat.context.items import Facet
-from lrwr.core.chat.context.numbered_items import Entry, Numbered, tokens
-from lrwr.core.chat.generation.speaker import speaks_as
-from lrwr.core.chat.state import Question, RetrievalResult
+from lrwr.core.attribution.citation_check import strip_answer_citation_marks
+from lrwr.core.chat.context.items import StoryFacet
+from lrwr.core.chat.context.numbered_items import (
+    NumberedItem,
+    NumberedMaterial,
+    estimate_material_tokens,
+)
+from lrwr.core.chat.generation.speaker import find_answering_character
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.fence import RULE, fenced
 from lrwr.core.model.query_terms import STOP_WORDS, WORD, content_words, plain_word
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import Citation, Intent, Mode, Plan, WebCitation
 from lrwr.core.ports.chat_model import Message
 from lrwr.core.ports.web_search import WebPage
-from lrwr.core.web.citations import web_citations, without_the_web
+from lrwr.core.web.citations import number_web_pages, strip_web_part
 
 WEB_BUDGET = 800
-"""Tokens of the web's pages, by `tokens`, that a model is given at most."""
+"""Tokens of the web's pages, by `estimate_material_tokens`, that a model is given at most."""
 
 NAME_LENGTH = 80
 """Characters of a name that go into the rules: a name is the text's, not ours."""
@@ -86,17 +90,17 @@ unless the material bears it out.)"""
 _NOTHING = "Nothing was found for this question."
 
 
-def avatar_messages(
-    question: Question,
+def build_avatar_messages(
+    question: TurnQuestion,
     plan: Plan,
     result: RetrievalResult,
-    material: Numbered,
+    material: NumberedMaterial,
     mark: str,
 ) -> list[Message]:
     """Return the rules, the turns before, and the question with its material.
 
     Everything of the manuscript and of the web is fenced with `mark`, which must stand
-    in none of it: see `new_mark` and `texts_in`.
+    in none of it: see `new_mark` and `list_fenced_texts`.
     """
     return [
         Message("system", _system(question, plan, result)),
@@ -105,8 +109,8 @@ def avatar_messages(
     ]
 
 
-def texts_in(
-    question: Question, material: Numbered, web: Sequence[WebCitation] = ()
+def list_fenced_texts(
+    question: TurnQuestion, material: NumberedMaterial, web: Sequence[WebCitation] = ()
 ) -> tuple[str, ...]:
     """Return every text that gets a fence: what its mark must not stand in."""
     told = (entry.piece.told for entry in material.entries)
@@ -114,19 +118,21 @@ def texts_in(
     return (*told, *cited, *map(_page, web), question.before)
 
 
-def web_told(question: Question, result: RetrievalResult) -> tuple[WebCitation, ...]:
+def select_prompt_pages(
+    question: TurnQuestion, result: RetrievalResult
+) -> tuple[WebCitation, ...]:
     """Return the pages that a model is given: those that fit, each whole."""
     told: list[WebCitation] = []
     left = WEB_BUDGET
-    for page in web_citations(pages_for(question, result)):
-        cost = tokens(_page(page))
+    for page in number_web_pages(select_web_pages(question, result)):
+        cost = estimate_material_tokens(_page(page))
         if cost <= left:
             told.append(page)
             left -= cost
     return tuple(told)
 
 
-def in_time(horizon: Horizon | None) -> str:
+def describe_horizon(horizon: Horizon | None) -> str:
     """Return how far the story has come, in words."""
     if horizon is None:
         return "at the end of what is written so far"
@@ -137,29 +143,29 @@ def in_time(horizon: Horizon | None) -> str:
     return f"in chapter {horizon.chapter}, at the end of scene {horizon.scene}"
 
 
-def _system(question: Question, plan: Plan, result: RetrievalResult) -> str:
+def _system(question: TurnQuestion, plan: Plan, result: RetrievalResult) -> str:
     parts = [_ANALYST, _RULES]
-    if speaker := speaks_as(question, plan):
+    if speaker := find_answering_character(question, plan):
         name = " ".join(speaker.split())[:NAME_LENGTH]
         witnessed = _WITNESSED if question.witnessed else ""
-        moment = in_time(question.horizon)
+        moment = describe_horizon(question.horizon)
         told = {"name": name, "moment": moment, "witnessed": witnessed}
         parts = [_CHARACTER.format_map(told), _RULES]
     elif question.horizon is not None:
         parts.append(
-            f"The story is read {in_time(question.horizon)}; speak of nothing later."
+            f"The story is read {describe_horizon(question.horizon)}; speak of nothing later."
         )
     if plan.intent in _KINDS:
         parts.append(_KINDS[plan.intent])
-    if web_told(question, result):
+    if select_prompt_pages(question, result):
         parts.append(_WEB)
     return "\n\n".join(parts)
 
 
-def _history(question: Question) -> Iterator[Message]:
+def _history(question: TurnQuestion) -> Iterator[Message]:
     for turn in question.history:
-        own = without_the_web(turn.output.response_text)
-        answered = without_marks(own).strip()
+        own = strip_web_part(turn.output.response_text)
+        answered = strip_answer_citation_marks(own).strip()
         outdated = turn.id in question.outdated
         asked = f"{turn.question}\n\n{_OUTDATED}" if outdated else turn.question
         yield Message("user", asked)
@@ -167,14 +173,17 @@ def _history(question: Question) -> Iterator[Message]:
 
 
 def _asked(
-    question: Question, result: RetrievalResult, material: Numbered, mark: str
+    question: TurnQuestion,
+    result: RetrievalResult,
+    material: NumberedMaterial,
+    mark: str,
 ) -> Iterator[str]:
     if question.before.strip():
         yield fenced("earlier in this conversation", question.before.strip(), mark)
     yield from _material(material, mark)
     if not material.entries and not material.passages:
         yield _NOTHING
-    for page in web_told(question, result):
+    for page in select_prompt_pages(question, result):
         yield fenced("from the web", _page(page), mark)
     if question.state.assumptions:
         yield f"Assumed for now: {'; '.join(question.state.assumptions)}."
@@ -185,9 +194,9 @@ def _asked(
     yield f"The novelist asks: {question.text.strip()}"
 
 
-def _material(material: Numbered, mark: str) -> Iterator[str]:
+def _material(material: NumberedMaterial, mark: str) -> Iterator[str]:
     cited = {citation.number: citation for citation in material.citations}
-    lines = [e for e in material.entries if e.piece.facet is Facet.LINE]
+    lines = [e for e in material.entries if e.piece.facet is StoryFacet.LINE]
     bare = [entry for entry in material.entries if not entry.numbers]
     facts = [e for e in material.entries if e.numbers and e not in lines]
     for label, entries in (
@@ -203,7 +212,7 @@ def _material(material: Numbered, mark: str) -> Iterator[str]:
         yield fenced(f"passage {passage.number}", told, mark)
 
 
-def _told(entry: Entry, cited: Mapping[int, Citation]) -> str:
+def _told(entry: NumberedItem, cited: Mapping[int, Citation]) -> str:
     """Return a fact in one line, each number before its words."""
     words = " ".join(f"[{n}] “{_plain(cited[n])}”" for n in entry.numbers)
     return ": ".join(filter(None, (entry.piece.told, words)))
@@ -224,12 +233,14 @@ def _plain(citation: Citation) -> str:
     return " ".join(citation.text.split())
 
 
-def pages_for(question: Question, result: RetrievalResult) -> tuple[WebPage, ...]:
+def select_web_pages(
+    question: TurnQuestion, result: RetrievalResult
+) -> tuple[WebPage, ...]:
     """Return the pages that an answer may mention: a character knows no web."""
     return () if question.mode is Mode.IN_CHARACTER else result.pages
 
 
-def own_names(plan: Plan, result: RetrievalResult) -> frozenset[str]:
+def collect_story_name_words(plan: Plan, result: RetrievalResult) -> frozenset[str]:
     """Return the words of names that are the book's, plain: no page can tell of them.
 
     What was sent to the web is a name from outside, whoever else bears it.

@@ -3,13 +3,13 @@
 from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing
 
-from lrwr.core.bible.characters import any_of
-from lrwr.core.chat.state import Question
+from lrwr.core.bible.characters import compile_forms_pattern
+from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.turns import Intent, Mode, Plan, Speaker, Token
 from lrwr.core.ports.chat_model import ChatModel, Message
 
 
-def speaks_as(question: Question, plan: Plan) -> str:
+def find_answering_character(question: TurnQuestion, plan: Plan) -> str:
     """Return the character who answers; empty where the analyst does.
 
     What would be if is judged from outside, whoever is asked.
@@ -19,7 +19,9 @@ def speaks_as(question: Question, plan: Plan) -> str:
     return question.character
 
 
-async def speak(model: ChatModel, messages: Sequence[Message]) -> AsyncGenerator[Token]:
+async def stream_model_answer(
+    model: ChatModel, messages: Sequence[Message]
+) -> AsyncGenerator[Token]:
     """Yield the model's answer piece by piece, as its server sends it.
 
     Closing it closes the model's stream. What came before a failure was yielded.
@@ -33,7 +35,7 @@ async def speak(model: ChatModel, messages: Sequence[Message]) -> AsyncGenerator
                 yield Token(piece, Speaker.AVATAR)
 
 
-def beyond_horizon(
+def find_names_beyond_horizon(
     answer: str, bible_whole_names: Collection[str], known_names: Collection[str]
 ) -> tuple[str, ...]:
     """Return the names in a finished answer that nobody knows yet, each once, in order.
@@ -44,7 +46,7 @@ def beyond_horizon(
     too: a name may be a common word.
     """
     known = {_plain(name) for name in known_names}
-    names = any_of({_plain(name) for name in bible_whole_names} | known)
+    names = compile_forms_pattern({_plain(name) for name in bible_whole_names} | known)
     if names is None:
         return ()
     found = (name[0] for name in names.finditer(_plain(answer)))

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 
 from lrwr.core.model.turns import Intention, Source
 
-PLAIN = 0.9
+PLAIN_CUE_CONFIDENCE = 0.9
 """The question asks for it in so many words: "who is X", "when did …"."""
 
-LIKELY = 0.8
+LIKELY_CUE_CONFIDENCE = 0.8
 """The words ask for it more often than for anything else: "change", "friend"."""
 
-HINTED = 0.75
+HINTED_CUE_CONFIDENCE = 0.75
 """No word asks for it, but who or what is named beside it does."""
 
-FALLBACK = 0.7
+FALLBACK_CONFIDENCE = 0.7
 """Nothing else is known to help: the text is searched, as a reader would. It is the
 threshold that a model's choices are held to, so that no setting of ours drops it."""
 
@@ -26,7 +26,7 @@ _PERSON = r"\bPERSON\b"
 
 
 @dataclass(frozen=True, slots=True)
-class Cue:
+class QuestionCue:
     """Words that ask a source for something. `person` says: only of somebody named."""
 
     words: re.Pattern[str]
@@ -36,7 +36,7 @@ class Cue:
     person: bool = False
 
 
-ASKING = re.compile(
+REQUEST_PATTERN = re.compile(
     r"^(?:(?:please|so|and|ok|okay|well),?\s+)*"
     r"(?:(?:can|could|would|will)\s+you\s+(?:please\s+)?)?"
     r"(?:tell|remind|show|give|teach)\s+(?:me|us)\b(?:\s+again)?(?:\s+(?:about|of))?",
@@ -48,7 +48,7 @@ _SAID = (
     r"(?:said|told|mentioned|explained|stated|defined|described|specified|given"
     r"|revealed|named|established|settled|clear)"
 )
-GAP = re.compile(
+GAP_PATTERN = re.compile(
     r"\b(?:does|did|do)\s+(?:the|my|this)\s+(?:text|book|story|manuscript|novel|draft"
     r"|chapter|scene)\s+(?:\w+\s+){0,2}?(?:say|tell|explain|mention|define|give|state"
     r"|describe|reveal|specify|establish|name|settle)\b"
@@ -64,7 +64,7 @@ GAP = re.compile(
 )  # fmt: skip
 """Asks whether the text says something, rather than what."""
 
-PROBE = re.compile(
+GAP_PROBE_PATTERN = re.compile(
     r"\b(?:does|did|do)\s+(?:the|my|this)\s+(?:text|book|story|manuscript|novel|draft"
     r"|chapter|scene)\s+(?:ever\s+|actually\s+)?(?:say|tell|explain|mention|define|give"
     r"|state|describe|reveal|specify|establish|name|settle)s?\b"
@@ -76,7 +76,7 @@ PROBE = re.compile(
 )
 """The words that ask whether, or how two stand, and are not what is asked for."""
 
-SCENARIO = re.compile(
+SCENARIO_PATTERN = re.compile(
     r"\bwhat\s+if\b"
     r"|\b(?:how|what)\s+would\s+(?!(?:you|one|i)\s+(?:describe|explain|say|call|put|sum"
     r"|characteri[sz]e|rate|compare|suggest|recommend|advise))"
@@ -86,13 +86,13 @@ SCENARIO = re.compile(
 )
 """Asks for what does not happen in the story, but could."""
 
-NOTED = re.compile(
+NOTES_PATTERN = re.compile(
     r"\bdid\s+i\s+(?:note|write|jot|decide|plan|intend)\b"
     r"|\b(?:my|our)\s+(?:\w+\s+)?(?:notes?|plans?|outline|ideas?)\b"
 )
 """Asks what the writer has noted, of somebody if somebody is named."""
 
-CRAFT = re.compile(
+CRAFT_PATTERN = re.compile(
     r"\btropes?\b|\bclich[eé]s?\b|\bgenres?\b|\barchetyp\w+"
     r"|\b(?:writing|storytelling|narrative|craft)\s+(?:craft|techniques?|advice"
     r"|conventions?|rules?|theory|books?)\b"
@@ -103,7 +103,7 @@ CRAFT = re.compile(
 )
 """Asks for what is known of writing, not of this story."""
 
-ALLUSION = re.compile(
+ALLUSION_PATTERN = re.compile(
     r"(?:\b(?:like|as)\s+(?:in|with)|^(?:is|are|was|were|isn['’]t|aren['’]t)\b[^?.!]{0,80}"
     r"\blike|\bresembl\w+|\b(?:reminds?|reminiscent|reminding)\s+(?:\w+\s+)?"
     r"of|\b(?:compared?|similar|allu(?:des?|sions?)|nod|homage|ref(?:ers?|erences?))"
@@ -113,32 +113,32 @@ ALLUSION = re.compile(
 )
 """Names a work or a person outside of the story, for comparison."""
 
-SAYING = re.compile(
+SPEECH_PATTERN = re.compile(
     r"\b(?:say|says|said|saying|tell|tells|told|telling|talk|talks|talked|talking"
     r"|speak|speaks|spoke|spoken|ask|asks|asked|answer|answers|answered|reply|replies"
     r"|replied|promise|promises|promised|explain|explains|explained|words)\b"
 )
 
-CUES: tuple[Cue, ...] = (
-    Cue(
+QUESTION_CUES: tuple[QuestionCue, ...] = (
+    QuestionCue(
         re.compile(
             r"\brecap\w*|\bsummar(?:y|ies|i[sz]e\w*)\b|\bso\s+far\b|\bcatch\s+me\s+up\b"
             r"|\bwhere\s+did\s+(?:i|we)\s+(?:leave|stop)\b|\bsynopsis\b"
         ),
         Source.MANUSCRIPT,
         Intention.RECAP,
-        PLAIN,
+        PLAIN_CUE_CONFIDENCE,
     ),
-    Cue(
+    QuestionCue(
         re.compile(
             r"\bcompar(?:e|es|ed|ing|ison)\b|\bcontrast\w*|\bdiffer\w*|\bversus\b"
             r"|\bvs\b|\b(?:in)?consisten\w+|\bcontradict\w*"
         ),
         Source.MANUSCRIPT,
         Intention.COMPARE_PASSAGES,
-        LIKELY,
+        LIKELY_CUE_CONFIDENCE,
     ),
-    Cue(
+    QuestionCue(
         re.compile(
             r"\b(?:which|what)\s+(?:chapter|scene|passage|page)s?\b|^find\b|\bquote\b"
             r"|\bpassages?\b|\b(?:first|last)\s+(?:mention|appear|seen?|time)\w*"
@@ -146,9 +146,9 @@ CUES: tuple[Cue, ...] = (
         ),
         Source.MANUSCRIPT,
         Intention.FIND_PASSAGE,
-        LIKELY,
+        LIKELY_CUE_CONFIDENCE,
     ),
-    Cue(
+    QuestionCue(
         re.compile(
             rf"\bwho\s+(?:is|was|are|were)\s+(?:the\s+)?{_PERSON}"
             rf"|\bwho['’]s\s+{_PERSON}|\bwho\s+{_PERSON}\s+(?:is|was|are|were)\b"
@@ -156,9 +156,9 @@ CUES: tuple[Cue, ...] = (
         ),
         Source.PROFILES,
         Intention.TRAITS,
-        PLAIN,
+        PLAIN_CUE_CONFIDENCE,
     ),
-    Cue(
+    QuestionCue(
         re.compile(
             rf"\bwho\s+(?:is|was|are|were)\s+(?:the\s+)?{_PERSON}"
             rf"|\bwho['’]s\s+{_PERSON}|\bwho\s+{_PERSON}\s+(?:is|was|are|were)\b"
@@ -166,9 +166,9 @@ CUES: tuple[Cue, ...] = (
         ),
         Source.MANUSCRIPT,
         Intention.FIND_PASSAGE,
-        LIKELY,
+        LIKELY_CUE_CONFIDENCE,
     ),
-    Cue(
+    QuestionCue(
         re.compile(
             r"\btraits?\b|\bpersonalit\w+|\bcharacter\s+of\b|\bdescri(?:be|ption)\w*"
             r"|\blooks?\s+like\b|\bappearance\b|\bwhat\b[^?.!]{0,80}\blike$|\bold\b|\bage\b"
@@ -177,10 +177,10 @@ CUES: tuple[Cue, ...] = (
         ),
         Source.PROFILES,
         Intention.TRAITS,
-        LIKELY,
+        LIKELY_CUE_CONFIDENCE,
         person=True,
     ),
-    Cue(
+    QuestionCue(
         re.compile(
             r"\bvalues?\b|\bvalued\b|\bbeliefs?\b|\bbeliev\w+|\bcares?\s+(?:about|for)"
             r"\b|\bwants?\b|\bmotiv\w+|\bprinciples?\b|\bmatters?\s+to\b|\bstands?\s+for"
@@ -188,20 +188,20 @@ CUES: tuple[Cue, ...] = (
         ),
         Source.PROFILES,
         Intention.VALUES,
-        LIKELY,
+        LIKELY_CUE_CONFIDENCE,
         person=True,
     ),
-    Cue(
+    QuestionCue(
         re.compile(
             r"\bhabits?\b|\busually\b|\balways\b|\btends?\b|\breact\w*|\bbehav\w+"
             r"|\bacts?\b|\bwould\b|\bbreaks?\b|\bobeys?\b|\brefus\w+|\bkeeps?\s+to\b"
         ),
         Source.PROFILES,
         Intention.BEHAVIOR,
-        LIKELY,
+        LIKELY_CUE_CONFIDENCE,
         person=True,
     ),
-    Cue(
+    QuestionCue(
         re.compile(
             r"\brelat(?:ed|ion\w*|ives?)\b|\bbetween\b|\bfriend\w*|\benem(?:y|ies)\b"
             r"|\brivals?\b|\ball(?:y|ies)\b|\b(?:sister|brother|mother|father|aunt"
@@ -214,10 +214,10 @@ CUES: tuple[Cue, ...] = (
         ),
         Source.PROFILES,
         Intention.RELATIONSHIPS,
-        LIKELY,
+        LIKELY_CUE_CONFIDENCE,
         person=True,
     ),
-    Cue(
+    QuestionCue(
         re.compile(
             rf"\bhow\s+(?:does|do|did)\s+{_PERSON}\s+(?:\w+ly\s+)?(?:talk|speak|sound"
             r"|express)|\bvoice\b|\baccent\b|\bdialect\b|\bcatch-?phrases?\b"
@@ -226,62 +226,62 @@ CUES: tuple[Cue, ...] = (
         ),
         Source.PROFILES,
         Intention.VOICE,
-        PLAIN,
+        PLAIN_CUE_CONFIDENCE,
         person=True,
     ),
-    Cue(
+    QuestionCue(
         re.compile(
             r"\barcs?\b|\bchang(?:e|es|ed|ing)\b|\bgr[eo]ws?\b|\bgrowth\b|\bgrown\b"
             r"|\bdevelop\w*|\bbec[ao]mes?\b|\btransform\w*|\bevol\w+"
         ),
         Source.PROFILES,
         Intention.ARC,
-        LIKELY,
+        LIKELY_CUE_CONFIDENCE,
         person=True,
     ),
-    Cue(
+    QuestionCue(
         re.compile(r"\bsettings?\b|\b(?:what|which)\s+places?\b|\bgeograph\w+"),
         Source.WORLD,
         Intention.SETTING,
-        LIKELY,
+        LIKELY_CUE_CONFIDENCE,
     ),
-    Cue(
+    QuestionCue(
         re.compile(r"\btechnolog\w+|\b(?:what|which)\s+(?:machine|device)s?\b"),
         Source.WORLD,
         Intention.TECHNOLOGY,
-        LIKELY,
+        LIKELY_CUE_CONFIDENCE,
     ),
-    Cue(
+    QuestionCue(
         re.compile(r"\bfactions?\b|\bguilds?\b|\bclans?\b"),
         Source.WORLD,
         Intention.FACTION,
-        LIKELY,
+        LIKELY_CUE_CONFIDENCE,
     ),
-    Cue(
+    QuestionCue(
         re.compile(r"\bart[ei]facts?\b|\brelics?\b"),
         Source.WORLD,
         Intention.ARTIFACT,
-        LIKELY,
+        LIKELY_CUE_CONFIDENCE,
     ),
-    Cue(
+    QuestionCue(
         re.compile(
             r"\b(?:rules?|laws?)\s+of\s+(?:the|this|my|that)\s+world\b"
             r"|\bmagic\s+systems?\b|\bhow\s+(?:does|do)\s+(?:the\s+)?magic\b"
         ),
         Source.WORLD,
         Intention.RULE,
-        LIKELY,
+        LIKELY_CUE_CONFIDENCE,
     ),
-    Cue(
+    QuestionCue(
         re.compile(
             r"\bwhat\s+(?:happen(?:s|ed)|has\s+happened|had\s+happened|went\s+on)\b"
             r"|\bevents?\b|\btimeline\b|\bwhat\s+(?:does|do|did)\s+(?:\w+\s+){1,2}do\b"
         ),
         Source.TIMELINE,
         Intention.WHAT_HAPPENED,
-        PLAIN,
+        PLAIN_CUE_CONFIDENCE,
     ),
-    Cue(
+    QuestionCue(
         re.compile(
             r"^\W*when\b|[,;.?!]\s*when\s+(?:did|does|do|is|was|were|will|had|has)\b"
             r"|\b(?:and|or|know|since)\s+when\b|\bhow\s+long\s+ago\b"
@@ -289,15 +289,15 @@ CUES: tuple[Cue, ...] = (
         ),
         Source.TIMELINE,
         Intention.WHEN,
-        PLAIN,
+        PLAIN_CUE_CONFIDENCE,
     ),
-    Cue(
+    QuestionCue(
         re.compile(r"\S\s+when(?:ever)?\b"),
         Source.TIMELINE,
         Intention.WHAT_HAPPENED,
-        FALLBACK,
+        FALLBACK_CONFIDENCE,
     ),
-    Cue(
+    QuestionCue(
         re.compile(
             r"\bbefore\b|(?<!\blook )(?<!\blooks )(?<!\blooked )(?<!\blooking )"
             r"(?<!\bnamed )(?<!\btakes )(?<!\btake )(?<!\btook )\bafter\b(?!\s+all\b)"
@@ -305,18 +305,18 @@ CUES: tuple[Cue, ...] = (
         ),
         Source.TIMELINE,
         Intention.BEFORE_AFTER,
-        LIKELY,
+        LIKELY_CUE_CONFIDENCE,
     ),
-    Cue(
+    QuestionCue(
         re.compile(
             r"\bwho\s+(?:is|was|are|were|else\s+(?:is|was))\s+(?:all\s+)?(?:there"
             r"|present|with|at|in|on|around)\b|\bwitness\w*|\bwho\s+(?:saw|sees)\b"
         ),
         Source.TIMELINE,
         Intention.WHO_WAS_THERE,
-        PLAIN,
+        PLAIN_CUE_CONFIDENCE,
     ),
-    Cue(
+    QuestionCue(
         re.compile(
             r"\b(?:why|what)\s+did\s+i\b|\bdid\s+i\s+(?:mean|intend|plan|decide|want)\b"
             r"|\b(?:my|our)\s+(?:\w+\s+)?(?:notes?|intentions?|plans?|outline|ideas?)\b"
@@ -324,9 +324,9 @@ CUES: tuple[Cue, ...] = (
         ),
         Source.NOTES,
         Intention.AUTHOR_INTENT,
-        PLAIN,
+        PLAIN_CUE_CONFIDENCE,
     ),
-    Cue(
+    QuestionCue(
         re.compile(
             r"\bopen\s+questions?\b|\bto-?dos?\b|\bloose\s+ends?\b|\bundecided\b"
             r"|\bunresolved\b|\bstill\s+(?:have\s+to|need\s+to|must)\s+(?:decide|write"
@@ -334,7 +334,7 @@ CUES: tuple[Cue, ...] = (
         ),
         Source.NOTES,
         Intention.OPEN_QUESTION,
-        PLAIN,
+        PLAIN_CUE_CONFIDENCE,
     ),
 )  # fmt: skip
 """In the order in which equals are told; a question may hold several."""

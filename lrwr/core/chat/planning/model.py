@@ -8,18 +8,18 @@ from typing import Generic, TypeVar
 
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.planning.prompts import (
-    entities_messages,
-    repair_messages,
-    tools_messages,
+    build_entities_messages,
+    build_planner_repair_messages,
+    build_tools_messages,
 )
 from lrwr.core.chat.planning.replies import (
-    Tools,
-    entities_shape,
-    read_entities,
-    read_tools,
-    tools_shape,
+    ToolSelection,
+    build_entities_shape,
+    build_tools_shape,
+    parse_entities_reply,
+    parse_tools_reply,
 )
-from lrwr.core.chat.state import Question
+from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.replies import NotAsAsked
 from lrwr.core.model.turns import Choice, Entity, Intent, Mode, Plan
@@ -37,7 +37,7 @@ _ENTITIES = "Whom and what the question names was told by rules"
 
 
 @dataclass(frozen=True, slots=True)
-class _Half(Generic[T]):
+class _PlannerReply(Generic[T]):
     """What one call came to; without a `reply`, why not."""
 
     reply: T | None
@@ -63,25 +63,27 @@ class ModelPlanner:
         self._entity_threshold = entity_threshold
 
     def messages(
-        self, question: Question, bible: Bible
+        self, question: TurnQuestion, bible: Bible
     ) -> tuple[list[Message], list[Message]]:
         """Return what the two calls are sent: for sources, and for names."""
-        return tools_messages(question, bible), entities_messages(question, bible)
+        return build_tools_messages(question, bible), build_entities_messages(
+            question, bible
+        )
 
-    async def plan(self, question: Question, bible: Bible, fallback: Plan) -> Plan:
+    async def plan(self, question: TurnQuestion, bible: Bible, fallback: Plan) -> Plan:
         """Return a plan; what a call does not tell is `fallback`'s, with a remark.
 
         Cancelling it cancels both calls.
         """
-        tools_read = partial(read_tools, threshold=self._tool_threshold)
-        names_read = partial(read_entities, threshold=self._entity_threshold)
+        tools_read = partial(parse_tools_reply, threshold=self._tool_threshold)
+        names_read = partial(parse_entities_reply, threshold=self._entity_threshold)
         tools_asked, names_asked = self.messages(question, bible)
         async with asyncio.TaskGroup() as both:
             choosing = both.create_task(
-                self._half(tools_asked, tools_shape(), tools_read, _TOOLS)
+                self._half(tools_asked, build_tools_shape(), tools_read, _TOOLS)
             )
             naming = both.create_task(
-                self._half(names_asked, entities_shape(), names_read, _ENTITIES)
+                self._half(names_asked, build_entities_shape(), names_read, _ENTITIES)
             )
         return self._joined(question.mode, choosing.result(), naming.result(), fallback)
 
@@ -91,17 +93,17 @@ class ModelPlanner:
         shape: Shape,
         read: Callable[[str], T],
         otherwise: str,
-    ) -> _Half[T]:
+    ) -> _PlannerReply[T]:
         try:
             async with asyncio.timeout(self._timeout):
-                return _Half(await self._filled(asked, shape, read))
+                return _PlannerReply(await self._filled(asked, shape, read))
         except TimeoutError:
             why = f"the model took more than {self._timeout:g} seconds"
         except ServiceUnavailable as error:
             why = str(error).rstrip(".")
         except NotAsAsked:
             why = "the model's reply could not be understood"
-        return _Half(None, f"{otherwise}: {why}.")
+        return _PlannerReply(None, f"{otherwise}: {why}.")
 
     async def _filled(
         self, asked: Sequence[Message], shape: Shape, read: Callable[[str], T]
@@ -111,15 +113,15 @@ class ModelPlanner:
         try:
             return read(first.text)
         except NotAsAsked as wrong:
-            again = repair_messages(asked, first.text, str(wrong))
+            again = build_planner_repair_messages(asked, first.text, str(wrong))
         second = await self._model.fill(again, shape)
         return read(second.text)
 
     def _joined(
         self,
         mode: Mode,
-        tools: _Half[Tools],
-        names: _Half[tuple[Entity, ...]],
+        tools: _PlannerReply[ToolSelection],
+        names: _PlannerReply[tuple[Entity, ...]],
         fallback: Plan,
     ) -> Plan:
         remarks = tuple(filter(None, (tools.remark, names.remark)))
@@ -143,7 +145,9 @@ def _intent_in(mode: Mode, said: Intent) -> Intent:
     return Intent.ANALYTICAL if said is Intent.IN_CHARACTER else said
 
 
-def _chosen(tools: Tools, fallback: Plan) -> tuple[tuple[Choice, ...], tuple[str, ...]]:
+def _chosen(
+    tools: ToolSelection, fallback: Plan
+) -> tuple[tuple[Choice, ...], tuple[str, ...]]:
     """Return what a model is sure of; something must be asked, so else the rules'."""
     if tools.choices:
         return tools.choices, ()

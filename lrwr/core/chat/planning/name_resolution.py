@@ -5,17 +5,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lrwr.core.bible.name_lookup import (
-    elements_called,
-    elements_exactly,
-    people_called,
-    people_exactly,
+    match_elements,
+    match_elements_exactly,
+    match_people,
+    match_people_exactly,
 )
 from lrwr.core.bible.values import Bible, CharacterProfile, WorldElement
 from lrwr.core.model.turns import Located, Plan, Resolved, Source
 
 
 @dataclass(frozen=True, slots=True)
-class _Meant:
+class _EntityMatches:
     """Whom and what a name may mean, and all the names these go by."""
 
     people: tuple[CharacterProfile, ...]
@@ -28,7 +28,9 @@ class _Meant:
         return frozenset(one.name for one in self.people)
 
 
-def resolve(plan: Plan, bible: Bible, notes: Sequence[str]) -> tuple[Resolved, ...]:
+def resolve_entities(
+    plan: Plan, bible: Bible, notes: Sequence[str]
+) -> tuple[Resolved, ...]:
     """Return each entity of `plan` with every place where a chosen source has it.
 
     `notes` are titles of the writer's notes, and places in them are such titles.
@@ -51,19 +53,22 @@ def resolve(plan: Plan, bible: Bible, notes: Sequence[str]) -> tuple[Resolved, .
     return tuple(resolved)
 
 
-def _meant(name: str, bible: Bible) -> _Meant:
+def _meant(name: str, bible: Bible) -> _EntityMatches:
     """Look a name up; where anything bears it, nothing that is merely like it counts."""
-    people, elements = people_exactly(name, bible), elements_exactly(name, bible)
+    people, elements = (
+        match_people_exactly(name, bible),
+        match_elements_exactly(name, bible),
+    )
     if not people and not elements:
-        people, elements = people_called(name, bible), elements_called(name, bible)
+        people, elements = match_people(name, bible), match_elements(name, bible)
     forms = dict.fromkeys(one.name for one in people)
     forms |= dict.fromkeys(form.name for one in people for form in one.aliases)
     forms |= dict.fromkeys(one.name for one in elements)
-    return _Meant(people, elements, tuple(forms) or (name,))
+    return _EntityMatches(people, elements, tuple(forms) or (name,))
 
 
 def _names_in(
-    source: Source, meant: _Meant, name: str, bible: Bible, notes: Sequence[str]
+    source: Source, meant: _EntityMatches, name: str, bible: Bible, notes: Sequence[str]
 ) -> Iterable[str]:
     match source:
         case Source.PROFILES:
@@ -81,14 +86,14 @@ def _names_in(
             return () if meant.people or meant.elements else (name,)
 
 
-def _in_the_world(meant: _Meant, bible: Bible) -> Iterator[str]:
+def _in_the_world(meant: _EntityMatches, bible: Bible) -> Iterator[str]:
     yield from (one.name for one in meant.elements)
     for element in bible.world:
         if any(claim.value in meant.names for claim in element.connected_characters):
             yield element.name
 
 
-def _in_the_timeline(meant: _Meant, bible: Bible) -> Iterator[str]:
+def _in_the_timeline(meant: _EntityMatches, bible: Bible) -> Iterator[str]:
     there = {name for moment in bible.timeline for name in moment.characters}
     yield from (one.name for one in meant.people if one.name in there)
     for form in meant.forms:

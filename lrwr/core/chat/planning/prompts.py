@@ -3,21 +3,21 @@
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from lrwr.core.bible.name_lookup import elements_called, people_called
+from lrwr.core.bible.name_lookup import match_elements, match_people
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.state import Question
+from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.fence import RULE, fenced, new_mark
 from lrwr.core.model.turns import INTENTIONS, Mode, Source
 from lrwr.core.ports.chat_model import Message
 
-PEOPLE = 80
-THINGS = 80
+MAX_PROMPT_PEOPLE = 80
+MAX_PROMPT_ELEMENTS = 80
 """Names that are shown: of people the most mentioned, of things the first."""
 
-FORMS = 4
+MAX_PROMPT_ALIASES = 4
 """Names of one person that are shown."""
 
-EARLIER = 2
+MAX_PROMPT_EARLIER_QUESTIONS = 2
 """Questions before this one that are shown; "she" may mean somebody in them."""
 
 _SHOWN_AGAIN = 800
@@ -54,7 +54,7 @@ No entities: an empty list.
 """
 
 
-def tools_messages(question: Question, bible: Bible) -> list[Message]:
+def build_tools_messages(question: TurnQuestion, bible: Bible) -> list[Message]:
     """Ask which sources a question needs, and for what."""
     tools = "\n".join(
         f"- {source}: {_HOLDS[source]}. For: {', '.join(INTENTIONS[source])}"
@@ -63,12 +63,12 @@ def tools_messages(question: Question, bible: Bible) -> list[Message]:
     return _messages(_TOOLS.format(tools=tools), question, bible)
 
 
-def entities_messages(question: Question, bible: Bible) -> list[Message]:
+def build_entities_messages(question: TurnQuestion, bible: Bible) -> list[Message]:
     """Ask whom and what a question names."""
     return _messages(_ENTITIES, question, bible)
 
 
-def repair_messages(
+def build_planner_repair_messages(
     asked: Sequence[Message], reply: str, problem: str
 ) -> list[Message]:
     """Ask the same once more, and say what was wrong with the reply."""
@@ -77,11 +77,11 @@ def repair_messages(
     return [*asked, Message("assistant", said), Message("user", wrong)]
 
 
-def _messages(told: str, question: Question, bible: Bible) -> list[Message]:
+def _messages(told: str, question: TurnQuestion, bible: Bible) -> list[Message]:
     """Fence all that anybody wrote; the instructions are the same every time."""
     blocks = {
         "people": _people(bible),
-        "things": "\n".join(one.name for one in bible.world[:THINGS]),
+        "things": "\n".join(one.name for one in bible.world[:MAX_PROMPT_ELEMENTS]),
         "talking to": _addressed(question),
         "in play": "\n".join(_in_play(question, bible)),
         "earlier questions": _earlier(question),
@@ -94,24 +94,26 @@ def _messages(told: str, question: Question, bible: Bible) -> list[Message]:
 
 def _people(bible: Bible) -> str:
     lines = []
-    for one in bible.characters[:PEOPLE]:
+    for one in bible.characters[:MAX_PROMPT_PEOPLE]:
         forms = [form.name for form in one.aliases if form.name != one.name]
-        lines.append(" = ".join((one.name, *forms[: FORMS - 1])))
+        lines.append(" = ".join((one.name, *forms[: MAX_PROMPT_ALIASES - 1])))
     return "\n".join(lines)
 
 
-def _addressed(question: Question) -> str:
+def _addressed(question: TurnQuestion) -> str:
     return question.character if question.mode is Mode.IN_CHARACTER else ""
 
 
-def _in_play(question: Question, bible: Bible) -> list[str]:
+def _in_play(question: TurnQuestion, bible: Bible) -> list[str]:
     """Return what was talked of before, without what the horizon now hides."""
     return [
         name
         for name in question.state.entities
-        if people_called(name, bible) or elements_called(name, bible)
+        if match_people(name, bible) or match_elements(name, bible)
     ]
 
 
-def _earlier(question: Question) -> str:
-    return "\n".join(turn.question for turn in question.history[-EARLIER:])
+def _earlier(question: TurnQuestion) -> str:
+    return "\n".join(
+        turn.question for turn in question.history[-MAX_PROMPT_EARLIER_QUESTIONS:]
+    )

@@ -14,7 +14,7 @@ _LONGEST_NAME = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Tools:
+class ToolSelection:
     """What a model chose. `refused` says in sentences what it cannot have."""
 
     intent: Intent
@@ -23,7 +23,7 @@ class Tools:
 
 
 @cache
-def tools_shape() -> Shape:
+def build_tools_shape() -> Shape:
     """Return the shape of the reply that chooses sources and intentions."""
     tool = {
         "tool": {"type": "string", "enum": [one.value for one in Source]},
@@ -38,14 +38,14 @@ def tools_shape() -> Shape:
 
 
 @cache
-def entities_shape() -> Shape:
+def build_entities_shape() -> Shape:
     """Return the shape of the reply that lists names."""
     entity = {"name": {"type": "string"}, "confidence": {"type": "number"}}
     fields = {"entities": {"type": "array", "items": strict(entity)}}
     return Shape("Entities", json.dumps(strict(fields), separators=(",", ":")))
 
 
-def read_tools(reply: str, threshold: float) -> Tools:
+def parse_tools_reply(reply: str, threshold: float) -> ToolSelection:
     """Return what a reply chooses with at least `threshold`, surest first.
 
     A pair that does not exist is refused, and said.
@@ -69,10 +69,10 @@ def read_tools(reply: str, threshold: float) -> Tools:
             pair = choice.source, choice.intention
             best[pair] = max(best.get(pair, choice), choice, key=_sureness)
     choices = sorted(best.values(), key=_sureness, reverse=True)
-    return Tools(intent, tuple(choices), tuple(dict.fromkeys(refused)))
+    return ToolSelection(intent, tuple(choices), tuple(dict.fromkeys(refused)))
 
 
-def read_entities(reply: str, threshold: float) -> tuple[Entity, ...]:
+def parse_entities_reply(reply: str, threshold: float) -> tuple[Entity, ...]:
     """Return the names of a reply with at least `threshold`, each once, in order.
 
     Raises:

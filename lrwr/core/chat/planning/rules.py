@@ -6,10 +6,15 @@ No model is asked. English rules; how often they are right is not evaluated.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from lrwr.core.bible.name_lookup import Kind, Named, named_in, people_called
+from lrwr.core.bible.name_lookup import (
+    NamedEntity,
+    NamedEntityKind,
+    match_people,
+    recognize_named_entities,
+)
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.planning import lexicon
-from lrwr.core.chat.state import Question
+from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.facts import RULES
 from lrwr.core.model.turns import (
     INTENTIONS,
@@ -22,12 +27,12 @@ from lrwr.core.model.turns import (
     Source,
 )
 from lrwr.core.ports.story_store import Role
-from lrwr.core.retrieval.people import asks_about_saying, role_of
+from lrwr.core.retrieval.people import asks_about_saying, infer_question_role
 
-ADDRESSED = 0.95
+ADDRESSED_CONFIDENCE = 0.95
 """In character, "you" is whom the writer talks to: nothing is surer."""
 
-IN_PLAY = 0.6
+IN_PLAY_CONFIDENCE = 0.6
 """ "She" is most likely somebody of the question before, but of several any."""
 
 _YOU = re.compile(r"\b(?:you|your|yours|yourself)\b", re.IGNORECASE)
@@ -35,12 +40,14 @@ _PRONOUN = re.compile(
     r"\b(?:he|him|his|she|her|hers|they|them|their|theirs|it|its)\b", re.IGNORECASE
 )
 
-_SOMEBODY = re.compile(rf"\b(?:{Kind.PERSON}|{Kind.STRANGER}|he|she|they|who)\b")
+_SOMEBODY = re.compile(
+    rf"\b(?:{NamedEntityKind.PERSON}|{NamedEntityKind.STRANGER}|he|she|they|who)\b"
+)
 
 
-def plan_by_rules(question: Question, bible: Bible) -> Plan:
+def plan_by_rules(question: TurnQuestion, bible: Bible) -> Plan:
     """Return a plan for `question`: the same one every time."""
-    named = named_in(question.text, bible)
+    named = recognize_named_entities(question.text, bible)
     plain = _plain(question, named)
     entities = tuple(_entities(question, named, bible))
     intent = _intent(plain)
@@ -50,16 +57,16 @@ def plan_by_rules(question: Question, bible: Bible) -> Plan:
     return Plan(intent, choices, entities, RULES)
 
 
-def words_to_search(question: Question, bible: Bible) -> str:
+def build_search_text(question: TurnQuestion, bible: Bible) -> str:
     """Return what is searched for: the question without "tell me", and with the names
     that its pronouns stand for."""
-    text = lexicon.ASKING.sub("", question.text).strip() or question.text
-    own = {one.name for one in named_in(text, bible)}
+    text = lexicon.REQUEST_PATTERN.sub("", question.text).strip() or question.text
+    own = {one.name for one in recognize_named_entities(text, bible)}
     entities = plan_by_rules(question, bible).entities
     return " ".join((text, *(one.name for one in entities if one.name not in own)))
 
 
-def _plain(question: Question, named: Sequence[Named]) -> str:
+def _plain(question: TurnQuestion, named: Sequence[NamedEntity]) -> str:
     """Return the question as cues know it: names masked, all else in lower case."""
     parts: list[str] = []
     at = 0
@@ -68,29 +75,29 @@ def _plain(question: Question, named: Sequence[Named]) -> str:
         at = one.span.end
     parts.append(question.text[at:].lower())
     text = " ".join("".join(parts).split())
-    text = lexicon.ASKING.sub("", text).strip(" .?!")
+    text = lexicon.REQUEST_PATTERN.sub("", text).strip(" .?!")
     if question.mode is Mode.IN_CHARACTER:
-        return _YOU.sub(Kind.PERSON, text)
+        return _YOU.sub(NamedEntityKind.PERSON, text)
     return text
 
 
 def _intent(plain: str) -> Intent:
     """Return what kind of answer is asked for, whoever gives it."""
-    if lexicon.GAP.search(plain):
+    if lexicon.GAP_PATTERN.search(plain):
         return Intent.GAP_PROBE
-    if lexicon.SCENARIO.search(plain):
+    if lexicon.SCENARIO_PATTERN.search(plain):
         return Intent.SCENARIO
-    if lexicon.CRAFT.search(plain) or lexicon.ALLUSION.search(plain):
+    if lexicon.CRAFT_PATTERN.search(plain) or lexicon.ALLUSION_PATTERN.search(plain):
         return Intent.EXTERNAL_REFERENCE
     return Intent.ANALYTICAL
 
 
 def _choices(
-    question: Question, plain: str, named: Sequence[Named], intent: Intent
+    question: TurnQuestion, plain: str, named: Sequence[NamedEntity], intent: Intent
 ) -> Iterator[Choice]:
     """Yield what is asked of which source; the web is never the only one."""
     # What the text says is no talk of anybody's.
-    rest = lexicon.GAP.sub(" ", plain)
+    rest = lexicon.GAP_PATTERN.sub(" ", plain)
     saying = _is_about_saying(question, rest)
     things = [
         # What somebody talks about is asked of them, not of the world.
@@ -99,68 +106,84 @@ def _choices(
         if one.elements and not (saying and _is_topic(question.text, one))
     ]
     own = [*_of_intent(plain, intent), *_of_cues(rest, saying=saying)]
-    if not own and things and any(one.kind is Kind.PERSON for one in named):
-        own.append(Choice(Source.PROFILES, Intention.BEHAVIOR, lexicon.HINTED))
+    if not own and things and any(one.kind is NamedEntityKind.PERSON for one in named):
+        own.append(
+            Choice(Source.PROFILES, Intention.BEHAVIOR, lexicon.HINTED_CUE_CONFIDENCE)
+        )
     own += (choice for one in things for choice in _of_elements(one))
     yield from own
     yield from _of_the_world_outside(plain)
     if not own:
-        yield Choice(Source.MANUSCRIPT, Intention.FIND_PASSAGE, lexicon.FALLBACK)
+        yield Choice(
+            Source.MANUSCRIPT, Intention.FIND_PASSAGE, lexicon.FALLBACK_CONFIDENCE
+        )
 
 
 def _of_intent(plain: str, intent: Intent) -> Iterator[Choice]:
     if intent is Intent.GAP_PROBE:
-        yield Choice(Source.MANUSCRIPT, Intention.FIND_PASSAGE, lexicon.PLAIN)
-        if Kind.PERSON in plain:
-            yield Choice(Source.PROFILES, Intention.TRAITS, lexicon.HINTED)
-    if intent is Intent.SCENARIO and Kind.PERSON in plain:
-        yield Choice(Source.PROFILES, Intention.BEHAVIOR, lexicon.PLAIN)
-        yield Choice(Source.PROFILES, Intention.VALUES, lexicon.LIKELY)
+        yield Choice(
+            Source.MANUSCRIPT, Intention.FIND_PASSAGE, lexicon.PLAIN_CUE_CONFIDENCE
+        )
+        if NamedEntityKind.PERSON in plain:
+            yield Choice(
+                Source.PROFILES, Intention.TRAITS, lexicon.HINTED_CUE_CONFIDENCE
+            )
+    if intent is Intent.SCENARIO and NamedEntityKind.PERSON in plain:
+        yield Choice(Source.PROFILES, Intention.BEHAVIOR, lexicon.PLAIN_CUE_CONFIDENCE)
+        yield Choice(Source.PROFILES, Intention.VALUES, lexicon.LIKELY_CUE_CONFIDENCE)
 
 
 def _of_cues(plain: str, *, saying: bool) -> Iterator[Choice]:
-    person = Kind.PERSON in plain
+    person = NamedEntityKind.PERSON in plain
     told = [
         cue
-        for cue in lexicon.CUES
+        for cue in lexicon.QUESTION_CUES
         if (person or not cue.person) and cue.words.search(plain)
     ]
-    surely = any(cue.confidence > lexicon.FALLBACK for cue in told)
+    surely = any(cue.confidence > lexicon.FALLBACK_CONFIDENCE for cue in told)
     for cue in told:
-        if cue.confidence > lexicon.FALLBACK or not surely:
+        if cue.confidence > lexicon.FALLBACK_CONFIDENCE or not surely:
             yield Choice(cue.source, cue.intention, cue.confidence)
-    if person and lexicon.NOTED.search(plain):
-        yield Choice(Source.PROFILES, Intention.TRAITS, lexicon.HINTED)
+    if person and lexicon.NOTES_PATTERN.search(plain):
+        yield Choice(Source.PROFILES, Intention.TRAITS, lexicon.HINTED_CUE_CONFIDENCE)
     if saying:
-        yield Choice(Source.MANUSCRIPT, Intention.DIALOGUE_OF, lexicon.PLAIN)
+        yield Choice(
+            Source.MANUSCRIPT, Intention.DIALOGUE_OF, lexicon.PLAIN_CUE_CONFIDENCE
+        )
 
 
-def _is_about_saying(question: Question, plain: str) -> bool:
+def _is_about_saying(question: TurnQuestion, plain: str) -> bool:
     """Say whether somebody's words are asked for, and not merely how they talk."""
     somebody = _SOMEBODY.search(plain) is not None
-    says = lexicon.SAYING.search(plain) is not None and asks_about_saying(question.text)
-    voice = next(cue for cue in lexicon.CUES if cue.intention is Intention.VOICE)
+    says = lexicon.SPEECH_PATTERN.search(plain) is not None and asks_about_saying(
+        question.text
+    )
+    voice = next(
+        cue for cue in lexicon.QUESTION_CUES if cue.intention is Intention.VOICE
+    )
     return somebody and says and not voice.words.search(plain)
 
 
-def _is_topic(text: str, one: Named) -> bool:
-    return role_of(text, one.span.start) is Role.MENTIONED
+def _is_topic(text: str, one: NamedEntity) -> bool:
+    return infer_question_role(text, one.span.start) is Role.MENTIONED
 
 
-def _of_elements(named: Named) -> Iterator[Choice]:
+def _of_elements(named: NamedEntity) -> Iterator[Choice]:
     types = [claim.value for one in named.elements for claim in one.element_types]
     known = [one for one in INTENTIONS[Source.WORLD] if one in types]
     for intention in known:
-        yield Choice(Source.WORLD, intention, lexicon.PLAIN)
+        yield Choice(Source.WORLD, intention, lexicon.PLAIN_CUE_CONFIDENCE)
     if not known:  # nobody said what it is: places are the commonest things
-        yield Choice(Source.WORLD, Intention.SETTING, lexicon.HINTED)
+        yield Choice(Source.WORLD, Intention.SETTING, lexicon.HINTED_CUE_CONFIDENCE)
 
 
 def _of_the_world_outside(plain: str) -> Iterator[Choice]:
-    if lexicon.ALLUSION.search(plain):
-        yield Choice(Source.WEB, Intention.EXTERNAL_REFERENCE, lexicon.LIKELY)
-    if lexicon.CRAFT.search(plain):
-        yield Choice(Source.WEB, Intention.CRAFT, lexicon.LIKELY)
+    if lexicon.ALLUSION_PATTERN.search(plain):
+        yield Choice(
+            Source.WEB, Intention.EXTERNAL_REFERENCE, lexicon.LIKELY_CUE_CONFIDENCE
+        )
+    if lexicon.CRAFT_PATTERN.search(plain):
+        yield Choice(Source.WEB, Intention.CRAFT, lexicon.LIKELY_CUE_CONFIDENCE)
 
 
 def _best(choices: Iterable[Choice]) -> tuple[Choice, ...]:
@@ -174,7 +197,7 @@ def _best(choices: Iterable[Choice]) -> tuple[Choice, ...]:
 
 
 def _entities(
-    question: Question, named: Sequence[Named], bible: Bible
+    question: TurnQuestion, named: Sequence[NamedEntity], bible: Bible
 ) -> Iterator[Entity]:
     """Yield each name once: those in the question, then those that it points to."""
     names: dict[str, Entity] = {}
@@ -182,9 +205,9 @@ def _entities(
         names.setdefault(one.name, Entity(one.name, one.confidence))
     talked_to = question.character if question.mode is Mode.IN_CHARACTER else ""
     if talked_to and _YOU.search(question.text):
-        names.setdefault(talked_to, Entity(talked_to, ADDRESSED))
+        names.setdefault(talked_to, Entity(talked_to, ADDRESSED_CONFIDENCE))
     if not names and _PRONOUN.search(question.text):
         for name in question.state.entities:
-            if people_called(name, bible):  # the horizon may have moved since
-                names.setdefault(name, Entity(name, IN_PLAY))
+            if match_people(name, bible):  # the horizon may have moved since
+                names.setdefault(name, Entity(name, IN_PLAY_CONFIDENCE))
     yield from names.values()

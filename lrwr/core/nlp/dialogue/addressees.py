@@ -5,24 +5,28 @@ from dataclasses import dataclass
 
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.nlp.dialogue.speaker_scores import STRANGER, Casting, Reading
-from lrwr.core.nlp.dialogue.subjects import PersonKind
+from lrwr.core.nlp.dialogue.speaker_scores import (
+    UNKNOWN_SPEAKER_PREFIX,
+    SpeakerCues,
+    SpeakerScorer,
+)
+from lrwr.core.nlp.dialogue.subjects import PersonMentionKind
 
 _NEAR = 3
 _FAR_GAP = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Listener:
+class Addressee:
     """Who is spoken to, "" when nobody can tell."""
 
     name: str = ""
     certainty: Certainty = Certainty.NOT_EVALUATED
 
 
-def find_listeners(
-    readings: Sequence[Reading], speakers: Sequence[str], casting: Casting
-) -> list[Listener]:
+def find_addressees(
+    readings: Sequence[SpeakerCues], speakers: Sequence[str], casting: SpeakerScorer
+) -> list[Addressee]:
     """Return the listener of each turn: named in the tag, called, or the other one."""
     return [
         _told_so(readings[number], speakers[number])
@@ -32,35 +36,38 @@ def find_listeners(
     ]
 
 
-def _told_so(reading: Reading, speaker: str) -> Listener | None:
+def _told_so(reading: SpeakerCues, speaker: str) -> Addressee | None:
     for tag in reading.tags:
         person = tag.addressee
-        if person and person.kind is PersonKind.NAMED and person.name != speaker:
-            return Listener(person.name, Certainty.VERIFIED)
+        if person and person.kind is PersonMentionKind.NAMED and person.name != speaker:
+            return Addressee(person.name, Certainty.VERIFIED)
     return None
 
 
-def _called(reading: Reading, speaker: str) -> Listener | None:
+def _called(reading: SpeakerCues, speaker: str) -> Addressee | None:
     for name in reading.address.called:
         if name != speaker:
-            return Listener(name, Certainty.VERIFIED)
+            return Addressee(name, Certainty.VERIFIED)
     return None
 
 
 def _other(
-    readings: Sequence[Reading], speakers: Sequence[str], number: int, casting: Casting
-) -> Listener:
+    readings: Sequence[SpeakerCues],
+    speakers: Sequence[str],
+    number: int,
+    casting: SpeakerScorer,
+) -> Addressee:
     """Return who spoke last, or speaks next, in the same conversation."""
     own, gender = speakers[number], readings[number].address.gender
     for name in _around(readings, speakers, number):
         fits = gender in {Gender.UNKNOWN, casting.gender(name)}
-        if name != own and not name.startswith(STRANGER) and fits:
-            return Listener(name, Certainty.PROBABLE)
-    return Listener()
+        if name != own and not name.startswith(UNKNOWN_SPEAKER_PREFIX) and fits:
+            return Addressee(name, Certainty.PROBABLE)
+    return Addressee()
 
 
 def _around(
-    readings: Sequence[Reading], speakers: Sequence[str], number: int
+    readings: Sequence[SpeakerCues], speakers: Sequence[str], number: int
 ) -> list[str]:
     scene = readings[number].turn.scene
     before, after = [], []

@@ -98,7 +98,7 @@ _KIN = (
     "grandfather grandmother papa mamma mama dad mum mom cousin stepmother "
     "stepfather parent"
 )
-KIN = frozenset(_KIN.split())
+FAMILY_NOUNS = frozenset(_KIN.split())
 """Nouns for one's family."""
 
 _TO_MEN = "sir mister lad lads sonny papa father dad uncle monsieur boy brother son"
@@ -106,8 +106,8 @@ _TO_WOMEN = (
     "madam ma'am ma’am miss mamma mama mother mum mom aunt mademoiselle madame lass "
     "lady sister girl daughter"
 )
-TO_MEN = frozenset(_TO_MEN.split())
-TO_WOMEN = frozenset(_TO_WOMEN.split())
+MALE_ADDRESS_TERMS = frozenset(_TO_MEN.split())
+FEMALE_ADDRESS_TERMS = frozenset(_TO_WOMEN.split())
 """What a speaker calls someone of that sex to their face."""
 
 _MARRIED = (

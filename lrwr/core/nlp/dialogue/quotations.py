@@ -20,7 +20,7 @@ _WORDS_AGAIN = re.compile(r"[^\s—–]")
 _TAG_END = re.compile(r"[,.;:!?—–](?=\s|$|[—–])")
 
 
-def dash_quotations(
+def find_dash_quotations(
     text: str, paragraphs: Sequence[Span]
 ) -> Iterator[tuple[Span, ...]]:
     """Yield the words that each paragraph with a dash in front says, tags cut out."""
@@ -42,7 +42,7 @@ def _spoken(text: str, start: int, end: int) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-class Style(StrEnum):
+class QuoteStyle(StrEnum):
     """The marks around what is said."""
 
     DOUBLE = "double"
@@ -54,7 +54,7 @@ class Style(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class QuotedSegment:
     """Words between an opening and a closing mark, inside one paragraph.
 
     `goes_on` says that the piece before it, of an earlier paragraph, was not closed,
@@ -81,44 +81,46 @@ _ENDS_SPEECH = re.compile(r"[.,!?;:…—–-][*_]*$")
 _MARKUP = " \t>*_#—–-"
 
 
-def tell_style(text: str, paragraphs: Sequence[Span]) -> Style:
+def detect_quote_style(text: str, paragraphs: Sequence[Span]) -> QuoteStyle:
     """Tell which marks stand around speech; those that open paragraphs weigh most."""
-    weights = dict.fromkeys(Style, 0)
+    weights = dict.fromkeys(QuoteStyle, 0)
     for paragraph in paragraphs:
         first = _opening(text, paragraph)
         if first is not None:
             weights[first] += _AT_START
     for paragraph in paragraphs:
         words = text[paragraph.start : paragraph.end]
-        weights[Style.DOUBLE] += words.count("“") + words.count('"') // 2
+        weights[QuoteStyle.DOUBLE] += words.count("“") + words.count('"') // 2
         if "‘" in words or "'" in words:
-            weights[Style.SINGLE] += len(_SINGLE_OPENS.findall(words))
-    return max(Style, key=lambda style: weights[style])
+            weights[QuoteStyle.SINGLE] += len(_SINGLE_OPENS.findall(words))
+    return max(QuoteStyle, key=lambda style: weights[style])
 
 
-def _opening(text: str, paragraph: Span) -> Style | None:
+def _opening(text: str, paragraph: Span) -> QuoteStyle | None:
     if _DASH_OPENS.match(text, paragraph.start, paragraph.end):
-        return Style.DASH
+        return QuoteStyle.DASH
     start = paragraph.start
     while start < paragraph.end and text[start] in _MARKUP:
         start += 1
     if _DOUBLE.match(text, start, paragraph.end):
-        return Style.DOUBLE
+        return QuoteStyle.DOUBLE
     if _SINGLE_OPENS.match(text[start : start + _FIRST_CHARACTERS + 5]):
-        return Style.SINGLE
+        return QuoteStyle.SINGLE
     return None
 
 
-def find_pieces(text: str, paragraphs: Sequence[Span], style: Style) -> Iterator[Piece]:
+def find_quoted_segments(
+    text: str, paragraphs: Sequence[Span], style: QuoteStyle
+) -> Iterator[QuotedSegment]:
     """Yield what stands between double or single marks, in order."""
     left_open = False
     for paragraph in paragraphs:
-        marks = _double_marks if style is Style.DOUBLE else _single_marks
+        marks = _double_marks if style is QuoteStyle.DOUBLE else _single_marks
         pieces, closed = _pieces(text, paragraph, marks(text, paragraph))
         for number, span in enumerate(pieces):
             at_start = not text[paragraph.start : span.start - 1].strip(_MARKUP)
             goes_on = left_open and number == 0 and at_start
-            yield Piece(span, paragraph, goes_on)
+            yield QuotedSegment(span, paragraph, goes_on)
         left_open = bool(pieces) and not closed
 
 
@@ -266,12 +268,12 @@ def find_quotations(text: str, parts: Sequence[Span]) -> list[RawQuotation]:
     paragraph goes on there.
     """
     paragraphs = find_paragraphs(text, parts)
-    style = tell_style(text, paragraphs)
-    if style is Style.DASH:
-        return [RawQuotation(spans) for spans in dash_quotations(text, paragraphs)]
+    style = detect_quote_style(text, paragraphs)
+    if style is QuoteStyle.DASH:
+        return [RawQuotation(spans) for spans in find_dash_quotations(text, paragraphs)]
     groups: list[list[Span]] = []
     speech: list[bool] = []
-    for piece in find_pieces(text, paragraphs, style):
+    for piece in find_quoted_segments(text, paragraphs, style):
         if groups and _goes_on(text, groups[-1], speech[-1], piece):
             groups[-1].append(piece.span)
             continue
@@ -283,7 +285,9 @@ def find_quotations(text: str, parts: Sequence[Span]) -> list[RawQuotation]:
     ]
 
 
-def _goes_on(text: str, group: Sequence[Span], is_speech: bool, piece: Piece) -> bool:
+def _goes_on(
+    text: str, group: Sequence[Span], is_speech: bool, piece: QuotedSegment
+) -> bool:
     """Say whether a piece belongs to the same utterance as those of `group`.
 
     After a long speech, a paragraph with a tag of its own more likely shows that a

@@ -9,7 +9,7 @@ from unicodedata import normalize
 
 from lrwr.core.model.text import Span
 
-LIKE_ENOUGH = 85.0
+MIN_QUOTE_SIMILARITY = 85.0
 """How alike a quote and the words of the text must be, of 100, when they differ."""
 
 _WORTH_A_LOOK = 75.0
@@ -36,7 +36,7 @@ _WORD = re.compile(r"\w+(?:['-]\w+)*")
 
 
 @dataclass(frozen=True, slots=True)
-class _Folded:
+class _FoldedText:
     """A text without what people and models change when they copy it.
 
     It is made of pieces: `starts` in `plain`, `origins` in the text, both ascending.
@@ -69,7 +69,7 @@ class _Folded:
         return Span(left, left + 1)
 
 
-def find_quote(quote: str, text: str) -> tuple[Span, ...]:
+def find_fuzzy_quote(quote: str, text: str) -> tuple[Span, ...]:
     """Return where `text` has the words of `quote`, in order; nothing if it has not.
 
     Quotation marks, dashes, white space, emphasis and capitals may differ. Words may
@@ -86,7 +86,7 @@ def find_quote(quote: str, text: str) -> tuple[Span, ...]:
     return (same,) if same else _one_after_another(parts, folded)
 
 
-def _one_after_another(parts: list[str], folded: _Folded) -> tuple[Span, ...]:
+def _one_after_another(parts: list[str], folded: _FoldedText) -> tuple[Span, ...]:
     spans: list[Span] = []
     after = 0
     for part in parts:
@@ -98,7 +98,7 @@ def _one_after_another(parts: list[str], folded: _Folded) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-def _find(quote: str, folded: _Folded, after: int) -> Span | None:
+def _find(quote: str, folded: _FoldedText, after: int) -> Span | None:
     bare = _bare(quote)
     if not _WORD.search(bare):
         return None
@@ -109,7 +109,7 @@ def _bare(quote: str) -> str:
     return _fold(normalize("NFC", quote)).plain.strip(" '-…")
 
 
-def _same_words(bare: str, folded: _Folded, after: int) -> Span | None:
+def _same_words(bare: str, folded: _FoldedText, after: int) -> Span | None:
     plain = folded.plain
     at = plain.find(bare, after) if bare else -1
     while at >= 0:
@@ -124,7 +124,7 @@ def _inside_word(plain: str, at: int) -> bool:
     return 0 < at < len(plain) and plain[at - 1].isalnum() and plain[at].isalnum()
 
 
-def _like_words(bare: str, folded: _Folded, after: int) -> Span | None:
+def _like_words(bare: str, folded: _FoldedText, after: int) -> Span | None:
     if len(bare) < _MAY_DIFFER or len(folded.plain) - after < len(bare) // 2:
         return None
     from rapidfuzz import fuzz
@@ -141,7 +141,7 @@ def _like_words(bare: str, folded: _Folded, after: int) -> Span | None:
         if start >= after
     ]
     score, start, end = max(rated, default=(0.0, 0, 0))
-    return folded.original(start, end) if score >= LIKE_ENOUGH else None
+    return folded.original(start, end) if score >= MIN_QUOTE_SIMILARITY else None
 
 
 def _stretches(plain: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -156,11 +156,11 @@ def _stretches(plain: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 @lru_cache(maxsize=4)
-def _folded(text: str) -> _Folded:
+def _folded(text: str) -> _FoldedText:
     return _fold(text)
 
 
-def _fold(text: str) -> _Folded:
+def _fold(text: str) -> _FoldedText:
     pieces: list[str] = []
     starts: list[int] = []
     origins: list[int] = []
@@ -172,7 +172,7 @@ def _fold(text: str) -> _Folded:
         origins.append(origin)
         widths.append(width)
         length += len(piece)
-    return _Folded("".join(pieces), starts, origins, widths)
+    return _FoldedText("".join(pieces), starts, origins, widths)
 
 
 def _pieces(text: str) -> Iterator[tuple[str, int, int]]:

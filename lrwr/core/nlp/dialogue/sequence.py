@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lrwr.core.nlp.dialogue.speaker_scores import Reading
+from lrwr.core.nlp.dialogue.speaker_scores import SpeakerCues
 
 _BEAM = 12
 _SAME_PARAGRAPH = 4.0
@@ -12,26 +12,26 @@ _TAKES_TURNS = (1.8, 1.2, 0.6, 0.2)
 _GOES_ON = 4.0
 _NO_RIVAL = 20.0
 
-State = tuple[str, str]
+SpeakerPair = tuple[str, str]
 """The speaker of the turn before, and of this one."""
 
 
 @dataclass(slots=True)
-class _Path:
+class _SpeakerPath:
     score: float
     speaker: str
-    back: "_Path | None"
+    back: "_SpeakerPath | None"
 
 
 @dataclass(frozen=True, slots=True)
-class _Following:
+class _TransitionScores:
     """How likely one speaker follows another at a turn."""
 
     same: float
     alternate: float
 
     @classmethod
-    def of(cls, readings: Sequence[Reading], number: int) -> "_Following":
+    def of(cls, readings: Sequence[SpeakerCues], number: int) -> "_TransitionScores":
         """Read the gap before turn `number`, and whether its tag says "went on"."""
         turn = readings[number].turn
         if number > 0 and readings[number - 1].turn.scene != turn.scene:
@@ -53,8 +53,8 @@ class _Following:
         return self.alternate if name == before else 0.0
 
 
-def choose_speakers(
-    readings: Sequence[Reading], fits: Sequence[dict[str, float]]
+def decode_speakers(
+    readings: Sequence[SpeakerCues], fits: Sequence[dict[str, float]]
 ) -> list[str]:
     """Return the likeliest speaker of each turn.
 
@@ -63,10 +63,10 @@ def choose_speakers(
     """
     if not fits:
         return []
-    states: dict[State, _Path] = {("", ""): _Path(0.0, "", None)}
+    states: dict[SpeakerPair, _SpeakerPath] = {("", ""): _SpeakerPath(0.0, "", None)}
     for number, fit in enumerate(fits):
-        states = _step(states, _Following.of(readings, number), fit)
-    path: _Path | None = max(states.values(), key=lambda one: one.score)
+        states = _step(states, _TransitionScores.of(readings, number), fit)
+    path: _SpeakerPath | None = max(states.values(), key=lambda one: one.score)
     chosen: list[str] = []
     while path is not None and path.back is not None:
         chosen.append(path.speaker)
@@ -74,13 +74,13 @@ def choose_speakers(
     return chosen[::-1]
 
 
-def margins(
-    readings: Sequence[Reading],
+def compute_speaker_margins(
+    readings: Sequence[SpeakerCues],
     fits: Sequence[dict[str, float]],
     chosen: Sequence[str],
 ) -> list[float]:
     """Return for each turn by how much the next best speaker would be worse there."""
-    follow = [_Following.of(readings, number) for number in range(len(readings))]
+    follow = [_TransitionScores.of(readings, number) for number in range(len(readings))]
     found = []
     for number, own in enumerate(chosen):
         row = ["", "", *chosen[max(0, number - 2) : number + 3]]
@@ -98,14 +98,16 @@ def margins(
 
 
 def _step(
-    states: dict[State, _Path], follow: _Following, fit: dict[str, float]
-) -> dict[State, _Path]:
-    reached: dict[State, _Path] = {}
+    states: dict[SpeakerPair, _SpeakerPath],
+    follow: _TransitionScores,
+    fit: dict[str, float],
+) -> dict[SpeakerPair, _SpeakerPath]:
+    reached: dict[SpeakerPair, _SpeakerPath] = {}
     ranked = sorted(states.items(), key=lambda item: -item[1].score)[:_BEAM]
     for (before, last), path in ranked:
         for name, score in fit.items():
             total = path.score + score + follow.score(before, last, name)
             state = (last, name)
             if state not in reached or reached[state].score < total:
-                reached[state] = _Path(total, name, path)
+                reached[state] = _SpeakerPath(total, name, path)
     return reached

@@ -7,14 +7,14 @@ from math import log
 
 from lrwr.core.model.cast import Cast, Gender
 from lrwr.core.nlp.dialogue.lexicon import MARRIED_NOUNS, SINGLE_NOUNS
-from lrwr.core.nlp.dialogue.subjects import Person, PersonKind
-from lrwr.core.nlp.dialogue.tag_patterns import Strength, Tag
-from lrwr.core.nlp.dialogue.turns import Page, Turn
-from lrwr.core.nlp.dialogue.vocatives import Address
+from lrwr.core.nlp.dialogue.subjects import PersonMention, PersonMentionKind
+from lrwr.core.nlp.dialogue.tag_patterns import DialogueTag, TagStrength
+from lrwr.core.nlp.dialogue.turns import DialoguePage, DialogueTurn
+from lrwr.core.nlp.dialogue.vocatives import VocativeCues
 
 NARRATOR = "\x00I"
 """Stands for a first-person narrator whose name nobody knows."""
-STRANGER = "\x00"
+UNKNOWN_SPEAKER_PREFIX = "\x00"
 """Begins the key of a speaker who is in no cast: a porter, a voice."""
 
 _MOST = 7
@@ -31,7 +31,7 @@ _CALLED_NEXT_TO = 2.0
 _WRONG_GENDER = -7.0
 _UNSURE_GENDER = -0.7
 _TOLD_OFTEN = 0.25
-_BY_STRENGTH = {Strength.SURE: 12.0, Strength.LIKELY: 6.0, Strength.BEAT: 2.5}
+_BY_STRENGTH = {TagStrength.SURE: 12.0, TagStrength.LIKELY: 6.0, TagStrength.BEAT: 2.5}
 _STRANGER_FITS = 0.5
 _KIN_HAS_NAME = -3.0
 _ROLE_IS_NAMED = -1.5
@@ -41,19 +41,23 @@ _ONLY_TITLED = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SpeakerCues:
     """All that is read at one turn before anybody is chosen."""
 
-    turn: Turn
-    tags: tuple[Tag, ...]
-    address: Address
+    turn: DialogueTurn
+    tags: tuple[DialogueTag, ...]
+    address: VocativeCues
 
 
-class Casting:
+class SpeakerScorer:
     """Scores candidates for the turns of one document."""
 
     def __init__(
-        self, page: Page, readings: Sequence[Reading], cast: Cast, narrator: str
+        self,
+        page: DialoguePage,
+        readings: Sequence[SpeakerCues],
+        cast: Cast,
+        narrator: str,
     ) -> None:
         self._page = page
         self._readings = readings
@@ -98,8 +102,8 @@ class Casting:
             found += of_sex[:2]
         return found
 
-    def _person_keys(self, tags: Sequence[Tag]) -> list[str]:
-        keys = [person_key(tag.person, self._narrator) for tag in tags]
+    def _person_keys(self, tags: Sequence[DialogueTag]) -> list[str]:
+        keys = [make_candidate_key(tag.person, self._narrator) for tag in tags]
         for tag in tags:
             keys += self._titled.get(tag.person.noun, [])[:4]
         return list(dict.fromkeys(key for key in keys if key))
@@ -162,14 +166,14 @@ class Casting:
                     score += _CALLED_NEXT_TO
         return score
 
-    def _fits_tag(self, name: str, tag: Tag) -> float:
+    def _fits_tag(self, name: str, tag: DialogueTag) -> float:
         person, weight = tag.person, _BY_STRENGTH[tag.strength]
-        key = person_key(person, self._narrator)
-        if person.kind in {PersonKind.NAMED, PersonKind.NARRATOR}:
+        key = make_candidate_key(person, self._narrator)
+        if person.kind in {PersonMentionKind.NAMED, PersonMentionKind.NARRATOR}:
             return weight if name == key else 0.0
-        if person.kind is PersonKind.STRANGER:
+        if person.kind is PersonMentionKind.STRANGER:
             return weight if name == key else 0.0
-        if person.kind is PersonKind.SEVERAL:
+        if person.kind is PersonMentionKind.SEVERAL:
             return 0.0
         if name == key:
             return _KIN_HAS_NAME if person.is_owned else _STRANGER_FITS
@@ -180,8 +184,10 @@ class Casting:
         here = [name for name in self._titled[noun] if self._often[name]]
         return len(here or self._titled[noun]) == 1
 
-    def _fits_description(self, name: str, person: Person, weight: float) -> float:
-        if name.startswith(STRANGER):
+    def _fits_description(
+        self, name: str, person: PersonMention, weight: float
+    ) -> float:
+        if name.startswith(UNKNOWN_SPEAKER_PREFIX):
             return -weight / 2
         if person.noun and name in self._titled.get(person.noun, ()):
             return _HAS_TITLE + (_ONLY_TITLED if self._is_only(person.noun) else 0.0)
@@ -194,11 +200,14 @@ class Casting:
             score = 0.0
         else:
             score = _WRONG_GENDER * min(1.0, weight / 6.0)
-        if person.kind is PersonKind.DESCRIBED and person.gender is Gender.UNKNOWN:
+        if (
+            person.kind is PersonMentionKind.DESCRIBED
+            and person.gender is Gender.UNKNOWN
+        ):
             score += _ROLE_IS_NAMED
         return score + self._fits_title(name, person)
 
-    def _fits_title(self, name: str, person: Person) -> float:
+    def _fits_title(self, name: str, person: PersonMention) -> float:
         """Prefer a Mrs. for a mother, and a Miss or no title for a girl."""
         is_mrs = name in self._married
         married = person.noun in MARRIED_NOUNS or person.name.startswith("old ")
@@ -220,12 +229,12 @@ def _titles(cast: Cast) -> dict[str, list[str]]:
     return titled
 
 
-def person_key(person: Person, narrator: str) -> str:
+def make_candidate_key(person: PersonMention, narrator: str) -> str:
     """Return what a person is called among the candidates, "" for a pronoun."""
-    if person.kind is PersonKind.NAMED:
+    if person.kind is PersonMentionKind.NAMED:
         return person.name
-    if person.kind is PersonKind.NARRATOR:
+    if person.kind is PersonMentionKind.NARRATOR:
         return narrator or NARRATOR
-    if person.kind in {PersonKind.DESCRIBED, PersonKind.STRANGER}:
-        return STRANGER + person.name
+    if person.kind in {PersonMentionKind.DESCRIBED, PersonMentionKind.STRANGER}:
+        return UNKNOWN_SPEAKER_PREFIX + person.name
     return ""

@@ -5,49 +5,54 @@ from collections.abc import Sequence
 from lrwr.core.model.cast import Cast, Cue, Mention, Quotation
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.dialogue.addressees import Listener, find_listeners
-from lrwr.core.nlp.dialogue.sequence import choose_speakers, margins
-from lrwr.core.nlp.dialogue.speaker_scores import NARRATOR, STRANGER, Casting, Reading
-from lrwr.core.nlp.dialogue.subjects import PersonKind
-from lrwr.core.nlp.dialogue.tag_patterns import Strength, Tag
-from lrwr.core.nlp.dialogue.tags_after import tag_after
-from lrwr.core.nlp.dialogue.tags_before import tag_before
-from lrwr.core.nlp.dialogue.turns import Page, Turn, lay_out
-from lrwr.core.nlp.dialogue.vocatives import read_address
+from lrwr.core.nlp.dialogue.addressees import Addressee, find_addressees
+from lrwr.core.nlp.dialogue.sequence import compute_speaker_margins, decode_speakers
+from lrwr.core.nlp.dialogue.speaker_scores import (
+    NARRATOR,
+    UNKNOWN_SPEAKER_PREFIX,
+    SpeakerCues,
+    SpeakerScorer,
+)
+from lrwr.core.nlp.dialogue.subjects import PersonMentionKind
+from lrwr.core.nlp.dialogue.tag_patterns import DialogueTag, TagStrength
+from lrwr.core.nlp.dialogue.tags_after import parse_tag_after
+from lrwr.core.nlp.dialogue.tags_before import parse_tag_before
+from lrwr.core.nlp.dialogue.turns import DialoguePage, DialogueTurn, build_dialogue_page
+from lrwr.core.nlp.dialogue.vocatives import find_vocatives
 
 
-def read_tags(page: Page, turn: Turn) -> list[Tag]:
+def find_dialogue_tags(page: DialoguePage, turn: DialogueTurn) -> list[DialogueTag]:
     """Return what the narration around a turn tells of its speaker, surest first."""
-    found: list[Tag] = []
+    found: list[DialogueTag] = []
     for span in turn.inside[:2]:
-        _keep(found, tag_after(page, span, broken=True))
+        _keep(found, parse_tag_after(page, span, broken=True))
     if not found:
-        _keep(found, tag_after(page, turn.after, broken=False))
-    if any(tag.strength is Strength.SURE for tag in found):
+        _keep(found, parse_tag_after(page, turn.after, broken=False))
+    if any(tag.strength is TagStrength.SURE for tag in found):
         return found
-    _keep(found, tag_before(page, turn.before))
+    _keep(found, parse_tag_before(page, turn.before))
     if turn.lead is not None:
-        _keep(found, tag_before(page, turn.lead))
+        _keep(found, parse_tag_before(page, turn.lead))
     return sorted(found, key=lambda tag: -tag.strength)
 
 
-def _keep(found: list[Tag], tag: Tag | None) -> None:
+def _keep(found: list[DialogueTag], tag: DialogueTag | None) -> None:
     if tag is not None:
         found.append(tag)
 
 
 _CLEAR_MARGIN = 5.0
 _CUES = {
-    PersonKind.NAMED: Cue.NAMED,
-    PersonKind.STRANGER: Cue.NAMED,
-    PersonKind.PRONOUN: Cue.PRONOUN,
-    PersonKind.DESCRIBED: Cue.PRONOUN,
-    PersonKind.NARRATOR: Cue.NARRATOR,
-    PersonKind.SEVERAL: Cue.NONE,
+    PersonMentionKind.NAMED: Cue.NAMED,
+    PersonMentionKind.STRANGER: Cue.NAMED,
+    PersonMentionKind.PRONOUN: Cue.PRONOUN,
+    PersonMentionKind.DESCRIBED: Cue.PRONOUN,
+    PersonMentionKind.NARRATOR: Cue.NARRATOR,
+    PersonMentionKind.SEVERAL: Cue.NONE,
 }
 
 
-def attribute(
+def attribute_quotations(
     text: str,
     scenes: Sequence[Sequence[Span]],
     cast: Cast,
@@ -62,16 +67,20 @@ def attribute(
     the name of the one who says "I" outside quotations; when it is unknown, what
     they say has no speaker and the cue NARRATOR. What nobody says is left out.
     """
-    page = lay_out(text, scenes, mentions)
+    page = build_dialogue_page(text, scenes, mentions)
     starts = [mention.span.start for mention in page.mentions]
     readings = [
-        Reading(turn, tuple(read_tags(page, turn)), read_address(page, starts, turn))
+        SpeakerCues(
+            turn,
+            tuple(find_dialogue_tags(page, turn)),
+            find_vocatives(page, starts, turn),
+        )
         for turn in page.turns
     ]
-    casting = Casting(page, readings, cast, narrator)
+    casting = SpeakerScorer(page, readings, cast, narrator)
     chosen = _chosen(readings, casting)
     names = [name for name, _ in chosen]
-    listeners = find_listeners(readings, names, casting)
+    listeners = find_addressees(readings, names, casting)
     sure = _sure_forms(cast)
     return [
         _quotation(page, reading, one, listener, sure)
@@ -90,24 +99,26 @@ def _sure_forms(cast: Cast) -> frozenset[tuple[str, str]]:
     )
 
 
-def _chosen(readings: Sequence[Reading], casting: Casting) -> list[tuple[str, float]]:
+def _chosen(
+    readings: Sequence[SpeakerCues], casting: SpeakerScorer
+) -> list[tuple[str, float]]:
     """Choose twice: who talks nearby is known better the second time."""
     fits = [casting.fit(number) for number in range(len(readings))]
-    first = choose_speakers(readings, fits)
+    first = decode_speakers(readings, fits)
     fits = [casting.fit(number, first) for number in range(len(readings))]
-    names = choose_speakers(readings, fits)
-    return list(zip(names, margins(readings, fits, names), strict=True))
+    names = decode_speakers(readings, fits)
+    return list(zip(names, compute_speaker_margins(readings, fits, names), strict=True))
 
 
 def _quotation(
-    page: Page,
-    reading: Reading,
+    page: DialoguePage,
+    reading: SpeakerCues,
     chosen: tuple[str, float],
-    listener: Listener,
+    listener: Addressee,
     sure: frozenset[tuple[str, str]],
 ) -> Quotation:
     name, margin = chosen
-    speaker = "" if name.startswith(STRANGER) else name
+    speaker = "" if name.startswith(UNKNOWN_SPEAKER_PREFIX) else name
     certainty = Certainty.PROBABLE if speaker else Certainty.NOT_EVALUATED
     if speaker and margin >= _CLEAR_MARGIN and _is_told(page, reading, speaker, sure):
         certainty = Certainty.VERIFIED
@@ -122,23 +133,26 @@ def _quotation(
     )
 
 
-def _cue(reading: Reading, name: str) -> Cue:
+def _cue(reading: SpeakerCues, name: str) -> Cue:
     if name == NARRATOR:
         return Cue.NARRATOR
     for tag in reading.tags:
-        if tag.strength is Strength.BEAT:
+        if tag.strength is TagStrength.BEAT:
             return Cue.ACTION
         return _CUES[tag.person.kind]
     return Cue.TURN if name else Cue.NONE
 
 
 def _is_told(
-    page: Page, reading: Reading, speaker: str, sure: frozenset[tuple[str, str]]
+    page: DialoguePage,
+    reading: SpeakerCues,
+    speaker: str,
+    sure: frozenset[tuple[str, str]],
 ) -> bool:
     """Say whether a tag against the words names the speaker by a sure form."""
-    if not reading.tags or reading.tags[0].strength is not Strength.SURE:
+    if not reading.tags or reading.tags[0].strength is not TagStrength.SURE:
         return False
     person = reading.tags[0].person
-    if person.kind is PersonKind.NAMED:
+    if person.kind is PersonMentionKind.NAMED:
         return (speaker, page.name_at(person.at).lower()) in sure
-    return person.kind is PersonKind.NARRATOR
+    return person.kind is PersonMentionKind.NARRATOR

@@ -6,11 +6,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from lrwr.core.model.cast import Gender
-from lrwr.core.nlp.dialogue.lexicon import FEMALE_NOUNS, KIN, MALE_NOUNS, PERSON_NOUNS
-from lrwr.core.nlp.dialogue.turns import NAME
+from lrwr.core.nlp.dialogue.lexicon import (
+    FAMILY_NOUNS,
+    FEMALE_NOUNS,
+    MALE_NOUNS,
+    PERSON_NOUNS,
+)
+from lrwr.core.nlp.dialogue.turns import MASKED_NAME_CHARACTER
 
 _TOKEN = re.compile(
-    rf"{NAME}+|(?:Mr|Mrs|Ms|Dr|St|Rev|Prof|M|Mme|Capt|Col)\.|[^\W\d_][\w’'-]*|--|[^\w\s]"
+    rf"{MASKED_NAME_CHARACTER}+|(?:Mr|Mrs|Ms|Dr|St|Rev|Prof|M|Mme|Capt|Col)\.|[^\W\d_][\w’'-]*|--|[^\w\s]"
 )
 _HE_SHE = {"he": Gender.MALE, "she": Gender.FEMALE}
 _DETERMINERS = frozenset(
@@ -117,14 +122,14 @@ _REPLY = frozenset(
 _LONGEST_DESCRIPTION = 6
 
 
-class Token(str):
+class TextToken(str):
     """A word, a mark, or a blotted-out name, and where it begins in the document."""
 
     __slots__ = ("at",)
     at: int
 
 
-class PersonKind(StrEnum):
+class PersonMentionKind(StrEnum):
     """How a sentence speaks of somebody."""
 
     NAMED = "named"
@@ -137,7 +142,7 @@ class PersonKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class PersonMention:
     """Somebody in a sentence.
 
     `name` is the character's name, or the words of a stranger's name or of a
@@ -145,7 +150,7 @@ class Person:
     kin or servant it is, when named ("Nell's brother"). `at` is where a name begins.
     """
 
-    kind: PersonKind
+    kind: PersonMentionKind
     name: str = ""
     gender: Gender = Gender.UNKNOWN
     noun: str = ""
@@ -154,19 +159,23 @@ class Person:
     at: int = -1
 
 
-def read_tokens(masked: str, start: int, end: int) -> list[Token]:
+def tokenize_masked_text(masked: str, start: int, end: int) -> list[TextToken]:
     """Cut a stretch of a page's masked text into words and marks."""
     tokens = []
     for match in _TOKEN.finditer(masked, start, end):
-        token = Token(match.group())
+        token = TextToken(match.group())
         token.at = match.start()
         tokens.append(token)
     return tokens
 
 
-def read_person(
-    tokens: Sequence[Token], at: int, who: Mapping[int, str], *, any_noun: bool = False
-) -> tuple[Person, int] | None:
+def parse_person_mention(
+    tokens: Sequence[TextToken],
+    at: int,
+    who: Mapping[int, str],
+    *,
+    any_noun: bool = False,
+) -> tuple[PersonMention, int] | None:
     """Return the person whom the words at `at` mean, and the place after them.
 
     `any_noun` takes "the conjuror" for a person although no list knows the word.
@@ -175,15 +184,15 @@ def read_person(
     if at >= len(tokens):
         return None
     word = tokens[at]
-    if word[0] == NAME:
+    if word[0] == MASKED_NAME_CHARACTER:
         return _named(tokens, at, who)
     lower = word.lower()
     if word == "I":
-        return Person(PersonKind.NARRATOR), at + 1
+        return PersonMention(PersonMentionKind.NARRATOR), at + 1
     if lower in _HE_SHE:
-        return Person(PersonKind.PRONOUN, gender=_HE_SHE[lower]), at + 1
+        return PersonMention(PersonMentionKind.PRONOUN, gender=_HE_SHE[lower]), at + 1
     if lower in {"they", "we", "both", "all"}:
-        return Person(PersonKind.SEVERAL), at + 1
+        return PersonMention(PersonMentionKind.SEVERAL), at + 1
     if lower in _DETERMINERS:
         return _described(tokens, at, any_noun=any_noun)
     if word[0].isupper() and at > 0:
@@ -191,38 +200,44 @@ def read_person(
     return None
 
 
-def read_owner(
-    tokens: Sequence[Token], at: int, who: Mapping[int, str]
-) -> Person | None:
+def parse_possessor(
+    tokens: Sequence[TextToken], at: int, who: Mapping[int, str]
+) -> PersonMention | None:
     """Return the person of "Nell's reply", "his answer", "my question"."""
     word = tokens[at]
-    if word[0] == NAME and at + 1 < len(tokens) and tokens[at + 1] in {"’", "'"}:
-        person = Person(PersonKind.NAMED, who.get(word.at, ""), at=word.at)
+    if (
+        word[0] == MASKED_NAME_CHARACTER
+        and at + 1 < len(tokens)
+        and tokens[at + 1] in {"’", "'"}
+    ):
+        person = PersonMention(
+            PersonMentionKind.NAMED, who.get(word.at, ""), at=word.at
+        )
         start = at + 2
     elif word.lower() in {"his", "her"}:
         gender = Gender.MALE if word.lower() == "his" else Gender.FEMALE
-        person = Person(PersonKind.PRONOUN, gender=gender)
+        person = PersonMention(PersonMentionKind.PRONOUN, gender=gender)
         start = at + 1
     elif word.lower() == "my":
-        person, start = Person(PersonKind.NARRATOR), at + 1
+        person, start = PersonMention(PersonMentionKind.NARRATOR), at + 1
     else:
         return None
     near = [token.lower() for token in tokens[start : start + 4]]
     return person if any(token in _REPLY for token in near) else None
 
 
-def _past_adjectives(tokens: Sequence[Token], at: int) -> int:
+def _past_adjectives(tokens: Sequence[TextToken], at: int) -> int:
     """Step over "poor old" when a name follows."""
     here = at
     while here < len(tokens) and tokens[here].lower() in _OF_NOTE:
         here += 1
-    is_name = here < len(tokens) and tokens[here][0] == NAME
+    is_name = here < len(tokens) and tokens[here][0] == MASKED_NAME_CHARACTER
     return here if is_name else at
 
 
 def _named(
-    tokens: Sequence[Token], at: int, who: Mapping[int, str]
-) -> tuple[Person, int]:
+    tokens: Sequence[TextToken], at: int, who: Mapping[int, str]
+) -> tuple[PersonMention, int]:
     name = who.get(tokens[at].at, "")
     after = at + 1
     following = tokens[after] if after < len(tokens) else ""
@@ -232,14 +247,14 @@ def _named(
             return owned
     if following == "and" and after + 1 < len(tokens):
         second = tokens[after + 1]
-        if second[0] == NAME:
-            return Person(PersonKind.SEVERAL, name), after + 2
-    return Person(PersonKind.NAMED, name, at=tokens[at].at), after
+        if second[0] == MASKED_NAME_CHARACTER:
+            return PersonMention(PersonMentionKind.SEVERAL, name), after + 2
+    return PersonMention(PersonMentionKind.NAMED, name, at=tokens[at].at), after
 
 
 def _owned_by(
-    tokens: Sequence[Token], apostrophe: int, owner: str
-) -> tuple[Person, int] | None:
+    tokens: Sequence[TextToken], apostrophe: int, owner: str
+) -> tuple[PersonMention, int] | None:
     """Read "Nell’s old aunt"."""
     at = apostrophe + 1
     if at < len(tokens) and tokens[at] == "s":
@@ -247,18 +262,23 @@ def _owned_by(
     for here in range(at, min(at + _LONGEST_DESCRIPTION, len(tokens))):
         noun = tokens[here].lower()
         if noun in PERSON_NOUNS:
-            person = Person(
-                PersonKind.DESCRIBED, noun, _gender(noun), noun, owner, is_owned=True
+            person = PersonMention(
+                PersonMentionKind.DESCRIBED,
+                noun,
+                _gender(noun),
+                noun,
+                owner,
+                is_owned=True,
             )
             return person, here + 1
         if not noun.isalpha():
             break
-    return Person(PersonKind.SEVERAL), at
+    return PersonMention(PersonMentionKind.SEVERAL), at
 
 
 def _described(
-    tokens: Sequence[Token], at: int, *, any_noun: bool
-) -> tuple[Person, int] | None:
+    tokens: Sequence[TextToken], at: int, *, any_noun: bool
+) -> tuple[PersonMention, int] | None:
     words: list[str] = []
     end = at + 1
     for here in range(at + 1, min(at + 1 + _LONGEST_DESCRIPTION, len(tokens))):
@@ -274,14 +294,16 @@ def _described(
     noun = words[-1]
     if noun not in PERSON_NOUNS and not (any_noun and _one_noun(words)):
         return None
-    owned = tokens[at].lower() in _OWNERS and (noun in KIN or noun in PERSON_NOUNS)
+    owned = tokens[at].lower() in _OWNERS and (
+        noun in FAMILY_NOUNS or noun in PERSON_NOUNS
+    )
     gender = _gender(noun)
-    return Person(
-        PersonKind.DESCRIBED, " ".join(words), gender, noun, is_owned=owned
+    return PersonMention(
+        PersonMentionKind.DESCRIBED, " ".join(words), gender, noun, is_owned=owned
     ), end
 
 
-def _noun_goes_on(tokens: Sequence[Token], at: int) -> bool:
+def _noun_goes_on(tokens: Sequence[TextToken], at: int) -> bool:
     """Say whether another noun for a person follows: the old lady | visitor."""
     return at < len(tokens) and tokens[at].lower() in PERSON_NOUNS
 
@@ -296,9 +318,9 @@ def _gender(noun: str) -> Gender:
     return Gender.FEMALE if noun in FEMALE_NOUNS else Gender.UNKNOWN
 
 
-def _stranger(tokens: Sequence[Token], at: int) -> tuple[Person, int]:
+def _stranger(tokens: Sequence[TextToken], at: int) -> tuple[PersonMention, int]:
     end = at
     while end < len(tokens) and tokens[end][0].isupper():
         end += 1
     words = [word.rstrip("’'") for word in tokens[at:end]]
-    return Person(PersonKind.STRANGER, " ".join(words).lower()), end
+    return PersonMention(PersonMentionKind.STRANGER, " ".join(words).lower()), end

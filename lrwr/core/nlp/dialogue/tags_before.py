@@ -6,24 +6,24 @@ from collections.abc import Mapping, Sequence
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.dialogue.lexicon import SPEECH_VERBS
 from lrwr.core.nlp.dialogue.subjects import (
-    Person,
-    Token,
-    read_owner,
-    read_person,
-    read_tokens,
+    PersonMention,
+    TextToken,
+    parse_person_mention,
+    parse_possessor,
+    tokenize_masked_text,
 )
 from lrwr.core.nlp.dialogue.tag_patterns import (
-    GOES_ON,
-    LINKS,
+    CONTINUATION_VERBS,
+    COORDINATORS,
     PREPOSITIONS,
-    UNDER,
-    Strength,
-    Tag,
-    last_sentence,
-    may_lead,
-    spoken_to,
+    SUBORDINATORS,
+    DialogueTag,
+    TagStrength,
+    find_last_sentence,
+    may_start_clause,
+    parse_tag_addressee,
 )
-from lrwr.core.nlp.dialogue.turns import Page
+from lrwr.core.nlp.dialogue.turns import DialoguePage
 
 _HANDS_OVER = re.compile(r"(?:[:,—–-]|\b(?:that|said|was))[\s*_(]*$")
 _TAIL = 14
@@ -35,59 +35,59 @@ _AUXILIARY = frozenset(_HELPING.split())
 _BEFORE_INVERTED = frozenset({*",;:—–", "--", "and", "thus", "so", "then", "but"})
 
 
-def tag_before(page: Page, span: Span) -> Tag | None:
+def parse_tag_before(page: DialoguePage, span: Span) -> DialogueTag | None:
     """Read the sentence that leads up to the words."""
-    sentence = last_sentence(page.masked, span)
+    sentence = find_last_sentence(page.masked, span)
     words = page.masked[sentence.start : sentence.end]
     if not words.strip(" \t\n>*_"):
         return None
-    tokens = read_tokens(page.masked, sentence.start, sentence.end)
+    tokens = tokenize_masked_text(page.masked, sentence.start, sentence.end)
     verb = _last_verb(tokens) if _HANDS_OVER.search(words) else None
     if verb is None:
         return _without_verb(tokens, page.who, words)
     found = _inverted(tokens, verb, page.who) or _verb_subject(tokens, verb, page.who)
     if found is None:
         return None
-    return Tag(
+    return DialogueTag(
         found[0],
         found[1],
-        tokens[verb].lower() in GOES_ON,
-        spoken_to(tokens, verb + 1, page.who),
+        tokens[verb].lower() in CONTINUATION_VERBS,
+        parse_tag_addressee(tokens, verb + 1, page.who),
     )
 
 
 def _without_verb(
-    tokens: Sequence[Token], who: Mapping[int, str], words: str
-) -> Tag | None:
+    tokens: Sequence[TextToken], who: Mapping[int, str], words: str
+) -> DialogueTag | None:
     """Read "Nell’s answer was,", "Nell turned to him:", "Nell looked up."."""
     for at in range(len(tokens) - 1, max(-1, len(tokens) - 10), -1):
-        person = read_owner(tokens, at, who)
+        person = parse_possessor(tokens, at, who)
         if person is not None:
-            return Tag(
-                person, Strength.SURE if len(tokens) - at < 8 else Strength.LIKELY
+            return DialogueTag(
+                person, TagStrength.SURE if len(tokens) - at < 8 else TagStrength.LIKELY
             )
     subject = _subject(tokens, len(tokens), who)
     if subject is None:
         return None
     colon = words.rstrip(" *_").endswith(":")
-    return Tag(subject, Strength.LIKELY if colon else Strength.BEAT)
+    return DialogueTag(subject, TagStrength.LIKELY if colon else TagStrength.BEAT)
 
 
 def _inverted(
-    tokens: Sequence[Token], verb: int, who: Mapping[int, str]
-) -> tuple[Person, Strength] | None:
+    tokens: Sequence[TextToken], verb: int, who: Mapping[int, str]
+) -> tuple[PersonMention, TagStrength] | None:
     """Read "…, and thus spoke Nell:"."""
-    read = read_person(tokens, verb + 1, who)
+    read = parse_person_mention(tokens, verb + 1, who)
     if read is None or not _ends_clause(tokens, read[1]):
         return None
     if verb and tokens[verb - 1].lower() not in _BEFORE_INVERTED:
         return None
-    return read[0], Strength.SURE
+    return read[0], TagStrength.SURE
 
 
 def _verb_subject(
-    tokens: Sequence[Token], verb: int, who: Mapping[int, str]
-) -> tuple[Person, Strength] | None:
+    tokens: Sequence[TextToken], verb: int, who: Mapping[int, str]
+) -> tuple[PersonMention, TagStrength] | None:
     """Find the subject of the verb of speech at `verb`.
 
     It stands right before the verb ("that Nell added"), or before what is set between
@@ -99,30 +99,30 @@ def _verb_subject(
     comma = last > 0 and tokens[last - 1] == ","
     for person, start, after in reversed(_persons(tokens, last, who)):
         if after == last:
-            return person, Strength.SURE
+            return person, TagStrength.SURE
         aside = after < len(tokens) and tokens[after] == ","
         relative = "who" in tokens[after : after + 2]
-        if relative or (comma and aside and may_lead(tokens, start)):
-            return person, Strength.SURE if len(
+        if relative or (comma and aside and may_start_clause(tokens, start)):
+            return person, TagStrength.SURE if len(
                 tokens
-            ) - verb <= _TAIL else Strength.LIKELY
+            ) - verb <= _TAIL else TagStrength.LIKELY
     subject = _subject(tokens, verb, who)
-    return (subject, Strength.LIKELY) if subject else None
+    return (subject, TagStrength.LIKELY) if subject else None
 
 
-def _helps_verb(token: Token) -> bool:
+def _helps_verb(token: TextToken) -> bool:
     word = token.lower()
     return word in _AUXILIARY or word.endswith("ly") or word in SPEECH_VERBS
 
 
 def _persons(
-    tokens: Sequence[Token], end: int, who: Mapping[int, str]
-) -> list[tuple[Person, int, int]]:
+    tokens: Sequence[TextToken], end: int, who: Mapping[int, str]
+) -> list[tuple[PersonMention, int, int]]:
     """Return every person before `end`, with where they begin and end."""
     found = []
     at = 0
     while at < end:
-        read = read_person(tokens, at, who)
+        read = parse_person_mention(tokens, at, who)
         if read is None:
             at += 1
             continue
@@ -131,11 +131,11 @@ def _persons(
     return found
 
 
-def _ends_clause(tokens: Sequence[Token], at: int) -> bool:
+def _ends_clause(tokens: Sequence[TextToken], at: int) -> bool:
     return at >= len(tokens) or tokens[at] in {",", ":", "—", "--", "–", "-"}
 
 
-def _last_verb(tokens: Sequence[Token]) -> int | None:
+def _last_verb(tokens: Sequence[TextToken]) -> int | None:
     for at in range(len(tokens) - 1, -1, -1):
         if tokens[at].lower() in SPEECH_VERBS:
             return at
@@ -143,14 +143,14 @@ def _last_verb(tokens: Sequence[Token]) -> int | None:
 
 
 def _subject(
-    tokens: Sequence[Token], end: int, who: Mapping[int, str]
-) -> Person | None:
+    tokens: Sequence[TextToken], end: int, who: Mapping[int, str]
+) -> PersonMention | None:
     """Find the subject of the last main clause before `end`.
 
     A name behind a preposition, a verb or a word like "that" is no subject; nor is one
     that stands between commas right behind another: Nell, the miller's daughter.
     """
-    found: Person | None = None
+    found: PersonMention | None = None
     found_end = -2
     for person, start, after in _persons(tokens, end, who):
         if _is_subject(tokens, start, found_end):
@@ -158,15 +158,15 @@ def _subject(
     return found
 
 
-def _is_subject(tokens: Sequence[Token], at: int, found_end: int) -> bool:
+def _is_subject(tokens: Sequence[TextToken], at: int, found_end: int) -> bool:
     if at == 0:
         return True
     before = tokens[at - 1].lower()
     if before == "," and found_end == at - 1:
         return False
     if before == "and" and at >= 2:
-        return found_end != at - 1 and may_lead(tokens, at)
-    if before in LINKS:
+        return found_end != at - 1 and may_start_clause(tokens, at)
+    if before in COORDINATORS:
         return found_end < 0 or before in {
             ";",
             "and",
@@ -178,5 +178,8 @@ def _is_subject(tokens: Sequence[Token], at: int, found_end: int) -> bool:
             "--",
         }
     return before.endswith("ly") or (
-        found_end < 0 and at <= 3 and before not in UNDER and before not in PREPOSITIONS
+        found_end < 0
+        and at <= 3
+        and before not in SUBORDINATORS
+        and before not in PREPOSITIONS
     )

@@ -10,8 +10,8 @@ from lrwr.core.model.text import Span
 from lrwr.core.nlp.dialogue.quotations import RawQuotation, find_quotations
 from lrwr.core.nlp.text.prose import find_paragraphs
 
-NAME = "\ue000"
-"""Stands in a `Page.masked` for every character of a name."""
+MASKED_NAME_CHARACTER = "\ue000"
+"""Stands in a `DialoguePage.masked` for every character of a name."""
 
 _LEADS = re.compile(r"(?::|,|—|–|--?)[\s*_>]*$")
 _MARKUP = " \t>*_#—–-\"“‘'"
@@ -19,7 +19,7 @@ _FIRST_PERSON = re.compile(r"\b(?:I|me|my|myself)\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class DialogueTurn:
     """One utterance and its place.
 
     `paragraph` and `scene` count from 0. `gap` is the number of paragraphs of pure
@@ -41,7 +41,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class DialoguePage:
     """A document laid out for reading its talk.
 
     `masked` is the text with names blotted out, the same length; `who` tells whose
@@ -53,7 +53,7 @@ class Page:
     text: str
     masked: str
     who: dict[int, str]
-    turns: tuple[Turn, ...]
+    turns: tuple[DialogueTurn, ...]
     scenes: tuple[int, ...]
     told: tuple[tuple[str, ...], ...]
     narrating: tuple[int, ...]
@@ -62,14 +62,14 @@ class Page:
     def name_at(self, start: int) -> str:
         """Return the name that begins at `start`, as the text has it."""
         end = start
-        while end < len(self.masked) and self.masked[end] == NAME:
+        while end < len(self.masked) and self.masked[end] == MASKED_NAME_CHARACTER:
             end += 1
         return self.text[start:end]
 
 
-def lay_out(
+def build_dialogue_page(
     text: str, scenes: Sequence[Sequence[Span]], mentions: Sequence[Mention]
-) -> Page:
+) -> DialoguePage:
     """Find the turns of one document, scene by scene, and what is told around them."""
     parts = [part for scene in scenes for part in scene]
     quotations = [raw for raw in find_quotations(text, parts) if raw.speech]
@@ -80,7 +80,7 @@ def lay_out(
     starts = _scene_starts(scenes)
     turns = _turns(text, paragraphs, starts, quotations)
     spoken = [span for raw in quotations for span in raw.spans]
-    return Page(
+    return DialoguePage(
         text,
         masked,
         {mention.span.start: mention.who for mention in kept},
@@ -105,7 +105,7 @@ def _masked(text: str, mentions: Sequence[Mention]) -> str:
     at = 0
     for mention in mentions:
         pieces.append(text[at : mention.span.start])
-        pieces.append(NAME * len(mention.span))
+        pieces.append(MASKED_NAME_CHARACTER * len(mention.span))
         at = mention.span.end
     pieces.append(text[at:])
     return "".join(pieces)
@@ -120,9 +120,9 @@ def _turns(
     paragraphs: Sequence[Span],
     scene_starts: Sequence[int],
     quotations: Sequence[RawQuotation],
-) -> tuple[Turn, ...]:
+) -> tuple[DialogueTurn, ...]:
     starts = [paragraph.start for paragraph in paragraphs]
-    turns: list[Turn] = []
+    turns: list[DialogueTurn] = []
     last_paragraph = -1
     last_end = -1
     for number, raw in enumerate(quotations):
@@ -132,7 +132,7 @@ def _turns(
         left = last_end + 1 if last_end >= here.start else here.start
         before = Span(left, max(left, raw.spans[0].start - 1))
         turns.append(
-            Turn(
+            DialogueTurn(
                 raw,
                 row,
                 bisect_right(scene_starts, raw.spans[0].start) - 1,

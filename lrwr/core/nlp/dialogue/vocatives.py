@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lrwr.core.model.cast import Gender, Mention
-from lrwr.core.nlp.dialogue.lexicon import TO_MEN, TO_WOMEN
-from lrwr.core.nlp.dialogue.turns import Page, Turn
+from lrwr.core.nlp.dialogue.lexicon import FEMALE_ADDRESS_TERMS, MALE_ADDRESS_TERMS
+from lrwr.core.nlp.dialogue.turns import DialoguePage, DialogueTurn
 
 _BEFORE = re.compile(
     r"(?:^|[.!?,;:—–\-…(*_]|\b(?:oh|o|ah|my|dear|dearest|poor|sweet|well|yes|no|and you|"
@@ -15,7 +15,9 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _AFTER = re.compile(r"\s*[*_]?(?:[,!?;.:—–\-…*_]|$)")
-_WORDS = "|".join(sorted(TO_MEN | TO_WOMEN, key=len, reverse=True))
+_WORDS = "|".join(
+    sorted(MALE_ADDRESS_TERMS | FEMALE_ADDRESS_TERMS, key=len, reverse=True)
+)
 _CALLED = re.compile(
     rf"(?:^|[,!?;.—–-]|\b(?:yes|no|dear|my|oh|good|well))\s*(?P<word>{_WORDS})"
     r"(?=\s*(?:[,!?;.:—–\-…]|$))",
@@ -25,7 +27,7 @@ _MIDDLE = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class VocativeCues:
     """Characters named in a turn, those spoken to, and the sex of whom it is said to."""
 
     named: tuple[str, ...]
@@ -33,7 +35,9 @@ class Address:
     gender: Gender
 
 
-def read_address(page: Page, starts: Sequence[int], turn: Turn) -> Address:
+def find_vocatives(
+    page: DialoguePage, starts: Sequence[int], turn: DialogueTurn
+) -> VocativeCues:
     """Find names in the words of a turn; `starts` are those of `page.mentions`."""
     named: list[str] = []
     called: list[str] = []
@@ -44,7 +48,7 @@ def read_address(page: Page, starts: Sequence[int], turn: Turn) -> Address:
             if _is_called(page.text, mention, span.start, span.end):
                 called.append(mention.who)
     unique = tuple(dict.fromkeys(called))
-    return Address(tuple(dict.fromkeys(named)), unique, _gender(page, turn))
+    return VocativeCues(tuple(dict.fromkeys(named)), unique, _gender(page, turn))
 
 
 def _is_called(text: str, mention: Mention, start: int, end: int) -> bool:
@@ -54,10 +58,10 @@ def _is_called(text: str, mention: Mention, start: int, end: int) -> bool:
     return bool(opens and _AFTER.match(after))
 
 
-def _gender(page: Page, turn: Turn) -> Gender:
+def _gender(page: DialoguePage, turn: DialogueTurn) -> Gender:
     for span in turn.raw.spans:
         match = _CALLED.search(page.text[span.start : span.end])
         if match:
             word = match["word"].lower()
-            return Gender.MALE if word in TO_MEN else Gender.FEMALE
+            return Gender.MALE if word in MALE_ADDRESS_TERMS else Gender.FEMALE
     return Gender.UNKNOWN

@@ -1,13 +1,13 @@
 """Words for what people look like, how old they are and what they do."""
 
-COLOURS = (
+COLOUR_WORDS = (
     "blue grey gray brown green hazel violet black amber golden auburn chestnut fair "
     "blond blonde white silver sandy ginger flaxen yellow raven copper red dark"
 )
 _EYE_COLOURS_TEXT = "blue grey gray brown green hazel violet black amber dark"
 EYE_COLOURS = "|".join(_EYE_COLOURS_TEXT.split())
 HAIR_LOOKS = "|".join(
-    [*COLOURS.split(), "curly", "straight", "wavy", "frizzy", "grizzled", "tawny"]
+    [*COLOUR_WORDS.split(), "curly", "straight", "wavy", "frizzy", "grizzled", "tawny"]
 )
 SHADES = (
     r"(?:(?:very|dark|light|pale|deep|bright|soft|clear|fine|large|small|long|"
@@ -48,7 +48,7 @@ NUMBER = (
     rf"(?:{'|'.join(UNITS[4:])})[- ]and[- ](?:{'|'.join(TENS)})|"
     rf"{'|'.join(UNITS[2:])}|[1-9]\d?)"
 )
-NUMBERS = frozenset(
+NUMBER_WORDS = frozenset(
     [*UNITS[2:], *TEENS, *TENS]
     + [f"{tens}-{unit}" for tens in TENS for unit in UNITS]
     + [f"{unit}-and-{tens}" for tens in TENS for unit in UNITS]
@@ -70,7 +70,7 @@ BIRTH = (
 
 AGE = rf"(?:only |about |nearly |almost |just |past |barely |now |not quite )*{NUMBER}"
 AGE_END = r"(?: years? old| years of age|(?= (?:and|when|but|or)\b)|(?=[.,;:!)]))"
-PERSON = (
+PERSON_PATTERN = (
     "man|woman|girl|boy|lad|lass|child|youth|gentleman|lady|fellow|widow|widower|"
     "bachelor|spinster|maiden|person|creature|matron"
 )

@@ -14,18 +14,18 @@ from lrwr.core.nlp.facts.appearance_words import (
     HAIR_END,
     LOCKS,
     NUMBER,
-    NUMBERS,
+    NUMBER_WORDS,
     OCCUPATION,
     OCCUPATIONS,
-    PERSON,
+    PERSON_PATTERN,
 )
-from lrwr.core.nlp.names.patterns import NAME
-from lrwr.core.nlp.text.lazy_regex import Expression
+from lrwr.core.nlp.names.patterns import NAME_PATTERN
+from lrwr.core.nlp.text.lazy_regex import LazyPattern
 
 _IS = r"(?:is|was|had been|has been)"
 _STOP = r"(?=[.,;:!)—–]| --|$)"
 _CLOSED = r"(?=[.;:!?)—–]|$|,(?! (?:and|or)\b)(?! [A-Z]))"
-WHO = rf"(?<![\w'])(?<!\w-)(?P<who>{NAME})"
+CHARACTER_PATTERN = rf"(?<![\w'])(?<!\w-)(?P<who>{NAME_PATTERN})"
 _DEATH_END = (
     r"(?=[.,;:!]|$| (?:in|at|of|on|when|before|after|from|last|that|there|"
     r"this|by|and|a|two|three|four|five|six|some|many|soon|suddenly|years|"
@@ -35,63 +35,72 @@ _DEATH_END = (
 
 _ADVERB = r"(?:then |now |already |still |at that time |at this time |just )?"
 
-THE_TRADE = Expression(rf"\b[Tt]he (?P<value>{OCCUPATION}), (?P<who>{NAME}){_CLOSED}")
+TRADE_APPOSITION = LazyPattern(
+    rf"\b[Tt]he (?P<value>{OCCUPATION}), (?P<who>{NAME_PATTERN}){_CLOSED}"
+)
 """In speech the name after it may be the one who is spoken to."""
 
-THE_LATE = Expression(rf"\b[Tt]he late (?P<who>{NAME})")
+DECEASED_PATTERN = LazyPattern(rf"\b[Tt]he late (?P<who>{NAME_PATTERN})")
 """A father and a son may be called the same: whose death it is, is only probable."""
 
-Rule: TypeAlias = tuple[str, Expression, str, bool]
+AttributeRule: TypeAlias = tuple[str, LazyPattern, str, bool]
 """Attribute, pattern, value where the pattern holds none, "named only in passing".
 
 What is named in passing ("if Nell's grey eyes …") stands, whatever is said of it.
 """
 
-RULES_BY_NAME: tuple[Rule, ...] = (
-    ("eyes", Expression(rf"{WHO}'s (?P<value>{EYE}) eyes\b"), "", True),
+RULES_BY_NAME: tuple[AttributeRule, ...] = (
+    ("eyes", LazyPattern(rf"{CHARACTER_PATTERN}'s (?P<value>{EYE}) eyes\b"), "", True),
     (
         "eyes",
-        Expression(
-            rf"{WHO}'s eyes(?:,? which)? (?:were|are) (?P<value>{EYE})"
-            r"(?= (?:and|but)\b|[.,;:!—])"
-        ),
-        "",
-        False,
-    ),
-    ("hair", Expression(rf"{WHO}'s (?P<value>{HAIR}) {HAIR_END}"), "", True),
-    (
-        "hair",
-        Expression(
-            rf"{WHO}'s hair(?:,? which)? {_IS} (?P<value>{HAIR})"
+        LazyPattern(
+            rf"{CHARACTER_PATTERN}'s eyes(?:,? which)? (?:were|are) (?P<value>{EYE})"
             r"(?= (?:and|but)\b|[.,;:!—])"
         ),
         "",
         False,
     ),
     (
-        "eyes",
-        Expression(rf"{WHO} (?:had|has) (?:\w+ hair and )?(?P<value>{EYE}) eyes\b"),
+        "hair",
+        LazyPattern(rf"{CHARACTER_PATTERN}'s (?P<value>{HAIR}) {HAIR_END}"),
         "",
-        False,
+        True,
     ),
     (
         "hair",
-        Expression(
-            rf"{WHO} (?:had|has) (?:\w+ eyes and )?(?P<value>{HAIR}) {HAIR_END}"
+        LazyPattern(
+            rf"{CHARACTER_PATTERN}'s hair(?:,? which)? {_IS} (?P<value>{HAIR})"
+            r"(?= (?:and|but)\b|[.,;:!—])"
         ),
         "",
         False,
     ),
     (
         "eyes",
-        Expression(rf"{WHO}'s eyes, (?P<value>{EYE})(?=,| as\b| and\b)"),
+        LazyPattern(
+            rf"{CHARACTER_PATTERN} (?:had|has) (?:\w+ hair and )?(?P<value>{EYE}) eyes\b"
+        ),
+        "",
+        False,
+    ),
+    (
+        "hair",
+        LazyPattern(
+            rf"{CHARACTER_PATTERN} (?:had|has) (?:\w+ eyes and )?(?P<value>{HAIR}) {HAIR_END}"
+        ),
+        "",
+        False,
+    ),
+    (
+        "eyes",
+        LazyPattern(rf"{CHARACTER_PATTERN}'s eyes, (?P<value>{EYE})(?=,| as\b| and\b)"),
         "",
         True,
     ),
     (
         "eyes",
-        Expression(
-            rf"{WHO}'s eyes (?:were|are) (?:of )?(?:an?|the) (?:\w+ )?(?P<value>{EYE})"
+        LazyPattern(
+            rf"{CHARACTER_PATTERN}'s eyes (?:were|are) (?:of )?(?:an?|the) (?:\w+ )?(?P<value>{EYE})"
             r"(?= (?:and|but|that|as|of)\b|[.,;:!—])"
         ),
         "",
@@ -99,93 +108,106 @@ RULES_BY_NAME: tuple[Rule, ...] = (
     ),
     (
         "eyes",
-        Expression(
-            rf"^[ \x01]*(?P<who>{NAME}), with (?:his |her |their )?(?P<value>{EYE}) eyes\b"
+        LazyPattern(
+            rf"^[ \x01]*(?P<who>{NAME_PATTERN}), with (?:his |her |their )?(?P<value>{EYE}) eyes\b"
         ),
         "",
         True,
     ),
     (
         "eyes",
-        Expression(
-            rf"{WHO}, whose eyes (?:were|are) (?P<value>{EYE})(?= (?:and|but|as)\b|[.,;:!—])"
+        LazyPattern(
+            rf"{CHARACTER_PATTERN}, whose eyes (?:were|are) (?P<value>{EYE})(?= (?:and|but|as)\b|[.,;:!—])"
         ),
         "",
         True,
     ),
     (
         "eyes",
-        Expression(rf"\bthe (?P<value>{EYE}) eyes of (?P<who>{NAME})(?!['-])"),
+        LazyPattern(rf"\bthe (?P<value>{EYE}) eyes of (?P<who>{NAME_PATTERN})(?!['-])"),
         "",
         True,
     ),
     (
         "hair",
-        Expression(rf"{WHO}'s hair, (?P<value>{HAIR})(?=,| as\b| and\b)"),
-        "",
-        True,
-    ),
-    ("hair", Expression(rf"{WHO}'s (?P<value>{HAIR}) (?:{LOCKS})\b"), "", True),
-    (
-        "hair",
-        Expression(
-            rf"^[ \x01]*(?P<who>{NAME}), with (?:his |her |their )?(?P<value>{HAIR}) {HAIR_END}"
+        LazyPattern(
+            rf"{CHARACTER_PATTERN}'s hair, (?P<value>{HAIR})(?=,| as\b| and\b)"
         ),
         "",
         True,
     ),
     (
         "hair",
-        Expression(
-            rf"{WHO}, whose hair (?:was|is) (?P<value>{HAIR})(?= (?:and|but|as)\b|[.,;:!—])"
+        LazyPattern(rf"{CHARACTER_PATTERN}'s (?P<value>{HAIR}) (?:{LOCKS})\b"),
+        "",
+        True,
+    ),
+    (
+        "hair",
+        LazyPattern(
+            rf"^[ \x01]*(?P<who>{NAME_PATTERN}), with (?:his |her |their )?(?P<value>{HAIR}) {HAIR_END}"
         ),
         "",
         True,
     ),
     (
         "hair",
-        Expression(
-            rf"{WHO} (?:had|has) (?:a (?:head|shock|mop|mass) of )(?P<value>{HAIR}) {HAIR_END}"
+        LazyPattern(
+            rf"{CHARACTER_PATTERN}, whose hair (?:was|is) (?P<value>{HAIR})(?= (?:and|but|as)\b|[.,;:!—])"
+        ),
+        "",
+        True,
+    ),
+    (
+        "hair",
+        LazyPattern(
+            rf"{CHARACTER_PATTERN} (?:had|has) (?:a (?:head|shock|mop|mass) of )(?P<value>{HAIR}) {HAIR_END}"
         ),
         "",
         False,
     ),
     (
         "hair",
-        Expression(rf"\bthe (?P<value>{HAIR}) hair of (?P<who>{NAME})(?!['-])"),
+        LazyPattern(
+            rf"\bthe (?P<value>{HAIR}) hair of (?P<who>{NAME_PATTERN})(?!['-])"
+        ),
         "",
         True,
     ),
     (
         "life",
-        Expression(
-            rf"{WHO} (?:is|was) (?:still |yet |very much )?alive(?=[.,;:!]| and\b)"
+        LazyPattern(
+            rf"{CHARACTER_PATTERN} (?:is|was) (?:still |yet |very much )?alive(?=[.,;:!]| and\b)"
         ),
         "alive",
         False,
     ),
     (
         "born",
-        Expression(rf"{WHO} (?:was|had been) born (?:on |in )?(?P<value>{BIRTH})"),
+        LazyPattern(
+            rf"{CHARACTER_PATTERN} (?:was|had been) born (?:on |in )?(?P<value>{BIRTH})"
+        ),
         "",
         False,
     ),
     (
         "age",
-        Expression(rf"{WHO}(?:, who)? (?:is|was) {_ADVERB}(?P<value>{AGE}){AGE_END}"),
+        LazyPattern(
+            rf"{CHARACTER_PATTERN}(?:, who)? (?:is|was) {_ADVERB}(?P<value>{AGE}){AGE_END}"
+        ),
         "",
         False,
     ),
     (
         "age",
-        Expression(rf"{WHO},? (?:who was )?aged (?P<value>{NUMBER})\b"),
+        LazyPattern(rf"{CHARACTER_PATTERN},? (?:who was )?aged (?P<value>{NUMBER})\b"),
         "",
         False,
     ),
     (
         "age",
-        Expression(
-            rf"{WHO}(?: {_IS}|,) an? (?:[\w-]+,? )*?(?:{PERSON}) of "
+        LazyPattern(
+            rf"{CHARACTER_PATTERN}(?: {_IS}|,) an? (?:[\w-]+,? )*?(?:{PERSON_PATTERN}) of "
             rf"(?P<value>{AGE})\b{AGE_END}"
         ),
         "",
@@ -193,33 +215,37 @@ RULES_BY_NAME: tuple[Rule, ...] = (
     ),
     (
         "age",
-        Expression(rf"\b(?P<value>{NUMBER}-year-old) (?P<who>{NAME})(?!['-])"),
+        LazyPattern(rf"\b(?P<value>{NUMBER}-year-old) (?P<who>{NAME_PATTERN})(?!['-])"),
         "",
         True,
     ),
     (
         "occupation",
-        Expression(rf"{WHO}, (?:the|an?) (?P<value>{OCCUPATION}){_CLOSED}"),
+        LazyPattern(
+            rf"{CHARACTER_PATTERN}, (?:the|an?) (?P<value>{OCCUPATION}){_CLOSED}"
+        ),
         "",
         True,
     ),
     (
         "occupation",
-        THE_TRADE,
+        TRADE_APPOSITION,
         "",
         True,
     ),
     (
         "occupation",
-        Expression(rf"{WHO}(?:, who)? {_IS} an? (?P<value>{OCCUPATION}){_STOP}"),
+        LazyPattern(
+            rf"{CHARACTER_PATTERN}(?:, who)? {_IS} an? (?P<value>{OCCUPATION}){_STOP}"
+        ),
         "",
         False,
     ),
-    ("life", THE_LATE, "dead", True),
+    ("life", DECEASED_PATTERN, "dead", True),
     (
         "life",
-        Expression(
-            rf"{WHO} (?:(?:had |has )?(?:died|drowned)|(?:is|was|had been) (?:now )?"
+        LazyPattern(
+            rf"{CHARACTER_PATTERN} (?:(?:had |has )?(?:died|drowned)|(?:is|was|had been) (?:now )?"
             rf"dead(?! (?:tired|set|drunk|asleep|beat|sure|silent|certain|on))){_DEATH_END}"
         ),
         "dead",
@@ -227,8 +253,8 @@ RULES_BY_NAME: tuple[Rule, ...] = (
     ),
     (
         "build",
-        Expression(
-            rf"{WHO}(?:, who)? {_IS} {_ADVERB}(?P<value>{BUILD})"
+        LazyPattern(
+            rf"{CHARACTER_PATTERN}(?:, who)? {_IS} {_ADVERB}(?P<value>{BUILD})"
             r"(?= (?:and|but)\b|[.,;:!—])"
         ),
         "",
@@ -236,36 +262,36 @@ RULES_BY_NAME: tuple[Rule, ...] = (
     ),
     (
         "build",
-        Expression(
-            rf"{WHO}(?: {_IS}|,) an? (?P<value>{BUILD})(?:,? [\w-]+){{0,3}}? "
-            rf"(?:{PERSON})\b"
+        LazyPattern(
+            rf"{CHARACTER_PATTERN}(?: {_IS}|,) an? (?P<value>{BUILD})(?:,? [\w-]+){{0,3}}? "
+            rf"(?:{PERSON_PATTERN})\b"
         ),
         "",
         False,
     ),
 )
-BY_PRONOUN: tuple[Rule, ...] = (
+RULES_BY_PRONOUN: tuple[AttributeRule, ...] = (
     (
         "eyes",
-        Expression(rf"\bwith (?P<who>those) (?P<value>{EYE}) eyes\b"),
+        LazyPattern(rf"\bwith (?P<who>those) (?P<value>{EYE}) eyes\b"),
         "",
         True,
     ),
     (
         "eyes",
-        Expression(rf"\b(?P<who>[Hh]is|[Hh]er) (?P<value>{EYE}) eyes\b"),
+        LazyPattern(rf"\b(?P<who>[Hh]is|[Hh]er) (?P<value>{EYE}) eyes\b"),
         "",
         True,
     ),
     (
         "hair",
-        Expression(rf"\b(?P<who>[Hh]is|[Hh]er) (?P<value>{HAIR}) {HAIR_END}"),
+        LazyPattern(rf"\b(?P<who>[Hh]is|[Hh]er) (?P<value>{HAIR}) {HAIR_END}"),
         "",
         True,
     ),
     (
         "age",
-        Expression(
+        LazyPattern(
             rf"^[ \x01]*(?P<who>He|She) (?:is|was) {_ADVERB}(?P<value>{AGE}){AGE_END}"
         ),
         "",
@@ -273,16 +299,18 @@ BY_PRONOUN: tuple[Rule, ...] = (
     ),
     (
         "build",
-        Expression(
+        LazyPattern(
             rf"^[ \x01]*(?P<who>He|She) was (?:an? )?(?P<value>{BUILD})"
-            rf"(?:(?:,? [\w-]+){{0,3}}? (?:{PERSON})\b|(?= (?:and|but)\b|[.,;:!—]))"
+            rf"(?:(?:,? [\w-]+){{0,3}}? (?:{PERSON_PATTERN})\b|(?= (?:and|but)\b|[.,;:!—]))"
         ),
         "",
         False,
     ),
     (
         "occupation",
-        Expression(rf"^[ \x01]*(?P<who>He|She) was an? (?P<value>{OCCUPATION}){_STOP}"),
+        LazyPattern(
+            rf"^[ \x01]*(?P<who>He|She) was an? (?P<value>{OCCUPATION}){_STOP}"
+        ),
         "",
         False,
     ),
@@ -294,7 +322,7 @@ TRIGGERS = MappingProxyType(
         "born": frozenset({"born"}),
         "life": frozenset({"late", "died", "dead", "drowned", "alive"}),
         "build": frozenset(BUILDS.split("|")),
-        "age": NUMBERS | {"aged", "old", "age"},
+        "age": NUMBER_WORDS | {"aged", "old", "age"},
         "occupation": frozenset(OCCUPATIONS.split("|")),
     }
 )

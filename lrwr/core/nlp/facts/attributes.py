@@ -8,34 +8,43 @@ from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.facts import About, CharacterField, Fact
 from lrwr.core.nlp.facts.appearance_words import TRADES
 from lrwr.core.nlp.facts.attribute_rules import (
-    BY_PRONOUN,
+    CHARACTER_PATTERN,
+    DECEASED_PATTERN,
     RULES_BY_NAME,
-    THE_LATE,
-    THE_TRADE,
+    RULES_BY_PRONOUN,
+    TRADE_APPOSITION,
     TRIGGERS,
-    WHO,
-    Rule,
+    AttributeRule,
 )
 from lrwr.core.nlp.facts.claims import (
-    SAID,
-    certainty_of,
-    clause_before,
-    is_asked,
-    is_real,
+    SPOKEN_DETAIL,
+    deduplicate_facts,
+    ends_in_question,
+    extract_clause_before,
+    find_prose_person_names,
+    is_asserted,
     make_fact,
-    owner_of,
-    people_in,
-    span_in,
-    voices,
-    without_twins,
+    rate_rule_certainty,
+    resolve_possessive,
+    split_narration_and_speech,
+    to_text_span,
 )
-from lrwr.core.nlp.names.patterns import clean_name, is_placed, matches, may_be_person
-from lrwr.core.nlp.text.prose import Prose, Sentence, capitals
+from lrwr.core.nlp.names.patterns import (
+    clean_name,
+    find_matches_at,
+    has_place_preposition,
+    may_be_person,
+)
+from lrwr.core.nlp.text.prose import (
+    AnnotatedProse,
+    ProseSentence,
+    find_capitalized_offsets,
+)
 
 _GENDER = MappingProxyType({"he": "his", "she": "her", "his": "his", "her": "her"})
 
 
-def attributes(prose: Prose) -> Iterator[Fact]:
+def find_attribute_facts(prose: AnnotatedProse) -> Iterator[Fact]:
     """Yield eyes, hair, age, build, occupation and death, where one clause says it.
 
     Verified where the narrator's words name the person; probable where a pronoun
@@ -46,11 +55,11 @@ def attributes(prose: Prose) -> Iterator[Fact]:
         possible = _possible(sentence, trades)
         if not possible:
             continue
-        for words, spoken in voices(sentence):
-            yield from without_twins(_read(prose, place, words, spoken, possible))
+        for words, spoken in split_narration_and_speech(sentence):
+            yield from deduplicate_facts(_read(prose, place, words, spoken, possible))
 
 
-def _possible(sentence: Sentence, trades: frozenset[str]) -> set[str]:
+def _possible(sentence: ProseSentence, trades: frozenset[str]) -> set[str]:
     """Name the attributes that the sentence's words make possible."""
     words = sentence.words
     found = {name for name, triggers in TRIGGERS.items() if words & triggers}
@@ -60,61 +69,70 @@ def _possible(sentence: Sentence, trades: frozenset[str]) -> set[str]:
 
 
 def _read(
-    prose: Prose, place: int, words: str, spoken: bool, possible: set[str]
+    prose: AnnotatedProse, place: int, words: str, spoken: bool, possible: set[str]
 ) -> Iterator[Fact]:
     sentence = prose.sentences[place]
-    starts = sentence.starts if not spoken else capitals(words)
+    starts = sentence.starts if not spoken else find_capitalized_offsets(words)
     for rule in RULES_BY_NAME:
-        if rule[0] not in possible or (spoken and rule[1] is THE_TRADE):
+        if rule[0] not in possible or (spoken and rule[1] is TRADE_APPOSITION):
             continue
         for found in _found(rule, words, starts):
             who = clean_name(found["who"], prose)
             if who and _holds(rule, found, words):
-                sure = certainty_of(spoken, named=rule[1] is not THE_LATE)
+                sure = rate_rule_certainty(
+                    spoken, named=rule[1] is not DECEASED_PATTERN
+                )
                 yield _fact(rule, who, found, sentence, spoken, sure)
-    for rule in BY_PRONOUN if not spoken else ():
+    for rule in RULES_BY_PRONOUN if not spoken else ():
         for found in rule[1].finditer(words) if rule[0] in possible else ():
             who = _whose(prose, place, words, found)
             if who and _holds(rule, found, words):
                 yield _fact(rule, who, found, sentence, spoken, Certainty.PROBABLE)
 
 
-def _whose(prose: Prose, place: int, words: str, found: re.Match[str]) -> str:
+def _whose(prose: AnnotatedProse, place: int, words: str, found: re.Match[str]) -> str:
     """Return whom a pronoun stands for; "those eyes" are of the one just named."""
     pronoun = found["who"].lower()
     if pronoun != "those":
-        return owner_of(prose, place, words, found.start("who"), _GENDER[pronoun])
-    if not place or people_in(prose, words):
+        return resolve_possessive(
+            prose, place, words, found.start("who"), _GENDER[pronoun]
+        )
+    if not place or find_prose_person_names(prose, words):
         return ""
     before, here = prose.sentences[place - 1], prose.sentences[place]
     if "\n\n" in prose.text[before.span.end : here.span.start]:
         return ""
-    names = people_in(prose, before.told)
+    names = find_prose_person_names(prose, before.told)
     return names[0] if len(names) == 1 and may_be_person(names[0], prose) else ""
 
 
-def _found(rule: Rule, words: str, starts: Sequence[int]) -> Iterator[re.Match[str]]:
+def _found(
+    rule: AttributeRule, words: str, starts: Sequence[int]
+) -> Iterator[re.Match[str]]:
     """Yield a rule's matches; only those that begin with a name are looked for there."""
     pattern = rule[1]
-    if pattern.pattern.startswith(WHO):
-        return matches(pattern, words, starts)
+    if pattern.pattern.startswith(CHARACTER_PATTERN):
+        return find_matches_at(pattern, words, starts)
     return pattern.finditer(words)
 
 
-def _holds(rule: Rule, found: re.Match[str], words: str) -> bool:
+def _holds(rule: AttributeRule, found: re.Match[str], words: str) -> bool:
     if rule[3]:
         return True
-    if is_placed(words, found.start("who")) and words[found.end("who") :][:2] != "'s":
+    if (
+        has_place_preposition(words, found.start("who"))
+        and words[found.end("who") :][:2] != "'s"
+    ):
         return False
-    before = clause_before(words, found.start())
-    return is_real(before) and not is_asked(words, found.end())
+    before = extract_clause_before(words, found.start())
+    return is_asserted(before) and not ends_in_question(words, found.end())
 
 
 def _fact(
-    rule: Rule,
+    rule: AttributeRule,
     who: str,
     found: re.Match[str],
-    sentence: Sentence,
+    sentence: ProseSentence,
     spoken: bool,
     certainty: Certainty,
 ) -> Fact:
@@ -124,8 +142,8 @@ def _fact(
         About.CHARACTER,
         CharacterField.ATTRIBUTE,
         value or found["value"],
-        span_in(sentence, found.start(), found.end()),
+        to_text_span(sentence, found.start(), found.end()),
         certainty,
         subject=who,
-        details=(*details, SAID) if spoken else details,
+        details=(*details, SPOKEN_DETAIL) if spoken else details,
     )

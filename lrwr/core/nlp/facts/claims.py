@@ -7,15 +7,15 @@ from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.facts import RULES, About, Fact
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.patterns import (
-    NAME,
+    NAME_PATTERN,
     clean_name,
-    gender_of_title,
-    is_placed,
+    has_place_preposition,
+    infer_title_possessive,
     may_be_person,
 )
-from lrwr.core.nlp.text.prose import HIDDEN, Prose, Sentence
+from lrwr.core.nlp.text.prose import MASK_CHARACTER, AnnotatedProse, ProseSentence
 
-SAID = ("said", "yes")
+SPOKEN_DETAIL = ("said", "yes")
 """The detail of a fact that stands in somebody's words: they may lie, or be wrong."""
 _UNREAL = re.compile(
     r"\b(?:if|unless|whether|would|might|could|should|may|must|perhaps|maybe|possibly|"
@@ -28,25 +28,25 @@ _UNREAL = re.compile(
 )
 
 
-def is_real(clause: str) -> bool:
+def is_asserted(clause: str) -> bool:
     """Say whether a clause asserts what it says: no doubt, wish, "not" or "as if"."""
     return not _UNREAL.search(clause)
 
 
-def voices(sentence: Sentence) -> Iterator[tuple[str, bool]]:
+def split_narration_and_speech(sentence: ProseSentence) -> Iterator[tuple[str, bool]]:
     """Yield what the narrator tells, then what is spoken; True marks the spoken."""
     yield sentence.told, False
     if sentence.spoken:
         yield sentence.spoken, True
 
 
-def clause_before(words: str, at: int) -> str:
+def extract_clause_before(words: str, at: int) -> str:
     """Return the words of the sentence before `at`, as far as they bear on it."""
     start = max(words.rfind(mark, 0, at) for mark in ";:\x01")
     return words[start + 1 : at]
 
 
-def is_asked(words: str, end: int) -> bool:
+def ends_in_question(words: str, end: int) -> bool:
     """Say whether the sentence goes on after `end` to a question mark."""
     rest = re.search(r"[.!?;]", words[end:])
     return bool(rest and rest.group() == "?")
@@ -66,22 +66,22 @@ def make_fact(
     return Fact(about, subject, field, value, (span,), RULES, certainty, details)
 
 
-def certainty_of(spoken: bool, named: bool = True) -> Certainty:
+def rate_rule_certainty(spoken: bool, named: bool = True) -> Certainty:
     """Return how sure a rule is: at most probable where it is spoken or resolved."""
     return Certainty.PROBABLE if spoken or not named else Certainty.VERIFIED
 
 
-def span_in(sentence: Sentence, start: int, end: int) -> Span:
+def to_text_span(sentence: ProseSentence, start: int, end: int) -> Span:
     """Turn characters of a sentence into a span of the text."""
     return Span(sentence.span.start + start, sentence.span.start + end)
 
 
-def verbatim(prose: Prose, span: Span) -> str:
+def extract_verbatim(prose: AnnotatedProse, span: Span) -> str:
     """Return the text at a span in one line."""
     return " ".join(prose.text[span.start : span.end].split())
 
 
-def without_twins(facts: Iterable[Fact]) -> Iterator[Fact]:
+def deduplicate_facts(facts: Iterable[Fact]) -> Iterator[Fact]:
     """Yield facts in order, of those that claim the same only the first."""
     seen = set()
     for fact in facts:
@@ -91,53 +91,55 @@ def without_twins(facts: Iterable[Fact]) -> Iterator[Fact]:
             yield fact
 
 
-_NAME = re.compile(rf"(?<![\w'])(?<!\w-){NAME}")
+_NAME = re.compile(rf"(?<![\w'])(?<!\w-){NAME_PATTERN}")
 
 
-def owner_of(prose: Prose, place: int, words: str, at: int, pronoun: str) -> str:
+def resolve_possessive(
+    prose: AnnotatedProse, place: int, words: str, at: int, pronoun: str
+) -> str:
     """Return the name that `his` or `her` at `at` stands for, or nothing.
 
     It is the only name before it in its sentence; where there is none, the subject of
     the sentence before, when that one names nobody else. A title must not gainsay.
     """
-    names = people_in(prose, words[:at])
+    names = find_prose_person_names(prose, words[:at])
     if not names:
         names = _of_sentence_before(prose, place)
     if len(names) != 1 or not may_be_person(names[0], prose):
         return ""
-    gender = gender_of_title(names[0])
+    gender = infer_title_possessive(names[0])
     return names[0] if gender in ("", pronoun) else ""
 
 
-def names_in(prose: Prose, words: str) -> list[str]:
+def find_prose_names(prose: AnnotatedProse, words: str) -> list[str]:
     """Return the different names in some words, in order."""
     found = (clean_name(match.group(), prose) for match in _NAME.finditer(words))
     return list(dict.fromkeys(name for name in found if name))
 
 
-def people_in(prose: Prose, words: str) -> list[str]:
+def find_prose_person_names(prose: AnnotatedProse, words: str) -> list[str]:
     """Return the names in some words save those that "in", "at" or "of" precede."""
     found = (
         clean_name(match.group(), prose)
         for match in _NAME.finditer(words)
-        if not is_placed(words, match.start())
+        if not has_place_preposition(words, match.start())
     )
     return list(dict.fromkeys(name for name in found if name))
 
 
-def subject_of(prose: Prose, words: str) -> str:
+def find_sentence_subject(prose: AnnotatedProse, words: str) -> str:
     """Return the name that a sentence begins with, or nothing."""
-    start = len(words) - len(words.lstrip(HIDDEN + " "))
+    start = len(words) - len(words.lstrip(MASK_CHARACTER + " "))
     found = _NAME.match(words, start)
     return clean_name(found.group(), prose) if found else ""
 
 
-def _of_sentence_before(prose: Prose, place: int) -> list[str]:
+def _of_sentence_before(prose: AnnotatedProse, place: int) -> list[str]:
     if not place:
         return []
     before, here = prose.sentences[place - 1], prose.sentences[place]
     if "\n\n" in prose.text[before.span.end : here.span.start]:
         return []
-    subject = subject_of(prose, before.told)
-    names = names_in(prose, before.told)
+    subject = find_sentence_subject(prose, before.told)
+    names = find_prose_names(prose, before.told)
     return [subject] if subject and names == [subject] else []

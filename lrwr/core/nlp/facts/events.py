@@ -7,23 +7,23 @@ from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.facts import About, Fact
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.facts.claims import (
-    clause_before,
-    is_asked,
-    is_real,
+    ends_in_question,
+    extract_clause_before,
+    extract_verbatim,
+    find_prose_person_names,
+    is_asserted,
     make_fact,
-    people_in,
-    span_in,
-    verbatim,
+    to_text_span,
 )
 from lrwr.core.nlp.names.patterns import (
-    NAME,
+    NAME_PATTERN,
     clean_name,
-    is_placed,
-    matches,
+    find_matches_at,
+    has_place_preposition,
     may_be_person,
 )
-from lrwr.core.nlp.text.lazy_regex import Expression
-from lrwr.core.nlp.text.prose import HIDDEN, Prose, Sentence
+from lrwr.core.nlp.text.lazy_regex import LazyPattern
+from lrwr.core.nlp.text.prose import MASK_CHARACTER, AnnotatedProse, ProseSentence
 
 _DEEDS_TEXT = (
     "died drowned perished expired fell slipped stumbled tripped collapsed "
@@ -46,7 +46,7 @@ _DEEDS_TEXT = (
     "shot slammed knocked rang interrupted replaced removed drained "
     "filled emptied lifted laid sprang advanced retreated surrendered yielded"
 )
-DEEDS = frozenset(_DEEDS_TEXT.split())
+EVENT_VERBS = frozenset(_DEEDS_TEXT.split())
 """Verbs in the simple past that tell of one thing done at one time."""
 _SUFFERED = (
     "killed murdered shot stabbed poisoned wounded buried married arrested captured "
@@ -57,8 +57,8 @@ _ADVERB = (
     r"(?:(?:then|now|suddenly|at last|at once|also|again|once more|\w+ly|just|"
     r"both|all|himself|herself) )?"
 )
-_DOES = Expression(
-    rf"(?<![\w'])(?<!\w-)(?P<who>{NAME})(?P<with>(?:, {NAME})*,? and {NAME})? {_ADVERB}"
+_DOES = LazyPattern(
+    rf"(?<![\w'])(?<!\w-)(?P<who>{NAME_PATTERN})(?P<with>(?:, {NAME_PATTERN})*,? and {NAME_PATTERN})? {_ADVERB}"
     rf"(?:(?:was|were) {_ADVERB}(?P<suffered>{'|'.join(_SUFFERED.split())})"
     r"|(?P<deed>[a-z]+))\b"
 )
@@ -68,10 +68,10 @@ _HABIT_TEXT = (
 )
 _HABIT = frozenset(_HABIT_TEXT.split())
 _LONG = 160
-_TRIGGERS = DEEDS | frozenset(_SUFFERED.split())
+_TRIGGERS = EVENT_VERBS | frozenset(_SUFFERED.split())
 
 
-def happenings(prose: Prose) -> Iterator[Fact]:
+def find_event_facts(prose: AnnotatedProse) -> Iterator[Fact]:
     """Yield each sentence of the narrator's in which somebody by name does a deed.
 
     What is doubted, asked, denied or done as a habit is left out. The value is the
@@ -80,45 +80,47 @@ def happenings(prose: Prose) -> Iterator[Fact]:
     for sentence in prose.sentences:
         if not _may_tell(sentence):
             continue
-        for found in matches(_DOES, sentence.told, sentence.starts):
+        for found in find_matches_at(_DOES, sentence.told, sentence.starts):
             who = clean_name(found["who"], prose)
             if who and may_be_person(who, prose) and _happens(found):
                 yield _fact(prose, sentence, found.start())
                 break
 
 
-def _may_tell(sentence: Sentence) -> bool:
+def _may_tell(sentence: ProseSentence) -> bool:
     if sentence.words.isdisjoint(_TRIGGERS) or sentence.words & _HABIT:
         return False
-    return HIDDEN not in sentence.told
+    return MASK_CHARACTER not in sentence.told
 
 
 def _happens(found: re.Match[str]) -> bool:
     words = found.string
-    if not found["suffered"] and found["deed"] not in DEEDS:
+    if not found["suffered"] and found["deed"] not in EVENT_VERBS:
         return False
-    if is_placed(words, found.start()):
+    if has_place_preposition(words, found.start()):
         return False
-    before = clause_before(words, found.start())
-    return is_real(before) and not is_asked(words, found.end())
+    before = extract_clause_before(words, found.start())
+    return is_asserted(before) and not ends_in_question(words, found.end())
 
 
-def _fact(prose: Prose, sentence: Sentence, at: int) -> Fact:
+def _fact(prose: AnnotatedProse, sentence: ProseSentence, at: int) -> Fact:
     span = _clause(sentence, at)
     start = span.start - sentence.span.start
     words = sentence.told[start : start + len(span)]
-    involved = [n for n in people_in(prose, words) if may_be_person(n, prose)]
+    involved = [
+        n for n in find_prose_person_names(prose, words) if may_be_person(n, prose)
+    ]
     return make_fact(
         About.EVENT,
         "event",
-        verbatim(prose, span),
+        extract_verbatim(prose, span),
         span,
         Certainty.PROBABLE,
         details=tuple(("involved", name) for name in involved),
     )
 
 
-def _clause(sentence: Sentence, at: int) -> Span:
+def _clause(sentence: ProseSentence, at: int) -> Span:
     """Return the sentence, or of a long one the part between `;` or `:` around `at`."""
     words = sentence.told
     if len(words) <= _LONG:
@@ -127,7 +129,7 @@ def _clause(sentence: Sentence, at: int) -> Span:
     start += len(words[start:]) - len(words[start:].lstrip())
     ends = [words.find(mark, at) for mark in ";:"]
     end = min((end for end in ends if end >= 0), default=len(words))
-    return span_in(sentence, start, end)
+    return to_text_span(sentence, start, end)
 
 
 _VERBS = "told informed assured warned reminded notified advised persuaded convinced"
@@ -139,33 +141,33 @@ _WHEN = (
     r"(?:then |also |once |had |has |had once |had already |afterwards |"
     r"later |at last |now |again |frankly |quietly |solemnly )*"
 )
-_TELLS = Expression(
-    rf"(?<![\w'])(?<!\w-)(?P<teller>{NAME}) {_WHEN}(?:(?:{'|'.join(_VERBS.split())}) "
-    rf"|(?:{'|'.join(_TO_VERBS.split())}) to )(?P<hearer>{NAME})(?!['\w-]),? "
+_TELLS = LazyPattern(
+    rf"(?<![\w'])(?<!\w-)(?P<teller>{NAME_PATTERN}) {_WHEN}(?:(?:{'|'.join(_VERBS.split())}) "
+    rf"|(?:{'|'.join(_TO_VERBS.split())}) to )(?P<hearer>{NAME_PATTERN})(?!['\w-]),? "
     r"(?P<what>(?:that|about|of|how|why|what|where|who|all about) [^;:!?\x01]{8,})"
 )
 _END = re.compile(r"[.,\s—–-]+$")
 _TELLING_TRIGGERS = frozenset(f"{_VERBS} {_TO_VERBS}".split())
 
 
-def tellings(prose: Prose) -> Iterator[Fact]:
+def find_reported_speech_facts(prose: AnnotatedProse) -> Iterator[Fact]:
     """Yield reported speech between two people by name, with what is told verbatim."""
     for sentence in prose.sentences:
         if sentence.words.isdisjoint(_TELLING_TRIGGERS):
             continue
-        for found in matches(_TELLS, sentence.told, sentence.starts):
+        for found in find_matches_at(_TELLS, sentence.told, sentence.starts):
             teller = clean_name(found["teller"], prose)
             hearer = clean_name(found["hearer"], prose)
             if not (teller and hearer and _stands(found)):
                 continue
             end = found.end() - len(_ending(found["what"]))
             start = found.end("teller") - len(teller)
-            what = span_in(sentence, found.start("what"), end)
+            what = to_text_span(sentence, found.start("what"), end)
             yield make_fact(
                 About.TOLD,
                 "told",
-                verbatim(prose, what),
-                span_in(sentence, start, end),
+                extract_verbatim(prose, what),
+                to_text_span(sentence, start, end),
                 Certainty.VERIFIED,
                 subject=teller,
                 details=(("hearer", hearer),),
@@ -175,12 +177,12 @@ def tellings(prose: Prose) -> Iterator[Fact]:
 def _stands(found: re.Match[str]) -> bool:
     words = found.string
     if (
-        is_placed(words, found.start())
-        or HIDDEN in words[found.end() : found.end() + 1]
+        has_place_preposition(words, found.start())
+        or MASK_CHARACTER in words[found.end() : found.end() + 1]
     ):
         return False
-    before = clause_before(words, found.start())
-    return is_real(before) and not is_asked(words, found.end())
+    before = extract_clause_before(words, found.start())
+    return is_asserted(before) and not ends_in_question(words, found.end())
 
 
 def _ending(what: str) -> str:

@@ -43,7 +43,7 @@ _LONGEST = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class NoteEntry:
     """What a note says of one person or thing.
 
     `name` stands at `place`; `body` is the text about it. `fields` are front matter's,
@@ -57,7 +57,7 @@ class Entry:
     fields: Mapping[str, tuple[str, Span]] = field(default_factory=dict)
 
 
-def entries(document: Document) -> list[Entry]:
+def parse_note_entries(document: Document) -> list[NoteEntry]:
     """Cut a note into what it is about: the whole, or one entry for each heading.
 
     A note called "Characters", "Factions" or the like has an entry for each heading
@@ -72,7 +72,7 @@ def entries(document: Document) -> list[Entry]:
     return [_single(document, title, headings, start, fields)]
 
 
-def plain(words: str) -> str:
+def strip_note_markdown(words: str) -> str:
     """Return words in one line, without Markdown's marks; links by their label."""
     words = _LINK.sub(lambda found: found[1] or found[2], words)
     words = re.sub(r"\*{1,3}|(?<!\w)_|_(?!\w)|`", "", words)
@@ -97,7 +97,7 @@ def _front_matter(text: str) -> tuple[dict[str, tuple[str, Span]], int]:
 
 
 def _field(fields: Mapping[str, tuple[str, Span]], key: str) -> str:
-    return plain(fields[key][0]) if key in fields else ""
+    return strip_note_markdown(fields[key][0]) if key in fields else ""
 
 
 def _single(
@@ -106,17 +106,17 @@ def _single(
     headings: list[re.Match[str]],
     start: int,
     fields: Mapping[str, tuple[str, Span]],
-) -> Entry:
+) -> NoteEntry:
     heading = headings[0] if headings else None
     place = Span(*heading.span("title")) if heading else Span(start, start)
     for key in ("name", "title"):
         place = fields[key][1] if key in fields else place
         if key in fields:
             break
-    names = [plain(heading["title"])] if heading else []
-    names += listed(fields["aliases"][0]) if "aliases" in fields else []
+    names = [strip_note_markdown(heading["title"])] if heading else []
+    names += split_name_list(fields["aliases"][0]) if "aliases" in fields else []
     names += _also(document.text[start:])
-    return Entry(
+    return NoteEntry(
         name=title,
         place=place,
         body=Span(start, len(document.text)),
@@ -130,7 +130,7 @@ def _several(
     headings: list[re.Match[str]],
     start: int,
     fields: Mapping[str, tuple[str, Span]],
-) -> list[Entry]:
+) -> list[NoteEntry]:
     text = document.text
     below = [h for h in headings if len(h["level"]) > len(headings[0]["level"])]
     level = min((len(h["level"]) for h in below), default=0)
@@ -152,25 +152,29 @@ def _made(
     heads: Sequence[re.Match[str]],
     bodies: Sequence[Span],
     shared: Mapping[str, tuple[str, Span]],
-) -> list[Entry]:
+) -> list[NoteEntry]:
     found = []
     for head, body in zip(heads, bodies, strict=True):
-        name = plain(head["title"])
+        name = strip_note_markdown(head["title"])
         names = _also(text[body.start : body.end])
         place = Span(*head.span("title"))
-        found.append(Entry(name, place, body, _others(name, names), shared))
+        found.append(NoteEntry(name, place, body, _others(name, names), shared))
     return found
 
 
 def _also(text: str) -> list[str]:
-    return [name for found in _ALSO.finditer(text) for name in listed(found["names"])]
+    return [
+        name
+        for found in _ALSO.finditer(text)
+        for name in split_name_list(found["names"])
+    ]
 
 
-def listed(words: str) -> list[str]:
+def split_name_list(words: str) -> list[str]:
     """Split a list of names: `[a, b]`, `a, b or c`, or lines of `- a`."""
     words = re.sub(r"^\[(?!\[)|(?<!\])\]$", "", words.strip())
     parts = re.split(r",|;|\n[ \t]*-|^[ \t]*-[ \t]|\bor\b|\band\b|\n", words)
-    return [plain(part).strip(" \"'“”‘’.") for part in parts]
+    return [strip_note_markdown(part).strip(" \"'“”‘’.") for part in parts]
 
 
 def _others(name: str, names: list[str]) -> tuple[str, ...]:

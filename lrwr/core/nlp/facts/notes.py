@@ -18,12 +18,18 @@ from lrwr.core.model.facts import (
 )
 from lrwr.core.model.text import Span, SplitSentences
 from lrwr.core.nlp.facts.appearance_words import NUMBER, OCCUPATION
-from lrwr.core.nlp.facts.kinship import KIN
-from lrwr.core.nlp.facts.note_layout import Entry, entries, is_note, listed, plain
-from lrwr.core.nlp.names.patterns import gender_of_title
-from lrwr.core.nlp.text.todo_markers import noted_gaps, open_lines
+from lrwr.core.nlp.facts.kinship import RELATIONSHIP_WORDS
+from lrwr.core.nlp.facts.note_layout import (
+    NoteEntry,
+    is_note,
+    parse_note_entries,
+    split_name_list,
+    strip_note_markdown,
+)
+from lrwr.core.nlp.names.patterns import infer_title_possessive
+from lrwr.core.nlp.text.todo_markers import find_note_gaps, find_open_questions
 
-_KIN = "|".join(sorted(KIN, key=len, reverse=True))
+_KIN = "|".join(sorted(RELATIONSHIP_WORDS, key=len, reverse=True))
 _BLOCK = re.compile(
     r"(?:^|(?<=\*\*)|(?<=\*\*[.:]))[ \t]*(?:(?:[-*+]|"
     r"\d+[.)])[ \t]+)?(?P<words>[^\s#|>%<](?:[^\n]|\n(?![ \t]*(?:\n|#|\||>|"
@@ -103,7 +109,7 @@ _CLEAR, _LEAST = 3, 2
 
 
 @dataclass(frozen=True, slots=True)
-class NotedName:
+class NoteSubject:
     """Who or what a note is about, by the writer's own words."""
 
     name: str
@@ -112,14 +118,14 @@ class NotedName:
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
+class _NoteBlock:
     """A paragraph or a list item of a note."""
 
     span: Span
     words: str
 
 
-def noted_names(document: Document) -> list[NotedName]:
+def find_note_subjects(document: Document) -> list[NoteSubject]:
     """Return whom or what a note names, with other names, in the order of the text.
 
     Of a document of the story, nothing.
@@ -127,26 +133,26 @@ def noted_names(document: Document) -> list[NotedName]:
     if not is_note(document):
         return []
     return [
-        NotedName(entry.name, entry.aliases, _gender(document, entry))
-        for entry in entries(document)
+        NoteSubject(entry.name, entry.aliases, _gender(document, entry))
+        for entry in parse_note_entries(document)
     ]
 
 
-def read_notes(document: Document, split: SplitSentences) -> list[Fact]:
+def extract_note_facts(document: Document, split: SplitSentences) -> list[Fact]:
     """Return what a character, setting or world note lays down, in order.
 
     Everything in it is the writer's and confirmed: labelled lines ("Eyes: grey") are
     attributes, every other sentence is a description, verbatim.
     """
-    facts = list(noted_gaps(document))
+    facts = list(find_note_gaps(document))
     if is_note(document):
-        for entry in entries(document):
+        for entry in parse_note_entries(document):
             facts += _of_entry(document, entry, split)
     return sorted(facts, key=lambda fact: (fact.spans, fact.about, fact.field))
 
 
 def _of_entry(
-    document: Document, entry: Entry, split: SplitSentences
+    document: Document, entry: NoteEntry, split: SplitSentences
 ) -> Iterator[Fact]:
     text = document.text
     person = document.type is DocumentType.CHARACTER
@@ -162,10 +168,10 @@ def _of_entry(
             span = Span(block.span.start + inner.start, block.span.start + inner.end)
             yield from _sentence(entry, span, text, person=person)
     body = text[: entry.body.end]
-    yield from open_lines(body, entry.name, entry.body.start)
+    yield from find_open_questions(body, entry.name, entry.body.start)
 
 
-def _element(document: Document, entry: Entry) -> Iterator[Fact]:
+def _element(document: Document, entry: NoteEntry) -> Iterator[Fact]:
     said = entry.fields["element"][0].lower() if "element" in entry.fields else ""
     if document.type is DocumentType.SETTING:
         said = said or ElementType.SETTING
@@ -173,22 +179,24 @@ def _element(document: Document, entry: Entry) -> Iterator[Fact]:
         yield _fact(About.WORLD, entry.name, WorldField.ELEMENT_TYPE, said, entry.place)
 
 
-def _front_fields(entry: Entry) -> Iterator[Fact]:
+def _front_fields(entry: NoteEntry) -> Iterator[Fact]:
     for key, (value, span) in entry.fields.items():
         if key not in _NAMING and value:
             yield from _field(entry, key, value, span)
 
 
-def _labelled(entry: Entry, block: _Block, label: re.Match[str]) -> Iterator[Fact]:
+def _labelled(
+    entry: NoteEntry, block: _NoteBlock, label: re.Match[str]
+) -> Iterator[Fact]:
     key = label["label"].lower()
     if key not in _NAMING and not key.startswith(("open", "undecided", "tbd")):
         yield from _field(entry, key, label["value"], block.span)
 
 
-def _field(entry: Entry, key: str, value: str, span: Span) -> Iterator[Fact]:
-    kin = key if key in KIN else key.removesuffix("s")
-    if kin in KIN:
-        for name in listed(value):
+def _field(entry: NoteEntry, key: str, value: str, span: Span) -> Iterator[Fact]:
+    kin = key if key in RELATIONSHIP_WORDS else key.removesuffix("s")
+    if kin in RELATIONSHIP_WORDS:
+        for name in split_name_list(value):
             tie = (("target", name), ("kind", kin))
             yield _fact(
                 About.CHARACTER,
@@ -201,14 +209,20 @@ def _field(entry: Entry, key: str, value: str, span: Span) -> Iterator[Fact]:
         return
     field = _FIELDS.get(key, CharacterField.ATTRIBUTE)
     details = () if key in _FIELDS else (("attribute", key),)
-    values = listed(value) if field is CharacterField.TRAIT else [plain(value)]
+    values = (
+        split_name_list(value)
+        if field is CharacterField.TRAIT
+        else [strip_note_markdown(value)]
+    )
     for one in values:
         yield _fact(About.CHARACTER, entry.name, field, one, span, details)
 
 
-def _sentence(entry: Entry, span: Span, text: str, *, person: bool) -> Iterator[Fact]:
+def _sentence(
+    entry: NoteEntry, span: Span, text: str, *, person: bool
+) -> Iterator[Fact]:
     words = text[span.start : span.end]
-    value = plain(words)
+    value = strip_note_markdown(words)
     if _ASIDE.fullmatch(words) or not any(letter.isalnum() for letter in value):
         return
     if not person:
@@ -221,7 +235,7 @@ def _sentence(entry: Entry, span: Span, text: str, *, person: bool) -> Iterator[
                 details = (("target", entry.name), ("kind", found["kin"].lower()))
                 yield _fact(
                     About.CHARACTER,
-                    plain(name),
+                    strip_note_markdown(name),
                     CharacterField.RELATIONSHIP,
                     "",
                     span,
@@ -230,17 +244,17 @@ def _sentence(entry: Entry, span: Span, text: str, *, person: bool) -> Iterator[
     if age := _AGE.match(words):
         yield _attribute(entry, "age", age["age"].lower(), span)
     if work := _OCCUPATION.match(words):
-        yield _attribute(entry, "occupation", plain(work["value"]), span)
+        yield _attribute(entry, "occupation", strip_note_markdown(work["value"]), span)
 
 
-def _attribute(entry: Entry, name: str, value: str, span: Span) -> Fact:
+def _attribute(entry: NoteEntry, name: str, value: str, span: Span) -> Fact:
     details = (("attribute", name),)
     return _fact(
         About.CHARACTER, entry.name, CharacterField.ATTRIBUTE, value, span, details
     )
 
 
-def _blocks(document: Document, entry: Entry) -> Iterator[_Block]:
+def _blocks(document: Document, entry: NoteEntry) -> Iterator[_NoteBlock]:
     start, end = entry.body.start, entry.body.end
     text = document.text
     for note in document.notes:
@@ -251,7 +265,7 @@ def _blocks(document: Document, entry: Entry) -> Iterator[_Block]:
         words = found["words"].rstrip()
         span = Span(found.start("words"), found.start("words") + len(words))
         if not any(a.start < span.end and span.start < a.end for a in aside):
-            yield _Block(span, words)
+            yield _NoteBlock(span, words)
 
 
 def _fact(
@@ -267,7 +281,7 @@ def _fact(
     )
 
 
-def _gender(document: Document, entry: Entry) -> Gender:
+def _gender(document: Document, entry: NoteEntry) -> Gender:
     """Take the writer's word, then kinship ("sister of"), then the pronouns."""
     if document.type is not DocumentType.CHARACTER:
         return Gender.UNKNOWN
@@ -281,7 +295,7 @@ def _gender(document: Document, entry: Entry) -> Gender:
         if gender is not Gender.UNKNOWN:
             return gender
     for name in (entry.name, *entry.aliases):
-        if titled := gender_of_title(name):
+        if titled := infer_title_possessive(name):
             return Gender.FEMALE if titled == "her" else Gender.MALE
     words = re.findall(r"\b(?:she|he|her|his)\b", body.lower())
     she = sum(word in _FEMALE for word in words)

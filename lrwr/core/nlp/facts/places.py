@@ -6,16 +6,25 @@ from dataclasses import dataclass
 
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.facts import About, ElementType, Fact, WorldField
-from lrwr.core.nlp.facts.claims import make_fact, voices
+from lrwr.core.nlp.facts.claims import make_fact, split_narration_and_speech
 from lrwr.core.nlp.names.evidence import NameEvidence
-from lrwr.core.nlp.names.forms import WordCounts, all_forms
+from lrwr.core.nlp.names.forms import CapitalizationCounts, merge_name_forms
 from lrwr.core.nlp.names.lexicon import PLACE_NOUNS
-from lrwr.core.nlp.names.name_form import Form
+from lrwr.core.nlp.names.name_form import NameForm
 from lrwr.core.nlp.names.nicknames import is_given_name
-from lrwr.core.nlp.names.patterns import NAME, clean_name, is_person, matches
-from lrwr.core.nlp.names.person_classifier import humanity, placeness
-from lrwr.core.nlp.text.lazy_regex import Expression
-from lrwr.core.nlp.text.prose import Prose, Sentence, capitals
+from lrwr.core.nlp.names.patterns import (
+    NAME_PATTERN,
+    clean_name,
+    find_matches_at,
+    is_known_person,
+)
+from lrwr.core.nlp.names.person_classifier import score_person_cues, score_place_cues
+from lrwr.core.nlp.text.lazy_regex import LazyPattern
+from lrwr.core.nlp.text.prose import (
+    AnnotatedProse,
+    ProseSentence,
+    find_capitalized_offsets,
+)
 
 _NOUNS_TEXT = (
     "House Street Road Lane Square Park Hall Court Place Gate Bridge Church Abbey "
@@ -42,8 +51,8 @@ _NEAR_BY_TWO_TEXT = (
     "county of|isle of"
 )
 _NEAR_BY_TWO = frozenset(_NEAR_BY_TWO_TEXT.split("|"))
-_AFTER = Expression(rf"(?P<name>{NAME})(?!'s?\b|[\w-])")
-_NAMED = Expression(
+_AFTER = LazyPattern(rf"(?P<name>{NAME_PATTERN})(?!'s?\b|[\w-])")
+_NAMED = LazyPattern(
     rf"(?<![\w'])(?<!\w-)(?P<name>(?:[Tt]he )?(?:[A-Z][\w-]+(?:'s)? ){{1,3}}"
     rf"(?:{'|'.join(sorted(_NOUNS))}))\b(?!-)"
 )
@@ -59,14 +68,14 @@ _SPEAKS = frozenset(
 )
 
 
-def named_places(prose: Prose) -> Iterator[Fact]:
+def find_place_facts(prose: AnnotatedProse) -> Iterator[Fact]:
     """Yield each place by name once, with the sentence that has it first.
 
     A name is a place that bears a place's word ("Half House", "Gull Street"), or
     stands where only places stand, and nowhere as a person; twice, unless the names
     of the people are known.
     """
-    first: dict[str, Sentence] = {}
+    first: dict[str, ProseSentence] = {}
     counts: dict[str, int] = {}
     for sentence in prose.sentences:
         for name, weight in _names(prose, sentence):
@@ -86,14 +95,14 @@ def named_places(prose: Prose) -> Iterator[Fact]:
             )
 
 
-def _names(prose: Prose, sentence: Sentence) -> Iterator[tuple[str, int]]:
-    for words, spoken in voices(sentence):
-        starts = capitals(words) if spoken else sentence.starts
-        for found in matches(_AFTER, words, starts):
+def _names(prose: AnnotatedProse, sentence: ProseSentence) -> Iterator[tuple[str, int]]:
+    for words, spoken in split_narration_and_speech(sentence):
+        starts = find_capitalized_offsets(words) if spoken else sentence.starts
+        for found in find_matches_at(_AFTER, words, starts):
             name = clean_name(found["name"], prose) if _is_near(found) else ""
             if name and _may_be_place(name, prose):
                 yield name, 1
-        for found in matches(_NAMED, words, starts):
+        for found in find_matches_at(_NAMED, words, starts):
             name = clean_name(found["name"], prose)
             if " " in name and _may_be_place(name, prose):
                 yield name, 2
@@ -107,11 +116,11 @@ def _is_near(found: re.Match[str]) -> bool:
     )
 
 
-def _may_be_place(name: str, prose: Prose) -> bool:
-    return not is_person(name, prose) and _NOT_PLACES.isdisjoint(name.split(" "))
+def _may_be_place(name: str, prose: AnnotatedProse) -> bool:
+    return not is_known_person(name, prose) and _NOT_PLACES.isdisjoint(name.split(" "))
 
 
-def _acting(prose: Prose, names: dict[str, int]) -> set[str]:
+def _acting(prose: AnnotatedProse, names: dict[str, int]) -> set[str]:
     """Return the names that speak, think, or own things as people do."""
     acting: set[str] = set()
     single = [name for name in names if name.split(" ")[-1] not in _NOUNS]
@@ -132,7 +141,7 @@ def _acting(prose: Prose, names: dict[str, int]) -> set[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PlaceName:
     """A place the text names, how often, and how sure its being one is."""
 
     name: str
@@ -140,34 +149,34 @@ class Place:
     certainty: Certainty
 
 
-def find_places(evidence: Sequence[NameEvidence]) -> list[Place]:
+def find_place_names(evidence: Sequence[NameEvidence]) -> list[PlaceName]:
     """Return the places that the text names, most mentioned first."""
-    forms = all_forms(evidence, WordCounts.over(evidence))
+    forms = merge_name_forms(evidence, CapitalizationCounts.over(evidence))
     found = [
-        Place(form.name, form.n, _certainty(form))
+        PlaceName(form.name, form.n, _certainty(form))
         for form in forms.values()
         if _is_place(form)
     ]
     return sorted(found, key=lambda place: (-place.mentions, place.name))
 
 
-def _is_place(form: Form) -> bool:
+def _is_place(form: NameForm) -> bool:
     if form.title and form.title not in ("st", "saint"):
         return False
     if not form.words or not form.counts["inside"]:
         return False
-    placed = placeness(form.counts)
+    placed = score_place_cues(form.counts)
     if _has_noun(form):
-        return placed >= humanity(form.counts)
+        return placed >= score_person_cues(form.counts)
     if is_given_name(form.words[0]):
         return False
-    return placed > 0.25 and placed > 1.5 * humanity(form.counts)
+    return placed > 0.25 and placed > 1.5 * score_person_cues(form.counts)
 
 
-def _has_noun(form: Form) -> bool:
+def _has_noun(form: NameForm) -> bool:
     return len(form.words) > 1 and form.words[-1].lower() in PLACE_NOUNS
 
 
-def _certainty(form: Form) -> Certainty:
-    sure = form.counts["in"] >= 2 and humanity(form.counts) < 0.2
+def _certainty(form: NameForm) -> Certainty:
+    sure = form.counts["in"] >= 2 and score_person_cues(form.counts) < 0.2
     return Certainty.VERIFIED if sure else Certainty.PROBABLE

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.lexicon import PARTICLES
 from lrwr.core.nlp.names.titles import (
-    EPITHETS,
-    RANKS,
-    SHORTENED,
+    NAME_EPITHETS,
+    NAME_TITLES,
     SURNAME_TITLES,
-    TITLES,
+    TITLE_ABBREVIATIONS,
+    TITLES_WITH_OF,
 )
 
 _UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆĈČĎĐĒĘĚĞĠĢĤĪİĶĹĽŁŃŇŌŐŒŔŘŚŜŞŠŤŪŮŰŴŶŹŻŽ"
 _LETTER = r"[^\W\d_]"
-CAPITALISED = re.compile(
+CAPITALIZED_WORD = re.compile(
     rf"(?<![^\W_])(?<![^\W_]['’])[{_UPPER}]{_LETTER}*(?:['’\-]{_LETTER}+)*"
 )
 """A word that begins with a capital, with its apostrophes and hyphens."""
@@ -37,7 +37,7 @@ _ENDS = ".!?:\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class NameCandidate:
     """Capitalised words that stand together once.
 
     `words` are as the text has them, possessive cut; particles are among them.
@@ -53,7 +53,7 @@ class Sighting:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TextSection:
     """One stretch of text, with the places where somebody speaks in it."""
 
     text: str
@@ -66,11 +66,11 @@ class Reading:
         return row >= 0 and offset < self.quotes[row].end
 
 
-def read_part(text: str, part: Span) -> Reading:
+def cut_text_section(text: str, part: Span) -> TextSection:
     """Cut `part` out of `text`, headings blanked, every offset kept from its start."""
     own = _HEADING.sub(lambda found: " " * len(found[0]), text[part.start : part.end])
     quotes = tuple(Span(*found.span()) for found in _quotes_of(own).finditer(own))
-    return Reading(own, quotes, tuple(quote.start for quote in quotes))
+    return TextSection(own, quotes, tuple(quote.start for quote in quotes))
 
 
 def _quotes_of(text: str) -> re.Pattern[str]:
@@ -82,10 +82,10 @@ def _quotes_of(text: str) -> re.Pattern[str]:
     return max(counts, key=lambda pattern: counts[pattern])
 
 
-def find_sightings(reading: Reading) -> Iterator[Sighting]:
+def find_name_candidates(reading: TextSection) -> Iterator[NameCandidate]:
     """Find every maximal run of capitalised words, in order."""
     run: list[re.Match[str]] = []
-    for found in CAPITALISED.finditer(reading.text):
+    for found in CAPITALIZED_WORD.finditer(reading.text):
         if run and not _joins(reading.text, run, found):
             yield _sighting(reading, run)
             run = []
@@ -101,22 +101,22 @@ def _joins(text: str, run: Sequence[re.Match[str]], new: re.Match[str]) -> bool:
         return False
     low = last[0].lower()
     if gap[:1] == ".":
-        shortened = low in SHORTENED or (len(last[0]) == 1 and low != "i")
+        shortened = low in TITLE_ABBREVIATIONS or (len(last[0]) == 1 and low != "i")
         return shortened and (len(gap) == 1 or bool(_CLOSE_GAP.fullmatch(gap[1:])))
     if _CLOSE_GAP.fullmatch(gap):
         return low not in ("i", "o") and not _begins_another(low, new[0])
     if _OF_GAP.fullmatch(gap):
-        return low in RANKS
+        return low in TITLES_WITH_OF
     particle = _PARTICLE_GAP.fullmatch(gap)
     return bool(particle and particle[1].split()[0] in PARTICLES)
 
 
 def _begins_another(last: str, new: str) -> bool:
     """Say whether a title begins the next name: "Nell Mrs. Gannet" are two."""
-    return new.lower() in SURNAME_TITLES and last not in TITLES
+    return new.lower() in SURNAME_TITLES and last not in NAME_TITLES
 
 
-def _sighting(reading: Reading, run: Sequence[re.Match[str]]) -> Sighting:
+def _sighting(reading: TextSection, run: Sequence[re.Match[str]]) -> NameCandidate:
     text, start, end = reading.text, run[0].start(), run[-1].end()
     words = _words(text[start:end])
     possessive = bool(_POSSESSIVE.search(words[-1]))
@@ -126,7 +126,7 @@ def _sighting(reading: Reading, run: Sequence[re.Match[str]]) -> Sighting:
         end -= len(tail[0])
     initial = starts_sentence(text, start)
     quoted = reading.is_quoted(start)
-    return Sighting(tuple(words), start, end, initial, possessive, quoted)
+    return NameCandidate(tuple(words), start, end, initial, possessive, quoted)
 
 
 def _words(stretch: str) -> list[str]:
@@ -147,14 +147,14 @@ def starts_sentence(text: str, at: int) -> bool:
     return back < 0 or text[back] in _ENDS
 
 
-def without_lead(words: Sequence[str]) -> tuple[str, ...]:
+def strip_name_epithets(words: Sequence[str]) -> tuple[str, ...]:
     """Drop epithets before a name: "Old Nell" is Nell."""
     kept = list(words)
-    while len(kept) > 1 and kept[0].lower() in EPITHETS:
+    while len(kept) > 1 and kept[0].lower() in NAME_EPITHETS:
         kept.pop(0)
     return tuple(kept)
 
 
-def is_titled(words: Sequence[str]) -> bool:
+def starts_with_title(words: Sequence[str]) -> bool:
     """Say whether the first of several words is a title."""
-    return len(words) > 1 and words[0].lower() in TITLES
+    return len(words) > 1 and words[0].lower() in NAME_TITLES

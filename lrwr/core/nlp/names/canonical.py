@@ -5,18 +5,18 @@ from itertools import count
 
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.nlp.names.clustering import Grouping
-from lrwr.core.nlp.names.lexicon import PARTICLES, is_no_name
-from lrwr.core.nlp.names.name_form import Form
-from lrwr.core.nlp.names.overrides import DecidedNames, plain
-from lrwr.core.nlp.names.person import Person
-from lrwr.core.nlp.names.person_classifier import humanity, total
-from lrwr.core.nlp.names.titles import EPITHETS
+from lrwr.core.nlp.names.clustering import NameClusters
+from lrwr.core.nlp.names.lexicon import PARTICLES, is_non_name
+from lrwr.core.nlp.names.name_form import NameForm
+from lrwr.core.nlp.names.overrides import NameOverrides, fold_name
+from lrwr.core.nlp.names.person import PersonCluster
+from lrwr.core.nlp.names.person_classifier import score_person_cues, sum_person_cues
+from lrwr.core.nlp.names.titles import NAME_EPITHETS
 
 _BECAUSE = "a part of the full name"
 
 
-def add_parts(person: Person, grouping: Grouping) -> None:
+def add_partial_names(person: PersonCluster, grouping: NameClusters) -> None:
     """Let `person` be called by the words of their full name, where nobody else is.
 
     Miss Orla Gannet is Orla Gannet, too, and Orla; and Gannet, if she is the only one.
@@ -31,15 +31,15 @@ def add_parts(person: Person, grouping: Grouping) -> None:
         for name in _names_in(form):
             known = name in person.forms or name in borne
             if not known and (" " in name or name.lower() not in words):
-                _add(Form.of_name(name), person, grouping)
+                _add(NameForm.of_name(name), person, grouping)
 
 
-def _add(form: Form, person: Person, grouping: Grouping) -> None:
-    if plain(form.name) not in grouping.ignored and grouping.fits(form, person):
+def _add(form: NameForm, person: PersonCluster, grouping: NameClusters) -> None:
+    if fold_name(form.name) not in grouping.ignored and grouping.fits(form, person):
         person.add(form, _BECAUSE)
 
 
-def _names_in(form: Form) -> list[str]:
+def _names_in(form: NameForm) -> list[str]:
     untitled = " ".join(form.words)
     given, last = form.words[0], untitled[-len(form.last) :]
     if given.lower() in PARTICLES:
@@ -50,15 +50,17 @@ def _names_in(form: Form) -> list[str]:
 
 def _stands_alone(word: str) -> bool:
     plain = len(word.rstrip(".")) > 1 and not word.isupper()
-    return plain and not is_no_name(word) and word.lower() not in EPITHETS
+    return plain and not is_non_name(word) and word.lower() not in NAME_EPITHETS
 
 
-def cast_of(grouping: Grouping, decided: DecidedNames, narrator: str) -> Cast:
+def build_cast_from_clusters(
+    grouping: NameClusters, decided: NameOverrides, narrator: str
+) -> Cast:
     """Make characters of people, most mentioned first, each name unique."""
     ranked = sorted(grouping.people, key=_rank)
     names = _names_of(ranked, decided)
     for person in ranked:
-        add_parts(person, grouping)
+        add_partial_names(person, grouping)
     characters = tuple(_character(one, names[id(one)], narrator) for one in ranked)
     own = {alias.name for one in characters for alias in one.aliases}
     shared = {
@@ -69,9 +71,11 @@ def cast_of(grouping: Grouping, decided: DecidedNames, narrator: str) -> Cast:
     return Cast(characters, shared)
 
 
-def _names_of(ranked: Sequence[Person], decided: DecidedNames) -> dict[int, str]:
+def _names_of(
+    ranked: Sequence[PersonCluster], decided: NameOverrides
+) -> dict[int, str]:
     """Choose a name for each person; what the writer chose is taken first."""
-    renamed = {plain(old): new for old, new in decided.renamed.items()}
+    renamed = {fold_name(old): new for old, new in decided.renamed.items()}
     names: dict[int, str] = {}
     for person in ranked:
         chosen = _chosen(person, renamed)
@@ -85,22 +89,22 @@ def _names_of(ranked: Sequence[Person], decided: DecidedNames) -> dict[int, str]
     return names
 
 
-def _chosen(person: Person, renamed: Mapping[str, str]) -> str:
+def _chosen(person: PersonCluster, renamed: Mapping[str, str]) -> str:
     for name in (person.noted, *sorted(person.forms)):
-        if plain(name) in renamed:
-            return renamed[plain(name)]
+        if fold_name(name) in renamed:
+            return renamed[fold_name(name)]
     return person.noted
 
 
-def _rank(person: Person) -> tuple[int, tuple[int, int], str]:
+def _rank(person: PersonCluster) -> tuple[int, tuple[int, int], str]:
     forms = person.forms.values()
     seen = min((form.first for form in forms if form.n), default=(0, 0))
     return -person.n, seen, min(person.forms)
 
 
-def _free_name(person: Person, taken: Collection[str]) -> str:
+def _free_name(person: PersonCluster, taken: Collection[str]) -> str:
     ranked = sorted(person.forms.values(), key=_fame)
-    shown = [shown_name(form) for form in ranked]
+    shown = [format_display_name(form) for form in ranked]
     free = [name for name in shown if name not in taken]
     if free:
         return free[0]
@@ -108,21 +112,21 @@ def _free_name(person: Person, taken: Collection[str]) -> str:
     return next(name for name in numbered if name not in taken)
 
 
-def _fame(form: Form) -> tuple[float, int, str]:
+def _fame(form: NameForm) -> tuple[float, int, str]:
     told = form.n - form.counts["quoted"]
     return -(told + form.n / 4), -len(form.name), form.name
 
 
-def shown_name(form: Form) -> str:
+def format_display_name(form: NameForm) -> str:
     """Return a form as a reader says it: the Hatmaker, but Nell."""
     return f"the {form.name}" if _takes_article(form) else form.name
 
 
-def _takes_article(form: Form) -> bool:
+def _takes_article(form: NameForm) -> bool:
     return form.n > 0 and form.counts["the"] * 2 > form.n - form.counts["vocative"]
 
 
-def _character(person: Person, name: str, narrator: str) -> Character:
+def _character(person: PersonCluster, name: str, narrator: str) -> Character:
     gender, sure = person.gender()
     if person.noted_gender is not Gender.UNKNOWN:
         certain = Certainty.CONFIRMED
@@ -142,26 +146,26 @@ def _character(person: Person, name: str, narrator: str) -> Character:
     )
 
 
-def _certainty(person: Person) -> tuple[Certainty, str]:
+def _certainty(person: PersonCluster) -> tuple[Certainty, str]:
     if person.noted:
         return Certainty.CONFIRMED, "the writer named them"
-    counts = total(person)
+    counts = sum_person_cues(person)
     if counts["tag"] >= 2:
         return Certainty.VERIFIED, "speaks"
     if counts["vocative"] >= 3:
         return Certainty.VERIFIED, "is spoken to"
     if any(form.title and form.words for form in person.forms.values()):
         return Certainty.VERIFIED, "has a title"
-    if humanity(counts) >= 1 and person.n >= 8:
+    if score_person_cues(counts) >= 1 and person.n >= 8:
         return Certainty.VERIFIED, "acts as a person does"
     return Certainty.PROBABLE, "acts as a person does"
 
 
-def _aliases(person: Person, name: str) -> tuple[Alias, ...]:
+def _aliases(person: PersonCluster, name: str) -> tuple[Alias, ...]:
     counts = {form.name: form.n for form in person.forms.values()}
     reasons = dict(person.because)
     for form in list(person.forms.values()):
-        shown = shown_name(form)
+        shown = format_display_name(form)
         if shown != form.name:
             counts[shown] = form.counts["the"]
             counts[form.name] = form.n - form.counts["the"]
@@ -171,14 +175,16 @@ def _aliases(person: Person, name: str) -> tuple[Alias, ...]:
     return tuple(sorted(made, key=lambda alias: (-alias.mentions, alias.name)))
 
 
-def _alias(person: Person, name: str, n: int, because: str) -> Alias:
+def _alias(person: PersonCluster, name: str, n: int, because: str) -> Alias:
     if person.noted and because in ("", "in the writer's notes"):
         return Alias(name, n, Certainty.CONFIRMED, because or "the writer said so")
     weak = because.startswith(("short", "part", "a part")) or "most often" in because
     return Alias(name, n, Certainty.PROBABLE if weak else Certainty.VERIFIED, because)
 
 
-def narrator_of(people: Sequence[Person], told_by: int, words: int) -> str:
+def infer_narrator_name(
+    people: Sequence[PersonCluster], told_by: int, words: int
+) -> str:
     """Return a form of the narrator's name; empty when none is well supported.
 
     Who says "I" is spoken to by name, and is hardly ever named outside of speech.
@@ -197,7 +203,7 @@ def narrator_of(people: Sequence[Person], told_by: int, words: int) -> str:
     return next(iter(chosen[0].forms)) if clear else ""
 
 
-def _may_narrate(person: Person) -> bool:
-    counts = total(person)
+def _may_narrate(person: PersonCluster) -> bool:
+    counts = sum_person_cues(person)
     told = counts["n"] - counts["quoted"]
     return counts["vocative"] >= 4 and told <= counts["n"] / 5 and counts["tag"] <= 1

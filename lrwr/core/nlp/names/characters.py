@@ -3,58 +3,77 @@
 from collections.abc import Sequence
 
 from lrwr.core.model.cast import Cast
-from lrwr.core.nlp.names.canonical import cast_of, narrator_of
-from lrwr.core.nlp.names.clustering import Grouping, group, settle_shared
-from lrwr.core.nlp.names.evidence import NameEvidence
-from lrwr.core.nlp.names.forms import WordCounts, all_forms, pairs_of
-from lrwr.core.nlp.names.overrides import (
-    DecidedNames,
-    NotedPerson,
-    plain,
-    seed,
-    split_pairs,
-    told,
+from lrwr.core.nlp.names.canonical import build_cast_from_clusters, infer_narrator_name
+from lrwr.core.nlp.names.clustering import (
+    NameClusters,
+    assign_shared_forms,
+    cluster_name_forms,
 )
-from lrwr.core.nlp.names.person_classifier import is_human, is_listed, least_mentions
+from lrwr.core.nlp.names.evidence import NameEvidence
+from lrwr.core.nlp.names.forms import (
+    CapitalizationCounts,
+    merge_name_forms,
+    sum_name_pairs,
+)
+from lrwr.core.nlp.names.overrides import (
+    NameOverrides,
+    NotePerson,
+    apply_name_overrides,
+    fold_name,
+    match_split_pairs,
+    seed_name_clusters,
+)
+from lrwr.core.nlp.names.person_classifier import (
+    compute_min_mentions,
+    is_person_form,
+    is_worth_listing,
+)
 
-__all__ = ["DecidedNames", "NotedPerson", "make_cast"]
+__all__ = ["NameOverrides", "NotePerson", "infer_cast"]
 
 
-def make_cast(
+def infer_cast(
     evidence: Sequence[NameEvidence],
     *,
-    noted: Sequence[NotedPerson] = (),
-    decided: DecidedNames | None = None,
+    noted: Sequence[NotePerson] = (),
+    decided: NameOverrides | None = None,
 ) -> Cast:
     """Tell who is in the story; `evidence` is that of its documents, in their order.
 
     What `noted` names is confirmed; what the writer `decided` outranks everything.
     """
-    decided = decided or DecidedNames()
-    words = WordCounts.over(evidence)
-    ignored = frozenset(plain(name) for name in decided.ignored)
-    counted = all_forms(evidence, words)
-    forms = {n: form for n, form in counted.items() if plain(n) not in ignored}
-    apart = {**pairs_of(evidence, words, "apart"), **split_pairs(decided, forms)}
-    alike = pairs_of(evidence, words, "alike")
-    grouping = Grouping(apart, alike, ignored)
-    seed(told(noted, decided), forms, grouping)
-    group([form for form in forms.values() if is_human(form, counted)], grouping)
+    decided = decided or NameOverrides()
+    words = CapitalizationCounts.over(evidence)
+    ignored = frozenset(fold_name(name) for name in decided.ignored)
+    counted = merge_name_forms(evidence, words)
+    forms = {n: form for n, form in counted.items() if fold_name(n) not in ignored}
+    apart = {
+        **sum_name_pairs(evidence, words, "apart"),
+        **match_split_pairs(decided, forms),
+    }
+    alike = sum_name_pairs(evidence, words, "alike")
+    grouping = NameClusters(apart, alike, ignored)
+    seed_name_clusters(apply_name_overrides(noted, decided), forms, grouping)
+    cluster_name_forms(
+        [form for form in forms.values() if is_person_form(form, counted)], grouping
+    )
     read = sum(one.words_read for one in evidence)
-    _keep_listed(grouping, decided, least_mentions(read))
-    settle_shared(grouping)
+    _keep_listed(grouping, decided, compute_min_mentions(read))
+    assign_shared_forms(grouping)
     first_person = sum(one.first_person for one in evidence)
-    return cast_of(grouping, decided, narrator_of(grouping.people, first_person, read))
+    return build_cast_from_clusters(
+        grouping, decided, infer_narrator_name(grouping.people, first_person, read)
+    )
 
 
-def _keep_listed(grouping: Grouping, decided: DecidedNames, least: int) -> None:
+def _keep_listed(grouping: NameClusters, decided: NameOverrides, least: int) -> None:
     """Drop the people for whom too little speaks; whom the writer knows stays."""
     known = {*decided.renamed, *(name for pair in decided.split for name in pair)}
-    plain_known = {plain(name) for name in known}
+    plain_known = {fold_name(name) for name in known}
     grouping.people = [
         person
         for person in grouping.people
         if person.noted
-        or is_listed(person, least)
-        or not plain_known.isdisjoint(plain(name) for name in person.forms)
+        or is_worth_listing(person, least)
+        or not plain_known.isdisjoint(fold_name(name) for name in person.forms)
     ]

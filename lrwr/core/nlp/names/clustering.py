@@ -4,21 +4,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.model.cast import Gender
-from lrwr.core.nlp.names.gender import gender_of_form
-from lrwr.core.nlp.names.name_form import Form
-from lrwr.core.nlp.names.nicknames import alike_givens, same_given
-from lrwr.core.nlp.names.person import Person, clash, dominating, may_be_given
+from lrwr.core.nlp.names.gender import infer_form_gender
+from lrwr.core.nlp.names.name_form import NameForm
+from lrwr.core.nlp.names.nicknames import find_matching_given_names, is_same_given_name
+from lrwr.core.nlp.names.person import (
+    PersonCluster,
+    find_dominant_person,
+    has_gender_conflict,
+    may_share_given_name,
+)
 from lrwr.core.nlp.names.title_rules import (
     TITLES_OF_WORK,
-    alike_titles,
-    keeps_given,
-    may_be_titled,
-    one_is_wife,
+    has_compatible_title,
+    is_wife_of_namesake,
+    keeps_given_name,
+    may_bear_title,
 )
-from lrwr.core.nlp.names.titles import EITHER, GIVEN_TITLES
+from lrwr.core.nlp.names.titles import GIVEN_TITLES, NEUTRAL_TITLES
 
-Pairs = Mapping[frozenset[str], int]
-Others = Mapping[str, set[str]]
+NamePairCounts = Mapping[frozenset[str], int]
+NamePartners = Mapping[str, set[str]]
 """The names that a name is paired with."""
 
 _NOBODY: frozenset[str] = frozenset()
@@ -28,65 +33,70 @@ _MOST = 3.0
 
 
 @dataclass(slots=True)
-class Grouping:
+class NameClusters:
     """People so far; `shared` are forms that several may bear, likeliest first.
 
     `apart` holds pairs of forms that are two people's, `alike` of one's; `ignored` are plain names
     that name nobody.
     """
 
-    apart: Pairs
-    alike: Pairs = field(default_factory=dict)
+    apart: NamePairCounts
+    alike: NamePairCounts = field(default_factory=dict)
     ignored: frozenset[str] = frozenset()
-    people: list[Person] = field(default_factory=list)
-    shared: list[tuple[Form, list[Person]]] = field(default_factory=list)
-    _parted: Others = field(init=False)
-    _mates: Others = field(init=False)
+    people: list[PersonCluster] = field(default_factory=list)
+    shared: list[tuple[NameForm, list[PersonCluster]]] = field(default_factory=list)
+    _parted: NamePartners = field(init=False)
+    _mates: NamePartners = field(init=False)
 
     def __post_init__(self) -> None:
         self._parted, self._mates = _others(self.apart), _others(self.alike)
 
-    def fits(self, form: Form, person: Person) -> bool:
+    def fits(self, form: NameForm, person: PersonCluster) -> bool:
         """Say whether nothing speaks against `form`'s being `person`'s.
 
         The text tells them apart where it names both at once ("Nell and Corin").
         """
-        if clash(form, person):
+        if has_gender_conflict(form, person):
             return False
         return self._parted.get(form.name, _NOBODY).isdisjoint(person.forms)
 
-    def called(self, form: Form) -> list[Person]:
+    def called(self, form: NameForm) -> list[PersonCluster]:
         """Return those whose the text says that `form` is ("called Wren")."""
         mates = self._mates.get(form.name)
         if not mates:
             return []
         return [one for one in self.people if not mates.isdisjoint(one.forms)]
 
-    def near(self, word: str) -> list[Person]:
+    def near(self, word: str) -> list[PersonCluster]:
         """Return those of whose given name `word` may be a short or a long form."""
         every: set[str] = set().union(*(person.givens for person in self.people))
-        alike = alike_givens(word, every)
+        alike = find_matching_given_names(word, every)
         return [
             person
             for person in self.people
-            if not alike.isdisjoint(person.givens) and may_be_given(person, word)
+            if not alike.isdisjoint(person.givens)
+            and may_share_given_name(person, word)
         ]
 
-    def fitting(self, form: Form, people: Iterable[Person]) -> list[Person]:
+    def fitting(
+        self, form: NameForm, people: Iterable[PersonCluster]
+    ) -> list[PersonCluster]:
         """Return those of `people` who may bear `form`."""
         return [person for person in people if self.fits(form, person)]
 
-    def start(self, form: Form, because: str) -> Person:
+    def start(self, form: NameForm, because: str) -> PersonCluster:
         """Begin a new person with `form`."""
-        person = Person()
+        person = PersonCluster()
         person.add(form, because)
         self.people.append(person)
         return person
 
-    def give(self, form: Form, people: Iterable[Person], because: str) -> None:
+    def give(
+        self, form: NameForm, people: Iterable[PersonCluster], because: str
+    ) -> None:
         """Give `form` to the one of `people` who dominates; else they share it."""
         fit = list(people)
-        chosen = dominating(fit, _MOST)
+        chosen = find_dominant_person(fit, _MOST)
         if not fit:
             return
         if chosen is None and form.n > _MOST * sum(person.n for person in fit):
@@ -97,7 +107,7 @@ class Grouping:
             self.shared.append((form, sorted(fit, key=lambda person: -person.n)))
 
 
-def group(forms: Sequence[Form], grouping: Grouping) -> None:
+def cluster_name_forms(forms: Sequence[NameForm], grouping: NameClusters) -> None:
     """Give each form to a person: a known one, a new one, or several.
 
     Full names come first, then a title with one word, single words, and titles alone.
@@ -108,7 +118,7 @@ def group(forms: Sequence[Form], grouping: Grouping) -> None:
         _place_full(form, grouping)
     for form in filter(_is_joined, ranked):
         _place_joined(form, grouping)
-    for form in sorted(filter(_is_titled, ranked), key=is_initial):
+    for form in sorted(filter(_is_titled, ranked), key=is_titled_initial):
         _place_titled(form, grouping, lone)
     for form in ranked:
         if _is_bare(form) and not _is_joined(form):
@@ -117,7 +127,7 @@ def group(forms: Sequence[Form], grouping: Grouping) -> None:
             _place_title(form, grouping)
 
 
-def _others(pairs: Pairs) -> dict[str, set[str]]:
+def _others(pairs: NamePairCounts) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for pair in (pair for pair, count in pairs.items() if count):
         for name in pair:
@@ -125,7 +135,7 @@ def _others(pairs: Pairs) -> dict[str, set[str]]:
     return found
 
 
-def settle_shared(grouping: Grouping) -> None:
+def assign_shared_forms(grouping: NameClusters) -> None:
     """Give shared forms to the one bearer who is left of several, or dominates."""
     listed = {id(person) for person in grouping.people}
     open_forms, grouping.shared = grouping.shared, []
@@ -136,28 +146,28 @@ def settle_shared(grouping: Grouping) -> None:
             grouping.give(form, left, "most often named of several")
 
 
-def is_initial(form: Form) -> bool:
+def is_titled_initial(form: NameForm) -> bool:
     """Say whether a title stands before a mere letter: Mr. V."""
     return len(form.words[-1].rstrip(".")) == 1
 
 
-def _is_bare(form: Form) -> bool:
+def _is_bare(form: NameForm) -> bool:
     return not form.title and len(form.words) == 1 and not form.of
 
 
-def _is_joined(form: Form) -> bool:
+def _is_joined(form: NameForm) -> bool:
     return _is_bare(form) and bool(form.parts)
 
 
-def _is_titled(form: Form) -> bool:
+def _is_titled(form: NameForm) -> bool:
     return bool(form.title) and len(form.words) == 1 and not form.of
 
 
-def _is_full(form: Form) -> bool:
+def _is_full(form: NameForm) -> bool:
     return bool(form.of) or len(form.words) > 1
 
 
-def _place_full(form: Form, grouping: Grouping) -> None:
+def _place_full(form: NameForm, grouping: NameClusters) -> None:
     if form.of:
         grouping.start(form, "a title and a place")
         return
@@ -166,11 +176,16 @@ def _place_full(form: Form, grouping: Grouping) -> None:
         for person in grouping.people
         if form.last in person.lasts
         and grouping.fits(form, person)
-        and not one_is_wife(form, person)
+        and not is_wife_of_namesake(form, person)
     ]
     exact = [person for person in family if form.given in person.givens]
-    chosen = dominating(exact, 1.0) or dominating(
-        [p for p in family if _is_nickname_of(form, p) and alike_titles(form, p)], 1.0
+    chosen = find_dominant_person(exact, 1.0) or find_dominant_person(
+        [
+            p
+            for p in family
+            if _is_nickname_of(form, p) and has_compatible_title(form, p)
+        ],
+        1.0,
     )
     chosen = chosen or _noted_by_given(form, grouping)
     if chosen is None:
@@ -179,21 +194,21 @@ def _place_full(form: Form, grouping: Grouping) -> None:
         chosen.add(form, "the same given name and surname")
 
 
-def _noted_by_given(form: Form, grouping: Grouping) -> Person | None:
+def _noted_by_given(form: NameForm, grouping: NameClusters) -> PersonCluster | None:
     """Return the one whom the writer calls by the given name of `form` only."""
     noted = [
         person
         for person in grouping.people
         if form.given in person.givens - person.full_givens and person.noted
     ]
-    return dominating(grouping.fitting(form, noted), 1.0)
+    return find_dominant_person(grouping.fitting(form, noted), 1.0)
 
 
-def _is_nickname_of(form: Form, person: Person) -> bool:
-    return any(same_given(form.given, given) for given in person.givens)
+def _is_nickname_of(form: NameForm, person: PersonCluster) -> bool:
+    return any(is_same_given_name(form.given, given) for given in person.givens)
 
 
-def _place_joined(form: Form, grouping: Grouping) -> None:
+def _place_joined(form: NameForm, grouping: NameClusters) -> None:
     """Place a name written without its space: NellTallow is Nell Tallow."""
     for person in grouping.people:
         if any(
@@ -204,19 +219,21 @@ def _place_joined(form: Form, grouping: Grouping) -> None:
     grouping.start(form, "a name").givens.add(form.words[0].lower())
 
 
-def _place_titled(form: Form, grouping: Grouping, lone: Mapping[str, Form]) -> None:
+def _place_titled(
+    form: NameForm, grouping: NameClusters, lone: Mapping[str, NameForm]
+) -> None:
     word = form.words[0].lower()
-    if is_initial(form):
+    if is_titled_initial(form):
         alike = [p for p in grouping.people if form.title in p.titles]
         alike = grouping.fitting(form, [p for p in alike if p.begins_with(word[0])])
         grouping.give(form, alike, "title and initial")
         return
     family = grouping.fitting(form, [p for p in grouping.people if word in p.lasts])
-    family = [person for person in family if may_be_titled(form, person)]
+    family = [person for person in family if may_bear_title(form, person)]
     named = [p for p in grouping.people if word in p.givens and word not in p.lasts]
     named = grouping.fitting(form, named)
     titled = [person for person in named if form.title in person.titles]
-    if form.title in EITHER - GIVEN_TITLES:
+    if form.title in NEUTRAL_TITLES - GIVEN_TITLES:
         named = titled  # an office goes before a surname, seldom before a given name
     if named and (not family or form.title in GIVEN_TITLES):
         grouping.give(form, titled or named, "title and given name")
@@ -226,14 +243,14 @@ def _place_titled(form: Form, grouping: Grouping, lone: Mapping[str, Form]) -> N
         _place_lone_title(form, grouping, given=_is_given(form, lone.get(word)))
 
 
-def _place_lone_title(form: Form, grouping: Grouping, *, given: bool) -> None:
+def _place_lone_title(form: NameForm, grouping: NameClusters, *, given: bool) -> None:
     word = form.words[0].lower()
-    near: list[Person] = []
+    near: list[PersonCluster] = []
     if given:
         near = [p for p in grouping.people if word in p.parts or word in p.lasts]
         near = near or grouping.near(word)
         near = grouping.fitting(form, near)
-    chosen = dominating(near, _MOST)
+    chosen = find_dominant_person(near, _MOST)
     if chosen is not None:
         chosen.add(form, "title and part of the name")
         return
@@ -241,22 +258,24 @@ def _place_lone_title(form: Form, grouping: Grouping, *, given: bool) -> None:
     (person.givens if given else person.lasts).add(word)
 
 
-def _is_given(form: Form, bare: Form | None) -> bool:
+def _is_given(form: NameForm, bare: NameForm | None) -> bool:
     if form.title in GIVEN_TITLES:
         return True
     if form.title not in ("miss", "lady", "lord") or bare is None:
         return False
-    alike = gender_of_form(bare) is gender_of_form(form)
+    alike = infer_form_gender(bare) is infer_form_gender(form)
     return alike and bare.n > form.n / 2
 
 
-def _place_family(form: Form, family: list[Person], grouping: Grouping) -> None:
-    plain = [person for person in family if not keeps_given(form, person)]
+def _place_family(
+    form: NameForm, family: list[PersonCluster], grouping: NameClusters
+) -> None:
+    plain = [person for person in family if not keeps_given_name(form, person)]
     if not plain:
         _start_family(form, grouping)
         return
     same = [person for person in plain if form.title in person.titles]
-    chosen = dominating(plain, _MOST) or dominating(same, _MOST)
+    chosen = find_dominant_person(plain, _MOST) or find_dominant_person(same, _MOST)
     if chosen is not None:
         chosen.add(form, "title and surname")
     elif form.title in ("mr", "mrs") and form.n >= max(p.n for p in family):
@@ -265,11 +284,11 @@ def _place_family(form: Form, family: list[Person], grouping: Grouping) -> None:
         grouping.give(form, plain, "title and surname")
 
 
-def _start_family(form: Form, grouping: Grouping) -> None:
+def _start_family(form: NameForm, grouping: NameClusters) -> None:
     grouping.start(form, "a title before it").lasts.add(form.words[0].lower())
 
 
-def _place_bare(form: Form, grouping: Grouping) -> None:
+def _place_bare(form: NameForm, grouping: NameClusters) -> None:
     word = form.words[0].lower()
     named = grouping.fitting(form, [p for p in grouping.people if word in p.givens])
     family = grouping.fitting(form, [p for p in grouping.people if word in p.lasts])
@@ -282,33 +301,39 @@ def _place_bare(form: Form, grouping: Grouping) -> None:
         _place_short(form, grouping)
 
 
-def _place_short(form: Form, grouping: Grouping) -> None:
+def _place_short(form: NameForm, grouping: NameClusters) -> None:
     word = form.words[0].lower()
     people = grouping.people
     short = grouping.fitting(form, grouping.called(form))
     short = short or grouping.fitting(form, [p for p in people if word in p.parts])
     if not short:
         short = grouping.fitting(form, grouping.near(word))
-    chosen = dominating(short, _MOST)
+    chosen = find_dominant_person(short, _MOST)
     if chosen is not None:
         chosen.add(form, _because(form, chosen))
     else:
         grouping.start(form, "").givens.add(word)
 
 
-def _because(form: Form, person: Person) -> str:
+def _because(form: NameForm, person: PersonCluster) -> str:
     word = form.words[0].lower()
     if word in person.parts:
         return "part of the name"
-    return "short for the given name" if may_be_given(person, word) else "called so"
+    return (
+        "short for the given name"
+        if may_share_given_name(person, word)
+        else "called so"
+    )
 
 
-def _is_rather_surname(form: Form, named: list[Person], family: list[Person]) -> bool:
+def _is_rather_surname(
+    form: NameForm, named: list[PersonCluster], family: list[PersonCluster]
+) -> bool:
     given = sum(person.n for person in named)
     return given < sum(person.n for person in family) and form.counts["vocative"] <= 3
 
 
-def _place_title(form: Form, grouping: Grouping) -> None:
+def _place_title(form: NameForm, grouping: NameClusters) -> None:
     """Place a title alone: "the Captain" is the only captain there is."""
     bearers = [p for p in grouping.people if p.titles.get(form.title, 0) >= 2]
     if form.title in TITLES_OF_WORK and bearers:

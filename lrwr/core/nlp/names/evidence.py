@@ -7,10 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.names.candidates import Reading, Sighting, find_sightings, read_part
-from lrwr.core.nlp.names.lexicon import CALENDAR, WORDS_AND_NAMES, is_no_name
-from lrwr.core.nlp.names.person_cues import cues_of, named_alike
-from lrwr.core.nlp.names.titles import TITLES, plain_title
+from lrwr.core.nlp.names.candidates import (
+    NameCandidate,
+    TextSection,
+    cut_text_section,
+    find_name_candidates,
+)
+from lrwr.core.nlp.names.lexicon import AMBIGUOUS_NAME_WORDS, CALENDAR, is_non_name
+from lrwr.core.nlp.names.person_cues import count_name_cues, is_alias_phrase
+from lrwr.core.nlp.names.titles import NAME_TITLES, normalize_name_title
 
 _LOWER_WORD = re.compile(r"(?<![^\W_])[^\W\d_A-Z][^\W\d_]*(?:['’\-][^\W\d_]+)*")
 _WORD = re.compile(r"[^\W_]+")
@@ -68,7 +73,7 @@ class NameEvidence:
         )
 
 
-class _Counts:
+class _NameEvidenceCounter:
     """What has been counted of one document so far."""
 
     def __init__(self) -> None:
@@ -83,14 +88,14 @@ class _Counts:
         self.first_person = 0
 
 
-def gather(text: str, parts: Sequence[Span]) -> NameEvidence:
+def gather_name_evidence(text: str, parts: Sequence[Span]) -> NameEvidence:
     """Count what `text` says about names; `parts` are its stretches of story."""
-    counts = _Counts()
+    counts = _NameEvidenceCounter()
     for part in parts:
-        reading = read_part(text, part)
+        reading = cut_text_section(text, part)
         _count_words(counts, reading)
-        before: Sighting | None = None
-        for sighting in find_sightings(reading):
+        before: NameCandidate | None = None
+        for sighting in find_name_candidates(reading):
             _count_sighting(counts, reading, sighting, part.start)
             if before is not None:
                 _count_pair(counts, reading, before, sighting)
@@ -98,7 +103,7 @@ def gather(text: str, parts: Sequence[Span]) -> NameEvidence:
     return _evidence(counts)
 
 
-def _count_words(counts: _Counts, reading: Reading) -> None:
+def _count_words(counts: _NameEvidenceCounter, reading: TextSection) -> None:
     counts.lower.update(_LOWER_WORD.findall(reading.text))
     counts.words_read += len(_WORD.findall(reading.text))
     said = sum(
@@ -109,70 +114,78 @@ def _count_words(counts: _Counts, reading: Reading) -> None:
 
 
 def _count_sighting(
-    counts: _Counts, reading: Reading, sighting: Sighting, start: int
+    counts: _NameEvidenceCounter,
+    reading: TextSection,
+    sighting: NameCandidate,
+    start: int,
 ) -> None:
     words = sighting.words
-    if all(is_no_name(word) for word in words):
+    if all(is_non_name(word) for word in words):
         return
     for at, word in enumerate(words):
         first = at == 0 and sighting.initial
-        if first and word.lower() in WORDS_AND_NAMES:
+        if first and word.lower() in AMBIGUOUS_NAME_WORDS:
             continue
         (counts.initial if first else counts.inside)[word] += 1
-    form = form_of(words, initial=sighting.initial)
-    if not form or (sighting.initial and form.lower() in WORDS_AND_NAMES):
+    form = extract_name_form(words, initial=sighting.initial)
+    if not form or (sighting.initial and form.lower() in AMBIGUOUS_NAME_WORDS):
         return
     lead = form.removeprefix("^ ").partition(" ")[0]
     at = reading.text.find(lead, sighting.start)
     counts.first.setdefault(form, start + max(at, sighting.start))
     tally = counts.forms.setdefault(form, Counter())
-    tally.update(cues_of(reading, sighting))
+    tally.update(count_name_cues(reading, sighting))
 
 
-def form_of(words: Sequence[str], *, initial: bool) -> str:
+def extract_name_form(words: Sequence[str], *, initial: bool) -> str:
     """Return the words that may be a name, without what begins a sentence only."""
     kept = list(words)
-    while kept and is_no_name(kept[0]) and not plain_title(kept[0]):
+    while kept and is_non_name(kept[0]) and not normalize_name_title(kept[0]):
         if len(kept) > 1 and kept[0].lower() in CALENDAR and not initial:
             break  # "the March Ghost"
         kept.pop(0)
-    while kept and is_no_name(kept[-1]) and not plain_title(kept[-1]):
+    while kept and is_non_name(kept[-1]) and not normalize_name_title(kept[-1]):
         kept.pop()
-    if initial and kept == list(words) and kept[0].lower() not in TITLES:
+    if initial and kept == list(words) and kept[0].lower() not in NAME_TITLES:
         return " ".join(["^", *kept]) if len(kept) > 1 else kept[0]
     return " ".join(kept)
 
 
 def _count_pair(
-    counts: _Counts, reading: Reading, one: Sighting, other: Sighting
+    counts: _NameEvidenceCounter,
+    reading: TextSection,
+    one: NameCandidate,
+    other: NameCandidate,
 ) -> None:
     gap = reading.text[one.end : other.start]
     if len(gap) > 30 or one.possessive:
         return
-    pair = tuple(form_of(s.words, initial=s.initial) for s in (one, other))
+    pair = tuple(extract_name_form(s.words, initial=s.initial) for s in (one, other))
     if not all(pair) or pair[0] == pair[1]:
         return
-    if _AND.fullmatch(gap) and len(one.words) == 1 and plain_title(pair[0]):
+    if _AND.fullmatch(gap) and len(one.words) == 1 and normalize_name_title(pair[0]):
         title = pair[0] + gap[: gap.startswith(".")]
         _count_couple(counts, title, other)
         return
     key = "|".join(name.removeprefix("^ ") for name in pair)
     if _AND.fullmatch(gap):
         counts.apart[key] += 1
-    elif named_alike(gap):
+    elif is_alias_phrase(gap):
         counts.alike[key] += 1
 
 
-def _count_couple(counts: _Counts, title: str, other: Sighting) -> None:
+def _count_couple(
+    counts: _NameEvidenceCounter, title: str, other: NameCandidate
+) -> None:
     """Count Mr. Gannet where the text says "Mr. and Mrs. Gannet"."""
-    if len(other.words) < 2 or not plain_title(other.words[0]):
+    if len(other.words) < 2 or not normalize_name_title(other.words[0]):
         return
     form = " ".join((title, *other.words[1:]))
     counts.forms.setdefault(form, Counter()).update({"n": 1, "inside": 1})
     counts.first.setdefault(form, other.start)
 
 
-def _evidence(counts: _Counts) -> NameEvidence:
+def _evidence(counts: _NameEvidenceCounter) -> NameEvidence:
     capitalised = sorted(set(counts.inside) | set(counts.initial))
     words = {
         word: (counts.inside[word], counts.initial[word], counts.lower[word.lower()])

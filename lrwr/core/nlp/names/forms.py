@@ -5,24 +5,28 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lrwr.core.nlp.names.evidence import NameEvidence
-from lrwr.core.nlp.names.gender import weigh_given_names
-from lrwr.core.nlp.names.lexicon import CALENDAR, is_no_name
-from lrwr.core.nlp.names.name_form import Form
+from lrwr.core.nlp.names.gender import score_given_name_gender
+from lrwr.core.nlp.names.lexicon import CALENDAR, is_non_name
+from lrwr.core.nlp.names.name_form import NameForm
 from lrwr.core.nlp.names.nicknames import is_given_name
-from lrwr.core.nlp.names.titles import EPITHETS, SURNAME_TITLES, plain_title
+from lrwr.core.nlp.names.titles import (
+    NAME_EPITHETS,
+    SURNAME_TITLES,
+    normalize_name_title,
+)
 
 _NAMELY = 0.7
 
 
 @dataclass(slots=True)
-class WordCounts:
+class CapitalizationCounts:
     """How often each capitalised word stands inside a sentence, first in it, small."""
 
     of: dict[str, tuple[int, int, int]]
     sure: frozenset[str] = frozenset()
 
     @classmethod
-    def over(cls, evidence: Sequence[NameEvidence]) -> "WordCounts":
+    def over(cls, evidence: Sequence[NameEvidence]) -> "CapitalizationCounts":
         """Add up the words of all documents."""
         total: dict[str, tuple[int, int, int]] = {}
         for one in evidence:
@@ -33,7 +37,7 @@ class WordCounts:
 
     def is_namely(self, word: str) -> bool:
         """Say whether `word` has its capital because it is a name."""
-        if is_no_name(word):
+        if is_non_name(word):
             return False
         if word in self.sure:
             return True
@@ -60,26 +64,28 @@ def _surely_names(evidence: Iterable[NameEvidence]) -> frozenset[str]:
     )
 
 
-def all_forms(evidence: Sequence[NameEvidence], words: WordCounts) -> dict[str, Form]:
+def merge_name_forms(
+    evidence: Sequence[NameEvidence], words: CapitalizationCounts
+) -> dict[str, NameForm]:
     """Add up the forms of all documents, each under its settled name."""
-    forms: dict[str, Form] = {}
+    forms: dict[str, NameForm] = {}
     for row, one in enumerate(evidence):
         for raw, counts in one.forms.items():
-            name = settled(raw, words)
+            name = settle_name_form(raw, words)
             if not name:
                 continue
             form = forms.get(name)
             if form is None:
-                form = forms[name] = Form.of_name(name)
+                form = forms[name] = NameForm.of_name(name)
                 form.first = (row, counts.get("first", 0))
             form.counts.update({cue: n for cue, n in counts.items() if cue != "first"})
             form.documents += 1
     _fold_capitals(forms)
-    weigh_given_names(forms.values())
+    score_given_name_gender(forms.values())
     return forms
 
 
-def _fold_capitals(forms: dict[str, Form]) -> None:
+def _fold_capitals(forms: dict[str, NameForm]) -> None:
     """Count NELL as Nell where the text has both."""
     folded = {name.casefold(): name for name in forms if not name.isupper()}
     for name in [name for name in forms if name.isupper()]:
@@ -88,7 +94,7 @@ def _fold_capitals(forms: dict[str, Form]) -> None:
             forms[same].counts.update(forms.pop(name).counts)
 
 
-def settled(raw: str, words: WordCounts) -> str:
+def settle_name_form(raw: str, words: CapitalizationCounts) -> str:
     """Return the name inside capitalised words; empty when there is none.
 
     "Yesterday Nell" at a sentence's start is Nell; "Dear Nell" is, too.
@@ -96,38 +102,40 @@ def settled(raw: str, words: WordCounts) -> str:
     kept = raw.removeprefix("^ ").split(" ")
     while kept and _is_lead(kept, words, initial=raw.startswith("^ ")):
         kept.pop(0)
-    while kept and is_no_name(kept[-1]) and not plain_title(kept[-1]):
+    while kept and is_non_name(kept[-1]) and not normalize_name_title(kept[-1]):
         kept.pop()
     if len(kept) == 1 and kept[0].lower() in SURNAME_TITLES:
         return ""
-    titled = len(kept) > 1 and plain_title(kept[0])
+    titled = len(kept) > 1 and normalize_name_title(kept[0])
     if not titled and not any(words.is_namely(word) for word in kept):
         return ""
     return " ".join(kept)
 
 
-def _is_lead(kept: Sequence[str], words: WordCounts, *, initial: bool) -> bool:
+def _is_lead(
+    kept: Sequence[str], words: CapitalizationCounts, *, initial: bool
+) -> bool:
     first = kept[0]
-    if plain_title(first):
+    if normalize_name_title(first):
         return False
     if len(kept) == 1:
-        return is_no_name(first)
+        return is_non_name(first)
     if first.lower() in CALENDAR and not initial and not is_given_name(kept[1]):
         return False  # "the March Ghost"; but "in March Nell went"
-    if first.lower() in EPITHETS or is_no_name(first):
+    if first.lower() in NAME_EPITHETS or is_non_name(first):
         return True
     return initial and not (words.of.get(first, (0,))[0] and words.is_namely(first))
 
 
-def pairs_of(
-    evidence: Iterable[NameEvidence], words: WordCounts, kind: str
+def sum_name_pairs(
+    evidence: Iterable[NameEvidence], words: CapitalizationCounts, kind: str
 ) -> Mapping[frozenset[str], int]:
     """Add up the pairs of one `kind`, `apart` or `alike`, under settled names."""
     total: Counter[frozenset[str]] = Counter()
     for one in evidence:
         pairs = one.apart if kind == "apart" else one.alike
         for key, n in pairs.items():
-            names = frozenset(settled(name, words) for name in key.split("|"))
+            names = frozenset(settle_name_form(name, words) for name in key.split("|"))
             if len(names) > 1 and "" not in names:
                 total[names] += n
     return total

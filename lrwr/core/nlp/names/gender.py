@@ -5,8 +5,8 @@ from collections.abc import Collection
 
 from lrwr.core.model.cast import Gender
 from lrwr.core.nlp.names.given_names import FEMALE_NAMES, MALE_NAMES
-from lrwr.core.nlp.names.name_form import Form
-from lrwr.core.nlp.names.titles import gender_of_title
+from lrwr.core.nlp.names.name_form import NameForm
+from lrwr.core.nlp.names.titles import infer_title_gender
 
 _CUSTOM = 6
 """A given name of English custom weighs as much as this many pronouns."""
@@ -17,7 +17,7 @@ _TITLED = 5
 _SURE = 0.72
 
 
-def weigh_given_names(forms: Collection[Form]) -> None:
+def score_given_name_gender(forms: Collection[NameForm]) -> None:
     """Set `male` and `female` of each form to what is said of its given name."""
     votes: dict[str, Counter[Gender]] = {}
     for form in forms:
@@ -31,7 +31,7 @@ def weigh_given_names(forms: Collection[Form]) -> None:
             form.female = votes[word][Gender.FEMALE] + _CUSTOM * (word in FEMALE_NAMES)
 
 
-def _given_word(form: Form) -> str:
+def _given_word(form: NameForm) -> str:
     if not form.words or form.title == "mrs" or form.of:
         return ""
     if form.given:
@@ -41,8 +41,8 @@ def _given_word(form: Form) -> str:
     return ""
 
 
-def _votes(form: Form) -> Counter[Gender]:
-    told = gender_of_title(form.title)
+def _votes(form: NameForm) -> Counter[Gender]:
+    told = infer_title_gender(form.title)
     if told is not Gender.UNKNOWN:
         return Counter({told: _TITLED})
     return Counter(
@@ -50,7 +50,7 @@ def _votes(form: Form) -> Counter[Gender]:
     )
 
 
-def spoken_gender(male: int, female: int) -> tuple[Gender, bool]:
+def resolve_gender_votes(male: int, female: int) -> tuple[Gender, bool]:
     """Return the gender that votes tell, and whether they leave no doubt."""
     both = male + female
     if both < 2 or max(male, female) / both < _SURE:
@@ -58,11 +58,11 @@ def spoken_gender(male: int, female: int) -> tuple[Gender, bool]:
     return (Gender.MALE if male > female else Gender.FEMALE), both >= 5
 
 
-def gender_of_form(form: Form) -> Gender:
+def infer_form_gender(form: NameForm) -> Gender:
     """Return the gender that one form alone tells."""
-    told = gender_of_title(form.title)
+    told = infer_title_gender(form.title)
     if told is not Gender.UNKNOWN:
         return told
     male = max(form.male, form.counts["male"])
-    gender, sure = spoken_gender(male, max(form.female, form.counts["female"]))
+    gender, sure = resolve_gender_votes(male, max(form.female, form.counts["female"]))
     return gender if sure else Gender.UNKNOWN

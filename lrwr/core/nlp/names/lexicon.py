@@ -27,7 +27,7 @@ _CALENDAR_WRITTEN = """monday tuesday wednesday thursday friday saturday sunday 
 CALENDAR = frozenset(_CALENDAR_WRITTEN.split())
 """Names of days and times of the year, in lower case."""
 
-NO_NAMES = frozenset(_NO_NAMES_WRITTEN.split()) | CALENDAR
+NON_NAME_WORDS = frozenset(_NO_NAMES_WRITTEN.split()) | CALENDAR
 """Capitalised words, in lower case, that are no name by themselves."""
 
 _STRICT_SPEECH_WRITTEN = """said says say asked asks replied replies answered cried cries exclaimed whispered
@@ -54,14 +54,14 @@ _ACTS_WRITTEN = """nodded nods smiled smiles laughed laughs shrugged frowned gri
     considered decided understood told swore cursed snorted coughed
     whistled hurried left leaves got gets made makes let kept keeps meant means
     could would might must can will never always"""
-ACTS = frozenset(_ACTS_WRITTEN.split())
+PERSON_ACTION_VERBS = frozenset(_ACTS_WRITTEN.split())
 """Verbs of which a person is more often the subject than a place."""
 
 _BODY_WRITTEN = """eyes eye face hand hands voice head arm arms hair lips mouth shoulder shoulders
     heart mind wife husband mother father sister brother daughter son aunt uncle cousin
     friend friends feet foot breath brow cheek cheeks knees manner manners countenance
     smile mouth fingers side attention feelings temper opinion sister's"""
-BODY = frozenset(_BODY_WRITTEN.split())
+BODY_NOUNS = frozenset(_BODY_WRITTEN.split())
 """What only a person, or an animal, has."""
 
 _KIN_FEMALE_WRITTEN = """sister wife mother daughter aunt niece grandmother widow bride girl maid
@@ -76,10 +76,10 @@ KIN_EITHER = frozenset(_KIN_EITHER_WRITTEN.split())
 
 _INSIDE_WRITTEN = """in into near through across throughout outside inside within beyond around
     along"""
-INSIDE = frozenset(_INSIDE_WRITTEN.split())
+PLACE_PREPOSITIONS = frozenset(_INSIDE_WRITTEN.split())
 """Prepositions that stand before places and hardly ever before people."""
 
-TOWARDS = frozenset(
+DIRECTION_WORDS = frozenset(
     {
         "at",
         "from",
@@ -123,13 +123,13 @@ PARTICLES = frozenset(_PARTICLES_WRITTEN.split())
 """Small words inside a name: Lady Orla de Vane."""
 
 
-WORDS_AND_NAMES = frozenset(
+AMBIGUOUS_NAME_WORDS = frozenset(
     {"will", "may", "april", "june", "august", "grace", "christian"}
 )
 """Names that begin many a sentence as common words: only inside one they are names."""
 
 
-def is_no_name(word: str) -> bool:
+def is_non_name(word: str) -> bool:
     """Say whether a capitalised word is no name by itself, with either apostrophe."""
     low = word.lower().replace("’", "'")
-    return low in NO_NAMES and low not in WORDS_AND_NAMES
+    return low in NON_NAME_WORDS and low not in AMBIGUOUS_NAME_WORDS

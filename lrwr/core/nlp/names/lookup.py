@@ -7,9 +7,9 @@ from itertools import pairwise
 from lrwr.core.model.cast import Cast, Character
 from lrwr.core.model.facts import WRITER, About, ElementType, Fact, WorldField
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.names.lexicon import NO_NAMES
-from lrwr.core.nlp.names.overrides import plain
-from lrwr.core.nlp.names.titles import EPITHETS, plain_title
+from lrwr.core.nlp.names.lexicon import NON_NAME_WORDS
+from lrwr.core.nlp.names.overrides import fold_name
+from lrwr.core.nlp.names.titles import NAME_EPITHETS, normalize_name_title
 
 _TOKEN = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*\.?")
 _BLANK = re.compile(r"[^\S\n]*\n?[^\S\n]*")
@@ -18,14 +18,14 @@ _SHORTEST = 4
 """The fewest letters of a word that is matched with a slip in it."""
 
 
-def resolve(name: str, cast: Cast) -> tuple[str, ...]:
+def resolve_name(name: str, cast: Cast) -> tuple[str, ...]:
     """Return the names of the characters that `name` may mean, likeliest first.
 
     Case, full stops and a leading article never matter. A name that somebody bears
     means them; one that several share means each of them; else words of a longer
     name count, and then a slip or two of the keyboard.
     """
-    wanted = plain(_unpossessive(name))
+    wanted = fold_name(_unpossessive(name))
     if not wanted:
         return ()
     known = _known(cast)
@@ -34,11 +34,11 @@ def resolve(name: str, cast: Cast) -> tuple[str, ...]:
     return _by_words(wanted, cast) or _by_slip(wanted, known)
 
 
-def is_name(name: str, cast: Cast) -> bool:
+def is_character_name(name: str, cast: Cast) -> bool:
     """Say whether somebody is called exactly so, but for case and an article."""
-    wanted = plain(_unpossessive(name))
+    wanted = fold_name(_unpossessive(name))
     owned = (form for one in cast.characters for form in _forms(one))
-    return any(plain(form) == wanted for form in (*cast.shared, *owned))
+    return any(fold_name(form) == wanted for form in (*cast.shared, *owned))
 
 
 def is_misread_place(fact: Fact, cast: Cast) -> bool:
@@ -48,11 +48,13 @@ def is_misread_place(fact: Fact, cast: Cast) -> bool:
         and fact.field == WorldField.ELEMENT_TYPE
         and fact.value == ElementType.SETTING
         and fact.keeper != WRITER
-        and is_name(fact.subject, cast)
+        and is_character_name(fact.subject, cast)
     )
 
 
-def names_in_question(question: str, cast: Cast) -> list[tuple[Span, tuple[str, ...]]]:
+def find_names_in_question(
+    question: str, cast: Cast
+) -> list[tuple[Span, tuple[str, ...]]]:
     """Find the characters that `question` names, in order; case does not matter."""
     known = _known(cast)
     tokens = list(_TOKEN.finditer(question))
@@ -89,7 +91,7 @@ def _one_stretch(
 
 def _ends_a_sentence(word: str) -> bool:
     bare = word.removesuffix(".")
-    short = len(bare) == 1 or "." in bare or plain_title(bare)
+    short = len(bare) == 1 or "." in bare or normalize_name_title(bare)
     return bare != word and not short
 
 
@@ -102,7 +104,7 @@ def _longest(
 ) -> tuple[int, tuple[str, ...]]:
     for size in range(len(tokens), 0, -1):
         stretch = question[tokens[0].start() : tokens[size - 1].end()]
-        wanted = plain(_unpossessive(stretch))
+        wanted = fold_name(_unpossessive(stretch))
         lead = tokens[0][0].lower()
         starts_well = lead not in ("a", "an") and (lead != "the" or size > 1)
         if wanted in known and starts_well and _is_meant(stretch, lowercase=lowercase):
@@ -119,12 +121,12 @@ def _nearest(
         size += 1
     for number in range(size, 0, -1):
         stretch = question[tokens[0].start() : tokens[number - 1].end()]
-        wanted = plain(_unpossessive(stretch))
-        if wanted not in NO_NAMES and (who := _by_words(wanted, cast)):
+        wanted = fold_name(_unpossessive(stretch))
+        if wanted not in NON_NAME_WORDS and (who := _by_words(wanted, cast)):
             return number, who
     first = tokens[0][0]
     if _is_meant(first, lowercase=lowercase) and (lowercase or size):
-        return 1, _by_slip(plain(_unpossessive(first)), _known(cast))
+        return 1, _by_slip(fold_name(_unpossessive(first)), _known(cast))
     return 1, ()
 
 
@@ -135,7 +137,7 @@ def _is_meant(stretch: str, *, lowercase: bool) -> bool:
         return True
     word = words[0]
     if lowercase or not word[:1].isupper():
-        return lowercase and word.lower() not in NO_NAMES
+        return lowercase and word.lower() not in NON_NAME_WORDS
     return word.lower() not in ("will", "may")
 
 
@@ -148,9 +150,9 @@ def _known(cast: Cast) -> dict[str, tuple[str, ...]]:
     known: dict[str, list[str]] = {}
     for one in cast.characters:
         for name in _forms(one):
-            known.setdefault(plain(name), []).append(one.name)
+            known.setdefault(fold_name(name), []).append(one.name)
     for form, people in cast.shared.items():
-        known.setdefault(plain(form), []).extend(people)
+        known.setdefault(fold_name(form), []).extend(people)
     return {name: tuple(dict.fromkeys(people)) for name, people in known.items()}
 
 
@@ -175,18 +177,20 @@ def _overlap(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _bare_words(name: str) -> frozenset[str]:
-    words = plain(name).split()
+    words = fold_name(name).split()
     return frozenset(
-        word for word in words if not plain_title(word) and word not in EPITHETS
+        word
+        for word in words
+        if not normalize_name_title(word) and word not in NAME_EPITHETS
     )
 
 
 def _by_slip(wanted: str, known: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
-    if len(wanted) < _SHORTEST or wanted in NO_NAMES:
+    if len(wanted) < _SHORTEST or wanted in NON_NAME_WORDS:
         return ()
     allowed = 1 if len(wanted) < 2 * _SHORTEST else 2
     near = [
-        (slips(wanted, name, allowed), name)
+        (bounded_edit_distance(wanted, name, allowed), name)
         for name in known
         if name[:1] == wanted[:1] and abs(len(name) - len(wanted)) <= allowed
     ]
@@ -199,7 +203,7 @@ def _all(groups: Iterable[tuple[str, ...]]) -> Iterable[str]:
     return (name for people in groups for name in people)
 
 
-def slips(one: str, other: str, most: int) -> int:
+def bounded_edit_distance(one: str, other: str, most: int) -> int:
     """Count the letters to change, add, drop or swap; `most + 1` stands for more."""
     before: list[int] = []
     last = list(range(len(other) + 1))

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from lrwr.core.model.cast import Cast, Mention
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.names.candidates import CAPITALISED, starts_sentence
-from lrwr.core.nlp.names.lexicon import NO_NAMES, WORDS_AND_NAMES
-from lrwr.core.nlp.names.titles import EPITHETS
+from lrwr.core.nlp.names.candidates import CAPITALIZED_WORD, starts_sentence
+from lrwr.core.nlp.names.lexicon import AMBIGUOUS_NAME_WORDS, NON_NAME_WORDS
+from lrwr.core.nlp.names.titles import NAME_EPITHETS
 
 _POSSESSIVE = re.compile(r"['’]s$")
 _CAPITAL_BEFORE = re.compile(r"([^\W\d_][\w'’-]*)\.?[ \u00a0\n]\Z")
@@ -20,7 +20,7 @@ _RECENT = 4000
 
 
 @dataclass(frozen=True, slots=True)
-class _Name:
+class _NamePattern:
     """A name to look for; `who` are its bearers, one or several."""
 
     words: int
@@ -29,11 +29,11 @@ class _Name:
 
 
 @dataclass(slots=True)
-class _Names:
+class _NameIndex:
     """All names of a cast, under their first word in lower case, longest first."""
 
-    by_first: dict[str, list[_Name]] = field(default_factory=dict)
-    small: list[_Name] = field(default_factory=list)
+    by_first: dict[str, list[_NamePattern]] = field(default_factory=dict)
+    small: list[_NamePattern] = field(default_factory=list)
 
 
 def find_mentions(text: str, parts: Sequence[Span], cast: Cast) -> list[Mention]:
@@ -59,11 +59,11 @@ def _latest(who: Sequence[str], seen: Mapping[str, int], at: int) -> str:
     return max(near, key=lambda name: seen[name]) if near else ""
 
 
-def _names_of(cast: Cast) -> _Names:
+def _names_of(cast: Cast) -> _NameIndex:
     owned = {
         alias.name: (one.name,) for one in cast.characters for alias in one.aliases
     }
-    names = _Names()
+    names = _NameIndex()
     for form, who in {**cast.shared, **owned}.items():
         _add_name(names, form, tuple(who))
     for known in names.by_first.values():
@@ -71,7 +71,7 @@ def _names_of(cast: Cast) -> _Names:
     return names
 
 
-def _add_name(names: _Names, form: str, who: tuple[str, ...]) -> None:
+def _add_name(names: _NameIndex, form: str, who: tuple[str, ...]) -> None:
     words = form.split()
     if len(words) > 1 and words[0].lower() in ("the", "a", "an") and form[:1].islower():
         words = words[1:]
@@ -80,10 +80,10 @@ def _add_name(names: _Names, form: str, who: tuple[str, ...]) -> None:
     pattern = r"[\s\u00a0]+".join(_loosely(word) for word in words) + r"(?![^\W_])"
     if not words[0][0].isupper():
         whole = re.compile(rf"(?<![^\W_])the\s+{pattern}")
-        names.small.append(_Name(len(words), whole, who))
+        names.small.append(_NamePattern(len(words), whole, who))
         return
     first = words[0].lower().rstrip(".").replace("’", "'")
-    name = _Name(len(words), re.compile(pattern, re.IGNORECASE), who)
+    name = _NamePattern(len(words), re.compile(pattern, re.IGNORECASE), who)
     names.by_first.setdefault(first, []).append(name)
 
 
@@ -95,7 +95,7 @@ def _loosely(word: str) -> str:
 
 
 def _in_part(
-    text: str, part: Span, names: _Names
+    text: str, part: Span, names: _NameIndex
 ) -> Iterator[tuple[Span, tuple[str, ...]]]:
     found = [*_capitalised(text, part, names), *_small(text, part, names)]
     end = part.start
@@ -106,10 +106,10 @@ def _in_part(
 
 
 def _capitalised(
-    text: str, part: Span, names: _Names
+    text: str, part: Span, names: _NameIndex
 ) -> Iterator[tuple[Span, tuple[str, ...]]]:
     by_first, end = names.by_first, part.start
-    for token in CAPITALISED.finditer(text, part.start, part.end):
+    for token in CAPITALIZED_WORD.finditer(text, part.start, part.end):
         if token.start() < end:
             continue
         known = by_first.get(_key(token[0]))
@@ -128,7 +128,7 @@ def _key(token: str) -> str:
 
 
 def _small(
-    text: str, part: Span, names: _Names
+    text: str, part: Span, names: _NameIndex
 ) -> Iterator[tuple[Span, tuple[str, ...]]]:
     for name in names.small:
         for found in name.pattern.finditer(text, part.start, part.end):
@@ -140,7 +140,7 @@ def _is_whole(text: str, found: re.Match[str], words: int) -> bool:
     if words > 1:
         return True
     start, end = found.span()
-    if found[0].lower() in WORDS_AND_NAMES and starts_sentence(text, start):
+    if found[0].lower() in AMBIGUOUS_NAME_WORDS and starts_sentence(text, start):
         return bool(_VERB_AFTER.match(text, end))
     before = _CAPITAL_BEFORE.search(text, max(0, start - 24), start)
     if before and before[1][0].isupper() and not _is_filler(before[1]):
@@ -153,4 +153,6 @@ def _is_whole(text: str, found: re.Match[str], words: int) -> bool:
 
 def _is_filler(word: str) -> bool:
     low = word.lower()
-    return low in EPITHETS or (low in NO_NAMES and low not in ("mr", "mrs", "dr", "ms"))
+    return low in NAME_EPITHETS or (
+        low in NON_NAME_WORDS and low not in ("mr", "mrs", "dr", "ms")
+    )

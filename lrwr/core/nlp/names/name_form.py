@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.nlp.names.lexicon import PARTICLES, PEOPLE_SUFFIXES
-from lrwr.core.nlp.names.titles import EPITHETS, plain_title
+from lrwr.core.nlp.names.titles import NAME_EPITHETS, normalize_name_title
 
 _JOINED = re.compile(r"([A-Z][a-z]+)(?:[A-Z][a-z]+)+")
 _CAPITAL = re.compile(r"[A-Z][a-z]+")
@@ -14,7 +14,7 @@ _PREFIXES = frozenset({"Mc", "Mac", "Fitz", "De", "Di", "La", "Le", "Van", "Von"
 
 
 @dataclass(slots=True)
-class Form:
+class NameForm:
     """One form of a name, all documents taken together.
 
     `title` is plain ("mr"), empty without one; `words` are what follows it, `of`
@@ -34,9 +34,9 @@ class Form:
     female: int = 0
 
     @classmethod
-    def of_name(cls, name: str) -> "Form":
+    def of_name(cls, name: str) -> "NameForm":
         """Take `name` apart; nothing is counted yet."""
-        title, words, of = parsed(name)
+        title, words, of = parse_name_form(name)
         return cls(name, title, words, of)
 
     @property
@@ -71,17 +71,17 @@ def _surname(words: Sequence[str]) -> str:
     return " ".join(words[at:]).lower()
 
 
-def parsed(name: str) -> tuple[str, tuple[str, ...], str]:
+def parse_name_form(name: str) -> tuple[str, tuple[str, ...], str]:
     """Take a name apart: its title, its words, and what follows an "of"."""
     body, _, of = name.partition(" of ")
     words = body.split(" ")
     if len(words) > 1 and words[0].lower() in ("the", "a", "an"):
         words.pop(0)
     title = ""
-    while len(words) > 1 and words[0].lower() in EPITHETS:
+    while len(words) > 1 and words[0].lower() in NAME_EPITHETS:
         words.pop(0)
-    while words and plain_title(words[0]) and (len(words) > 1 or not title):
-        title = plain_title(words.pop(0))
+    while words and normalize_name_title(words[0]) and (len(words) > 1 or not title):
+        title = normalize_name_title(words.pop(0))
     while len(words) > 1 and words[-1].lower().rstrip(".") in PEOPLE_SUFFIXES:
         words.pop()
     return title, tuple(words), of

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from lrwr.core.model.cast import Mention
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.dialogue.speakers import read_tags
-from lrwr.core.nlp.dialogue.subjects import PersonKind
-from lrwr.core.nlp.dialogue.turns import Page, lay_out
-from lrwr.core.nlp.dialogue.vocatives import Address, read_address
+from lrwr.core.nlp.dialogue.speakers import find_dialogue_tags
+from lrwr.core.nlp.dialogue.subjects import PersonMentionKind
+from lrwr.core.nlp.dialogue.turns import DialoguePage, build_dialogue_page
+from lrwr.core.nlp.dialogue.vocatives import VocativeCues, find_vocatives
 
 _FEWEST_CALLS = 2
 _FEWEST_TURNS = 3
@@ -17,7 +17,7 @@ _CLEARLY = 2
 
 
 @dataclass(frozen=True, slots=True)
-class NarratorSigns:
+class NarratorEvidence:
     """What one document tells of its narrator.
 
     `turns` counts what "I" said; `called` the names by which others call whom they
@@ -29,22 +29,22 @@ class NarratorSigns:
     told: Mapping[str, int]
 
 
-def narrator_signs(
+def gather_narrator_evidence(
     text: str, scenes: Sequence[Sequence[Span]], mentions: Sequence[Mention]
-) -> NarratorSigns:
+) -> NarratorEvidence:
     """Look through one document for "I said", and for the names called beside it."""
-    page = lay_out(text, scenes, mentions)
+    page = build_dialogue_page(text, scenes, mentions)
     starts = [mention.span.start for mention in page.mentions]
     says_i = [_narrator_speaks(page, number) for number in range(len(page.turns))]
     called: Counter[str] = Counter()
     if any(says_i):
-        addresses = [read_address(page, starts, turn) for turn in page.turns]
+        addresses = [find_vocatives(page, starts, turn) for turn in page.turns]
         called.update(_called_beside(page, addresses, says_i))
     told = Counter(name for names in page.told for name in names)
-    return NarratorSigns(sum(says_i), called, told)
+    return NarratorEvidence(sum(says_i), called, told)
 
 
-def name_narrators(signs: Sequence[NarratorSigns]) -> list[str]:
+def infer_narrators(signs: Sequence[NarratorEvidence]) -> list[str]:
     """Return who says "I" in each of these documents, "" where nobody can tell.
 
     One narrator who is clear over all documents tells them all; else each document
@@ -54,7 +54,7 @@ def name_narrators(signs: Sequence[NarratorSigns]) -> list[str]:
     return [whole or _narrator_of([one]) for one in signs]
 
 
-def _narrator_of(signs: Sequence[NarratorSigns]) -> str:
+def _narrator_of(signs: Sequence[NarratorEvidence]) -> str:
     """Return the name called far oftener than told, and than any other."""
     turns = sum(one.turns for one in signs)
     called: Counter[str] = Counter()
@@ -78,13 +78,13 @@ def _one_person(one: str, other: str) -> bool:
     return one.split()[-1] == other.split()[-1]
 
 
-def _narrator_speaks(page: Page, number: int) -> bool:
-    tags = read_tags(page, page.turns[number])
-    return bool(tags) and tags[0].person.kind is PersonKind.NARRATOR
+def _narrator_speaks(page: DialoguePage, number: int) -> bool:
+    tags = find_dialogue_tags(page, page.turns[number])
+    return bool(tags) and tags[0].person.kind is PersonMentionKind.NARRATOR
 
 
 def _called_beside(
-    page: Page, addresses: Sequence[Address], says_i: Sequence[bool]
+    page: DialoguePage, addresses: Sequence[VocativeCues], says_i: Sequence[bool]
 ) -> Iterator[str]:
     for number, turn in enumerate(page.turns):
         if says_i[number]:

@@ -80,7 +80,7 @@ def is_given_name(word: str) -> bool:
     return word.lower() in _known()
 
 
-def full_names(short: str) -> frozenset[str]:
+def expand_nickname(short: str) -> frozenset[str]:
     """Return the given names, in lower case, that `short` may stand for."""
     return _list().get(short.lower(), frozenset())
 
@@ -90,24 +90,29 @@ def is_short_for(short: str, name: str) -> bool:
     short, name = short.lower(), name.lower()
     if short == name:
         return True
-    return name in full_names(short) or _is_cut_of(short, name)
+    return name in expand_nickname(short) or _is_cut_of(short, name)
 
 
-def same_given(one: str, other: str) -> bool:
+def is_same_given_name(one: str, other: str) -> bool:
     """Say whether two given names may be one person's."""
     one, other = one.lower(), other.lower()
     if one[:1] == other[:1] and (_is_cut_of(one, other) or _is_cut_of(other, one)):
         return True
-    return one == other or other in full_names(one) or one in full_names(other)
+    return (
+        one == other or other in expand_nickname(one) or one in expand_nickname(other)
+    )
 
 
-def alike_givens(word: str, givens: Iterable[str]) -> set[str]:
+def find_matching_given_names(word: str, givens: Iterable[str]) -> set[str]:
     """Return those of `givens` that may be one person's with `word`; all small."""
-    known, letter = full_names(word) | _short_names().get(word, frozenset()), word[:1]
+    known, letter = (
+        expand_nickname(word) | _short_names().get(word, frozenset()),
+        word[:1],
+    )
     return {
         given
         for given in givens
-        if given in known or (given[:1] == letter and same_given(word, given))
+        if given in known or (given[:1] == letter and is_same_given_name(word, given))
     }
 
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from lrwr.core.model.cast import Gender
-from lrwr.core.nlp.names.clustering import Grouping
-from lrwr.core.nlp.names.name_form import Form, parsed
-from lrwr.core.nlp.names.person import Person
+from lrwr.core.nlp.names.clustering import NameClusters
+from lrwr.core.nlp.names.name_form import NameForm, parse_name_form
+from lrwr.core.nlp.names.person import PersonCluster
 
 
 @dataclass(frozen=True, slots=True)
-class NotedPerson:
+class NotePerson:
     """Somebody whom the writer's notes name."""
 
     name: str
@@ -21,7 +21,7 @@ class NotedPerson:
 
 
 @dataclass(frozen=True, slots=True)
-class DecidedNames:
+class NameOverrides:
     """Who is who, as the writer decided; it outranks text and notes.
 
     `merged` gives for one name of a person all of the others. `split` holds pairs of
@@ -36,7 +36,7 @@ class DecidedNames:
 
 
 @lru_cache(maxsize=50_000)
-def plain(name: str) -> str:
+def fold_name(name: str) -> str:
     """Return a name as it is compared: case, stops and a leading article aside."""
     words = name.replace(".", ". ").replace("’", "'").casefold().split()
     if len(words) > 1 and words[0] in ("the", "a", "an"):
@@ -44,15 +44,17 @@ def plain(name: str) -> str:
     return " ".join(word.rstrip(".") for word in words)
 
 
-def told(noted: Sequence[NotedPerson], decided: DecidedNames) -> list[NotedPerson]:
+def apply_name_overrides(
+    noted: Sequence[NotePerson], decided: NameOverrides
+) -> list[NotePerson]:
     """Return the people whom the writer named, as decisions leave them.
 
     Two notes are of one person where one has the other's name; two people may have
     another name in common.
     """
-    people = [NotedPerson(name, group) for name, group in decided.merged.items()]
+    people = [NotePerson(name, group) for name, group in decided.merged.items()]
     merged = len(people)
-    ignored = {plain(name) for name in decided.ignored}
+    ignored = {fold_name(name) for name in decided.ignored}
     for person in noted:
         same = [
             place
@@ -67,49 +69,53 @@ def told(noted: Sequence[NotedPerson], decided: DecidedNames) -> list[NotedPerso
     return [person for person in kept if person is not None]
 
 
-def _same(one: NotedPerson, other: NotedPerson) -> bool:
-    return plain(one.name) in _names(other) or plain(other.name) in _names(one)
+def _same(one: NotePerson, other: NotePerson) -> bool:
+    return fold_name(one.name) in _names(other) or fold_name(other.name) in _names(one)
 
 
-def _names(person: NotedPerson) -> set[str]:
-    return {plain(name) for name in (person.name, *person.aliases)}
+def _names(person: NotePerson) -> set[str]:
+    return {fold_name(name) for name in (person.name, *person.aliases)}
 
 
-def _joined(one: NotedPerson, other: NotedPerson) -> NotedPerson:
+def _joined(one: NotePerson, other: NotePerson) -> NotePerson:
     aliases = dict.fromkeys((*one.aliases, other.name, *other.aliases))
     aliases.pop(one.name, None)
     gender = one.gender if one.gender is not Gender.UNKNOWN else other.gender
-    return NotedPerson(one.name, tuple(aliases), gender)
+    return NotePerson(one.name, tuple(aliases), gender)
 
 
 def _without(
-    person: NotedPerson, ignored: Collection[str], split: Iterable[tuple[str, str]]
-) -> NotedPerson | None:
+    person: NotePerson, ignored: Collection[str], split: Iterable[tuple[str, str]]
+) -> NotePerson | None:
     """Drop what is ignored, and of a split pair the name that comes later."""
-    apart = {frozenset((plain(one), plain(other))) for one, other in split}
+    apart = {frozenset((fold_name(one), fold_name(other))) for one, other in split}
     kept: list[str] = []
     for name in (person.name, *person.aliases):
-        contradicts = any(frozenset((plain(name), plain(k))) in apart for k in kept)
-        if plain(name) not in ignored and not contradicts:
+        contradicts = any(
+            frozenset((fold_name(name), fold_name(k))) in apart for k in kept
+        )
+        if fold_name(name) not in ignored and not contradicts:
             kept.append(name)
     if not kept:
         return None
-    return NotedPerson(kept[0], tuple(kept[1:]), person.gender)
+    return NotePerson(kept[0], tuple(kept[1:]), person.gender)
 
 
-def seed(people: Sequence[NotedPerson], forms: dict[str, Form], to: Grouping) -> None:
+def seed_name_clusters(
+    people: Sequence[NotePerson], forms: dict[str, NameForm], to: NameClusters
+) -> None:
     """Begin `to` with the people whom the writer named, and take their forms away."""
     spelled: dict[str, list[str]] = {}
     for name in forms:
-        spelled.setdefault(plain(name), []).append(name)
+        spelled.setdefault(fold_name(name), []).append(name)
     bearers = _bearers(people)
-    begun: dict[str, list[Person]] = {}
+    begun: dict[str, list[PersonCluster]] = {}
     for noted in people:
-        person = Person(noted=noted.name, noted_gender=noted.gender)
+        person = PersonCluster(noted=noted.name, noted_gender=noted.gender)
         for name in dict.fromkeys((noted.name, *noted.aliases)):
-            key = plain(name)
+            key = fold_name(name)
             begun.setdefault(key, []).append(person)
-            if bearers[key] == 1 or key == plain(noted.name):
+            if bearers[key] == 1 or key == fold_name(noted.name):
                 found = [forms.pop(n) for n in spelled.get(key, ()) if n in forms]
                 _seed_name(person, name, found)
         to.people.append(person)
@@ -118,32 +124,33 @@ def seed(people: Sequence[NotedPerson], forms: dict[str, Form], to: Grouping) ->
         to.shared += [(form, persons) for form in shared]
 
 
-def _bearers(people: Sequence[NotedPerson]) -> Counter[str]:
+def _bearers(people: Sequence[NotePerson]) -> Counter[str]:
     """Count who bears each name."""
     return Counter(name for person in people for name in _names(person))
 
 
-def _seed_name(person: Person, name: str, found: Sequence[Form]) -> None:
-    title, words, of = parsed(name)
+def _seed_name(person: PersonCluster, name: str, found: Sequence[NameForm]) -> None:
+    title, words, of = parse_name_form(name)
     if not any(form.name == name for form in found):
-        person.add(Form(name, title, words, of), "in the writer's notes")
+        person.add(NameForm(name, title, words, of), "in the writer's notes")
     for form in found:
         person.add(form, "in the writer's notes")
     if len(words) == 1 and name[:1].isupper():
         person.givens.add(words[0].lower())
 
 
-def split_pairs(
-    decided: DecidedNames, names: Iterable[str]
+def match_split_pairs(
+    decided: NameOverrides, names: Iterable[str]
 ) -> dict[frozenset[str], int]:
     """Return the split pairs as the text spells them."""
     spelled: dict[str, list[str]] = {}
     for name in names:
-        spelled.setdefault(plain(name), []).append(name)
+        spelled.setdefault(fold_name(name), []).append(name)
     pairs: dict[frozenset[str], int] = {}
     for one, other in decided.split:
-        for a in {one, *spelled.get(plain(one), ())}:
+        for a in {one, *spelled.get(fold_name(one), ())}:
             pairs |= {
-                frozenset((a, b)): 1 for b in {other, *spelled.get(plain(other), ())}
+                frozenset((a, b)): 1
+                for b in {other, *spelled.get(fold_name(other), ())}
             }
     return pairs

@@ -3,20 +3,20 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from lrwr.core.nlp.text.lazy_regex import Expression
-from lrwr.core.nlp.text.prose import Prose
+from lrwr.core.nlp.text.lazy_regex import LazyPattern
+from lrwr.core.nlp.text.prose import AnnotatedProse
 
-TITLES = (
+TITLE_WORDS = (
     "Mr Mrs Ms Miss Dr Sir Lady Lord Captain Capt Colonel Col Major General Sergeant "
     "Lieutenant Professor Prof Doctor Father Brother Sister Mother Saint St Uncle "
     "Aunt Madame Madam Monsieur Mademoiselle Count Countess Baron Baroness Duke "
     "Duchess Prince Princess King Queen Inspector Rev Reverend Master Mistress Dame "
     "Squire Judge Justice Admiral Corporal Widow Goodman Goody Mme Mlle"
 )
-_TITLE = "|".join(TITLES.split())
+_TITLE = "|".join(TITLE_WORDS.split())
 _WORD = r"(?:[OD]')?[A-ZÀ-ÖØ-Þ][\w]+(?:-[A-Z]?\w+)*"
 
-NAME = (
+NAME_PATTERN = (
     rf"(?:[Tt]he )?(?:(?:{_TITLE})\b\.? ){{0,2}}(?:[A-Z]\. )*{_WORD}"
     rf"(?: (?:(?:de|du|van|von|la|le|of the|of) |"
     rf"(?:{_TITLE})\b\.? )?(?:[A-Z]\. )*{_WORD}){{0,4}}"
@@ -27,12 +27,12 @@ _FEMALE_TEXT = (
     "Mrs Ms Miss Lady Sister Mother Aunt Madame Madam Mademoiselle Countess "
     "Baroness Duchess Princess Queen Dame Widow Goody Mme Mlle Mistress"
 )
-FEMALE = frozenset(_FEMALE_TEXT.split())
+FEMALE_TITLE_WORDS = frozenset(_FEMALE_TEXT.split())
 _MALE_TEXT = (
     "Mr Sir Lord Father Brother Uncle Monsieur Count Baron Duke Prince King "
     "Goodman Squire"
 )
-MALE = frozenset(_MALE_TEXT.split())
+MALE_TITLE_WORDS = frozenset(_MALE_TEXT.split())
 
 _NO_NAMES_TEXT = (
     "A About Above After Again Ah All Alas Almost Already Also Although Always Am "
@@ -64,7 +64,7 @@ _NO_NAMES_TEXT = (
     "Eight Nine Ten"
 )
 _NO_NAMES = frozenset(_NO_NAMES_TEXT.split())
-_TITLE_WORDS = frozenset(TITLES.split())
+_TITLE_WORDS = frozenset(TITLE_WORDS.split())
 _TITLED = re.compile(rf"(?:{_TITLE})\b\.? ")
 _PLACED = re.compile(
     r"\b(?:in|at|into|near|through|towards?|across|from|of|on|over|beyond|"
@@ -78,7 +78,7 @@ _FIRST_WORD = re.compile(r"[\w']+")
 _ARTICLE = re.compile(r"[Tt]he ")
 
 
-def clean_name(found: str, prose: Prose) -> str:
+def clean_name(found: str, prose: AnnotatedProse) -> str:
     """Return the name in `found` without words that only begin a sentence, or "".
 
     One capitalised word alone is a name when the text has it so inside a sentence, or
@@ -102,8 +102,8 @@ def clean_name(found: str, prose: Prose) -> str:
     return name
 
 
-def matches(
-    pattern: Expression, words: str, starts: Sequence[int]
+def find_matches_at(
+    pattern: LazyPattern, words: str, starts: Sequence[int]
 ) -> Iterator[re.Match[str]]:
     """Yield what a pattern that begins with a name matches, at `starts` only.
 
@@ -124,24 +124,24 @@ def _begins_sentence(words: str, start: int) -> bool:
     return word in _NO_NAMES and word != "The" and word not in _TITLE_WORDS
 
 
-def is_placed(words: str, start: int) -> bool:
+def has_place_preposition(words: str, start: int) -> bool:
     """Say whether "in", "at", "of" or the like stands before the name at `start`."""
     return bool(_PLACED.search(words, max(0, start - 10), start))
 
 
-def is_person(name: str, prose: Prose) -> bool:
+def is_known_person(name: str, prose: AnnotatedProse) -> bool:
     """Say whether a name is known for a person's, or bears a title."""
     return bool(_TITLED.match(name)) or any(w in prose.known for w in name.split(" "))
 
 
-def may_be_person(name: str, prose: Prose) -> bool:
+def may_be_person(name: str, prose: AnnotatedProse) -> bool:
     """Say whether a name can be a person's: any, where no names are known."""
-    return not prose.known or is_person(name, prose)
+    return not prose.known or is_known_person(name, prose)
 
 
-def gender_of_title(name: str) -> str:
+def infer_title_possessive(name: str) -> str:
     """Return `her`, `his` or nothing, as the title in a name tells."""
     first = name.removeprefix("the ").removeprefix("The ").split(" ")[0].rstrip(".")
-    if first in FEMALE:
+    if first in FEMALE_TITLE_WORDS:
         return "her"
-    return "his" if first in MALE else ""
+    return "his" if first in MALE_TITLE_WORDS else ""

@@ -5,17 +5,17 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from lrwr.core.model.cast import Gender
-from lrwr.core.nlp.names.gender import gender_of_form, spoken_gender
-from lrwr.core.nlp.names.name_form import Form
-from lrwr.core.nlp.names.nicknames import is_short_for, same_given
-from lrwr.core.nlp.names.titles import MEN, gender_of_title
+from lrwr.core.nlp.names.gender import infer_form_gender, resolve_gender_votes
+from lrwr.core.nlp.names.name_form import NameForm
+from lrwr.core.nlp.names.nicknames import is_same_given_name, is_short_for
+from lrwr.core.nlp.names.titles import DEFAULT_MALE_TITLES, infer_title_gender
 
 
 @dataclass(slots=True)
-class Person:
+class PersonCluster:
     """Forms taken for one person's, and why; `noted`: the writer named them."""
 
-    forms: dict[str, Form] = field(default_factory=dict)
+    forms: dict[str, NameForm] = field(default_factory=dict)
     because: dict[str, str] = field(default_factory=dict)
     givens: set[str] = field(default_factory=set)
     lasts: set[str] = field(default_factory=set)
@@ -26,7 +26,7 @@ class Person:
     noted_names: tuple[str, ...] = ()
     noted_gender: Gender = Gender.UNKNOWN
 
-    def add(self, form: Form, because: str) -> None:
+    def add(self, form: NameForm, because: str) -> None:
         """Take `form` for one of this person's names."""
         self.forms[form.name] = form
         self.because.setdefault(form.name, because)
@@ -61,45 +61,45 @@ class Person:
         """Return the gender that titles and pronouns tell, and whether it is sure."""
         if self.noted_gender is not Gender.UNKNOWN:
             return self.noted_gender, True
-        told = titled_gender(self.titles)
+        told = vote_title_gender(self.titles)
         if told is not Gender.UNKNOWN:
             return told, True
         male, female = self.votes()
-        gender, sure = spoken_gender(male, female)
+        gender, sure = resolve_gender_votes(male, female)
         if (
             gender is Gender.UNKNOWN
             and male >= female
-            and not MEN.isdisjoint(self.titles)
+            and not DEFAULT_MALE_TITLES.isdisjoint(self.titles)
         ):
             return Gender.MALE, False
         return gender, sure
 
 
-def titled_gender(titles: Counter[str]) -> Gender:
+def vote_title_gender(titles: Counter[str]) -> Gender:
     """Return the gender that most of the titles are for."""
     sides: Counter[Gender] = Counter()
     for title, n in titles.items():
-        sides[gender_of_title(title)] += n
+        sides[infer_title_gender(title)] += n
     male, female = sides[Gender.MALE], sides[Gender.FEMALE]
     if male == female:
         return Gender.UNKNOWN
     return Gender.MALE if male > female else Gender.FEMALE
 
 
-def clash(form: Form, person: Person) -> bool:
+def has_gender_conflict(form: NameForm, person: PersonCluster) -> bool:
     """Say whether `form` speaks of the other gender than `person`."""
-    one, (other, _) = gender_of_form(form), person.gender()
+    one, (other, _) = infer_form_gender(form), person.gender()
     return Gender.UNKNOWN not in (one, other) and one is not other
 
 
-def may_be_given(person: Person, word: str) -> bool:
+def may_share_given_name(person: PersonCluster, word: str) -> bool:
     """Say whether `word` may be short for a given name of `person`, or long for it.
 
     What is itself short for another of theirs does not count: who may be short for
     Eliza is not yet short for Elizabeth.
     """
     return any(
-        same_given(word, given) and not _is_shorter(given, person.givens)
+        is_same_given_name(word, given) and not _is_shorter(given, person.givens)
         for given in person.givens
     )
 
@@ -108,7 +108,9 @@ def _is_shorter(given: str, givens: Collection[str]) -> bool:
     return any(len(given) < len(one) and is_short_for(given, one) for one in givens)
 
 
-def dominating(people: Collection[Person], times: float) -> Person | None:
+def find_dominant_person(
+    people: Collection[PersonCluster], times: float
+) -> PersonCluster | None:
     """Return the one who is named `times` as often as any other; None without one."""
     ranked = sorted(people, key=lambda person: -person.n)
     if not ranked:

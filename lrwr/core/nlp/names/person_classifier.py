@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Mapping
 
 from lrwr.core.nlp.names.lexicon import PLACE_NOUNS
-from lrwr.core.nlp.names.name_form import Form
+from lrwr.core.nlp.names.name_form import NameForm
 from lrwr.core.nlp.names.nicknames import is_given_name
-from lrwr.core.nlp.names.person import Person
+from lrwr.core.nlp.names.person import PersonCluster
 
 _SIZES = (3_000, 8_000, 20_000, 40_000)
 """Texts of so many words: in longer ones a person is named more often."""
@@ -31,19 +31,19 @@ _WEIGHTS = {
 }
 
 
-def humanity(counts: Mapping[str, int]) -> float:
+def score_person_cues(counts: Mapping[str, int]) -> float:
     """Weigh what speaks for a person, per place of the name."""
     total = sum(weight * counts.get(cue, 0) for cue, weight in _WEIGHTS.items())
     return total / max(1, counts.get("n", 0))
 
 
-def placeness(counts: Mapping[str, int]) -> float:
+def score_place_cues(counts: Mapping[str, int]) -> float:
     """Weigh what speaks for a place, per place of the name."""
     total = 2.0 * counts.get("in", 0) + 0.6 * counts.get("at", 0)
     return total / max(1, counts.get("n", 0))
 
 
-def is_human(form: Form, family: Mapping[str, Form]) -> bool:
+def is_person_form(form: NameForm, family: Mapping[str, NameForm]) -> bool:
     """Say whether a form may be a person's name at all.
 
     `family` holds all forms: "the Gannets" are no person where there is a Gannet.
@@ -61,11 +61,11 @@ def is_human(form: Form, family: Mapping[str, Form]) -> bool:
     if _is_thing(form):
         return False
     if form.counts["tag"] >= 2 or form.counts["vocative"] >= 3:
-        return humanity(form.counts) > 0.1
-    return placeness(form.counts) <= 0.25 + humanity(form.counts)
+        return score_person_cues(form.counts) > 0.1
+    return score_place_cues(form.counts) <= 0.25 + score_person_cues(form.counts)
 
 
-def _is_family(form: Form, family: Mapping[str, Form]) -> bool:
+def _is_family(form: NameForm, family: Mapping[str, NameForm]) -> bool:
     """Say whether it is several people's: the Gannets, the Miss Gannets."""
     if not form.name.endswith("s") or form.given:
         return False
@@ -79,25 +79,25 @@ def _is_family(form: Form, family: Mapping[str, Form]) -> bool:
     return single > 0 and (form.counts["the"] * 2 >= form.n or single > 5 * form.n)
 
 
-def _is_thing(form: Form) -> bool:
+def _is_thing(form: NameForm) -> bool:
     articles = form.counts["the"] + form.counts["a"]
     if articles * 2 < form.n:
         return False
     return form.counts["tag"] < 2 and form.counts["speech"] < 3
 
 
-def least_mentions(words: int) -> int:
+def compute_min_mentions(words: int) -> int:
     """Return how often a person has to be named, in a text of so many words."""
     return bisect_right(_SIZES, words) + 1
 
 
-def is_listed(person: Person, least: int) -> bool:
+def is_worth_listing(person: PersonCluster, least: int) -> bool:
     """Say whether enough speaks for a person to be worth a writer's look.
 
     Who speaks or is spoken to takes part; who is only spoken of has to be named often.
     """
-    counts = total(person)
-    human, placed = humanity(counts), placeness(counts)
+    counts = sum_person_cues(person)
+    human, placed = score_person_cues(counts), score_place_cues(counts)
     if counts["tag"] >= 2 or counts["vocative"] >= 3:
         return human * person.n >= 3
     forms = person.forms.values()
@@ -113,7 +113,7 @@ def is_listed(person: Person, least: int) -> bool:
     return titled or known or (human >= 0.3 and human * person.n >= min(3, least))
 
 
-def total(person: Person) -> Counter[str]:
+def sum_person_cues(person: PersonCluster) -> Counter[str]:
     """Add up the cues of all of a person's forms."""
     counts: Counter[str] = Counter()
     for form in person.forms.values():

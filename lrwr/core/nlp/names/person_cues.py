@@ -3,19 +3,19 @@
 import re
 from collections import Counter
 
-from lrwr.core.nlp.names.candidates import Reading, Sighting
+from lrwr.core.nlp.names.candidates import NameCandidate, TextSection
 from lrwr.core.nlp.names.lexicon import (
-    ACTS,
-    BODY,
+    BODY_NOUNS,
     DETERMINERS,
-    INSIDE,
+    DIRECTION_WORDS,
     KIN_EITHER,
     KIN_FEMALE,
     KIN_MALE,
+    PERSON_ACTION_VERBS,
+    PLACE_PREPOSITIONS,
     STRICT_SPEECH,
-    TOWARDS,
 )
-from lrwr.core.nlp.names.titles import EPITHETS
+from lrwr.core.nlp.names.titles import NAME_EPITHETS
 
 _BEFORE = re.compile(r"(?:(\w+)(,?)\s+)?(\w+)([^\w]*)\Z")
 _AFTER = re.compile(r"([^\w]*)(\w+)?(?:\s+(\w+))?")
@@ -31,17 +31,17 @@ _ALIKE = re.compile(
 _QUOTE_NEAR = re.compile(r"[“”\"‘’]")
 _NAMING = re.compile(r"\b(?:[Mm]y name is|I,|call(?:ed)? me|named me|I am) $")
 
-_PREPOSED = {"a": DETERMINERS, "in": INSIDE, "at": TOWARDS}
+_PREPOSED = {"a": DETERMINERS, "in": PLACE_PREPOSITIONS, "at": DIRECTION_WORDS}
 _NEAR = 70
 _BACK = 40
 
 
-def named_alike(gap: str) -> bool:
+def is_alias_phrase(gap: str) -> bool:
     """Say whether what stands between two names says that they are one person's."""
     return bool(_ALIKE.fullmatch(gap))
 
 
-def cues_of(reading: Reading, sighting: Sighting) -> Counter[str]:
+def count_name_cues(reading: TextSection, sighting: NameCandidate) -> Counter[str]:
     """Count each cue that stands beside one sighting; `n` is always 1."""
     text = reading.text
     before = text[max(0, sighting.start - _BACK) : sighting.start]
@@ -106,7 +106,7 @@ def _count_before(cues: Counter[str], before: str) -> None:
         if gap == "," and _has_kin([last]):
             _count_kin(cues, last)
         return
-    if last in EPITHETS:
+    if last in NAME_EPITHETS:
         cues["epithet"] = 1
         last, earlier = earlier, ""
     if last == "the":
@@ -142,7 +142,7 @@ def _count_after(cues: Counter[str], after: str, *, possessive: bool) -> None:
         return
     gap, word, second = found[1].strip(" _*"), found[2], found[3] or ""
     if possessive:
-        cues["body"] += not gap and (word in BODY or second in BODY)
+        cues["body"] += not gap and (word in BODY_NOUNS or second in BODY_NOUNS)
     elif gap:
         cues["who"] += gap == "," and word in ("who", "whom")
     else:
@@ -153,7 +153,7 @@ def _count_verb(cues: Counter[str], word: str, after: str) -> None:
     if word in STRICT_SPEECH:
         cues["speech"] += 1
         cues["tag"] += bool(_QUOTE_NEAR.search(after[:40]))
-    elif word in ACTS or word in ("who", "whom", "himself", "herself"):
+    elif word in PERSON_ACTION_VERBS or word in ("who", "whom", "himself", "herself"):
         cues["act"] = 1
 
 

@@ -1,8 +1,8 @@
 """Which titles one person may bear."""
 
 from lrwr.core.model.cast import Gender
-from lrwr.core.nlp.names.name_form import Form
-from lrwr.core.nlp.names.person import Person
+from lrwr.core.nlp.names.name_form import NameForm
+from lrwr.core.nlp.names.person import PersonCluster
 from lrwr.core.nlp.names.titles import SURNAME_TITLES
 
 _TITLES_OF_WORK_WRITTEN = """dr prof captain colonel general major lieutenant sergeant corporal inspector
@@ -25,7 +25,7 @@ _SETTLED = 6
 """In how many documents "Mr. Corin Vale" stands before it tells two people apart."""
 
 
-def alike_titles(form: Form, person: Person) -> bool:
+def has_compatible_title(form: NameForm, person: PersonCluster) -> bool:
     """Say whether the titles do not tell two people apart: Tom, and Sir Thomas."""
     if form.title in person.titles:
         return True
@@ -33,14 +33,14 @@ def alike_titles(form: Form, person: Person) -> bool:
     return not noble
 
 
-def one_is_wife(form: Form, person: Person) -> bool:
+def is_wife_of_namesake(form: NameForm, person: PersonCluster) -> bool:
     """Say whether one is "Mrs. Corin Vale" and the other Corin Vale."""
     if (form.title == "mrs") == ("mrs" in person.titles):
         return False
     return person.gender()[0] is not Gender.FEMALE or form.title == "mrs"
 
 
-def may_be_titled(form: Form, person: Person) -> bool:
+def may_bear_title(form: NameForm, person: PersonCluster) -> bool:
     """Say whether a bearer of the surname may be called by the title of `form`."""
     if form.title in person.titles:
         return True
@@ -57,7 +57,7 @@ def may_be_titled(form: Form, person: Person) -> bool:
     return True
 
 
-def _may_be_man_of(title: str, person: Person) -> bool:
+def _may_be_man_of(title: str, person: PersonCluster) -> bool:
     if person.gender()[0] is Gender.FEMALE:
         return False
     others = set(person.titles) - {title}
@@ -68,7 +68,7 @@ def _may_be_man_of(title: str, person: Person) -> bool:
     return title in _BESIDE_MR and others <= _BESIDE_MR | {"mr"}
 
 
-def keeps_given(form: Form, person: Person) -> bool:
+def keeps_given_name(form: NameForm, person: PersonCluster) -> bool:
     """Say whether the text says "Mr. Corin Vale" to tell him from Mr. Vale."""
     full = [other for other in person.forms.values() if other.given]
     titled = [other for other in full if other.title == form.title]

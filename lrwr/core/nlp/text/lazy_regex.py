@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 
-class Expression:
+class LazyPattern:
     """A regular expression, compiled when it is first used.
 
     For the long ones: compiling all that name people's looks and kin takes a tenth of a

@@ -11,9 +11,9 @@ from lrwr.core.model.facts import (
     PassageField,
 )
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.facts.events import DEEDS
-from lrwr.core.nlp.text.prose import HIDDEN, Prose
-from lrwr.core.nlp.text.scenes import THINKING
+from lrwr.core.nlp.facts.events import EVENT_VERBS
+from lrwr.core.nlp.text.prose import MASK_CHARACTER, AnnotatedProse
+from lrwr.core.nlp.text.scenes import MENTAL_VERBS
 
 _WORD = re.compile(r"\w+(?:'\w+)?")
 _STATIC_TEXT = (
@@ -43,7 +43,7 @@ _MOVES_TEXT = (
 _MOVES = frozenset(_MOVES_TEXT.split())
 _THINKS = re.compile(
     r"\b(?:I|[Hh]e|[Ss]he|[A-Z]\w+) (?:(?:had|did|could|not|never|\w+ly|only|still|"
-    rf"now|always|couldn't|didn't) )*(?:{'|'.join(sorted(THINKING))})\b"
+    rf"now|always|couldn't|didn't) )*(?:{'|'.join(sorted(MENTAL_VERBS))})\b"
 )
 _SPEAKS = re.compile(r"\bI\b")
 _MUSES = re.compile(r"[?]|!(?![\w])|\b(?:perhaps|surely|what if|if only)\b", re.I)
@@ -52,7 +52,7 @@ _QUIET = 0.12
 _LEAST_WORDS = 40
 
 
-def classify_passage(prose: Prose, *, in_speech: bool = False) -> list[Fact]:
+def classify_passage(prose: AnnotatedProse, *, in_speech: bool = False) -> list[Fact]:
     """Return what a passage is made of, where it is clear.
 
     `in_speech` says that it begins within somebody's words: then nothing is certain
@@ -64,8 +64,8 @@ def classify_passage(prose: Prose, *, in_speech: bool = False) -> list[Fact]:
     return [_fact(content, Span(0, len(prose.text)))]
 
 
-def _content_type(prose: Prose) -> ContentType | None:
-    told = " ".join(s.told.replace(HIDDEN, " ") for s in prose.sentences)
+def _content_type(prose: AnnotatedProse) -> ContentType | None:
+    told = " ".join(s.told.replace(MASK_CHARACTER, " ") for s in prose.sentences)
     words = [word.lower() for word in _WORD.findall(told)]
     said = sum(len(_WORD.findall(prose.text, q.start, q.end)) for q in prose.quoted)
     total = len(words) + said
@@ -82,7 +82,7 @@ def _of_narration(words: list[str], told: str) -> ContentType | None:
     thoughts = len(_THINKS.findall(told))
     muses = len(_MUSES.findall(told))
     musing = (thoughts + muses) / total
-    deeds = sum(word in DEEDS for word in words) / total
+    deeds = sum(word in EVENT_VERBS for word in words) / total
     moves = sum(word in _MOVES for word in words) / total
     sensed = sum(word in _SENSED for word in words) / total
     static = sum(word in _STATIC for word in words) / total

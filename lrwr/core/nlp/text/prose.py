@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lrwr.core.model.text import Span, SplitSentences
 
-HIDDEN = "\x01"
+MASK_CHARACTER = "\x01"
 """Stands for every character that a rule must not see."""
 _COMMENT = re.compile(r"<!--.*?-->|%%.*?%%", re.DOTALL)
 _HEADING = re.compile(r"^(?:#{1,6}[ \t].*|[^a-z\n]*[A-Z]{3}[^a-z\n]*)$", re.M)
@@ -35,7 +35,7 @@ _LEVEL = str.maketrans("’‘\n\t_", "''   ")
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class ProseSentence:
     """One sentence at `span`; `told` and `spoken` are as long as it.
 
     `told` shows the narrator's words and hides what stands in quotation marks, in
@@ -53,7 +53,7 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
-class Prose:
+class AnnotatedProse:
     """A text, read: its sentences in order, and the words that are names in it.
 
     `names` are the capitalised words that stand inside a sentence, and the words of
@@ -62,17 +62,19 @@ class Prose:
     """
 
     text: str
-    sentences: tuple[Sentence, ...]
+    sentences: tuple[ProseSentence, ...]
     names: frozenset[str]
     known: frozenset[str]
     plain: frozenset[str]
     quoted: tuple[Span, ...]
 
 
-def read_prose(text: str, split: SplitSentences, known: tuple[str, ...] = ()) -> Prose:
+def annotate_prose(
+    text: str, split: SplitSentences, known: tuple[str, ...] = ()
+) -> AnnotatedProse:
     """Read a text for the rules; `known` are names of people in it."""
     bare = _COMMENT.sub(_hide, text)
-    quoted = tuple(quoted_stretches(bare))
+    quoted = tuple(find_quoted_spans(bare))
     bare = _HEADING.sub(_hide, bare)
     level = bare.translate(_LEVEL)
     told, spoken = _parted(level, quoted)
@@ -81,7 +83,7 @@ def read_prose(text: str, split: SplitSentences, known: tuple[str, ...] = ()) ->
     sentences = tuple(
         _sentence(span, level, told, spoken, seen) for span in split(text)
     )
-    return Prose(
+    return AnnotatedProse(
         text=text,
         sentences=sentences,
         names=words.union(_CAPITAL.findall(level)),
@@ -91,7 +93,7 @@ def read_prose(text: str, split: SplitSentences, known: tuple[str, ...] = ()) ->
     )
 
 
-def quoted_stretches(text: str) -> Iterator[Span]:
+def find_quoted_spans(text: str) -> Iterator[Span]:
     """Find what stands in quotation marks, in letters set off by `>` and in plays.
 
     The kind of marks that the text uses most is taken for its quotation marks. A
@@ -117,7 +119,7 @@ def ends_in_speech(text: str) -> bool:
     return paragraph.count("“") > paragraph.count("”") or paragraph.count('"') % 2 == 1
 
 
-def scene_spans(text: str) -> list[Span]:
+def split_scene_spans(text: str) -> list[Span]:
     """Cut a text at lines that break scenes and at headings; each with its words."""
     starts, spans = 0, []
     edges = [*_BREAK.finditer(text), None]
@@ -139,37 +141,37 @@ def _kind_of_marks(text: str) -> str:
 
 
 def _hide(found: re.Match[str]) -> str:
-    return HIDDEN * len(found.group())
+    return MASK_CHARACTER * len(found.group())
 
 
 def _parted(text: str, quoted: tuple[Span, ...]) -> tuple[str, str]:
     """Return the text twice: what is quoted hidden, and all but that hidden."""
     told, spoken, at = [], [], 0
     for span in quoted:
-        told += [text[at : span.start], HIDDEN * len(span)]
-        spoken += [HIDDEN * (span.start - at), text[span.start : span.end]]
+        told += [text[at : span.start], MASK_CHARACTER * len(span)]
+        spoken += [MASK_CHARACTER * (span.start - at), text[span.start : span.end]]
         at = span.end
     rest = text[at:]
-    return "".join([*told, rest]), "".join([*spoken, HIDDEN * len(rest)])
+    return "".join([*told, rest]), "".join([*spoken, MASK_CHARACTER * len(rest)])
 
 
 def _sentence(
     span: Span, level: str, told: str, spoken: str, seen: set[str]
-) -> Sentence:
+) -> ProseSentence:
     words = set(_WORD.findall(level, span.start, span.end))
     seen |= words
     shown, said = told[span.start : span.end], spoken[span.start : span.end]
-    mixed = HIDDEN in shown and bool(said.strip(HIDDEN))
-    return Sentence(
+    mixed = MASK_CHARACTER in shown and bool(said.strip(MASK_CHARACTER))
+    return ProseSentence(
         span=span,
         told=shown,
         spoken=said if mixed else "",
         words=frozenset(map(str.lower, words)),
-        starts=capitals(shown),
+        starts=find_capitalized_offsets(shown),
     )
 
 
-def capitals(words: str) -> tuple[int, ...]:
+def find_capitalized_offsets(words: str) -> tuple[int, ...]:
     """Return where words begin with a capital, or with "the" and a capital."""
     starts = []
     for found in _LARGE.finditer(words):

@@ -11,18 +11,18 @@ from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.facts import RULES, WRITER, About, Fact
 from lrwr.core.model.query_terms import STOP_WORDS
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.facts.claims import span_in, subject_of
-from lrwr.core.nlp.facts.events import DEEDS
+from lrwr.core.nlp.facts.claims import find_sentence_subject, to_text_span
+from lrwr.core.nlp.facts.events import EVENT_VERBS
 from lrwr.core.nlp.names.patterns import (
-    NAME,
+    NAME_PATTERN,
     clean_name,
-    gender_of_title,
-    is_placed,
-    matches,
+    find_matches_at,
+    has_place_preposition,
+    infer_title_possessive,
     may_be_person,
 )
-from lrwr.core.nlp.text.lazy_regex import Expression
-from lrwr.core.nlp.text.prose import HIDDEN, Prose, Sentence
+from lrwr.core.nlp.text.lazy_regex import LazyPattern
+from lrwr.core.nlp.text.prose import MASK_CHARACTER, AnnotatedProse, ProseSentence
 
 _INNER_TEXT = (
     "felt thought wondered knew realised realized remembered supposed understood "
@@ -35,27 +35,27 @@ _INNER = _INNER_TEXT.split()
 _THINKING_TEXT = (
     "feel think wonder know realise remember suppose wish hope fear believe"
 )
-THINKING = frozenset(_INNER) | frozenset(_THINKING_TEXT.split())
+MENTAL_VERBS = frozenset(_INNER) | frozenset(_THINKING_TEXT.split())
 """Verbs of what goes on in one mind."""
 _BETWEEN = (
     r"(?:had |did not |could |could not |couldn't |didn't |never |had not |"
     r"\w+ly |only |still |now |suddenly |had never |had always |always )*"
 )
 _VERBS = "|".join([*_INNER, "feel", "think", "know", "see", "hear", "remember"])
-_NAMED = Expression(rf"(?P<who>{NAME}) {_BETWEEN}(?:{_VERBS})\b")
+_NAMED = LazyPattern(rf"(?P<who>{NAME_PATTERN}) {_BETWEEN}(?:{_VERBS})\b")
 _PRONOUN = re.compile(
     rf"\b(?P<who>[Ss]he|[Hh]e) {_BETWEEN}(?:{_VERBS})\b"
-    rf"|\b[Ii]t (?:seemed|occurred|appeared|came|struck) (?:to )?(?P<whom>{NAME}|her|him)\b"
+    rf"|\b[Ii]t (?:seemed|occurred|appeared|came|struck) (?:to )?(?P<whom>{NAME_PATTERN}|her|him)\b"
 )
 _FIRST = re.compile(r"(?<![\w'])(?:I|my|me|myself)(?![\w-])")
-_TRIGGERS = THINKING | frozenset({"seemed", "occurred", "appeared", "see", "hear"})
+_TRIGGERS = MENTAL_VERBS | frozenset({"seemed", "occurred", "appeared", "see", "hear"})
 _SHOWN = 3
 _LEAST_FIRST, _LEAST_SHARE, _SURE_SHARE = 4, 0.01, 0.02
 _LEAST_NAMED, _LEAST_ALL, _MOST = 1, 4, 0.6
 
 
 @dataclass(slots=True)
-class _Minds:
+class _InnerLifeCounts:
     """Whose inner life was told how often, and where."""
 
     all: Counter[str] = field(default_factory=Counter)
@@ -68,8 +68,8 @@ class _Minds:
         self.spans.setdefault(who, []).append(span)
 
 
-def point_of_view(
-    prose: Prose, scene: Span, *, pov: str = "", narrator: str = ""
+def infer_point_of_view(
+    prose: AnnotatedProse, scene: Span, *, pov: str = "", narrator: str = ""
 ) -> Fact | None:
     """Return who tells or sees a scene, or nothing when it is not clear.
 
@@ -87,22 +87,24 @@ def point_of_view(
     return _third_person(prose, inside)
 
 
-def _first_person(sentences: Sequence[Sentence]) -> tuple[list[Span], float]:
+def _first_person(sentences: Sequence[ProseSentence]) -> tuple[list[Span], float]:
     """Return where the narrator says "I", and how many of the told words that is."""
     spans: list[Span] = []
     words = 0
     for sentence in sentences:
-        words += sentence.told.replace(HIDDEN, "").count(" ") + 1
+        words += sentence.told.replace(MASK_CHARACTER, "").count(" ") + 1
         found = _FIRST.finditer(sentence.told)
-        spans.extend(span_in(sentence, *match.span()) for match in found)
+        spans.extend(to_text_span(sentence, *match.span()) for match in found)
     return spans, len(spans) / max(1, words)
 
 
-def _third_person(prose: Prose, sentences: Sequence[Sentence]) -> Fact | None:
-    minds = _Minds()
+def _third_person(
+    prose: AnnotatedProse, sentences: Sequence[ProseSentence]
+) -> Fact | None:
+    minds = _InnerLifeCounts()
     last = {"her": "", "his": "", "": ""}
     for sentence in sentences:
-        subject = subject_of(prose, sentence.told)
+        subject = find_sentence_subject(prose, sentence.told)
         if not sentence.words.isdisjoint(_TRIGGERS):
             _read_minds(prose, sentence, last, minds)
         if subject and may_be_person(subject, prose):
@@ -118,22 +120,25 @@ def _third_person(prose: Prose, sentences: Sequence[Sentence]) -> Fact | None:
 
 def _genders(name: str) -> tuple[str, ...]:
     """Return the pronouns that may stand for a name, as its title tells."""
-    gender = gender_of_title(name)
+    gender = infer_title_possessive(name)
     return (gender,) if gender else ("her", "his")
 
 
 def _read_minds(
-    prose: Prose, sentence: Sentence, last: dict[str, str], minds: _Minds
+    prose: AnnotatedProse,
+    sentence: ProseSentence,
+    last: dict[str, str],
+    minds: _InnerLifeCounts,
 ) -> None:
-    named = matches(_NAMED, sentence.told, sentence.starts)
+    named = find_matches_at(_NAMED, sentence.told, sentence.starts)
     for found in chain(named, _PRONOUN.finditer(sentence.told)):
         word = found["who"] or found["whom"]
         gender = {"she": "her", "he": "his", "her": "her", "him": "his"}.get(
             word.lower()
         )
         who = last[gender] if gender else clean_name(word, prose)
-        if gender or (who and not is_placed(sentence.told, found.start())):
-            minds.add(who, span_in(sentence, *found.span()), named=not gender)
+        if gender or (who and not has_place_preposition(sentence.told, found.start())):
+            minds.add(who, to_text_span(sentence, *found.span()), named=not gender)
 
 
 def _fact(who: str, spans: Sequence[Span], person: str, certainty: Certainty) -> Fact:
@@ -147,7 +152,7 @@ _PER_KEY_SENTENCE = 12
 _RECAPS_MOST = 3
 
 
-def key_sentences(prose: Prose, scene: Span) -> Fact | None:
+def select_key_sentences(prose: AnnotatedProse, scene: Span) -> Fact | None:
     """Return the one to three sentences that say most of a scene, as spans in order.
 
     They are the narrator's, name people, hold words that the scene comes back to, and
@@ -165,12 +170,12 @@ def key_sentences(prose: Prose, scene: Span) -> Fact | None:
     return Fact(About.SCENE, "", "recap", "", tuple(spans), RULES, Certainty.PROBABLE)
 
 
-def _may_stand(sentence: Sentence) -> bool:
-    told = sentence.told.count(HIDDEN) == 0
+def _may_stand(sentence: ProseSentence) -> bool:
+    told = sentence.told.count(MASK_CHARACTER) == 0
     return told and _SHORTEST <= sentence.told.count(" ") + 1 <= _LONGEST
 
 
-def _weights(sentences: list[Sentence]) -> dict[str, float]:
+def _weights(sentences: list[ProseSentence]) -> dict[str, float]:
     """Return what each word is worth: it comes back, yet not in every sentence."""
     counts: Counter[str] = Counter()
     for sentence in sentences:
@@ -180,10 +185,13 @@ def _weights(sentences: list[Sentence]) -> dict[str, float]:
 
 
 def _score(
-    sentence: Sentence, at_edge: bool, weights: dict[str, float], prose: Prose
+    sentence: ProseSentence,
+    at_edge: bool,
+    weights: dict[str, float],
+    prose: AnnotatedProse,
 ) -> float:
     words = sentence.words - STOP_WORDS
     theme = sum(weights.get(word, 0.0) for word in words) / (4 + len(words))
     named = len({w for w in _NAME.findall(sentence.told) if w in prose.names})
-    deeds = len(words & DEEDS)
+    deeds = len(words & EVENT_VERBS)
     return theme + 0.6 * min(named, 3) + 0.5 * min(deeds, 2) + 0.5 * at_edge

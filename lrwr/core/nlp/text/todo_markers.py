@@ -40,7 +40,7 @@ _OPEN_LINE = re.compile(
 _NEAR = 90
 
 
-def marked_gaps(text: str, known: tuple[str, ...] = ()) -> Iterator[Fact]:
+def find_marked_gaps(text: str, known: tuple[str, ...] = ()) -> Iterator[Fact]:
     """Yield what the writer marked as missing, in order; spans are of `text`.
 
     The subject is the nearest of the `known` names on the line, or empty.
@@ -52,7 +52,7 @@ def marked_gaps(text: str, known: tuple[str, ...] = ()) -> Iterator[Fact]:
             yield _gap(text, _trimmed(found), subject, RULES, Certainty.VERIFIED)
 
 
-def noted_gaps(document: Document) -> Iterator[Fact]:
+def find_note_gaps(document: Document) -> Iterator[Fact]:
     """Yield what a document's comments and notes leave open, in order."""
     for span in document.notes:
         words = document.text[span.start : span.end]
@@ -60,7 +60,7 @@ def noted_gaps(document: Document) -> Iterator[Fact]:
             yield _gap(document.text, span, "", WRITER, Certainty.CONFIRMED)
 
 
-def open_lines(text: str, subject: str, start: int = 0) -> Iterator[Fact]:
+def find_open_questions(text: str, subject: str, start: int = 0) -> Iterator[Fact]:
     """Yield "Open: …" and "I have not decided …" of a note about `subject`."""
     for found in _OPEN_LINE.finditer(text, start):
         yield Fact(

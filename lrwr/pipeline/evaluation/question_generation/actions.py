@@ -11,22 +11,22 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lrwr.core.model.query_terms import STOP_WORDS, WORD, light_stem
-from lrwr.core.nlp.facts.events import DEEDS
-from lrwr.pipeline.evaluation.question_generation.draft import Draft
+from lrwr.core.nlp.facts.events import EVENT_VERBS
+from lrwr.pipeline.evaluation.question_generation.draft import QuestionDraft
 from lrwr.pipeline.evaluation.question_generation.lexicon import (
+    ACTION_VERBS,
     BODY,
     BOUND,
-    DONE,
-    NO_DEED,
-    TELLING,
-    VAGUE,
+    DISTINCTIVE_VERBS,
+    NOT_ACTIONS,
+    VAGUE_WORDS,
     WHERE,
 )
 from lrwr.pipeline.evaluation.question_generation.source_material import (
-    Material,
-    stem_of,
+    SourceMaterial,
+    stem_noun,
 )
-from lrwr.pipeline.evaluation.questions import Kind, Place
+from lrwr.pipeline.evaluation.questions import AnswerPlace, QuestionKind
 
 MADE = "something that happens"
 
@@ -53,7 +53,7 @@ _STARTS = r"(?:^|[,;:] (?:and |but |then |so )?|\b(?:and|but|while|when|as|then)
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class NarratedAction:
     """Somebody does something: `verb` as it is asked after, with the thing."""
 
     who: str
@@ -61,17 +61,19 @@ class Deed:
     thing: str
     noun: str
     where: str
-    place: Place
+    place: AnswerPlace
 
 
-def deeds(material: Material) -> Iterator[Draft]:
+def draft_action_questions(material: SourceMaterial) -> Iterator[QuestionDraft]:
     """Yield questions on where, what or who, of deeds that are done once."""
-    found = [deed for deed in _found(material) if stem_of(deed.noun) in material.nouns]
+    found = [
+        deed for deed in _found(material) if stem_noun(deed.noun) in material.nouns
+    ]
     by_doer = Counter((deed.who, deed.verb) for deed in found)
     sentences = _by_stem(material)
     heads = _heads()
     for deed in found:
-        stem = stem_of(deed.noun)
+        stem = stem_noun(deed.noun)
         near = sum(_is_near(heads[deed.verb], stem, s) for s in sentences[stem])
         if not deed.verb:
             yield from _done_with(deed, sentences[stem], material)
@@ -80,21 +82,21 @@ def deeds(material: Material) -> Iterator[Draft]:
             yield from _asked(deed, material, once=once)
 
 
-def _by_stem(material: Material) -> dict[str, list[list[str]]]:
+def _by_stem(material: SourceMaterial) -> dict[str, list[list[str]]]:
     """Return the words of every sentence of the story, by each stem that it holds."""
     found: dict[str, list[list[str]]] = defaultdict(list)
     for document, spans in material.sentences.items():
         text = material.texts[document]
         for span in spans:
             words = [w.lower() for w in WORD.findall(text[span.start : span.end])]
-            for stem in {stem_of(word) for word in words}:
+            for stem in {stem_noun(word) for word in words}:
                 found[stem].append(words)
     return found
 
 
 def _is_near(heads: Collection[str], stem: str, words: Sequence[str]) -> bool:
     """Say whether one of `heads` stands shortly before the thing."""
-    things = [n for n, word in enumerate(words) if stem_of(word) == stem]
+    things = [n for n, word in enumerate(words) if stem_noun(word) == stem]
     return any(
         word in heads or light_stem(word) in heads
         for at in things
@@ -105,18 +107,20 @@ def _is_near(heads: Collection[str], stem: str, words: Sequence[str]) -> bool:
 def _heads() -> dict[str, set[str]]:
     """Return the first words by which each deed may be told, in any tense."""
     heads: dict[str, set[str]] = defaultdict(set)
-    for told, asked in DONE.items():
+    for told, asked in ACTION_VERBS.items():
         head = asked.partition(" ")[0]
         heads[asked] |= {told.partition(" ")[0], head, light_stem(head)}
     return heads
 
 
-def _asked(deed: Deed, material: Material, *, once: bool) -> Iterator[Draft]:
+def _asked(
+    deed: NarratedAction, material: SourceMaterial, *, once: bool
+) -> Iterator[QuestionDraft]:
     """Yield a question on a deed that is done to one thing once, if there is a good one.
 
     `once` says that this person does no other such deed.
     """
-    count = material.stems[stem_of(deed.noun)]
+    count = material.stems[stem_noun(deed.noun)]
     turn = deed.place.span.start % 2
     if deed.where and deed.verb in WHERE and count <= _KNOWN and (turn or not once):
         text = f"Where does {deed.who} {deed.verb} the {deed.noun}?"
@@ -124,42 +128,42 @@ def _asked(deed: Deed, material: Material, *, once: bool) -> Iterator[Draft]:
     elif once and deed.where:
         text = f"What does {deed.who} {deed.verb}{deed.where}?"
         yield _draft(deed, text, deed.thing)
-    elif once and deed.verb in TELLING and turn:
+    elif once and deed.verb in DISTINCTIVE_VERBS and turn:
         yield _draft(deed, f"What does {deed.who} {deed.verb}?", deed.thing)
     elif count <= _KNOWN and deed.verb not in BOUND:
         yield _draft(deed, f"Who {_third(deed.verb)} {_a_or_the(deed)}?", deed.who)
 
 
 def _done_with(
-    deed: Deed, sentences: Sequence[Sequence[str]], material: Material
-) -> Iterator[Draft]:
+    deed: NarratedAction, sentences: Sequence[Sequence[str]], material: SourceMaterial
+) -> Iterator[QuestionDraft]:
     """Yield a question on what is done with a thing that comes up seldom."""
     names = {word.lower() for word in deed.who.split()}
     together = sum(not names.isdisjoint(words) for words in sentences)
-    if together <= 1 and material.stems[stem_of(deed.noun)] <= _SELDOM:
+    if together <= 1 and material.stems[stem_noun(deed.noun)] <= _SELDOM:
         text = f"What does {deed.who} do with {_a_or_the(deed)}?"
         yield _draft(deed, text, material.said(deed.place).rstrip("."))
 
 
-def _a_or_the(deed: Deed) -> str:
+def _a_or_the(deed: NarratedAction) -> str:
     if deed.thing.startswith(("a ", "an ")):
         return f"{'an' if deed.noun[0] in 'aeiou' else 'a'} {deed.noun}"
     return f"the {deed.noun}"
 
 
-def _draft(deed: Deed, text: str, answer: str) -> Draft:
+def _draft(deed: NarratedAction, text: str, answer: str) -> QuestionDraft:
     shown = answer.strip()
-    return Draft(
-        Kind.FACT,
+    return QuestionDraft(
+        QuestionKind.FACT,
         text,
         (deed.place,),
         MADE,
         answer=f"{shown[:1].upper()}{shown[1:]}.",
-        about=(deed.who, stem_of(deed.noun)),
+        about=(deed.who, stem_noun(deed.noun)),
     )
 
 
-def _found(material: Material) -> Iterator[Deed]:
+def _found(material: SourceMaterial) -> Iterator[NarratedAction]:
     names = _forms(material)
     if not names:
         return
@@ -169,28 +173,28 @@ def _found(material: Material) -> Iterator[Deed]:
         for span in material.narration(document):
             words = " ".join(text[span.start : span.end].split())
             for found in pattern.finditer(words):
-                yield from _deed(found, names, Place(document, span))
+                yield from _deed(found, names, AnswerPlace(document, span))
 
 
 def _deed(
-    found: re.Match[str], names: Mapping[str, str], place: Place
-) -> Iterator[Deed]:
+    found: re.Match[str], names: Mapping[str, str], place: AnswerPlace
+) -> Iterator[NarratedAction]:
     noun = found["noun"].lower()
-    if noun in VAGUE | BODY | STOP_WORDS or len(noun) < 3:
+    if noun in VAGUE_WORDS | BODY | STOP_WORDS or len(noun) < 3:
         return
-    verb = DONE.get(found["verb"], "")
-    if found["verb"] in NO_DEED:
+    verb = ACTION_VERBS.get(found["verb"], "")
+    if found["verb"] in NOT_ACTIONS:
         return
     where = found["where"] or ""
     who = names[found["who"]]
-    yield Deed(who, verb, f"{found['det']} {found['np']}", noun, where, place)
+    yield NarratedAction(who, verb, f"{found['det']} {found['np']}", noun, where, place)
 
 
 def _pattern(forms: Sequence[str]) -> re.Pattern[str]:
     longest = sorted(forms, key=len, reverse=True)
     who = "|".join(re.escape(form) for form in longest)
-    verbs = "|".join([*sorted(DONE, key=len, reverse=True), "[a-z]{3,}ed"])
-    before = "|".join([*sorted(DEEDS), "[a-z]{3,}ed"])
+    verbs = "|".join([*sorted(ACTION_VERBS, key=len, reverse=True), "[a-z]{3,}ed"])
+    before = "|".join([*sorted(EVENT_VERBS), "[a-z]{3,}ed"])
     return re.compile(
         rf"{_STARTS}(?P<who>{who}) (?:(?:{before}) (?:[a-z-]+ ){{0,7}}?and )?"
         rf"{_ADVERB}(?P<verb>{verbs}) (?P<det>{_DET}) "
@@ -198,7 +202,7 @@ def _pattern(forms: Sequence[str]) -> re.Pattern[str]:
     )
 
 
-def _forms(material: Material) -> dict[str, str]:
+def _forms(material: SourceMaterial) -> dict[str, str]:
     """Return the names by which one person surely is meant, and whom."""
     forms: dict[str, str] = {}
     for profile in material.people():

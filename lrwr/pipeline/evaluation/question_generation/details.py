@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 from lrwr.core.model.query_terms import WORD
 from lrwr.core.model.text import Span
-from lrwr.pipeline.evaluation.question_generation.draft import Draft
-from lrwr.pipeline.evaluation.question_generation.lexicon import BODY, VAGUE
+from lrwr.pipeline.evaluation.question_generation.draft import QuestionDraft
+from lrwr.pipeline.evaluation.question_generation.lexicon import BODY, VAGUE_WORDS
 from lrwr.pipeline.evaluation.question_generation.source_material import (
     AFTER,
-    Material,
-    is_plural,
-    may_be_noun,
-    stem_of,
-    topics_in,
+    SourceMaterial,
+    find_topics,
+    is_plural_noun,
+    is_possible_noun,
+    stem_noun,
 )
-from lrwr.pipeline.evaluation.questions import Kind, Place
+from lrwr.pipeline.evaluation.questions import AnswerPlace, QuestionKind
 
 MADE = "a detail"
 _TOGETHER = "a sentence"
@@ -71,22 +71,22 @@ class _Detail:
     way: int
     noun: str
     told: str
-    place: Place
+    place: AnswerPlace
 
 
-def details(material: Material) -> Iterator[Draft]:
+def draft_detail_questions(material: SourceMaterial) -> Iterator[QuestionDraft]:
     """Yield questions on a detail of a thing that comes up seldom, told once."""
     by_noun: dict[tuple[int, str], list[_Detail]] = defaultdict(list)
     for detail in _found(material):
-        by_noun[detail.way, stem_of(detail.noun)].append(detail)
+        by_noun[detail.way, stem_noun(detail.noun)].append(detail)
     for (way, stem), told in by_noun.items():
         one = told[0]
-        known = may_be_noun(one.noun) and material.stems[stem] <= _SELDOM
+        known = is_possible_noun(one.noun) and material.stems[stem] <= _SELDOM
         if len(told) > 1 or not known or not _fits(one):
             continue
-        is_ = "are" if is_plural(one.noun) else "is"
-        yield Draft(
-            Kind.FACT,
+        is_ = "are" if is_plural_noun(one.noun) else "is"
+        yield QuestionDraft(
+            QuestionKind.FACT,
             _DETAILS[way][1].format(noun=one.noun, is_=is_),
             (one.place,),
             MADE,
@@ -95,7 +95,9 @@ def details(material: Material) -> Iterator[Draft]:
         )
 
 
-def together(material: Material) -> Iterator[Draft]:
+def draft_person_and_thing_questions(
+    material: SourceMaterial,
+) -> Iterator[QuestionDraft]:
     """Yield questions on what somebody has to do with a thing, told in one sentence."""
     named = {one.name: _pattern(material.forms(one)) for one in material.people()}
     anybody = _pattern([f for one in material.people() for f in material.forms(one)])
@@ -107,19 +109,19 @@ def together(material: Material) -> Iterator[Draft]:
                 continue
             names = [name for name, found in named.items() if found.search(said)]
             if len(names) == 1 and len(WORD.findall(said)) >= _SHORTEST:
-                place = Place(document, span)
+                place = AnswerPlace(document, span)
                 yield from _together(names[0], named[names[0]], place, material)
 
 
 def _together(
-    name: str, named: re.Pattern[str], place: Place, material: Material
-) -> Iterator[Draft]:
+    name: str, named: re.Pattern[str], place: AnswerPlace, material: SourceMaterial
+) -> Iterator[QuestionDraft]:
     text = material.texts[place.document]
-    for topic in topics_in(text, place.span, material, rare=_RARELY):
+    for topic in find_topics(text, place.span, material, rare=_RARELY):
         before = text[place.span.start : topic.span.start]
         if named.search(before) and not _LIKE.search(before):
-            yield Draft(
-                Kind.FACT,
+            yield QuestionDraft(
+                QuestionKind.FACT,
                 f"What does {name} have to do with {topic.said}?",
                 (place,),
                 _TOGETHER,
@@ -129,21 +131,21 @@ def _together(
             return
 
 
-def _found(material: Material) -> Iterator[_Detail]:
+def _found(material: SourceMaterial) -> Iterator[_Detail]:
     for document in material.order.story:
         text = material.texts.get(document, "")
         for span in material.sentences.get(document, ()):
-            yield from _in(text, Place(document, span))
+            yield from _in(text, AnswerPlace(document, span))
 
 
-def _in(text: str, place: Place) -> Iterator[_Detail]:
+def _in(text: str, place: AnswerPlace) -> Iterator[_Detail]:
     span: Span = place.span
     if len(WORD.findall(text, span.start, span.end)) < _SHORTEST:
         return
     for way, (pattern, _) in enumerate(_DETAILS):
         for found in pattern.finditer(text, span.start, span.end):
             before = text[span.start : found.start()]
-            if found["noun"] not in VAGUE | BODY | _NO_THING and not _LIKE.search(
+            if found["noun"] not in VAGUE_WORDS | BODY | _NO_THING and not _LIKE.search(
                 before
             ):
                 told = " ".join(found["told"].split())
@@ -151,7 +153,7 @@ def _in(text: str, place: Place) -> Iterator[_Detail]:
 
 
 def _fits(detail: _Detail) -> bool:
-    return detail.way != _COUNTED or is_plural(detail.noun)
+    return detail.way != _COUNTED or is_plural_noun(detail.noun)
 
 
 def _pattern(forms: list[str]) -> re.Pattern[str]:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from lrwr.pipeline.evaluation.question_generation.source_material import Material
-from lrwr.pipeline.evaluation.questions import Kind, Place, Question
+from lrwr.pipeline.evaluation.question_generation.source_material import SourceMaterial
+from lrwr.pipeline.evaluation.questions import AnswerPlace, EvalQuestion, QuestionKind
 
 _ID_LENGTH = 10
 _SHORTEST = 12
@@ -13,7 +13,7 @@ _SHORTEST = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class QuestionDraft:
     """A question and the places that answer it.
 
     `about` are whom and what it asks about, plain; no two chosen questions of a kind
@@ -21,32 +21,34 @@ class Draft:
     answers only after it.
     """
 
-    kind: Kind
+    kind: QuestionKind
     text: str
-    places: tuple[Place, ...]
+    places: tuple[AnswerPlace, ...]
     made: str
     answer: str = ""
     every: bool = False
     about: tuple[str, ...] = ()
     as_of: int = 0
-    spoilers: tuple[Place, ...] = ()
+    spoilers: tuple[AnswerPlace, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class GeneratedQuestions:
     """Questions that were made; `remarks` are sentences on what could not be."""
 
-    questions: tuple[Question, ...]
+    questions: tuple[EvalQuestion, ...]
     remarks: tuple[str, ...] = ()
 
 
-def id_of(kind: Kind, text: str, as_of: str = "") -> str:
+def make_question_id(kind: QuestionKind, text: str, as_of: str = "") -> str:
     """Return a question's id: the same in every run, for the same words."""
     told = "\n".join((kind.value, text, as_of) if as_of else (kind.value, text))
     return f"{kind.value}-{sha256(told.encode()).hexdigest()[:_ID_LENGTH]}"
 
 
-def checked(draft: Draft, material: Material) -> Question | None:
+def question_from_draft(
+    draft: QuestionDraft, material: SourceMaterial
+) -> EvalQuestion | None:
     """Return a draft as a question.
 
     None if words that it rests on are too few, or stand twice in their file.
@@ -58,8 +60,8 @@ def checked(draft: Draft, material: Material) -> Question | None:
         return None
     text = material.worded(draft.text)
     as_of = f"ch{draft.as_of}" if draft.as_of else ""
-    return Question(
-        id=id_of(draft.kind, text, as_of),
+    return EvalQuestion(
+        id=make_question_id(draft.kind, text, as_of),
         text=text,
         gold=tuple(known[: len(golds)]),
         every=draft.every,
@@ -71,7 +73,7 @@ def checked(draft: Draft, material: Material) -> Question | None:
     )
 
 
-def overlaps(places: Sequence[Place], used: Sequence[Place]) -> bool:
+def has_overlap(places: Sequence[AnswerPlace], used: Sequence[AnswerPlace]) -> bool:
     """Say whether two of these places share a character."""
     return any(
         one.document == other.document

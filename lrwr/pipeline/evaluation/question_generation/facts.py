@@ -6,22 +6,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, islice
 
 from lrwr.core.bible.values import (
+    AttributedQuote,
+    BibleClaim,
     CharacterProfile,
-    Claim,
-    Evidence,
-    Quote,
-    Relation,
+    CharacterRelation,
+    TextEvidence,
 )
-from lrwr.pipeline.evaluation.question_generation.draft import Draft
+from lrwr.pipeline.evaluation.question_generation.draft import QuestionDraft
 from lrwr.pipeline.evaluation.question_generation.source_material import (
     SURE,
-    Material,
-    Topic,
-    is_plural,
-    place_of,
-    topics_in,
+    SourceMaterial,
+    TopicNoun,
+    find_topics,
+    get_first_evidence_place,
+    is_plural_noun,
 )
-from lrwr.pipeline.evaluation.questions import Kind, Place
+from lrwr.pipeline.evaluation.questions import AnswerPlace, QuestionKind
 
 MADE = "a profile"
 _NAME = "a name"
@@ -85,7 +85,7 @@ _OFTEN = 2
 """Places of a date beyond which it tells none of them."""
 
 
-def facts(material: Material) -> Iterator[Draft]:
+def draft_fact_questions(material: SourceMaterial) -> Iterator[QuestionDraft]:
     """Yield questions on what people are like, and what things are."""
     for profile in material.people():
         for label, claim in _attributes(profile):
@@ -98,7 +98,7 @@ def facts(material: Material) -> Iterator[Draft]:
     yield from _things(material)
 
 
-def several(material: Material) -> Iterator[Draft]:
+def draft_two_fact_questions(material: SourceMaterial) -> Iterator[QuestionDraft]:
     """Yield questions on two things that are known of one person."""
     for profile in material.people():
         known = [pair for pair in _attributes(profile) if pair[0] in _SHORT]
@@ -108,10 +108,13 @@ def several(material: Material) -> Iterator[Draft]:
         for (label, one), (other_label, other) in combinations(known, 2):
             asked = _SHORT[other_label].format(he=he, his=his)
             text = f"{_ASKED[label].format(name=profile.name)[:-1]}, and {asked}?"
-            yield Draft(
-                Kind.SEVERAL,
+            yield QuestionDraft(
+                QuestionKind.SEVERAL,
                 text,
-                (place_of(one.evidence[0]), place_of(other.evidence[0])),
+                (
+                    get_first_evidence_place(one.evidence[0]),
+                    get_first_evidence_place(other.evidence[0]),
+                ),
                 MADE,
                 answer=f"{one.value}; {other.value}",
                 every=True,
@@ -119,9 +122,9 @@ def several(material: Material) -> Iterator[Draft]:
             )
 
 
-def ties(material: Material) -> Iterator[Draft]:
+def draft_relation_questions(material: SourceMaterial) -> Iterator[QuestionDraft]:
     """Yield questions on who is what to whom, and what people call each other."""
-    told: dict[frozenset[str], list[Relation]] = defaultdict(list)
+    told: dict[frozenset[str], list[CharacterRelation]] = defaultdict(list)
     kinds: dict[tuple[str, str], int] = defaultdict(int)
     for relation in material.bible.relations:
         if relation.kind and relation.certainty in SURE:
@@ -135,10 +138,10 @@ def ties(material: Material) -> Iterator[Draft]:
             if alone and len(relations) > 1
             else f"How are {one.source} and {one.target} connected?"
         )
-        yield Draft(
-            Kind.RELATIONSHIP,
+        yield QuestionDraft(
+            QuestionKind.RELATIONSHIP,
             text,
-            tuple(place_of(each.evidence[0]) for each in relations),
+            tuple(get_first_evidence_place(each.evidence[0]) for each in relations),
             "a relation",
             answer=f"{one.target} is {one.source}’s {one.kind}.",
             about=(one.source, one.target),
@@ -146,7 +149,9 @@ def ties(material: Material) -> Iterator[Draft]:
     yield from _called(material)
 
 
-def firsts(material: Material) -> Iterator[Draft]:
+def draft_first_appearance_questions(
+    material: SourceMaterial,
+) -> Iterator[QuestionDraft]:
     """Yield questions on where somebody comes up first."""
     for profile in material.people():
         place = _first_place(profile, material)
@@ -155,8 +160,8 @@ def firsts(material: Material) -> Iterator[Draft]:
         chapter = material.chapter_of(place)
         if chapter < 1:
             continue
-        yield Draft(
-            Kind.TIMELINE,
+        yield QuestionDraft(
+            QuestionKind.TIMELINE,
             f"When does {profile.name} first come up in the story?",
             (place,),
             _NAME,
@@ -165,9 +170,9 @@ def firsts(material: Material) -> Iterator[Draft]:
         )
 
 
-def dated(material: Material) -> Iterator[Draft]:
+def draft_date_questions(material: SourceMaterial) -> Iterator[QuestionDraft]:
     """Yield questions on what happens on a day that the text names."""
-    places: dict[str, list[Place]] = defaultdict(list)
+    places: dict[str, list[AnswerPlace]] = defaultdict(list)
     for document in material.order.story:
         for found in _DATES.finditer(material.texts.get(document, "")):
             place = material.sentence_at(document, found.start())
@@ -177,8 +182,8 @@ def dated(material: Material) -> Iterator[Draft]:
         said = [material.said(place) for place in own]
         if len(own) > _OFTEN or not all(len(one.split()) >= 7 for one in said):
             continue
-        yield Draft(
-            Kind.TIMELINE,
+        yield QuestionDraft(
+            QuestionKind.TIMELINE,
             f"What happens on {date}, or is planned for it?"
             if date.casefold().endswith("day") and " " not in date
             else f"What is told of {date}?",
@@ -189,14 +194,14 @@ def dated(material: Material) -> Iterator[Draft]:
         )
 
 
-def places_of_things(material: Material) -> Iterator[Draft]:
+def draft_thing_place_questions(material: SourceMaterial) -> Iterator[QuestionDraft]:
     """Yield questions on where a thing comes up that is named in a few chapters."""
-    found: dict[str, dict[Place, Topic]] = defaultdict(dict)
+    found: dict[str, dict[AnswerPlace, TopicNoun]] = defaultdict(dict)
     for document in material.order.story:
         text = material.texts.get(document, "")
         for span in material.sentences.get(document, ()):
-            for topic in topics_in(text, span, material):
-                found[topic.stem][Place(document, span)] = topic
+            for topic in find_topics(text, span, material):
+                found[topic.stem][AnswerPlace(document, span)] = topic
     for stem, told in found.items():
         places = tuple(sorted(told, key=material.rank))
         chapters = [material.chapter_of(place) for place in places]
@@ -204,10 +209,10 @@ def places_of_things(material: Material) -> Iterator[Draft]:
         if not 2 <= count == len(places) <= _FEW or len(set(chapters)) < count:
             continue
         topic = told[places[0]]
-        do = "do" if is_plural(topic.noun) else "does"
+        do = "do" if is_plural_noun(topic.noun) else "does"
         the = "" if topic.noun[0].isupper() else "the "
-        yield Draft(
-            Kind.SEVERAL,
+        yield QuestionDraft(
+            QuestionKind.SEVERAL,
             f"In which places of the story {do} {the}{topic.noun} come up?",
             places,
             "a word of several chapters",
@@ -217,19 +222,21 @@ def places_of_things(material: Material) -> Iterator[Draft]:
         )
 
 
-def _notes_on(profile: CharacterProfile, material: Material) -> Iterator[Draft]:
+def _notes_on(
+    profile: CharacterProfile, material: SourceMaterial
+) -> Iterator[QuestionDraft]:
     """Yield questions on a thing that a note ties to somebody."""
     for claim in profile.attributes:
         evidence = claim.evidence[0] if claim.evidence else None
         if claim.label != "description" or evidence is None or not _is_whole(evidence):
             continue
         text = material.texts[evidence.document]
-        for topic in islice(topics_in(text, evidence.spans[0], material), 1):
+        for topic in islice(find_topics(text, evidence.spans[0], material), 1):
             asked = f"What does {profile.name} have to do with {topic.said}?"
             yield _fact(profile.name, topic.stem, asked, claim)
 
 
-def _attributes(profile: CharacterProfile) -> Iterator[tuple[str, Claim]]:
+def _attributes(profile: CharacterProfile) -> Iterator[tuple[str, BibleClaim]]:
     """Yield what is sure of somebody and told in one way only, by its label."""
     labels = [claim.label.casefold() for claim in profile.attributes]
     for claim in profile.attributes:
@@ -242,47 +249,47 @@ def _attributes(profile: CharacterProfile) -> Iterator[tuple[str, Claim]]:
 
 def _manners(
     profile: CharacterProfile,
-) -> Iterator[tuple[str, str, Sequence[Claim]]]:
+) -> Iterator[tuple[str, str, Sequence[BibleClaim]]]:
     yield "speech", "What is {}’s way of talking?", _told(profile.speech_patterns)
     yield "values", "What matters to {}?", _told(profile.stated_values)
     yield "habits", "What habits does {} have?", _told(profile.behavioral_patterns)
     yield "traits", "What kind of person is {}?", _told(profile.personality_traits)
 
 
-def _told(claims: Sequence[Claim]) -> Sequence[Claim]:
+def _told(claims: Sequence[BibleClaim]) -> Sequence[BibleClaim]:
     sure = [one for one in claims if one.certainty in SURE and one.evidence]
     return sure if len(sure) == 1 and _is_whole(sure[0].evidence[0]) else ()
 
 
-def _is_whole(evidence: Evidence) -> bool:
+def _is_whole(evidence: TextEvidence) -> bool:
     return len(evidence.spans) == 1
 
 
-def _fact(name: str, label: str, text: str, claim: Claim) -> Draft:
-    return Draft(
-        Kind.FACT,
+def _fact(name: str, label: str, text: str, claim: BibleClaim) -> QuestionDraft:
+    return QuestionDraft(
+        QuestionKind.FACT,
         text,
-        (place_of(claim.evidence[0]),),
+        (get_first_evidence_place(claim.evidence[0]),),
         MADE,
         answer=claim.value,
         about=(name, label),
     )
 
 
-def _things(material: Material) -> Iterator[Draft]:
+def _things(material: SourceMaterial) -> Iterator[QuestionDraft]:
     for thing in material.bible.world:
         told = [one for one in thing.descriptions if one.certainty in SURE]
         told = [one for one in told if one.evidence and _is_whole(one.evidence[0])]
         told = [one for one in told if len(one.value.split()) >= _TELLING]
         whole = thing.name[:1].isupper() and not thing.name.endswith(("ed", "days"))
         if told and whole and thing.element_types and thing.certainty in SURE:
-            verb = "are" if is_plural(thing.name) else "is"
+            verb = "are" if is_plural_noun(thing.name) else "is"
             name = f"{thing.name[:1].lower()}{thing.name[1:]}"
             shown = name if name.startswith("the ") or verb == "are" else thing.name
             yield _fact(thing.name, "thing", f"What {verb} {shown}?", told[0])
 
 
-def _called(material: Material) -> Iterator[Draft]:
+def _called(material: SourceMaterial) -> Iterator[QuestionDraft]:
     """Yield what somebody calls somebody else, where it is said in few places."""
     people = {one.name: one for one in material.people()}
     sure: dict[tuple[str, str], set[str]] = defaultdict(set)
@@ -294,8 +301,8 @@ def _called(material: Material) -> Iterator[Draft]:
         form = min(forms)
         places = _where_said(form, speaker, material)
         if len(forms) == 1 and 1 <= len(places) <= _FEW:
-            yield Draft(
-                Kind.RELATIONSHIP,
+            yield QuestionDraft(
+                QuestionKind.RELATIONSHIP,
                 f"By what name does {speaker} call {hearer}?",
                 places,
                 _NAME,
@@ -305,7 +312,9 @@ def _called(material: Material) -> Iterator[Draft]:
 
 
 def _forms_called(
-    quote: Quote, people: Mapping[str, CharacterProfile], material: Material
+    quote: AttributedQuote,
+    people: Mapping[str, CharacterProfile],
+    material: SourceMaterial,
 ) -> Iterator[str]:
     """Yield the names by which a quotation calls out to its hearer."""
     if quote.speaker in people and quote.addressee in people:
@@ -315,10 +324,12 @@ def _forms_called(
                 yield form.name
 
 
-def _where_said(form: str, speaker: str, material: Material) -> tuple[Place, ...]:
+def _where_said(
+    form: str, speaker: str, material: SourceMaterial
+) -> tuple[AnswerPlace, ...]:
     """Return every sentence in which somebody may say a name."""
     named = re.compile(rf"(?<!\w){re.escape(form)}(?!\w)")
-    places: dict[Place, None] = {}
+    places: dict[AnswerPlace, None] = {}
     for quote in material.bible.quotes:
         document = quote.evidence.document
         for span in quote.evidence.spans if quote.speaker == speaker else ():
@@ -329,7 +340,7 @@ def _where_said(form: str, speaker: str, material: Material) -> tuple[Place, ...
     return tuple(places)
 
 
-def _calls_out(form: str, evidence: Evidence, material: Material) -> bool:
+def _calls_out(form: str, evidence: TextEvidence, material: SourceMaterial) -> bool:
     calls = re.compile(rf"(?:^|, ){re.escape(form)}[,.!?]")
     text = material.texts[evidence.document]
     return any(calls.search(text[span.start : span.end]) for span in evidence.spans)
@@ -342,7 +353,9 @@ def _is_other(form: str, name: str) -> bool:
     return bool(told - own) and form[:1].isupper()
 
 
-def _first_place(profile: CharacterProfile, material: Material) -> Place | None:
+def _first_place(
+    profile: CharacterProfile, material: SourceMaterial
+) -> AnswerPlace | None:
     """Return the sentence that names somebody first, by any name of their own."""
     forms = material.forms(profile)
     named = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, forms))})(?!\w)")

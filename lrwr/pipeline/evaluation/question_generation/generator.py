@@ -13,33 +13,41 @@ from random import Random
 from types import MappingProxyType
 
 from lrwr.pipeline.evaluation.question_generation import facts, unanswerable
-from lrwr.pipeline.evaluation.question_generation.actions import deeds
-from lrwr.pipeline.evaluation.question_generation.details import details, together
-from lrwr.pipeline.evaluation.question_generation.draft import Draft, Made
-from lrwr.pipeline.evaluation.question_generation.quotes import Speech
-from lrwr.pipeline.evaluation.question_generation.sampling import (
-    Chooser,
-    Family,
-    shares_of,
-    short,
+from lrwr.pipeline.evaluation.question_generation.actions import draft_action_questions
+from lrwr.pipeline.evaluation.question_generation.details import (
+    draft_detail_questions,
+    draft_person_and_thing_questions,
 )
-from lrwr.pipeline.evaluation.question_generation.source_material import Material
-from lrwr.pipeline.evaluation.questions import Kind, Question
+from lrwr.pipeline.evaluation.question_generation.draft import (
+    GeneratedQuestions,
+    QuestionDraft,
+)
+from lrwr.pipeline.evaluation.question_generation.quotes import QuoteQuestionDrafter
+from lrwr.pipeline.evaluation.question_generation.sampling import (
+    DraftFamily,
+    DraftSelector,
+    describe_shortfall,
+    divide_by_shares,
+)
+from lrwr.pipeline.evaluation.question_generation.source_material import SourceMaterial
+from lrwr.pipeline.evaluation.questions import EvalQuestion, QuestionKind
 
-_WHY: Mapping[Kind, str] = MappingProxyType(
+_WHY: Mapping[QuestionKind, str] = MappingProxyType(
     {
-        Kind.FACT: "few sentences say plainly who says or does what",
-        Kind.SEVERAL: "few things come up in several places by one word",
-        Kind.RELATIONSHIP: "few people are surely tied to others, or spoken of by name",
-        Kind.TIMELINE: "few first appearances, dates or sayings can be told apart",
-        Kind.AS_OF: "too few facts stand alone in one chapter of several",
-        Kind.UNANSWERABLE: "too few people have a sure name, or the text has a word for"
+        QuestionKind.FACT: "few sentences say plainly who says or does what",
+        QuestionKind.SEVERAL: "few things come up in several places by one word",
+        QuestionKind.RELATIONSHIP: "few people are surely tied to others, or spoken of by name",
+        QuestionKind.TIMELINE: "few first appearances, dates or sayings can be told apart",
+        QuestionKind.AS_OF: "too few facts stand alone in one chapter of several",
+        QuestionKind.UNANSWERABLE: "too few people have a sure name, or the text has a word for"
         " nearly everything",
     }
 )
 
 
-def make_questions(material: Material, number: int, seed: int = 0) -> Made:
+def make_questions(
+    material: SourceMaterial, number: int, seed: int = 0
+) -> GeneratedQuestions:
     """Make at most `number` questions by templates, the same for the same seed.
 
     They come in the shares of `choosing.SHARES`. No two rest on the same place, they
@@ -47,70 +55,91 @@ def make_questions(material: Material, number: int, seed: int = 0) -> Made:
     Where a share cannot be filled, fewer are made and a remark says why; no other kind
     takes its place.
     """
-    return make_shares(material, shares_of(number), seed)
+    return make_questions_by_kind(material, divide_by_shares(number), seed)
 
 
-def make_shares(material: Material, shares: Mapping[Kind, int], seed: int) -> Made:
+def make_questions_by_kind(
+    material: SourceMaterial, shares: Mapping[QuestionKind, int], seed: int
+) -> GeneratedQuestions:
     """Make so many questions of each kind by templates; see `make_questions`."""
-    chooser = Chooser(material, seed)
-    pools = families(material, seed)
-    questions: list[Question] = []
+    chooser = DraftSelector(material, seed)
+    pools = collect_draft_families(material, seed)
+    questions: list[EvalQuestion] = []
     remarks: list[str] = []
     for kind, own in pools.items():
-        made = filled(chooser, kind, own, shares.get(kind, 0))
+        made = choose_kind_questions(chooser, kind, own, shares.get(kind, 0))
         questions += made.questions
         remarks += made.remarks
-    return Made(tuple(questions), tuple(remarks))
+    return GeneratedQuestions(tuple(questions), tuple(remarks))
 
 
-def filled(chooser: Chooser, kind: Kind, own: Sequence[Family], wanted: int) -> Made:
+def choose_kind_questions(
+    chooser: DraftSelector, kind: QuestionKind, own: Sequence[DraftFamily], wanted: int
+) -> GeneratedQuestions:
     """Choose `wanted` questions of one kind; a remark says if there are too few."""
     made = chooser.choose(own, wanted)
     if len(made) >= wanted:
-        return Made(tuple(made))
-    return Made(tuple(made), (short(kind, len(made), wanted, _WHY[kind]),))
+        return GeneratedQuestions(tuple(made))
+    return GeneratedQuestions(
+        tuple(made), (describe_shortfall(kind, len(made), wanted, _WHY[kind]),)
+    )
 
 
-def families(material: Material, seed: int) -> dict[Kind, list[Family]]:
+def collect_draft_families(
+    material: SourceMaterial, seed: int
+) -> dict[QuestionKind, list[DraftFamily]]:
     """Return the drafts of each kind; those that are hardest to fill come first."""
-    speech, rng = Speech(material), Random(f"{seed}")
-    said, done = list(speech.facts()), list(deeds(material))
-    detailed = list(details(material))
-    firsts = list(facts.firsts(material))
-    known, unknown = bounded([*said, *done, *detailed], material, firsts)
+    speech, rng = QuoteQuestionDrafter(material), Random(f"{seed}")
+    said, done = list(speech.facts()), list(draft_action_questions(material))
+    detailed = list(draft_detail_questions(material))
+    firsts = list(facts.draft_first_appearance_questions(material))
+    known, unknown = bound_drafts_by_horizon(
+        [*said, *done, *detailed], material, firsts
+    )
     return {
-        Kind.RELATIONSHIP: [
-            Family(list(facts.ties(material)), 2),
-            Family(list(speech.ties()), 1),
+        QuestionKind.RELATIONSHIP: [
+            DraftFamily(list(facts.draft_relation_questions(material)), 2),
+            DraftFamily(list(speech.ties()), 1),
         ],
-        Kind.SEVERAL: [
-            Family([*speech.several(), *speech.views()], 2),
-            Family(list(facts.places_of_things(material)), 2),
-            Family(list(facts.several(material)), 1),
+        QuestionKind.SEVERAL: [
+            DraftFamily([*speech.several(), *speech.views()], 2),
+            DraftFamily(list(facts.draft_thing_place_questions(material)), 2),
+            DraftFamily(list(facts.draft_two_fact_questions(material)), 1),
         ],
-        Kind.AS_OF: [Family(known), Family(unknown)],
-        Kind.TIMELINE: [
-            Family(firsts, 2),
-            Family(list(facts.dated(material)), 2),
-            Family(list(speech.orders()), 1),
+        QuestionKind.AS_OF: [DraftFamily(known), DraftFamily(unknown)],
+        QuestionKind.TIMELINE: [
+            DraftFamily(firsts, 2),
+            DraftFamily(list(facts.draft_date_questions(material)), 2),
+            DraftFamily(list(speech.orders()), 1),
         ],
-        Kind.FACT: [
-            Family(said, 4),
-            Family(done, 4),
-            Family(detailed, 2),
-            Family(list(facts.facts(material)), 3),
-            Family(list(together(material)), 2),
+        QuestionKind.FACT: [
+            DraftFamily(said, 4),
+            DraftFamily(done, 4),
+            DraftFamily(detailed, 2),
+            DraftFamily(list(facts.draft_fact_questions(material)), 3),
+            DraftFamily(list(draft_person_and_thing_questions(material)), 2),
         ],
-        Kind.UNANSWERABLE: [
-            Family(list(unanswerable.unheld(material, rng)), 2),
-            Family(list(unanswerable.unsaid(material, speech.single(), rng)), 1),
+        QuestionKind.UNANSWERABLE: [
+            DraftFamily(
+                list(unanswerable.draft_absent_word_questions(material, rng)), 2
+            ),
+            DraftFamily(
+                list(
+                    unanswerable.draft_unsaid_topic_questions(
+                        material, speech.single(), rng
+                    )
+                ),
+                1,
+            ),
         ],
     }
 
 
-def bounded(
-    drafts: Iterable[Draft], material: Material, firsts: Iterable[Draft]
-) -> tuple[list[Draft], list[Draft]]:
+def bound_drafts_by_horizon(
+    drafts: Iterable[QuestionDraft],
+    material: SourceMaterial,
+    firsts: Iterable[QuestionDraft],
+) -> tuple[list[QuestionDraft], list[QuestionDraft]]:
     """Return questions asked after their answer is told, and such asked before.
 
     Both are asked of somebody who has come up by then, which `firsts` tell. Those asked before have no
@@ -123,21 +152,23 @@ def bounded(
         if told < 1:
             continue
         after = min(material.order.last, told + draft.places[0].span.start % 2)
-        known.append(replace(draft, kind=Kind.AS_OF, as_of=after))
+        known.append(replace(draft, kind=QuestionKind.AS_OF, as_of=after))
         before = _before(draft, told, seen)
         if before:
             unknown.append(before)
     return known, unknown
 
 
-def _before(draft: Draft, told: int, seen: Mapping[str, int]) -> Draft | None:
+def _before(
+    draft: QuestionDraft, told: int, seen: Mapping[str, int]
+) -> QuestionDraft | None:
     first = seen.get(draft.about[0], told)
     if not 1 <= max(first, 1) < told or draft.text.startswith("Who "):
         return None
     latest = told - 1
     return replace(
         draft,
-        kind=Kind.AS_OF,
+        kind=QuestionKind.AS_OF,
         places=(),
         spoilers=draft.places,
         as_of=latest,

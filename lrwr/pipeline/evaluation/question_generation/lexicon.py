@@ -33,10 +33,10 @@ _TEXT = (
     " girl boy man men woman women child children mother father brother sister lady"
     " ladies gentleman gentlemen husband wife son daughter mark"
 )
-VAGUE = frozenset(_TEXT.split())
+VAGUE_WORDS = frozenset(_TEXT.split())
 
 
-DONE: Mapping[str, str] = MappingProxyType({
+ACTION_VERBS: Mapping[str, str] = MappingProxyType({
     "picked up": "pick up", "took up": "pick up", "took out": "take out",
     "pulled out": "take out", "drew out": "take out", "took off": "take off",
     "pulled off": "take off", "put on": "put on", "pulled on": "put on",
@@ -71,7 +71,7 @@ _NO_DEED_TEXT = (
     " heard considered regarded admired feared obeyed wished believed expected"
     " addressed joined approached noticed"
 )
-NO_DEED = frozenset(_NO_DEED_TEXT.split())
+NOT_ACTIONS = frozenset(_NO_DEED_TEXT.split())
 """Verbs of which nobody asks what is done with the thing."""
 _WHERE_TEXT = "put set hang leave tuck throw drop hide pour pack button"
 WHERE = frozenset(_WHERE_TEXT.split())
@@ -80,7 +80,7 @@ _TELLING_TEXT = (
     "count steal hide sell buy unlock dig paint mend sign burn write stab kill wash"
     " wipe play sing wear bring offer light unroll break"
 )
-TELLING = frozenset({"tear up", "put on", *_TELLING_TEXT.split()})
+DISTINCTIVE_VERBS = frozenset({"tear up", "put on", *_TELLING_TEXT.split()})
 """Verbs that are done so seldom that "what" is enough to ask."""
 BOUND = frozenset({"put", "set", "leave", "hang", "tuck"})
 """Verbs that say nothing without where."""

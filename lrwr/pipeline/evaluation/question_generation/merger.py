@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 
-from lrwr.pipeline.evaluation.questions import WRITER, Question
+from lrwr.pipeline.evaluation.questions import WRITER_SOURCE, EvalQuestion
 
 APPROVED = ", kept"
 """Ends what a question was made from, once the writer has said that it is good."""
 
 
-def merged(before: Sequence[Question], new: Sequence[Question]) -> list[Question]:
+def merge_questions(
+    before: Sequence[EvalQuestion], new: Sequence[EvalQuestion]
+) -> list[EvalQuestion]:
     """Return `new` with what the writer did to `before`; none of their work is lost.
 
     A question that the writer wrote, edited, kept or dropped stays as it is, in its
@@ -19,7 +21,7 @@ def merged(before: Sequence[Question], new: Sequence[Question]) -> list[Question
     kept = [one for one in before if is_reviewed(one)]
     ids = {one.id for one in kept}
     asked = {_words(one) for one in kept}
-    added: list[Question] = []
+    added: list[EvalQuestion] = []
     for one in new:
         if one.id not in ids and _words(one) not in asked:
             ids.add(one.id)
@@ -28,12 +30,14 @@ def merged(before: Sequence[Question], new: Sequence[Question]) -> list[Question
     return [*kept, *added]
 
 
-def is_reviewed(question: Question) -> bool:
+def is_reviewed(question: EvalQuestion) -> bool:
     """Say whether a question is the writer's: written, edited, kept or dropped."""
     return (
-        question.dropped or question.made == WRITER or question.made.endswith(APPROVED)
+        question.dropped
+        or question.made == WRITER_SOURCE
+        or question.made.endswith(APPROVED)
     )
 
 
-def _words(question: Question) -> tuple[str, str]:
+def _words(question: EvalQuestion) -> tuple[str, str]:
     return " ".join(question.text.split()).casefold(), question.as_of

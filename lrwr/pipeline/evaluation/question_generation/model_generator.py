@@ -13,17 +13,28 @@ from lrwr.core.model.replies import NotAsAsked
 from lrwr.core.model.text import Span
 from lrwr.core.ports.chat_model import ChatModel
 from lrwr.pipeline.evaluation.question_generation import facts, prompts
-from lrwr.pipeline.evaluation.question_generation.draft import Draft, Made
-from lrwr.pipeline.evaluation.question_generation.generator import (
-    bounded,
-    families,
-    filled,
+from lrwr.pipeline.evaluation.question_generation.draft import (
+    GeneratedQuestions,
+    QuestionDraft,
 )
-from lrwr.pipeline.evaluation.question_generation.sampling import Chooser, shares_of
-from lrwr.pipeline.evaluation.question_generation.source_material import Material
-from lrwr.pipeline.evaluation.questions import Kind, Place, Question, places_of
+from lrwr.pipeline.evaluation.question_generation.generator import (
+    bound_drafts_by_horizon,
+    choose_kind_questions,
+    collect_draft_families,
+)
+from lrwr.pipeline.evaluation.question_generation.sampling import (
+    DraftSelector,
+    divide_by_shares,
+)
+from lrwr.pipeline.evaluation.question_generation.source_material import SourceMaterial
+from lrwr.pipeline.evaluation.questions import (
+    AnswerPlace,
+    EvalQuestion,
+    QuestionKind,
+    find_quote_places,
+)
 
-Answered: TypeAlias = Callable[[str], Awaitable[bool]]
+AnswerProbe: TypeAlias = Callable[[str], Awaitable[bool]]
 """Says whether the text seems to answer a question after all, by searching it."""
 
 PER_CALL = 4
@@ -48,7 +59,7 @@ class _Tally:
     lost: Counter[str] = field(default_factory=Counter)
     broken: str = ""
 
-    def told(self, kind: Kind, made: int, wanted: int) -> list[str]:
+    def told(self, kind: QuestionKind, made: int, wanted: int) -> list[str]:
         """Return sentences on what was lost, and why."""
         told = [
             f"Of questions of kind {kind.value}, {count} by the model {reason}."
@@ -64,15 +75,15 @@ class _Tally:
         return told
 
 
-async def ask_for_questions(
+async def generate_questions_with_model(
     chat: ChatModel,
-    material: Material,
+    material: SourceMaterial,
     number: int,
     seed: int = 0,
     *,
     advance: Callable[[int], None],
-    answered: Answered | None = None,
-) -> Made:
+    answered: AnswerProbe | None = None,
+) -> GeneratedQuestions:
     """Have a model ask `number` questions, in the shares of `choosing.SHARES`.
 
     Each quote must stand verbatim in the passage that it was shown, and once in the
@@ -81,41 +92,48 @@ async def ask_for_questions(
     that share comes from templates, as does whatever the model fails to give; the
     remarks say so, and count what was dropped. `advance` moves on by questions.
     """
-    chooser, firsts = Chooser(material, seed), list(facts.firsts(material))
-    desk = _Desk(chat, material, Random(f"{seed}"), chooser, answered, firsts)
-    pools = families(material, seed)
-    questions: list[Question] = []
+    chooser, firsts = (
+        DraftSelector(material, seed),
+        list(facts.draft_first_appearance_questions(material)),
+    )
+    desk = _ModelQuestionGenerator(
+        chat, material, Random(f"{seed}"), chooser, answered, firsts
+    )
+    pools = collect_draft_families(material, seed)
+    questions: list[EvalQuestion] = []
     remarks: list[str] = []
-    for kind, wanted in shares_of(number).items():
+    for kind, wanted in divide_by_shares(number).items():
         own, said = await desk.ask(kind, wanted)
-        more = filled(desk.chooser, kind, pools[kind], wanted - len(own))
+        more = choose_kind_questions(desk.chooser, kind, pools[kind], wanted - len(own))
         questions += [*own, *more.questions]
         remarks += [*said, *more.remarks]
         advance(wanted)
-    return Made(tuple(questions), tuple(remarks))
+    return GeneratedQuestions(tuple(questions), tuple(remarks))
 
 
 @dataclass(frozen=True, slots=True)
-class _Desk:
+class _ModelQuestionGenerator:
     """Where a model is asked, and its questions are checked."""
 
     chat: ChatModel
-    material: Material
+    material: SourceMaterial
     rng: Random
-    chooser: Chooser
-    answered: Answered | None
-    firsts: Sequence[Draft]
+    chooser: DraftSelector
+    answered: AnswerProbe | None
+    firsts: Sequence[QuestionDraft]
 
-    async def ask(self, kind: Kind, wanted: int) -> tuple[list[Question], list[str]]:
+    async def ask(
+        self, kind: QuestionKind, wanted: int
+    ) -> tuple[list[EvalQuestion], list[str]]:
         """Return at most `wanted` checked questions of a kind, and remarks."""
-        if kind is Kind.UNANSWERABLE and self.answered is None and wanted:
+        if kind is QuestionKind.UNANSWERABLE and self.answered is None and wanted:
             return [], [
                 "Nobody can search whether the text answers a question, so those"
                 " without an answer come from templates."
             ]
         tally = _Tally()
-        made: list[Question] = []
-        asked = Kind.FACT if kind is Kind.AS_OF else kind
+        made: list[EvalQuestion] = []
+        asked = QuestionKind.FACT if kind is QuestionKind.AS_OF else kind
         for _ in range(ROUNDS):
             missing = wanted - len(made)
             if missing <= 0 or tally.broken:
@@ -130,14 +148,14 @@ class _Desk:
         return made, tally.told(kind, len(made), wanted)
 
     async def _call(
-        self, kind: Kind, places: Sequence[Place], tally: _Tally
-    ) -> list[Draft]:
+        self, kind: QuestionKind, places: Sequence[AnswerPlace], tally: _Tally
+    ) -> list[QuestionDraft]:
         """Return what the model asks of some passages, with the places of its quotes."""
         texts = [self._text(place) for place in places]
-        asking = prompts.messages(kind, texts, PER_CALL)
+        asking = prompts.build_question_messages(kind, texts, PER_CALL)
         try:
-            reply = await self.chat.fill(asking, prompts.shape(kind))
-            asked = prompts.read(reply.text)
+            reply = await self.chat.fill(asking, prompts.build_question_shape(kind))
+            asked = prompts.parse_question_reply(reply.text)
         except ServiceUnavailable as problem:
             tally.broken = str(problem).rstrip(".")
             return []
@@ -149,11 +167,11 @@ class _Desk:
 
     def _draft(
         self,
-        asked: prompts.Asked,
-        kind: Kind,
-        places: Sequence[Place],
+        asked: prompts.ModelQuestion,
+        kind: QuestionKind,
+        places: Sequence[AnswerPlace],
         tally: _Tally,
-    ) -> Draft | None:
+    ) -> QuestionDraft | None:
         found = [self._found(place, quote, places) for place, quote in asked.quotes]
         golds = tuple(place for place in found if place is not None)
         reason = _fault(asked, kind, len(golds))
@@ -163,46 +181,50 @@ class _Desk:
         name = next(
             (p.name for p in self.material.people() if p.name in asked.question), ""
         )
-        return Draft(
+        return QuestionDraft(
             kind,
             asked.question,
             golds,
             f"the model {self.chat.name}",
             answer=asked.answer,
-            every=kind is Kind.SEVERAL or len(golds) > 1,
+            every=kind is QuestionKind.SEVERAL or len(golds) > 1,
             about=(name, asked.question.casefold()),
         )
 
-    def _found(self, number: int, quote: str, places: Sequence[Place]) -> Place | None:
+    def _found(
+        self, number: int, quote: str, places: Sequence[AnswerPlace]
+    ) -> AnswerPlace | None:
         """Return where a quote stands in the passage that it is said to be from."""
         if not 0 <= number < len(places):
             return None
         shown = places[number]
         text = self.material.texts[shown.document]
-        standing = places_of(quote, shown.document, text)
+        standing = find_quote_places(quote, shown.document, text)
         inside = [one for one in standing if shown.span.holds(one.span)]
         return inside[0] if len(standing) == 1 == len(inside) else None
 
     async def _accepted(
         self,
-        draft: Draft,
-        kind: Kind,
-        made: Sequence[Question],
+        draft: QuestionDraft,
+        kind: QuestionKind,
+        made: Sequence[EvalQuestion],
         wanted: int,
         tally: _Tally,
-    ) -> list[Question]:
+    ) -> list[EvalQuestion]:
         """Return the draft as a question in a list; empty if it does not do."""
         if len(made) >= wanted:
             return []
-        if kind is Kind.AS_OF:
-            known, unknown = bounded([draft], self.material, self.firsts)
+        if kind is QuestionKind.AS_OF:
+            known, unknown = bound_drafts_by_horizon(
+                [draft], self.material, self.firsts
+            )
             before = sum(not one.gold for one in made)
             ways = unknown if unknown and before * 2 <= len(made) else known
             if not ways:
                 tally.lost["stand before the first chapter"] += 1
                 return []
             draft = ways[0]
-        search = self.answered if kind is Kind.UNANSWERABLE else None
+        search = self.answered if kind is QuestionKind.UNANSWERABLE else None
         if search is not None and await search(draft.text):
             tally.lost["turned out to have an answer"] += 1
             return []
@@ -211,31 +233,31 @@ class _Desk:
             tally.lost["rest on words that others rest on, or on too few"] += 1
         return [question] if question else []
 
-    def _shown(self, kind: Kind) -> list[Place]:
+    def _shown(self, kind: QuestionKind) -> list[AnswerPlace]:
         """Choose passages to ask about, of different chapters.
 
         Those for questions on several passages, or on people, name the same person.
         """
         windows = list(_windows(self.material))
         people = [one for one in self.material.people() if one.mentions > PASSAGES]
-        if people and kind in (Kind.SEVERAL, Kind.RELATIONSHIP):
+        if people and kind in (QuestionKind.SEVERAL, QuestionKind.RELATIONSHIP):
             name = self.rng.choice(people[:12])
             forms = self.material.forms(name)
             with_name = [w for w in windows if any(f in self._text(w) for f in forms)]
             windows = with_name if len(with_name) >= PASSAGES else windows
         self.rng.shuffle(windows)
-        chosen: dict[int, Place] = {}
+        chosen: dict[int, AnswerPlace] = {}
         for window in windows:
             chosen.setdefault(self.material.chapter_of(window), window)
         spread = list(chosen.values())
         others = [window for window in windows if window not in spread]
         return [*spread, *others][:PASSAGES]
 
-    def _text(self, place: Place) -> str:
+    def _text(self, place: AnswerPlace) -> str:
         return self.material.texts[place.document][place.span.start : place.span.end]
 
 
-def _windows(material: Material) -> Iterator[Place]:
+def _windows(material: SourceMaterial) -> Iterator[AnswerPlace]:
     """Yield the story in passages of whole sentences, none across a document."""
     for document, spans in material.sentences.items():
         start = end = None
@@ -243,21 +265,21 @@ def _windows(material: Material) -> Iterator[Place]:
             start = span.start if start is None else start
             end = span.end
             if end - start >= _LONG:
-                yield Place(document, Span(start, end))
+                yield AnswerPlace(document, Span(start, end))
                 start = None
         if start is not None and end is not None:
-            yield Place(document, Span(start, end))
+            yield AnswerPlace(document, Span(start, end))
 
 
-def _fault(asked: prompts.Asked, kind: Kind, golds: int) -> str:
+def _fault(asked: prompts.ModelQuestion, kind: QuestionKind, golds: int) -> str:
     """Say why a question is no good; empty if nothing is wrong with it."""
     if not asked.question.endswith("?") or len(asked.question) > prompts.LONGEST:
         return "were no questions, or too long"
-    if kind is Kind.UNANSWERABLE:
+    if kind is QuestionKind.UNANSWERABLE:
         return "came with an answer, and should have none" if asked.quotes else ""
     if golds < len(asked.quotes) or not golds:
         return "rested on words that do not stand there, or not once"
-    if kind is Kind.SEVERAL and golds < 2:
+    if kind is QuestionKind.SEVERAL and golds < 2:
         return "rested on one passage only"
     if any(_repeats(asked.question, quote) for _, quote in asked.quotes):
         return "repeated the text nearly whole"

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from lrwr.core.model.fence import RULE, fenced, new_mark
 from lrwr.core.model.replies import NotAsAsked, clean, object_in, strict
 from lrwr.core.ports.chat_model import Message, Shape
-from lrwr.pipeline.evaluation.questions import Kind
+from lrwr.pipeline.evaluation.questions import QuestionKind
 
 REVISION = "1"
 """Changes with the words below and with the shape."""
@@ -26,16 +26,16 @@ quotes: the words that answer, each with the number of its passage, 5 to 40 word
 letter by letter from it.{quotes}
 """
 
-_WAYS: Mapping[Kind, str] = MappingProxyType(
+_WAYS: Mapping[QuestionKind, str] = MappingProxyType(
     {
-        Kind.FACT: "Each asks for one fact that a single sentence or two tells.",
-        Kind.SEVERAL: "Each can be answered only from two or three passages together,"
+        QuestionKind.FACT: "Each asks for one fact that a single sentence or two tells.",
+        QuestionKind.SEVERAL: "Each can be answered only from two or three passages together,"
         " and needs all of them.",
-        Kind.RELATIONSHIP: "Each asks how two people stand to each other: kinship,"
+        QuestionKind.RELATIONSHIP: "Each asks how two people stand to each other: kinship,"
         " service, debt, trust, dislike, what one calls or thinks of the other.",
-        Kind.TIMELINE: "Each asks when something happens, how long it takes, or which of"
+        QuestionKind.TIMELINE: "Each asks when something happens, how long it takes, or which of"
         " two things comes first.",
-        Kind.UNANSWERABLE: "Each asks for something that a reader may well want to know"
+        QuestionKind.UNANSWERABLE: "Each asks for something that a reader may well want to know"
         " of the people and things in the passages, which they suggest, and which"
         " neither they nor, most likely, the rest of the book tell.",
     }
@@ -47,7 +47,7 @@ LONGEST = 240
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelQuestion:
     """A question as a model puts it; `quotes` name passages from 0. Nothing is checked."""
 
     question: str
@@ -55,9 +55,11 @@ class Asked:
     quotes: tuple[tuple[int, str], ...]
 
 
-def messages(kind: Kind, passages: Sequence[str], number: int) -> list[Message]:
+def build_question_messages(
+    kind: QuestionKind, passages: Sequence[str], number: int
+) -> list[Message]:
     """Ask for questions of one kind on passages, which are numbered from 1 and fenced."""
-    quotes = _NO_QUOTES if kind is Kind.UNANSWERABLE else ""
+    quotes = _NO_QUOTES if kind is QuestionKind.UNANSWERABLE else ""
     told = _TOLD.format(number=number, way=_WAYS[kind], quotes=quotes)
     mark = new_mark(*passages)
     shown = "\n".join(
@@ -68,7 +70,7 @@ def messages(kind: Kind, passages: Sequence[str], number: int) -> list[Message]:
 
 
 @cache
-def shape(kind: Kind) -> Shape:
+def build_question_shape(kind: QuestionKind) -> Shape:
     """Return the shape of a reply with questions of one kind."""
     quote = {"passage": {"type": "integer"}, "quote": {"type": "string"}}
     row = {
@@ -81,7 +83,7 @@ def shape(kind: Kind) -> Shape:
     return Shape(name, json.dumps(strict(fields), separators=(",", ":")))
 
 
-def read(reply: str) -> list[Asked]:
+def parse_question_reply(reply: str) -> list[ModelQuestion]:
     """Return the questions of a reply, in order.
 
     Raises:
@@ -93,7 +95,7 @@ def read(reply: str) -> list[Asked]:
     raise NotAsAsked("it is not an object of `questions`")
 
 
-def _row(told: object) -> Asked:
+def _row(told: object) -> ModelQuestion:
     match told:
         case {
             "question": str(question),
@@ -101,7 +103,9 @@ def _row(told: object) -> Asked:
             "quotes": [*quotes],
             **more,
         } if not more:
-            return Asked(clean(question), clean(answer), tuple(map(_quote, quotes)))
+            return ModelQuestion(
+                clean(question), clean(answer), tuple(map(_quote, quotes))
+            )
     raise NotAsAsked("a question is not `question`, `answer` and `quotes`")
 
 

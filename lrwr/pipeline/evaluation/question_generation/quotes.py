@@ -5,19 +5,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from lrwr.core.bible.values import Quote
+from lrwr.core.bible.values import AttributedQuote
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.query_terms import WORD, plain_word
 from lrwr.core.model.text import Span
-from lrwr.pipeline.evaluation.question_generation.draft import Draft
+from lrwr.pipeline.evaluation.question_generation.draft import QuestionDraft
 from lrwr.pipeline.evaluation.question_generation.source_material import (
     SURE,
-    Material,
-    Topic,
-    stem_of,
-    topics_in,
+    SourceMaterial,
+    TopicNoun,
+    find_topics,
+    stem_noun,
 )
-from lrwr.pipeline.evaluation.questions import Kind, Place
+from lrwr.pipeline.evaluation.questions import AnswerPlace, QuestionKind
 
 MADE = "a quotation"
 
@@ -31,19 +31,19 @@ _TELLING = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Saying:
+class TopicQuote:
     """A quotation that holds a topic, and the sentence it stands in."""
 
-    quote: Quote
-    topic: Topic
-    place: Place
+    quote: AttributedQuote
+    topic: TopicNoun
+    place: AnswerPlace
     asked: bool
 
 
-class Speech:
+class QuoteQuestionDrafter:
     """What is said in a manuscript, by whom, and about what."""
 
-    def __init__(self, material: Material) -> None:
+    def __init__(self, material: SourceMaterial) -> None:
         self._material = material
         people = {one.name for one in material.people()}
         self._quotes = [
@@ -56,14 +56,14 @@ class Speech:
         self._people = self._of_people()
         self.sayings = self._sayings()
 
-    def facts(self) -> Iterator[Draft]:
+    def facts(self) -> Iterator[QuestionDraft]:
         """Yield questions on what somebody says of what they name once."""
         for one in self.single():
             yield _asked(one, self._material)
 
-    def several(self) -> Iterator[Draft]:
+    def several(self) -> Iterator[QuestionDraft]:
         """Yield questions on what is said of one thing in several places."""
-        by_stem: dict[str, list[Saying]] = defaultdict(list)
+        by_stem: dict[str, list[TopicQuote]] = defaultdict(list)
         for one in self.single():
             by_stem[one.topic.stem].append(one)
         for sayings in self.sayings.values():
@@ -84,11 +84,11 @@ class Speech:
                         (one, other),
                     )
 
-    def ties(self) -> Iterator[Draft]:
+    def ties(self) -> Iterator[QuestionDraft]:
         """Yield questions on what somebody says of somebody who is not addressed."""
         for (speaker, name), places in self._people.items():
-            yield Draft(
-                Kind.RELATIONSHIP,
+            yield QuestionDraft(
+                QuestionKind.RELATIONSHIP,
                 f"What does {speaker} say about {name}?",
                 places,
                 MADE,
@@ -96,17 +96,17 @@ class Speech:
                 about=(speaker, name),
             )
 
-    def views(self) -> Iterator[Draft]:
+    def views(self) -> Iterator[QuestionDraft]:
         """Yield questions on what two people say of a third."""
-        by_name: dict[str, list[tuple[str, Place]]] = defaultdict(list)
+        by_name: dict[str, list[tuple[str, AnswerPlace]]] = defaultdict(list)
         for (speaker, name), places in self._people.items():
             if len(places) == 1:
                 by_name[name].append((speaker, places[0]))
         for name, said in by_name.items():
             for (one, place), (other, second) in combinations(said, 2):
                 if _are_apart((place, second)):
-                    yield Draft(
-                        Kind.SEVERAL,
+                    yield QuestionDraft(
+                        QuestionKind.SEVERAL,
                         f"What do {one} and {other} each say about {name}?",
                         (place, second),
                         "several quotations",
@@ -115,10 +115,10 @@ class Speech:
                         about=(name, one, other),
                     )
 
-    def _answer(self, places: Sequence[Place]) -> str:
+    def _answer(self, places: Sequence[AnswerPlace]) -> str:
         return " … ".join(self._material.said(one) for one in places)
 
-    def orders(self) -> Iterator[Draft]:
+    def orders(self) -> Iterator[QuestionDraft]:
         """Yield questions on which of two things is spoken of first."""
         single = [one for one in self.single() if not one.asked]
         half = len(single) // 2
@@ -128,8 +128,8 @@ class Speech:
                 continue
             turned = number % 2 == 1
             first, second = (other, one) if turned else (one, other)
-            yield Draft(
-                Kind.TIMELINE,
+            yield QuestionDraft(
+                QuestionKind.TIMELINE,
                 f"Does {_speaks(first)} before or after {_speaks(second, 's')}?",
                 (first.place, second.place),
                 "two quotations",
@@ -138,15 +138,15 @@ class Speech:
                 about=(first.quote.speaker, first.topic.stem),
             )
 
-    def single(self) -> list[Saying]:
+    def single(self) -> list[TopicQuote]:
         """Return what somebody says of what they name once, in story order."""
         alone = (own[0] for own in self.sayings.values() if len(own) == 1)
         once = [one for one in alone if self._said(one) == 1]
         return sorted(once, key=lambda one: self._material.rank(one.place))
 
-    def _all_of(self, text: str, sayings: Sequence[Saying]) -> Draft:
-        return Draft(
-            Kind.SEVERAL,
+    def _all_of(self, text: str, sayings: Sequence[TopicQuote]) -> QuestionDraft:
+        return QuestionDraft(
+            QuestionKind.SEVERAL,
             text,
             tuple(one.place for one in sayings),
             "several quotations",
@@ -155,15 +155,15 @@ class Speech:
             about=(sayings[0].topic.stem,),
         )
 
-    def _said(self, one: Saying) -> int:
+    def _said(self, one: TopicQuote) -> int:
         """Count the quotations that may be the same speaker's and hold the word."""
         held = self._heard[one.topic.stem]
         told = len(held.get(one.quote.speaker, ())) + len(held.get("", ()))
         return max(told, 1)
 
-    def _of_people(self) -> dict[tuple[str, str], tuple[Place, ...]]:
+    def _of_people(self) -> dict[tuple[str, str], tuple[AnswerPlace, ...]]:
         """Return where somebody surely speaks of somebody, if in few places at most."""
-        said: dict[tuple[str, str], dict[Place, None]] = defaultdict(dict)
+        said: dict[tuple[str, str], dict[AnswerPlace, None]] = defaultdict(dict)
         unsure: Counter[tuple[str, str]] = Counter()
         for quote in self._material.bible.quotes:
             for name, place in self._spoken_of(quote):
@@ -177,24 +177,24 @@ class Speech:
             if len(own) <= _FEW and unsure[pair] < len(own) and pair[0] in self._forms
         }
 
-    def _sayings(self) -> dict[tuple[str, str], list[Saying]]:
-        found: dict[tuple[str, str], list[Saying]] = defaultdict(list)
+    def _sayings(self) -> dict[tuple[str, str], list[TopicQuote]]:
+        found: dict[tuple[str, str], list[TopicQuote]] = defaultdict(list)
         for quote in self._quotes:
             for span in quote.evidence.spans:
                 for saying in self._in_stretch(quote, span):
                     found[quote.speaker, saying.topic.stem].append(saying)
         return found
 
-    def _in_stretch(self, quote: Quote, span: Span) -> Iterator[Saying]:
+    def _in_stretch(self, quote: AttributedQuote, span: Span) -> Iterator[TopicQuote]:
         document = quote.evidence.document
         text = self._material.texts[document]
-        for topic in topics_in(text, span, self._material, rare=_RARE):
+        for topic in find_topics(text, span, self._material, rare=_RARE):
             place = self._material.sentence_at(document, topic.span.start)
             if place is not None and _is_enough(text, place.span):
                 asked = _is_asked(text, topic.span, place.span)
-                yield Saying(quote, topic, place, asked)
+                yield TopicQuote(quote, topic, place, asked)
 
-    def _spoken_of(self, quote: Quote) -> Iterator[tuple[str, Place]]:
+    def _spoken_of(self, quote: AttributedQuote) -> Iterator[tuple[str, AnswerPlace]]:
         """Yield whom a quotation names, its hearer and speaker apart, and where."""
         document = quote.evidence.document
         text = self._material.texts[document]
@@ -208,7 +208,7 @@ class Speech:
                     yield name, place
 
 
-def _asked(one: Saying, material: Material) -> Draft:
+def _asked(one: TopicQuote, material: SourceMaterial) -> QuestionDraft:
     """Return one question on a saying; how it is asked depends on the saying alone."""
     quote = one.quote
     sure = quote.addressee and quote.addressee_certainty in SURE
@@ -224,8 +224,8 @@ def _asked(one: Saying, material: Material) -> Draft:
         text = f"What does {quote.speaker} have to say on the subject of {said}?"
     else:
         text = f"What does {quote.speaker} say about {said}?"
-    return Draft(
-        Kind.FACT,
+    return QuestionDraft(
+        QuestionKind.FACT,
         text,
         (one.place,),
         MADE,
@@ -234,17 +234,17 @@ def _asked(one: Saying, material: Material) -> Draft:
     )
 
 
-def _speaks(one: Saying, ending: str = "") -> str:
+def _speaks(one: TopicQuote, ending: str = "") -> str:
     return f"{one.quote.speaker} speak{ending} of {one.topic.said}"
 
 
-def _the(one: Saying) -> str:
+def _the(one: TopicQuote) -> str:
     """Return what is spoken of more than once: "a lamp" is "the lamp" then."""
     said = one.topic.said
     return f"the {one.topic.noun}" if said.startswith(("a ", "an ")) else said
 
 
-def _owned(one: Saying, hearer: str, material: Material) -> str:
+def _owned(one: TopicQuote, hearer: str, material: SourceMaterial) -> str:
     """Return what is spoken of, with whose it is where that is plain."""
     if one.topic.owner == "my":
         return f"{_his(one.quote.speaker, material)} own {one.topic.noun}"
@@ -253,22 +253,22 @@ def _owned(one: Saying, hearer: str, material: Material) -> str:
     return one.topic.said
 
 
-def _his(name: str, material: Material) -> str:
+def _his(name: str, material: SourceMaterial) -> str:
     genders = {one.name: one.gender for one in material.people()}
     return {Gender.FEMALE: "her", Gender.MALE: "his"}.get(genders[name], "their")
 
 
-def _stems_by_speaker(material: Material) -> dict[str, dict[str, list[int]]]:
+def _stems_by_speaker(material: SourceMaterial) -> dict[str, dict[str, list[int]]]:
     """Return in which quotations of whom each word stands, whoever is sure of it."""
     found: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for number, quote in enumerate(material.bible.quotes):
         words = WORD.findall(quote.evidence.text)
-        for stem in {stem_of(plain_word(word)) for word in words}:
+        for stem in {stem_noun(plain_word(word)) for word in words}:
             found[stem][quote.speaker].append(number)
     return found
 
 
-def _are_apart(places: Sequence[Place]) -> bool:
+def _are_apart(places: Sequence[AnswerPlace]) -> bool:
     return all(
         one.document != other.document
         or abs(one.span.start - other.span.start) > _APART

@@ -7,18 +7,22 @@ from fractions import Fraction
 from random import Random
 from types import MappingProxyType
 
-from lrwr.pipeline.evaluation.question_generation.draft import Draft, checked, overlaps
-from lrwr.pipeline.evaluation.question_generation.source_material import Material
-from lrwr.pipeline.evaluation.questions import Kind, Place, Question
+from lrwr.pipeline.evaluation.question_generation.draft import (
+    QuestionDraft,
+    has_overlap,
+    question_from_draft,
+)
+from lrwr.pipeline.evaluation.question_generation.source_material import SourceMaterial
+from lrwr.pipeline.evaluation.questions import AnswerPlace, EvalQuestion, QuestionKind
 
-SHARES: Mapping[Kind, int] = MappingProxyType(
+KIND_SHARES: Mapping[QuestionKind, int] = MappingProxyType(
     {
-        Kind.FACT: 35,
-        Kind.SEVERAL: 15,
-        Kind.RELATIONSHIP: 10,
-        Kind.TIMELINE: 8,
-        Kind.AS_OF: 7,
-        Kind.UNANSWERABLE: 25,
+        QuestionKind.FACT: 35,
+        QuestionKind.SEVERAL: 15,
+        QuestionKind.RELATIONSHIP: 10,
+        QuestionKind.TIMELINE: 8,
+        QuestionKind.AS_OF: 7,
+        QuestionKind.UNANSWERABLE: 25,
     }
 )
 """Parts of a hundred.
@@ -29,38 +33,40 @@ quarter without an answer would not show what invents one, nor teach when eviden
 weak.
 """
 
-_CALLED: Mapping[Kind, str] = MappingProxyType(
+_CALLED: Mapping[QuestionKind, str] = MappingProxyType(
     {
-        Kind.FACT: "on single facts",
-        Kind.SEVERAL: "that need several passages",
-        Kind.RELATIONSHIP: "on relationships",
-        Kind.TIMELINE: "on order and time",
-        Kind.AS_OF: "at a point of the story",
-        Kind.UNANSWERABLE: "that the text does not answer",
+        QuestionKind.FACT: "on single facts",
+        QuestionKind.SEVERAL: "that need several passages",
+        QuestionKind.RELATIONSHIP: "on relationships",
+        QuestionKind.TIMELINE: "on order and time",
+        QuestionKind.AS_OF: "at a point of the story",
+        QuestionKind.UNANSWERABLE: "that the text does not answer",
     }
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class DraftFamily:
     """Drafts of one kind, made in one way; `weight` is its part beside the others."""
 
-    drafts: Sequence[Draft]
+    drafts: Sequence[QuestionDraft]
     weight: int = 1
 
 
-class Chooser:
+class DraftSelector:
     """Chooses questions, each about another place than all chosen before."""
 
-    def __init__(self, material: Material, seed: int) -> None:
+    def __init__(self, material: SourceMaterial, seed: int) -> None:
         self._material = material
         self._seed = seed
-        self._used: list[Place] = []
+        self._used: list[AnswerPlace] = []
         self._asked: set[tuple[str, ...]] = set()
         self._chapters: Counter[int] = Counter()
         self._people: Counter[str] = Counter()
 
-    def choose(self, families: Sequence[Family], wanted: int) -> list[Question]:
+    def choose(
+        self, families: Sequence[DraftFamily], wanted: int
+    ) -> list[EvalQuestion]:
         """Return at most `wanted` questions, from each family by its weight.
 
         What a family cannot give, the others do. Chapters that have few questions go
@@ -68,7 +74,7 @@ class Chooser:
         """
         left = [self._shuffled(family.drafts) for family in families]
         taken = [0] * len(families)
-        chosen: list[Question] = []
+        chosen: list[EvalQuestion] = []
         while len(chosen) < wanted and any(left):
             at = min(
                 (n for n, drafts in enumerate(left) if drafts),
@@ -80,25 +86,25 @@ class Chooser:
                 taken[at] += 1
         return chosen
 
-    def _shuffled(self, drafts: Sequence[Draft]) -> list[Draft]:
+    def _shuffled(self, drafts: Sequence[QuestionDraft]) -> list[QuestionDraft]:
         shuffled = list(drafts)
         Random(f"{self._seed}").shuffle(shuffled)
         return shuffled
 
-    def _next(self, drafts: list[Draft]) -> Question | None:
+    def _next(self, drafts: list[QuestionDraft]) -> EvalQuestion | None:
         """Take the draft that is most wanted; None if it turns out not to do."""
         best = min(range(len(drafts)), key=lambda n: (*self._crowd(drafts[n]), n))
         return self.accepted(drafts.pop(best))
 
-    def accepted(self, draft: Draft) -> Question | None:
+    def accepted(self, draft: QuestionDraft) -> EvalQuestion | None:
         """Return a draft as a question; None if its words, or it, were asked already.
 
         None, too, if words that it rests on are too few, or stand twice in their file.
         """
         places = (*draft.places, *draft.spoilers)
-        if draft.about in self._asked or overlaps(places, self._used):
+        if draft.about in self._asked or has_overlap(places, self._used):
             return None
-        question = checked(draft, self._material)
+        question = question_from_draft(draft, self._material)
         if question is not None:
             self._asked.add(draft.about)
             self._used.extend(places)
@@ -106,16 +112,16 @@ class Chooser:
             self._people.update(draft.about[:1])
         return question
 
-    def _crowd(self, draft: Draft) -> tuple[int, int]:
+    def _crowd(self, draft: QuestionDraft) -> tuple[int, int]:
         """Return how much is asked already of a draft's chapter, and of its person."""
         places = (*draft.places, *draft.spoilers)
         chapter = self._chapters[self._material.chapter_of(places[0])] if places else 0
         return chapter, self._people[draft.about[0]] if draft.about else 0
 
 
-def shares_of(number: int) -> dict[Kind, int]:
-    """Divide `number` by `SHARES`; what is left over goes to the largest remainders."""
-    parts = {kind: Fraction(number * share, 100) for kind, share in SHARES.items()}
+def divide_by_shares(number: int) -> dict[QuestionKind, int]:
+    """Divide `number` by `KIND_SHARES`; what is left over goes to the largest remainders."""
+    parts = {kind: Fraction(number * share, 100) for kind, share in KIND_SHARES.items()}
     whole = {kind: int(part) for kind, part in parts.items()}
     left = number - sum(whole.values())
     by_rest = sorted(parts, key=lambda kind: whole[kind] - parts[kind])
@@ -124,6 +130,6 @@ def shares_of(number: int) -> dict[Kind, int]:
     return whole
 
 
-def short(kind: Kind, made: int, wanted: int, why: str) -> str:
+def describe_shortfall(kind: QuestionKind, made: int, wanted: int, why: str) -> str:
     """Say that a share could not be filled."""
     return f"{made} of {wanted} questions {_CALLED[kind]} were made: {why}."

@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.bible.projection import Knowledge, project
+from lrwr.core.bible.projection import StoryKnowledge, project_bible
 from lrwr.core.bible.service import BibleService
-from lrwr.core.bible.values import Bible, CharacterProfile, Evidence
+from lrwr.core.bible.values import Bible, CharacterProfile, TextEvidence
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.query_terms import STOP_WORDS, WORD, light_stem, plain_word
 from lrwr.core.model.text import Span, SplitSentences
 from lrwr.core.retrieval.story import StoryOrder
-from lrwr.pipeline.evaluation.question_generation.lexicon import BODY, VAGUE
-from lrwr.pipeline.evaluation.questions import Gold, Place, places_of
+from lrwr.pipeline.evaluation.question_generation.lexicon import BODY, VAGUE_WORDS
+from lrwr.pipeline.evaluation.questions import AnswerPlace, GoldQuote, find_quote_places
 
 RARE = 9
 """How often a word may stand in the whole text to tell one place from others."""
@@ -59,7 +59,7 @@ _ABSTRACT = ("ism", "ness", "ity", "ics", "ence", "ance", "thy", "dom", "ship")
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
+class TopicNoun:
     """A noun in a text, its stem, and where it stands.
 
     `said` is how a question says it; `owner` "my" or "your" where that is who has it.
@@ -72,50 +72,54 @@ class Topic:
     owner: str = ""
 
 
-def nouns_of(texts: Iterable[str]) -> frozenset[str]:
+def collect_nouns(texts: Iterable[str]) -> frozenset[str]:
     """Return the stems of words that stand as nouns somewhere, alone after an article."""
     return frozenset(
-        stem_of(found["noun"]) for text in texts for found in _PLAIN.finditer(text)
+        stem_noun(found["noun"]) for text in texts for found in _PLAIN.finditer(text)
     )
 
 
-def topics_in(
-    text: str, span: Span, material: "Material", rare: int = RARE
-) -> Iterator[Topic]:
+def find_topics(
+    text: str, span: Span, material: "SourceMaterial", rare: int = RARE
+) -> Iterator[TopicNoun]:
     """Yield nouns that stand at most `rare` times, and rare names, each stem once."""
     seen: set[str] = set()
     for found in _NOUN.finditer(text, span.start, span.end):
-        stem = stem_of(found["noun"])
+        stem = stem_noun(found["noun"])
         before = text[max(span.start, found.start() - _BACK) : found.start()]
-        if stem in seen or (found["kind"] or "") in VAGUE or _PREDICATE.search(before):
+        if (
+            stem in seen
+            or (found["kind"] or "") in VAGUE_WORDS
+            or _PREDICATE.search(before)
+        ):
             continue
-        if not is_telling(found["noun"], material, rare):
+        if not is_distinctive_noun(found["noun"], material, rare):
             continue
         seen.add(stem)
         det = found["det"].lower()
         owner = det if det in ("my", "your") else ""
         said, place = _said(found["noun"], det), Span(*found.span("noun"))
-        yield Topic(said, found["noun"], stem, place, owner)
+        yield TopicNoun(said, found["noun"], stem, place, owner)
     for name in material.rare_names:
         at = text.find(name, span.start, span.end)
         if at >= 0 and not _within(text, at, len(name)):
             place = Span(at, at + len(name))
-            yield Topic(name, name, name.casefold(), place)
+            yield TopicNoun(name, name, name.casefold(), place)
 
 
-def is_telling(noun: str, material: "Material", rare: int) -> bool:
+def is_distinctive_noun(noun: str, material: "SourceMaterial", rare: int) -> bool:
     """Say whether a word is rare enough, and stands for a thing somewhere."""
-    stem = stem_of(noun)
-    told = stem in material.nouns and may_be_noun(noun)
+    stem = stem_noun(noun)
+    told = stem in material.nouns and is_possible_noun(noun)
     return told and material.stems[stem] <= rare
 
 
-def may_be_noun(noun: str) -> bool:
+def is_possible_noun(noun: str) -> bool:
     """Say whether a word, where a noun may stand, is one that names something."""
-    return noun not in VAGUE | BODY | STOP_WORDS and not noun.endswith(_NO_NOUN)
+    return noun not in VAGUE_WORDS | BODY | STOP_WORDS and not noun.endswith(_NO_NOUN)
 
 
-def is_plural(noun: str) -> bool:
+def is_plural_noun(noun: str) -> bool:
     """Say whether a noun looks like several."""
     return noun.endswith("s") and not noun.endswith(("ss", "us", "is"))
 
@@ -141,12 +145,12 @@ _INITIALS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class SourceMaterial:
     """A manuscript as it is known.
 
     `texts` are canonical, of story and notes alike. `sentences` are those of the
     story's own words, in order, by document. `stems` counts the words of all texts by
-    `stem_of`, `words` holds them plain, and `nouns` the stems of those that stand as
+    `stem_noun`, `words` holds them plain, and `nouns` the stems of those that stand as
     nouns. `rare_names` are names of places and things that come up seldom.
     """
 
@@ -159,20 +163,20 @@ class Material:
     nouns: frozenset[str] = frozenset()
     rare_names: tuple[str, ...] = ()
 
-    def said(self, place: Place) -> str:
+    def said(self, place: AnswerPlace) -> str:
         """Return the words at a place, on one line."""
         text = self.texts[place.document]
         return " ".join(text[place.span.start : place.span.end].split())
 
-    def sentence_at(self, document: DocumentId, at: int) -> Place | None:
+    def sentence_at(self, document: DocumentId, at: int) -> AnswerPlace | None:
         """Return the story's sentence that holds the character at `at`."""
         spans = self.sentences.get(document, ())
         index = bisect_right(spans, at, key=lambda span: span.start) - 1
         if index < 0 or spans[index].end <= at:
             return None
-        return Place(document, spans[index])
+        return AnswerPlace(document, spans[index])
 
-    def chapter_of(self, place: Place) -> int:
+    def chapter_of(self, place: AnswerPlace) -> int:
         """Return the number of the chapter that holds a place; -1 in a note."""
         row = self.order.numbers.get(place.document, ())
         chapters = self.order.outlines[place.document].chapters
@@ -181,7 +185,7 @@ class Material:
                 return number
         return row[-1] if row else -1
 
-    def rank(self, place: Place) -> tuple[int, int]:
+    def rank(self, place: AnswerPlace) -> tuple[int, int]:
         """Return what sorts places into story order; notes come first."""
         story = self.order.story
         own = story.index(place.document) if place.document in story else -1
@@ -226,11 +230,11 @@ class Material:
     def _story(self) -> list[str]:
         return [self.texts[one] for one in self.order.story if one in self.texts]
 
-    def gold(self, place: Place) -> Gold | None:
+    def gold(self, place: AnswerPlace) -> GoldQuote | None:
         """Return the words at a place as gold; None unless they stand there alone."""
         quote = self.said(place)
-        standing = places_of(quote, place.document, self.texts[place.document])
-        return Gold(place.document, quote) if len(standing) == 1 else None
+        standing = find_quote_places(quote, place.document, self.texts[place.document])
+        return GoldQuote(place.document, quote) if len(standing) == 1 else None
 
     def narration(self, document: DocumentId) -> Iterator[Span]:
         """Yield the story's sentences in which nobody speaks, in order."""
@@ -247,28 +251,32 @@ class Material:
                 yield sentence
 
 
-async def gather(bible: BibleService, split: SplitSentences) -> Material:
+async def load_source_material(
+    bible: BibleService, split: SplitSentences
+) -> SourceMaterial:
     """Return what is known of a library's manuscript.
 
     Raises:
         SettingsProblem: The file of the writer's decisions is broken.
         StoreProblem: The library cannot be read.
     """
-    return material_of(await bible.knowledge(), split)
+    return build_source_material(await bible.knowledge(), split)
 
 
-def material_of(known: Knowledge, split: SplitSentences) -> Material:
+def build_source_material(
+    known: StoryKnowledge, split: SplitSentences
+) -> SourceMaterial:
     """Return what questions are made from, of a story that is known already."""
 
-    bible = project(known)
+    bible = project_bible(known)
     texts = {document: kept.text for document, kept in known.texts.items()}
     counts = Counter(
         plain_word(word) for text in texts.values() for word in WORD.findall(text)
     )
     stems: Counter[str] = Counter()
     for word, count in counts.items():
-        stems[stem_of(word)] += count
-    return Material(
+        stems[stem_noun(word)] += count
+    return SourceMaterial(
         bible=bible,
         order=known.order,
         texts=texts,
@@ -279,7 +287,7 @@ def material_of(known: Knowledge, split: SplitSentences) -> Material:
         },
         stems=stems,
         words=frozenset(counts),
-        nouns=nouns_of(texts.values()),
+        nouns=collect_nouns(texts.values()),
         rare_names=tuple(
             thing.name
             for thing in bible.world
@@ -290,14 +298,14 @@ def material_of(known: Knowledge, split: SplitSentences) -> Material:
     )
 
 
-def stem_of(word: str) -> str:
+def stem_noun(word: str) -> str:
     """Return what a noun and its plural share."""
     return light_stem(plain_word(word)).rstrip("e")
 
 
-def place_of(evidence: Evidence) -> Place:
+def get_first_evidence_place(evidence: TextEvidence) -> AnswerPlace:
     """Return the first stretch of words that something rests on."""
-    return Place(evidence.document, evidence.spans[0])
+    return AnswerPlace(evidence.document, evidence.spans[0])
 
 
 def _own_sentences(

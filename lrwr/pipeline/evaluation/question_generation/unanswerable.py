@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from lrwr.core.bible.values import CharacterProfile
-from lrwr.pipeline.evaluation.question_generation.draft import Draft
-from lrwr.pipeline.evaluation.question_generation.quotes import Saying
-from lrwr.pipeline.evaluation.question_generation.source_material import Material
-from lrwr.pipeline.evaluation.questions import Kind
+from lrwr.pipeline.evaluation.question_generation.draft import QuestionDraft
+from lrwr.pipeline.evaluation.question_generation.quotes import TopicQuote
+from lrwr.pipeline.evaluation.question_generation.source_material import SourceMaterial
+from lrwr.pipeline.evaluation.questions import QuestionKind
 
 NO_WORD = "a word that the text does not hold"
 NOT_THERE = "a thing that comes up where its speaker does not"
@@ -24,7 +24,7 @@ MAIN = 12
 _WELL_KNOWN = 8
 """Mentions of somebody who would have been noticed."""
 _SHORT = 3
-"""Letters of a word below which it must stand alone to count; see `holds`."""
+"""Letters of a word below which it must stand alone to count; see `is_word_in_text`."""
 
 ABSENT = (
     ("Which instrument does {0} play?", "instrument violin fiddle piano flute guitar cello harp trumpet organ banjo play"),
@@ -111,7 +111,9 @@ ABSENT = (
 """What is asked, with words none of which, nor any that begins with them, may stand."""
 
 
-def unheld(material: Material, rng: Random) -> Iterator[Draft]:
+def draft_absent_word_questions(
+    material: SourceMaterial, rng: Random
+) -> Iterator[QuestionDraft]:
     """Yield questions of the list that the text has no word for, each of one person."""
     names = [one.name for one in material.people()[:MAIN]]
     if not names:
@@ -119,7 +121,7 @@ def unheld(material: Material, rng: Random) -> Iterator[Draft]:
     free = [
         pattern
         for pattern, words in ABSENT
-        if not any(holds(material, word) for word in words.split())
+        if not any(is_word_in_text(material, word) for word in words.split())
     ]
     rng.shuffle(free)
     for number, pattern in enumerate(free):
@@ -128,12 +130,14 @@ def unheld(material: Material, rng: Random) -> Iterator[Draft]:
         if "{1}" in pattern and not others:
             continue
         text = pattern.format(who, rng.choice(others) if others else "")
-        yield Draft(Kind.UNANSWERABLE, text, (), NO_WORD, about=(who, pattern))
+        yield QuestionDraft(
+            QuestionKind.UNANSWERABLE, text, (), NO_WORD, about=(who, pattern)
+        )
 
 
-def unsaid(
-    material: Material, sayings: Sequence[Saying], rng: Random
-) -> Iterator[Draft]:
+def draft_unsaid_topic_questions(
+    material: SourceMaterial, sayings: Sequence[TopicQuote], rng: Random
+) -> Iterator[QuestionDraft]:
     """Yield questions on what somebody says of a thing that they never come near."""
     near = _near(material)
     well_known = [one for one in material.people() if one.mentions >= _WELL_KNOWN]
@@ -148,10 +152,10 @@ def unsaid(
         who = rng.choice(away).name
         text = f"What does {who} say about {saying.topic.said}?"
         about = (who, saying.topic.stem)
-        yield Draft(Kind.UNANSWERABLE, text, (), NOT_THERE, about=about)
+        yield QuestionDraft(QuestionKind.UNANSWERABLE, text, (), NOT_THERE, about=about)
 
 
-def holds(material: Material, word: str) -> bool:
+def is_word_in_text(material: SourceMaterial, word: str) -> bool:
     """Say whether a text has a word, or one that begins with it.
 
     A word of three letters or fewer counts alone and with an s only.
@@ -162,7 +166,7 @@ def holds(material: Material, word: str) -> bool:
     return any(one.startswith(word) or f"-{word}" in one for one in whole)
 
 
-def _near(material: Material) -> dict[str, set[tuple[str, int]]]:
+def _near(material: SourceMaterial) -> dict[str, set[tuple[str, int]]]:
     """Return the chapters that name each person by any form of the name."""
     near: dict[str, set[tuple[str, int]]] = defaultdict(set)
     for profile in material.people():
@@ -181,14 +185,14 @@ def _named(profile: CharacterProfile) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{either})(?!\w)")
 
 
-def _chapters(material: Material) -> Iterator[tuple[tuple[str, int], str]]:
+def _chapters(material: SourceMaterial) -> Iterator[tuple[tuple[str, int], str]]:
     for document, chapter, _ in material.order.told():
         text = material.texts.get(document, "")
         span = chapter.span
         yield (document, span.start), text[span.start : span.end]
 
 
-def _chapters_with(stem: str, material: Material) -> set[tuple[str, int]]:
+def _chapters_with(stem: str, material: SourceMaterial) -> set[tuple[str, int]]:
     found = re.compile(rf"\b{re.escape(stem)}", re.IGNORECASE)
     notes = set(material.texts) - set(material.order.story)
     if any(found.search(material.texts[note]) for note in notes):
