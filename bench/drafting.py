@@ -35,7 +35,7 @@ from lrwr.core.canon.decision import (
 from lrwr.core.canon.model import ManuscriptLocation
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError
-from lrwr.core.settings.places import CANON_FILE
+from lrwr.core.settings.places import CANON_FILE_NAME
 from tests.fakes.story_desks import StoryDesk, a_story_desk
 from tests.fakes.watches import Watched, over
 
@@ -128,7 +128,7 @@ def _edit(writer: ScriptedWriter, desk: StoryDesk) -> str:
 
 def _decide(writer: ScriptedWriter, desk: StoryDesk) -> str:
     """Decide something about the story, or take all decisions back."""
-    canon = desk.folder / CANON_FILE
+    canon = desk.folder / CANON_FILE_NAME
     if writer.dice.random() < 0.2:
         canon.unlink(missing_ok=True)
         return "decisions taken back"

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lrwr.core.adapters.embed.local import LocalEmbedder
-from lrwr.core.adapters.source.parser import Parser
+from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.errors import UnreadableDocument
 from lrwr.pipeline.stages.recursive_splitter import split_recursively
@@ -113,7 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--inputs", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args(arguments)
-    parse, embedder = Parser(), LocalEmbedder(None, threads=1)
+    parse, embedder = ManuscriptParser(), LocalEmbedder(None, threads=1)
     seen: Counter[str] = Counter()
     failures: list[str] = []
     began = time.process_time()

@@ -31,7 +31,7 @@ from pathlib import Path
 from bench.children import environment
 from bench.held import differences, holdings
 from bench.scripted import ScriptedWriter
-from lrwr.core.adapters.storage.sqlite.migrator import SCHEMA
+from lrwr.core.adapters.storage.sqlite.migrator import SCHEMA_VERSION
 
 SAMPLE = Path(__file__).parent.parent / "examples" / "marsh-lantern"
 NAMES = ("PurpleFrog", "OchraMags", "Nell Tallow", "Corin Vale", "Mrs. Gannet")
@@ -240,7 +240,7 @@ def audit(folder: Path) -> None:
     ):
         (schema,) = connection.execute("pragma user_version").fetchone()
         there = "select count(*) from sqlite_master where name = 'audit'"
-        if schema == SCHEMA and connection.execute(there).fetchone() == (0,):
+        if schema == SCHEMA_VERSION and connection.execute(there).fetchone() == (0,):
             connection.executescript(f"begin immediate; {AUDIT} commit;")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 
 from bench.edits import sentence
-from lrwr.core.adapters.source.text_decoder import decode
+from lrwr.core.adapters.source.text_decoder import decode_text
 
 TEXTS = (".md", ".txt")
 BREAK = "* * *"
@@ -76,7 +76,7 @@ class ScriptedWriter:
 
     def blocks(self, path: Path) -> list[str]:
         """Return what stands between a text's blank lines."""
-        return decode(path.read_bytes(), path.name)[0].split("\n\n")
+        return decode_text(path.read_bytes(), path.name)[0].split("\n\n")
 
     def save(self, path: Path, content: str | bytes) -> bool:
         """Write a file in place, or by a new one that takes its name."""

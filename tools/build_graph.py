@@ -217,7 +217,7 @@ def main() -> None:
     reference = minilm.MiniLM(
         minilm.load_tokenizer(None), minilm._session(build.content, {}), space=""
     )
-    probe = reference.vector(reference.tokens([minilm.PROBE])[0].ids)
+    probe = reference.vector(reference.tokens([minilm.SELF_TEST_SENTENCE])[0].ids)
     table = {
         "file": shipped.name,
         "crc32": zlib.crc32(build.content),

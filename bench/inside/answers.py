@@ -15,7 +15,7 @@ from typing import Any
 from bench.data import read_lines
 from lrwr.app.container import open_services
 from lrwr.core.chat.service import AvatarSessionService, TurnRequest
-from lrwr.core.model.turns import Citation, Mode, TurnDone
+from lrwr.core.model.turns import AnswerMode, Citation, TurnDone
 from lrwr.core.settings.loader import load_settings
 
 
@@ -40,7 +40,7 @@ def _asking(question: dict[str, Any]) -> TurnRequest:
         text=question["question"],
         as_of=question.get("as_of"),
         character=question.get("character"),
-        mode=Mode(mode) if mode else None,
+        mode=AnswerMode(mode) if mode else None,
     )
 
 

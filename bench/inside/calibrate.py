@@ -17,7 +17,7 @@ from bench.data import read_lines
 from lrwr.app.container import Services, open_services
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.search import Scope, Scored
+from lrwr.core.model.search import ScoredChunk, SearchScope
 from lrwr.core.model.text import Span
 from lrwr.core.ports.embedder import Embedder
 from lrwr.core.ports.lexical_index import LexicalIndex
@@ -49,13 +49,13 @@ class Veil:
     document: str = ""
     chunks: frozenset[ChunkId] = frozenset()
 
-    def bounded(self, scope: Scope, order: StoryOrder) -> Scope:
+    def bounded(self, scope: SearchScope, order: StoryOrder) -> SearchScope:
         """Return the scope without the hidden document."""
         if not self.document:
             return scope
         return replace(scope, documents=frozenset(order.outlines) - {self.document})
 
-    def shown(self, found: Sequence[Scored], limit: int) -> list[Scored]:
+    def shown(self, found: Sequence[ScoredChunk], limit: int) -> list[ScoredChunk]:
         """Return what is not hidden."""
         return [one for one in found if one.chunk not in self.chunks][:limit]
 
@@ -69,8 +69,13 @@ class VeiledWords:
     order: StoryOrder
 
     async def search_words(
-        self, words: Sequence[str], *, pipeline: Pipeline, scope: Scope, limit: int
-    ) -> list[Scored]:
+        self,
+        words: Sequence[str],
+        *,
+        pipeline: Pipeline,
+        scope: SearchScope,
+        limit: int,
+    ) -> list[ScoredChunk]:
         """Search by words."""
         scope = self.veil.bounded(scope, self.order)
         found = await self.inner.search_words(
@@ -79,8 +84,13 @@ class VeiledWords:
         return self.veil.shown(found, limit)
 
     async def search_pairs(
-        self, words: Sequence[str], *, pipeline: Pipeline, scope: Scope, limit: int
-    ) -> list[Scored]:
+        self,
+        words: Sequence[str],
+        *,
+        pipeline: Pipeline,
+        scope: SearchScope,
+        limit: int,
+    ) -> list[ScoredChunk]:
         """Search by pairs of words."""
         scope = self.veil.bounded(scope, self.order)
         found = await self.inner.search_pairs(
@@ -113,8 +123,8 @@ class VeiledVectors:
         return await self.inner.catch_up()
 
     async def nearest(
-        self, query: "NDArray[np.float32]", *, scope: Scope, limit: int
-    ) -> list[Scored]:
+        self, query: "NDArray[np.float32]", *, scope: SearchScope, limit: int
+    ) -> list[ScoredChunk]:
         """Search by meaning."""
         scope = self.veil.bounded(scope, self.order)
         found = await self.inner.nearest(query, scope=scope, limit=limit + DEEP)

@@ -23,8 +23,8 @@ from bench.inside.roster import evidence_of
 from bench.inside.wordings import SECOND, THIRD, Wordings
 from bench.inside.wordings_fourth import FOURTH
 from lrwr.core.adapters.analyst.rules import RulesAnalyst
-from lrwr.core.adapters.source.parser import Parser
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.source.parser import ManuscriptParser
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.canon.model import Canon
 from lrwr.core.continuity.guard import find_contradictions
@@ -34,7 +34,7 @@ from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.characters import infer_cast
 from lrwr.core.ports.analyst import Excerpt
 from lrwr.core.ports.record_store import DocumentText
-from lrwr.core.ports.story_store import Known
+from lrwr.core.ports.story_store import DocumentFact
 from lrwr.core.retrieval.story import build_story_order
 
 EVERY, FIRST = 6, 4
@@ -254,7 +254,7 @@ def _new_lines(path: Path) -> dict[str, float]:
 
 def knowledge_of(files: Mapping[str, str]) -> StoryKnowledge:
     """Return what the rules know of some texts, each a chapter."""
-    parse = Parser()
+    parse = ManuscriptParser()
     documents = [
         parse(DocumentId(n), f"# {n}\n\n{t}".encode()) for n, t in files.items()
     ]
@@ -274,11 +274,11 @@ def knowledge_of(files: Mapping[str, str]) -> StoryKnowledge:
     )
 
 
-async def _facts(document: Document, names: tuple[str, ...]) -> list[Known]:
+async def _facts(document: Document, names: tuple[str, ...]) -> list[DocumentFact]:
     whole = Span(0, len(document.text))
     excerpt = Excerpt(whole, document.text, "", names, "")
-    finding, _ = await RulesAnalyst(sentence_spans).extract(excerpt)
-    return [Known(document.id, fact) for fact in finding.facts]
+    finding, _ = await RulesAnalyst(find_sentence_spans).extract(excerpt)
+    return [DocumentFact(document.id, fact) for fact in finding.facts]
 
 
 if __name__ == "__main__":

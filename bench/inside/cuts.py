@@ -24,7 +24,7 @@ from bench.edits import next_edit
 from lrwr.app.factories import MOST_THREADS
 from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.adapters.source.parser import parse_document
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.pipeline.stages.seams import (
     SeamKey,
@@ -75,7 +75,9 @@ class Desk:
         documents = list(documents)
         with self.timed("plan"):
             plans = [
-                plan_cuts(d, sentence_spans, self.embedder.count_tokens, ChunkLimits())
+                plan_cuts(
+                    d, find_sentence_spans, self.embedder.count_tokens, ChunkLimits()
+                )
                 for d in documents
             ]
         seams = (seam for plan in plans for seam in plan.seams)
@@ -237,7 +239,7 @@ async def _main() -> None:
     embedder = LocalEmbedder(None, threads=threads)
     await embedder.embed(["warm"])
     embedder.count_tokens(["warm"])
-    sentence_spans("Warm. Too.")
+    find_sentence_spans("Warm. Too.")
     for folder in data.novels():
         if folder.name in wanted:
             print(json.dumps(await _measured(folder, embedder)), flush=True)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench.inside.roster import evidence_of
-from lrwr.core.adapters.source.parser import Parser
+from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import Document, DocumentId, DocumentType
 from lrwr.core.nlp.facts.notes import NoteSubject, find_note_subjects
@@ -22,7 +22,7 @@ SUFFIXES = (".md", ".docx", ".txt")
 
 def read_folder(folder: Path) -> list[Document]:
     """Parse a writer's folder, in the order of its paths."""
-    parse = Parser()
+    parse = ManuscriptParser()
     paths = sorted(p for p in folder.rglob("*") if p.suffix.lower() in SUFFIXES)
     return [
         parse(DocumentId(path.relative_to(folder).as_posix()), path.read_bytes())

@@ -18,7 +18,7 @@ from bench.data import DataFolder, read_lines
 from lrwr.app.container import open_services
 from lrwr.core.chat.service import TurnRequest
 from lrwr.core.model.errors import LrwrError
-from lrwr.core.model.turns import Mode
+from lrwr.core.model.turns import AnswerMode
 from lrwr.core.settings.loader import load_settings
 
 RUN = 8
@@ -89,7 +89,7 @@ def _asking(question: dict[str, Any]) -> TurnRequest:
     return TurnRequest(
         text=question["question"],
         character=character,
-        mode=Mode.IN_CHARACTER if character else None,
+        mode=AnswerMode.IN_CHARACTER if character else None,
         as_of=f"ch{question['asof_chapter']}",
         witnessed=bool(character) or None,
     )

@@ -10,7 +10,7 @@ from statistics import fmean
 from types import ModuleType
 from typing import Any
 
-from lrwr.core.adapters.source.parser import Parser
+from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.nlp.facts.places import find_place_names
@@ -37,7 +37,7 @@ def scorer(data: Path, name: str) -> ModuleType:
 
 def read_novel(folder: Path) -> list[Document]:
     """Parse the chapters of a novel, in order."""
-    parse = Parser()
+    parse = ManuscriptParser()
     return [
         parse(DocumentId(path.name), path.read_bytes())
         for path in sorted((folder / "chapters").glob("*.md"))
@@ -131,7 +131,7 @@ def _openings(litbank: ModuleType, data: Path) -> dict[str, float]:
     scores = []
     for path in sorted((data / "characters_litbank" / "dev").glob("*.json")):
         gold = json.loads(path.read_text(encoding="utf-8"))
-        document = Parser()(
+        document = ManuscriptParser()(
             DocumentId(path.stem + ".md"), path.with_suffix(".md").read_bytes()
         )
         evidence = evidence_of([document])

@@ -9,12 +9,12 @@ from textual.app import App, ComposeResult
 from textual.widgets import Markdown
 
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.text import Lines, Span
+from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import (
+    AnswerIntent,
+    AnswerSpeaker,
     Citation,
-    Intent,
     NarrativeState,
-    Speaker,
     SupervisorOutput,
     Turn,
     TurnId,
@@ -44,7 +44,7 @@ async def stream_ours() -> float:
         view = await app.query_one(Transcript).begin("What happened to the lamp?")
         began = time.process_time()
         for piece in pieces():
-            await view.write(piece, Speaker.AVATAR, called="", model="a model")
+            await view.write(piece, AnswerSpeaker.AVATAR, called="", model="a model")
             await asyncio.sleep(0)
         await pilot.pause()
         return time.process_time() - began
@@ -82,10 +82,10 @@ def pieces() -> list[str]:
 
 def a_turn(number: int) -> Turn:
     citation = Citation(
-        1, DocumentId("one.md"), Span(0, 66), Lines(1, 1), SENTENCE * 4, 1
+        1, DocumentId("one.md"), Span(0, 66), LineRange(1, 1), SENTENCE * 4, 1
     )
     said = SupervisorOutput(
-        SENTENCE * 12, Intent.ANALYTICAL, (), (citation,), (), NarrativeState()
+        SENTENCE * 12, AnswerIntent.ANALYTICAL, (), (citation,), (), NarrativeState()
     )
     return Turn(TurnId(f"{number:x}"), number, 0.0, f"Question {number}?", said)
 

@@ -12,7 +12,7 @@ from lrwr.core.chat.graph import run_turn
 from lrwr.core.chat.nodes import AvatarAnswer, TurnDependencies, TurnEventEmitter
 from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
-from lrwr.core.model.turns import Plan
+from lrwr.core.model.turns import QuestionPlan
 from lrwr.core.retrieval.service import SearchResult
 
 TURNS = 60
@@ -31,7 +31,7 @@ class Mute:
     async def answer(
         self,
         question: TurnQuestion,
-        plan: Plan,
+        plan: QuestionPlan,
         result: RetrievalResult,
         emit: TurnEventEmitter,
     ) -> AvatarAnswer:
@@ -40,7 +40,7 @@ class Mute:
         return AvatarAnswer("Yes.")
 
 
-async def plan(question: TurnQuestion, bible: Bible) -> Plan:
+async def plan(question: TurnQuestion, bible: Bible) -> QuestionPlan:
     return plan_by_rules(question, bible)
 
 

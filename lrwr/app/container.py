@@ -13,17 +13,17 @@ from lrwr.app.egress import ExternalAccess
 from lrwr.core.settings.library import (
     Library,
     check_state_dir,
-    folders_of,
-    library_of,
+    list_manuscript_folders,
     prepare_state_dir,
+    resolve_library,
 )
 from lrwr.core.settings.model import Settings
-from lrwr.core.settings.places import CANON_FILE
+from lrwr.core.settings.places import CANON_FILE_NAME
 
 if TYPE_CHECKING:
     from lrwr.app.stores import Stores
     from lrwr.core.adapters.embed.local import LocalEmbedder
-    from lrwr.core.adapters.storage.sqlite.database import Database
+    from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
     from lrwr.core.bible.service import BibleService
     from lrwr.core.canon.file import CanonFile
     from lrwr.core.canon.service import CanonService
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from lrwr.core.ports.lexical_index import LexicalIndex
     from lrwr.core.ports.record_store import PassageStore
     from lrwr.core.ports.reranker import Reranker
-    from lrwr.core.ports.snapshot_store import HoldingStore
+    from lrwr.core.ports.snapshot_store import DocumentSnapshotStore
     from lrwr.core.ports.story_store import StoryStore
     from lrwr.core.ports.thread_store import ThreadStore
     from lrwr.core.ports.vector_index import VectorIndex
@@ -73,7 +73,7 @@ class Services:
         brief: bool = True,
     ) -> None:
         self.settings = settings
-        self.library: Library = library_of(settings)
+        self.library: Library = resolve_library(settings)
         check_state_dir(self.library)
         self._stack, self._now, self._say, self._brief = stack, now, say, brief
         self._opening = asyncio.Lock()
@@ -107,13 +107,13 @@ class Services:
         )
 
     @cached_property
-    def holdings(self) -> "HoldingStore":
+    def holdings(self) -> "DocumentSnapshotStore":
         """What the library holds of single documents."""
         from lrwr.core.adapters.storage.sqlite.document_snapshots import (
-            SqliteHoldingStore,
+            SqliteSnapshotStore,
         )
 
-        return SqliteHoldingStore(self.stores.database)
+        return SqliteSnapshotStore(self.stores.database)
 
     def manuscript(self) -> tuple[Path, ...]:
         """Return the folders and files that hold the manuscript, absolute.
@@ -123,7 +123,7 @@ class Services:
         Raises:
             SettingsProblem: The library's own file leads out of the library's folder.
         """
-        return folders_of(self.settings, self.library)
+        return list_manuscript_folders(self.settings, self.library)
 
     def finder(self) -> "PassageFinder":
         """Return the service that finds passages.
@@ -196,7 +196,7 @@ class Services:
     def _canon_file(self) -> "CanonFile":
         from lrwr.core.canon.file import CanonFile
 
-        return CanonFile(self.library.root / CANON_FILE)
+        return CanonFile(self.library.root / CANON_FILE_NAME)
 
     @cached_property
     def canon(self) -> "CanonService":
@@ -213,12 +213,12 @@ class Services:
             NotFound: Nothing has been ingested here.
             SettingsProblem: The language model that is set has no key or no name.
         """
-        from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+        from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
         from lrwr.core.chat.extractive.sentence_ranking import PassageSource
 
         store, pipeline = self.passages, self.settings.pipeline
         shelf = PassageSource(
-            store, self._lexical, self._closer_look, sentence_spans, pipeline
+            store, self._lexical, self._closer_look, find_sentence_spans, pipeline
         )
         reach = self.outward.reach(asking=asking, waited=True)
         voices = factories.create_turn_models(self.settings, shelf, reach)
@@ -292,10 +292,10 @@ class Services:
         return stores.choose_stores(*given, brief=self._brief)
 
     @cached_property
-    def _plain(self) -> "Database":
-        from lrwr.core.adapters.storage.sqlite.database import Database
+    def _plain(self) -> "SqliteDatabase":
+        from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 
-        database = Database(self.library.database, say=self._say)
+        database = SqliteDatabase(self.library.database, say=self._say)
         self._stack.push_async_callback(database.aclose)
         return database
 

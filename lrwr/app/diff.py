@@ -16,9 +16,13 @@ from lrwr.core.settings.library import Library
 
 if TYPE_CHECKING:
     from lrwr.app.container import Services
-    from lrwr.core.adapters.source.git_revisions import Repository, Revision, Unread
+    from lrwr.core.adapters.source.git_revisions import (
+        GitRepository,
+        GitRevision,
+        UnreadableFile,
+    )
     from lrwr.core.bible.projection import StoryKnowledge
-    from lrwr.core.ports.manuscript_source import Listing, ManuscriptSource
+    from lrwr.core.ports.manuscript_source import ManuscriptSource, SourceListing
     from lrwr.core.settings.model import Settings
     from lrwr.pipeline.diff import StoryDiff
     from lrwr.pipeline.report import EmitIngestEvent, IngestReport
@@ -90,7 +94,7 @@ class _RevisionCheckout:
 
     library: Library
     targets: Sequence[Path]
-    repository: "Repository"
+    repository: "GitRepository"
     place: Path
 
 
@@ -221,8 +225,8 @@ async def _beside(
 ) -> "AsyncIterator[Services]":
     """Lend out services over a passing copy of the library, with the same decisions."""
     from lrwr.app.container import open_services
-    from lrwr.core.adapters.storage.sqlite.library_copy import copy_to_try_on
-    from lrwr.core.settings.library import library_of, prepare_state_dir
+    from lrwr.core.adapters.storage.sqlite.library_copy import copy_library_for_dry_run
+    from lrwr.core.settings.library import prepare_state_dir, resolve_library
 
     passing = replace(
         settings,
@@ -230,20 +234,22 @@ async def _beside(
         pipeline=Pipeline.AGENTIC,
         records=replace(settings.records, keeper="embedded"),
     )
-    copied = library_of(passing)
+    copied = resolve_library(passing)
     prepare_state_dir(copied)
     if library.database.exists():
-        await asyncio.to_thread(copy_to_try_on, library.database, copied.database)
+        await asyncio.to_thread(
+            copy_library_for_dry_run, library.database, copied.database
+        )
     async with open_services(passing) as lent:
         yield lent
 
 
-async def _repository(library: Library, targets: Sequence[Path]) -> "Repository":
-    from lrwr.core.adapters.source.git_revisions import Repository
+async def _repository(library: Library, targets: Sequence[Path]) -> "GitRepository":
+    from lrwr.core.adapters.source.git_revisions import GitRepository
 
     first = targets[0]
     folder = first if first.is_dir() else first.parent
-    repository = await Repository.around(folder)
+    repository = await GitRepository.around(folder)
     for target in targets:
         if not target.is_relative_to(repository.top):
             raise SettingsProblem(
@@ -256,7 +262,7 @@ async def _repository(library: Library, targets: Sequence[Path]) -> "Repository"
 
 
 async def _points(
-    repository: "Repository", asked: DiffRequest
+    repository: "GitRepository", asked: DiffRequest
 ) -> tuple[DiffPoint, DiffPoint | None]:
     if asked.since is not None:
         if asked.revision is not None:
@@ -276,7 +282,7 @@ async def _points(
     return old, _point(await repository.revision(right or "HEAD"))
 
 
-def _point(revision: "Revision") -> DiffPoint:
+def _point(revision: "GitRevision") -> DiffPoint:
     return DiffPoint(revision.name, revision.commit)
 
 
@@ -296,7 +302,7 @@ async def _tree(
     for target, now in zip(move.targets, moved, strict=True):
         await asyncio.to_thread(_furnish, target, now)
 
-    def left(one: "Unread") -> SkippedDocument:
+    def left(one: "UnreadableFile") -> SkippedDocument:
         path = os.path.relpath(top / one.path, library.root)
         return SkippedDocument(DocumentId(Path(path).as_posix()), one.reason)
 
@@ -327,7 +333,7 @@ class _RevisionSource:
         self._there = FolderSource(root, there, exclude)
         self._all = FolderSource(root, targets, exclude)
 
-    async def list(self) -> "Listing":
+    async def list(self) -> "SourceListing":
         """Return every manuscript file that the revision has."""
         return await self._there.list()
 

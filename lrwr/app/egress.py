@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING
 
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.settings.consent import (
-    HOSTED,
-    Consents,
-    Leave,
-    leave_of,
-    refusal_of,
+    HOSTED_SERVICES,
+    ConsentState,
+    ConsentStore,
+    find_consent_problem,
+    resolve_consent,
 )
 from lrwr.core.settings.library import Library
 from lrwr.core.settings.model import Settings
-from lrwr.core.settings.places import consent_dir
+from lrwr.core.settings.places import get_consent_folder
 
 if TYPE_CHECKING:
-    from lrwr.core.adapters.chat.connection import Line
+    from lrwr.core.adapters.chat.connection import ModelServerClient
     from lrwr.core.adapters.embed.openai import OpenAIEmbedder
-    from lrwr.core.adapters.http.egress_log import Noting
-    from lrwr.core.adapters.modal.calls import ModalCalls, Token
+    from lrwr.core.adapters.http.egress_log import EgressLogger
+    from lrwr.core.adapters.modal.calls import ModalFunctionClient, ModalToken
     from lrwr.core.adapters.rerank.cohere import CohereReranker
-    from lrwr.core.adapters.storage.sqlite.database import Database
+    from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
     from lrwr.core.model.usage import Usage
-    from lrwr.core.ports.egress_log import SendLog
+    from lrwr.core.ports.egress_log import EgressLog
     from lrwr.core.ports.experiment_log import ExperimentLog
     from lrwr.core.ports.tracer import Tracer
     from lrwr.core.ports.web_search import WebSearch
@@ -46,7 +46,7 @@ class ModelAccess:
     `waited` says that somebody sits and waits for each answer.
     """
 
-    line: "Line | None"
+    line: "ModelServerClient | None"
     asking: bool = True
     refused: LrwrError | None = None
     waited: bool = False
@@ -58,16 +58,16 @@ class Keyring:
 
     settings: Settings
     library: Library
-    consents: Consents
+    consents: ConsentStore
     env: Mapping[str, str] = field(repr=False)
 
-    def leave(self, service: str) -> Leave:
+    def leave(self, service: str) -> ConsentState:
         """Say whether a hosted service may be asked."""
-        return leave_of(self.settings, self.library, service, self.consents)
+        return resolve_consent(self.settings, self.library, service, self.consents)
 
     def refusal(self, service: str) -> LrwrError | None:
         """Return why a hosted service that is on may not be asked; None: it may."""
-        return refusal_of(self.settings, self.library, service, self.consents)
+        return find_consent_problem(self.settings, self.library, service, self.consents)
 
     def key(self, service: str) -> str:
         """Return the key of a hosted service, whenever something is to be sent.
@@ -81,7 +81,7 @@ class Keyring:
         refused = self.refusal(service)
         if refused is not None:
             raise ServiceUnavailable(str(refused), hint=refused.hint)
-        hosted = HOSTED[service]
+        hosted = HOSTED_SERVICES[service]
         found = find_key(hosted.key, self.env)
         if not found:
             owner = hosted.key.partition("_")[0].lower()
@@ -91,20 +91,20 @@ class Keyring:
             )
         return found
 
-    def modal_token(self) -> "Token":
+    def modal_token(self) -> "ModalToken":
         """Return the token of Modal, whose containers may embed at OpenAI.
 
         Raises:
             RunnerAway: The writer has not allowed one of them, there is no token, or the
                 keyring is locked.
         """
-        from lrwr.core.adapters.modal.factory import token_of
-        from lrwr.core.ports.job_runner import RunnerAway
+        from lrwr.core.adapters.modal.factory import build_modal_token
+        from lrwr.core.ports.job_runner import RunnerUnavailable
 
         refused = self.refusal("openai-embeddings")
         if refused is not None:
-            raise RunnerAway(str(refused), hint=refused.hint)
-        return token_of(partial(self.key, "modal"), self.env)
+            raise RunnerUnavailable(str(refused), hint=refused.hint)
+        return build_modal_token(partial(self.key, "modal"), self.env)
 
 
 class ExternalAccess:
@@ -119,7 +119,7 @@ class ExternalAccess:
         settings: Settings,
         library: Library,
         stack: AsyncExitStack,
-        database: "Database",
+        database: "SqliteDatabase",
         now: Callable[[], float],
         say: Callable[[str], None] | None = None,
     ) -> None:
@@ -129,9 +129,9 @@ class ExternalAccess:
         self.database = database
         self._now = now
         self._say = say
-        self.consents = Consents(consent_dir())
+        self.consents = ConsentStore(get_consent_folder())
 
-    def leave(self, service: str) -> Leave:
+    def leave(self, service: str) -> ConsentState:
         """Say whether a hosted service may be asked from here."""
         return self.keyring.leave(service)
 
@@ -140,22 +140,22 @@ class ExternalAccess:
         return self.keyring.refusal(service)
 
     @cached_property
-    def log(self) -> "SendLog":
+    def log(self) -> "EgressLog":
         """What left."""
-        from lrwr.core.adapters.storage.sqlite.egress_log import SqliteSendLog
+        from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
 
-        return SqliteSendLog(self.database)
+        return SqliteEgressLog(self.database)
 
     @cached_property
-    def noting(self) -> "Noting":
+    def noting(self) -> "EgressLogger":
         """How requests are noted before they leave.
 
         Raises:
             SettingsProblem: `model.prices` cannot be read.
         """
-        from lrwr.core.adapters.http.egress_log import Noting
+        from lrwr.core.adapters.http.egress_log import EgressLogger
 
-        return Noting(self.log, self._now, create_price_lookup(self._settings))
+        return EgressLogger(self.log, self._now, create_price_lookup(self._settings))
 
     @cached_property
     def keyring(self) -> Keyring:
@@ -170,18 +170,21 @@ class ExternalAccess:
         """
         if self._settings.embedding.model in ("local", "off"):
             return None
-        from lrwr.core.adapters.embed.factory import connection_of, open_line
+        from lrwr.core.adapters.embed.factory import (
+            build_embedding_connection,
+            create_embedding_server_client,
+        )
         from lrwr.core.adapters.embed.openai import OpenAIEmbedder
 
-        connection = connection_of(self._settings)
+        connection = build_embedding_connection(self._settings)
         if connection is None:
             return None
-        line = open_line(self._settings, self.noting)
+        line = create_embedding_server_client(self._settings, self.noting)
         self._stack.push_async_callback(line.aclose)
         key = str if connection.own else partial(self.keyring.key, "openai-embeddings")
         return OpenAIEmbedder(connection, line, key, count)
 
-    def modal(self) -> "ModalCalls | None":
+    def modal(self) -> "ModalFunctionClient | None":
         """Return what has documents read at Modal; None where this machine reads them.
 
         Raises:
@@ -189,12 +192,15 @@ class ExternalAccess:
         """
         if self._settings.ingest.runner == "local":
             return None
-        from lrwr.core.adapters.modal.factory import connection_of, open_calls
+        from lrwr.core.adapters.modal.factory import (
+            create_modal_function_client,
+            find_modal_connection,
+        )
 
-        connection = connection_of(self._settings)
+        connection = find_modal_connection(self._settings)
         if connection is None:
             return None
-        calls = open_calls(
+        calls = create_modal_function_client(
             connection, self.library, self.keyring.modal_token, self.noting
         )
         self._stack.push_async_callback(calls.aclose)
@@ -208,9 +214,9 @@ class ExternalAccess:
         """
         if self._settings.rerank.model != "cohere":
             return None
-        from lrwr.core.adapters.rerank.factory import choose_reranker
+        from lrwr.core.adapters.rerank.factory import create_cohere_reranker
 
-        return choose_reranker(
+        return create_cohere_reranker(
             self._settings, partial(self.keyring.key, "cohere"), self.noting
         )
 
@@ -230,13 +236,13 @@ class ExternalAccess:
         """
         if self._settings.web.use == "off" or not asking:
             return None
-        from lrwr.core.adapters.web.disabled import MuteWeb
-        from lrwr.core.adapters.web.factory import choose_web
+        from lrwr.core.adapters.web.disabled import UnavailableWebSearch
+        from lrwr.core.adapters.web.factory import create_tavily_search
 
         refused = self.refusal("tavily")
         if refused is not None:
-            return MuteWeb(refused)
-        return choose_web(self._settings, os.environ, self.noting)
+            return UnavailableWebSearch(refused)
+        return create_tavily_search(self._settings, os.environ, self.noting)
 
     def tracer(self, *, asking: bool) -> "Tracer":
         """Return who keeps traces: nobody where that is off, or nothing is to be sent.
@@ -246,22 +252,22 @@ class ExternalAccess:
         """
         if asking:
             return self._tracer
-        from lrwr.core.adapters.traces.disabled import NoTracer
+        from lrwr.core.adapters.traces.disabled import NullTracer
 
-        return NoTracer()
+        return NullTracer()
 
     @cached_property
     def _tracer(self) -> "Tracer":
-        from lrwr.core.adapters.traces.disabled import NoTracer
+        from lrwr.core.adapters.traces.disabled import NullTracer
 
         if self._settings.traces.keeper == "off":
-            return NoTracer()
-        from lrwr.core.adapters.traces.factory import choose_tracer
+            return NullTracer()
+        from lrwr.core.adapters.traces.factory import create_langsmith_tracer
 
         key = partial(self.keyring.key, "langsmith")
-        tracer = choose_tracer(self._settings, key, self.noting, self._say)
+        tracer = create_langsmith_tracer(self._settings, key, self.noting, self._say)
         if tracer is None:
-            return NoTracer()
+            return NullTracer()
         self._stack.push_async_callback(tracer.aclose)
         return tracer
 
@@ -273,10 +279,10 @@ class ExternalAccess:
         """
         if self._settings.traces.keeper == "off":
             return None
-        from lrwr.core.adapters.traces.factory import choose_experiments
+        from lrwr.core.adapters.traces.factory import create_langsmith_experiment_log
 
         key = partial(self.keyring.key, "langsmith")
-        return choose_experiments(self._settings, key, self.noting)
+        return create_langsmith_experiment_log(self._settings, key, self.noting)
 
     async def library_name(self) -> str:
         """Return what tells the library's records from any others: made up, no words.
@@ -289,12 +295,12 @@ class ExternalAccess:
         return await SqliteChangeFeed(self.database).library()
 
     @cached_property
-    def _line(self) -> "Line | None":
+    def _line(self) -> "ModelServerClient | None":
         if self._settings.model.use == "off":
             return None
-        from lrwr.core.adapters.chat.factory import open_line
+        from lrwr.core.adapters.chat.factory import create_chat_server_client
 
-        line = open_line(self._settings, self.noting)
+        line = create_chat_server_client(self._settings, self.noting)
         self._stack.push_async_callback(line.aclose)
         return line
 
@@ -310,6 +316,6 @@ def create_price_lookup(settings: Settings) -> "Callable[[Usage, str], float | N
     Raises:
         SettingsProblem: `model.prices` cannot be read.
     """
-    from lrwr.core.model.usage import price, read_prices
+    from lrwr.core.model.usage import compute_price, parse_prices
 
-    return partial(price, table=read_prices(settings.model.prices))
+    return partial(compute_price, table=parse_prices(settings.model.prices))

@@ -12,18 +12,18 @@ from lrwr.app import factories
 from lrwr.app.egress import ModelAccess
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import LrwrError, SettingsProblem
-from lrwr.core.settings.places import CANON_FILE
+from lrwr.core.settings.places import CANON_FILE_NAME
 
 if TYPE_CHECKING:
     from lrwr.app.container import Services
     from lrwr.core.adapters.embed.local import LocalEmbedder
-    from lrwr.core.adapters.storage.sqlite.database import Database
-    from lrwr.core.adapters.storage.sqlite.fts_index import Weights
+    from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+    from lrwr.core.adapters.storage.sqlite.fts_index import Bm25Weights
     from lrwr.core.adapters.vectors.lock import FileLock
     from lrwr.core.bible.service import BibleService
     from lrwr.core.canon.service import CanonService
     from lrwr.core.chat.service import AvatarSessionService
-    from lrwr.core.ports.answerer import Answered, Answerer
+    from lrwr.core.ports.answerer import Answerer, GroundedAnswer
     from lrwr.core.ports.embedder import Embedder
     from lrwr.core.ports.lexical_index import LexicalIndex
     from lrwr.core.ports.record_store import PassageStore
@@ -66,7 +66,7 @@ class EvalFinderFactory:
     """What searches one library in any way that there is, with one model for all."""
 
     def __init__(
-        self, services: "Services", database: "Database", local: "LocalEmbedder"
+        self, services: "Services", database: "SqliteDatabase", local: "LocalEmbedder"
     ) -> None:
         from lrwr.core.adapters.storage.sqlite.fts_index import SqliteLexicalIndex
 
@@ -108,7 +108,7 @@ class EvalFinderFactory:
             reranker=self.reranker if step.rerank else None,
             candidates=self.settings.rerank.looked_at,
             order_patterns=self.settings.manuscript.order,
-            canon=CanonFile(services.library.root / CANON_FILE).load,
+            canon=CanonFile(services.library.root / CANON_FILE_NAME).load,
             story=StorySearch(services.stories) if step.knows_story else None,
             calibrations=services.calibrations(),
         )
@@ -140,11 +140,11 @@ async def open_eval_finders(services: "Services") -> AsyncIterator[EvalFinderFac
     Raises:
         NotFound: Nothing has been ingested here.
     """
-    from lrwr.core.adapters.storage.sqlite.database import Database
+    from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 
     services.require_library()
     async with AsyncExitStack() as stack:
-        database = Database(services.library.database)
+        database = SqliteDatabase(services.library.database)
         stack.push_async_callback(database.aclose)
         local = factories.create_local_embedder(services.settings, services.library)
         stack.callback(local.close)
@@ -244,7 +244,7 @@ async def _ingredients(
     seen = {pipeline: await store.seen(pipeline) for pipeline in needed}
     check_pipelines_comparable(seen)
     knows = any(step.knows_story for step in steps)
-    canon = services.library.root / CANON_FILE
+    canon = services.library.root / CANON_FILE_NAME
     reranker = workshop.reranker
     return LibraryFingerprint(
         seen=seen,
@@ -278,7 +278,7 @@ async def open_answerer(
         NotFound: Nothing has been ingested here.
         SettingsProblem: The language model that is set has no key or no name.
     """
-    from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+    from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
     from lrwr.core.adapters.storage.memory.thread_store import MemoryThreadStore
     from lrwr.core.chat.extractive.sentence_ranking import PassageSource as Quoting
     from lrwr.pipeline.evaluation.variants import PRODUCT_VARIANTS
@@ -298,7 +298,7 @@ async def open_answerer(
         )
         words = workshop.lexical
         look = factories.create_local_reranker(settings, workshop.local, words)
-        shelf = Quoting(services.passages, words, look, sentence_spans, pipeline)
+        shelf = Quoting(services.passages, words, look, find_sentence_spans, pipeline)
         reach = (
             services.outward.reach(asking=asking) if model else ModelAccess(None, False)
         )
@@ -322,7 +322,7 @@ class SessionAnswerer:
         """Name the language model that answers; empty where the text speaks itself."""
         return self._session.model
 
-    async def answer(self, question: str, as_of: str) -> "Answered":
+    async def answer(self, question: str, as_of: str) -> "GroundedAnswer":
         """Answer from what the story tells by `as_of`; empty is all of it.
 
         Raises:
@@ -333,7 +333,7 @@ class SessionAnswerer:
         """
         from lrwr.core.chat.canon_answers import parse_canon_command
         from lrwr.core.chat.service import TurnRequest
-        from lrwr.core.model.turns import Citation, Cited, TurnDone
+        from lrwr.core.model.turns import Citation, PassageCited, TurnDone
         from lrwr.pipeline.evaluation.answers import build_answer_from_turn
 
         if parse_canon_command(question):
@@ -348,7 +348,7 @@ class SessionAnswerer:
             self._session.ask(TurnRequest(question, as_of=as_of))
         ) as events:
             async for event in events:
-                if isinstance(event, Cited):
+                if isinstance(event, PassageCited):
                     given.append(event.citation)
                 elif isinstance(event, TurnDone):
                     turn = event.turn
@@ -364,12 +364,12 @@ async def load_eval_material(services: "Services") -> "SourceMaterial":
         NotFound: Nothing has been ingested here.
         StoreProblem: The library cannot be read.
     """
-    from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+    from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
     from lrwr.pipeline.evaluation.question_generation.source_material import (
         load_source_material,
     )
 
-    return await load_source_material(services.bible(), sentence_spans)
+    return await load_source_material(services.bible(), find_sentence_spans)
 
 
 def create_eval_lock(library: "Library") -> "FileLock":
@@ -379,15 +379,15 @@ def create_eval_lock(library: "Library") -> "FileLock":
     return FileLock(library.state_dir / "evaluations.lock")
 
 
-def get_column_weights(step: "SearchVariant") -> "Mapping[Pipeline, Weights]":
+def get_column_weights(step: "SearchVariant") -> "Mapping[Pipeline, Bm25Weights]":
     """Return what a word counts in each column that a step searches."""
-    from lrwr.core.adapters.storage.sqlite.fts_index import WEIGHTS
+    from lrwr.core.adapters.storage.sqlite.fts_index import BM25_WEIGHTS_BY_PIPELINE
     from lrwr.pipeline.evaluation.variants import SEARCHED_COLUMN_COUNT
 
     kept = SEARCHED_COLUMN_COUNT[step.columns]
-    whole = WEIGHTS[Pipeline.AGENTIC]
+    whole = BM25_WEIGHTS_BY_PIPELINE[Pipeline.AGENTIC]
     cut = tuple(w if n < kept else 0.0 for n, w in enumerate(whole))
-    return {**WEIGHTS, Pipeline.AGENTIC: cut}
+    return {**BM25_WEIGHTS_BY_PIPELINE, Pipeline.AGENTIC: cut}
 
 
 @dataclass(frozen=True, slots=True)

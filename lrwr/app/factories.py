@@ -15,10 +15,10 @@ from lrwr.app.egress import (
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.settings.library import Library
 from lrwr.core.settings.model import Settings
-from lrwr.core.settings.places import CANON_FILE
+from lrwr.core.settings.places import CANON_FILE_NAME
 
 if TYPE_CHECKING:
-    from lrwr.core.adapters.chat.factory import Role
+    from lrwr.core.adapters.chat.factory import ModelRole
     from lrwr.core.adapters.embed.local import LocalEmbedder
     from lrwr.core.bible.service import BibleService
     from lrwr.core.bible.values import Bible
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lrwr.core.chat.state import TurnQuestion
     from lrwr.core.chat.turn_models import TurnModels
     from lrwr.core.continuity.judge import PairJudge
-    from lrwr.core.model.turns import Plan
+    from lrwr.core.model.turns import QuestionPlan
     from lrwr.core.ports.analysis_store import AnalysisStore
     from lrwr.core.ports.chat_model import ChatModel
     from lrwr.core.ports.embedder import Embedder
@@ -94,7 +94,7 @@ def create_turn_models(
     Raises:
         SettingsProblem: The language model that is set has no key or no name.
     """
-    from lrwr.core.adapters.chat.factory import Role
+    from lrwr.core.adapters.chat.factory import ModelRole
     from lrwr.core.chat.generation.avatars import AvatarWithRemark, ExtractiveAvatar
     from lrwr.core.chat.turn_models import TurnModels, plan_without_model
 
@@ -102,8 +102,8 @@ def create_turn_models(
     if reach.asking and reach.refused is not None:
         why = f"Answered without a language model. {describe_refusal(reach.refused)}"
         return partial(TurnModels, plan_without_model, AvatarWithRemark(quoting, why))
-    planner = create_chat_model(settings, Role.PLANNER, reach)
-    avatar = create_chat_model(settings, Role.AVATAR, reach)
+    planner = create_chat_model(settings, ModelRole.PLANNER, reach)
+    avatar = create_chat_model(settings, ModelRole.AVATAR, reach)
     if planner is None or avatar is None:
         return partial(TurnModels, plan_without_model, quoting)
     return partial(_model_voices, settings, planner, avatar, shelf)
@@ -122,18 +122,18 @@ def _model_voices(
     from lrwr.core.chat.planning.rules import plan_by_rules
     from lrwr.core.chat.turn_models import TurnModels
     from lrwr.core.chat.usage import MeteredChatModel
-    from lrwr.core.model.usage import cost
+    from lrwr.core.model.usage import compute_total_price
 
     planning, answering = MeteredChatModel(planner), MeteredChatModel(avatar)
     model = settings.model
     plans = ModelPlanner(planning, model.plan_timeout)
 
-    async def by_model(question: "TurnQuestion", bible: "Bible") -> "Plan":
+    async def by_model(question: "TurnQuestion", bible: "Bible") -> "QuestionPlan":
         return await plans.plan(question, bible, plan_by_rules(question, bible))
 
     def paid() -> float | None:
         asked = ((one.usage, one.name) for one in (planning, answering))
-        return cost(asked, create_price_lookup(settings))
+        return compute_total_price(asked, create_price_lookup(settings))
 
     return TurnModels(
         by_model,
@@ -149,20 +149,23 @@ def _model_voices(
 
 
 def create_chat_model(
-    settings: Settings, role: "Role", reach: ModelAccess
+    settings: Settings, role: "ModelRole", reach: ModelAccess
 ) -> "ChatModel | None":
     """Return who is asked in a role; a mute one where nobody may be asked."""
-    from lrwr.core.adapters.chat.factory import choose_chat, connection_of
-    from lrwr.core.adapters.chat.placeholder import MuteChat
+    from lrwr.core.adapters.chat.factory import (
+        build_chat_connection,
+        create_openai_chat_model,
+    )
+    from lrwr.core.adapters.chat.placeholder import UnavailableChatModel
 
     if reach.line is None:
         return None
     if reach.asking and reach.refused is None:
         line, waited = reach.line, reach.waited
-        return choose_chat(settings, os.environ, role, line, waited=waited)
-    connection = connection_of(settings, {**os.environ, **NO_KEY}, role)
+        return create_openai_chat_model(settings, os.environ, role, line, waited=waited)
+    connection = build_chat_connection(settings, {**os.environ, **NO_KEY}, role)
     why = reach.refused or LrwrError("Nothing is to be sent now.")
-    return MuteChat(connection.name, why) if connection else None
+    return UnavailableChatModel(connection.name, why) if connection else None
 
 
 def create_session_service(
@@ -181,17 +184,17 @@ def create_session_service(
         SettingsProblem: A language model is set, and `model.prices` cannot be read.
     """
     from lrwr.app.telemetry.turns import TracedSessionService
-    from lrwr.core.model.usage import price, read_prices
+    from lrwr.core.model.usage import compute_price, parse_prices
 
     model = lender.settings.model
-    prices = read_prices(model.prices) if model.use != "off" else {}
+    prices = parse_prices(model.prices) if model.use != "off" else {}
     made = TracedSessionService(
         bible=lender.bible(),
         finder=lender.finder(),
         passages=lender.passages,
         threads=lender.threads,
         voices=voices,
-        price=partial(price, table=prices),
+        price=partial(compute_price, table=prices),
         web=web,
         decide=lender.canon.decide,
         pipeline=lender.settings.pipeline,
@@ -216,11 +219,11 @@ def create_pair_judge(
     Raises:
         SettingsProblem: The language model that is set has no key or no name.
     """
-    from lrwr.core.adapters.chat.factory import Role
+    from lrwr.core.adapters.chat.factory import ModelRole
     from lrwr.core.continuity.judge import PairJudge
     from lrwr.pipeline.budget import ModelBudget
 
-    asked = create_chat_model(settings, Role.ANALYST, reach)
+    asked = create_chat_model(settings, ModelRole.ANALYST, reach)
     if asked is None:
         return None
     price, name = create_price_lookup(settings), asked.name
@@ -248,11 +251,11 @@ def create_local_reranker(
     """Return what compares word by word on this machine; None when it is turned off."""
     if settings.rerank.model == "off" or settings.embedding.model == "off":
         return None
-    from lrwr.core.adapters.rerank.late_interaction import LateInteraction
-    from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+    from lrwr.core.adapters.rerank.late_interaction import LateInteractionReranker
+    from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 
     frequencies = partial(lexical.document_frequencies, pipeline=settings.pipeline)
-    return LateInteraction(local, sentence_spans, frequencies)
+    return LateInteractionReranker(local, find_sentence_spans, frequencies)
 
 
 def create_canon_service(
@@ -264,7 +267,7 @@ def create_canon_service(
 
     state = library.state_dir
     return CanonService(
-        library.root / CANON_FILE,
+        library.root / CANON_FILE_NAME,
         history=state / "canon-history.jsonl",
         lock=partial(FileLock, state / "canon.lock"),
         prepare=prepare,
@@ -292,20 +295,23 @@ async def open_configured_vectors(
     if not counts.embedded:
         return None
     if settings.vectors.keeper == "qdrant":
-        from lrwr.core.adapters.vectors.factory import open_qdrant, told_apart
+        from lrwr.core.adapters.vectors.factory import (
+            build_library_key,
+            create_qdrant_index,
+        )
 
-        return open_qdrant(
+        return create_qdrant_index(
             settings,
             os.environ,
             library.index_dir,
             feed,
-            library=told_apart(library.root, await feed.library()),
+            library=build_library_key(library.root, await feed.library()),
             space=embedder.space,
             dimensions=embedder.dimensions,
             refused=outward.refusal("qdrant"),
             noting=outward.noting,
         )
-    return await factory.open_vectors(
+    return await factory.open_local_vector_index(
         library.index_dir,
         feed,
         pipeline=pipeline,

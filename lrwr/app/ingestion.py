@@ -20,7 +20,7 @@ from lrwr.core.settings.model import Settings
 if TYPE_CHECKING:
     from lrwr.app.stores import Stores
     from lrwr.core.adapters.embed.local import LocalEmbedder
-    from lrwr.core.adapters.modal.calls import ModalCalls
+    from lrwr.core.adapters.modal.calls import ModalFunctionClient
     from lrwr.core.canon.model import Canon
     from lrwr.core.model.chunks import TextHash
     from lrwr.core.ports.analysis_store import AnalysisStore
@@ -108,8 +108,8 @@ def create_processing_service(
     """
     from lrwr.app.telemetry.ingestion import TracedProcessingService
     from lrwr.core.adapters.source.folder import FolderSource
-    from lrwr.core.adapters.source.parser import Parser
-    from lrwr.core.adapters.storage.worker_liveness import worker_named
+    from lrwr.core.adapters.source.parser import ManuscriptParser
+    from lrwr.core.adapters.storage.worker_liveness import build_worker_name
     from lrwr.pipeline.local_runner import LocalRunner
     from lrwr.pipeline.recipes import RecipeTools
 
@@ -122,7 +122,7 @@ def create_processing_service(
     if calls is not None:
         reach = replace(reach, asking=False)  # a model is asked elsewhere, too
     close = create_caching_analyst(settings, analyses, reach, bounds.calls)
-    chosen, parse = create_recipe(settings, analyses, close), Parser()
+    chosen, parse = create_recipe(settings, analyses, close), ManuscriptParser()
     runner: JobRunner = LocalRunner(parse, chosen, tools)
     if calls is not None:
         runner = _elsewhere(settings, chosen, tools, analyses, calls)
@@ -133,7 +133,7 @@ def create_processing_service(
         tools=tools,
         store=store,
         jobs=bounds.jobs or lender.jobs,
-        worker=worker_named(uuid4().hex[:8]),
+        worker=build_worker_name(uuid4().hex[:8]),
         weaver=create_story_attributor(settings, desk.stores, canon),
         pause=desk.stores.pause,
         complete=bounds.complete,
@@ -169,14 +169,14 @@ def create_recipe(
     if settings.pipeline is Pipeline.NAIVE:
         return NaiveRecipe(size=chunk.size, overlap=chunk.overlap)
     from lrwr.core.adapters.analyst.rules import RulesAnalyst
-    from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+    from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
     from lrwr.pipeline.agentic_recipe import AgenticRecipe
     from lrwr.pipeline.stages.semantic_splitter import ChunkLimits
 
     return AgenticRecipe(
         limits=ChunkLimits(least=chunk.smallest, most=chunk.largest),
-        split=sentence_spans,
-        rules=RulesAnalyst(sentence_spans),
+        split=find_sentence_spans,
+        rules=RulesAnalyst(find_sentence_spans),
         store=store,
         reading=close,
     )
@@ -187,22 +187,22 @@ def _elsewhere(
     recipe: "Recipe",
     tools: "RecipeTools",
     store: "AnalysisStore",
-    calls: "ModalCalls",
+    calls: "ModalFunctionClient",
 ) -> "JobRunner":
     """Return who has documents read at Modal; nothing is opened yet.
 
     Raises:
         SettingsProblem: A setting names what only this machine can reach.
     """
-    from lrwr.core.adapters.modal.factory import carried
-    from lrwr.core.adapters.modal.runner import ModalRunner, Task
-    from lrwr.core.adapters.source.parser import Parser
+    from lrwr.core.adapters.modal.factory import select_remote_settings
+    from lrwr.core.adapters.modal.runner import ModalRunner, ModalRunOptions
+    from lrwr.core.adapters.source.parser import ManuscriptParser
     from lrwr.pipeline.local_runner import build_recipe_name
     from lrwr.pipeline.remote_input import create_remote_input
 
-    parse, embedder = Parser(), tools.embedder
-    task = Task(
-        settings=carried(settings),
+    parse, embedder = ManuscriptParser(), tools.embedder
+    task = ModalRunOptions(
+        settings=select_remote_settings(settings),
         recipe=build_recipe_name(parse, recipe, tools),
         pipeline=recipe.pipeline,
         space=tools.space,
@@ -240,11 +240,11 @@ def create_caching_analyst(
     Raises:
         SettingsProblem: The language model that is set has no key or no name.
     """
-    from lrwr.core.adapters.chat.factory import Role
+    from lrwr.core.adapters.chat.factory import ModelRole
 
     if settings.pipeline is Pipeline.NAIVE:
         return None
-    chat = factories.create_chat_model(settings, Role.ANALYST, reach)
+    chat = factories.create_chat_model(settings, ModelRole.ANALYST, reach)
     if chat is None:
         return None
     from lrwr.core.adapters.analyst.model import ModelAnalyst

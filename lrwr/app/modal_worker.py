@@ -18,23 +18,31 @@ from typing import TYPE_CHECKING
 
 from lrwr.app import factories, ingestion
 from lrwr.app.egress import ModelAccess
-from lrwr.core.adapters.modal.calls import FUNCTION, Connection, Token
-from lrwr.core.adapters.modal.envelope import Misfit, Order, order_from_bytes
+from lrwr.core.adapters.modal.calls import (
+    MODAL_FUNCTION_NAME,
+    ModalConnection,
+    ModalToken,
+)
+from lrwr.core.adapters.modal.envelope import (
+    InvalidEnvelope,
+    ModalOrder,
+    decode_modal_order,
+)
 from lrwr.core.adapters.modal.replies import (
-    answers_to_bytes,
-    other_to_bytes,
-    read_to_bytes,
-    refusal_to_bytes,
+    encode_document_failure,
+    encode_job_result,
+    encode_model_answers,
+    encode_recipe_mismatch,
 )
 from lrwr.core.model.chunks import TextHash
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, SettingsProblem
-from lrwr.core.model.events import Embedded, Working
+from lrwr.core.model.events import ChunksEmbedded, StageStarted
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.job_runner import Answers, Replies
+from lrwr.core.ports.job_runner import ModelAnswers, ModelCallReplies
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
-from lrwr.core.settings.places import FILE_NAME
+from lrwr.core.settings.places import SETTINGS_FILE_NAME
 from lrwr.pipeline.local_runner import LocalRunner, build_recipe_name
 from lrwr.pipeline.report import wrap_unexpected_error
 
@@ -79,15 +87,15 @@ def read_document(request: bytes) -> bytes:
     that whoever asked could not understand.
     """
     try:
-        order = order_from_bytes(request)
-    except Misfit:
-        return other_to_bytes("")
+        order = decode_modal_order(request)
+    except InvalidEnvelope:
+        return encode_recipe_mismatch("")
     try:
         return asyncio.run(_answered(order))
     except LrwrError as error:
-        return refusal_to_bytes(error)
+        return encode_document_failure(error)
     except Exception as error:  # noqa: BLE001 - it may quote the text, and is not passed on
-        return refusal_to_bytes(
+        return encode_document_failure(
             wrap_unexpected_error(DocumentId(order.document), error)
         )
 
@@ -95,10 +103,10 @@ def read_document(request: bytes) -> bytes:
 class OrderAnalysisStore:
     """Keeps the AnalysisStore port by what came with an order; nothing is written."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: ModalOrder) -> None:
         self._seams = order.seams
         self._kept = order.kept
-        self.replies_made: list[Replies] = []
+        self.replies_made: list[ModelCallReplies] = []
 
     async def seams(self, document: DocumentId, space: str) -> Mapping[str, float]:
         """Return the distances that came along."""
@@ -111,15 +119,15 @@ class OrderAnalysisStore:
 
     async def keep_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
         """Take replies, to be sent back."""
-        self.replies_made.append(Replies(replies, usage))
+        self.replies_made.append(ModelCallReplies(replies, usage))
 
 
-async def _answered(order: Order) -> bytes:
+async def _answered(order: ModalOrder) -> bytes:
     try:
         settings = _settings_of(order)
     except SettingsProblem:
-        return other_to_bytes("")  # settings of another lrwr
-    from lrwr.core.adapters.source.parser import Parser
+        return encode_recipe_mismatch("")  # settings of another lrwr
+    from lrwr.core.adapters.source.parser import ManuscriptParser
     from lrwr.pipeline.recipes import RecipeTools
 
     store = OrderAnalysisStore(order)
@@ -129,41 +137,41 @@ async def _answered(order: Order) -> bytes:
         used = None if settings.embedding.model == "off" else embedder
         tools = RecipeTools(local.count_tokens, used, _known(order))
         recipe = _recipe(settings, store, stack, asking=order.asking)
-        own = build_recipe_name(Parser(), recipe, tools)
+        own = build_recipe_name(ManuscriptParser(), recipe, tools)
         if own != order.recipe:
-            return other_to_bytes(own)
-        reader = LocalRunner(Parser(), recipe, tools)
+            return encode_recipe_mismatch(own)
+        reader = LocalRunner(ManuscriptParser(), recipe, tools)
         if order.asking:
-            return answers_to_bytes(await _asked(order, reader, store))
+            return encode_model_answers(await _asked(order, reader, store))
         read = await reader.run(DocumentId(order.document), order.content, _unheard)
-        return read_to_bytes(read)
+        return encode_job_result(read)
 
 
 async def _asked(
-    order: Order, reader: LocalRunner, store: OrderAnalysisStore
-) -> Answers:
+    order: ModalOrder, reader: LocalRunner, store: OrderAnalysisStore
+) -> ModelAnswers:
     """Ask the language model about what is not kept, and nothing else."""
     from lrwr.pipeline.agentic_recipe import AgenticRecipe
 
     if not isinstance(reader.recipe, AgenticRecipe):
-        return Answers((), Usage())
+        return ModelAnswers((), Usage())
     if not os.environ.get(KEY):
-        return Answers((), Usage(), NO_KEY)
+        return ModelAnswers((), Usage(), NO_KEY)
     document = DocumentId(order.document)
     parsed = await asyncio.to_thread(reader.parse, document, order.content)
     drafted = await reader.recipe.draft(parsed, reader.tools)
     read = await reader.recipe.read_closely(drafted)
     usage = read.usage + Usage(cached=-read.usage.cached)
-    return Answers(tuple(store.replies_made), usage, read.unfinished)
+    return ModelAnswers(tuple(store.replies_made), usage, read.unfinished)
 
 
-def _settings_of(order: Order) -> Settings:
+def _settings_of(order: ModalOrder) -> Settings:
     """Return the settings of an order, and nothing of the machine it is read on."""
     given = {
         k: tuple(v) if isinstance(v, list) else v for k, v in order.settings.items()
     }
     with tempfile.TemporaryDirectory(prefix="lrwr-") as folder:
-        own = Path(folder) / FILE_NAME
+        own = Path(folder) / SETTINGS_FILE_NAME
         own.touch()
         return load_settings(own.parent, {}, given, user=own.parent / "none.toml")
 
@@ -178,11 +186,13 @@ def _recipe(
     """Return the recipe; its model can be asked only where the order is to."""
     line = None
     if settings.model.use == "openai":
-        from lrwr.core.adapters.chat.connection import Line
-        from lrwr.core.adapters.http.rate_limit import Pace
+        from lrwr.core.adapters.chat.connection import ModelServerClient
+        from lrwr.core.adapters.http.rate_limit import RateLimit
 
         model = settings.model
-        line = Line(Pace(model.concurrency, model.requests_per_minute, 120.0))
+        line = ModelServerClient(
+            RateLimit(model.concurrency, model.requests_per_minute, 120.0)
+        )
         stack.push_async_callback(line.aclose)
     reach = ModelAccess(line, asking=asking and bool(os.environ.get(KEY)))
     close = ingestion.create_caching_analyst(settings, store, reach)
@@ -192,15 +202,15 @@ def _recipe(
 def _embedder(
     settings: Settings, stack: AsyncExitStack, count: "CountTokens"
 ) -> "Embedder | None":
-    from lrwr.core.adapters.chat.connection import Line
-    from lrwr.core.adapters.embed.factory import connection_of
+    from lrwr.core.adapters.chat.connection import ModelServerClient
+    from lrwr.core.adapters.embed.factory import build_embedding_connection
     from lrwr.core.adapters.embed.openai import OpenAIEmbedder
-    from lrwr.core.adapters.http.rate_limit import Pace
+    from lrwr.core.adapters.http.rate_limit import RateLimit
 
-    connection = connection_of(settings)
+    connection = build_embedding_connection(settings)
     if connection is None:
         return None
-    line = Line(Pace(4, patience=120.0))
+    line = ModelServerClient(RateLimit(4, patience=120.0))
     stack.push_async_callback(line.aclose)
     return OpenAIEmbedder(connection, line, _key, count)
 
@@ -222,7 +232,7 @@ def _local() -> "LocalEmbedder":
     return LocalEmbedder(None, threads=min(os.cpu_count() or 1, factories.MOST_THREADS))
 
 
-def _known(order: Order) -> "KnownVectors":
+def _known(order: ModalOrder) -> "KnownVectors":
     async def known(space: str, texts: set[TextHash]) -> set[TextHash]:
         del space
         return {text for text in texts if text in order.texts}
@@ -230,7 +240,7 @@ def _known(order: Order) -> "KnownVectors":
     return known
 
 
-async def _unheard(event: Working | Embedded) -> None:
+async def _unheard(event: StageStarted | ChunksEmbedded) -> None:
     del event
 
 
@@ -247,7 +257,7 @@ class ModalDeployment:
     containers: int
     packages: tuple[str, ...]
     secret: str = ""
-    function: str = FUNCTION
+    function: str = MODAL_FUNCTION_NAME
     python: str = PYTHON
     cores: float = CORES
     memory: int = MEMORY
@@ -260,7 +270,7 @@ class ModalDeployment:
 
 
 def plan_modal_deployment(
-    settings: Settings, connection: Connection
+    settings: Settings, connection: ModalConnection
 ) -> ModalDeployment:
     """Return what would be put at Modal, as the settings are; nothing is sent."""
     asked = "openai" in (settings.model.use, settings.embedding.model)
@@ -290,21 +300,21 @@ def list_installed_packages() -> tuple[str, ...]:
 
 
 async def deploy_to_modal(
-    plan: ModalDeployment, connection: Connection, token: Token
+    plan: ModalDeployment, connection: ModalConnection, token: ModalToken
 ) -> str:
     """Put the app at Modal, in place of the one that is there; return its page.
 
     Raises:
         RunnerAway: Modal cannot be asked, does not take the token, or lacks the secret.
     """
-    from lrwr.core.adapters.modal.calls import opened
+    from lrwr.core.adapters.modal.calls import open_modal_client
 
     async with AsyncExitStack() as stack:
         # Modal's client sends along what git says of the folder that it runs in: its
         # branch, author and address. That is the writer's book, and none of Modal's.
         elsewhere = stack.enter_context(tempfile.TemporaryDirectory(prefix="lrwr-"))
         stack.enter_context(chdir(elsewhere))
-        client = await stack.enter_async_context(opened(connection, token))
+        client = await stack.enter_async_context(open_modal_client(connection, token))
         app = build_modal_app(plan)
         await app.deploy.aio(client=client)
         return str(await app.get_dashboard_url.aio())

@@ -13,14 +13,17 @@ from lrwr.core.settings.model import Settings
 if TYPE_CHECKING:
     from contextlib import AsyncExitStack
 
-    from lrwr.core.adapters.storage.sqlite.database import Database
-    from lrwr.core.adapters.storage.supabase.freshness import Fresh
+    from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+    from lrwr.core.adapters.storage.supabase.freshness import ReplicaRefresher
     from lrwr.core.adapters.storage.supabase.job_queue import SupabaseJobQueue
-    from lrwr.core.adapters.storage.supabase.library_link import Binding
-    from lrwr.core.adapters.storage.supabase.realtime import News, Waking
+    from lrwr.core.adapters.storage.supabase.library_link import LibraryLink
+    from lrwr.core.adapters.storage.supabase.realtime import (
+        ChangeSignal,
+        RealtimeListener,
+    )
     from lrwr.core.adapters.storage.supabase.records import SupabaseRecords
-    from lrwr.core.adapters.storage.supabase.replica import WorkingCopy
-    from lrwr.core.adapters.storage.supabase.thread_replica import ThreadsCopy
+    from lrwr.core.adapters.storage.supabase.replica import SupabaseReplica
+    from lrwr.core.adapters.storage.supabase.thread_replica import ThreadReplica
     from lrwr.core.ports.analysis_store import AnalysisStore
     from lrwr.core.ports.cast_store import CastStore
     from lrwr.core.ports.file_store import FileStore
@@ -36,7 +39,7 @@ class Stores(Protocol):
     """Who keeps what is written. What is read is read from `database`."""
 
     @property
-    def database(self) -> "Database":
+    def database(self) -> "SqliteDatabase":
         """The library's file on this machine."""
         ...
 
@@ -79,7 +82,7 @@ class Stores(Protocol):
 class LocalStores:
     """Everything in the file on this machine."""
 
-    def __init__(self, database: "Database", now: Callable[[], float]) -> None:
+    def __init__(self, database: "SqliteDatabase", now: Callable[[], float]) -> None:
         self.database = database
         self.pause = None
         self.files = None
@@ -132,9 +135,9 @@ class SupabaseStores:
 
     def __init__(
         self,
-        plain: "Database",
+        plain: "SqliteDatabase",
         way: "SupabaseProject",
-        bound: "Binding",
+        bound: "LibraryLink",
         now: Callable[[], float],
         say: Callable[[str], None],
         *,
@@ -148,12 +151,12 @@ class SupabaseStores:
         self._brief = brief
 
     @cached_property
-    def database(self) -> "Database":
+    def database(self) -> "SqliteDatabase":
         """The file, which catches up before it is read."""
-        from lrwr.core.adapters.storage.sqlite.database import Database
+        from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 
         first = self._fresh if self._brief else self._awake
-        return self._way.lent(Database(self._way.library.database, first=first))
+        return self._way.lent(SqliteDatabase(self._way.library.database, first=first))
 
     @cached_property
     def knowledge(self) -> "KnowledgeStore":
@@ -202,9 +205,9 @@ class SupabaseStores:
     @cached_property
     def threads(self) -> "ThreadStore":
         """Conversations."""
-        from lrwr.core.adapters.storage.supabase.thread_store import FollowedThreadStore
+        from lrwr.core.adapters.storage.supabase.thread_store import SupabaseThreadStore
 
-        return FollowedThreadStore(
+        return SupabaseThreadStore(
             self.database,
             self._threads_copy,
             self._records.threads,
@@ -225,36 +228,38 @@ class SupabaseStores:
         self._news.came()
 
     @cached_property
-    def _fresh(self) -> "Fresh":
-        from lrwr.core.adapters.storage.supabase.freshness import Fresh
+    def _fresh(self) -> "ReplicaRefresher":
+        from lrwr.core.adapters.storage.supabase.freshness import ReplicaRefresher
 
-        return Fresh(self._copy.catch_up, self._say)
+        return ReplicaRefresher(self._copy.catch_up, self._say)
 
     @cached_property
-    def _waking(self) -> "Waking":
+    def _waking(self) -> "RealtimeListener":
         return self._way.waking(self._bound, self._came)
 
     @cached_property
-    def _news(self) -> "News":
-        from lrwr.core.adapters.storage.supabase.realtime import News
+    def _news(self) -> "ChangeSignal":
+        from lrwr.core.adapters.storage.supabase.realtime import ChangeSignal
 
-        return News()
+        return ChangeSignal()
 
     @cached_property
     def _records(self) -> "SupabaseRecords":
         return self._way.records(self._bound)
 
     @cached_property
-    def _copy(self) -> "WorkingCopy":
-        from lrwr.core.adapters.storage.supabase.replica import WorkingCopy
+    def _copy(self) -> "SupabaseReplica":
+        from lrwr.core.adapters.storage.supabase.replica import SupabaseReplica
 
-        return WorkingCopy(self._plain, self._records, self._now, self._threads_copy)
+        return SupabaseReplica(
+            self._plain, self._records, self._now, self._threads_copy
+        )
 
     @cached_property
-    def _threads_copy(self) -> "ThreadsCopy":
-        from lrwr.core.adapters.storage.supabase.thread_replica import ThreadsCopy
+    def _threads_copy(self) -> "ThreadReplica":
+        from lrwr.core.adapters.storage.supabase.thread_replica import ThreadReplica
 
-        return ThreadsCopy(self._plain, self._records.threads)
+        return ThreadReplica(self._plain, self._records.threads)
 
 
 def choose_stores(
@@ -275,10 +280,10 @@ def choose_stores(
     """
     if settings.records.keeper == "embedded":
         return LocalStores(outward.database, now)
-    from lrwr.core.adapters.storage.supabase.library_link import binding_in
+    from lrwr.core.adapters.storage.supabase.library_link import load_library_link
 
     way = SupabaseProject(settings, outward, stack)
-    bound = binding_in(outward.library.database)
+    bound = load_library_link(outward.library.database)
     if bound is None:
         raise _not_there_yet(way)
     if bound.project != way.signing.project.url:

@@ -13,15 +13,15 @@ from lrwr.core.settings.model import Settings
 if TYPE_CHECKING:
     from contextlib import AsyncExitStack
 
-    from lrwr.core.adapters.auth.factory import SigningIn
+    from lrwr.core.adapters.auth.factory import SupabaseSignIn
     from lrwr.core.adapters.files.supabase import SupabaseFileStore
-    from lrwr.core.adapters.http.egress_log import Noting
-    from lrwr.core.adapters.storage.sqlite.database import Database
-    from lrwr.core.adapters.storage.supabase.library_link import Binding
-    from lrwr.core.adapters.storage.supabase.realtime import Waking
+    from lrwr.core.adapters.http.egress_log import EgressLogger
+    from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+    from lrwr.core.adapters.storage.supabase.library_link import LibraryLink
+    from lrwr.core.adapters.storage.supabase.realtime import RealtimeListener
     from lrwr.core.adapters.storage.supabase.records import SupabaseRecords
-    from lrwr.core.adapters.storage.supabase.replica import WorkingCopy
-    from lrwr.core.adapters.storage.supabase.rpc import Hosted
+    from lrwr.core.adapters.storage.supabase.replica import SupabaseReplica
+    from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
     from lrwr.core.ports.file_store import FileStore
 
 SUPABASE_SERVICE = "supabase"
@@ -42,28 +42,28 @@ class SupabaseProject:
         self.library: Library = outward.library
 
     @cached_property
-    def signing(self) -> "SigningIn":
+    def signing(self) -> "SupabaseSignIn":
         """Who is signed in.
 
         Raises:
             SettingsProblem: No project is set, or no key for it.
             ServiceUnavailable: The keyring is locked.
         """
-        from lrwr.core.adapters.auth.factory import choose_auth
+        from lrwr.core.adapters.auth.factory import create_supabase_sign_in
 
-        return choose_auth(self._settings, os.environ)
+        return create_supabase_sign_in(self._settings, os.environ)
 
     @cached_property
-    def hosted(self) -> "Hosted":
+    def hosted(self) -> "SupabaseRpc":
         """The project's functions, asked in the name of who is signed in."""
-        from lrwr.core.adapters.storage.supabase.rpc import Hosted
+        from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 
-        hosted = Hosted(self.signing.project, self.token, self.noting)
+        hosted = SupabaseRpc(self.signing.project, self.token, self.noting)
         self._stack.push_async_callback(hosted.aclose)
         return hosted
 
     @property
-    def noting(self) -> "Noting | None":
+    def noting(self) -> "EgressLogger | None":
         """How requests are noted; None where the project is on this machine."""
         return None if self.signing.project.own else self._outward.noting
 
@@ -79,21 +79,21 @@ class SupabaseProject:
             raise ServiceUnavailable(str(refused), hint=refused.hint)
         return await self.signing.auth.token()
 
-    def records(self, bound: "Binding") -> "SupabaseRecords":
+    def records(self, bound: "LibraryLink") -> "SupabaseRecords":
         """Return the records of a library there."""
         from lrwr.core.adapters.storage.supabase.records import SupabaseRecords
 
         return SupabaseRecords(self.hosted, bound.library, bound.writer)
 
     def copy(
-        self, plain: "Database", bound: "Binding", now: Callable[[], float]
-    ) -> "WorkingCopy":
+        self, plain: "SqliteDatabase", bound: "LibraryLink", now: Callable[[], float]
+    ) -> "SupabaseReplica":
         """Return the working copy of a library there."""
-        from lrwr.core.adapters.storage.supabase.replica import WorkingCopy
+        from lrwr.core.adapters.storage.supabase.replica import SupabaseReplica
 
-        return WorkingCopy(plain, self.records(bound), now)
+        return SupabaseReplica(plain, self.records(bound), now)
 
-    def files(self, bound: "Binding") -> "FileStore | None":
+    def files(self, bound: "LibraryLink") -> "FileStore | None":
         """Return the files of a library there; None where they are to be kept out."""
         if not self._settings.records.files:
             return None
@@ -101,7 +101,7 @@ class SupabaseProject:
         self._stack.push_async_callback(files.aclose)
         return files
 
-    def shelf(self, bound: "Binding") -> "SupabaseFileStore":
+    def shelf(self, bound: "LibraryLink") -> "SupabaseFileStore":
         """Return the files of a library there, whatever the settings say. Close it."""
         from lrwr.core.adapters.files.supabase import SupabaseFileStore
 
@@ -110,16 +110,20 @@ class SupabaseProject:
             project, self.token, bound.account, bound.library, noting
         )
 
-    def waking(self, bound: "Binding", came: Callable[[], None]) -> "Waking":
+    def waking(
+        self, bound: "LibraryLink", came: Callable[[], None]
+    ) -> "RealtimeListener":
         """Return what hears of changes of a library there, and ends with all else."""
-        from lrwr.core.adapters.storage.supabase.realtime import Waking
+        from lrwr.core.adapters.storage.supabase.realtime import RealtimeListener
 
         project, noting = self.signing.project, self.noting
-        waking = Waking(project, bound.library, self.token, came, noting=noting)
+        waking = RealtimeListener(
+            project, bound.library, self.token, came, noting=noting
+        )
         self._stack.push_async_callback(waking.aclose)
         return waking
 
-    def lent(self, database: "Database") -> "Database":
+    def lent(self, database: "SqliteDatabase") -> "SqliteDatabase":
         """Return a file that is closed with everything else."""
         self._stack.push_async_callback(database.aclose)
         return database

@@ -16,7 +16,7 @@ from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound
 from lrwr.core.retrieval.freshness import StaleAnswerDetector
-from lrwr.core.settings.unsafe_folders import network_drive
+from lrwr.core.settings.unsafe_folders import find_network_drive
 from lrwr.pipeline.watch.events import SaveReport, WatchCause, WatchEvent
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def create_watch_service(
         StoreProblem: The state folder cannot be made.
         SettingsProblem: A language model is set that cannot be asked.
     """
-    from lrwr.core.adapters.source.folder_watcher import WatchedFolders
+    from lrwr.core.adapters.source.folder_watcher import WatchfilesEventSource
     from lrwr.pipeline.watch.debounce import WatchIntervals
     from lrwr.pipeline.watch.service import WatchDependencies, WatchService
     from lrwr.pipeline.watch.snapshot import SnapshotJobQueue
@@ -70,7 +70,7 @@ def create_watch_service(
         )
 
     return WatchService(
-        events=WatchedFolders(targets, poll=_why_polled(targets)),
+        events=WatchfilesEventSource(targets, poll=_why_polled(targets)),
         readers=WatchDependencies(
             reader, asks, ledger, FileIdentity(services.library.database)
         ),
@@ -109,7 +109,7 @@ class FileIdentity:
 
 
 def _why_polled(targets: Sequence[Path]) -> str:
-    drives = ((target, network_drive(target)) for target in targets)
+    drives = ((target, find_network_drive(target)) for target in targets)
     return next((f"{target} is on {drive}" for target, drive in drives if drive), "")
 
 

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 from lrwr.app.container import Services, open_services
 from lrwr.app.presenters.consent import describe_consent_question, describe_data_leaving
 from lrwr.core.model.errors import StoreProblem
-from lrwr.core.settings.consent import HOSTED, Leave
-from lrwr.core.settings.library import prepare_state_dir, remember
+from lrwr.core.settings.consent import HOSTED_SERVICES, ConsentState
+from lrwr.core.settings.library import prepare_state_dir, store_ingested_paths
 from lrwr.core.settings.model import Settings
-from lrwr.core.settings.own_files import check_own_file, write_own_file
-from lrwr.core.settings.targets import targets_of
+from lrwr.core.settings.own_files import check_output_file, write_output_file
+from lrwr.core.settings.targets import resolve_targets
 
 if TYPE_CHECKING:
     from lrwr.core.canon.service import CanonService
@@ -120,10 +120,10 @@ class RoomServices:
             NotFound: Nothing is named, or it is not there.
             StoreProblem: The state folder cannot be written.
         """
-        found = targets_of(targets or self.manuscript())
+        found = resolve_targets(targets or self.manuscript())
         service = self._services.processing(found)
         if targets and not self.settings.manuscript.folders:
-            remember(self.library, found)
+            store_ingested_paths(self.library, found)
         return await service.process(emit)
 
     async def export(self, thread: "ThreadId", file: Path) -> None:
@@ -135,14 +135,14 @@ class RoomServices:
             LrwrError: The disk or the rights there do not allow it.
         """
         from lrwr.app.presenters.threads import thread_to_blocks
-        from lrwr.core.adapters.documents.markdown import markdown_of
+        from lrwr.core.adapters.documents.markdown import render_blocks_as_markdown
 
-        check_own_file(file, self.settings, [".md"], force=None)
+        check_output_file(file, self.settings, [".md"], force=None)
         found = await self.threads.thread(thread)
         turns = await self.threads.turns(thread)
         places = await self._services.freshness.of_turns(turns)
-        text = markdown_of(thread_to_blocks(found, turns, places))
-        write_own_file(file, text.encode(), force=None)
+        text = render_blocks_as_markdown(thread_to_blocks(found, turns, places))
+        write_output_file(file, text.encode(), force=None)
 
     async def unread(self) -> int:
         """Return how many files were changed, added or removed since they were read.
@@ -166,7 +166,9 @@ class RoomServices:
         """
         from lrwr.app.watch import create_watch_service
 
-        service = create_watch_service(self._services, targets_of(self.manuscript()))
+        service = create_watch_service(
+            self._services, resolve_targets(self.manuscript())
+        )
         came: asyncio.Queue[WatchEvent | NewContradictions | None] = asyncio.Queue()
         tell = await self._telling(came)
 
@@ -217,8 +219,8 @@ class RoomServices:
             ServiceConsentRequest(
                 name, describe_consent_question(hosted, self.settings)
             )
-            for name, hosted in HOSTED.items()
-            if outward.leave(name) is Leave.UNASKED
+            for name, hosted in HOSTED_SERVICES.items()
+            if outward.leave(name) is ConsentState.UNASKED
         )
 
     def allow(self, name: str, *, allowed: bool) -> None:
@@ -238,7 +240,7 @@ class RoomServices:
         outward = self._services.outward
         return tuple(
             describe_data_leaving(hosted, self.settings)
-            for name, hosted in HOSTED.items()
+            for name, hosted in HOSTED_SERVICES.items()
             if outward.leave(name).may
         )
 
@@ -247,7 +249,7 @@ class RoomServices:
         outward = self._services.outward
         new = [
             (name, hosted)
-            for name, hosted in HOSTED.items()
+            for name, hosted in HOSTED_SERVICES.items()
             if outward.leave(name).may and not outward.consents.told(self.library, name)
         ]
         with suppress(StoreProblem):  # then it is said once more

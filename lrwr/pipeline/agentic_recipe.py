@@ -17,10 +17,10 @@ from lrwr.core.model.chunks import (
     TextHash,
 )
 from lrwr.core.model.documents import Document, DocumentType
-from lrwr.core.model.events import Working
-from lrwr.core.model.facts import WRITER, About, Fact
-from lrwr.core.model.jobs import Stage
-from lrwr.core.model.text import Span, SplitSentences
+from lrwr.core.model.events import StageStarted
+from lrwr.core.model.facts import WRITER_KEEPER, Fact, FactAbout
+from lrwr.core.model.jobs import JobStage
+from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.core.model.usage import Usage
 from lrwr.core.nlp.facts.notes import extract_note_facts, find_note_subjects
 from lrwr.core.nlp.names.characters import infer_cast
@@ -68,7 +68,7 @@ class AgenticRecipe:
     """
 
     limits: ChunkLimits
-    split: SplitSentences
+    split: SentenceSplitter
     rules: Analyst
     store: AnalysisStore
     reading: CachingAnalyst | None = None
@@ -111,7 +111,7 @@ class AgenticRecipe:
         plan = await self._plan(document, tools)
         distances = await self._distances(document, plan, tools, report)
         drafted = await self._knowledge(document, plan, distances, tools)
-        await report(Working(document.id, Stage.ANALYSE))
+        await report(StageStarted(document.id, JobStage.ANALYSE))
         ruled = replace(drafted, facts=await self._by_rules(drafted))
         read = await self.read_closely(ruled)
         vectors = await embed_chunks(document, drafted.chunks, tools, report)
@@ -171,7 +171,7 @@ class AgenticRecipe:
             return {}
         import numpy as np
 
-        await report(Working(document.id, Stage.SPLIT))
+        await report(StageStarted(document.id, JobStage.SPLIT))
         known = await self._known(document, tools)
         seams = plan.seams
         missing = find_missing_seams(seams, known)
@@ -181,7 +181,7 @@ class AgenticRecipe:
             rows.append(
                 await tools.embedder.embed(sentences[start : start + SENTENCES])
             )
-            await report(Working(document.id, Stage.SPLIT))
+            await report(StageStarted(document.id, JobStage.SPLIT))
         found = compute_seam_distances(missing, sentences, np.concatenate(rows))
         every = {**known, **found}
         return {seam.key: every[seam.key] for seam in seams}
@@ -304,12 +304,12 @@ def _declared(document: Document) -> list[Fact]:
         return []
     return [
         Fact(
-            about=About.SCENE,
+            about=FactAbout.SCENE,
             subject="",
             field="pov",
             value=name,
             spans=scene.parts[:1],
-            keeper=WRITER,
+            keeper=WRITER_KEEPER,
             certainty=Certainty.CONFIRMED,
         )
         for chapter in document.chapters

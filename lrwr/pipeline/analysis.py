@@ -12,7 +12,7 @@ from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.facts import Fact
 from lrwr.core.model.usage import Usage
 from lrwr.core.ports.analysis_store import AnalysisStore
-from lrwr.core.ports.analyst import Analyst, Excerpt, Finding
+from lrwr.core.ports.analyst import Analyst, Excerpt, ExcerptFinding
 from lrwr.pipeline.budget import ModelBudget
 from lrwr.pipeline.stages.findings import finding_from_json, finding_to_json
 from lrwr.pipeline.stages.windows import (
@@ -116,7 +116,7 @@ class CachingAnalyst:
 
     async def _plan(
         self, document: Document, chunks: Sequence[Chunk], names: NameFinder
-    ) -> tuple[list[Finding], list[_AnalystCall], int]:
+    ) -> tuple[list[ExcerptFinding], list[_AnalystCall], int]:
         """Return what is known already, the calls to be made, and how many are not."""
         wanted = _excerpts(document, chunks, names)
         keys = {
@@ -165,7 +165,7 @@ class CachingAnalyst:
 
     async def _asked(
         self, orders: Sequence[_AnalystCall]
-    ) -> list[tuple[list[Finding], Usage]]:
+    ) -> list[tuple[list[ExcerptFinding], Usage]]:
         """Make calls, all at once, and return what came of each."""
         try:
             async with asyncio.TaskGroup() as group:
@@ -174,7 +174,7 @@ class CachingAnalyst:
             raise failed.exceptions[0] from failed
         return [task.result() for task in asked]
 
-    async def _ask(self, order: _AnalystCall) -> tuple[list[Finding], Usage]:
+    async def _ask(self, order: _AnalystCall) -> tuple[list[ExcerptFinding], Usage]:
         """Make one call and keep what came of it; nothing when it must not be made."""
         reserved = self.meter.reserve(self._estimated(order))
         if reserved is None:
@@ -190,7 +190,9 @@ class CachingAnalyst:
         await self._keep(order, findings, usage)
         return findings, usage
 
-    async def _answered(self, order: _AnalystCall) -> tuple[list[Finding], Usage]:
+    async def _answered(
+        self, order: _AnalystCall
+    ) -> tuple[list[ExcerptFinding], Usage]:
         if order.kind == CLASSIFY:
             return await self._analyst.classify(order.excerpts)
         excerpt = order.excerpts[0]
@@ -198,7 +200,7 @@ class CachingAnalyst:
         return [_bounded(finding, excerpt)], usage
 
     async def _keep(
-        self, order: _AnalystCall, findings: Sequence[Finding], usage: Usage
+        self, order: _AnalystCall, findings: Sequence[ExcerptFinding], usage: Usage
     ) -> None:
         replies: Mapping[str, str] = {
             key: finding_to_json(finding, excerpt.span.start)
@@ -220,7 +222,7 @@ def _excerpts(
     }
 
 
-def _bounded(finding: Finding, excerpt: Excerpt) -> Finding:
+def _bounded(finding: ExcerptFinding, excerpt: Excerpt) -> ExcerptFinding:
     """Note how far was read: free words on page one may come of the last page."""
     facts = tuple(replace(fact, reach=excerpt.span.end) for fact in finding.facts)
     return replace(finding, facts=facts)

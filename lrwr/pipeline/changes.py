@@ -6,8 +6,12 @@ from hashlib import sha256
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError
-from lrwr.core.ports.manuscript_source import Found, Listing, ManuscriptSource
-from lrwr.core.ports.record_store import Seen
+from lrwr.core.ports.manuscript_source import (
+    ManuscriptFile,
+    ManuscriptSource,
+    SourceListing,
+)
+from lrwr.core.ports.record_store import DocumentVersion
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +32,8 @@ class DocumentChanges:
 
 
 def detect_changes(
-    seen: Sequence[Seen],
-    found: Sequence[Found],
+    seen: Sequence[DocumentVersion],
+    found: Sequence[ManuscriptFile],
     *,
     recipe: str,
     covers: Callable[[DocumentId], bool],
@@ -67,7 +71,7 @@ def detect_changes(
 
 def match_renames(
     gone: Sequence[DocumentId],
-    seen: Sequence[Seen],
+    seen: Sequence[DocumentVersion],
     arrived: Mapping[DocumentId, str],
 ) -> dict[DocumentId, DocumentId]:
     """Match new documents to gone ones of the same content: new id to old id.
@@ -90,8 +94,8 @@ def match_renames(
 class ManuscriptScan:
     """What is there, what was read before, and what that seems to mean."""
 
-    listing: Listing
-    seen: Sequence[Seen]
+    listing: SourceListing
+    seen: Sequence[DocumentVersion]
     changes: DocumentChanges
 
 
@@ -106,7 +110,7 @@ class IngestPlan:
     documents: tuple[DocumentId, ...]
     renamed: Mapping[DocumentId, DocumentId]
     touched: int
-    moved: tuple[Seen, ...]
+    moved: tuple[DocumentVersion, ...]
 
 
 async def plan_ingestion(
@@ -114,7 +118,7 @@ async def plan_ingestion(
 ) -> IngestPlan:
     """Return what is to be read by the recipe of that name; files are compared."""
     changes, before = look.changes, {known.id: known for known in look.seen}
-    todo, touched, arrived = list(changes.stale), list[Seen](), {}
+    todo, touched, arrived = list(changes.stale), list[DocumentVersion](), {}
     for document in changes.changed:
         known = before.get(document)
         if known is None and not changes.gone:

@@ -16,8 +16,8 @@ from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.continuity.guard import find_contradictions, is_in_documents
 from lrwr.core.continuity.values import Contradiction
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.ports.record_store import DocumentText, Seen
-from lrwr.core.ports.snapshot_store import Held
+from lrwr.core.ports.record_store import DocumentText, DocumentVersion
+from lrwr.core.ports.snapshot_store import DocumentSnapshot
 from lrwr.pipeline.changes import match_renames
 from lrwr.pipeline.watch.changes import DocumentDelta, diff_documents
 
@@ -113,20 +113,22 @@ def _renamed(
 ) -> dict[DocumentId, DocumentId]:
     """Return new names with the old one, of documents that say what they said."""
     gone = sorted(old.keys() - new.keys())
-    seen = [Seen(document, "", old[document].text, "") for document in gone]
+    seen = [DocumentVersion(document, "", old[document].text, "") for document in gone]
     arrived = {document: new[document].text for document in new.keys() - old.keys()}
     return match_renames(gone, seen, arrived)
 
 
 def _paragraphs(
     here: Mapping[DocumentId, DocumentText], there: Mapping[DocumentId, DocumentText]
-) -> dict[DocumentId, Held]:
+) -> dict[DocumentId, DocumentSnapshot]:
     """Return the documents of one state that the other has otherwise, or not at all."""
     found = {}
     for document, kept in here.items():
         if document not in there or there[document].text != kept.text:
             parts = _BETWEEN_PARAGRAPHS.split(kept.text)
-            found[document] = Held(tuple(part for part in parts if part.strip()))
+            found[document] = DocumentSnapshot(
+                tuple(part for part in parts if part.strip())
+            )
     return found
 
 

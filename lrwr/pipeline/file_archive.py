@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.ports.file_store import FileStore
-from lrwr.core.ports.job_runner import JobRunner, Read, Report
+from lrwr.core.ports.job_runner import JobProgressCallback, JobResult, JobRunner
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,9 @@ class ArchivingRunner:
         """Return how many documents may be in work at once."""
         return self.runner.places
 
-    async def run(self, document: DocumentId, content: bytes, report: Report) -> Read:
+    async def run(
+        self, document: DocumentId, content: bytes, report: JobProgressCallback
+    ) -> JobResult:
         """Keep a file's bytes, and return the knowledge of them.
 
         Raises:

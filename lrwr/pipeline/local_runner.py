@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.events import Working
-from lrwr.core.model.jobs import Stage
-from lrwr.core.ports.job_runner import Read, Report
+from lrwr.core.model.events import StageStarted
+from lrwr.core.model.jobs import JobStage
+from lrwr.core.ports.job_runner import JobProgressCallback, JobResult
 from lrwr.core.ports.manuscript_source import DocumentParser
 from lrwr.pipeline.recipes import Recipe, RecipeTools
 
@@ -28,18 +28,20 @@ class LocalRunner:
         """Return how many documents may be in work at once."""
         return WORKERS
 
-    async def run(self, document: DocumentId, content: bytes, report: Report) -> Read:
+    async def run(
+        self, document: DocumentId, content: bytes, report: JobProgressCallback
+    ) -> JobResult:
         """Return the knowledge of a file's bytes.
 
         Raises:
             UnreadableDocument: The bytes are not what the ending says.
         """
         parsed = await asyncio.to_thread(self.parse, document, content)
-        await report(Working(document, Stage.SPLIT))
+        await report(StageStarted(document, JobStage.SPLIT))
         try:
-            return Read(await self.recipe.learn(parsed, self.tools, report))
+            return JobResult(await self.recipe.learn(parsed, self.tools, report))
         except ServiceUnavailable as error:
-            return Read(await self.recipe.draft(parsed, self.tools), error)
+            return JobResult(await self.recipe.draft(parsed, self.tools), error)
 
     async def stored(self, document: DocumentId) -> None:
         """Nothing was kept for it."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from lrwr.core.model.chunks import Chunk, Knowledge, Pipeline, TextHash
 from lrwr.core.model.documents import Document
-from lrwr.core.model.events import Embedded, Working
-from lrwr.core.model.jobs import Stage
+from lrwr.core.model.events import ChunksEmbedded, StageStarted
+from lrwr.core.model.jobs import JobStage
 from lrwr.core.model.usage import Usage
 from lrwr.core.ports.embedder import Embedder
 from lrwr.pipeline.stages.embedding import embed_missing
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-ReportProgress = Callable[[Working | Embedded], Awaitable[None]]
+ReportProgress = Callable[[StageStarted | ChunksEmbedded], Awaitable[None]]
 """Called when a stage begins and when chunks were embedded."""
 
 KnownVectors = Callable[[str, set[TextHash]], Awaitable[set[TextHash]]]
@@ -141,10 +141,10 @@ async def embed_chunks(
         return {}
     texts = {chunk.text_hash for chunk in chunks}
     known = await tools.known(tools.space, texts)
-    await report(Working(document.id, Stage.EMBED))
+    await report(StageStarted(document.id, JobStage.EMBED))
     vectors: dict[TextHash, NDArray[np.float32]] = {}
     async with aclosing(embed_missing(chunks, known, tools.embedder)) as slices:
         async for part in slices:
             vectors.update(part)
-            await report(Embedded(len(part)))
+            await report(ChunksEmbedded(len(part)))
     return vectors

@@ -6,7 +6,12 @@ from lrwr.core.model.chunks import Knowledge, TextHash
 from lrwr.core.model.documents import Document
 from lrwr.core.model.usage import Usage
 from lrwr.core.ports.analysis_store import AnalysisStore
-from lrwr.core.ports.job_runner import Answers, Known, Share, Wanted
+from lrwr.core.ports.job_runner import (
+    ModelAnswers,
+    ModelWork,
+    RemoteJobHost,
+    ReusableResults,
+)
 from lrwr.pipeline.agentic_recipe import AgenticRecipe
 from lrwr.pipeline.budget import ModelBudget
 from lrwr.pipeline.recipes import Recipe, RecipeTools
@@ -17,7 +22,7 @@ MODEL_RUNS_REMOTELY = "The language model is asked elsewhere."
 
 def create_remote_input(
     recipe: Recipe, tools: RecipeTools, store: AnalysisStore
-) -> Share:
+) -> RemoteJobHost:
     """Return what this machine does of a recipe that is followed elsewhere.
 
     A language model of the recipe's is not asked here from now on: what its meter would
@@ -39,25 +44,30 @@ class NaiveRemoteInput:
         self._recipe = recipe
         self._tools = tools
 
-    async def known(self, document: Document) -> Known:
+    async def known(self, document: Document) -> ReusableResults:
         """Return which of its passages are embedded."""
         if self._tools.embedder is None:
-            return Known()
+            return ReusableResults()
         drafted = await self._recipe.draft(document, self._tools)
         texts = {chunk.text_hash for chunk in drafted.chunks}
-        return Known(texts=frozenset(await self._tools.known(drafted.space, texts)))
+        return ReusableResults(
+            texts=frozenset(await self._tools.known(drafted.space, texts))
+        )
 
     async def embedded(self, space: str, texts: set[TextHash]) -> set[TextHash]:
         """Return which of `texts` are embedded in `space` already."""
         return await self._tools.known(space, texts)
 
-    async def wanted(self, knowledge: Knowledge) -> Wanted | None:
+    async def wanted(self, knowledge: Knowledge) -> ModelWork | None:
         """Return None: no model is asked."""
         del knowledge
         return None
 
     async def completed(
-        self, knowledge: Knowledge, wanted: Wanted | None, answers: Answers | None
+        self,
+        knowledge: Knowledge,
+        wanted: ModelWork | None,
+        answers: ModelAnswers | None,
     ) -> Knowledge:
         """Return the knowledge as it is."""
         del wanted, answers
@@ -83,7 +93,7 @@ class AgenticRemoteInput:
         self._store = store
         self._purse = purse
 
-    async def known(self, document: Document) -> Known:
+    async def known(self, document: Document) -> ReusableResults:
         """Return the distances that are known, and which passages are embedded.
 
         Of a document that is new nothing is: then it is not even cut.
@@ -91,16 +101,16 @@ class AgenticRemoteInput:
         space = self._tools.space
         seams = await self._store.seams(document.id, space) if space else {}
         if not seams:
-            return Known()
+            return ReusableResults()
         drafted = await self._recipe.draft(document, self._tools)
         texts = {chunk.text_hash for chunk in drafted.chunks}
-        return Known(seams, frozenset(await self._tools.known(space, texts)))
+        return ReusableResults(seams, frozenset(await self._tools.known(space, texts)))
 
     async def embedded(self, space: str, texts: set[TextHash]) -> set[TextHash]:
         """Return which of `texts` are embedded in `space` already."""
         return await self._tools.known(space, texts)
 
-    async def wanted(self, knowledge: Knowledge) -> Wanted | None:
+    async def wanted(self, knowledge: Knowledge) -> ModelWork | None:
         """Return what the model must be asked, and set its price aside.
 
         None where all was said before, or nothing more may be spent.
@@ -114,10 +124,13 @@ class AgenticRemoteInput:
         if reserved is None:
             return None
         kept = await self._recipe.kept(knowledge)
-        return Wanted(kept, usage.cached, reserved)
+        return ModelWork(kept, usage.cached, reserved)
 
     async def completed(
-        self, knowledge: Knowledge, wanted: Wanted | None, answers: Answers | None
+        self,
+        knowledge: Knowledge,
+        wanted: ModelWork | None,
+        answers: ModelAnswers | None,
     ) -> Knowledge:
         """Keep the model's replies, and return the knowledge with all that it said.
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from lrwr.core.model.chunks import Chunk, Knowledge, TextHash
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, UnreadableDocument
-from lrwr.core.model.events import Finished, IngestEvent
+from lrwr.core.model.events import DocumentFinished, IngestEvent
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.manuscript_source import Skipped
+from lrwr.core.ports.manuscript_source import SkippedFile
 from lrwr.pipeline.speaker_attribution import AttributionSummary
 
 MODEL_SKIPPED_TEXT = "Not all was read by the language model."
@@ -53,7 +53,7 @@ class IngestReport:
     usage: Usage = field(default_factory=Usage)
     woven: AttributionSummary | None = None
     renamed: dict[DocumentId, DocumentId] = field(default_factory=dict)
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedFile, ...] = ()
     problems: list[DocumentProblem] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     away: LrwrError | None = None
@@ -76,33 +76,33 @@ class IngestProgress:
         known = {chunk.text_hash for chunk in knowledge.chunks} - set(knowledge.vectors)
         count_knowledge(self._report, knowledge, known)
         self._report.remarks += [f"{document.id}: {w}" for w in document.warnings]
-        self.emit(Finished(document.id))
+        self.emit(DocumentFinished(document.id))
 
     def stood(self, document: DocumentId) -> None:
         """Count a document that is known as it is."""
         if self._is_first(document):
             self._report.unchanged += 1
-            self.emit(Finished(document))
+            self.emit(DocumentFinished(document))
 
     def forgot(self, document: DocumentId) -> None:
         """Count a document that is gone."""
         if self._is_first(document):
             self._report.forgotten += 1
-            self.emit(Finished(document))
+            self.emit(DocumentFinished(document))
 
     def failed(self, document: DocumentId, error: LrwrError) -> None:
         """Note a document that could not be read."""
         if self._is_first(document):
             problem = problem_from_error(document, error)
             self._report.problems.append(problem)
-            self.emit(Finished(document, problem.message, problem.hint))
+            self.emit(DocumentFinished(document, problem.message, problem.hint))
 
     def away(self, document: DocumentId, error: LrwrError) -> None:
         """Note a document that waits for whoever reads elsewhere; why, once for all."""
         if self._is_first(document):
             self._report.away = self._report.away or error
             self._report.waiting += 1
-            self.emit(Finished(document))
+            self.emit(DocumentFinished(document))
 
     def _is_first(self, document: DocumentId) -> bool:
         new = document not in self._done

@@ -10,20 +10,20 @@ from hashlib import sha256
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound, ServiceUnavailable
 from lrwr.core.model.events import (
-    Embedded,
-    Planned,
-    Waiting,
-    Working,
+    ChunksEmbedded,
+    DocumentsPending,
+    IngestPlanned,
+    StageStarted,
 )
-from lrwr.core.model.jobs import Claim, JobKind, JobOrder, JobState, Stage
+from lrwr.core.model.jobs import JobClaim, JobKind, JobOrder, JobStage, JobState
 from lrwr.core.ports.job_queue import JobQueue
-from lrwr.core.ports.job_runner import JobRunner, RunnerAway
+from lrwr.core.ports.job_runner import JobRunner, RunnerUnavailable
 from lrwr.core.ports.manuscript_source import (
     DocumentParser,
-    Listing,
     ManuscriptSource,
+    SourceListing,
 )
-from lrwr.core.ports.record_store import KnowledgeStore, Seen
+from lrwr.core.ports.record_store import DocumentVersion, KnowledgeStore
 from lrwr.pipeline.changes import (
     DocumentChanges,
     ManuscriptScan,
@@ -147,7 +147,7 @@ class DocumentProcessingService:
             )
         if todo.moved and not dry_run:
             await self._store.touch(self._recipe.pipeline, todo.moved)
-        emit(Planned(len(todo.documents), len(gone), report.unchanged))
+        emit(IngestPlanned(len(todo.documents), len(gone), report.unchanged))
         if dry_run:
             source, parse, tools = self._source, self._parse, self._tools
             documents, recipe = todo.documents, self._recipe
@@ -203,7 +203,7 @@ class DocumentProcessingService:
         self,
         todo: Sequence[DocumentId],
         gone: Sequence[DocumentId],
-        listing: Listing,
+        listing: SourceListing,
         progress: IngestProgress,
     ) -> None:
         pipeline = self._recipe.pipeline
@@ -218,7 +218,7 @@ class DocumentProcessingService:
                     name = f"{self._worker}/{number}"
                     group.create_task(self._work_jobs(name, documents, there, progress))
             if held := await self._open(documents):
-                progress.emit(Waiting(len(held)))
+                progress.emit(DocumentsPending(len(held)))
                 await self._pause()
 
     async def _open(self, wanted: Collection[DocumentId]) -> set[DocumentId]:
@@ -252,7 +252,7 @@ class DocumentProcessingService:
                 await self._do(claim, there, progress)
             except ServiceUnavailable as error:
                 await self._jobs.fail(claim, str(error), error.hint)
-                if not isinstance(error, RunnerAway):
+                if not isinstance(error, RunnerUnavailable):
                     raise
                 progress.away(claim.order.document, error)
             except LrwrError as error:
@@ -267,7 +267,7 @@ class DocumentProcessingService:
                 progress.failed(claim.order.document, fault)
 
     async def _do(
-        self, claim: Claim, there: Collection[DocumentId], progress: IngestProgress
+        self, claim: JobClaim, there: Collection[DocumentId], progress: IngestProgress
     ) -> None:
         if claim.order.kind is JobKind.FORGET and claim.order.document not in there:
             await self._forget(claim, progress)
@@ -281,22 +281,26 @@ class DocumentProcessingService:
         finally:
             beating.cancel()
 
-    async def _forget(self, claim: Claim, progress: IngestProgress) -> None:
+    async def _forget(self, claim: JobClaim, progress: IngestProgress) -> None:
         if await self._store.forget(claim.order.document, claim):
             progress.forgot(claim.order.document)
 
     async def _learn(
-        self, claim: Claim, hold: "_ClaimHeartbeat", progress: IngestProgress
+        self, claim: JobClaim, hold: "_ClaimHeartbeat", progress: IngestProgress
     ) -> None:
         document = claim.order.document
 
-        async def report(event: Working | Embedded) -> None:
+        async def report(event: StageStarted | ChunksEmbedded) -> None:
             progress.emit(event)
-            await hold.enter(event.stage if isinstance(event, Working) else Stage.EMBED)
+            await hold.enter(
+                event.stage if isinstance(event, StageStarted) else JobStage.EMBED
+            )
 
-        await report(Working(document, Stage.READ))
+        await report(StageStarted(document, JobStage.READ))
         content, revision = await self._source.read(document)
-        seen = Seen(document, revision, sha256(content).hexdigest(), self._name())
+        seen = DocumentVersion(
+            document, revision, sha256(content).hexdigest(), self._name()
+        )
         if await self._store.touch(self._recipe.pipeline, [seen], claim):
             progress.stood(document)  # another run has read it meanwhile
             return
@@ -308,7 +312,7 @@ class DocumentProcessingService:
             progress.unread(knowledge.unfinished)
         if knowledge.unfinished or read.words_only is not None:
             seen = replace(seen, recipe=f"{seen.recipe}/{UNFINISHED}")
-        await report(Working(document, Stage.STORE))
+        await report(StageStarted(document, JobStage.STORE))
         if await self._store.replace(knowledge, seen, claim):
             progress.learned(read.counted)
         await self._runner.stored(document)
@@ -317,12 +321,12 @@ class DocumentProcessingService:
 class _ClaimHeartbeat:
     """Keeps a claim alive while its worker works, however long a step takes."""
 
-    def __init__(self, jobs: JobQueue, claim: Claim) -> None:
+    def __init__(self, jobs: JobQueue, claim: JobClaim) -> None:
         self._jobs = jobs
         self._claim = claim
-        self._stage = Stage.READ
+        self._stage = JobStage.READ
 
-    async def enter(self, stage: Stage) -> None:
+    async def enter(self, stage: JobStage) -> None:
         self._stage = stage
         await self._jobs.renew(self._claim, stage, lease=LEASE)
 

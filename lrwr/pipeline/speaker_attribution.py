@@ -25,7 +25,7 @@ from lrwr.core.nlp.names.narrator import (
     gather_narrator_evidence,
     infer_narrators,
 )
-from lrwr.core.ports.cast_store import CastStore, Strand, Woven
+from lrwr.core.ports.cast_store import AttributionInput, AttributionResult, CastStore
 from lrwr.core.ports.record_store import PassageStore
 from lrwr.core.retrieval.story import StoryOrder, build_story_order
 from lrwr.pipeline.stages.speakers import (
@@ -64,7 +64,7 @@ class AttributionSummary:
 class _AttributionInput:
     """What a document is woven from, and nothing else; `revision` names it."""
 
-    strand: Strand
+    strand: AttributionInput
     narrator: str
     own: Cast
     revision: str
@@ -114,7 +114,9 @@ class StoryAttributor:
                 count += await self._store.keep_woven(await self._woven(part))
         return AttributionSummary(len(cast.characters), count)
 
-    async def _unweave(self, strands: Iterable[Strand], order: StoryOrder) -> None:
+    async def _unweave(
+        self, strands: Iterable[AttributionInput], order: StoryOrder
+    ) -> None:
         """Take back what was woven of documents that are no part of the story now."""
         nothing = DocumentAttribution((), (), {}, {})
         for strand in strands:
@@ -124,7 +126,7 @@ class StoryAttributor:
                 )
 
     async def _narrators(
-        self, told: Sequence[Strand], cast: Cast, canon: Canon
+        self, told: Sequence[AttributionInput], cast: Cast, canon: Canon
     ) -> dict[DocumentId, str]:
         """Return who tells each document: as the writer says, else as others say."""
         said = {one.document: _narrator(one, canon) for one in told}
@@ -138,7 +140,7 @@ class StoryAttributor:
         known = {name: resolve_name(name, cast) for name in set(said.values())}
         return {d: known[name][0] for d, name in said.items() if len(known[name]) == 1}
 
-    async def _woven(self, part: _AttributionInput) -> Woven:
+    async def _woven(self, part: _AttributionInput) -> AttributionResult:
         strand, text = part.strand, part.strand.text
         places = await self._store.places(strand.document)
         scenes, narrator = _scenes(strand), part.narrator
@@ -149,7 +151,7 @@ class StoryAttributor:
         return made.woven(strand.document, strand.content, part.revision)
 
 
-def _scenes(strand: Strand) -> SceneSpans:
+def _scenes(strand: AttributionInput) -> SceneSpans:
     told = (scene.parts for chapter in strand.chapters for scene in chapter.scenes)
     return SceneSpans(tuple(told))
 
@@ -203,13 +205,15 @@ def _evidence(written: str) -> NameEvidence:
     return NameEvidence.from_json(written)
 
 
-def _says_i(strand: Strand) -> bool:
+def _says_i(strand: AttributionInput) -> bool:
     """Say whether the narration may be somebody's own."""
     evidence = _evidence(strand.evidence)
     return evidence.first_person > OWN_VOICE * evidence.words_read
 
 
-def _cast_of(strands: Sequence[Strand], order: StoryOrder, canon: Canon) -> Cast:
+def _cast_of(
+    strands: Sequence[AttributionInput], order: StoryOrder, canon: Canon
+) -> Cast:
     by_id = {strand.document: strand for strand in strands}
     told = [by_id[document] for document in order.story if document in by_id]
     names = canon.names
@@ -237,7 +241,7 @@ def _made(
     return infer_cast(list(map(_evidence, evidence)), noted=noted, decided=decided)
 
 
-def _noted(strands: Iterable[Strand]) -> Iterable[NotePerson]:
+def _noted(strands: Iterable[AttributionInput]) -> Iterable[NotePerson]:
     for strand in strands:
         for person in json.loads(strand.noted).get("people", ()):
             yield NotePerson(
@@ -245,14 +249,14 @@ def _noted(strands: Iterable[Strand]) -> Iterable[NotePerson]:
             )
 
 
-def _tellers(told: Iterable[Strand], canon: Canon) -> Iterable[NotePerson]:
+def _tellers(told: Iterable[AttributionInput], canon: Canon) -> Iterable[NotePerson]:
     """Yield those who the writer says tell a scene: they are people for certain."""
     names = [*canon.points_of_view.values(), *(_narrator(one, canon) for one in told)]
     for name in dict.fromkeys(name for name in names if name):
         yield NotePerson(name, (), Gender.UNKNOWN)
 
 
-def _narrator(strand: Strand, canon: Canon) -> str:
+def _narrator(strand: AttributionInput, canon: Canon) -> str:
     """Return who tells the document, as the writer says; empty if unsaid.
 
     What was decided of the whole document outranks its front matter.
@@ -265,7 +269,7 @@ def _narrator(strand: Strand, canon: Canon) -> str:
 
 
 def _parts(
-    told: Sequence[Strand], cast: Cast, narrators: Mapping[DocumentId, str]
+    told: Sequence[AttributionInput], cast: Cast, narrators: Mapping[DocumentId, str]
 ) -> list[_AttributionInput]:
     """Give each document its own people."""
     roster, found = CastLookup(cast), []

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from lrwr.core.model.turns import Mode, NarrativeState, Thread, ThreadId
+from lrwr.core.model.turns import AnswerMode, NarrativeState, Thread, ThreadId
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +12,7 @@ class ChatOptions:
 
     character: str = ""
     as_of: str = ""
-    mode: Mode | None = None
+    mode: AnswerMode | None = None
     thread: str = ""
     watch: bool = False
 
@@ -28,7 +28,7 @@ class ChatScope:
     thread: ThreadId | None = None
     title: str = ""
     character: str = ""
-    mode: Mode = Mode.ANALYTICAL
+    mode: AnswerMode = AnswerMode.ANALYTICAL
     as_of: str = ""
     witnessed: bool = False
 
@@ -48,4 +48,4 @@ class ChatScope:
     @property
     def speaker(self) -> str:
         """Who answers: a character's name, empty for the analyst."""
-        return self.character if self.mode is Mode.IN_CHARACTER else ""
+        return self.character if self.mode is AnswerMode.IN_CHARACTER else ""

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.adapters.storage.supabase.records import SupabaseRecords
-from lrwr.core.adapters.storage.supabase.rpc import Hosted
-from lrwr.core.adapters.storage.supabase.thread_api import HostedThreads
+from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
+from lrwr.core.adapters.storage.supabase.thread_api import SupabaseThreadApi
 from tests.fakes.followed import Desks, desks_of
 from tests.fakes.hosted import Machine, Writer, asking, library_in_supabase
 from tests.fakes.libraries import Library, sqlite_library
@@ -50,14 +50,16 @@ def gate(supabase: SupabaseServer) -> SupabaseGate:
 
 
 @pytest.fixture
-async def hosted(supabase: SupabaseServer, writer: Writer) -> AsyncIterator[Hosted]:
+async def hosted(
+    supabase: SupabaseServer, writer: Writer
+) -> AsyncIterator[SupabaseRpc]:
     """A project, asked as a writer who is signed in."""
     async with asking(supabase, writer) as opened:
         yield opened
 
 
 @pytest.fixture
-def records(hosted: Hosted, library: str) -> SupabaseRecords:
+def records(hosted: SupabaseRpc, library: str) -> SupabaseRecords:
     """What one machine keeps of a library in that project."""
     return SupabaseRecords(hosted, library, "here")
 
@@ -72,7 +74,7 @@ async def desks(
 
 
 @pytest.fixture
-def there(desks: Desks) -> HostedThreads:
+def there(desks: Desks) -> SupabaseThreadApi:
     return desks.there
 
 

@@ -3,10 +3,10 @@ from dataclasses import replace
 import pytest
 
 from lrwr.core.adapters.analyst.rules import RulesAnalyst
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
-from lrwr.core.model.facts import About, Fact, PassageField, WorldField
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.model.facts import Fact, FactAbout, PassageField, WorldField
 from lrwr.core.model.text import Span
-from lrwr.core.ports.analyst import Analyst, Excerpt, Finding
+from lrwr.core.ports.analyst import Analyst, Excerpt, ExcerptFinding
 from tests.fakes.analysts import ScriptedAnalyst
 
 PAGE = (
@@ -30,13 +30,17 @@ def excerpt(start: int = START, end: int = START + len(PAGE)) -> Excerpt:
 @pytest.fixture(params=["rules", "scripted"])
 def analyst(request: pytest.FixtureRequest) -> Analyst:
     if request.param == "rules":
-        return RulesAnalyst(sentence_spans)
+        return RulesAnalyst(find_sentence_spans)
     return ScriptedAnalyst(
         {
-            "Twelve of twelve": (About.PASSAGE, PassageField.CONTENT_TYPE, "dialogue"),
-            "TODO: say more of Corin": (About.GAP, "marked", "say more of Corin"),
-            "Gull House": (About.WORLD, WorldField.ELEMENT_TYPE, "setting"),
-            "arrived": (About.EVENT, "event", "Mrs. Gannet arrived"),
+            "Twelve of twelve": (
+                FactAbout.PASSAGE,
+                PassageField.CONTENT_TYPE,
+                "dialogue",
+            ),
+            "TODO: say more of Corin": (FactAbout.GAP, "marked", "say more of Corin"),
+            "Gull House": (FactAbout.WORLD, WorldField.ELEMENT_TYPE, "setting"),
+            "arrived": (FactAbout.EVENT, "event", "Mrs. Gannet arrived"),
         }
     )
 
@@ -51,7 +55,9 @@ async def test_something_is_found_and_the_analyst_is_its_keeper(
     analyst: Analyst,
 ) -> None:
     facts = await everything(analyst, excerpt())
-    assert {About.GAP, About.WORLD, About.EVENT} <= {fact.about for fact in facts}
+    assert {FactAbout.GAP, FactAbout.WORLD, FactAbout.EVENT} <= {
+        fact.about for fact in facts
+    }
     assert {fact.keeper for fact in facts} == {analyst.name}
     assert analyst.revision
 
@@ -71,7 +77,7 @@ async def test_classifying_tells_of_passages_and_gaps_and_extracting_of_the_rest
 ) -> None:
     (classified,), _ = await analyst.classify([excerpt()])
     extracted, _ = await analyst.extract(excerpt())
-    ours = {About.PASSAGE, About.GAP}
+    ours = {FactAbout.PASSAGE, FactAbout.GAP}
     assert {fact.about for fact in classified.facts} <= ours
     assert ours.isdisjoint(fact.about for fact in extracted.facts)
 
@@ -112,6 +118,6 @@ async def test_text_with_nothing_to_find_has_findings_all_the_same(
 
 
 async def test_an_excerpt_that_cannot_be_read_has_no_facts_and_says_why() -> None:
-    analyst = ScriptedAnalyst({"Nell": (About.EVENT, "event", "x")}, broken="Nell")
+    analyst = ScriptedAnalyst({"Nell": (FactAbout.EVENT, "event", "x")}, broken="Nell")
     finding, _ = await analyst.extract(excerpt())
-    assert finding == Finding((), failed="the model's reply could not be read")
+    assert finding == ExcerptFinding((), failed="the model's reply could not be read")

@@ -10,14 +10,14 @@ from lrwr.core.adapters.judge.model import CorrectnessJudge
 from lrwr.core.adapters.judge.ragas import RagasJudge
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.answer_judge import AnswerJudge, Sample
-from lrwr.core.ports.chat_model import ChatModel, Message, Shape
+from lrwr.core.ports.answer_judge import AnswerJudge, JudgeSample
+from lrwr.core.ports.chat_model import ChatMessage, ChatModel, ReplyShape
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.model_replies import made_up
 
 Open = Callable[[ChatModel], Awaitable[AnswerJudge]]
 
-SAMPLE = Sample(
+SAMPLE = JudgeSample(
     question="Who lit the lamp?",
     answer="Nell Tallow lit it [1].",
     contexts=("Nell Tallow lit the lamp.", "OchraMags counted the eels."),
@@ -38,7 +38,7 @@ def judge_over(request: pytest.FixtureRequest) -> Open:
     return opened
 
 
-def plainly(messages: Sequence[Message], shape: Shape | None) -> str:
+def plainly(messages: Sequence[ChatMessage], shape: ReplyShape | None) -> str:
     assert shape is not None
     assert messages
     return json.dumps(made_up(json.loads(shape.schema)))
@@ -95,7 +95,7 @@ async def test_what_compares_with_a_reference_is_not_tried_without_one(
     judge_over: Open,
 ) -> None:
     judge = await judge_over(ScriptedChat(answer=plainly))
-    alone = Sample(SAMPLE.question, SAMPLE.answer, SAMPLE.contexts)
+    alone = JudgeSample(SAMPLE.question, SAMPLE.answer, SAMPLE.contexts)
     judged = await judge.judge(alone)
     assert set(judged.values) <= {"faithfulness"}
     assert judged.failed == {}
@@ -105,9 +105,9 @@ async def test_a_gap_that_was_given_nothing_costs_no_call_but_for_its_reference(
     judge_over: Open,
 ) -> None:
     judge = await judge_over(ScriptedChat())
-    judged = await judge.judge(Sample("Who?", "The text is silent.", (), "", True))
+    judged = await judge.judge(JudgeSample("Who?", "The text is silent.", (), "", True))
     assert (judged.values, judged.failed, judged.usage) == ({}, {}, Usage())
-    assert judge.estimate(Sample("Who?", "", ())) == Usage()
+    assert judge.estimate(JudgeSample("Who?", "", ())) == Usage()
 
 
 async def test_it_may_judge_several_at_once(judge_over: Open) -> None:

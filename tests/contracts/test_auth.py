@@ -5,11 +5,11 @@ import keyring
 import pytest
 from keyring.backends import fail
 
-from lrwr.core.adapters.auth.project import Project
-from lrwr.core.adapters.auth.sessions import SessionKeeper
+from lrwr.core.adapters.auth.project import SupabaseConnection
+from lrwr.core.adapters.auth.sessions import KeyringSessionStore
 from lrwr.core.adapters.auth.supabase import SupabaseAuth
-from lrwr.core.adapters.storage.supabase.records import new_library
-from lrwr.core.adapters.storage.supabase.rpc import Hosted
+from lrwr.core.adapters.storage.supabase.records import create_remote_library
+from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.ports.auth import Account, AccountId
 from tests.fakes.hosted import PASSWORD, Writer, sign_up
@@ -31,15 +31,15 @@ def no_keyring() -> Iterator[None]:
 
 
 @pytest.fixture
-def project(supabase: SupabaseServer) -> Iterator[Project]:
-    yield Project(supabase.url, supabase.key, own=True)
+def project(supabase: SupabaseServer) -> Iterator[SupabaseConnection]:
+    yield SupabaseConnection(supabase.url, supabase.key, own=True)
     supabase.gate.held.clear()
     supabase.gate.refusals.clear()
 
 
 @pytest.fixture
-def sessions(tmp_path: Path) -> SessionKeeper:
-    return SessionKeeper(tmp_path / "kept" / "session.json")
+def sessions(tmp_path: Path) -> KeyringSessionStore:
+    return KeyringSessionStore(tmp_path / "kept" / "session.json")
 
 
 @pytest.fixture
@@ -48,7 +48,9 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def auth(project: Project, sessions: SessionKeeper, clock: Clock) -> SupabaseAuth:
+def auth(
+    project: SupabaseConnection, sessions: KeyringSessionStore, clock: Clock
+) -> SupabaseAuth:
     return SupabaseAuth(project, sessions, clock)
 
 
@@ -69,20 +71,20 @@ async def test_who_signs_in_is_who_they_are(auth: SupabaseAuth, nell: Writer) ->
 
 
 async def test_what_is_handed_out_opens_the_library(
-    auth: SupabaseAuth, project: Project, nell: Writer
+    auth: SupabaseAuth, project: SupabaseConnection, nell: Writer
 ) -> None:
     await auth.sign_in(nell.email, PASSWORD)
-    hosted = Hosted(project, auth.token)
-    assert await new_library(hosted, "Tides") is not None
-    assert await new_library(hosted, "Tides") is None  # there is one now
+    hosted = SupabaseRpc(project, auth.token)
+    assert await create_remote_library(hosted, "Tides") is not None
+    assert await create_remote_library(hosted, "Tides") is None  # there is one now
     await hosted.aclose()
 
 
 @pytest.mark.parametrize("password", ["wrong-horse-9", "", "\udcff", "a" * 5_000])
 async def test_a_wrong_password_signs_nobody_in(
     auth: SupabaseAuth,
-    project: Project,
-    sessions: SessionKeeper,
+    project: SupabaseConnection,
+    sessions: KeyringSessionStore,
     password: str,
     nell: Writer,
 ) -> None:
@@ -102,8 +104,8 @@ async def test_nobody_signed_in_is_told_how_to(auth: SupabaseAuth) -> None:
 
 async def test_a_session_outlives_the_process_and_is_not_asked_for_again(
     auth: SupabaseAuth,
-    project: Project,
-    sessions: SessionKeeper,
+    project: SupabaseConnection,
+    sessions: KeyringSessionStore,
     nell: Writer,
     clock: Clock,
     supabase: SupabaseServer,
@@ -117,8 +119,8 @@ async def test_a_session_outlives_the_process_and_is_not_asked_for_again(
 
 async def test_a_session_that_ends_soon_is_renewed_once_for_everybody(
     auth: SupabaseAuth,
-    project: Project,
-    sessions: SessionKeeper,
+    project: SupabaseConnection,
+    sessions: KeyringSessionStore,
     nell: Writer,
     clock: Clock,
     supabase: SupabaseServer,
@@ -138,8 +140,8 @@ async def test_a_session_that_ends_soon_is_renewed_once_for_everybody(
 
 async def test_a_session_that_the_project_forgot_is_forgotten_here(
     auth: SupabaseAuth,
-    project: Project,
-    sessions: SessionKeeper,
+    project: SupabaseConnection,
+    sessions: KeyringSessionStore,
     nell: Writer,
     clock: Clock,
     supabase: SupabaseServer,
@@ -158,8 +160,8 @@ async def test_a_session_that_the_project_forgot_is_forgotten_here(
 
 async def test_signing_out_ends_the_session_there_and_here(
     auth: SupabaseAuth,
-    project: Project,
-    sessions: SessionKeeper,
+    project: SupabaseConnection,
+    sessions: KeyringSessionStore,
     nell: Writer,
     clock: Clock,
 ) -> None:
@@ -178,8 +180,8 @@ async def test_signing_out_ends_the_session_there_and_here(
 @pytest.mark.parametrize("status", [429, 500, 503])
 async def test_a_project_that_fails_keeps_the_session_and_says_so(
     auth: SupabaseAuth,
-    project: Project,
-    sessions: SessionKeeper,
+    project: SupabaseConnection,
+    sessions: KeyringSessionStore,
     nell: Writer,
     clock: Clock,
     supabase: SupabaseServer,
@@ -200,8 +202,8 @@ async def test_a_project_that_fails_keeps_the_session_and_says_so(
 
 async def test_who_cannot_tell_the_project_is_signed_out_here(
     auth: SupabaseAuth,
-    project: Project,
-    sessions: SessionKeeper,
+    project: SupabaseConnection,
+    sessions: KeyringSessionStore,
     nell: Writer,
     supabase: SupabaseServer,
 ) -> None:
@@ -213,18 +215,18 @@ async def test_who_cannot_tell_the_project_is_signed_out_here(
 
 
 async def test_a_project_that_does_not_answer_is_not_waited_for(
-    supabase: SupabaseServer, sessions: SessionKeeper, project: Project
+    supabase: SupabaseServer, sessions: KeyringSessionStore, project: SupabaseConnection
 ) -> None:
     supabase.gate.held.set()
-    impatient = Project(project.url, project.key, timeout=0.2, own=True)
+    impatient = SupabaseConnection(project.url, project.key, timeout=0.2, own=True)
     with pytest.raises(ServiceUnavailable, match="did not answer within"):
         await SupabaseAuth(impatient, sessions).sign_in("a@example.org", PASSWORD)
 
 
 async def test_a_key_that_is_none_of_the_projects_is_said_to_be_so(
-    project: Project, sessions: SessionKeeper, nell: Writer
+    project: SupabaseConnection, sessions: KeyringSessionStore, nell: Writer
 ) -> None:
-    wrong = Project(project.url, "sb_publishable_other", own=True)
+    wrong = SupabaseConnection(project.url, "sb_publishable_other", own=True)
     with pytest.raises(LrwrError) as caught:
         await SupabaseAuth(wrong, sessions).sign_in(nell.email, PASSWORD)
     assert "set-key supabase" in caught.value.hint

@@ -1,5 +1,5 @@
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.ports.record_store import Change
+from lrwr.core.ports.record_store import ChunkChange
 from tests.fakes.libraries import Library
 from tests.fakes.records import (
     ONE,
@@ -15,7 +15,7 @@ TEXTS = ("The frog is shy.", "The well is deep.", "Rain fell.")
 
 async def changes(
     library: Library, after: int = 0, *, space: str = SPACE
-) -> list[Change]:
+) -> list[ChunkChange]:
     return await library.feed.changes(Pipeline.NAIVE, space, after=after, limit=999)
 
 

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 import pytest
 
-from lrwr.core.adapters.chat.connection import Line
-from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
-from lrwr.core.adapters.http.rate_limit import Pace
+from lrwr.core.adapters.chat.connection import ModelServerClient
+from lrwr.core.adapters.chat.openai import ChatConnection, OpenAIChatModel
+from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.ports.chat_model import ChatModel, Message, Shape
+from lrwr.core.ports.chat_model import ChatMessage, ChatModel, ReplyShape
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.model_server import KEY, MODEL, ModelServer, Refuse, Say
 
-HELLO = [Message("system", "You are a lamp."), Message("user", "Are you lit?")]
-SHAPE = Shape(
+HELLO = [ChatMessage("system", "You are a lamp."), ChatMessage("user", "Are you lit?")]
+SHAPE = ReplyShape(
     "Lamp",
     json.dumps(
         {
@@ -47,7 +47,10 @@ async def subject(request: pytest.FixtureRequest) -> AsyncIterator[Subject]:
         yield Subject(scripted)
         return
     with ModelServer() as server:
-        chat = OpenAIChat(Connection(MODEL, server.base_url, key=KEY), Line(Pace(4)))
+        chat = OpenAIChatModel(
+            ChatConnection(MODEL, server.base_url, key=KEY),
+            ModelServerClient(RateLimit(4)),
+        )
 
         def will(*replies: str | list[str] | ServiceUnavailable) -> ChatModel:
             for reply in replies:

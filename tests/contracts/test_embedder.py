@@ -3,10 +3,10 @@ from collections.abc import AsyncIterator, Iterator
 import numpy as np
 import pytest
 
-from lrwr.core.adapters.chat.connection import Line
+from lrwr.core.adapters.chat.connection import ModelServerClient
 from lrwr.core.adapters.embed.local import LocalEmbedder
-from lrwr.core.adapters.embed.openai import Connection, OpenAIEmbedder
-from lrwr.core.adapters.http.rate_limit import Pace
+from lrwr.core.adapters.embed.openai import EmbeddingConnection, OpenAIEmbedder
+from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.ports.embedder import Embedder
 from tests.fakes.embedder import WordEmbedder
 from tests.fakes.embedding_server import KEY, MODEL, EmbeddingServer
@@ -39,8 +39,8 @@ async def embedder(
         yield WordEmbedder() if request.param == "words" else local
         return
     with EmbeddingServer() as server:
-        where = Connection(MODEL, 256, server.base_url, shorter=True)
-        line = Line(Pace(concurrency=2))
+        where = EmbeddingConnection(MODEL, 256, server.base_url, shorter=True)
+        line = ModelServerClient(RateLimit(concurrency=2))
         opened = OpenAIEmbedder(where, line, lambda: KEY, local.count_tokens)
         yield opened
         await opened.aclose()

@@ -8,7 +8,7 @@ import pytest
 
 from lrwr.core.model.chunks import Chunk, ChunkKind
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.search import Scope, Scored
+from lrwr.core.model.search import ScoredChunk, SearchScope
 from tests.fakes.libraries import Library
 from tests.fakes.records import DIMENSIONS, a_chunk, some_chunks, some_knowledge
 from tests.fakes.vector_indexes import opened
@@ -16,13 +16,13 @@ from tests.fakes.vector_indexes import opened
 DOCUMENTS = tuple(DocumentId(f"manuscript/{n:02}.md") for n in range(6))
 PROSE_AND_NOTES = frozenset(ChunkKind)
 SCOPES = (
-    Scope(),
-    Scope(kinds=PROSE_AND_NOTES),
-    Scope(documents=frozenset(DOCUMENTS[:3])),
-    Scope(until=dict.fromkeys(DOCUMENTS, 300)),
-    Scope(until={DOCUMENTS[0]: 90, DOCUMENTS[5]: -1}, kinds=PROSE_AND_NOTES),
-    Scope(documents=frozenset(DOCUMENTS[2:6]), until={DOCUMENTS[4]: 333}),
-    Scope(kinds=frozenset({ChunkKind.NOTE})),
+    SearchScope(),
+    SearchScope(kinds=PROSE_AND_NOTES),
+    SearchScope(documents=frozenset(DOCUMENTS[:3])),
+    SearchScope(until=dict.fromkeys(DOCUMENTS, 300)),
+    SearchScope(until={DOCUMENTS[0]: 90, DOCUMENTS[5]: -1}, kinds=PROSE_AND_NOTES),
+    SearchScope(documents=frozenset(DOCUMENTS[2:6]), until={DOCUMENTS[4]: 333}),
+    SearchScope(kinds=frozenset({ChunkKind.NOTE})),
 )
 QUERIES_A_SCOPE = 40
 LIMITS = (1, 10, 30, 1_000)
@@ -55,9 +55,9 @@ async def fill(library: Library) -> None:
         await library.keep(some_knowledge(chunks, vectors=vectors))
 
 
-async def answers(kind: str, library: Library, folder: Path) -> list[list[Scored]]:
+async def answers(kind: str, library: Library, folder: Path) -> list[list[ScoredChunk]]:
     random = np.random.default_rng(11)
-    found: list[list[Scored]] = []
+    found: list[list[ScoredChunk]] = []
     async with opened(kind, library, folder) as index:
         await index.catch_up()
         for scope in SCOPES:
@@ -68,7 +68,7 @@ async def answers(kind: str, library: Library, folder: Path) -> list[list[Scored
     return found
 
 
-def equal(one: Sequence[Scored], other: Sequence[Scored]) -> bool:
+def equal(one: Sequence[ScoredChunk], other: Sequence[ScoredChunk]) -> bool:
     """Say whether two answers are the same chunks in one order, with their scores."""
     return [a.chunk for a in one] == [b.chunk for b in other] and np.allclose(
         [a.score for a in one], [b.score for b in other], rtol=0, atol=1e-6

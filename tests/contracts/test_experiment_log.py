@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from lrwr.core.adapters.traces.experiments import LangSmithExperiments
-from lrwr.core.adapters.traces.http import Connection
+from lrwr.core.adapters.traces.experiments import LangSmithExperimentLog
+from lrwr.core.adapters.traces.http import LangSmithConnection
 from lrwr.core.ports.experiment_log import (
-    Example,
     Experiment,
     ExperimentLog,
+    ExperimentResult,
+    GoldenExample,
     GoldenSet,
-    Result,
-    Score,
+    MeasureScore,
 )
 from tests.fakes.experiment_logs import MemoryExperiments
 from tests.fakes.langsmith_server import KEY, LangSmithServer
@@ -22,12 +22,12 @@ from tests.fakes.langsmith_server import KEY, LangSmithServer
 SET = GoldenSet(
     "library 1\nquestions 1",
     "the heron novel",
-    (Example(1, {"kind": "fact"}), Example(2, {"kind": "other"})),
+    (GoldenExample(1, {"kind": "fact"}), GoldenExample(2, {"kind": "other"})),
 )
 
 
-def a_result(number: int, mrr: float | None) -> Result:
-    return Result(number, 0.5, {"tokens": 20.0}, (Score("mrr", mrr),))
+def a_result(number: int, mrr: float | None) -> ExperimentResult:
+    return ExperimentResult(number, 0.5, {"tokens": 20.0}, (MeasureScore("mrr", mrr),))
 
 
 A = Experiment("plan 1\nA", "A", "By meaning.", {"lrwr": "1"}, (a_result(1, 0.25),))
@@ -49,8 +49,8 @@ def desk(request: pytest.FixtureRequest) -> Iterator[Desk]:
         yield Desk(memory, lambda: Counter(s["mrr"] for s in memory.kept.values()))
     else:
         with LangSmithServer() as server:
-            about = Connection("book", server.origin, own=True)
-            log = LangSmithExperiments(about, lambda: KEY)
+            about = LangSmithConnection("book", server.origin, own=True)
+            log = LangSmithExperimentLog(about, lambda: KEY)
             rows = server.desk.feedback
             yield Desk(log, lambda: Counter(row["score"] for row in rows.values()))
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.auth.project import Project
+from lrwr.core.adapters.auth.project import SupabaseConnection
 from lrwr.core.adapters.files.folder import FolderFileStore
 from lrwr.core.adapters.files.supabase import SupabaseFileStore
 from lrwr.core.model.errors import (
@@ -53,7 +53,7 @@ async def opened(
     server: SupabaseServer, token: str, account: str, library: str
 ) -> AsyncIterator[FileStore]:
     """Open a library of an account's with whatever token there is."""
-    project = Project(server.url, server.key, own=True)
+    project = SupabaseConnection(server.url, server.key, own=True)
     store = SupabaseFileStore(project, giving(token), account, library)
     try:
         yield store
@@ -80,7 +80,7 @@ def in_a_folder(folder: Path) -> Iterator[Kept]:
 @asynccontextmanager
 async def at_a_project(url: str, key: str, who: Writer) -> AsyncIterator[Kept]:
     library = uuid4().hex
-    project, token = Project(url, key, own=True), giving(who.token)
+    project, token = SupabaseConnection(url, key, own=True), giving(who.token)
 
     def spoil(name: str, content: bytes) -> None:
         path = f"{url}/storage/v1/object/lrwr/{who.id}/{library}/{name}"

@@ -4,9 +4,13 @@ import pytest
 
 from lrwr.app.transfer.files import FileTransferResult, upload_files
 from lrwr.core.adapters.files.folder import FolderFileStore
-from lrwr.core.adapters.files.names import name_of
-from lrwr.core.adapters.storage.sqlite.document_rows import Draft
-from lrwr.core.adapters.storage.supabase.codecs import DOCUMENT, gone, record_of
+from lrwr.core.adapters.files.names import hash_file_content
+from lrwr.core.adapters.storage.sqlite.document_rows import DocumentRows
+from lrwr.core.adapters.storage.supabase.codecs import (
+    DOCUMENT,
+    build_tombstone,
+    encode_record,
+)
 from lrwr.core.model.chunks import Pipeline
 from tests.fakes.hosted import Machine
 
@@ -15,9 +19,11 @@ pytestmark = pytest.mark.supabase
 OURS, THEIRS, OLD = b"# The stones\n", b"# The lantern\n", b"# An old lantern\n"
 
 
-def a_draft(name: str, content: bytes) -> Draft:
+def a_draft(name: str, content: bytes) -> DocumentRows:
     document = (name, "md", "scene", name, None, 3, 1.0, "[]", "[]", "", "x")
-    return Draft(document, Pipeline.NAIVE, name_of(content), "r", "", (), None)
+    return DocumentRows(
+        document, Pipeline.NAIVE, hash_file_content(content), "r", "", (), None
+    )
 
 
 async def took(one: Machine, folder: Path, away: FolderFileStore) -> FileTransferResult:
@@ -39,7 +45,7 @@ class Meanwhile(FolderFileStore):
 
     async def held(self) -> set[str]:
         found = await super().held()
-        await self._other.records.put(record_of(a_draft("two.md", THEIRS)))
+        await self._other.records.put(encode_record(a_draft("two.md", THEIRS)))
         return found
 
 
@@ -47,17 +53,17 @@ async def test_a_file_of_a_document_that_another_machine_has_read_stays(
     desk: Machine, train: Machine, tmp_path: Path
 ) -> None:
     away = FolderFileStore(tmp_path / "away")
-    await desk.records.put(record_of(a_draft("one.md", OURS)))
+    await desk.records.put(encode_record(a_draft("one.md", OURS)))
     await desk.copy.catch_up()
-    await train.records.put(record_of(a_draft("two.md", THEIRS)))
+    await train.records.put(encode_record(a_draft("two.md", THEIRS)))
     for content in (THEIRS, OLD):
         await away.put(content)
     filed = await took(desk, tmp_path, away)
     assert (filed.moved, filed.changed) == (1, ())
-    assert await away.held() == {name_of(OURS), name_of(THEIRS)}
-    await train.records.put(gone(DOCUMENT, "a/two.md"))
+    assert await away.held() == {hash_file_content(OURS), hash_file_content(THEIRS)}
+    await train.records.put(build_tombstone(DOCUMENT, "a/two.md"))
     await took(desk, tmp_path, away)
-    assert await away.held() == {name_of(OURS)}
+    assert await away.held() == {hash_file_content(OURS)}
 
 
 async def test_a_file_whose_record_comes_while_files_are_taken_stays(
@@ -66,4 +72,4 @@ async def test_a_file_whose_record_comes_while_files_are_taken_stays(
     away = Meanwhile(tmp_path / "away", train)
     await away.put(THEIRS)
     await took(desk, tmp_path, away)
-    assert name_of(THEIRS) in await FolderFileStore(tmp_path / "away").held()
+    assert hash_file_content(THEIRS) in await FolderFileStore(tmp_path / "away").held()

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.source.folder_watcher import WatchedFolders
+from lrwr.core.adapters.source.folder_watcher import WatchfilesEventSource
 from lrwr.core.ports.folder_events import (
-    FolderEvents,
-    FolderNews,
-    Lost,
-    Polling,
-    Touched,
+    FolderEvent,
+    FolderEventSource,
+    FolderLost,
+    PathsChanged,
+    PollingStarted,
 )
 from tests.fakes.folder_events import ScriptedEvents
 
-News = AsyncGenerator[FolderNews]
+News = AsyncGenerator[FolderEvent]
 PASSED_OVER = (".1.md.swp", "1.md~", "4913", ".#1.md", "~$1.docx", "1.md.tmp", "1.odt")
 
 
@@ -28,8 +28,8 @@ class Writer:
         self.folder = folder
         self._script = ScriptedEvents() if kind == "scripted" else None
         poll = "it is far away" if kind == "polling" else ""
-        real = WatchedFolders([folder], poll=poll, every=50)
-        self.events: FolderEvents = self._script or real
+        real = WatchfilesEventSource([folder], poll=poll, every=50)
+        self.events: FolderEventSource = self._script or real
         self._saves = 0
 
     def save(self, name: str) -> None:
@@ -48,7 +48,7 @@ class Writer:
     def lose(self) -> None:
         self.folder.rename(self.folder.with_name("away"))
         if self._script:
-            self._script.tell(Lost(self.folder))
+            self._script.tell(FolderLost(self.folder))
 
     def bring_back(self) -> None:
         self.folder.with_name("away").rename(self.folder)
@@ -62,8 +62,8 @@ class Writer:
                 self.save(name)
                 await asyncio.sleep(0.03)
             one = told.result()
-            assert not isinstance(one, Lost)
-            heard |= one.paths if isinstance(one, Touched) else set()
+            assert not isinstance(one, FolderLost)
+            heard |= one.paths if isinstance(one, PathsChanged) else set()
         return heard
 
 
@@ -73,7 +73,7 @@ def writer(request: pytest.FixtureRequest, tmp_path: Path) -> Writer:
     return Writer(request.param, tmp_path / "book")
 
 
-async def until_lost(news: News) -> list[FolderNews]:
+async def until_lost(news: News) -> list[FolderEvent]:
     return [one async for one in news]
 
 
@@ -81,7 +81,7 @@ async def heard(news: News, path: Path) -> None:
     """Wait until this path is among those that are told."""
     while True:
         one = await anext(news)
-        if isinstance(one, Touched) and path in one.paths:
+        if isinstance(one, PathsChanged) and path in one.paths:
             return
 
 
@@ -113,8 +113,8 @@ async def test_a_lost_folder_is_told_last_and_once(writer: Writer) -> None:
         await writer.until_heard(news, "1.md")
         writer.lose()
         *before, last = await until_lost(news)
-        assert last == Lost(writer.folder)
-        assert not any(isinstance(one, Lost) for one in before)
+        assert last == FolderLost(writer.folder)
+        assert not any(isinstance(one, FolderLost) for one in before)
 
 
 async def test_after_a_loss_it_may_be_asked_again(writer: Writer) -> None:
@@ -150,5 +150,5 @@ async def test_one_who_waits_for_news_may_be_stopped(writer: Writer) -> None:
 async def test_that_it_is_looked_for_is_told_before_anything_else(
     tmp_path: Path,
 ) -> None:
-    async with aclosing(WatchedFolders([tmp_path], poll="far").news()) as news:
-        assert await anext(news) == Polling("far")
+    async with aclosing(WatchfilesEventSource([tmp_path], poll="far").news()) as news:
+        assert await anext(news) == PollingStarted("far")

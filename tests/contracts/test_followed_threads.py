@@ -3,11 +3,14 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
-from lrwr.core.adapters.storage.supabase.library_link import Binding, binding_of
-from lrwr.core.adapters.storage.supabase.pull import pull
-from lrwr.core.adapters.storage.supabase.push import Push
-from lrwr.core.adapters.storage.supabase.replica import WorkingCopy
-from lrwr.core.adapters.storage.supabase.thread_api import HostedThreads
+from lrwr.core.adapters.storage.supabase.library_link import (
+    LibraryLink,
+    read_library_link,
+)
+from lrwr.core.adapters.storage.supabase.pull import pull_remote_changes
+from lrwr.core.adapters.storage.supabase.push import LibraryPush
+from lrwr.core.adapters.storage.supabase.replica import SupabaseReplica
+from lrwr.core.adapters.storage.supabase.thread_api import SupabaseThreadApi
 from lrwr.core.model.errors import NotFound, ServiceUnavailable
 from lrwr.core.model.turns import NarrativeState, ThreadId
 from tests.fakes.conversations import OTHER, THREAD, a_turn
@@ -20,7 +23,7 @@ pytestmark = pytest.mark.supabase
 
 
 async def test_what_is_asked_on_two_machines_without_the_project_is_put_together(
-    desk: Machine, train: Machine, there: HostedThreads
+    desk: Machine, train: Machine, there: SupabaseThreadApi
 ) -> None:
     await keep(desk.threads, a_turn("Who?", asked_at=1.0))
     assert await asked(train.threads) == ["Who?"]
@@ -56,7 +59,7 @@ async def test_what_nobody_has_changed_is_not_asked_for(
 
 
 async def test_a_turn_that_does_not_arrive_is_kept_here_and_the_writer_is_told_once(
-    desk: Machine, gate: SupabaseGate, there: HostedThreads
+    desk: Machine, gate: SupabaseGate, there: SupabaseThreadApi
 ) -> None:
     gate.refusals.append(503)
     await keep(desk.threads, a_turn("Who?"))
@@ -76,7 +79,7 @@ async def test_a_turn_that_does_not_arrive_is_kept_here_and_the_writer_is_told_o
 
 
 async def test_another_title_given_elsewhere_stays_when_turns_are_sent_later(
-    desk: Machine, train: Machine, there: HostedThreads
+    desk: Machine, train: Machine, there: SupabaseThreadApi
 ) -> None:
     await keep(desk.threads, a_turn("Who?", asked_at=1.0))
     await titles(train.threads)
@@ -92,7 +95,7 @@ async def test_another_title_given_elsewhere_stays_when_turns_are_sent_later(
 
 @pytest.mark.parametrize(("at", "left"), [(9.0, []), (2.0, ["Who?", "Why?"])])
 async def test_a_deletion_elsewhere_stays_if_it_is_later_than_what_was_asked(
-    desk: Machine, train: Machine, there: HostedThreads, at: float, left: list[str]
+    desk: Machine, train: Machine, there: SupabaseThreadApi, at: float, left: list[str]
 ) -> None:
     await keep(desk.threads, a_turn("Who?", asked_at=1.0))
     await titles(train.threads)
@@ -108,7 +111,7 @@ async def test_a_deletion_elsewhere_stays_if_it_is_later_than_what_was_asked(
 
 
 async def test_what_is_forgotten_elsewhere_goes_here_but_for_what_is_not_sent_yet(
-    desk: Machine, train: Machine, there: HostedThreads
+    desk: Machine, train: Machine, there: SupabaseThreadApi
 ) -> None:
     await keep(desk.threads, a_turn("Who?", asked_at=1.0))
     await keep(desk.threads, a_turn("Where?", asked_at=1.0), thread=OTHER)
@@ -126,7 +129,7 @@ async def test_what_is_forgotten_elsewhere_goes_here_but_for_what_is_not_sent_ye
 
 
 async def test_what_another_machine_renamed_deleted_and_brought_back_is_seen_here(
-    desk: Machine, train: Machine, there: HostedThreads
+    desk: Machine, train: Machine, there: SupabaseThreadApi
 ) -> None:
     await keep(desk.threads, a_turn())
     await desk.threads.rename(THREAD, "Fog")
@@ -143,7 +146,7 @@ async def test_what_another_machine_renamed_deleted_and_brought_back_is_seen_her
 
 @pytest.mark.parametrize("what", ["rename", "delete", "restore", "purge"])
 async def test_what_needs_the_project_is_not_done_without_it(
-    desk: Machine, gate: SupabaseGate, there: HostedThreads, what: str
+    desk: Machine, gate: SupabaseGate, there: SupabaseThreadApi, what: str
 ) -> None:
     for thread in (THREAD, OTHER):
         await keep(desk.threads, a_turn(), thread=thread)
@@ -165,7 +168,7 @@ async def test_what_needs_the_project_is_not_done_without_it(
 
 
 async def test_a_conversation_that_was_begun_without_the_project_can_be_renamed_after(
-    desk: Machine, there: HostedThreads
+    desk: Machine, there: SupabaseThreadApi
 ) -> None:
     desk.away.set()
     await keep(desk.threads, a_turn())
@@ -176,7 +179,7 @@ async def test_a_conversation_that_was_begun_without_the_project_can_be_renamed_
 
 
 async def test_the_state_after_a_newer_turn_stays_though_another_is_sent_after_it(
-    desk: Machine, there: HostedThreads
+    desk: Machine, there: SupabaseThreadApi
 ) -> None:
     late = NarrativeState(character="Nell Tallow")
     await keep(desk.threads, a_turn(asked_at=9.0, state=late))
@@ -188,7 +191,7 @@ async def test_the_state_after_a_newer_turn_stays_though_another_is_sent_after_i
 
 
 async def test_what_was_said_while_the_library_was_kept_here_goes_there_afterwards(
-    desk: Machine, train: Machine, there: HostedThreads
+    desk: Machine, train: Machine, there: SupabaseThreadApi
 ) -> None:
     for thread in (THREAD, OTHER):
         await keep(desk.threads, a_turn("Who?", asked_at=1.0), thread=thread)
@@ -204,8 +207,8 @@ async def test_what_was_said_while_the_library_was_kept_here_goes_there_afterwar
     await check_same(there, desk, train)
 
 
-async def bound(one: Machine) -> Binding:
-    found = await one.plain.read(binding_of)
+async def bound(one: Machine) -> LibraryLink:
+    found = await one.plain.read(read_library_link)
     assert found is not None
     return found
 
@@ -215,7 +218,7 @@ def untold(what: str, done: int, of: int) -> None:
 
 
 async def test_a_push_sends_what_is_unsent_and_undoes_nothing_that_others_did(
-    desk: Machine, train: Machine, there: HostedThreads
+    desk: Machine, train: Machine, there: SupabaseThreadApi
 ) -> None:
     await keep(desk.threads, a_turn("Who?"))
     await titles(train.threads)
@@ -224,7 +227,7 @@ async def test_a_push_sends_what_is_unsent_and_undoes_nothing_that_others_did(
     await keep(train.threads, a_turn("Where?"), thread=OTHER, title="Places")
     await desk.threads.rename(THREAD, "Fog")
     for sent in (2, 0):
-        push = Push(train.plain, train.records, await bound(train), untold)
+        push = LibraryPush(train.plain, train.records, await bound(train), untold)
         assert (await push.run()).conversations == sent
     assert sorted(await titles(desk.threads)) == ["Fog", "Places"]
     assert await asked(desk.threads) == ["Who?", "Why?"]
@@ -232,24 +235,24 @@ async def test_a_push_sends_what_is_unsent_and_undoes_nothing_that_others_did(
 
 
 async def test_a_pull_brings_what_changed_and_keeps_what_is_here_alone(
-    desk: Machine, train: Machine, there: HostedThreads
+    desk: Machine, train: Machine, there: SupabaseThreadApi
 ) -> None:
     await keep(desk.threads, a_turn("Who?"))
-    copy = WorkingCopy(train.plain, train.records, Clock())
+    copy = SupabaseReplica(train.plain, train.records, Clock())
     here = SqliteThreadStore(train.plain)
     for brought in (1, 0):
-        pulled = await pull(train.plain, copy, train.records, untold)
+        pulled = await pull_remote_changes(train.plain, copy, train.records, untold)
         assert pulled.conversations == brought
     await keep(here, a_turn("Why?"))
     await here.rename(THREAD, "Marsh")
     await keep(here, a_turn("Where?"), thread=OTHER, title="Places")
     await keep(desk.threads, a_turn("When?"))
-    await pull(train.plain, copy, train.records, untold)
+    await pull_remote_changes(train.plain, copy, train.records, untold)
     assert await asked(here) == ["Who?", "Why?", "When?"]
     assert sorted(await titles(here)) == ["Marsh", "Places"]
-    push = Push(train.plain, train.records, await bound(train), untold)
+    push = LibraryPush(train.plain, train.records, await bound(train), untold)
     assert (await push.run()).conversations == 2
     assert sorted(await titles(desk.threads)) == ["Marsh", "Places"]
-    await pull(train.plain, copy, train.records, untold)
+    await pull_remote_changes(train.plain, copy, train.records, untold)
     assert await asked(here) == await asked(desk.threads) == ["Who?", "When?", "Why?"]
     await check_same(there, desk, train)

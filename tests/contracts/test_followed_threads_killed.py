@@ -6,11 +6,11 @@ from functools import partial
 import pytest
 
 from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
-from lrwr.core.adapters.storage.supabase.pull import pull
-from lrwr.core.adapters.storage.supabase.replica import WorkingCopy
-from lrwr.core.adapters.storage.supabase.row_transfer import WholeThread
-from lrwr.core.adapters.storage.supabase.thread_api import HostedThreads
-from lrwr.core.adapters.storage.supabase.thread_replica import ThreadsCopy
+from lrwr.core.adapters.storage.supabase.pull import pull_remote_changes
+from lrwr.core.adapters.storage.supabase.replica import SupabaseReplica
+from lrwr.core.adapters.storage.supabase.row_transfer import ThreadRecord
+from lrwr.core.adapters.storage.supabase.thread_api import SupabaseThreadApi
+from lrwr.core.adapters.storage.supabase.thread_replica import ThreadReplica
 from tests.fakes.conversations import OTHER, THREAD, a_turn
 from tests.fakes.followed import Desks, asked, check_same, keep, titles
 from tests.fakes.hosted import Machine
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.supabase
 PATIENCE = 60.0
 
 
-class Meanwhile(HostedThreads):
+class Meanwhile(SupabaseThreadApi):
     """Lets something happen after an answer has come."""
 
     marks_came: Callable[[], Awaitable[object]] | None = None
@@ -34,7 +34,7 @@ class Meanwhile(HostedThreads):
             await self.marks_came()
         return found
 
-    async def whole(self, thread: str) -> WholeThread | None:
+    async def whole(self, thread: str) -> ThreadRecord | None:
         found = await super().whole(thread)
         if self.whole_came is not None:
             await self.whole_came()
@@ -69,7 +69,12 @@ async def killed_at(
 
 @pytest.mark.parametrize("done", [False, True], ids=["before", "after"])
 async def test_a_turn_is_kept_once_wherever_lrwr_is_killed_while_it_keeps_it(
-    desks: Desks, desk: Machine, gate: SupabaseGate, there: HostedThreads, *, done: bool
+    desks: Desks,
+    desk: Machine,
+    gate: SupabaseGate,
+    there: SupabaseThreadApi,
+    *,
+    done: bool,
 ) -> None:
     await keep(desk.threads, a_turn("Who?"))
     work = keep(desk.threads, a_turn("Why?"))
@@ -96,7 +101,7 @@ async def test_nothing_is_lost_wherever_lrwr_is_killed_while_it_catches_up(
     desk: Machine,
     train: Machine,
     gate: SupabaseGate,
-    there: HostedThreads,
+    there: SupabaseThreadApi,
     words: str,
     times: int,
     *,
@@ -117,7 +122,7 @@ async def test_nothing_is_lost_wherever_lrwr_is_killed_while_it_catches_up(
 
 
 async def test_what_two_processes_of_one_machine_keep_at_once_is_all_there(
-    desks: Desks, desk: Machine, train: Machine, there: HostedThreads
+    desks: Desks, desk: Machine, train: Machine, there: SupabaseThreadApi
 ) -> None:
     second = await desks("desk")
     questions = [f"{n}?" for n in range(6)]
@@ -135,7 +140,7 @@ async def test_what_two_processes_of_one_machine_keep_at_once_is_all_there(
 
 
 async def test_what_is_asked_here_while_others_changes_come_is_not_written_over(
-    desk: Machine, train: Machine, meanwhile: Meanwhile, there: HostedThreads
+    desk: Machine, train: Machine, meanwhile: Meanwhile, there: SupabaseThreadApi
 ) -> None:
     await keep(desk.threads, a_turn("Who?"))
     await titles(train.threads)
@@ -143,15 +148,15 @@ async def test_what_is_asked_here_while_others_changes_come_is_not_written_over(
     turn = a_turn("Where?")
     here = SqliteThreadStore(train.plain)
     meanwhile.whole_came = partial(keep, here, turn)
-    await ThreadsCopy(train.plain, meanwhile).catch_up(2)
+    await ThreadReplica(train.plain, meanwhile).catch_up(2)
     assert await asked(here) == ["Who?", "Where?"]
-    await ThreadsCopy(train.plain, there).send(at_once=turn.id)
+    await ThreadReplica(train.plain, there).send(at_once=turn.id)
     assert await asked(train.threads) == ["Who?", "Why?", "Where?"]
     await check_same(there, desk, train)
 
 
 async def test_what_another_process_has_brought_is_not_written_over_by_older(
-    desk: Machine, train: Machine, meanwhile: Meanwhile, there: HostedThreads
+    desk: Machine, train: Machine, meanwhile: Meanwhile, there: SupabaseThreadApi
 ) -> None:
     await keep(desk.threads, a_turn("Who?"))
 
@@ -160,13 +165,13 @@ async def test_what_another_process_has_brought_is_not_written_over_by_older(
         await keep(train.threads, a_turn("Why?"))
 
     meanwhile.whole_came = another
-    await ThreadsCopy(train.plain, meanwhile).catch_up(1)
+    await ThreadReplica(train.plain, meanwhile).catch_up(1)
     assert await asked(SqliteThreadStore(train.plain)) == ["Who?", "Why?"]
     await check_same(there, desk, train)
 
 
 async def test_a_pull_does_not_write_older_over_what_another_process_has_brought(
-    desk: Machine, train: Machine, meanwhile: Meanwhile, there: HostedThreads
+    desk: Machine, train: Machine, meanwhile: Meanwhile, there: SupabaseThreadApi
 ) -> None:
     await keep(desk.threads, a_turn("Who?"))
 
@@ -176,14 +181,16 @@ async def test_a_pull_does_not_write_older_over_what_another_process_has_brought
 
     meanwhile.whole_came = another
     train.records.threads = meanwhile
-    copy = WorkingCopy(train.plain, train.records, Clock())
-    assert (await pull(train.plain, copy, train.records, untold)).conversations == 0
+    copy = SupabaseReplica(train.plain, train.records, Clock())
+    assert (
+        await pull_remote_changes(train.plain, copy, train.records, untold)
+    ).conversations == 0
     assert await asked(SqliteThreadStore(train.plain)) == ["Who?", "Why?"]
     await check_same(there, desk, train)
 
 
 async def test_what_is_asked_here_while_its_conversation_is_forgotten_is_not_lost(
-    desk: Machine, train: Machine, meanwhile: Meanwhile, there: HostedThreads
+    desk: Machine, train: Machine, meanwhile: Meanwhile, there: SupabaseThreadApi
 ) -> None:
     await keep(desk.threads, a_turn("Who?", asked_at=1.0))
     await titles(train.threads)
@@ -191,7 +198,7 @@ async def test_what_is_asked_here_while_its_conversation_is_forgotten_is_not_los
     await desk.threads.purge(3.0)
     here = SqliteThreadStore(train.plain)
     meanwhile.marks_came = partial(keep, here, a_turn("Why?", asked_at=5.0))
-    await ThreadsCopy(train.plain, meanwhile).catch_up(3)
+    await ThreadReplica(train.plain, meanwhile).catch_up(3)
     assert "Why?" in await asked(here)
     assert await asked(train.threads) == ["Why?"]
     await check_same(there, desk, train)

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.sqlite.document_snapshots import SqliteHoldingStore
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.document_snapshots import SqliteSnapshotStore
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import StoreProblem
-from lrwr.core.model.facts import About
-from lrwr.core.ports.snapshot_store import Held, HoldingStore
+from lrwr.core.model.facts import FactAbout
+from lrwr.core.ports.snapshot_store import DocumentSnapshot, DocumentSnapshotStore
 from tests.fakes.desks import Desk
 from tests.fakes.story_desks import StoryDesk, a_story_desk
 
@@ -33,21 +33,21 @@ class Known:
     """A writer's desk, and the store that tells what is held of its documents."""
 
     desk: StoryDesk
-    store: HoldingStore
+    store: DocumentSnapshotStore
 
-    async def of(self, name: DocumentId) -> Held:
+    async def of(self, name: DocumentId) -> DocumentSnapshot:
         return (await self.store.held([name], B))[name]
 
 
 @pytest.fixture(params=["sqlite"])
 async def known(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Known]:
     assert request.param == "sqlite"
-    database = Database(tmp_path / "state" / "lrwr.db")
+    database = SqliteDatabase(tmp_path / "state" / "lrwr.db")
     async with a_story_desk(tmp_path) as desk:
         for name, text in TEXTS.items():
             desk.write(name, text)
         await desk.ingest()
-        yield Known(desk, SqliteHoldingStore(database))
+        yield Known(desk, SqliteSnapshotStore(database))
     await database.aclose()
 
 
@@ -66,7 +66,7 @@ async def test_facts_are_told_in_order_of_place_with_the_words_they_rest_on(
     assert starts == sorted(starts)
     eyes = [one for one in held.facts if one.fact.value == "grey"]
     assert [(one.fact.subject, one.fact.about) for one in eyes] == [
-        ("Nell Tallow", About.CHARACTER)
+        ("Nell Tallow", FactAbout.CHARACTER)
     ]
     for one in held.facts:
         text = await known.desk.words("1.md", one.fact.spans[0])
@@ -77,7 +77,10 @@ async def test_facts_are_told_in_order_of_place_with_the_words_they_rest_on(
 async def test_of_what_kind_a_passage_is_is_no_fact_here(known: Known) -> None:
     for document in (ONE, TWO):
         held = await known.of(document)
-        assert not {one.fact.about for one in held.facts} & {About.PASSAGE, About.SCENE}
+        assert not {one.fact.about for one in held.facts} & {
+            FactAbout.PASSAGE,
+            FactAbout.SCENE,
+        }
 
 
 async def test_people_go_by_their_names_in_the_cast(known: Known) -> None:
@@ -126,8 +129,8 @@ async def test_a_library_that_cannot_be_read_is_a_problem_with_a_hint(
     path = tmp_path / "lrwr.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("pragma user_version = 999")
-    database = Database(path)
+    database = SqliteDatabase(path)
     with pytest.raises(StoreProblem) as caught:
-        await SqliteHoldingStore(database).held([ONE], B)
+        await SqliteSnapshotStore(database).held([ONE], B)
     assert caught.value.hint
     await database.aclose()

@@ -3,9 +3,9 @@ from dataclasses import replace
 
 import pytest
 
-from lrwr.core.adapters.auth.project import Project
-from lrwr.core.adapters.storage.supabase.migrator import missing
-from lrwr.core.adapters.storage.supabase.rpc import Hosted
+from lrwr.core.adapters.auth.project import SupabaseConnection
+from lrwr.core.adapters.storage.supabase.migrator import find_missing_migrations
+from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 from lrwr.core.model.errors import (
     LrwrError,
     NotFound,
@@ -29,7 +29,7 @@ async def test_a_project_tells_which_scripts_it_has_run(
     server: SupabaseServer, writer: Writer
 ) -> None:
     async with asking(server, writer) as hosted:
-        assert missing(await hosted.call("migrations")) == []
+        assert find_missing_migrations(await hosted.call("migrations")) == []
 
 
 async def test_a_project_that_lacks_a_script_says_what_to_do(
@@ -82,7 +82,9 @@ async def test_a_project_that_does_not_answer_is_not_waited_for(
         return "any"
 
     server.gate.held.set()
-    hosted = Hosted(Project(server.url, server.key, timeout=0.2, own=True), token)
+    hosted = SupabaseRpc(
+        SupabaseConnection(server.url, server.key, timeout=0.2, own=True), token
+    )
     with pytest.raises(ServiceUnavailable, match="did not answer within"):
         await hosted.call("migrations")
     await hosted.aclose()
@@ -93,7 +95,9 @@ async def test_a_project_that_is_not_there_cannot_be_reached() -> None:
     async def token() -> str:
         return "any"
 
-    hosted = Hosted(Project("http://127.0.0.1:9", "key", own=True), token)
+    hosted = SupabaseRpc(
+        SupabaseConnection("http://127.0.0.1:9", "key", own=True), token
+    )
     with pytest.raises(ServiceUnavailable, match="cannot be reached"):
         await hosted.call("migrations")
     await hosted.aclose()

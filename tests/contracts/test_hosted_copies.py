@@ -7,17 +7,20 @@ import pytest
 from lrwr.core.adapters.storage.sqlite.turn_rows import state_to_json
 from lrwr.core.adapters.storage.supabase.records import (
     SupabaseRecords,
-    delete_library,
-    libraries,
-    new_library,
+    create_remote_library,
+    delete_remote_library,
+    list_remote_libraries,
 )
 from lrwr.core.adapters.storage.supabase.row_transfer import (
-    Reply,
-    WholeThread,
-    WholeTurn,
+    ModelReplyRow,
+    ThreadRecord,
+    TurnRecord,
 )
-from lrwr.core.adapters.storage.supabase.rpc import Hosted
-from lrwr.core.adapters.storage.supabase.thread_api import HostedThreads, Spoken
+from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
+from lrwr.core.adapters.storage.supabase.thread_api import (
+    SupabaseThreadApi,
+    TurnReceipt,
+)
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import NarrativeState
 from tests.fakes.conversations import THREAD
@@ -41,17 +44,17 @@ ODD_TEXT = "".join(ODD).encode("utf-8", "replace").decode()
 
 
 @pytest.fixture
-async def library(hosted: Hosted) -> str:
+async def library(hosted: SupabaseRpc) -> str:
     return await open_library(hosted, uuid4().hex)
 
 
 @pytest.fixture
-def threads(hosted: Hosted, library: str) -> HostedThreads:
-    return HostedThreads(hosted, library)
+def threads(hosted: SupabaseRpc, library: str) -> SupabaseThreadApi:
+    return SupabaseThreadApi(hosted, library)
 
 
-def whole_turn(id_: str, number: int) -> WholeTurn:
-    return WholeTurn(
+def whole_turn(id_: str, number: int) -> TurnRecord:
+    return TurnRecord(
         id=id_,
         number=number,
         asked_at=1_000.0 + number,
@@ -64,8 +67,8 @@ def whole_turn(id_: str, number: int) -> WholeTurn:
     )
 
 
-def whole_thread(*turns: WholeTurn, title: str = "Tides") -> WholeThread:
-    return WholeThread(
+def whole_thread(*turns: TurnRecord, title: str = "Tides") -> ThreadRecord:
+    return ThreadRecord(
         id=THREAD,
         title=title,
         created_at=1_000.0,
@@ -76,25 +79,27 @@ def whole_thread(*turns: WholeTurn, title: str = "Tides") -> WholeThread:
     )
 
 
-def numbers(thread: WholeThread | None) -> list[tuple[str, int]]:
+def numbers(thread: ThreadRecord | None) -> list[tuple[str, int]]:
     assert thread is not None
     return [(turn.id, turn.number) for turn in thread.turns]
 
 
-async def test_a_library_of_one_name_is_made_once(hosted: Hosted) -> None:
+async def test_a_library_of_one_name_is_made_once(hosted: SupabaseRpc) -> None:
     name = uuid4().hex
-    made = await new_library(hosted, name)
+    made = await create_remote_library(hosted, name)
     assert made is not None
-    assert await new_library(hosted, name) is None
-    assert [one.id for one in await libraries(hosted) if one.name == name] == [made]
+    assert await create_remote_library(hosted, name) is None
+    assert [
+        one.id for one in await list_remote_libraries(hosted) if one.name == name
+    ] == [made]
 
 
 async def test_libraries_are_listed_with_what_they_hold_and_deleted_with_all_of_it(
     supabase: SupabaseServer,
 ) -> None:
     async with asking(supabase, sign_up(supabase)) as hosted:
-        assert await libraries(hosted) == []
-        assert await new_library(hosted, "Tides") is not None
+        assert await list_remote_libraries(hosted) == []
+        assert await create_remote_library(hosted, "Tides") is not None
         library = await open_library(hosted, "The marsh")
         records = SupabaseRecords(hosted, library, "here")
         await records.put_vectors(SPACE, {HASH: VECTOR})
@@ -103,14 +108,14 @@ async def test_libraries_are_listed_with_what_they_hold_and_deleted_with_all_of_
         await records.put(gone("b/y.md"))
         await records.put(a_record("b/x.md", kind="woven"))
         await speak(records.threads)
-        marsh, tides = await libraries(hosted)
+        marsh, tides = await list_remote_libraries(hosted)
         assert (marsh.id, marsh.name) == (library, "The marsh")
         assert (marsh.version, marsh.documents, marsh.threads) == (5, 1, 1)
         assert (tides.version, tides.documents, tides.threads) == (0, 0, 0)
         assert marsh.created >= tides.created > 1.7e9
-        assert await delete_library(hosted, library)
-        assert not await delete_library(hosted, library)
-        assert await libraries(hosted) == [tides]
+        assert await delete_remote_library(hosted, library)
+        assert not await delete_remote_library(hosted, library)
+        assert await list_remote_libraries(hosted) == [tides]
     for table in ("lrwr_record", "lrwr_vector", "lrwr_thread"):
         left = f"select count(*) from {table} where library = '{library}'"
         assert supabase.postgres.run(left) == "0"
@@ -120,12 +125,12 @@ async def test_replies_come_back_as_they_were_kept_and_in_order(
     records: SupabaseRecords,
 ) -> None:
     texts = [odd.encode("utf-8", "replace").decode() for odd in ODD]
-    kept = [Reply(f"k{n}", 1.5, n, 2 * n, text) for n, text in enumerate(texts)]
+    kept = [ModelReplyRow(f"k{n}", 1.5, n, 2 * n, text) for n, text in enumerate(texts)]
     await records.put_replies(kept[::-1])
     await records.put_replies([])
     assert await records.replies(["k3", "k1", "none"]) == [kept[1], kept[3]]
     assert await records.replies([]) == []
-    read: list[Reply] = []
+    read: list[ModelReplyRow] = []
     while some := await records.replies_after(read[-1].key if read else "", 3):
         read += some
     assert read == kept
@@ -135,7 +140,7 @@ async def test_keys_of_replies_are_in_the_order_of_their_code_points(
     records: SupabaseRecords,
 ) -> None:
     keys = ["a", "B", "é", "_", "10", "9", "🐸", "b"]
-    await records.put_replies([Reply(key, 1.0, 0, 0, "{}") for key in keys])
+    await records.put_replies([ModelReplyRow(key, 1.0, 0, 0, "{}") for key in keys])
     found = [reply.key for reply in await records.replies_after("", 99)]
     assert found == sorted(keys)
     assert await records.replies_after(max(keys), 99) == []
@@ -144,14 +149,17 @@ async def test_keys_of_replies_are_in_the_order_of_their_code_points(
 async def test_of_two_replies_the_one_that_was_made_later_stays(
     records: SupabaseRecords,
 ) -> None:
-    old, new = Reply("k", 1.0, 1, 1, '"old"'), Reply("k", 2.0, 2, 2, '"new"')
+    old, new = (
+        ModelReplyRow("k", 1.0, 1, 1, '"old"'),
+        ModelReplyRow("k", 2.0, 2, 2, '"new"'),
+    )
     await records.put_replies([old])
     for some in ([old, new, old], [old]):
         await records.put_replies(some)
         assert await records.replies(["k"]) == [new]
 
 
-async def test_a_conversation_comes_back_whole(threads: HostedThreads) -> None:
+async def test_a_conversation_comes_back_whole(threads: SupabaseThreadApi) -> None:
     written = whole_thread(whole_turn("t1", 1), whole_turn("t3", 3), title=ODD_TEXT)
     await threads.put(written)
     await threads.put(written)
@@ -160,20 +168,20 @@ async def test_a_conversation_comes_back_whole(threads: HostedThreads) -> None:
 
 
 async def test_what_was_asked_there_is_told_whole_and_can_be_put_elsewhere(
-    hosted: Hosted, threads: HostedThreads
+    hosted: SupabaseRpc, threads: SupabaseThreadApi
 ) -> None:
     for _ in range(2):
         await speak(threads)
     whole = await threads.whole(THREAD)
     assert whole is not None
-    copied = HostedThreads(hosted, await open_library(hosted, uuid4().hex))
+    copied = SupabaseThreadApi(hosted, await open_library(hosted, uuid4().hex))
     await copied.put(whole)
     assert await copied.whole(THREAD) == whole
     assert await copied.marks() == await threads.marks()
 
 
 async def test_turns_of_both_are_kept_and_a_number_that_is_taken_is_the_next_free_one(
-    threads: HostedThreads,
+    threads: SupabaseThreadApi,
 ) -> None:
     there = [whole_turn(name, n) for name, n in (("a", 1), ("b", 2), ("c", 4))]
     await threads.put(whole_thread(*there))
@@ -185,7 +193,7 @@ async def test_turns_of_both_are_kept_and_a_number_that_is_taken_is_the_next_fre
 
 @pytest.mark.parametrize(("later", "title"), [(-1, "Tides"), (0, "Fog"), (1, "Fog")])
 async def test_of_two_versions_the_one_that_was_changed_later_stays(
-    threads: HostedThreads, later: int, title: str
+    threads: SupabaseThreadApi, later: int, title: str
 ) -> None:
     first = whole_thread(whole_turn("a", 1))
     await threads.put(first)
@@ -205,7 +213,7 @@ async def test_of_two_versions_the_one_that_was_changed_later_stays(
 
 
 async def test_conversations_that_were_deleted_come_back_in_the_order_of_their_times(
-    threads: HostedThreads,
+    threads: SupabaseThreadApi,
 ) -> None:
     await speak(threads)
     await threads.delete(THREAD, 20.0)
@@ -222,7 +230,7 @@ async def test_conversations_that_were_deleted_come_back_in_the_order_of_their_t
 
 
 async def test_a_mark_changes_with_whatever_changes_in_a_conversation(
-    threads: HostedThreads,
+    threads: SupabaseThreadApi,
 ) -> None:
     async def digest() -> str:
         (mark,) = (await threads.marks()).values()
@@ -234,12 +242,12 @@ async def test_a_mark_changes_with_whatever_changes_in_a_conversation(
     assert await threads.marks() == {}
     first = await speak(threads)
     seen = [await digest()]
-    assert first == Spoken(1, seen[0])
+    assert first == TurnReceipt(1, seen[0])
     await threads.rename(THREAD, "Fog")
     seen.append(await digest())
     second = await speak(threads)
     seen.append(await digest())
-    assert second == Spoken(3, seen[2])
+    assert second == TurnReceipt(3, seen[2])
     await threads.delete(THREAD, 9.0)
     seen.append(await digest())
     assert len(set(seen)) == len(seen)
@@ -248,7 +256,7 @@ async def test_a_mark_changes_with_whatever_changes_in_a_conversation(
 
 
 async def test_a_conversation_is_not_put_into_a_library_that_is_nobodys(
-    hosted: Hosted,
+    hosted: SupabaseRpc,
 ) -> None:
     with pytest.raises(NotFound):
-        await HostedThreads(hosted, NOWHERE).put(whole_thread())
+        await SupabaseThreadApi(hosted, NOWHERE).put(whole_thread())

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from lrwr.core.adapters.auth.project import Project
-from lrwr.core.adapters.files.names import name_of
+from lrwr.core.adapters.auth.project import SupabaseConnection
+from lrwr.core.adapters.files.names import hash_file_content
 from lrwr.core.adapters.files.supabase import SupabaseFileStore
 from lrwr.core.model.errors import (
     LrwrError,
@@ -20,7 +20,7 @@ ACCOUNT = "7d3f0a52-8c1e-4b6a-9f27-1e5c3b8a4d60"
 LIBRARY = "0b9e6f14-2a7d-4c83-8e51-6f4d2c9b7a38"
 TOKEN = "eyJ0ZXN0.tide.c2lnbmF0dXJl"
 TEXT = b"Mrs. Gannet shut the sluice before the tide."
-NAME = name_of(TEXT)
+NAME = hash_file_content(TEXT)
 PATH = f"lrwr/{ACCOUNT}/{LIBRARY}/{NAME}"
 SECRETS = (TOKEN, KEY, "Gannet", "sluice")
 
@@ -41,7 +41,7 @@ class Marsh:
     """A project, and the files of one library in it."""
 
     server: StorageServer
-    project: Project
+    project: SupabaseConnection
 
     async def ask(self, ask: Ask) -> object:
         """Ask once, in the account's name."""
@@ -71,7 +71,7 @@ async def token() -> str:
 @pytest.fixture
 def marsh() -> Iterator[Marsh]:
     with StorageServer(accounts={TOKEN: ACCOUNT}, files={PATH: TEXT}) as server:
-        yield Marsh(server, Project(server.url, KEY, own=True))
+        yield Marsh(server, SupabaseConnection(server.url, KEY, own=True))
 
 
 async def test_a_file_is_sent_as_it_is_and_in_the_accounts_name(marsh: Marsh) -> None:
@@ -95,7 +95,7 @@ async def test_a_file_that_is_not_there_is_not_found(marsh: Marsh) -> None:
 async def test_names_come_page_by_page_until_there_is_none(marsh: Marsh) -> None:
     marsh.server.most = 3
     folder = f"lrwr/{ACCOUNT}/{LIBRARY}"
-    names = {name_of(bytes([n])) for n in range(10)}
+    names = {hash_file_content(bytes([n])) for n in range(10)}
     marsh.server.files = {f"{folder}/{name}": b"" for name in names}
     marsh.server.files |= {f"{folder}/.emptyFolderPlaceholder": b""}
     marsh.server.files |= {f"{folder}/old/{NAME}": b"", f"{folder}x/{NAME}": b""}
@@ -104,7 +104,7 @@ async def test_names_come_page_by_page_until_there_is_none(marsh: Marsh) -> None
 
 
 async def test_files_are_removed_some_at_a_time(marsh: Marsh) -> None:
-    names = [name_of(str(n).encode()) for n in range(230)]
+    names = [hash_file_content(str(n).encode()) for n in range(230)]
     folder = f"lrwr/{ACCOUNT}/{LIBRARY}"
     marsh.server.files |= {f"{folder}/{name}": b"" for name in names}
     assert await marsh.ask(lambda store: store.remove([*names, "../x"])) == 230

@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from lrwr.core.adapters.storage.supabase.migrator import migrations
+from lrwr.core.adapters.storage.supabase.migrator import list_supabase_migrations
 from lrwr.core.adapters.storage.supabase.records import SupabaseRecords
 from lrwr.core.model.errors import LrwrError, StoreProblem
 from tests.fakes.conversations import THREAD
@@ -119,7 +119,9 @@ def call(project: GuardedProject, name: str, who: Writer | None) -> Json:
 
 
 def test_every_function_for_records_is_tried_here() -> None:
-    (script,) = [one for one in migrations() if one.name == "005_records.sql"]
+    (script,) = [
+        one for one in list_supabase_migrations() if one.name == "005_records.sql"
+    ]
     made = re.findall(r"create or replace function public\.lrwr_(\w+)\(", script.sql)
     assert set(made) == OF_RECORDS.keys() | OF_NO_LIBRARY
 

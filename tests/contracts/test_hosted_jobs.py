@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 
 from lrwr.core.adapters.storage.supabase.job_queue import SupabaseJobQueue
-from lrwr.core.adapters.storage.supabase.rpc import Hosted
-from lrwr.core.adapters.storage.worker_liveness import worker_named
+from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
+from lrwr.core.adapters.storage.worker_liveness import build_worker_name
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobKind, JobOrder, JobState
@@ -21,7 +21,7 @@ JOBS, PROCESSES = 200, 4
 
 
 @pytest.fixture
-async def library(hosted: Hosted) -> str:
+async def library(hosted: SupabaseRpc) -> str:
     return await open_library(hosted, uuid4().hex)
 
 
@@ -32,7 +32,7 @@ def some_orders(count: int) -> list[JobOrder]:
 
 @pytest.mark.timeout(300)
 async def test_four_processes_take_every_job_once(
-    supabase: SupabaseServer, writer: Writer, hosted: Hosted, library: str
+    supabase: SupabaseServer, writer: Writer, hosted: SupabaseRpc, library: str
 ) -> None:
     queue = SupabaseJobQueue(hosted, library)
     assert await queue.enqueue(some_orders(JOBS)) == JOBS
@@ -61,12 +61,12 @@ def a_process_that_is_over() -> int:
 
 
 async def test_a_worker_that_died_on_this_machine_keeps_nobody_waiting(
-    hosted: Hosted, library: str
+    hosted: SupabaseRpc, library: str
 ) -> None:
     queue = SupabaseJobQueue(hosted, library)
     await queue.enqueue(some_orders(1))
     gone = a_process_that_is_over()
-    dead = worker_named("a").replace(f"/{os.getpid()}/", f"/{gone}/")
+    dead = build_worker_name("a").replace(f"/{os.getpid()}/", f"/{gone}/")
     elsewhere = f"elsewhere/{gone}/a"
     first = await queue.claim(elsewhere, lease=60.0)
     assert first is not None
@@ -80,7 +80,7 @@ async def test_a_worker_that_died_on_this_machine_keeps_nobody_waiting(
 
 
 async def test_jobs_that_are_over_are_forgotten_once_many_newer_ones_were_queued(
-    hosted: Hosted, library: str
+    hosted: SupabaseRpc, library: str
 ) -> None:
     queue = SupabaseJobQueue(hosted, library)
     await queue.enqueue(some_orders(1))

@@ -7,17 +7,17 @@ import pytest
 
 from lrwr.core.adapters.storage.supabase.job_queue import SupabaseJobQueue
 from lrwr.core.adapters.storage.supabase.records import (
-    Entry,
-    Page,
-    Put,
-    Record,
-    State,
+    PutResult,
+    RecordEntry,
+    RecordPage,
+    RemoteLibraryState,
+    SupabaseRecord,
     SupabaseRecords,
 )
-from lrwr.core.adapters.storage.supabase.rpc import Hosted
+from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import NotFound, StoreProblem
-from lrwr.core.model.jobs import Claim, JobKind, JobOrder, JobState
+from lrwr.core.model.jobs import JobClaim, JobKind, JobOrder, JobState
 from tests.fakes.hosted import ServerClock, Writer, asking, open_library
 from tests.fakes.hosted_records import (
     HASH,
@@ -40,21 +40,21 @@ WRITERS, RECORDS = 4, 8
 
 
 @pytest.fixture
-async def library(hosted: Hosted) -> str:
+async def library(hosted: SupabaseRpc) -> str:
     return await open_library(hosted, uuid4().hex)
 
 
 @pytest.fixture
-def elsewhere(hosted: Hosted, library: str) -> SupabaseRecords:
+def elsewhere(hosted: SupabaseRpc, library: str) -> SupabaseRecords:
     return SupabaseRecords(hosted, library, "elsewhere")
 
 
 @pytest.fixture
-def queue(hosted: Hosted, library: str) -> SupabaseJobQueue:
+def queue(hosted: SupabaseRpc, library: str) -> SupabaseJobQueue:
     return SupabaseJobQueue(hosted, library)
 
 
-async def claimed(queue: SupabaseJobQueue) -> Claim:
+async def claimed(queue: SupabaseJobQueue) -> JobClaim:
     await queue.enqueue([JobOrder(JobKind.PROCESS, ONE, Pipeline.NAIVE)])
     claim = await queue.claim("w", lease=60.0)
     assert claim is not None
@@ -69,9 +69,9 @@ async def state_of_last(queue: SupabaseJobQueue) -> JobState:
 async def test_a_record_comes_back_as_it_was_written(records: SupabaseRecords) -> None:
     await records.put_vectors(SPACE, {HASH: VECTOR})
     written = a_record("b/notes/x.md", texts=(HASH,))
-    assert await records.put(written) == Put(done=True, lost=False, version=1)
-    assert await records.changes(0) == Page((written,), 1, 1)
-    assert await records.changes(1) == Page((), 1, 1)
+    assert await records.put(written) == PutResult(done=True, lost=False, version=1)
+    assert await records.changes(0) == RecordPage((written,), 1, 1)
+    assert await records.changes(1) == RecordPage((), 1, 1)
 
 
 @pytest.mark.parametrize("odd", ODD)
@@ -85,7 +85,7 @@ async def test_odd_characters_survive_byte_for_byte(
     assert read == written
     assert json.loads(read.body or "") == {"told": odd}
     (entry,) = (await records.manifest()).entries
-    assert entry == Entry("document", written.key, unicode, written.digest)
+    assert entry == RecordEntry("document", written.key, unicode, written.digest)
 
 
 async def test_each_change_counts_the_version_up_by_one(
@@ -108,11 +108,11 @@ async def test_what_is_there_already_is_not_written_again(
 ) -> None:
     await records.put(a_record("b/x.md"))
     claim = await claimed(queue)
-    assert await elsewhere.put(a_record("b/x.md"), claim=claim) == Put(
+    assert await elsewhere.put(a_record("b/x.md"), claim=claim) == PutResult(
         done=True, lost=False, version=1, before=1
     )
     assert await state_of_last(queue) is JobState.COMPLETE
-    assert await records.state(0) == State(1, others=False)
+    assert await records.state(0) == RemoteLibraryState(1, others=False)
     other = replace(a_record("b/x.md"), content="c2")
     assert (await records.put(other)).version == 2
 
@@ -121,11 +121,11 @@ async def test_only_what_others_changed_is_news(
     records: SupabaseRecords, elsewhere: SupabaseRecords
 ) -> None:
     await records.put(a_record("b/x.md"))
-    assert await records.state(0) == State(1, others=False)
-    assert await elsewhere.state(0) == State(1, others=True)
-    assert await elsewhere.state(1) == State(1, others=False)
+    assert await records.state(0) == RemoteLibraryState(1, others=False)
+    assert await elsewhere.state(0) == RemoteLibraryState(1, others=True)
+    assert await elsewhere.state(1) == RemoteLibraryState(1, others=False)
     await elsewhere.put(gone("b/x.md"))
-    assert await records.state(1) == State(2, others=True)
+    assert await records.state(1) == RemoteLibraryState(2, others=True)
 
 
 async def test_a_document_that_is_taken_away_takes_what_was_woven_of_it_along(
@@ -134,12 +134,12 @@ async def test_a_document_that_is_taken_away_takes_what_was_woven_of_it_along(
     for kind in ("document", "woven", "cast"):
         await records.put(a_record("b/x.md", kind=kind))
     await records.put(a_record("b/y.md", kind="woven"))
-    assert await records.put(gone("b/x.md")) == Put(True, False, 6, before=4)
+    assert await records.put(gone("b/x.md")) == PutResult(True, False, 6, before=4)
     taken = (gone("b/x.md"), gone("b/x.md", kind="woven"))
-    assert await records.changes(4) == Page(taken, 6, 6)
+    assert await records.changes(4) == RecordPage(taken, 6, 6)
     kept = [(one.kind, one.key) for one in (await records.manifest()).entries]
     assert kept == [("cast", "b/x.md"), ("woven", "b/y.md")]
-    assert await records.put(gone("b/x.md")) == Put(True, False, 6, before=6)
+    assert await records.put(gone("b/x.md")) == PutResult(True, False, 6, before=6)
     assert (await records.put(a_record("b/x.md"))).version == 7
 
 
@@ -150,7 +150,7 @@ async def test_what_was_woven_of_a_document_goes_when_that_changes(
     await records.put(a_record("b/x.md", kind="woven"), if_content="c1")
     assert (await records.put(a_record("b/x.md"))).version == 2
     changed = a_record("b/x.md", "Else.", content="c2")
-    assert await records.put(changed) == Put(True, False, 4, before=2)
+    assert await records.put(changed) == PutResult(True, False, 4, before=2)
     taken = gone("b/x.md", kind="woven")
     assert (await records.changes(0)).records == (changed, taken)
 
@@ -164,7 +164,7 @@ async def test_a_claim_that_is_held_is_completed_with_the_record(
 
 
 async def test_a_claim_that_was_lost_writes_nothing(
-    records: SupabaseRecords, queue: SupabaseJobQueue, hosted: Hosted
+    records: SupabaseRecords, queue: SupabaseJobQueue, hosted: SupabaseRpc
 ) -> None:
     await records.put(a_record("b/x.md"))
     claim = await claimed(queue)
@@ -173,7 +173,7 @@ async def test_a_claim_that_was_lost_writes_nothing(
     lost = [replace(claim, worker="v"), replace(claim, attempt=2), its_own]
     for one in lost:
         for record in (a_record("b/x.md", "Else.", texts=("none",)), gone("b/x.md")):
-            refused = Put(False, True, 1, before=1)
+            refused = PutResult(False, True, 1, before=1)
             assert await records.put(record, claim=one) == refused
     assert (await records.put(a_record("b/y.md"), claim=claim)).done
     assert (await records.put(gone("b/x.md"), claim=claim)).lost
@@ -185,7 +185,7 @@ async def test_what_builds_on_a_document_is_written_only_while_that_is_the_same(
 ) -> None:
     woven = a_record("b/x.md", kind="woven")
     claim = await claimed(queue)
-    refused = Put(done=False, lost=False, version=0)
+    refused = PutResult(done=False, lost=False, version=0)
     assert await records.put(woven, claim=claim, if_content="c1") == refused
     await records.put(a_record("b/x.md"))
     refused = replace(refused, version=1, before=1)
@@ -200,7 +200,7 @@ async def test_a_record_takes_the_place_only_of_the_one_that_it_is_to_replace(
     records: SupabaseRecords, elsewhere: SupabaseRecords
 ) -> None:
     mine, theirs = a_record("b/x.md", "Mine."), a_record("b/x.md", "Theirs.")
-    late = Put(False, False, 0, overtaken=True)
+    late = PutResult(False, False, 0, overtaken=True)
     assert await records.put(mine, if_digest="none") == late
     assert (await records.put(mine, if_digest="")).done
     assert (await elsewhere.put(theirs, if_digest=mine.digest)).done
@@ -208,7 +208,7 @@ async def test_a_record_takes_the_place_only_of_the_one_that_it_is_to_replace(
     for record in (a_record("b/x.md", "More."), gone("b/x.md")):
         for digest in ("", mine.digest):
             assert await records.put(record, if_digest=digest) == late
-    assert await records.put(theirs, if_digest=mine.digest) == Put(
+    assert await records.put(theirs, if_digest=mine.digest) == PutResult(
         True, False, 2, (), 2
     )
     assert (await records.put(gone("b/x.md"), if_digest=theirs.digest)).done
@@ -223,7 +223,9 @@ async def test_a_record_without_its_vectors_is_not_written(
     await records.put_vectors("other", {"h1": VECTOR})
     await records.put_vectors(SPACE, {"h2": VECTOR})
     record = a_record("b/x.md", texts=("h3", "h1", "h2", "h3"))
-    assert await records.put(record, claim=claim) == Put(False, False, 0, ("h1", "h3"))
+    assert await records.put(record, claim=claim) == PutResult(
+        False, False, 0, ("h1", "h3")
+    )
     assert await state_of_last(queue) is JobState.RUNNING
     assert (await records.manifest()).entries == ()
     await records.put_vectors(SPACE, {"h1": VECTOR, "h3": VECTOR})
@@ -272,10 +274,10 @@ async def test_a_page_holds_one_record_and_then_as_many_as_fit(
     written = [a_record(f"b/{n}.md", "x" * 98) for n in range(4)]  # 100 with the quotes
     for record in written:
         await records.put(record)
-    assert await records.changes(0, most=1) == Page((written[0],), 1, 4)
-    assert await records.changes(1, most=299) == Page(tuple(written[1:3]), 3, 4)
-    assert await records.changes(1, most=300) == Page(tuple(written[1:]), 4, 4)
-    assert await records.changes(9) == Page((), 4, 4)
+    assert await records.changes(0, most=1) == RecordPage((written[0],), 1, 4)
+    assert await records.changes(1, most=299) == RecordPage(tuple(written[1:3]), 3, 4)
+    assert await records.changes(1, most=300) == RecordPage(tuple(written[1:]), 4, 4)
+    assert await records.changes(9) == RecordPage((), 4, 4)
 
 
 async def test_a_record_that_is_not_as_it_was_written_is_not_read(
@@ -290,9 +292,11 @@ async def test_a_record_that_is_not_as_it_was_written_is_not_read(
     assert caught.value.hint
 
 
-async def read_on(records: SupabaseRecords, writing: "asyncio.Future[None]") -> Page:
+async def read_on(
+    records: SupabaseRecords, writing: "asyncio.Future[None]"
+) -> RecordPage:
     """Follow a library page by page until the writing is over and all is read."""
-    read: list[Record] = []
+    read: list[SupabaseRecord] = []
     cursor, over = 0, False
     while not over:
         over = writing.done()
@@ -300,7 +304,7 @@ async def read_on(records: SupabaseRecords, writing: "asyncio.Future[None]") -> 
         read += page.records
         over = over and page.upto == page.version
         cursor = page.upto
-    return Page(tuple(read), cursor, page.version)
+    return RecordPage(tuple(read), cursor, page.version)
 
 
 async def test_four_writers_leave_no_gap_and_whoever_follows_them_misses_nothing(
@@ -331,7 +335,7 @@ async def _over(writing: "asyncio.Future[list[None]]") -> None:
 
 
 async def until_over_or_kept_waiting(
-    supabase: SupabaseServer, writing: "asyncio.Future[Put]"
+    supabase: SupabaseServer, writing: "asyncio.Future[PutResult]"
 ) -> None:
     while not writing.done():
         if await asyncio.to_thread(somebody_waits, supabase.postgres):
@@ -363,10 +367,10 @@ async def test_what_changes_while_it_is_built_on_keeps_that_from_being_written(
         later = asyncio.ensure_future(records.put(woven, if_content="c1"))
         await until_over_or_kept_waiting(supabase, later)
         end()
-        assert await later == Put(done=False, lost=False, version=2, before=2)
+        assert await later == PutResult(done=False, lost=False, version=2, before=2)
 
 
-async def test_a_library_that_is_nobodys_is_not_there(hosted: Hosted) -> None:
+async def test_a_library_that_is_nobodys_is_not_there(hosted: SupabaseRpc) -> None:
     records = SupabaseRecords(hosted, NOWHERE, "here")
     for asked in (
         records.state(0),

@@ -10,21 +10,24 @@ import pytest
 from keyring.backends import fail
 
 from lrwr.app.container import Services, open_services
-from lrwr.core.adapters.auth.project import Project
-from lrwr.core.adapters.auth.sessions import SessionKeeper
+from lrwr.core.adapters.auth.project import SupabaseConnection
+from lrwr.core.adapters.auth.sessions import KeyringSessionStore
 from lrwr.core.adapters.auth.supabase import SupabaseAuth
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.supabase.library_link import bind, new_binding
-from lrwr.core.adapters.storage.supabase.migrator import migrations
-from lrwr.core.adapters.storage.supabase.records import new_library
-from lrwr.core.adapters.storage.supabase.rpc import Hosted
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.supabase.library_link import (
+    create_library_link,
+    store_library_link,
+)
+from lrwr.core.adapters.storage.supabase.migrator import list_supabase_migrations
+from lrwr.core.adapters.storage.supabase.records import create_remote_library
+from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 from lrwr.core.adapters.storage.supabase.story_store import SupabaseCastStore
-from lrwr.core.adapters.storage.supabase.thread_api import HostedThreads
+from lrwr.core.adapters.storage.supabase.thread_api import SupabaseThreadApi
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.settings.library import library_of, prepare_state_dir
+from lrwr.core.settings.library import prepare_state_dir, resolve_library
 from lrwr.core.settings.loader import load_settings
-from lrwr.core.settings.places import session_file
+from lrwr.core.settings.places import get_session_path
 from tests.fakes.conversations import THREAD
 from tests.fakes.hosted import PASSWORD, Writer, asking, machine, sign_up
 from tests.fakes.hosted_records import speak
@@ -54,21 +57,21 @@ def nell(supabase: SupabaseServer) -> Writer:
 
 
 @pytest.fixture
-async def hosted(supabase: SupabaseServer, nell: Writer) -> AsyncIterator[Hosted]:
+async def hosted(supabase: SupabaseServer, nell: Writer) -> AsyncIterator[SupabaseRpc]:
     async with asking(supabase, nell) as opened:
         yield opened
 
 
 @pytest.fixture
-async def library(hosted: Hosted) -> str:
-    made = await new_library(hosted, uuid4().hex)
+async def library(hosted: SupabaseRpc) -> str:
+    made = await create_remote_library(hosted, uuid4().hex)
     assert made is not None
     return made
 
 
 @pytest.fixture
 async def elsewhere(
-    hosted: Hosted, library: str, tmp_path: Path
+    hosted: SupabaseRpc, library: str, tmp_path: Path
 ) -> AsyncIterator[SupabaseCastStore]:
     """Another machine of the writer's, which writes the same library."""
     async with machine(tmp_path / "other.db", hosted, library, Clock()) as other:
@@ -91,12 +94,15 @@ class Desk:
             {},
             user=self.folder / "none.toml",
         )
-        auth = SupabaseAuth(Project(url, key, own=True), SessionKeeper(session_file()))
+        auth = SupabaseAuth(
+            SupabaseConnection(url, key, own=True),
+            KeyringSessionStore(get_session_path()),
+        )
         await auth.sign_in(self.writer.email, PASSWORD)
-        prepare_state_dir(library_of(settings))
-        plain = Database(library_of(settings).database)
-        bound = new_binding(url, self.writer.id, self.library, "book")
-        await plain.write(lambda connection: bind(connection, bound))
+        prepare_state_dir(resolve_library(settings))
+        plain = SqliteDatabase(resolve_library(settings).database)
+        bound = create_library_link(url, self.writer.id, self.library, "book")
+        await plain.write(lambda connection: store_library_link(connection, bound))
         await plain.aclose()
         async with open_services(settings, brief=brief) as services:
             yield services
@@ -144,7 +150,8 @@ async def test_what_goes_on_for_long_hears_of_a_change_that_was_made_elsewhere(
         (wanted,) = join["payload"]["config"]["postgres_changes"]
         assert wanted["filter"] == f"id=eq.{desk.library}"
         asked = await SupabaseAuth(
-            Project(url, supabase.key, own=True), SessionKeeper(session_file())
+            SupabaseConnection(url, supabase.key, own=True),
+            KeyringSessionStore(get_session_path()),
         ).token()
         assert join["payload"]["access_token"] == asked
         await elsewhere.keep_cast(a_cast("Corin Vale"))
@@ -186,7 +193,7 @@ async def test_a_project_without_realtime_is_followed_all_the_same(
 def test_the_script_does_nothing_where_nothing_is_published(
     supabase: SupabaseServer,
 ) -> None:
-    (script,) = [one for one in migrations() if one.number == 6]
+    (script,) = [one for one in list_supabase_migrations() if one.number == 6]
     supabase.postgres.run(script.sql * 2)
     assert supabase.postgres.run("select count(*) from pg_publication") == "0"
     told = "select count(*) from lrwr_migration where number = 6"
@@ -197,7 +204,7 @@ def test_the_script_does_nothing_where_nothing_is_published(
 def test_the_script_publishes_the_libraries_once_and_nothing_else(
     supabase: SupabaseServer, what: str
 ) -> None:
-    (script,) = [one for one in migrations() if one.number == 6]
+    (script,) = [one for one in list_supabase_migrations() if one.number == 6]
     make = f"create publication supabase_realtime {what};\n"
     forget = "\ndrop publication supabase_realtime;"
     before = supabase.postgres.run(make + PUBLICATION + ";" + forget).split(",")
@@ -206,9 +213,9 @@ def test_the_script_publishes_the_libraries_once_and_nothing_else(
 
 
 async def test_keeping_and_deleting_one_conversation_at_once_never_lock_each_other_out(
-    hosted: Hosted, library: str
+    hosted: SupabaseRpc, library: str
 ) -> None:
-    threads = HostedThreads(hosted, library)
+    threads = SupabaseThreadApi(hosted, library)
 
     async def keep() -> None:
         for _ in range(15):

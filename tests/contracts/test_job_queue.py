@@ -1,6 +1,6 @@
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.jobs import Claim, JobKind, JobOrder, JobState, Stage
+from lrwr.core.model.jobs import JobClaim, JobKind, JobOrder, JobStage, JobState
 from tests.fakes.libraries import Library
 from tests.fakes.records import ONE, TWO, a_claim, seen, some_chunks, some_knowledge
 
@@ -15,11 +15,11 @@ def an_order(
     return JobOrder(kind, document, pipeline)
 
 
-async def take(library: Library, worker: str = "w") -> Claim | None:
+async def take(library: Library, worker: str = "w") -> JobClaim | None:
     return await library.queue.claim(worker, lease=LEASE)
 
 
-async def finish(library: Library, claim: Claim) -> bool:
+async def finish(library: Library, claim: JobClaim) -> bool:
     document = claim.order.document
     knowledge = some_knowledge(some_chunks(["Text."], document=document))
     return await library.knowledge.replace(knowledge, seen(document), claim)
@@ -79,10 +79,10 @@ async def test_a_job_shows_who_waits_works_and_is_done(library: Library) -> None
     library.clock.time += 1.0
     claim = await take(library)
     assert claim is not None
-    assert await library.queue.renew(claim, Stage.EMBED, lease=LEASE)
+    assert await library.queue.renew(claim, JobStage.EMBED, lease=LEASE)
     (job,) = await library.queue.jobs(limit=9, state=JobState.RUNNING)
     assert (job.id, job.order) == (claim.job, claim.order)
-    assert (job.stage, job.attempts) == (Stage.EMBED, 1)
+    assert (job.stage, job.attempts) == (JobStage.EMBED, 1)
     assert (job.created, job.updated) == (library.clock.time - 1, library.clock.time)
     assert await finish(library, claim)
     (job,) = await library.queue.jobs(limit=9)
@@ -104,7 +104,7 @@ async def test_a_job_whose_lease_ran_out_goes_to_another(library: Library) -> No
     other = await take(library, "two")
     assert other is not None
     assert (other.job, other.worker) == (claim.job, "two")
-    assert not await library.queue.renew(claim, Stage.SPLIT, lease=LEASE)
+    assert not await library.queue.renew(claim, JobStage.SPLIT, lease=LEASE)
     assert not await finish(library, claim)
     assert await finish(library, other)
 
@@ -112,7 +112,7 @@ async def test_a_job_whose_lease_ran_out_goes_to_another(library: Library) -> No
 async def test_a_renewed_lease_lasts(library: Library) -> None:
     claim = await a_claim(library.queue)
     library.clock.time += LEASE - 1
-    assert await library.queue.renew(claim, Stage.READ, lease=LEASE)
+    assert await library.queue.renew(claim, JobStage.READ, lease=LEASE)
     library.clock.time += LEASE - 1
     assert await take(library) is None
     assert await finish(library, claim)

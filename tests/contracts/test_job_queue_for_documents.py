@@ -1,12 +1,12 @@
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.model.jobs import Claim, JobKind, JobOrder
+from lrwr.core.model.jobs import JobClaim, JobKind, JobOrder
 from tests.fakes.libraries import Library
 from tests.fakes.records import ONE, TWO
 
 LEASE = 60.0
 
 
-async def take(library: Library, *documents: str) -> Claim | None:
+async def take(library: Library, *documents: str) -> JobClaim | None:
     wanted = {document for document in (ONE, TWO) if document in documents}
     return await library.queue.claim("w", lease=LEASE, documents=wanted)
 

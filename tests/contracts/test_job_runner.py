@@ -12,18 +12,22 @@ import pytest
 from lrwr.app import ingestion
 from lrwr.app.modal_worker import read_document
 from lrwr.core.adapters.embed.local import LocalEmbedder
-from lrwr.core.adapters.modal.calls import Connection, ModalCalls, Token
-from lrwr.core.adapters.modal.factory import carried
-from lrwr.core.adapters.modal.ledger import CallLedger
-from lrwr.core.adapters.modal.replies import read_to_bytes
-from lrwr.core.adapters.modal.runner import ModalRunner, Task
-from lrwr.core.adapters.source.parser import Parser
+from lrwr.core.adapters.modal.calls import (
+    ModalConnection,
+    ModalFunctionClient,
+    ModalToken,
+)
+from lrwr.core.adapters.modal.factory import select_remote_settings
+from lrwr.core.adapters.modal.ledger import ModalCallLedger
+from lrwr.core.adapters.modal.replies import encode_job_result
+from lrwr.core.adapters.modal.runner import ModalRunner, ModalRunOptions
+from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.model.chunks import ChunkId, Knowledge, TextHash
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import UnreadableDocument
-from lrwr.core.model.events import Embedded, Working
+from lrwr.core.model.events import ChunksEmbedded, StageStarted
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.job_runner import JobRunner, Read, RunnerAway
+from lrwr.core.ports.job_runner import JobResult, JobRunner, RunnerUnavailable
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.local_runner import LocalRunner, build_recipe_name
@@ -75,23 +79,28 @@ class Desk:
         return ingestion.create_recipe(self.settings, NothingKept(), None)
 
     def here(self) -> LocalRunner:
-        return LocalRunner(Parser(), self.recipe, self.tools)
+        return LocalRunner(ManuscriptParser(), self.recipe, self.tools)
 
     def there(self, poll: float = 1.0, timeout: float = 10.0) -> ModalRunner:
-        connection = Connection("lrwr", self.server.address, timeout, poll)
-        ledger = CallLedger(self.folder / "calls")
-        calls = ModalCalls(connection, lambda: Token(TOKEN_ID, TOKEN_SECRET), ledger)
+        connection = ModalConnection("lrwr", self.server.address, timeout, poll)
+        ledger = ModalCallLedger(self.folder / "calls")
+        calls = ModalFunctionClient(
+            connection, lambda: ModalToken(TOKEN_ID, TOKEN_SECRET), ledger
+        )
         recipe, tools = self.recipe, self.tools
-        task = Task(
-            carried(self.settings),
-            build_recipe_name(Parser(), recipe, tools),
+        task = ModalRunOptions(
+            select_remote_settings(self.settings),
+            build_recipe_name(ManuscriptParser(), recipe, tools),
             recipe.pipeline,
             tools.space,
             self.local.dimensions,
             4,
         )
         return ModalRunner(
-            task, Parser(), create_remote_input(recipe, tools, NothingKept()), calls
+            task,
+            ManuscriptParser(),
+            create_remote_input(recipe, tools, NothingKept()),
+            calls,
         )
 
 
@@ -114,7 +123,7 @@ async def runner(
         yield made
 
 
-async def unheard(event: Working | Embedded) -> None:
+async def unheard(event: StageStarted | ChunksEmbedded) -> None:
     """Hear nothing."""
 
 
@@ -138,14 +147,14 @@ async def test_every_runner_knows_what_reading_here_knows(
 
 
 async def test_every_runner_says_what_it_is_at(runner: JobRunner) -> None:
-    heard: list[Working | Embedded] = []
+    heard: list[StageStarted | ChunksEmbedded] = []
 
-    async def hear(event: Working | Embedded) -> None:
+    async def hear(event: StageStarted | ChunksEmbedded) -> None:
         heard.append(event)
 
     await runner.run(DOCUMENT, CHAPTER, hear)
-    assert any(isinstance(event, Working) for event in heard)
-    assert sum(event.chunks for event in heard if isinstance(event, Embedded)) > 1
+    assert any(isinstance(event, StageStarted) for event in heard)
+    assert sum(event.chunks for event in heard if isinstance(event, ChunksEmbedded)) > 1
 
 
 async def test_every_runner_refuses_what_cannot_be_read_and_goes_on(
@@ -176,10 +185,10 @@ async def test_a_control_plane_that_dies_in_the_middle_is_told_of(desk: Desk) ->
         desk.server.silent = True
 
     dying = asyncio.create_task(die())
-    with pytest.raises(RunnerAway, match=r"did not answer within 2 seconds"):
+    with pytest.raises(RunnerUnavailable, match=r"did not answer within 2 seconds"):
         await there.run(DOCUMENT, NOTE, unheard)
     await dying
-    with pytest.raises(RunnerAway):
+    with pytest.raises(RunnerUnavailable):
         await there.run(DocumentId("02.md"), CHAPTER, unheard)
     assert len(desk.server.calls) == 2
     await there.aclose()
@@ -198,9 +207,9 @@ async def test_what_was_paid_for_is_taken_up_by_the_next_runner(desk: Desk) -> N
     await second.aclose()
 
 
-def changed(read: Read, **fields: object) -> bytes:
+def changed(read: JobResult, **fields: object) -> bytes:
     whole = replace(read.knowledge, **fields)  # type: ignore[arg-type]
-    return read_to_bytes(replace(read, knowledge=whole))
+    return encode_job_result(replace(read, knowledge=whole))
 
 
 async def test_knowledge_that_does_not_fit_the_file_is_refused(desk: Desk) -> None:
@@ -212,7 +221,7 @@ async def test_knowledge_that_does_not_fit_the_file_is_refused(desk: Desk) -> No
     shorter = {key: row[:-1] for key, row in good.knowledge.vectors.items()}
     moved = replace(chunk, span=replace(chunk.span, start=chunk.span.start + 1))
     for body in (
-        read_to_bytes(other),
+        encode_job_result(other),
         changed(good, vectors={}),
         changed(good, vectors=longer),
         changed(good, vectors=shorter),
@@ -235,7 +244,7 @@ async def test_another_lrwr_over_there_is_told_of_once_for_all(desk: Desk) -> No
     there = desk.there()
     there._task = replace(there._task, recipe="parser-0/another")
     for name in ("01.md", "02.md"):
-        with pytest.raises(RunnerAway, match="another version") as caught:
+        with pytest.raises(RunnerUnavailable, match="another version") as caught:
             await there.run(DocumentId(name), CHAPTER, unheard)
         assert "lrwr deploy modal" in caught.value.hint
     assert len(desk.server.calls) == 1

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from lrwr.core.model.chunks import ChunkId, ChunkKind, Pipeline
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.search import Scope, Scored
+from lrwr.core.model.search import ScoredChunk, SearchScope
 from tests.fakes.libraries import Library
 from tests.fakes.records import ONE, TWO, a_chunk, some_chunks, some_knowledge
 
-EVERYTHING = Scope(kinds=frozenset(ChunkKind))
+EVERYTHING = SearchScope(kinds=frozenset(ChunkKind))
 HARDENED = (
     '"', '""', "frog* OR", "text:frog", "NEAR(frog well)", "^frog", "-frog", "frog +",
     "a\0b", "\0", "", " ", "'", "…", "(", "frog AND NOT", "{frog}", "\\", "%", "\ud800",
@@ -21,16 +21,16 @@ HARDENED = (
 async def found(
     library: Library,
     words: Sequence[str],
-    scope: Scope = EVERYTHING,
+    scope: SearchScope = EVERYTHING,
     limit: int = 99,
-) -> list[Scored]:
+) -> list[ScoredChunk]:
     return await library.words.search_words(
         words, pipeline=Pipeline.NAIVE, scope=scope, limit=limit
     )
 
 
 async def ids(
-    library: Library, words: Sequence[str], scope: Scope = EVERYTHING
+    library: Library, words: Sequence[str], scope: SearchScope = EVERYTHING
 ) -> set[ChunkId]:
     return {scored.chunk for scored in await found(library, words, scope)}
 
@@ -91,23 +91,25 @@ async def test_a_scope_is_kept(library: Library) -> None:
     await library.keep(some_knowledge(one))
     await library.keep(some_knowledge([*two, note]))
     frog = ["frog"]
-    only_two = Scope(documents=frozenset({TWO}))
+    only_two = SearchScope(documents=frozenset({TWO}))
     assert await ids(library, frog, only_two) == {two[0].id}
-    assert await ids(library, frog, Scope(documents=frozenset())) == set()
-    assert await ids(library, frog, Scope(kinds=frozenset())) == set()
-    notes = Scope(kinds=frozenset({ChunkKind.NOTE}))
+    assert await ids(library, frog, SearchScope(documents=frozenset())) == set()
+    assert await ids(library, frog, SearchScope(kinds=frozenset())) == set()
+    notes = SearchScope(kinds=frozenset({ChunkKind.NOTE}))
     assert await ids(library, frog, notes) == {note.id}
-    until = Scope(until={ONE: one[1].span.end})
+    until = SearchScope(until={ONE: one[1].span.end})
     assert await ids(library, frog, until) == {one[0].id, one[1].id, two[0].id}
-    both = Scope(documents=frozenset({ONE}), until={ONE: one[0].span.end, TWO: 999})
+    both = SearchScope(
+        documents=frozenset({ONE}), until={ONE: one[0].span.end, TWO: 999}
+    )
     assert await ids(library, frog, both) == {one[0].id}
 
 
 async def test_a_scope_of_thousands_of_documents_is_kept(library: Library) -> None:
     await library.keep_texts(ONE, ["A frog."])
     names = frozenset(DocumentId(f"ü\"{n}'.md") for n in range(3000))
-    assert await ids(library, ["frog"], Scope(documents=names)) == set()
-    assert len(await ids(library, ["frog"], Scope(documents=names | {ONE}))) == 1
+    assert await ids(library, ["frog"], SearchScope(documents=names)) == set()
+    assert len(await ids(library, ["frog"], SearchScope(documents=names | {ONE}))) == 1
 
 
 @pytest.mark.parametrize("word", HARDENED)

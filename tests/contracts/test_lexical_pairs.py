@@ -5,17 +5,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lrwr.core.model.chunks import ChunkId, ChunkKind, Pipeline
-from lrwr.core.model.search import Scope
+from lrwr.core.model.search import SearchScope
 from tests.contracts.test_lexical_index import HARDENED
 from tests.fakes.libraries import Library
 from tests.fakes.records import ONE, TWO, some_chunks, some_knowledge
 
-EVERYTHING = Scope(kinds=frozenset(ChunkKind))
+EVERYTHING = SearchScope(kinds=frozenset(ChunkKind))
 FAR = " and then the rain went on falling on the roof for a very long while indeed "
 
 
 async def pairs(
-    library: Library, words: Sequence[str], scope: Scope = EVERYTHING
+    library: Library, words: Sequence[str], scope: SearchScope = EVERYTHING
 ) -> list[ChunkId]:
     found = await library.words.search_pairs(
         words, pipeline=Pipeline.NAIVE, scope=scope, limit=99
@@ -56,7 +56,7 @@ async def test_a_scope_is_kept_for_pairs(library: Library) -> None:
     two = some_chunks(("The frog broke the lantern.",), document=TWO)
     await library.keep(some_knowledge(one))
     await library.keep(some_knowledge(two))
-    only = Scope(documents=frozenset({TWO}))
+    only = SearchScope(documents=frozenset({TWO}))
     assert await pairs(library, ["frog", "lantern"], only) == [two[0].id]
 
 

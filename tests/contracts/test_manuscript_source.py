@@ -5,7 +5,7 @@ import pytest
 from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
-from lrwr.core.ports.manuscript_source import Found, ManuscriptSource
+from lrwr.core.ports.manuscript_source import ManuscriptFile, ManuscriptSource
 
 ONE, TWO, ELSEWHERE = (DocumentId(f"{d}.md") for d in ("book/1", "book/2", "notes/1"))
 
@@ -36,7 +36,7 @@ def writer(request: pytest.FixtureRequest, tmp_path: Path) -> Writer:
     return Writer(request.param, tmp_path)
 
 
-async def found(writer: Writer) -> tuple[Found, ...]:
+async def found(writer: Writer) -> tuple[ManuscriptFile, ...]:
     return (await writer.source.list()).found
 
 
@@ -67,7 +67,7 @@ async def test_what_is_read_is_what_was_listed(writer: Writer) -> None:
     content, revision = await writer.source.read(ONE)
     assert content.decode() == "“Keeper,” she said.\r\n"
     (listed,) = await found(writer)
-    assert listed == Found(ONE, revision)
+    assert listed == ManuscriptFile(ONE, revision)
 
 
 async def test_a_deleted_file_is_no_longer_listed_but_still_covered(

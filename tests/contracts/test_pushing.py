@@ -6,19 +6,19 @@ from uuid import uuid4
 
 import pytest
 
-from lrwr.core.adapters.auth.project import Project
-from lrwr.core.adapters.storage.sqlite.document_rows import stored_draft
-from lrwr.core.adapters.storage.supabase.knowledge_store import put_with_vectors
-from lrwr.core.adapters.storage.supabase.library_link import binding_of
-from lrwr.core.adapters.storage.supabase.migrator import migrations
-from lrwr.core.adapters.storage.supabase.push import Push, Pushed
-from lrwr.core.adapters.storage.supabase.records import new_library
-from lrwr.core.adapters.storage.supabase.rpc import Hosted, Json
+from lrwr.core.adapters.auth.project import SupabaseConnection
+from lrwr.core.adapters.storage.sqlite.document_rows import load_document_rows
+from lrwr.core.adapters.storage.supabase.knowledge_store import put_record_with_vectors
+from lrwr.core.adapters.storage.supabase.library_link import read_library_link
+from lrwr.core.adapters.storage.supabase.migrator import list_supabase_migrations
+from lrwr.core.adapters.storage.supabase.push import LibraryPush, PushResult
+from lrwr.core.adapters.storage.supabase.records import create_remote_library
+from lrwr.core.adapters.storage.supabase.rpc import RpcJson, SupabaseRpc
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import StoreProblem
-from lrwr.core.ports.cast_store import Woven
+from lrwr.core.ports.cast_store import AttributionResult
 from tests.fakes.hosted import Machine, Writer, machine
 from tests.fakes.libraries import over
 from tests.fakes.records import ONE, TWO, Clock, some_chunks, some_knowledge
@@ -32,13 +32,13 @@ DURING = ["manifest", "state", "put_record"]
 """What a push has just asked for when others come in between."""
 
 
-class Crowded(Hosted):
+class Crowded(SupabaseRpc):
     """A project where somebody may come in right after a request was answered."""
 
     after = ""
     meanwhile: Callable[[], Awaitable[object]] | None = None
 
-    async def call(self, function: str, **arguments: Json) -> Json:
+    async def call(self, function: str, **arguments: RpcJson) -> RpcJson:
         told = await super().call(function, **arguments)
         work = self.meanwhile
         if function == self.after and work is not None:
@@ -55,14 +55,14 @@ async def project(supabase: SupabaseServer, writer: Writer) -> AsyncIterator[Cro
     async def token() -> str:
         return writer.token
 
-    crowded = Crowded(Project(supabase.url, supabase.key, own=True), token)
+    crowded = Crowded(SupabaseConnection(supabase.url, supabase.key, own=True), token)
     yield crowded
     await crowded.aclose()
 
 
 @pytest.fixture
 async def kept(project: Crowded) -> str:
-    made = await new_library(project, uuid4().hex)
+    made = await create_remote_library(project, uuid4().hex)
     assert made is not None
     return made
 
@@ -99,10 +99,10 @@ async def read(
     await over(place.plain, Clock()).keep(knowledge, revision)
 
 
-async def push(place: Machine, *, over: bool = False) -> Pushed:
-    bound = await place.plain.read(binding_of)
+async def push(place: Machine, *, over: bool = False) -> PushResult:
+    bound = await place.plain.read(read_library_link)
     assert bound is not None
-    pushing = Push(place.plain, place.records, bound, lambda *_: None)
+    pushing = LibraryPush(place.plain, place.records, bound, lambda *_: None)
     return await pushing.run(over=over)
 
 
@@ -202,12 +202,12 @@ async def test_what_another_process_of_this_machine_sends_meanwhile_comes_here(
 ) -> None:
     await read(other, NEW, "Who shut it?")
     draft = await other.plain.read(
-        partial(stored_draft, document=NEW, pipeline=Pipeline.NAIVE)
+        partial(load_document_rows, document=NEW, pipeline=Pipeline.NAIVE)
     )
     assert draft is not None
     await read(desk, ONE, "A bell lay there.")
     project.once(
-        "put_record", partial(put_with_vectors, other.plain, desk.records, draft)
+        "put_record", partial(put_record_with_vectors, other.plain, desk.records, draft)
     )
     await push(desk)
     assert (await texts(desk))[NEW] == "Who shut it?"
@@ -245,7 +245,7 @@ async def test_what_was_woven_of_a_text_that_is_not_there_is_not_counted_as_sent
 ) -> None:
     async def weave(revision: str) -> None:
         await read(desk, NEW, revision, revision, Pipeline.AGENTIC)
-        woven = Woven(NEW, f"content-{revision}", "woven-1", (), (), {}, {})
+        woven = AttributionResult(NEW, f"content-{revision}", "woven-1", (), (), {}, {})
         assert await over(desk.plain, Clock()).casts.keep_woven(woven)
 
     await weave("r2")
@@ -262,7 +262,7 @@ async def test_what_was_woven_of_a_text_that_is_not_there_is_not_counted_as_sent
 def test_an_older_project_that_runs_the_script_again_has_the_function_once(
     supabase: SupabaseServer,
 ) -> None:
-    (script,) = [one.sql for one in migrations() if one.number == 5]
+    (script,) = [one.sql for one in list_supabase_migrations() if one.number == 5]
     told = ", ".join(["uuid", *["text"] * 7, "text[]", "bigint", "text", "int", "text"])
     older = (
         f"create function public.lrwr_put_record({told}) returns jsonb"

@@ -16,7 +16,7 @@ from lrwr.core.model.errors import NotFound
 from lrwr.core.model.jobs import JobKind, JobState
 from lrwr.core.model.story import DocumentOutline
 from lrwr.core.model.text import LineIndex, Span
-from lrwr.core.ports.record_store import DocumentText, LibraryCounts, Seen
+from lrwr.core.ports.record_store import DocumentText, DocumentVersion, LibraryCounts
 from tests.fakes.libraries import Library
 from tests.fakes.records import (
     ONE,
@@ -72,8 +72,8 @@ async def test_what_is_stored_is_seen_under_its_revision(library: Library) -> No
     await library.keep(some_knowledge(some_chunks(TEXTS, document=TWO)), "r7")
     await library.keep(some_knowledge(some_chunks(TEXTS, document=ONE)), "r8")
     assert await library.knowledge.seen(Pipeline.NAIVE) == [
-        Seen(ONE, "r8", "content-r8", "recipe"),
-        Seen(TWO, "r7", "content-r7", "recipe"),
+        DocumentVersion(ONE, "r8", "content-r8", "recipe"),
+        DocumentVersion(TWO, "r7", "content-r7", "recipe"),
     ]
     assert await library.knowledge.seen(Pipeline.AGENTIC) == []
 
@@ -269,23 +269,26 @@ async def test_touch_changes_revisions_of_known_documents_only(
     library: Library,
 ) -> None:
     await library.keep_texts(ONE, TEXTS)
-    touched = [Seen(one, "r9", "content-r1", "recipe") for one in (ONE, TWO)]
+    touched = [DocumentVersion(one, "r9", "content-r1", "recipe") for one in (ONE, TWO)]
     assert await library.knowledge.touch(Pipeline.NAIVE, touched) == 1
     assert await library.knowledge.seen(Pipeline.NAIVE) == touched[:1]
 
 
 @pytest.mark.parametrize(
     "taken_for",
-    [Seen(ONE, "r9", "what was", "recipe"), Seen(ONE, "r9", "content-r1", "what was")],
+    [
+        DocumentVersion(ONE, "r9", "what was", "recipe"),
+        DocumentVersion(ONE, "r9", "content-r1", "what was"),
+    ],
 )
 async def test_touch_leaves_what_is_known_otherwise_than_was_thought(
-    library: Library, taken_for: Seen
+    library: Library, taken_for: DocumentVersion
 ) -> None:
     await library.keep_texts(ONE, TEXTS)
     claim = await a_claim(library.queue)
     assert await library.knowledge.touch(Pipeline.NAIVE, [taken_for], claim) == 0
     marks = await library.knowledge.seen(Pipeline.NAIVE)
-    assert marks == [Seen(ONE, "r1", "content-r1", "recipe")]
+    assert marks == [DocumentVersion(ONE, "r1", "content-r1", "recipe")]
     assert len(await library.queue.jobs(limit=9, state=JobState.RUNNING)) == 1
 
 
@@ -293,7 +296,7 @@ async def test_touch_completes_the_job_of_what_is_known_already(
     library: Library,
 ) -> None:
     await library.keep_texts(ONE, TEXTS)
-    known = Seen(ONE, "r9", "content-r1", "recipe")
+    known = DocumentVersion(ONE, "r9", "content-r1", "recipe")
     claim = await a_claim(library.queue)
     assert await library.knowledge.touch(Pipeline.NAIVE, [known], claim) == 1
     assert await library.queue.jobs(limit=9, state=JobState.RUNNING) == []

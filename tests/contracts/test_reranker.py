@@ -3,9 +3,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import pytest
 
 from lrwr.core.adapters.embed.local import LocalEmbedder
-from lrwr.core.adapters.rerank.cohere import CohereReranker, Connection
-from lrwr.core.adapters.rerank.late_interaction import LateInteraction
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.rerank.cohere import CohereConnection, CohereReranker
+from lrwr.core.adapters.rerank.late_interaction import LateInteractionReranker
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.ports.reranker import Reranker
 from tests.fakes.cohere_server import KEY, CohereServer
 
@@ -24,7 +24,7 @@ PASSAGES = [
 def reranker(request: pytest.FixtureRequest) -> Iterator[Reranker]:
     if request.param == "cohere":
         with CohereServer() as server:
-            where = Connection("rerank-v5.0-fast", server.origin, own=True)
+            where = CohereConnection("rerank-v5.0-fast", server.origin, own=True)
             yield CohereReranker(where, lambda: KEY)
         return
     local = LocalEmbedder(None, threads=2)
@@ -32,7 +32,7 @@ def reranker(request: pytest.FixtureRequest) -> Iterator[Reranker]:
     async def frequencies(words: Sequence[str]) -> tuple[Mapping[str, int], int]:
         return {word: 900 if word in {"the", "who"} else 3 for word in words}, 1000
 
-    yield LateInteraction(local, sentence_spans, frequencies)
+    yield LateInteractionReranker(local, find_sentence_spans, frequencies)
     local.close()
 
 

@@ -3,23 +3,26 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
-from lrwr.core.adapters.storage.sqlite.document_rows import Draft
+from lrwr.core.adapters.storage.sqlite.document_rows import DocumentRows
 from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
-from lrwr.core.adapters.storage.supabase.codecs import record_of
-from lrwr.core.adapters.storage.supabase.freshness import Fresh
+from lrwr.core.adapters.storage.supabase.codecs import encode_record
+from lrwr.core.adapters.storage.supabase.freshness import ReplicaRefresher
 from lrwr.core.adapters.storage.supabase.job_queue import SupabaseJobQueue
 from lrwr.core.adapters.storage.supabase.knowledge_store import SupabaseKnowledgeStore
-from lrwr.core.adapters.storage.supabase.library_link import Binding, binding_of
-from lrwr.core.adapters.storage.supabase.pull import pull
-from lrwr.core.adapters.storage.supabase.push import Push
-from lrwr.core.adapters.storage.supabase.replica import WorkingCopy
+from lrwr.core.adapters.storage.supabase.library_link import (
+    LibraryLink,
+    read_library_link,
+)
+from lrwr.core.adapters.storage.supabase.pull import pull_remote_changes
+from lrwr.core.adapters.storage.supabase.push import LibraryPush
+from lrwr.core.adapters.storage.supabase.replica import SupabaseReplica
 from lrwr.core.adapters.storage.supabase.story_store import SupabaseCastStore
-from lrwr.core.adapters.storage.supabase.thread_api import HostedThreads
+from lrwr.core.adapters.storage.supabase.thread_api import SupabaseThreadApi
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import StoreProblem
 from lrwr.core.model.jobs import JobKind, JobOrder
-from lrwr.core.ports.record_store import Seen
+from lrwr.core.ports.record_store import DocumentVersion
 from tests.fakes.conversations import THREAD, a_turn
 from tests.fakes.followed import Desks, asked, check_same, keep, titles
 from tests.fakes.hosted import Machine
@@ -38,16 +41,16 @@ async def restore(
 ) -> AsyncIterator[Restore]:
     """Puts back what was there after two documents and two questions."""
     for name in ("one", "two"):
-        await train.records.put(record_of(a_draft(name)))
+        await train.records.put(encode_record(a_draft(name)))
         await keep(train.threads, a_turn(f"{name}?"))
     await desk.copy.catch_up()
     with backup(supabase.postgres, desks.library) as put_back:
         yield put_back
 
 
-def a_draft(name: str, content: str = "c1") -> Draft:
+def a_draft(name: str, content: str = "c1") -> DocumentRows:
     document = (f"{name}.md", "md", "scene", name, None, 3, 1.0, "[]", "[]", "", "x")
-    return Draft(document, Pipeline.NAIVE, content, "r", "", (), None)
+    return DocumentRows(document, Pipeline.NAIVE, content, "r", "", (), None)
 
 
 def contents(connection: sqlite3.Connection) -> dict[str, str]:
@@ -58,8 +61,8 @@ async def known(one: Machine) -> dict[str, str]:
     return await one.plain.read(contents)
 
 
-async def bound(one: Machine) -> Binding:
-    found = await one.plain.read(binding_of)
+async def bound(one: Machine) -> LibraryLink:
+    found = await one.plain.read(read_library_link)
     assert found is not None
     return found
 
@@ -71,21 +74,21 @@ def untold(what: str, done: int, of: int) -> None:
 async def test_a_project_that_was_restored_is_noticed_and_nothing_here_goes(
     desk: Machine, train: Machine, restore: Restore
 ) -> None:
-    await train.records.put(record_of(a_draft("three")))
-    await train.records.put(record_of(a_draft("one", "c2")))
+    await train.records.put(encode_record(a_draft("three")))
+    await train.records.put(encode_record(a_draft("one", "c2")))
     await desk.copy.catch_up()
     before = await known(desk)
     assert before == {"one.md": "c2", "two.md": "c1", "three.md": "c1"}
     restore()
-    await train.records.put(record_of(a_draft("four")))
+    await train.records.put(encode_record(a_draft("four")))
     for _ in range(2):
         with pytest.raises(StoreProblem, match="less than it had") as caught:
             await desk.copy.catch_up()
         assert "restored from a backup" in str(caught.value)
         assert "lrwr push --over" in caught.value.hint
-    copy = WorkingCopy(desk.plain, desk.records, Clock())
+    copy = SupabaseReplica(desk.plain, desk.records, Clock())
     with pytest.raises(StoreProblem, match="less than it had"):
-        await pull(desk.plain, copy, desk.records, untold)
+        await pull_remote_changes(desk.plain, copy, desk.records, untold)
     assert await known(desk) == before
 
 
@@ -108,7 +111,7 @@ async def test_what_is_here_is_read_on_and_the_writer_is_told_once(
     await keep(desk.threads, a_turn("three?"))
     restore()
     said, clock = list[str](), Clock()
-    fresh = Fresh(desk.copy.catch_up, said.append, clock=clock)
+    fresh = ReplicaRefresher(desk.copy.catch_up, said.append, clock=clock)
     for _ in range(3):
         await fresh()
         clock.time += 1_000
@@ -120,7 +123,7 @@ async def test_what_is_here_is_read_on_and_the_writer_is_told_once(
 
 @pytest.mark.parametrize("what", ["rename", "delete", "restore", "purge"])
 async def test_no_conversation_is_changed_in_a_project_that_was_restored(
-    desk: Machine, restore: Restore, there: HostedThreads, what: str
+    desk: Machine, restore: Restore, there: SupabaseThreadApi, what: str
 ) -> None:
     await keep(desk.threads, a_turn("three?"))
     restore()
@@ -140,7 +143,7 @@ async def test_no_conversation_is_changed_in_a_project_that_was_restored(
 
 
 async def test_a_turn_is_kept_here_alone_while_the_project_has_less(
-    desk: Machine, restore: Restore, there: HostedThreads
+    desk: Machine, restore: Restore, there: SupabaseThreadApi
 ) -> None:
     await keep(desk.threads, a_turn("three?"))
     restore()
@@ -167,7 +170,7 @@ async def test_a_conversation_that_is_renamed_before_anybody_looked_loses_no_tur
 async def test_no_record_is_written_to_a_project_that_was_restored(
     desks: Desks, desk: Machine, restore: Restore
 ) -> None:
-    await desk.records.put(record_of(a_draft("three")))
+    await desk.records.put(encode_record(a_draft("three")))
     await desk.copy.catch_up()
     restore()
     queue = SupabaseJobQueue(desks.hosted, desks.library)
@@ -180,7 +183,9 @@ async def test_no_record_is_written_to_a_project_that_was_restored(
     assert claim is not None
     before = await desk.records.manifest()
     calls: list[Callable[[], Awaitable[object]]] = [
-        lambda: store.touch(Pipeline.NAIVE, [Seen(ONE, "r", "c", "x")], claim),
+        lambda: store.touch(
+            Pipeline.NAIVE, [DocumentVersion(ONE, "r", "c", "x")], claim
+        ),
         lambda: store.forget(ONE, claim),
         lambda: casts.keep_cast(Cast()),
     ]
@@ -191,19 +196,19 @@ async def test_no_record_is_written_to_a_project_that_was_restored(
 
 
 async def test_a_push_refuses_it_unless_it_is_to_put_all_there_again(
-    desk: Machine, train: Machine, restore: Restore, there: HostedThreads
+    desk: Machine, train: Machine, restore: Restore, there: SupabaseThreadApi
 ) -> None:
-    await train.records.put(record_of(a_draft("one", "c2")))
-    await train.records.put(record_of(a_draft("three")))
+    await train.records.put(encode_record(a_draft("one", "c2")))
+    await train.records.put(encode_record(a_draft("three")))
     await keep(desk.threads, a_turn("three?"))
     await desk.threads.rename(THREAD, "Fog")
     await desk.copy.catch_up()
     restore()
-    await train.records.put(record_of(a_draft("four")))
-    push = Push(desk.plain, desk.records, await bound(desk), untold)
+    await train.records.put(encode_record(a_draft("four")))
+    push = LibraryPush(desk.plain, desk.records, await bound(desk), untold)
     with pytest.raises(StoreProblem, match="less than it had"):
         await push.run()
-    push = Push(desk.plain, desk.records, await bound(desk), untold)
+    push = LibraryPush(desk.plain, desk.records, await bound(desk), untold)
     done = await push.run(over=True)
     assert (done.documents, done.removed, done.conversations) == (2, 1, 1)
     manifest = await desk.records.manifest()
@@ -212,6 +217,6 @@ async def test_a_push_refuses_it_unless_it_is_to_put_all_there_again(
     await check_same(there, desk)
     assert await asked(desk.threads) == ["one?", "two?", "three?"]
     assert await titles(desk.threads) == ["Fog"]
-    await train.records.put(record_of(a_draft("five")))
+    await train.records.put(encode_record(a_draft("five")))
     await desk.copy.catch_up()
     assert "five.md" in await known(desk)

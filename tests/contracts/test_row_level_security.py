@@ -3,12 +3,15 @@ import json
 import pytest
 
 from lrwr.core.adapters.storage.supabase.job_queue import SupabaseJobQueue
-from lrwr.core.adapters.storage.supabase.migrator import migrations
-from lrwr.core.adapters.storage.supabase.records import libraries, new_library
-from lrwr.core.adapters.storage.supabase.thread_api import HostedThreads
+from lrwr.core.adapters.storage.supabase.migrator import list_supabase_migrations
+from lrwr.core.adapters.storage.supabase.records import (
+    create_remote_library,
+    list_remote_libraries,
+)
+from lrwr.core.adapters.storage.supabase.thread_api import SupabaseThreadApi
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import LrwrError, StoreProblem
-from lrwr.core.model.jobs import JobKind, JobOrder, Stage
+from lrwr.core.model.jobs import JobKind, JobOrder, JobStage
 from tests.fakes.conversations import THREAD
 from tests.fakes.hosted import Writer, asking
 from tests.fakes.hosted_project import OWNED, Answer, GuardedProject, guarded_project
@@ -64,7 +67,7 @@ def as_the_scripts_leave_it(server: SupabaseServer, query: str) -> str:
     `@supabase/lite` grants everything to everybody at the first request, so that row
     by row the policies alone stand against the other tests of this file.
     """
-    scripts = "".join(migration.sql for migration in migrations())
+    scripts = "".join(migration.sql for migration in list_supabase_migrations())
     return server.postgres.run(f"{scripts}\n{query};\nrollback;")
 
 
@@ -198,7 +201,7 @@ def test_no_account_changes_which_scripts_were_run(project: GuardedProject) -> N
     assert project.ask("DELETE", one, project.owner).gave_nothing
     seen = project.ask("GET", f"{path}?select=number&order=number", project.owner)
     assert [one["number"] for one in seen.body] == [
-        migration.number for migration in migrations()
+        migration.number for migration in list_supabase_migrations()
     ]
 
 
@@ -206,7 +209,7 @@ async def test_functions_give_another_account_nothing_of_a_library(
     project: GuardedProject,
 ) -> None:
     async with asking(project.server, project.other) as hosted:
-        threads = HostedThreads(hosted, project.library)
+        threads = SupabaseThreadApi(hosted, project.library)
         queue = SupabaseJobQueue(hosted, project.library)
         assert await threads.marks() == {}
         assert await threads.whole(THREAD) is None
@@ -223,7 +226,7 @@ async def test_functions_put_nothing_into_a_library_of_another_account(
 ) -> None:
     before = [project.rows(table) for table in OWNED]
     async with asking(project.server, project.other) as hosted:
-        threads = HostedThreads(hosted, project.library)
+        threads = SupabaseThreadApi(hosted, project.library)
         queue = SupabaseJobQueue(hosted, project.library)
         with pytest.raises(LrwrError):
             await speak(threads)
@@ -239,7 +242,7 @@ async def test_a_claim_is_of_no_use_to_another_account(project: GuardedProject) 
     before = project.rows("lrwr_job")
     async with asking(project.server, project.other) as hosted:
         queue = SupabaseJobQueue(hosted, project.library)
-        assert not await queue.renew(claim, Stage.STORE, lease=LEASE)
+        assert not await queue.renew(claim, JobStage.STORE, lease=LEASE)
         assert not await queue.complete(claim)
         await queue.fail(claim, "Mine.", "")
     assert project.rows("lrwr_job") == before
@@ -249,11 +252,13 @@ async def test_two_accounts_have_libraries_of_the_same_name(
     project: GuardedProject,
 ) -> None:
     async with asking(project.server, project.other) as hosted:
-        theirs = await new_library(hosted, "The marsh")
-        assert [one.id for one in await libraries(hosted)] == [theirs]
+        theirs = await create_remote_library(hosted, "The marsh")
+        assert [one.id for one in await list_remote_libraries(hosted)] == [theirs]
     async with asking(project.server, project.owner) as hosted:
-        assert await new_library(hosted, "The marsh") is None
-        assert [one.id for one in await libraries(hosted)] == [project.library]
+        assert await create_remote_library(hosted, "The marsh") is None
+        assert [one.id for one in await list_remote_libraries(hosted)] == [
+            project.library
+        ]
     assert theirs != project.library
 
 
@@ -266,7 +271,7 @@ async def test_functions_answer_nobody_without_an_account(
         assert project.ask("POST", f"/rest/v1/rpc/{call}", None, asked).refused
     async with asking(project.server, nobody) as hosted:
         with pytest.raises(LrwrError) as caught:
-            await new_library(hosted, "Nobody's")
+            await create_remote_library(hosted, "Nobody's")
     assert not isinstance(caught.value, StoreProblem)
     assert "lrwr login" in caught.value.hint
 

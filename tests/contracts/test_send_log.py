@@ -2,14 +2,27 @@
 
 from dataclasses import replace
 
-from lrwr.core.model.egress import Came, Outcome, Purpose, Sent, SentTotal
+from lrwr.core.model.egress import (
+    EgressTotal,
+    OutboundRequest,
+    RequestCompletion,
+    RequestOutcome,
+    RequestPurpose,
+)
 from tests.fakes.libraries import Library
 
-READING = Sent(
-    "openai", "api.openai.com", Purpose.READING, "gpt-6-luna", when=100.0, sent_bytes=50
+READING = OutboundRequest(
+    "openai",
+    "api.openai.com",
+    RequestPurpose.READING,
+    "gpt-6-luna",
+    when=100.0,
+    sent_bytes=50,
 )
-WEB = Sent("tavily", "api.tavily.com", Purpose.WEB_SEARCH, when=200.0, sent_bytes=9)
-DONE = Came(Outcome.ANSWERED, 30, 12, 5, 0.25)
+WEB = OutboundRequest(
+    "tavily", "api.tavily.com", RequestPurpose.WEB_SEARCH, when=200.0, sent_bytes=9
+)
+DONE = RequestCompletion(RequestOutcome.ANSWERED, 30, 12, 5, 0.25)
 
 
 async def test_a_new_library_has_sent_nothing(library: Library) -> None:
@@ -24,7 +37,7 @@ async def test_a_request_is_there_before_anything_comes_of_it(
     await library.sent.begin(READING)
     (found,) = (await library.sent.report()).newest
     assert found == READING
-    assert found.outcome is Outcome.UNSEEN
+    assert found.outcome is RequestOutcome.UNSEEN
     assert not found.succeeded
 
 
@@ -34,7 +47,7 @@ async def test_what_came_of_it_completes_it(library: Library) -> None:
     (found,) = (await library.sent.report()).newest
     assert found == replace(
         READING,
-        outcome=Outcome.ANSWERED,
+        outcome=RequestOutcome.ANSWERED,
         received_bytes=30,
         prompt_tokens=12,
         completion_tokens=5,
@@ -60,16 +73,20 @@ async def test_totals_are_by_recipient_and_purpose_the_most_bytes_first(
     library: Library,
 ) -> None:
     await library.sent.begin(WEB)
-    for came in (DONE, Came(Outcome.REFUSED, 4), Came(Outcome.ANSWERED, 1, 2, 3)):
+    for came in (
+        DONE,
+        RequestCompletion(RequestOutcome.REFUSED, 4),
+        RequestCompletion(RequestOutcome.ANSWERED, 1, 2, 3),
+    ):
         await library.sent.end(await library.sent.begin(READING), came)
     unreached = await library.sent.begin(replace(WEB, when=300.0, sent_bytes=1_000))
-    await library.sent.end(unreached, Came(Outcome.UNREACHED))
+    await library.sent.end(unreached, RequestCompletion(RequestOutcome.UNREACHED))
     openai, web = (await library.sent.report()).totals
-    assert openai == SentTotal(
-        "openai", "api.openai.com", Purpose.READING, 3, 150, 35, 0.25, 1
+    assert openai == EgressTotal(
+        "openai", "api.openai.com", RequestPurpose.READING, 3, 150, 35, 0.25, 1
     )
-    assert web == SentTotal(
-        "tavily", "api.tavily.com", Purpose.WEB_SEARCH, 2, 9, 0, 0.0, 0
+    assert web == EgressTotal(
+        "tavily", "api.tavily.com", RequestPurpose.WEB_SEARCH, 2, 9, 0, 0.0, 0
     )
 
 

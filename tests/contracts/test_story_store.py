@@ -2,9 +2,9 @@ from dataclasses import replace
 
 from lrwr.core.model.cast import (
     Alias,
+    AttributionCue,
     Cast,
     Character,
-    Cue,
     Gender,
     Mention,
     Quotation,
@@ -12,12 +12,17 @@ from lrwr.core.model.cast import (
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.chunks import ChunkId, Knowledge, Pipeline
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import RULES, About, Fact
-from lrwr.core.model.search import Scope
+from lrwr.core.model.facts import RULES_KEEPER, Fact, FactAbout
+from lrwr.core.model.search import SearchScope
 from lrwr.core.model.text import Span
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.cast_store import Woven
-from lrwr.core.ports.story_store import FirstSeen, Known, Role, Said
+from lrwr.core.ports.cast_store import AttributionResult
+from lrwr.core.ports.story_store import (
+    AppearanceRole,
+    DocumentFact,
+    DocumentQuotation,
+    FirstMention,
+)
 from tests.fakes.libraries import Library
 from tests.fakes.records import ONE, SPACE, TWO, some_chunks, some_knowledge
 
@@ -37,12 +42,12 @@ NELL = Character(
 )
 
 TRAIT = Fact(
-    about=About.CHARACTER,
+    about=FactAbout.CHARACTER,
     subject="Nell",
     field="attribute",
     value="grey",
     spans=(Span(0, 4), Span(5, 11)),
-    keeper=RULES,
+    keeper=RULES_KEEPER,
     certainty=Certainty.VERIFIED,
     details=(("attribute", "eyes"), ("said", "yes"), ("said", "twice")),
 )
@@ -51,7 +56,7 @@ SAID = Quotation(
     spans=(Span(14, 17),),
     speaker="Nell",
     certainty=Certainty.VERIFIED,
-    cue=Cue.NAMED,
+    cue=AttributionCue.NAMED,
     addressee="Hob",
     addressee_certainty=Certainty.PROBABLE,
     mentions=("Hob",),
@@ -70,17 +75,20 @@ def learned(document: DocumentId = ONE, texts: list[str] | None = None) -> Knowl
     )
 
 
-def woven(knowledge: Knowledge, *, content: str = "content-r1") -> Woven:
+def woven(knowledge: Knowledge, *, content: str = "content-r1") -> AttributionResult:
     first, second = (chunk.id for chunk in knowledge.chunks[:2])
-    return Woven(
+    return AttributionResult(
         document=knowledge.document.id,
         content=content,
         revision="woven-1",
         quotations=(SAID,),
         mentions=(Mention("Nell", Span(0, 4)), Mention("Nell", Span(25, 29))),
         appearances={
-            first: {("Nell", Role.PRESENT): 1},
-            second: {("Nell", Role.SPEAKS): 2, ("Hob", Role.HEARS): 1},
+            first: {("Nell", AppearanceRole.PRESENT): 1},
+            second: {
+                ("Nell", AppearanceRole.SPEAKS): 2,
+                ("Hob", AppearanceRole.HEARS): 1,
+            },
         },
         names={second: "Nell Wren Hob"},
     )
@@ -103,9 +111,11 @@ async def test_facts_are_those_of_the_last_reading(library: Library) -> None:
     await library.keep(learned())
     await library.keep(replace(learned(), facts=(replace(TRAIT, value="green"),)))
     await library.keep(replace(learned(TWO), facts=()))
-    assert await library.story.facts() == [Known(ONE, replace(TRAIT, value="green"))]
-    assert await library.story.facts([About.WORLD]) == []
-    assert len(await library.story.facts([About.WORLD, About.CHARACTER])) == 1
+    assert await library.story.facts() == [
+        DocumentFact(ONE, replace(TRAIT, value="green"))
+    ]
+    assert await library.story.facts([FactAbout.WORLD]) == []
+    assert len(await library.story.facts([FactAbout.WORLD, FactAbout.CHARACTER])) == 1
 
 
 async def test_pipeline_a_leaves_what_b_knows_alone(library: Library) -> None:
@@ -135,19 +145,30 @@ async def test_what_is_woven_is_found_by_who_speaks_and_where(
     knowledge = learned()
     await library.keep(knowledge)
     assert await library.casts.keep_woven(woven(knowledge))
-    assert await library.story.quotations() == [Said(ONE, SAID)]
-    assert await library.story.quotations("Nell") == [Said(ONE, SAID)]
+    assert await library.story.quotations() == [DocumentQuotation(ONE, SAID)]
+    assert await library.story.quotations("Nell") == [DocumentQuotation(ONE, SAID)]
     assert await library.story.quotations("Hob") == []
     assert await library.story.first_seen() == [
-        FirstSeen("Nell", "Nell", ONE, Span(0, 4), 2)
+        FirstMention("Nell", "Nell", ONE, Span(0, 4), 2)
     ]
     second = knowledge.chunks[1]
     (hears, speaks) = await library.story.appearances(chunks=[second.id])
-    assert (hears.character, hears.role, hears.count) == ("Hob", Role.HEARS, 1)
-    assert (speaks.character, speaks.role, speaks.count) == ("Nell", Role.SPEAKS, 2)
+    assert (hears.character, hears.role, hears.count) == (
+        "Hob",
+        AppearanceRole.HEARS,
+        1,
+    )
+    assert (speaks.character, speaks.role, speaks.count) == (
+        "Nell",
+        AppearanceRole.SPEAKS,
+        2,
+    )
     assert (speaks.document, speaks.span) == (ONE, second.span)
     named = await library.story.appearances(["Nell"])
-    assert [one.role for one in named] == [Role.PRESENT, Role.SPEAKS]
+    assert [one.role for one in named] == [
+        AppearanceRole.PRESENT,
+        AppearanceRole.SPEAKS,
+    ]
 
 
 async def test_weaving_again_leaves_nothing_of_before(library: Library) -> None:
@@ -217,14 +238,14 @@ async def test_who_is_in_a_passage_is_among_its_words_but_not_at_a_moment(
     await library.casts.keep_woven(woven(knowledge))
     second = knowledge.chunks[1]
 
-    async def found(scope: Scope) -> list[ChunkId]:
+    async def found(scope: SearchScope) -> list[ChunkId]:
         scored = await library.words.search_words(
             ["Wren"], pipeline=Pipeline.AGENTIC, scope=scope, limit=9
         )
         return [one.chunk for one in scored]
 
-    assert await found(Scope()) == [second.id]
-    assert await found(Scope(frozenset({second.document}))) == []
+    assert await found(SearchScope()) == [second.id]
+    assert await found(SearchScope(frozenset({second.document}))) == []
     counts, _ = await library.words.document_frequencies(
         ["Wren"], pipeline=Pipeline.AGENTIC
     )
@@ -233,7 +254,7 @@ async def test_who_is_in_a_passage_is_among_its_words_but_not_at_a_moment(
 
 async def test_facts_are_found_by_their_words(library: Library) -> None:
     mule = replace(TRAIT, subject="the mule", value="grey and nameless")
-    passage = replace(TRAIT, about=About.PASSAGE, subject="", value="grey")
+    passage = replace(TRAIT, about=FactAbout.PASSAGE, subject="", value="grey")
     await library.keep(replace(learned(), facts=(TRAIT, mule, passage)))
     found = await library.story.search_facts(["mules"], limit=5)
     assert [one.fact for one in found] == [mule]
@@ -248,7 +269,7 @@ async def test_facts_are_found_by_what_they_tell_of_their_subject(
 ) -> None:
     lamp = replace(
         TRAIT,
-        about=About.WORLD,
+        about=FactAbout.WORLD,
         subject="the lamp",
         field="element_type",
         value="artifact",
@@ -260,7 +281,9 @@ async def test_facts_are_found_by_what_they_tell_of_their_subject(
         value="",
         details=(("target", "Mags"), ("kind", "sister")),
     )
-    event = replace(TRAIT, about=About.EVENT, subject="", field="event", value="Rain.")
+    event = replace(
+        TRAIT, about=FactAbout.EVENT, subject="", field="event", value="Rain."
+    )
     facts = (TRAIT, lamp, sister, replace(event, details=()))
     await library.keep(replace(learned(), facts=facts))
 
@@ -280,12 +303,12 @@ async def test_a_label_of_a_models_outranks_one_of_the_rules(library: Library) -
     knowledge = learned()
     first = knowledge.chunks[0]
     by_rules = Fact(
-        about=About.PASSAGE,
+        about=FactAbout.PASSAGE,
         subject="",
         field="content_type",
         value="dialogue",
         spans=(first.span,),
-        keeper=RULES,
+        keeper=RULES_KEEPER,
         certainty=Certainty.PROBABLE,
     )
     by_model = replace(by_rules, value="description", keeper="a-model")

@@ -9,15 +9,15 @@ from lrwr.core.adapters.storage.memory.thread_store import MemoryThreadStore
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import (
+    AnswerMode,
     GapFlag,
-    Mode,
     NarrativeState,
     Thread,
     ThreadId,
     Turn,
     TurnState,
 )
-from lrwr.core.ports.thread_store import AskedGap, CitingTurn
+from lrwr.core.ports.thread_store import RecordedGap, TurnCitations
 from tests.fakes.conversations import (
     OTHER,
     QUOTED,
@@ -32,7 +32,7 @@ from tests.fakes.records import ONE, TWO
 
 STATE = NarrativeState(
     character="PurpleFrog",
-    mode=Mode.IN_CHARACTER,
+    mode=AnswerMode.IN_CHARACTER,
     as_of="ch3",
     witnessed=True,
     entities=("the sluice",),
@@ -322,7 +322,7 @@ async def test_what_answers_left_open_is_kept_with_where_they_stood(
     stopped = replace(a_turn(gaps=(boat,)), state=TurnState.STOPPED)
     for turn in (newer, older, stopped, a_turn()):
         await threads.keep_turn(THREAD, "Gaps", turn, NarrativeState())
-    assert await threads.gaps() == [AskedGap(age, "ch2"), AskedGap(boat, "")]
+    assert await threads.gaps() == [RecordedGap(age, "ch2"), RecordedGap(boat, "")]
     await threads.delete(THREAD, 3_000.0)
     assert await threads.gaps() == []
     await threads.restore()
@@ -344,14 +344,14 @@ async def test_what_answers_cite_is_found_by_document_oldest_first(
     await keep(library, newer, nothing)
     await keep(library, older, thread=OTHER)
     whole = [
-        CitingTurn(OTHER, older.id, (QUOTED, other, twice)),
-        CitingTurn(THREAD, newer.id, (QUOTED,)),
+        TurnCitations(OTHER, older.id, (QUOTED, other, twice)),
+        TurnCitations(THREAD, newer.id, (QUOTED,)),
     ]
     assert await threads.citing() == whole
-    assert await threads.citing([TWO]) == [CitingTurn(OTHER, older.id, (other,))]
+    assert await threads.citing([TWO]) == [TurnCitations(OTHER, older.id, (other,))]
     assert await threads.citing([ONE]) == [
-        CitingTurn(OTHER, older.id, (QUOTED, twice)),
-        CitingTurn(THREAD, newer.id, (QUOTED,)),
+        TurnCitations(OTHER, older.id, (QUOTED, twice)),
+        TurnCitations(THREAD, newer.id, (QUOTED,)),
     ]
     assert await threads.citing([ONE, TWO, DocumentId("none.md")]) == whole
     assert await threads.citing([]) == []

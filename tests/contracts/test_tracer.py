@@ -5,19 +5,23 @@ from dataclasses import dataclass
 
 import pytest
 
-from lrwr.core.adapters.traces.disabled import NoTracer
-from lrwr.core.adapters.traces.http import Connection
+from lrwr.core.adapters.traces.disabled import NullTracer
+from lrwr.core.adapters.traces.http import LangSmithConnection
 from lrwr.core.adapters.traces.langsmith import LangSmithTracer
-from lrwr.core.ports.tracer import Kind, Span, Tracer
+from lrwr.core.ports.tracer import Tracer, TraceSpan, TraceStepKind
 from tests.fakes.langsmith_server import KEY, LangSmithServer
 from tests.fakes.tracers import MemoryTracer
 
-SEARCH = Span("search", Kind.RETRIEVER, 100.0, 101.0, inputs={"step": "Nell Tallow"})
-READ = Span("read", Kind.TOOL, 101.0, 101.5)
-ANSWER = Span("answer", Kind.LLM, 101.5, 103.0, facts={"model": "m"}, steps=(READ,))
-TURN = Span(
+SEARCH = TraceSpan(
+    "search", TraceStepKind.RETRIEVER, 100.0, 101.0, inputs={"step": "Nell Tallow"}
+)
+READ = TraceSpan("read", TraceStepKind.TOOL, 101.0, 101.5)
+ANSWER = TraceSpan(
+    "answer", TraceStepKind.LLM, 101.5, 103.0, facts={"model": "m"}, steps=(READ,)
+)
+TURN = TraceSpan(
     "turn",
-    Kind.CHAIN,
+    TraceStepKind.CHAIN,
     100.0,
     103.0,
     facts={"thread_id": "t1", "calls": 2},
@@ -37,18 +41,18 @@ class Desk:
 @pytest.fixture(params=["off", "memory", "langsmith"])
 def desk(request: pytest.FixtureRequest) -> Iterator[Desk]:
     if request.param == "off":
-        yield Desk(NoTracer(), list)
+        yield Desk(NullTracer(), list)
     elif request.param == "memory":
         memory = MemoryTracer()
         yield Desk(memory, lambda: [names(one) for one in memory.traces])
     else:
         with LangSmithServer() as server:
-            about = Connection("book", server.origin, timeout=10.0, own=True)
+            about = LangSmithConnection("book", server.origin, timeout=10.0, own=True)
             tracer = LangSmithTracer(about, lambda: KEY)
             yield Desk(tracer, lambda: kept_by(server))
 
 
-def names(span: Span) -> list[str]:
+def names(span: TraceSpan) -> list[str]:
     return [span.name, *(name for step in span.steps for name in names(step))]
 
 
@@ -61,7 +65,7 @@ def kept_by(server: LangSmithServer) -> list[list[str]]:
 
 
 def keeps(desk: Desk) -> bool:
-    return not isinstance(desk.tracer, NoTracer)
+    return not isinstance(desk.tracer, NullTracer)
 
 
 async def test_each_trace_is_kept_once_and_whole(desk: Desk) -> None:

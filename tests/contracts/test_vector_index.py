@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.search import Scope, Scored
+from lrwr.core.model.search import ScoredChunk, SearchScope
 from lrwr.core.ports.vector_index import VectorIndex
 from tests.fakes.libraries import Library
 from tests.fakes.records import (
@@ -27,7 +27,7 @@ from tests.fakes.vector_indexes import opened
 
 TEXTS = ("The frog is shy.", "The well is deep.", "Rain fell.")
 DOCUMENTS = tuple(DocumentId(f"{n}.md") for n in range(5))
-EVERYTHING = Scope(kinds=frozenset(ChunkKind))
+EVERYTHING = SearchScope(kinds=frozenset(ChunkKind))
 
 Vector = NDArray[np.float32]
 
@@ -67,7 +67,7 @@ async def test_the_nearest_chunk_comes_first(
     chunks = some_chunks(TEXTS)
     await library.keep(some_knowledge(chunks))
     assert await index.catch_up() == 3
-    found = await index.nearest(a_vector(TEXTS[1]), scope=Scope(), limit=2)
+    found = await index.nearest(a_vector(TEXTS[1]), scope=SearchScope(), limit=2)
     assert found[0].chunk == chunks[1].id
     assert found[0].score == pytest.approx(1.0)
     assert len(found) == 2
@@ -79,8 +79,8 @@ async def test_a_query_of_any_length_means_its_direction(
 ) -> None:
     await library.keep_texts(ONE, TEXTS)
     await index.catch_up()
-    short = await index.nearest(a_vector("q"), scope=Scope(), limit=3)
-    long = await index.nearest(a_vector("q") * 40, scope=Scope(), limit=3)
+    short = await index.nearest(a_vector("q"), scope=SearchScope(), limit=3)
+    long = await index.nearest(a_vector("q") * 40, scope=SearchScope(), limit=3)
     assert [one.chunk for one in short] == [one.chunk for one in long]
     assert long[0].score == pytest.approx(short[0].score, abs=1e-6)
 
@@ -91,7 +91,7 @@ async def test_a_query_without_a_direction_is_near_to_nothing(
     await library.keep_texts(ONE, TEXTS)
     await index.catch_up()
     nowhere = np.zeros(DIMENSIONS, np.float32)
-    found = await index.nearest(nowhere, scope=Scope(), limit=3)
+    found = await index.nearest(nowhere, scope=SearchScope(), limit=3)
     assert [one.score for one in found] == [0.0, 0.0, 0.0]
 
 
@@ -104,12 +104,12 @@ async def test_equal_scores_are_ordered_by_id_even_at_the_limit(
         vectors = dict.fromkeys((chunk.text_hash for chunk in chunks), same)
         await library.keep(some_knowledge(chunks, vectors=vectors))
     await index.catch_up()
-    whole = await index.nearest(a_vector("q"), scope=Scope(), limit=999)
+    whole = await index.nearest(a_vector("q"), scope=SearchScope(), limit=999)
     assert len(whole) == 100
     assert len({one.score for one in whole}) == 1
     assert [one.chunk for one in whole] == sorted(one.chunk for one in whole)
     for limit in (1, 7, 50, 99):
-        some = await index.nearest(a_vector("q"), scope=Scope(), limit=limit)
+        some = await index.nearest(a_vector("q"), scope=SearchScope(), limit=limit)
         assert some == whole[:limit]
 
 
@@ -119,8 +119,8 @@ async def test_no_limit_no_kind_and_no_document_find_nothing(
     await library.keep_texts(ONE, TEXTS)
     await index.catch_up()
     query = a_vector("q")
-    assert await index.nearest(query, scope=Scope(), limit=0) == []
-    for scope in (Scope(documents=frozenset()), Scope(kinds=frozenset())):
+    assert await index.nearest(query, scope=SearchScope(), limit=0) == []
+    for scope in (SearchScope(documents=frozenset()), SearchScope(kinds=frozenset())):
         assert await index.nearest(query, scope=scope, limit=9) == []
 
 
@@ -135,7 +135,7 @@ async def test_similarities_come_in_the_order_asked_for(
     found = await index.similarities(query, asked)
     scores = {
         scored.chunk: scored.score
-        for scored in await index.nearest(query, scope=Scope(), limit=9)
+        for scored in await index.nearest(query, scope=SearchScope(), limit=9)
     }
     assert found == [scores[three.id], 0.0, scores[one.id], scores[three.id]]
     assert found[0] == pytest.approx(float(query @ a_vector(three.text)), abs=1e-6)
@@ -172,7 +172,7 @@ async def test_a_chunk_that_moved_is_bounded_by_its_new_end(
 ) -> None:
     await library.keep_texts(ONE, TEXTS)
     await index.catch_up()
-    bound = Scope(until={ONE: len(TEXTS[0])})
+    bound = SearchScope(until={ONE: len(TEXTS[0])})
     assert len(await index.nearest(a_vector("q"), scope=bound, limit=9)) == 1
     await library.keep_texts(ONE, ["A beginning that pushes all of it on.", *TEXTS])
     await index.catch_up()
@@ -209,10 +209,10 @@ async def test_closing_twice_is_safe(index: VectorIndex) -> None:
 
 
 def oracle(
-    stored: list[Chunk], query: Vector, scope: Scope, limit: int
-) -> list[Scored]:
+    stored: list[Chunk], query: Vector, scope: SearchScope, limit: int
+) -> list[ScoredChunk]:
     found = [
-        Scored(chunk.id, float(np.dot(query.astype(float), a_vector(chunk.text))))
+        ScoredChunk(chunk.id, float(np.dot(query.astype(float), a_vector(chunk.text))))
         for chunk in stored
         if chunk.kind in scope.kinds
         and (scope.documents is None or chunk.document in scope.documents)
@@ -242,7 +242,7 @@ async def filled(
 
 
 scopes = st.builds(
-    Scope,
+    SearchScope,
     documents=st.none() | st.frozensets(st.sampled_from([*DOCUMENTS, ONE])),
     until=st.dictionaries(st.sampled_from([*DOCUMENTS, ONE]), st.integers(-1, 260)),
     kinds=st.frozensets(st.sampled_from(list(ChunkKind))),
@@ -256,7 +256,10 @@ scopes = st.builds(
 )
 @given(scope=scopes, limit=st.integers(1, 80), question=st.text(max_size=5))
 async def test_every_scope_is_kept_as_comparing_one_by_one_would(
-    filled: tuple[VectorIndex, list[Chunk]], scope: Scope, limit: int, question: str
+    filled: tuple[VectorIndex, list[Chunk]],
+    scope: SearchScope,
+    limit: int,
+    question: str,
 ) -> None:
     index, stored = filled
     query = a_vector("q" + question.encode("utf-8", "replace").decode())

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
-from lrwr.core.adapters.web.tavily import Connection, TavilySearch
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.web.tavily import TavilyConnection, TavilySearch
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.ports.web_search import MOST_TEXT, WebPage, WebSearch
+from lrwr.core.ports.web_search import MAX_PAGE_TEXT_CHARS, WebPage, WebSearch
 from tests.fakes.hosted_server import Refuse
 from tests.fakes.web_search import ScriptedWeb
 from tests.fakes.web_server import KEY, WebServer, a_result
@@ -32,7 +32,7 @@ def finding(request: pytest.FixtureRequest) -> Iterator[Finding]:
                 server.will(Refuse(500))
             server.finds(*(a_result(*one) for one in pages if one))
             return TavilySearch(
-                Connection(KEY, server.base_url, own=True), sentence_spans
+                TavilyConnection(KEY, server.base_url, own=True), find_sentence_spans
             )
 
         def scripted(*pages: tuple[str, str, str] | None) -> WebSearch:
@@ -88,13 +88,13 @@ RESULTS = st.lists(
 async def test_whatever_a_server_sends_a_page_is_safe_to_show(
     results: list[Any],
 ) -> None:
-    from lrwr.core.adapters.web.pages import pages_of
+    from lrwr.core.adapters.web.pages import parse_web_pages
 
-    pages = pages_of(results, 4, sentence_spans)
+    pages = parse_web_pages(results, 4, find_sentence_spans)
     assert len(pages) <= 4
     assert len({page.url for page in pages}) == len(pages)
     for page in pages:
         assert page.url.startswith(("https://", "http://"))
-        assert 0 < len(page.text) <= MOST_TEXT
+        assert 0 < len(page.text) <= MAX_PAGE_TEXT_CHARS
         for text in (page.title, page.url, page.text, page.published):
             assert text == "" or text.isprintable()

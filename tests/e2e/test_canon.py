@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from lrwr.cli.main import app
 from lrwr.core.model.errors import NotFound, SettingsProblem
-from lrwr.core.settings.places import CANON_FILE
+from lrwr.core.settings.places import CANON_FILE_NAME
 
 FILES = {
     "lrwr.toml": '[embedding]\nmodel = "off"\n',
@@ -129,7 +129,7 @@ def test_points_of_view_and_names_are_kept_and_shown(library: Path) -> None:
 def test_undo_and_redo_say_what_they_did(library: Path) -> None:
     run("canon", "ignore", "Monday")
     assert run("canon", "undo").startswith("Undone: Monday names nobody.")
-    assert not (library / CANON_FILE).exists()
+    assert not (library / CANON_FILE_NAME).exists()
     result = invoke("canon", "undo")
     assert (result.stdout, result.stderr) == ("", "There is nothing to undo.\n")
     assert run("canon", "redo").startswith("Decided again: Monday names nobody.")
@@ -162,7 +162,7 @@ def test_the_files_of_lrwr_itself_are_no_surprise_to_an_ingestion(novel: Path) -
 
 def test_a_chapter_that_is_gone_is_listed(library: Path) -> None:
     text = '[pov]\n"book/2.md#Twoo" = "Nell"\n'
-    (library / CANON_FILE).write_text(text, encoding="utf-8")
+    (library / CANON_FILE_NAME).write_text(text, encoding="utf-8")
     result = invoke("canon", "check", "--json")
     assert result.exit_code == 3
     assert json.loads(result.stdout) == {"files": [], "places": ["book/2.md#Twoo"]}
@@ -190,7 +190,7 @@ def test_a_folder_that_is_no_library_does_not_become_one(
 
 
 def test_a_broken_file_stops_with_its_line_and_is_left_alone(novel: Path) -> None:
-    (novel / CANON_FILE).write_text("[types]\n\n[nmaes]\n", encoding="utf-8")
+    (novel / CANON_FILE_NAME).write_text("[types]\n\n[nmaes]\n", encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "lrwr", "canon", "ignore", "Monday"],
         capture_output=True,
@@ -200,10 +200,13 @@ def test_a_broken_file_stops_with_its_line_and_is_left_alone(novel: Path) -> Non
     )
     assert done.returncode == 2
     assert (
-        f"{CANON_FILE}:3: unknown table `nmaes`; did you mean `names`?" in done.stderr
+        f"{CANON_FILE_NAME}:3: unknown table `nmaes`; did you mean `names`?"
+        in done.stderr
     )
     assert "hint: " in done.stderr
-    assert (novel / CANON_FILE).read_text(encoding="utf-8") == "[types]\n\n[nmaes]\n"
+    assert (novel / CANON_FILE_NAME).read_text(
+        encoding="utf-8"
+    ) == "[types]\n\n[nmaes]\n"
 
 
 @pytest.mark.parametrize(

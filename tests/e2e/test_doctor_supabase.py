@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.storage.supabase.migrator import migrations
+from lrwr.core.adapters.storage.supabase.migrator import list_supabase_migrations
 from lrwr.core.model.errors import ExitCode
 from tests.fakes.hosted import PASSWORD, Writer, sign_up
 from tests.fakes.moved import edit, write_manuscript
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.supabase
 
 NO_KEYRING = {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"}
 KEPT_THERE = {"LRWR_RECORDS_KEEPER": "supabase"}
-LAST = migrations()[-1]
+LAST = list_supabase_migrations()[-1]
 
 Desk = Callable[[str], Terminal]
 

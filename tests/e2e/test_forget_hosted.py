@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.auth.project import Project
+from lrwr.core.adapters.auth.project import SupabaseConnection
 from lrwr.core.adapters.files.supabase import SupabaseFileStore
-from lrwr.core.adapters.storage.supabase.records import libraries
+from lrwr.core.adapters.storage.supabase.records import list_remote_libraries
 from lrwr.core.model.errors import ExitCode
 from tests.fakes.hosted import PASSWORD, Writer, asking, sign_up
 from tests.fakes.supabase_server import SupabaseServer
@@ -49,14 +49,14 @@ def pushed(
 
 async def kept(server: SupabaseServer, writer: Writer) -> list[tuple[str, int]]:
     """Return the libraries of an account, each with how many files it has."""
-    project = Project(server.url, server.key, own=True)
+    project = SupabaseConnection(server.url, server.key, own=True)
 
     async def token() -> str:
         return writer.token
 
     found = []
     async with asking(server, writer) as hosted:
-        for one in await libraries(hosted):
+        for one in await list_remote_libraries(hosted):
             files = SupabaseFileStore(project, token, writer.id, one.id)
             found.append((one.name, len(await files.held())))
             await files.aclose()

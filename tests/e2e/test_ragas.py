@@ -17,11 +17,11 @@ from typing import Any, cast
 
 import pytest
 
-from lrwr.core.adapters.chat.connection import Line
-from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
-from lrwr.core.adapters.http.rate_limit import Pace
+from lrwr.core.adapters.chat.connection import ModelServerClient
+from lrwr.core.adapters.chat.openai import ChatConnection, OpenAIChatModel
+from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.adapters.judge.ragas import RagasJudge
-from lrwr.core.ports.answer_judge import Sample
+from lrwr.core.ports.answer_judge import JudgeSample
 from lrwr.pipeline.evaluation.judgements import judge_answer, summarize_panel_results
 from tests.fakes.model_server import KEY, MODEL, Asked, ModelServer, Refuse
 from tests.fakes.room import with_model
@@ -44,23 +44,31 @@ EELS = "OchraMags counted the eels and wrote the number in her ledger."
 GATE = "The sluice gate was painted tin grey in the autumn."
 
 SAMPLES = [
-    Sample("Who lit the lantern?", "Nell Tallow lit the lantern.", (LAMP,), "Nell."),
-    Sample(
+    JudgeSample(
+        "Who lit the lantern?", "Nell Tallow lit the lantern.", (LAMP,), "Nell."
+    ),
+    JudgeSample(
         "Who counted the eels?",
         "OchraMags counted the eels. She sold them in the market.",
         (EELS, LAMP, GATE),
         "OchraMags counted them. She wrote the number in her ledger.",
     ),
-    Sample(
+    JudgeSample(
         "What colour is the gate?",
         "The gate was painted scarlet. The gate was painted grey. In autumn.",
         (LAMP, GATE, EELS, GATE),
         "The gate was painted grey. It squeaks always. In autumn.",
     ),
-    Sample("Who is the ferryman?", "Corin Vale rows the ferry.", (EELS,), "Corin."),
-    Sample("When?", "Before “the third bell”…\nNobody says.", (GATE, LAMP), "At bell."),
-    Sample("Why?", "…", (LAMP,), "For the travellers."),
-    Sample("How?", "With oil {and} a \\ wick.", (LAMP, LAMP), "It was lit with oil."),
+    JudgeSample(
+        "Who is the ferryman?", "Corin Vale rows the ferry.", (EELS,), "Corin."
+    ),
+    JudgeSample(
+        "When?", "Before “the third bell”…\nNobody says.", (GATE, LAMP), "At bell."
+    ),
+    JudgeSample("Why?", "…", (LAMP,), "For the travellers."),
+    JudgeSample(
+        "How?", "With oil {and} a \\ wick.", (LAMP, LAMP), "It was lit with oil."
+    ),
 ]
 
 
@@ -113,14 +121,16 @@ def server() -> Iterator[ModelServer]:
 
 @asynccontextmanager
 async def our_judge(server: ModelServer) -> AsyncIterator[RagasJudge]:
-    chat = OpenAIChat(Connection(MODEL, server.base_url, key=KEY), Line(Pace(4)))
+    chat = OpenAIChatModel(
+        ChatConnection(MODEL, server.base_url, key=KEY), ModelServerClient(RateLimit(4))
+    )
     try:
         yield await RagasJudge.open(chat)
     finally:
         await chat.aclose()
 
 
-async def by_ragas_itself(server: ModelServer, sample: Sample) -> dict[str, float]:
+async def by_ragas_itself(server: ModelServer, sample: JudgeSample) -> dict[str, float]:
     """Ask RAGAS as its own documentation does."""
     from openai import AsyncOpenAI
     from ragas.llms import llm_factory

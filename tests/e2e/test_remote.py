@@ -84,9 +84,9 @@ def test_documents_that_fail_stop_no_other_and_are_told_in_a_sentence(
     desk: Desk, server: ModalServer
 ) -> None:
     def sometimes(body: bytes) -> object:
-        from lrwr.core.adapters.modal.envelope import order_from_bytes
+        from lrwr.core.adapters.modal.envelope import decode_modal_order
 
-        match order_from_bytes(body).document:
+        match decode_modal_order(body).document:
             case "01.md":
                 raise ContainerDied
             case "02.md":

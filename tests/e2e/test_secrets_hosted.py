@@ -11,14 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.auth.project import Project
+from lrwr.core.adapters.auth.project import SupabaseConnection
 from lrwr.core.adapters.files.supabase import SupabaseFileStore
-from lrwr.core.adapters.http.egress_log import Noting
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.sqlite.egress_log import SqliteSendLog
-from lrwr.core.adapters.storage.supabase.library_link import bind, new_binding
-from lrwr.core.adapters.storage.supabase.realtime import Waking
-from lrwr.core.adapters.storage.supabase.rpc import Hosted
+from lrwr.core.adapters.http.egress_log import EgressLogger
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
+from lrwr.core.adapters.storage.supabase.library_link import (
+    create_library_link,
+    store_library_link,
+)
+from lrwr.core.adapters.storage.supabase.realtime import RealtimeListener
+from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 from lrwr.core.model.errors import ExitCode, LrwrError
 from tests.fakes import planted
 from tests.fakes.hosted import PASSWORD, sign_up
@@ -109,7 +112,9 @@ def bound(desk: Desk, hostile: Ways) -> Desk:
     signed_in = made.run("login", EMAIL, given=f"{planted.PASSWORD}\n")
     assert signed_in.code == 0, signed_in.err
     with closing(sqlite3.connect(made.book / ".lrwr/library.db")) as library, library:
-        bind(library, new_binding(hostile[0].origin, EMAIL, LIBRARY, "book"))
+        store_library_link(
+            library, create_library_link(hostile[0].origin, EMAIL, LIBRARY, "book")
+        )
     return made
 
 
@@ -159,12 +164,12 @@ async def test_the_log_of_what_was_sent_has_no_word_of_it(
     async def token() -> str:
         return planted.TOKEN
 
-    away = Project(hostile[0].origin, KEYS["SUPABASE_KEY"])
+    away = SupabaseConnection(hostile[0].origin, KEYS["SUPABASE_KEY"])
     async with AsyncExitStack() as stack:
-        database = Database(tmp_path / "library.db")
+        database = SqliteDatabase(tmp_path / "library.db")
         stack.push_async_callback(database.aclose)
-        noting = Noting(SqliteSendLog(database), lambda: 1.0, lambda *_: None)
-        hosted = Hosted(away, token, noting)
+        noting = EgressLogger(SqliteEgressLog(database), lambda: 1.0, lambda *_: None)
+        hosted = SupabaseRpc(away, token, noting)
         stack.push_async_callback(hosted.aclose)
         files = SupabaseFileStore(away, token, "an-account", LIBRARY, noting)
         stack.push_async_callback(files.aclose)
@@ -187,8 +192,8 @@ async def test_realtime_is_told_the_token_where_nobody_logs_it(
         return planted.TOKEN
 
     async with realtime_server(KEYS["SUPABASE_KEY"]) as server:
-        project = Project(server.url, KEYS["SUPABASE_KEY"], own=True)
-        waking = Waking(project, LIBRARY, token, lambda: None)
+        project = SupabaseConnection(server.url, KEYS["SUPABASE_KEY"], own=True)
+        waking = RealtimeListener(project, LIBRARY, token, lambda: None)
         waking.begin()
         join = await server.asked("phx_join")
         await waking.aclose()

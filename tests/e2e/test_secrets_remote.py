@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lrwr.app.modal_worker import read_document
-from lrwr.core.adapters.modal.envelope import order_from_bytes
+from lrwr.core.adapters.modal.envelope import decode_modal_order
 from lrwr.core.model.errors import ExitCode
 from tests.fakes import planted
 from tests.fakes.hostile_gate import Gate, Manner
@@ -72,7 +72,7 @@ def test_what_a_container_says_when_it_fails_is_not_passed_on(
     desk: Desk, modal: ModalServer
 ) -> None:
     def failing(body: bytes) -> object:
-        order = order_from_bytes(body)
+        order = decode_modal_order(body)
         if order.document == "1.md":
             raise ValueError(f"{TOKEN}: {order.content!r}, {MANUSCRIPT} {NOTES}")
         return repr((TOKEN, order.content)).encode()

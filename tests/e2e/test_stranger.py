@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.model.errors import ExitCode
-from lrwr.core.settings.consent import HOSTED
+from lrwr.core.settings.consent import HOSTED_SERVICES
 from tests.fakes import guarded
 from tests.fakes.terminal import Ran, Terminal
 
@@ -53,7 +53,7 @@ class Stranger:
             self.book,
             home=place / "home",
             LRWR_EMBEDDING_MODEL="off",
-            **{hosted.key: KEY for hosted in HOSTED.values()},
+            **{hosted.key: KEY for hosted in HOSTED_SERVICES.values()},
         )
 
     def run(self, *words: str, forbidden: str = "") -> Ran:

@@ -18,8 +18,8 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.model.text import Span
 from lrwr.core.model.turns import (
+    AnswerMode,
     GapFlag,
-    Mode,
     NarrativeState,
     ThreadId,
     TurnState,
@@ -29,7 +29,7 @@ from lrwr.core.settings.loader import load_settings
 from tests.fakes.conversations import QUOTED, a_turn
 
 FIRST, SECOND = ThreadId("7f3a01"), ThreadId("7f3b02")
-FROG = NarrativeState(character="PurpleFrog", mode=Mode.IN_CHARACTER, as_of="ch1")
+FROG = NarrativeState(character="PurpleFrog", mode=AnswerMode.IN_CHARACTER, as_of="ch1")
 STEERING = "\x1b[31mred\x1b]0;title\x07 [bold]x[/] \u202eright\x00"
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 
@@ -243,7 +243,7 @@ def test_what_came_from_anyone_cannot_steer_the_terminal(
 ) -> None:
     cited = replace(QUOTED, document=DocumentId(f"a\n{STEERING}.md"), text=STEERING)
     gap = GapFlag(STEERING, STEERING, STEERING, STEERING)
-    state = NarrativeState(character=STEERING, mode=Mode.IN_CHARACTER)
+    state = NarrativeState(character=STEERING, mode=AnswerMode.IN_CHARACTER)
     turn = a_turn(STEERING, STEERING, citations=(cited,), gaps=(gap,), state=state)
     keep(ThreadId("7f3c03"), f"{STEERING}\nsecond", turn, state)
     for command in (

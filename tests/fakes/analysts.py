@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.facts import About, Fact, PassageField
+from lrwr.core.model.facts import Fact, FactAbout, PassageField
 from lrwr.core.model.text import Span
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.analyst import Excerpt, Finding
+from lrwr.core.ports.analyst import Excerpt, ExcerptFinding
 
 
 class ScriptedAnalyst:
@@ -21,7 +21,7 @@ class ScriptedAnalyst:
 
     def __init__(
         self,
-        script: Mapping[str, tuple[About, str, str]],
+        script: Mapping[str, tuple[FactAbout, str, str]],
         *,
         name: str = "scripted",
         broken: str = "",
@@ -52,16 +52,18 @@ class ScriptedAnalyst:
 
     async def classify(
         self, excerpts: Sequence[Excerpt]
-    ) -> tuple[list[Finding], Usage]:
+    ) -> tuple[list[ExcerptFinding], Usage]:
         self._wait()
         self.classified.append([excerpt.text for excerpt in excerpts])
-        kinds = (About.PASSAGE, About.GAP)
+        kinds = (FactAbout.PASSAGE, FactAbout.GAP)
         return self._answered([self._find(excerpt, kinds) for excerpt in excerpts])
 
-    async def extract(self, excerpt: Excerpt) -> tuple[Finding, Usage]:
+    async def extract(self, excerpt: Excerpt) -> tuple[ExcerptFinding, Usage]:
         self._wait()
         self.extracted.append(excerpt.text)
-        kinds = tuple(kind for kind in About if kind not in (About.PASSAGE, About.GAP))
+        kinds = tuple(
+            kind for kind in FactAbout if kind not in (FactAbout.PASSAGE, FactAbout.GAP)
+        )
         (finding,), usage = self._answered([self._find(excerpt, kinds)])
         return finding, usage
 
@@ -71,7 +73,9 @@ class ScriptedAnalyst:
             if self.patience < 0:
                 raise ServiceUnavailable("The model is away", hint="Wake it up.")
 
-    def _answered(self, findings: list[Finding]) -> tuple[list[Finding], Usage]:
+    def _answered(
+        self, findings: list[ExcerptFinding]
+    ) -> tuple[list[ExcerptFinding], Usage]:
         quotes = sum(len(finding.facts) for finding in findings)
         failed = sum(bool(finding.failed) for finding in findings)
         return findings, Usage(
@@ -83,9 +87,9 @@ class ScriptedAnalyst:
             verified=quotes,
         )
 
-    def _find(self, excerpt: Excerpt, kinds: tuple[About, ...]) -> Finding:
+    def _find(self, excerpt: Excerpt, kinds: tuple[FactAbout, ...]) -> ExcerptFinding:
         if self._broken and self._broken in excerpt.text:
-            return Finding((), failed="the model's reply could not be read")
+            return ExcerptFinding((), failed="the model's reply could not be read")
         facts = []
         for words, (about, field, value) in self._script.items():
             at = excerpt.text.find(words)
@@ -93,13 +97,13 @@ class ScriptedAnalyst:
                 start = excerpt.span.start + at
                 span = Span(start, start + len(words))
                 facts.append(self._fact(about, field, value, span, excerpt))
-        return Finding(tuple(facts))
+        return ExcerptFinding(tuple(facts))
 
     def _fact(
-        self, about: About, field: str, value: str, span: Span, excerpt: Excerpt
+        self, about: FactAbout, field: str, value: str, span: Span, excerpt: Excerpt
     ) -> Fact:
         subject = excerpt.known[0] if excerpt.known else ""
-        if about in (About.PASSAGE, About.SCENE, About.EVENT):
+        if about in (FactAbout.PASSAGE, FactAbout.SCENE, FactAbout.EVENT):
             subject = ""
         certainty = Certainty.VERIFIED
         if field == PassageField.CONTENT_TYPE:

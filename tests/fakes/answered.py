@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from lrwr.core.chat.extractive.answerer import stream_extractive_answer
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.turns import (
+    AnswerSpeaker,
+    AnswerToken,
     Citation,
-    Cited,
     GapFlag,
     GapFound,
-    Plan,
-    Speaker,
-    Token,
+    PassageCited,
+    QuestionPlan,
 )
 from lrwr.core.ports.reranker import Reranker
 from tests.fakes.chatting import a_shelf
@@ -37,7 +37,7 @@ class Said:
 async def answer(
     story: Stories,
     question: TurnQuestion | str,
-    plan: Plan,
+    plan: QuestionPlan,
     result: RetrievalResult,
     *,
     reranker: Reranker | None = None,
@@ -52,12 +52,12 @@ async def answer(
         question, plan, result, shelf, remarks.append
     ):
         match event:
-            case Token(text, speaker):
-                assert speaker is Speaker.AVATAR
+            case AnswerToken(text, speaker):
+                assert speaker is AnswerSpeaker.AVATAR
                 marks = {int(n) for n in re.findall(r"\[(\d+)\]", text)}
                 assert marks <= {one.number for one in cited}, "cited before it is said"
                 lines.append(text)
-            case Cited(citation):
+            case PassageCited(citation):
                 cited.append(citation)
             case GapFound(gap):
                 gaps.append(gap)

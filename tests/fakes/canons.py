@@ -27,7 +27,7 @@ from lrwr.core.canon.decision import (
 from lrwr.core.canon.model import ManuscriptLocation
 from lrwr.core.canon.service import CanonService
 from lrwr.core.model.documents import DocumentId, DocumentType
-from lrwr.core.settings.places import CANON_FILE
+from lrwr.core.settings.places import CANON_FILE_NAME
 
 NAMES = ["Nell", "Nell Tallow", "Wren", "Mags", "O'Hara", "Żółw", 'the "Reeve"', "a#b"]
 DOCUMENTS = [
@@ -84,7 +84,7 @@ def a_service(root: Path) -> CanonService:
     """The decisions of the library in `root`."""
     state = root / ".lrwr"
     return CanonService(
-        root / CANON_FILE,
+        root / CANON_FILE_NAME,
         history=state / "canon-history.jsonl",
         lock=partial(FileLock, state / "canon.lock"),
         prepare=partial(state.mkdir, exist_ok=True),

@@ -4,10 +4,10 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import TypeAlias
 
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.ports.chat_model import Message, Reply, Shape
+from lrwr.core.ports.chat_model import ChatMessage, ChatReply, ReplyShape
 from tests.fakes.model_replies import count_tokens
 
-Answering: TypeAlias = Callable[[Sequence[Message], Shape | None], str]
+Answering: TypeAlias = Callable[[Sequence[ChatMessage], ReplyShape | None], str]
 
 
 class ScriptedChat:
@@ -23,7 +23,7 @@ class ScriptedChat:
         answer: Answering | None = None,
         name: str = "scripted",
     ) -> None:
-        self.asked: list[tuple[list[Message], Shape | None]] = []
+        self.asked: list[tuple[list[ChatMessage], ReplyShape | None]] = []
         self._replies = list(replies)
         self._answer = answer
         self._name = name
@@ -33,18 +33,22 @@ class ScriptedChat:
         """Name the model."""
         return self._name
 
-    async def fill(self, messages: Sequence[Message], shape: Shape) -> Reply:
+    async def fill(
+        self, messages: Sequence[ChatMessage], shape: ReplyShape
+    ) -> ChatReply:
         """Return the next reply."""
         text = "".join(self._next(messages, shape))
         sent = sum(count_tokens(one.text) for one in messages)
-        return Reply(text, sent + count_tokens(shape.schema), count_tokens(text))
+        return ChatReply(text, sent + count_tokens(shape.schema), count_tokens(text))
 
-    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str]:
         """Yield the next reply in pieces."""
         for piece in self._next(messages, None):
             yield piece
 
-    def _next(self, messages: Sequence[Message], shape: Shape | None) -> list[str]:
+    def _next(
+        self, messages: Sequence[ChatMessage], shape: ReplyShape | None
+    ) -> list[str]:
         self.asked.append((list(messages), shape))
         if not self._replies:
             assert self._answer is not None, "nothing left to say"

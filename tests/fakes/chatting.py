@@ -2,19 +2,26 @@
 
 from collections.abc import Mapping, Sequence
 
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.bible.projection import project_bible
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.extractive.sentence_ranking import PassageSource
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline, TextHash
 from lrwr.core.model.documents import DocumentId, DocumentType
-from lrwr.core.model.facts import About
-from lrwr.core.model.query_terms import WORD, plain_word
-from lrwr.core.model.search import Passage, Scope, Scored
+from lrwr.core.model.facts import FactAbout
+from lrwr.core.model.query_terms import WORD_PATTERN, normalize_word
+from lrwr.core.model.search import Passage, ScoredChunk, SearchScope
 from lrwr.core.model.story import Horizon
-from lrwr.core.model.text import Lines, Span
-from lrwr.core.model.turns import Choice, Citation, Intent, Intention, Plan, Source
+from lrwr.core.model.text import LineRange, Span
+from lrwr.core.model.turns import (
+    AnswerIntent,
+    AnswerSource,
+    Citation,
+    QuestionPlan,
+    SourceChoice,
+    SourceIntention,
+)
 from lrwr.core.ports.reranker import Reranker
 from tests.fakes.stories import Book, Stories
 
@@ -45,7 +52,7 @@ def a_story() -> Stories:
     stories.name("Nell Tallow", "Nell")
     stories.name("Mags")
     stories.name("Corin Vale")
-    character, event = About.CHARACTER, About.EVENT
+    character, event = FactAbout.CHARACTER, FactAbout.EVENT
     stories.fact(
         ONE, "Her eyes were grey as slate.", character, "attribute", "grey", "Nell",
         details=(("attribute", "eyes"),),
@@ -115,17 +122,19 @@ def found(
 
 
 def a_plan(
-    *intentions: Intention, intent: Intent = Intent.ANALYTICAL, planner: str = "rules"
-) -> Plan:
+    *intentions: SourceIntention,
+    intent: AnswerIntent = AnswerIntent.ANALYTICAL,
+    planner: str = "rules",
+) -> QuestionPlan:
     """Return a plan that is sure of its intentions."""
-    choices = tuple(Choice(Source.PROFILES, one, 1.0) for one in intentions)
-    return Plan(intent, choices, (), planner)
+    choices = tuple(SourceChoice(AnswerSource.PROFILES, one, 1.0) for one in intentions)
+    return QuestionPlan(intent, choices, (), planner)
 
 
 def cite(number: int, text: str, path: str = ONE, start: int = 0) -> Citation:
     """Return a citation of `text` as it stands at `start`."""
     span = Span(start, start + len(text))
-    return Citation(number, DocumentId(path), span, Lines(1, 1), text, 1)
+    return Citation(number, DocumentId(path), span, LineRange(1, 1), text, 1)
 
 
 class BookWords:
@@ -133,20 +142,30 @@ class BookWords:
 
     def __init__(self, book: Book) -> None:
         self._told = [
-            {plain_word(word) for word in WORD.findall(paragraph)}
+            {normalize_word(word) for word in WORD_PATTERN.findall(paragraph)}
             for text in book.texts().values()
             for paragraph in text.text.split("\n\n")
         ]
 
     async def search_words(
-        self, words: Sequence[str], *, pipeline: Pipeline, scope: Scope, limit: int
-    ) -> list[Scored]:
+        self,
+        words: Sequence[str],
+        *,
+        pipeline: Pipeline,
+        scope: SearchScope,
+        limit: int,
+    ) -> list[ScoredChunk]:
         """Find nothing."""
         return []
 
     async def search_pairs(
-        self, words: Sequence[str], *, pipeline: Pipeline, scope: Scope, limit: int
-    ) -> list[Scored]:
+        self,
+        words: Sequence[str],
+        *,
+        pipeline: Pipeline,
+        scope: SearchScope,
+        limit: int,
+    ) -> list[ScoredChunk]:
         """Find nothing."""
         return []
 
@@ -161,5 +180,5 @@ class BookWords:
 def a_shelf(book: Book, reranker: Reranker | None = None) -> PassageSource:
     """Return what quoting is lent."""
     return PassageSource(
-        book, BookWords(book), reranker, sentence_spans, Pipeline.AGENTIC
+        book, BookWords(book), reranker, find_sentence_spans, Pipeline.AGENTIC
     )

@@ -3,11 +3,11 @@
 from dataclasses import replace
 from uuid import uuid4
 
-from lrwr.core.model.text import Lines, Span
+from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import (
+    AnswerIntent,
     Citation,
     GapFlag,
-    Intent,
     NarrativeState,
     SupervisorOutput,
     ThreadId,
@@ -23,7 +23,7 @@ QUOTED = Citation(
     number=1,
     document=ONE,
     span=Span(20, 41),
-    lines=Lines(3, 4),
+    lines=LineRange(3, 4),
     text="The sluice was shut.",
     chapter=2,
 )
@@ -46,7 +46,7 @@ def a_turn(
         question=question,
         output=SupervisorOutput(
             response_text=answer,
-            intent=Intent.ANALYTICAL,
+            intent=AnswerIntent.ANALYTICAL,
             resolved_characters=("Nell Tallow",),
             citations=citations,
             gap_flags=gaps,

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lrwr.core.adapters.source.folder import FolderSource
-from lrwr.core.adapters.source.parser import Parser
-from lrwr.core.adapters.vectors.numpy_index import VectorScan
+from lrwr.core.adapters.source.parser import ManuscriptParser
+from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.events import IngestEvent
 from lrwr.core.ports.embedder import Embedder
 from lrwr.core.ports.manuscript_source import DocumentParser, ManuscriptSource
-from lrwr.core.ports.record_store import Change
+from lrwr.core.ports.record_store import ChunkChange
 from lrwr.core.ports.reranker import Reranker
 from lrwr.core.ports.vector_index import VectorIndex
 from lrwr.core.retrieval.confidence import SHIPPED_CALIBRATIONS, CalibrationTable
@@ -37,7 +37,7 @@ class Desk:
     library: Library
     embedder: WordEmbedder | None = field(default_factory=WordEmbedder)
     events: list[IngestEvent] = field(default_factory=list)
-    parse: DocumentParser = field(default_factory=Parser)
+    parse: DocumentParser = field(default_factory=ManuscriptParser)
 
     def write(self, name: str, text: str | bytes) -> Path:
         """Save a file, making its folder."""
@@ -114,7 +114,7 @@ class Desk:
         chunks.sort(key=lambda chunk: (chunk.document, chunk.ordinal))
         return [chunk.text for chunk in chunks]
 
-    async def changes(self) -> list[Change]:
+    async def changes(self) -> list[ChunkChange]:
         """Return the whole change feed, with a vector for what is embedded now."""
         space = self.embedder.space if self.embedder else ""
         return await self.library.feed.changes(
@@ -138,7 +138,7 @@ class Desk:
         lent = embedder or self.embedder
         scan: VectorIndex | None = None
         if lent:
-            scan = VectorScan(
+            scan = NumpyVectorIndex(
                 self.library.feed,
                 pipeline=self.pipeline,
                 space=lent.space,

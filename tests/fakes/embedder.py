@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.query_terms import WORD
+from lrwr.core.model.query_terms import WORD_PATTERN
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,7 +67,7 @@ class WordEmbedder:
 
 
 def _vector(text: str) -> "NDArray[np.float32]":
-    words = [word.lower() for word in WORD.findall(text)] or [""]
+    words = [word.lower() for word in WORD_PATTERN.findall(text)] or [""]
     total = np.sum([_of_word(word) for word in words], axis=0)
     return np.asarray(total / np.linalg.norm(total), np.float32)
 

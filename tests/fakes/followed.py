@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
-from lrwr.core.adapters.storage.supabase.records import new_library
-from lrwr.core.adapters.storage.supabase.rpc import Hosted
-from lrwr.core.adapters.storage.supabase.thread_api import HostedThreads
-from lrwr.core.adapters.storage.supabase.thread_rows import whole_thread
+from lrwr.core.adapters.storage.supabase.records import create_remote_library
+from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
+from lrwr.core.adapters.storage.supabase.thread_api import SupabaseThreadApi
+from lrwr.core.adapters.storage.supabase.thread_rows import load_thread_record
 from lrwr.core.model.turns import Thread, ThreadId, Turn
 from lrwr.core.ports.thread_store import ThreadStore
 from tests.fakes.conversations import THREAD
@@ -31,9 +31,9 @@ class Desks:
     """Lends out machines by their names."""
 
     folder: Path
-    hosted: Hosted
+    hosted: SupabaseRpc
     library: str
-    there: HostedThreads
+    there: SupabaseThreadApi
     stack: AsyncExitStack
 
     async def __call__(self, name: str) -> Machine:
@@ -49,9 +49,9 @@ async def desks_of(
 ) -> AsyncIterator[Desks]:
     """Lend out machines with working copies of one new library."""
     async with asking(server, writer) as hosted, AsyncExitStack() as stack:
-        library = await new_library(hosted, uuid4().hex)
+        library = await create_remote_library(hosted, uuid4().hex)
         assert library is not None
-        yield Desks(folder, hosted, library, HostedThreads(hosted, library), stack)
+        yield Desks(folder, hosted, library, SupabaseThreadApi(hosted, library), stack)
 
 
 async def keep(
@@ -81,12 +81,12 @@ def counts(connection: sqlite3.Connection) -> tuple[int, int]:
     return found
 
 
-async def check_same(there: HostedThreads, *machines: Machine) -> None:
+async def check_same(there: SupabaseThreadApi, *machines: Machine) -> None:
     """Make sure that every machine has what the project has, to the letter."""
     for one in machines:
         await one.copy.catch_up()
         known = await there.marks()
         for id_ in known:
-            here = await one.plain.read(partial(whole_thread, id_=id_))
+            here = await one.plain.read(partial(load_thread_record, id_=id_))
             assert told_whole(here) == told_whole(await there.whole(id_))
         assert await one.plain.read(counts) == (len(known), 0)

@@ -16,33 +16,33 @@ from uuid import uuid4
 
 import pytest
 
-from lrwr.core.adapters.auth.project import Project
+from lrwr.core.adapters.auth.project import SupabaseConnection
 from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.sqlite.egress_log import SqliteSendLog
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
 from lrwr.core.adapters.storage.sqlite.fts_index import SqliteLexicalIndex
 from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
 from lrwr.core.adapters.storage.sqlite.story_store import SqliteStoryStore
 from lrwr.core.adapters.storage.supabase.job_queue import SupabaseJobQueue
 from lrwr.core.adapters.storage.supabase.knowledge_store import SupabaseKnowledgeStore
 from lrwr.core.adapters.storage.supabase.library_link import (
-    bind,
-    binding_of,
-    new_binding,
+    create_library_link,
+    read_library_link,
+    store_library_link,
 )
 from lrwr.core.adapters.storage.supabase.records import (
     SupabaseRecords,
-    libraries,
-    new_library,
+    create_remote_library,
+    list_remote_libraries,
 )
-from lrwr.core.adapters.storage.supabase.replica import WorkingCopy
-from lrwr.core.adapters.storage.supabase.rpc import Hosted
+from lrwr.core.adapters.storage.supabase.replica import SupabaseReplica
+from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 from lrwr.core.adapters.storage.supabase.story_store import (
     SupabaseAnalysisStore,
     SupabaseCastStore,
 )
-from lrwr.core.adapters.storage.supabase.thread_replica import ThreadsCopy
-from lrwr.core.adapters.storage.supabase.thread_store import FollowedThreadStore
+from lrwr.core.adapters.storage.supabase.thread_replica import ThreadReplica
+from lrwr.core.adapters.storage.supabase.thread_store import SupabaseThreadStore
 from tests.fakes.libraries import Library
 from tests.fakes.postgres_server import Postgres
 from tests.fakes.records import Clock
@@ -74,13 +74,13 @@ def sign_up(server: SupabaseServer) -> Writer:
 
 
 @asynccontextmanager
-async def asking(server: SupabaseServer, writer: Writer) -> AsyncIterator[Hosted]:
+async def asking(server: SupabaseServer, writer: Writer) -> AsyncIterator[SupabaseRpc]:
     """Lend out the project's functions, asked in the name of `writer`."""
 
     async def token() -> str:
         return writer.token
 
-    hosted = Hosted(Project(server.url, server.key, own=True), token)
+    hosted = SupabaseRpc(SupabaseConnection(server.url, server.key, own=True), token)
     try:
         yield hosted
     finally:
@@ -96,7 +96,7 @@ async def hosted_library(
     async with AsyncExitStack() as stack:
         hosted = await stack.enter_async_context(asking(server, writer))
         name = uuid4().hex
-        library = await new_library(hosted, name)
+        library = await create_remote_library(hosted, name)
         assert library is not None
         desk = await stack.enter_async_context(
             machine(folder / "desk.db", hosted, library, clock)
@@ -117,7 +117,7 @@ async def hosted_library(
             casts=SupabaseCastStore(desk.database, desk.copy, desk.records),
             analysis=SupabaseAnalysisStore(desk.database, desk.records, now=clock),
             threads=desk.threads,
-            sent=SqliteSendLog(desk.database),
+            sent=SqliteEgressLog(desk.database),
             clock=clock,
         )
 
@@ -129,28 +129,28 @@ class Machine:
     `plain` is its file, asked as it is; `said` is what the writer was told.
     """
 
-    plain: Database
-    database: Database
-    copy: WorkingCopy
+    plain: SqliteDatabase
+    database: SqliteDatabase
+    copy: SupabaseReplica
     records: SupabaseRecords
-    threads: FollowedThreadStore
+    threads: SupabaseThreadStore
     said: list[str]
     away: asyncio.Event
 
 
 @asynccontextmanager
 async def machine(
-    file: Path, hosted: Hosted, library: str, now: Callable[[], float]
+    file: Path, hosted: SupabaseRpc, library: str, now: Callable[[], float]
 ) -> AsyncIterator[Machine]:
     """A working copy of a library, a new one if there is no file."""
-    plain = Database(file)
-    bound = await plain.read(binding_of)
+    plain = SqliteDatabase(file)
+    bound = await plain.read(read_library_link)
     if bound is None:
-        bound = new_binding("", "", library, "")
-        await plain.write(partial(bind, binding=bound))
+        bound = create_library_link("", "", library, "")
+        await plain.write(partial(store_library_link, binding=bound))
     records = SupabaseRecords(hosted, library, bound.writer)
-    spoken = ThreadsCopy(plain, records.threads)
-    copy = WorkingCopy(plain, records, now, spoken)
+    spoken = ThreadReplica(plain, records.threads)
+    copy = SupabaseReplica(plain, records, now, spoken)
     said: list[str] = []
     away = asyncio.Event()
 
@@ -158,8 +158,8 @@ async def machine(
         if not away.is_set():
             await copy.catch_up()
 
-    database = Database(file, first=first)
-    threads = FollowedThreadStore(
+    database = SqliteDatabase(file, first=first)
+    threads = SupabaseThreadStore(
         database, spoken, records.threads, said.append, away.is_set
     )
     try:
@@ -195,10 +195,12 @@ class ServerClock(Clock):
         self._postgres.run(f"update test_clock set time = {time}")
 
 
-async def open_library(hosted: Hosted, name: str) -> str:
+async def open_library(hosted: SupabaseRpc, name: str) -> str:
     """Return the id of the account's library of that name, made if there is none."""
-    made = await new_library(hosted, name)
+    made = await create_remote_library(hosted, name)
     if made is not None:
         return made
-    (found,) = (one.id for one in await libraries(hosted) if one.name == name)
+    (found,) = (
+        one.id for one in await list_remote_libraries(hosted) if one.name == name
+    )
     return found

@@ -9,8 +9,11 @@ from typing import Any, TypeAlias
 from uuid import uuid4
 
 from lrwr.core.adapters.storage.supabase.job_queue import SupabaseJobQueue
-from lrwr.core.adapters.storage.supabase.records import SupabaseRecords, new_library
-from lrwr.core.adapters.storage.supabase.row_transfer import Reply
+from lrwr.core.adapters.storage.supabase.records import (
+    SupabaseRecords,
+    create_remote_library,
+)
+from lrwr.core.adapters.storage.supabase.row_transfer import ModelReplyRow
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.jobs import JobKind, JobOrder
 from tests.fakes.hosted import Writer, asking, sign_up
@@ -106,7 +109,7 @@ async def guarded_project(server: SupabaseServer) -> GuardedProject:
     """Make two accounts, and a row of the first one's in each table."""
     owner, other = sign_up(server), sign_up(server)
     async with asking(server, owner) as hosted:
-        library = await new_library(hosted, "The marsh")
+        library = await create_remote_library(hosted, "The marsh")
         assert library is not None
         order = JobOrder(JobKind.PROCESS, ONE, Pipeline.NAIVE)
         await SupabaseJobQueue(hosted, library).enqueue([order])
@@ -114,7 +117,7 @@ async def guarded_project(server: SupabaseServer) -> GuardedProject:
         await speak(records.threads)
         await records.put_vectors(SPACE, {HASH: VECTOR})
         assert (await records.put(a_record("b/one.md", texts=(HASH,)))).done
-        await records.put_replies([Reply("paid", 1.0, 2, 3, '"shut"')])
+        await records.put_replies([ModelReplyRow("paid", 1.0, 2, 3, '"shut"')])
     file = f"{owner.id}/{library}/{uuid4().hex}"
     return GuardedProject(server, owner, other, library, file)
 

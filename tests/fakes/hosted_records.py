@@ -8,10 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from lrwr.core.adapters.storage.sqlite.turn_rows import state_to_json, turn_row
-from lrwr.core.adapters.storage.supabase.records import Record
-from lrwr.core.adapters.storage.supabase.row_transfer import WholeThread, WholeTurn
-from lrwr.core.adapters.storage.supabase.thread_api import HostedThreads, Spoken
+from lrwr.core.adapters.storage.sqlite.turn_rows import state_to_json, turn_to_columns
+from lrwr.core.adapters.storage.supabase.records import SupabaseRecord
+from lrwr.core.adapters.storage.supabase.row_transfer import ThreadRecord, TurnRecord
+from lrwr.core.adapters.storage.supabase.thread_api import (
+    SupabaseThreadApi,
+    TurnReceipt,
+)
 from lrwr.core.model.turns import Turn
 from tests.fakes.conversations import THREAD, a_turn
 from tests.fakes.hosted import Writer
@@ -46,31 +49,33 @@ def a_record(
     kind: str = "document",
     content: str = "c1",
     texts: tuple[str, ...] = (),
-) -> Record:
+) -> SupabaseRecord:
     """A record whose body tells `told`, and whose digest is right."""
     body = json.dumps(told, ensure_ascii=True)
     digest = hashlib.sha256(body.encode()).hexdigest()
-    return Record(kind, key, content, digest, body, SPACE if texts else "", texts)
+    return SupabaseRecord(
+        kind, key, content, digest, body, SPACE if texts else "", texts
+    )
 
 
-def gone(key: str, *, kind: str = "document") -> Record:
+def gone(key: str, *, kind: str = "document") -> SupabaseRecord:
     """A record that takes away what is there."""
-    return Record(kind, key, "", "", None)
+    return SupabaseRecord(kind, key, "", "", None)
 
 
 async def speak(
-    threads: HostedThreads, turn: Turn | None = None, *, late: bool = False
-) -> Spoken:
+    threads: SupabaseThreadApi, turn: Turn | None = None, *, late: bool = False
+) -> TurnReceipt:
     """Keep a turn in the project alone."""
     asked = turn or a_turn()
-    whole = WholeTurn(**{**turn_row(asked), "number": 1})  # type: ignore[arg-type]
+    whole = TurnRecord(**{**turn_to_columns(asked), "number": 1})  # type: ignore[arg-type]
     state = state_to_json(asked.output.narrative_state_delta)
     at = asked.asked_at
-    thread = WholeThread(THREAD, "Tides", at, at, None, state, ())
+    thread = ThreadRecord(THREAD, "Tides", at, at, None, state, ())
     return await threads.keep_turn(thread, whole, late=late)
 
 
-def told_whole(thread: WholeThread | None) -> WholeThread | None:
+def told_whole(thread: ThreadRecord | None) -> ThreadRecord | None:
     """A conversation with its JSON texts written in one way."""
     if thread is None:
         return None
@@ -87,7 +92,7 @@ def _in_order(text: str) -> str:
 
 @contextmanager
 def begun(
-    postgres: Postgres, writer: Writer, library: str, record: Record
+    postgres: Postgres, writer: Writer, library: str, record: SupabaseRecord
 ) -> Iterator[Callable[[], None]]:
     """Write a record in a transaction that is over when the caller says so."""
     process = subprocess.Popen(

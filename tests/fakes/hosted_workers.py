@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from lrwr.core.adapters.auth.project import Project
+from lrwr.core.adapters.auth.project import SupabaseConnection
 from lrwr.core.adapters.storage.supabase.job_queue import SupabaseJobQueue
-from lrwr.core.adapters.storage.supabase.rpc import Hosted
+from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 
 ROOT = Path(__file__).parents[2]
 
@@ -68,7 +68,7 @@ async def claim_jobs(place: Place) -> None:
     async def token() -> str:
         return place.token
 
-    hosted = Hosted(Project(place.url, place.key, own=True), token)
+    hosted = SupabaseRpc(SupabaseConnection(place.url, place.key, own=True), token)
     queue = SupabaseJobQueue(hosted, place.library)
     await queue.jobs(limit=1)  # everything is imported and connected
     say("ready")

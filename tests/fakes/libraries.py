@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.sqlite.egress_log import SqliteSendLog
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
 from lrwr.core.adapters.storage.sqlite.fts_index import SqliteLexicalIndex
 from lrwr.core.adapters.storage.sqlite.job_queue import SqliteJobQueue
 from lrwr.core.adapters.storage.sqlite.knowledge_store import SqliteKnowledgeStore
@@ -22,7 +22,7 @@ from lrwr.core.model.chunks import Knowledge, Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.ports.analysis_store import AnalysisStore
 from lrwr.core.ports.cast_store import CastStore
-from lrwr.core.ports.egress_log import SendLog
+from lrwr.core.ports.egress_log import EgressLog
 from lrwr.core.ports.job_queue import JobQueue
 from lrwr.core.ports.lexical_index import LexicalIndex
 from lrwr.core.ports.record_store import ChangeFeed, KnowledgeStore, PassageStore
@@ -51,7 +51,7 @@ class Library:
     casts: CastStore
     analysis: AnalysisStore
     threads: ThreadStore
-    sent: SendLog
+    sent: EgressLog
     clock: Clock
 
     async def keep(self, knowledge: Knowledge, revision: str = "r1") -> None:
@@ -71,7 +71,7 @@ class Library:
         await remove(self.knowledge, self.queue, document, pipeline)
 
 
-def over(database: Database, clock: Clock) -> Library:
+def over(database: SqliteDatabase, clock: Clock) -> Library:
     """A library in `database`."""
     return Library(
         knowledge=SqliteKnowledgeStore(database, now=clock),
@@ -83,7 +83,7 @@ def over(database: Database, clock: Clock) -> Library:
         casts=SqliteCastStore(database),
         analysis=SqliteAnalysisStore(database, now=clock),
         threads=SqliteThreadStore(database),
-        sent=SqliteSendLog(database),
+        sent=SqliteEgressLog(database),
         clock=clock,
     )
 
@@ -91,7 +91,7 @@ def over(database: Database, clock: Clock) -> Library:
 @asynccontextmanager
 async def sqlite_library(folder: Path) -> AsyncIterator[Library]:
     """A library in a SQLite file under `folder`."""
-    database = Database(folder / "lrwr.db")
+    database = SqliteDatabase(folder / "lrwr.db")
     try:
         yield over(database, Clock())
     finally:

@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
 from typing import ClassVar
 
-from lrwr.core.adapters.chat.local_servers import Server
+from lrwr.core.adapters.chat.local_servers import LocalServer
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -30,7 +30,9 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(content: bytes, status: int = 200) -> Iterator[tuple[Server, list[str]]]:
+def serving(
+    content: bytes, status: int = 200
+) -> Iterator[tuple[LocalServer, list[str]]]:
     """Lend out a server; the paths it was asked for are listed once it is gone.
 
     Nobody may have sent it a key.
@@ -42,7 +44,7 @@ def serving(content: bytes, status: int = 200) -> Iterator[tuple[Server, list[st
     thread.start()
     paths: list[str] = []
     try:
-        yield Server("Test", server.server_port), paths
+        yield LocalServer("Test", server.server_port), paths
     finally:
         server.shutdown()
         thread.join()

@@ -23,10 +23,10 @@ from lrwr.core.model.documents import (
     DocumentType,
     Scene,
 )
-from lrwr.core.model.jobs import Claim, JobKind, JobOrder
-from lrwr.core.model.text import LineIndex, Lines, Span
+from lrwr.core.model.jobs import JobClaim, JobKind, JobOrder
+from lrwr.core.model.text import LineIndex, LineRange, Span
 from lrwr.core.ports.job_queue import JobQueue
-from lrwr.core.ports.record_store import KnowledgeStore, Seen
+from lrwr.core.ports.record_store import DocumentVersion, KnowledgeStore
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +64,7 @@ def a_chunk(
         document=document,
         ordinal=ordinal,
         span=Span(start, start + len(text)),
-        lines=Lines(1, 1),
+        lines=LineRange(1, 1),
         chapter=chapter,
         scene=0,
         kind=kind,
@@ -147,9 +147,9 @@ def hash_of(text: str) -> TextHash:
     return TextHash(sha256(text.encode()).hexdigest())
 
 
-def seen(document: DocumentId = ONE, revision: str = "r1") -> Seen:
+def seen(document: DocumentId = ONE, revision: str = "r1") -> DocumentVersion:
     """The mark of a document that was read at `revision`."""
-    return Seen(document, revision, f"content-{revision}", "recipe")
+    return DocumentVersion(document, revision, f"content-{revision}", "recipe")
 
 
 async def a_claim(
@@ -159,7 +159,7 @@ async def a_claim(
     kind: JobKind = JobKind.PROCESS,
     pipeline: Pipeline = Pipeline.NAIVE,
     worker: str = "tester",
-) -> Claim:
+) -> JobClaim:
     """A claim on a job for `document`, which nothing else may be waiting for."""
     await queue.enqueue([JobOrder(kind, document, pipeline)])
     claim = await queue.claim(worker, lease=60.0)

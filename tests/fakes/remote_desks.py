@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from lrwr.core.adapters.modal.envelope import unpacked
+from lrwr.core.adapters.modal.envelope import decode_envelope
 from tests.fakes.invented import write_book
 from tests.fakes.modal_server import TOKEN_ID, TOKEN_SECRET, ModalServer
 from tests.fakes.model_server import KEY
@@ -97,4 +97,4 @@ def read_here(place: Path, book: Path, **env: str) -> Path:
 
 def inflated(body: bytes) -> bytes:
 
-    return unpacked(body)[1]
+    return decode_envelope(body)[1]

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.bible.service import BibleService
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.extractive.sentence_ranking import PassageSource
@@ -18,8 +18,8 @@ from lrwr.core.chat.service import AvatarSessionService, TurnRequest
 from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.chat.turn_models import TurnModels, plan_without_model
 from lrwr.core.chat.usage import MeteredChatModel
-from lrwr.core.model.turns import Plan, Turn, TurnDone, TurnEvent
-from lrwr.core.model.usage import Price, price
+from lrwr.core.model.turns import QuestionPlan, Turn, TurnDone, TurnEvent
+from lrwr.core.model.usage import TokenPrice, compute_price
 from lrwr.core.ports.chat_model import ChatModel
 from lrwr.core.ports.web_search import WebSearch
 from tests.fakes.story_desks import StoryDesk, a_story_desk
@@ -35,7 +35,7 @@ FILES = {
     ),
 }
 
-PRICES = {"pretend-1": Price(1.0, 10.0)}
+PRICES = {"pretend-1": TokenPrice(1.0, 10.0)}
 
 
 @asynccontextmanager
@@ -52,7 +52,7 @@ def shelf(desk: StoryDesk) -> PassageSource:
     """What quoting is lent."""
     library = desk.library
     return PassageSource(
-        library.passages, library.words, None, sentence_spans, desk.pipeline
+        library.passages, library.words, None, find_sentence_spans, desk.pipeline
     )
 
 
@@ -60,7 +60,7 @@ def counted(desk: StoryDesk, model: ChatModel) -> TurnModels:
     """A model's voices for one turn; the model plans in two calls and answers."""
     chat = MeteredChatModel(model)
 
-    async def plan(question: TurnQuestion, bible: Bible) -> Plan:
+    async def plan(question: TurnQuestion, bible: Bible) -> QuestionPlan:
         by_rule = plan_by_rules(question, bible)
         return await ModelPlanner(chat, 60.0).plan(question, bible, by_rule)
 
@@ -90,7 +90,7 @@ def sessions(
         passages=desk.library.passages,
         threads=desk.library.threads,
         voices=voices or quoting,
-        price=partial(price, table=PRICES),
+        price=partial(compute_price, table=PRICES),
         decide=desk.decide,
         web=web,
         pipeline=desk.pipeline,

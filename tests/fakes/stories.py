@@ -3,21 +3,34 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lrwr.core.adapters.source.parser import Parser
+from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.bible.service import BibleService
 from lrwr.core.canon.model import Canon
-from lrwr.core.model.cast import Alias, Cast, Character, Cue, Gender, Quotation
+from lrwr.core.model.cast import (
+    Alias,
+    AttributionCue,
+    Cast,
+    Character,
+    Gender,
+    Quotation,
+)
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.chunks import Chunk, ChunkId, Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.facts import RULES, About, Fact
+from lrwr.core.model.facts import RULES_KEEPER, Fact, FactAbout
 from lrwr.core.model.story import DocumentOutline
 from lrwr.core.model.text import Span
 from lrwr.core.ports.record_store import DocumentText, LibraryCounts
-from lrwr.core.ports.story_store import Appearance, FirstSeen, Known, Role, Said
-from lrwr.core.ports.thread_store import AskedGap
+from lrwr.core.ports.story_store import (
+    Appearance,
+    AppearanceRole,
+    DocumentFact,
+    DocumentQuotation,
+    FirstMention,
+)
+from lrwr.core.ports.thread_store import RecordedGap
 from lrwr.core.retrieval.story import build_story_order
 
 
@@ -26,7 +39,7 @@ class Book:
 
     def __init__(self, files: Mapping[str, str]) -> None:
         self.documents = {
-            DocumentId(path): Parser()(DocumentId(path), text.encode())
+            DocumentId(path): ManuscriptParser()(DocumentId(path), text.encode())
             for path, text in files.items()
         }
 
@@ -79,30 +92,32 @@ class Stories:
 
     book: Book
     people: Cast = field(default_factory=Cast)
-    seen: list[FirstSeen] = field(default_factory=list)
-    known: list[Known] = field(default_factory=list)
-    said: list[Said] = field(default_factory=list)
+    seen: list[FirstMention] = field(default_factory=list)
+    known: list[DocumentFact] = field(default_factory=list)
+    said: list[DocumentQuotation] = field(default_factory=list)
     there: list[Appearance] = field(default_factory=list)
 
     async def cast(self) -> Cast:
         """Return everyone in the story."""
         return self.people
 
-    async def first_seen(self) -> list[FirstSeen]:
+    async def first_seen(self) -> list[FirstMention]:
         """Return every form of every name once a document."""
         return sorted(self.seen, key=lambda s: (s.document, s.span, s.alias))
 
-    async def quotations(self, speaker: str | None = None) -> list[Said]:
+    async def quotations(self, speaker: str | None = None) -> list[DocumentQuotation]:
         """Return what is said, or what one character says."""
         fits = [s for s in self.said if speaker in (None, s.quotation.speaker)]
         return sorted(fits, key=lambda s: (s.document, s.quotation.spans))
 
-    async def facts(self, about: Collection[About] = ()) -> list[Known]:
+    async def facts(self, about: Collection[FactAbout] = ()) -> list[DocumentFact]:
         """Return facts about these kinds of things, or all."""
         fits = [k for k in self.known if not about or k.fact.about in about]
         return sorted(fits, key=lambda k: (k.document, k.fact.spans))
 
-    async def search_facts(self, words: Sequence[str], *, limit: int) -> list[Known]:
+    async def search_facts(
+        self, words: Sequence[str], *, limit: int
+    ) -> list[DocumentFact]:
         """Return facts whose value holds any of `words`."""
         fits = [
             known
@@ -148,11 +163,13 @@ class Stories:
         """Add a quotation."""
         sure = Certainty.VERIFIED if speaker else Certainty.NOT_EVALUATED
         spans = (self.book.span(path, words),)
-        named = Cue.NAMED if speaker else Cue.NONE
+        named = AttributionCue.NAMED if speaker else AttributionCue.NONE
         quotation = Quotation(spans, speaker, sure, named, hearer, sure)
-        self.said.append(Said(DocumentId(path), quotation))
+        self.said.append(DocumentQuotation(DocumentId(path), quotation))
 
-    def appears(self, path: str, words: str, who: str, role: Role, count: int) -> None:
+    def appears(
+        self, path: str, words: str, who: str, role: AppearanceRole, count: int
+    ) -> None:
         """Add an appearance in a chunk of those words; a paragraph is a chunk."""
         document, span = DocumentId(path), self.book.span(path, words)
         ordinal = self.book.documents[document].text.count("\n\n", 0, span.start)
@@ -163,18 +180,18 @@ class Stories:
         self,
         path: str,
         words: str,
-        about: About,
+        about: FactAbout,
         field: str,
         value: str,
         subject: str = "",
         *,
-        keeper: str = RULES,
+        keeper: str = RULES_KEEPER,
         certainty: Certainty = Certainty.VERIFIED,
         details: tuple[tuple[str, str], ...] = (),
-    ) -> Known:
+    ) -> DocumentFact:
         """Add a fact that rests on `words`."""
         spans = (self.book.span(path, words),)
-        made = Known(
+        made = DocumentFact(
             DocumentId(path),
             Fact(about, subject, field, value, spans, keeper, certainty, details),
         )
@@ -198,7 +215,7 @@ class Stories:
     def service(self, canon: Callable[[], Canon] = Canon) -> BibleService:
         """Return the service over it."""
 
-        async def wondered() -> Sequence[AskedGap]:
+        async def wondered() -> Sequence[RecordedGap]:
             return ()
 
         return BibleService(
@@ -216,6 +233,6 @@ class Stories:
             if count:
                 start = document.text.index(form)
                 span = Span(start, start + len(form))
-                self.seen.append(FirstSeen(who, form, document.id, span, count))
+                self.seen.append(FirstMention(who, form, document.id, span, count))
             whole += count
         return whole

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lrwr.core.adapters.analyst.rules import RulesAnalyst
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.canon.decision import CanonChange, Decision
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.cast import Character
@@ -56,8 +56,8 @@ class StoryDesk(Desk):
         """How documents become knowledge."""
         return AgenticRecipe(
             limits=self.limits,
-            split=sentence_spans,
-            rules=RulesAnalyst(sentence_spans),
+            split=find_sentence_spans,
+            rules=RulesAnalyst(find_sentence_spans),
             store=self.library.analysis,
             reading=self.reading(),
         )

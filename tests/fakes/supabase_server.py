@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from lrwr.core.adapters.storage.supabase.migrator import migrations
+from lrwr.core.adapters.storage.supabase.migrator import list_supabase_migrations
 from tests.fakes.postgres_server import (
     Postgres,
     free_port,
@@ -114,7 +114,7 @@ def supabase_server() -> Iterator[SupabaseServer]:
         postgres.run(_ROLES)
         with _lite(postgres) as port, SupabaseGate(port) as gate:
             postgres.run(_SCHEMAS)
-            for migration in migrations():
+            for migration in list_supabase_migrations():
                 postgres.run(migration.sql)
             postgres.run(_CLOCK)
             yield SupabaseServer(gate, postgres)

@@ -1,16 +1,16 @@
 """A tracer that keeps traces in memory."""
 
-from lrwr.core.ports.tracer import Span
+from lrwr.core.ports.tracer import TraceSpan
 
 
 class MemoryTracer:
     """Keeps the Tracer port; `traces` are what was kept, in order."""
 
     def __init__(self) -> None:
-        self.traces: list[Span] = []
+        self.traces: list[TraceSpan] = []
         self._ended = False
 
-    def keep(self, trace: Span) -> None:
+    def keep(self, trace: TraceSpan) -> None:
         """Take a trace."""
         if not self._ended:
             self.traces.append(trace)

@@ -5,11 +5,11 @@ from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from lrwr.core.adapters.vectors.collection import Collection
-from lrwr.core.adapters.vectors.edge import open_edge
-from lrwr.core.adapters.vectors.numpy_index import VectorScan
-from lrwr.core.adapters.vectors.qdrant import FollowedCollection, QdrantIndex
-from lrwr.core.adapters.vectors.qdrant_http import Connection, Wire
+from lrwr.core.adapters.vectors.collection import QdrantCollection
+from lrwr.core.adapters.vectors.edge import open_edge_index
+from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
+from lrwr.core.adapters.vectors.qdrant import QdrantCollectionIndex, QdrantVectorIndex
+from lrwr.core.adapters.vectors.qdrant_http import QdrantConnection, QdrantHttpClient
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.ports.vector_index import VectorIndex
 from tests.fakes.libraries import Library
@@ -29,14 +29,14 @@ async def opened(
     `kind` is scan, edge, qdrant (the client's own double) or server (over HTTP).
     """
     pipeline, space, dimensions = ABOUT
-    scan = VectorScan(
+    scan = NumpyVectorIndex(
         library.feed, pipeline=pipeline, space=space, dimensions=dimensions
     )
     if kind == "scan":
         async with aclosing(scan):
             yield scan
     elif kind == "edge":
-        edge = await open_edge(
+        edge = await open_edge_index(
             folder / "index",
             library.feed,
             pipeline=pipeline,
@@ -48,21 +48,23 @@ async def opened(
             yield edge
         assert not edge.given_up
     else:
-        wire = Wire(Connection(), connect=partial(lasting_client, folder))
+        wire = QdrantHttpClient(
+            QdrantConnection(), connect=partial(lasting_client, folder)
+        )
         if kind == "server":
-            wire = Wire(Connection(lasting_server(folder).url))
+            wire = QdrantHttpClient(QdrantConnection(lasting_server(folder).url))
         async with aclosing(over_qdrant(wire, folder, library, scan)) as qdrant:
             yield qdrant
             assert qdrant.remark == ""
 
 
 def over_qdrant(
-    wire: Wire, folder: Path, library: Library, scan: VectorScan
-) -> QdrantIndex:
+    wire: QdrantHttpClient, folder: Path, library: Library, scan: NumpyVectorIndex
+) -> QdrantVectorIndex:
     """An index over what `wire` leads to, which outlives it."""
     pipeline, space, dimensions = ABOUT
-    collection = Collection(wire, "lrwr-test", dimensions)
-    followed = FollowedCollection(
+    collection = QdrantCollection(wire, "lrwr-test", dimensions)
+    followed = QdrantCollectionIndex(
         collection, folder / "index", library.feed, pipeline=pipeline, space=space
     )
-    return QdrantIndex(followed, instead=scan, now=lambda: 0.0)
+    return QdrantVectorIndex(followed, instead=scan, now=lambda: 0.0)

@@ -4,9 +4,12 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from lrwr.core.adapters.auth.project import Project
-from lrwr.core.adapters.http.egress_log import Noting
-from lrwr.core.adapters.storage.supabase.realtime import BEAT, Waking
+from lrwr.core.adapters.auth.project import SupabaseConnection
+from lrwr.core.adapters.http.egress_log import EgressLogger
+from lrwr.core.adapters.storage.supabase.realtime import (
+    HEARTBEAT_INTERVAL,
+    RealtimeListener,
+)
 from lrwr.core.model.errors import LrwrError
 from tests.fakes.realtime_server import RealtimeServer
 
@@ -80,11 +83,11 @@ async def listening(
     *,
     token: Callable[[], Awaitable[str]] = its_token,
     rest: Rests | None = None,
-    noting: Noting | None = None,
+    noting: EgressLogger | None = None,
     own: bool = True,
-) -> AsyncIterator[Waking]:
-    project = Project(url, KEY, own=own)
-    waking = Waking(
+) -> AsyncIterator[RealtimeListener]:
+    project = SupabaseConnection(url, KEY, own=own)
+    waking = RealtimeListener(
         project, LIBRARY, token, came or Came(), noting=noting, rest=rest or Rests()
     )
     waking.begin()
@@ -96,7 +99,7 @@ async def listening(
 
 async def beat(realtime: RealtimeServer, rests: Rests, came: Came) -> None:
     """Let a beat go by whose answer has been heard."""
-    await rests.end(BEAT)
+    await rests.end(HEARTBEAT_INTERVAL)
     await realtime.asked("heartbeat")
     await realtime.changed(LIBRARY)
     await came.next()

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from lrwr.core.adapters.source.folder import FolderSource
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.sqlite.document_snapshots import SqliteHoldingStore
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.document_snapshots import SqliteSnapshotStore
 from lrwr.core.ports.job_queue import JobQueue
 from lrwr.pipeline.recipes import RecipeTools
 from lrwr.pipeline.service import DocumentProcessingService
@@ -35,7 +35,7 @@ class Watched:
     """
 
     desk: StoryDesk
-    holdings: SqliteHoldingStore
+    holdings: SqliteSnapshotStore
     pace: WatchIntervals = QUICK
     asking: str = "manual"
     calls: int = 0
@@ -108,9 +108,9 @@ class Watched:
 @asynccontextmanager
 async def over(desk: StoryDesk) -> AsyncIterator[Watched]:
     """Lend out a watch over a desk, not begun."""
-    database = Database(desk.folder.parent / "state" / "lrwr.db")
+    database = SqliteDatabase(desk.folder.parent / "state" / "lrwr.db")
     try:
-        yield Watched(desk, SqliteHoldingStore(database))
+        yield Watched(desk, SqliteSnapshotStore(database))
     finally:
         await database.aclose()
 

@@ -13,15 +13,20 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.sqlite.egress_log import SqliteSendLog
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
 from lrwr.core.adapters.storage.sqlite.job_queue import SqliteJobQueue
 from lrwr.core.adapters.storage.sqlite.knowledge_store import SqliteKnowledgeStore
 from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
-from lrwr.core.adapters.vectors.edge import EdgeIndex, open_edge
+from lrwr.core.adapters.vectors.edge import EdgeVectorIndex, open_edge_index
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.egress import Came, Outcome, Purpose, Sent
+from lrwr.core.model.egress import (
+    OutboundRequest,
+    RequestCompletion,
+    RequestOutcome,
+    RequestPurpose,
+)
 from lrwr.core.model.jobs import JobKind, JobOrder
 from lrwr.core.model.turns import NarrativeState
 from tests.fakes.conversations import THREAD, some_turns
@@ -52,7 +57,7 @@ def wait_for_the_start() -> None:
 async def open_library(folder: Path) -> None:
     """Open the library at the same time as others do."""
     wait_for_the_start()
-    database = Database(folder / FILE)
+    database = SqliteDatabase(folder / FILE)
     say(await SqliteChangeFeed(database).epoch())
     await database.aclose()
 
@@ -60,7 +65,7 @@ async def open_library(folder: Path) -> None:
 async def claim_jobs(folder: Path) -> None:
     """Claim and finish jobs until none is left."""
     wait_for_the_start()
-    database = Database(folder / FILE)
+    database = SqliteDatabase(folder / FILE)
     queue = SqliteJobQueue(database, now=time.time)
     knowledge = SqliteKnowledgeStore(database, now=time.time)
     while claim := await queue.claim(str(os.getpid()), lease=60.0):
@@ -72,7 +77,7 @@ async def claim_jobs(folder: Path) -> None:
 async def keep_turns(folder: Path) -> None:
     """Keep turns of one conversation at the same time as others do."""
     wait_for_the_start()
-    database = Database(folder / FILE)
+    database = SqliteDatabase(folder / FILE)
     threads = SqliteThreadStore(database)
     for turn in some_turns(20):
         kept = await threads.keep_turn(THREAD, "Tides", turn, NarrativeState())
@@ -83,32 +88,34 @@ async def keep_turns(folder: Path) -> None:
 async def note_requests(folder: Path) -> None:
     """Note requests as they leave at the same time as others do."""
     wait_for_the_start()
-    database = Database(folder / FILE)
-    log = SqliteSendLog(database)
+    database = SqliteDatabase(folder / FILE)
+    log = SqliteEgressLog(database)
     for size in range(20):
-        about = Sent("openai", "api.openai.com", Purpose.READING, "m", 1.0, size)
+        about = OutboundRequest(
+            "openai", "api.openai.com", RequestPurpose.READING, "m", 1.0, size
+        )
         row = await log.begin(about)
-        await log.end(row, Came(Outcome.ANSWERED, size))
+        await log.end(row, RequestCompletion(RequestOutcome.ANSWERED, size))
         say(row)
     await database.aclose()
 
 
 async def write_for_ever(folder: Path) -> None:
     """Store ever new versions of a few documents until somebody ends it."""
-    database = Database(folder / FILE)
+    database = SqliteDatabase(folder / FILE)
     async for turn in versions_stored(database):
         say(turn)
 
 
 async def follow_for_ever(folder: Path) -> None:
     """Write as `write_for_ever` does, and follow it with the shard."""
-    database = Database(folder / FILE)
+    database = SqliteDatabase(folder / FILE)
     index = await shard_of(folder, database)
     async for _ in versions_stored(database):
         say(await index.catch_up())
 
 
-async def versions_stored(database: Database) -> AsyncIterator[int]:
+async def versions_stored(database: SqliteDatabase) -> AsyncIterator[int]:
     """Store a new version of one of a few documents each time round."""
     queue = SqliteJobQueue(database, now=time.time)
     knowledge = SqliteKnowledgeStore(database, now=time.time)
@@ -131,7 +138,7 @@ async def versions_stored(database: Database) -> AsyncIterator[int]:
 
 async def hold_the_shard(folder: Path) -> None:
     """Hold the vector index until told to go."""
-    database = Database(folder / FILE)
+    database = SqliteDatabase(folder / FILE)
     index = await shard_of(folder, database)
     say(await index.catch_up())
     sys.stdin.readline()
@@ -139,9 +146,9 @@ async def hold_the_shard(folder: Path) -> None:
     await database.aclose()
 
 
-async def shard_of(folder: Path, database: Database) -> EdgeIndex:
+async def shard_of(folder: Path, database: SqliteDatabase) -> EdgeVectorIndex:
     """Open the library's shard, which no other process may hold."""
-    index = await open_edge(
+    index = await open_edge_index(
         folder / "index",
         SqliteChangeFeed(database),
         pipeline=Pipeline.NAIVE,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.model.turns import Mode, ThreadId
+from lrwr.core.model.turns import AnswerMode, ThreadId
 from lrwr.tui.scope import ChatOptions
 from lrwr.tui.screens.characters import CharactersScreen
 from lrwr.tui.screens.chat import ChatScreen
@@ -44,7 +44,7 @@ async def test_a_character_is_found_by_another_name_and_chosen(book: Path) -> No
         await room.press("enter")
         assert isinstance(room.app.screen, ChatScreen)
         assert room.screen.sitting.character == "Nell Tallow"
-        assert room.screen.sitting.mode is Mode.ANALYTICAL
+        assert room.screen.sitting.mode is AnswerMode.ANALYTICAL
 
 
 async def test_one_key_chooses_and_has_them_answer(book: Path) -> None:
@@ -57,14 +57,14 @@ async def test_one_key_chooses_and_has_them_answer(book: Path) -> None:
 
 
 async def test_nobody_brings_the_analyst_back(book: Path) -> None:
-    opening = ChatOptions(character="Mags", mode=Mode.IN_CHARACTER)
+    opening = ChatOptions(character="Mags", mode=AnswerMode.IN_CHARACTER)
     async with a_room(book, opening=opening) as room:
         assert room.screen.sitting.speaker == "OchraMags"
         await room.press("f2")
         await room.type("nob")
         await room.press("enter")
         assert room.screen.sitting.character == ""
-        assert room.screen.sitting.mode is Mode.ANALYTICAL
+        assert room.screen.sitting.mode is AnswerMode.ANALYTICAL
 
 
 async def test_escape_changes_nothing(book: Path) -> None:
@@ -139,12 +139,12 @@ async def test_a_place_is_understood_however_it_is_called(book: Path) -> None:
 
 
 async def test_who_is_not_known_yet_is_let_go_and_that_is_said(book: Path) -> None:
-    opening = ChatOptions(character="Dorothea Pell", mode=Mode.IN_CHARACTER)
+    opening = ChatOptions(character="Dorothea Pell", mode=AnswerMode.IN_CHARACTER)
     async with a_room(book, opening=opening) as room:
         await do(room, "horizon", "ch1")
         sitting = room.screen.sitting
         assert (sitting.as_of, sitting.character) == ("ch1", "")
-        assert sitting.mode is Mode.ANALYTICAL
+        assert sitting.mode is AnswerMode.ANALYTICAL
         assert any("Dorothea Pell is not known yet" in one for one in told(room))
 
 
@@ -179,7 +179,7 @@ async def test_the_mode_goes_to_and_fro_and_asks_for_whom(book: Path) -> None:
         await room.press("f4")
         assert isinstance(room.app.screen, CharactersScreen)
         await room.press("escape")
-        assert room.screen.sitting.mode is Mode.ANALYTICAL
+        assert room.screen.sitting.mode is AnswerMode.ANALYTICAL
         await room.press("f4", "down", "enter")
         assert room.screen.sitting.speaker == "PurpleFrog"
         await room.press("f4")

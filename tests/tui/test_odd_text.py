@@ -8,8 +8,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.text import Lines, Span
-from lrwr.core.model.turns import Citation, GapFlag, Speaker, Turn, WebCitation
+from lrwr.core.model.text import LineRange, Span
+from lrwr.core.model.turns import AnswerSpeaker, Citation, GapFlag, Turn, WebCitation
 from tests.fakes.conversations import a_turn
 from tests.fakes.desk_app import DeskApp, a_desk, settle
 
@@ -60,7 +60,7 @@ odd = st.lists(
 
 def told(text: str, *, model: str) -> Turn:
     cited = Citation(
-        1, DocumentId(text[:60] or "a.md"), Span(0, 4), Lines(1, 2), text, None
+        1, DocumentId(text[:60] or "a.md"), Span(0, 4), LineRange(1, 2), text, None
     )
     page = WebCitation(1, text, text[:200], text)
     gap = GapFlag(text[:40], text[:80], text[:40], text)
@@ -111,7 +111,9 @@ async def test_odd_text_comes_in_pieces_of_any_length(model: str) -> None:
         view.step(whole)
         for start in range(0, len(whole), 17):
             piece = whole[start : start + 17]
-            await view.write(piece, Speaker.AVATAR, called=whole[:50], model=model)
+            await view.write(
+                piece, AnswerSpeaker.AVATAR, called=whole[:50], model=model
+            )
         await view.fail(whole, whole)
         await settle(app, pilot)
         assert is_harmless(on_the_screen(app))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from textual.widgets import Static
 
-from lrwr.core.model.turns import Mode
+from lrwr.core.model.turns import AnswerMode
 from lrwr.tui.widgets.prompt import PromptInputArea
 from lrwr.tui.widgets.sources import Sources
 from lrwr.tui.widgets.suggestions import SuggestionList
@@ -56,7 +56,7 @@ async def test_enter_takes_what_is_chosen_and_does_it(book: Path) -> None:
         await room.type("/mode ")
         await room.settle()
         await room.press("down", "down", "enter")
-        assert room.screen.sitting.mode is Mode.IN_CHARACTER
+        assert room.screen.sitting.mode is AnswerMode.IN_CHARACTER
         await room.type("/as")
         await room.press("enter")
         await room.type("third")

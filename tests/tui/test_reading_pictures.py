@@ -6,9 +6,9 @@ import pytest
 
 from lrwr.core.model.text import Span
 from lrwr.core.model.turns import (
-    Mode,
+    AnswerMode,
+    AnswerSpeaker,
     NarrativeState,
-    Speaker,
     Turn,
     TurnState,
     WebCitation,
@@ -65,7 +65,9 @@ async def test_an_answer_under_way() -> None:
         await check_picture(app, "reading-under-way-wide-dark")
         await app.desk.found(view, QUOTED)
         called = "Nell Tallow"
-        await view.write("Only I do [1].", Speaker.AVATAR, called=called, model="")
+        await view.write(
+            "Only I do [1].", AnswerSpeaker.AVATAR, called=called, model=""
+        )
         await view.stop()
         await settle(app, pilot)
         await check_picture(app, "reading-just-stopped-wide-dark")
@@ -91,7 +93,7 @@ async def test_an_answer_of_a_model_in_character_with_a_page_of_the_web() -> Non
         web=(PAGE,),
         tavily_used=True,
         web_query="how sluices work",
-        narrative_state_delta=NarrativeState("Nell Tallow", Mode.IN_CHARACTER),
+        narrative_state_delta=NarrativeState("Nell Tallow", AnswerMode.IN_CHARACTER),
         remarks=("The reranker did not answer; the order is that of the search.",),
     )
     async with a_desk(SIZES["wide"]) as (app, pilot):

@@ -7,7 +7,7 @@ import pytest
 from textual.widgets import Static
 
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.text import Lines, Span
+from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import Citation, WebCitation
 from lrwr.tui.queries.context import (
     AROUND,
@@ -130,7 +130,12 @@ async def test_what_became_of_a_passage_is_said(book: Path) -> None:
     text = file.read_text(encoding="utf-8")
     file.write_text(text.replace(words, f"{words}, and so it is"), encoding="utf-8")
     gone = Citation(
-        7, edited.document, Span(0, 40), Lines(1, 1), "Zephyr quoted Xanthippe.", None
+        7,
+        edited.document,
+        Span(0, 40),
+        LineRange(1, 1),
+        "Zephyr quoted Xanthippe.",
+        None,
     )
     terminal = Terminal(book, home=book.parent / "home", LRWR_EMBEDDING_MODEL="off")
     assert terminal.run("ingest", ".").code == 0

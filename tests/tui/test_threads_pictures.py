@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.model.turns import Mode, NarrativeState, ThreadId
+from lrwr.core.model.turns import AnswerMode, NarrativeState, ThreadId
 from lrwr.tui.services import Lends
 from tests.fakes.conversations import a_turn
 from tests.fakes.picture import check_picture
@@ -16,7 +16,7 @@ SIZES = {"wide": WIDE, "narrow": NARROW}
 HOUR = 3_600.0
 LONG = "What does everybody on the causeway say of the night of Day 720, and who lies?"
 WIDE_LETTERS = "灯台守は誰ですか、そして何を知っていますか"
-NELL = NarrativeState("Nell Tallow", Mode.IN_CHARACTER, as_of="ch3")
+NELL = NarrativeState("Nell Tallow", AnswerMode.IN_CHARACTER, as_of="ch3")
 
 
 @pytest.fixture(autouse=True)

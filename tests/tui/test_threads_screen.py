@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from textual.events import Paste
 
-from lrwr.core.model.turns import Mode
+from lrwr.core.model.turns import AnswerMode
 from lrwr.tui.scope import ChatOptions
 from lrwr.tui.screens.chat import ChatScreen
 from lrwr.tui.screens.text_input import TextInputScreen
@@ -42,7 +42,7 @@ def titles(room: Room) -> list[str]:
 
 
 async def test_a_conversation_is_opened_where_it_left_off(book: Path) -> None:
-    opening = ChatOptions(character="Nell", mode=Mode.IN_CHARACTER, as_of="ch3")
+    opening = ChatOptions(character="Nell", mode=AnswerMode.IN_CHARACTER, as_of="ch3")
     async with a_room(book, opening=opening) as room:
         await two_talks(room)
         room.screen.action_do("mode", "analytical")

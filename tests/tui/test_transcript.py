@@ -6,7 +6,7 @@ import pytest
 from textual.widgets import Static
 
 from lrwr.core.model.text import Span
-from lrwr.core.model.turns import Speaker, Turn
+from lrwr.core.model.turns import AnswerSpeaker, Turn
 from lrwr.tui.widgets.reply import VerbatimReply, render_citation_marks
 from lrwr.tui.widgets.transcript import MOST, SHOWN
 from lrwr.tui.widgets.turn import TurnView
@@ -95,7 +95,7 @@ async def test_a_short_conversation_begins_at_the_top() -> None:
 async def written(view: TurnView, count: int, *, model: str = "") -> None:
     for n in range(count):
         text = f"word{n} " + ("\n\n" if n % 20 == 19 else "")
-        await view.write(text, Speaker.AVATAR, called="", model=model)
+        await view.write(text, AnswerSpeaker.AVATAR, called="", model=model)
 
 
 @pytest.mark.parametrize("model", ["", "a-model"])
@@ -141,8 +141,8 @@ async def test_every_word_of_a_quick_answer_is_shown_in_the_end() -> None:
 async def test_supervisor_analyst_and_avatar_are_told_apart_by_a_word() -> None:
     async with a_desk() as (app, pilot):
         view = await app.desk.begin("And?")
-        await view.write("One. ", Speaker.SUPERVISOR, called="Nell", model="")
-        await view.write("Two. ", Speaker.AVATAR, called="Nell", model="")
+        await view.write("One. ", AnswerSpeaker.SUPERVISOR, called="Nell", model="")
+        await view.write("Two. ", AnswerSpeaker.AVATAR, called="Nell", model="")
         await settle(app, pilot)
         told = [str(one.render()) for one in view.query(".speaker").results(Static)]
         assert told == ["lrwr", "Nell, in character"]
@@ -153,9 +153,9 @@ async def test_supervisor_analyst_and_avatar_are_told_apart_by_a_word() -> None:
 async def test_a_stopped_answer_bears_a_mark_and_takes_no_more_words() -> None:
     async with a_desk() as (app, pilot):
         view = await app.desk.begin("And?")
-        await view.write("One. ", Speaker.AVATAR, called="", model="")
+        await view.write("One. ", AnswerSpeaker.AVATAR, called="", model="")
         await view.stop()
-        await view.write("Two. ", Speaker.AVATAR, called="", model="")
+        await view.write("Two. ", AnswerSpeaker.AVATAR, called="", model="")
         await settle(app, pilot)
         assert "■ stopped" in shown_words(view)
         assert "Two." not in shown_words(view)

@@ -7,7 +7,7 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 from textual.widgets import Static
 
-from lrwr.core.model.turns import Citation, Speaker
+from lrwr.core.model.turns import AnswerSpeaker, Citation
 from lrwr.tui.widgets.markdown import MarkdownReply
 from tests.fakes.conversations import QUOTED, a_turn
 from tests.fakes.desk_app import DeskApp, a_desk, settle
@@ -77,7 +77,7 @@ async def streamed(app: DeskApp, pilot: Pilot[None], cited: Citation) -> None:
     view = await app.desk.begin("Who shut it?")
     await app.desk.found(view, cited)
     for letter in ANSWER:
-        await view.write(letter, Speaker.AVATAR, called="", model="a-model")
+        await view.write(letter, AnswerSpeaker.AVATAR, called="", model="a-model")
         if letter in "|\n":
             await view.query_one(MarkdownReply)._flush()
     await view.query_one(MarkdownReply).finish()

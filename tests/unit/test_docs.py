@@ -10,7 +10,7 @@ import typer
 from lrwr.cli.main import app
 from lrwr.cli.presenters.passages import passage_as_json
 from lrwr.core.model.errors import ExitCode
-from lrwr.core.settings.model import all_settings
+from lrwr.core.settings.model import index_settings
 
 Command: TypeAlias = Any
 """Typer keeps its own copy of click to itself."""
@@ -85,13 +85,13 @@ def unquoted(path: Path) -> str:
 
 def test_every_setting_and_its_variable_is_told_and_no_other() -> None:
     keys = set(re.findall(r"^\| `([\w.]+)` = ", page("files.md"), re.M))
-    assert keys == set(all_settings())
+    assert keys == set(index_settings())
     rows = re.findall(r"^\| `(LRWR_\w+)` \| `([\w.]+)` \|$", page("lrwr.md"), re.M)
-    assert dict(rows) == {s.variable: key for key, s in all_settings().items()}
+    assert dict(rows) == {s.variable: key for key, s in index_settings().items()}
 
 
 def test_every_setting_is_told_with_its_meaning() -> None:
-    for key, setting in all_settings().items():
+    for key, setting in index_settings().items():
         assert f"| {setting.about.meaning} |" in page("files.md"), key
 
 

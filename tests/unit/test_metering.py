@@ -5,31 +5,40 @@ from functools import partial
 import pytest
 
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.model.usage import Price, Usage, cost, known_prices, price, read_prices
+from lrwr.core.model.usage import (
+    TokenPrice,
+    Usage,
+    compute_price,
+    compute_total_price,
+    load_known_prices,
+    parse_prices,
+)
 
 MILLION = Usage(prompt_tokens=1_000_000, completion_tokens=2_000_000)
 
 
 def test_a_known_model_has_a_price() -> None:
-    assert price(MILLION, "gpt-6-luna", known_prices()) == pytest.approx(1.10)
+    assert compute_price(MILLION, "gpt-6-luna", load_known_prices()) == pytest.approx(
+        1.10
+    )
 
 
 def test_a_dated_name_costs_what_the_plain_one_does() -> None:
-    table = known_prices()
-    dated = price(MILLION, "gpt-6-luna-2026-09-22", table)
-    assert dated == price(MILLION, "gpt-6-luna", table)
+    table = load_known_prices()
+    dated = compute_price(MILLION, "gpt-6-luna-2026-09-22", table)
+    assert dated == compute_price(MILLION, "gpt-6-luna", table)
 
 
 @pytest.mark.parametrize("model", ["", "gpt-6", "gpt-6-luna-mini", "llama3"])
 def test_an_unknown_price_is_not_invented(model: str) -> None:
-    assert price(MILLION, model, known_prices()) is None
+    assert compute_price(MILLION, model, load_known_prices()) is None
 
 
 def test_the_writer_sets_prices() -> None:
-    table = read_prices(["my-model 1 2.5", " gpt-6-luna  0 0 "])
-    assert table["my-model"] == Price(1.0, 2.5)
-    assert price(MILLION, "my-model", table) == pytest.approx(6.0)
-    assert price(MILLION, "gpt-6-luna", table) == 0.0
+    table = parse_prices(["my-model 1 2.5", " gpt-6-luna  0 0 "])
+    assert table["my-model"] == TokenPrice(1.0, 2.5)
+    assert compute_price(MILLION, "my-model", table) == pytest.approx(6.0)
+    assert compute_price(MILLION, "gpt-6-luna", table) == 0.0
     assert "gpt-4o" in table
 
 
@@ -38,7 +47,7 @@ def test_the_writer_sets_prices() -> None:
 )
 def test_a_line_that_is_no_price_is_refused(line: str) -> None:
     with pytest.raises(SettingsProblem, match=r"model\.prices") as caught:
-        read_prices([line])
+        parse_prices([line])
     assert "gpt-6-luna" in caught.value.hint
 
 
@@ -48,9 +57,13 @@ def test_usage_adds_up() -> None:
 
 
 def test_several_models_cost_each_at_its_own_price() -> None:
-    prices = partial(price, table=read_prices(["a 1 0", "b 0 10"]))
+    prices = partial(compute_price, table=parse_prices(["a 1 0", "b 0 10"]))
     sent, said = Usage(1, 1_000_000, 0), Usage(2, 0, 1_000_000)
-    assert cost([(sent, "a"), (said, "b")], prices) == pytest.approx(11.0)
-    assert cost([(sent, "a"), (said, "unheard of")], prices) is None
-    assert cost([(sent, "a"), (Usage(), "unheard of")], prices) == pytest.approx(1.0)
-    assert cost([], prices) == 0
+    assert compute_total_price([(sent, "a"), (said, "b")], prices) == pytest.approx(
+        11.0
+    )
+    assert compute_total_price([(sent, "a"), (said, "unheard of")], prices) is None
+    assert compute_total_price(
+        [(sent, "a"), (Usage(), "unheard of")], prices
+    ) == pytest.approx(1.0)
+    assert compute_total_price([], prices) == 0

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from lrwr.core.model.errors import NotFound, StoreProblem, UnreadableDocument
 from lrwr.core.retrieval import calibration_store
-from lrwr.core.settings.places import CANON_FILE
+from lrwr.core.settings.places import CANON_FILE_NAME
 from lrwr.pipeline.evaluation import paths as evaluation
 
 FORMAT = 1
@@ -22,7 +22,7 @@ LIBRARY_JSON = "library.json"
 CALIBRATION_JSON = calibration_store.CALIBRATION_FILE_NAME
 QUESTIONS = evaluation.QUESTIONS
 SETTINGS = "lrwr.toml"
-DECISIONS = CANON_FILE
+DECISIONS = CANON_FILE_NAME
 
 LONGEST: Mapping[str, int] = {
     DATABASE: 64 * 1024**3,

@@ -17,7 +17,10 @@ from lrwr.app.maintenance.archive import (
     BackupManifest,
     pack_archive,
 )
-from lrwr.core.adapters.storage.sqlite.maintenance import copy, examine
+from lrwr.core.adapters.storage.sqlite.maintenance import (
+    copy_database,
+    inspect_database,
+)
 from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.retrieval.calibration_store import get_calibration_path
 from lrwr.core.settings.library import Library
@@ -75,8 +78,8 @@ def _new_file(folder: Path, now: float) -> Path:
 
 
 def _backup(library: Library, target: Path, made: Path, now: float) -> BackupReport:
-    copy(library.database, made / DATABASE)
-    facts = examine(made / DATABASE, now=now)
+    copy_database(library.database, made / DATABASE)
+    facts = inspect_database(made / DATABASE, now=now)
     if facts.damage:
         raise StoreProblem(
             f"{library.database} is damaged: {facts.damage[0]}.",

@@ -31,13 +31,21 @@ from lrwr.app.maintenance.remote_data import (
     remove_collections,
     save_unfinished_deletion,
 )
-from lrwr.core.adapters.storage.sqlite.document_snapshots import Weight, weigh
+from lrwr.core.adapters.storage.sqlite.document_snapshots import (
+    LibraryInventory,
+    take_library_inventory,
+)
 from lrwr.core.model.errors import LrwrError, NotFound, StoreProblem
-from lrwr.core.settings.addresses import host_of
-from lrwr.core.settings.consent import HOSTED, LONGEST, Consents, refusal_of
-from lrwr.core.settings.library import Library, check_state_dir, library_of
-from lrwr.core.settings.model import Settings, Source
-from lrwr.core.settings.places import consent_dir
+from lrwr.core.settings.addresses import parse_host
+from lrwr.core.settings.consent import (
+    HOSTED_SERVICES,
+    MAX_CONSENT_BYTES,
+    ConsentStore,
+    find_consent_problem,
+)
+from lrwr.core.settings.library import Library, check_state_dir, resolve_library
+from lrwr.core.settings.model import Settings, SettingSource
+from lrwr.core.settings.places import get_consent_folder
 
 SayCallback = Callable[[str], None]
 
@@ -56,7 +64,7 @@ class DeletionPlan:
     library: Library
     everywhere: bool
     kept: LocalData
-    weight: Weight
+    weight: LibraryInventory
     known: RemoteIdentifiers
     asked: tuple[str, ...]
     answers: tuple[Path, ...]
@@ -80,7 +88,7 @@ def plan_deletion(settings: Settings, *, everywhere: bool) -> DeletionPlan:
         SettingsProblem: The settings name a folder that cannot be the library's.
         StoreProblem: There is a link in the state folder.
     """
-    library = library_of(settings)
+    library = resolve_library(settings)
     check_state_dir(library)
     answers = _answers(library)
     if not (is_made_by_lrwr(library) or answers):
@@ -89,7 +97,11 @@ def plan_deletion(settings: Settings, *, everywhere: bool) -> DeletionPlan:
             hint="Go to the library's folder, or to one below it.",
         )
     kept = scan_local_data(library) if is_made_by_lrwr(library) else LocalData((), ())
-    weight = weigh(library.database) if library.database.exists() else Weight()
+    weight = (
+        take_library_inventory(library.database)
+        if library.database.exists()
+        else LibraryInventory()
+    )
     known = collect_remote_identifiers(library, weight)
     asked = _asked(settings, library, known) if everywhere else ()
     refused = _stays_there(settings, library, known) if everywhere else ()
@@ -212,11 +224,15 @@ async def _refuse(refused: LrwrError) -> RemoteDeletion:
 
 
 def _refusal(settings: Settings, library: Library) -> LrwrError | None:
-    return refusal_of(settings, library, "qdrant", Consents(consent_dir()))
+    return find_consent_problem(
+        settings, library, "qdrant", ConsentStore(get_consent_folder())
+    )
 
 
 def _refusal_of_project(settings: Settings, library: Library) -> LrwrError | None:
-    return find_project_refusal(Keyring(settings, library, Consents(consent_dir()), {}))
+    return find_project_refusal(
+        Keyring(settings, library, ConsentStore(get_consent_folder()), {})
+    )
 
 
 def _together(one: RemoteIdentifiers, other: RemoteIdentifiers) -> RemoteIdentifiers:
@@ -244,7 +260,7 @@ def _untouched(known: RemoteIdentifiers) -> list[DeletionFailure]:
 def _unknown(settings: Settings) -> DeletionFailure:
     """Say that a project may keep the library, and nobody knows any more which it is."""
     return DeletionFailure(
-        f"Supabase at {host_of(settings.supabase.url)}",
+        f"Supabase at {parse_host(settings.supabase.url)}",
         (),
         "the library's file cannot be read, which said what is kept there",
         "If it is kept there: `lrwr pull` it into an empty folder, and `lrwr forget` in"
@@ -260,12 +276,12 @@ def _asked(
     some = replace(known, hosted=None) != RemoteIdentifiers()
     may = some and _refusal(settings, library) is None
     if settings.vectors.keeper == "qdrant" and may:
-        host = HOSTED["qdrant"].host_in(settings)
+        host = HOSTED_SERVICES["qdrant"].host_in(settings)
         asked.append(f"Qdrant at {host}: the vectors of this library")
     elif known.marks:
         asked.append("Qdrant: vectors of this library that were kept there before")
     if known.hosted and _refusal_of_project(settings, library) is None:
-        host, name = host_of(known.hosted.project), known.hosted.name
+        host, name = parse_host(known.hosted.project), known.hosted.name
         told = f"the library {name}, with its conversations and files, for all machines"
         asked.append(f"Supabase at {host}: {told}")
     return tuple(asked)
@@ -278,19 +294,21 @@ def _stays_there(
     refused = _refusal_of_project(settings, library) if known.hosted else None
     if refused is None or known.hosted is None:
         return ()
-    told = f"At {host_of(known.hosted.project)} the library {known.hosted.name} stays."
+    told = (
+        f"At {parse_host(known.hosted.project)} the library {known.hosted.name} stays."
+    )
     return (f"{told} {end_with_full_stop(str(refused))} {refused.hint}",)
 
 
 def _answers(library: Library) -> tuple[Path, ...]:
     """Return the files that keep what the writer answered and was told of this folder."""
-    folder, found = consent_dir(), []
+    folder, found = get_consent_folder(), []
     if not folder.is_dir():
         return ()
     for path in sorted(folder.glob("*.json")):
         kept: object = None
         with suppress(OSError, ValueError, RecursionError), path.open("rb") as file:
-            kept = json.loads(file.read(LONGEST))
+            kept = json.loads(file.read(MAX_CONSENT_BYTES))
         if isinstance(kept, dict) and kept.get("folder") == str(library.root):
             found.append(path)
     return tuple(found)
@@ -322,7 +340,7 @@ def _not_ours(plan: DeletionPlan) -> DeletionFailure:
 
 def _why_unsafe(settings: Settings, library: Library) -> str:
     """Say why a yes that was given beforehand does not count."""
-    theirs = settings.origin("state_dir").source is Source.LIBRARY
+    theirs = settings.origin("state_dir").source is SettingSource.LIBRARY
     if not theirs or library.state_dir.is_relative_to(library.root):
         return ""
     where = settings.origin("state_dir").where

@@ -51,20 +51,39 @@ from lrwr.app.maintenance.checks.qdrant import check_qdrant
 from lrwr.app.maintenance.checks.supabase import PART as RECORDS
 from lrwr.app.maintenance.checks.supabase import check_supabase, is_project_configured
 from lrwr.app.maintenance.finding import HealthFinding, HealthState, finding_from_error
-from lrwr.core.adapters.chat.factory import OLLAMA, connection_of, models_of
-from lrwr.core.adapters.chat.local_servers import HOST, Server, ask_server, models_at
-from lrwr.core.adapters.chat.openai import Connection
-from lrwr.core.adapters.embed.self_test import ModelFacts, look_at_model
-from lrwr.core.adapters.storage.sqlite.maintenance import examine, feed_of
-from lrwr.core.adapters.vectors.edge import shard_name
-from lrwr.core.adapters.vectors.factory import EDGE_FROM
-from lrwr.core.adapters.vectors.maintenance import look_at_shard, shards_in
+from lrwr.core.adapters.chat.factory import (
+    OLLAMA_CHAT_URL,
+    build_chat_connection,
+    list_chat_models,
+)
+from lrwr.core.adapters.chat.local_servers import (
+    LOOPBACK_HOST,
+    LocalServer,
+    fetch_server_models,
+    probe_local_server,
+)
+from lrwr.core.adapters.chat.openai import ChatConnection
+from lrwr.core.adapters.embed.self_test import (
+    EmbeddingModelReport,
+    inspect_embedding_model,
+)
+from lrwr.core.adapters.storage.sqlite.maintenance import (
+    inspect_change_feed,
+    inspect_database,
+)
+from lrwr.core.adapters.vectors.edge import build_shard_name
+from lrwr.core.adapters.vectors.factory import EDGE_MIN_CHUNKS
+from lrwr.core.adapters.vectors.maintenance import inspect_shard, list_shards
 from lrwr.core.model.errors import LrwrError, SettingsProblem, StoreProblem
-from lrwr.core.settings.consent import Consents
-from lrwr.core.settings.library import Library, library_of
+from lrwr.core.settings.consent import ConsentStore
+from lrwr.core.settings.library import Library, resolve_library
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
-from lrwr.core.settings.places import FILE_NAME, consent_dir, user_file
+from lrwr.core.settings.places import (
+    SETTINGS_FILE_NAME,
+    get_consent_folder,
+    get_user_settings_path,
+)
 
 _MODEL, _WEB = "language model", "web search"
 
@@ -80,7 +99,7 @@ class DoctorContext:
     env: Mapping[str, str]
     flags: Mapping[str, object]
     now: float
-    servers: tuple[Server, ...] = ()
+    servers: tuple[LocalServer, ...] = ()
 
 
 async def run_doctor(what: DoctorContext) -> list[HealthFinding]:
@@ -94,7 +113,7 @@ async def run_doctor(what: DoctorContext) -> list[HealthFinding]:
     findings = [check_python(sys.version_info[:3], __version__)]
     try:
         settings = load_settings(what.start, what.env, what.flags)
-        library = library_of(settings)
+        library = resolve_library(settings)
     except SettingsProblem as error:
         rest = "It waits for settings that can be read."
         findings += [
@@ -102,11 +121,11 @@ async def run_doctor(what: DoctorContext) -> list[HealthFinding]:
             HealthFinding("everything else", HealthState.NOT_CHECKED, rest),
         ]
         return findings + await _servers(what.servers)
-    files = (user_file(), library.root / FILE_NAME)
+    files = (get_user_settings_path(), library.root / SETTINGS_FILE_NAME)
     findings.append(check_settings(settings, files))
     findings.append(check_root(library, inspect_folder(library.root)))
     findings.append(check_state(inspect_folder(library.state_dir)))
-    keyring = Keyring(settings, library, Consents(consent_dir()), what.env)
+    keyring = Keyring(settings, library, ConsentStore(get_consent_folder()), what.env)
     model, embedding = await _model(settings, library)
     findings += await asyncio.to_thread(_records, settings, library, model, what.now)
     if settings.vectors.keeper == "qdrant":
@@ -123,13 +142,17 @@ async def run_doctor(what: DoctorContext) -> list[HealthFinding]:
     findings += [elsewhere[part] for part in also]
     findings.append(await _manuscript(settings, findings))
     findings += await _language_model(settings, keyring, elsewhere.get(_MODEL))
-    used = settings.model.base_url or OLLAMA if settings.model.use == "local" else ""
+    used = (
+        settings.model.base_url or OLLAMA_CHAT_URL
+        if settings.model.use == "local"
+        else ""
+    )
     return findings + await _servers(what.servers, used)
 
 
 async def _model(
     settings: Settings, library: Library
-) -> tuple[ModelFacts | ServerEmbeddingSpace | None, HealthFinding | None]:
+) -> tuple[EmbeddingModelReport | ServerEmbeddingSpace | None, HealthFinding | None]:
     """Return the space of the settings, and how its model is; None for one elsewhere."""
     if settings.embedding.model in REMOTE_EMBEDDING_MODELS:
         return resolve_server_space(settings), None
@@ -139,7 +162,7 @@ async def _model(
     named = settings.embedding.folder
     folder = library.resolve(named) if named else None
     try:
-        facts = await asyncio.to_thread(look_at_model, folder)
+        facts = await asyncio.to_thread(inspect_embedding_model, folder)
     except LrwrError as error:
         return None, finding_from_error("embedding", error)
     return facts, check_model(facts)
@@ -188,14 +211,14 @@ async def _elsewhere(
 def _records(
     settings: Settings,
     library: Library,
-    model: ModelFacts | ServerEmbeddingSpace | None,
+    model: EmbeddingModelReport | ServerEmbeddingSpace | None,
     now: float,
 ) -> list[HealthFinding]:
     if not library.database.exists():
         detail, remedy = "Nothing has been ingested here.", "Run `lrwr ingest FOLDER`."
         return [HealthFinding("database", HealthState.OFF, detail, remedy)]
     try:
-        facts = examine(library.database, now=now)
+        facts = inspect_database(library.database, now=now)
     except StoreProblem as error:
         return [finding_from_error("database", error)]
     findings = [check_database(facts)]
@@ -213,17 +236,19 @@ def _records(
 
 
 def _index(
-    settings: Settings, library: Library, model: ModelFacts | ServerEmbeddingSpace
+    settings: Settings,
+    library: Library,
+    model: EmbeddingModelReport | ServerEmbeddingSpace,
 ) -> HealthFinding:
-    name = shard_name(settings.pipeline, model.space)
+    name = build_shard_name(settings.pipeline, model.space)
     try:
-        feed = feed_of(library.database, settings.pipeline, model.space)
-        shard = look_at_shard(library.index_dir, name, model.dimensions)
-        leftover = [found for found in shards_in(library.index_dir) if found != name]
+        feed = inspect_change_feed(library.database, settings.pipeline, model.space)
+        shard = inspect_shard(library.index_dir, name, model.dimensions)
+        leftover = [found for found in list_shards(library.index_dir) if found != name]
     except (StoreProblem, OSError) as error:
         told = error if isinstance(error, LrwrError) else StoreProblem(str(error))
         return finding_from_error("vector index", told)
-    large = feed.vectors >= EDGE_FROM
+    large = feed.vectors >= EDGE_MIN_CHUNKS
     return check_index(feed, shard, len(leftover), large=large)
 
 
@@ -261,7 +286,7 @@ async def _language_model(
     except SettingsProblem:
         others = []  # told where the part itself is checked
     try:
-        connection = connection_of(settings, keyring.env)
+        connection = build_chat_connection(settings, keyring.env)
     except LrwrError as error:
         model = hosted or finding_from_error(_MODEL, error)
         return [model, check_services(None, others=others)]
@@ -270,7 +295,7 @@ async def _language_model(
     asked = LanguageModelStatus(connection)
     if connection.own:
         asked = await asyncio.to_thread(_asked, connection)
-    asked = replace(asked, others=tuple(models_of(settings).values()))
+    asked = replace(asked, others=tuple(list_chat_models(settings).values()))
     refused = keyring.refusal("openai")
     services = check_services(
         connection,
@@ -280,15 +305,19 @@ async def _language_model(
     return [hosted or check_language_model(asked), services]
 
 
-def _asked(connection: Connection) -> LanguageModelStatus:
+def _asked(connection: ChatConnection) -> LanguageModelStatus:
     try:
-        return LanguageModelStatus(connection, True, models_at(connection.base_url))
+        return LanguageModelStatus(
+            connection, True, fetch_server_models(connection.base_url)
+        )
     except OSError:
         return LanguageModelStatus(connection, False)
 
 
-async def _servers(servers: tuple[Server, ...], used: str = "") -> list[HealthFinding]:
-    asked = [asyncio.to_thread(ask_server, server) for server in servers]
+async def _servers(
+    servers: tuple[LocalServer, ...], used: str = ""
+) -> list[HealthFinding]:
+    asked = [asyncio.to_thread(probe_local_server, server) for server in servers]
     answers = await asyncio.gather(*asked)
     return [
         check_server(server, answered, used=_is_at(server, used))
@@ -296,6 +325,6 @@ async def _servers(servers: tuple[Server, ...], used: str = "") -> list[HealthFi
     ]
 
 
-def _is_at(server: Server, address: str) -> bool:
-    here = (f"http://{host}:{server.port}/" for host in (HOST, "localhost"))
+def _is_at(server: LocalServer, address: str) -> bool:
+    here = (f"http://{host}:{server.port}/" for host in (LOOPBACK_HOST, "localhost"))
     return f"{address}/".startswith(tuple(here))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from lrwr.core.adapters.storage.sqlite.maintenance import close_for_all
+from lrwr.core.adapters.storage.sqlite.maintenance import checkpoint_database
 from lrwr.core.adapters.vectors.lock import FileLock
 from lrwr.core.model.errors import StoreProblem
 from lrwr.core.settings.library import Library
@@ -112,7 +112,7 @@ def check_not_in_use(library: Library) -> None:
             )
     if library.database.exists():
         try:
-            close_for_all(library.database)
+            checkpoint_database(library.database)
         except StoreProblem as error:
             raise StoreProblem(str(error), hint=_IN_USE) from error
 

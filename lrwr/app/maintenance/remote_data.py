@@ -10,20 +10,23 @@ from typing import TYPE_CHECKING
 from lrwr.app.container import open_services
 from lrwr.app.maintenance.finding import pluralize
 from lrwr.app.maintenance.local_data import UNFINISHED
-from lrwr.core.adapters.http.egress_log import Noting
-from lrwr.core.adapters.storage.sqlite.document_snapshots import Weight
+from lrwr.core.adapters.http.egress_log import EgressLogger
+from lrwr.core.adapters.storage.sqlite.document_snapshots import LibraryInventory
 from lrwr.core.adapters.vectors import qdrant_admin
-from lrwr.core.adapters.vectors.factory import connection_of, told_apart
-from lrwr.core.adapters.vectors.maintenance import shards_in
-from lrwr.core.adapters.vectors.qdrant import collection_name, mark_of
-from lrwr.core.adapters.vectors.qdrant_http import Wire
+from lrwr.core.adapters.vectors.factory import (
+    build_library_key,
+    build_qdrant_connection,
+)
+from lrwr.core.adapters.vectors.maintenance import list_shards
+from lrwr.core.adapters.vectors.qdrant import build_collection_name, read_local_mark
+from lrwr.core.adapters.vectors.qdrant_http import QdrantHttpClient
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem, StoreProblem
-from lrwr.core.settings.library import Library, write_private
+from lrwr.core.settings.library import Library, write_private_file
 from lrwr.core.settings.model import Settings
 
 if TYPE_CHECKING:
-    from lrwr.core.adapters.auth.factory import SigningIn
+    from lrwr.core.adapters.auth.factory import SupabaseSignIn
 
 _LONGEST = 1_000_000
 """Bytes of a list of what is left: ours are shorter."""
@@ -87,23 +90,25 @@ class RemoteDeletion:
     again: bool = False
 
 
-def collect_remote_identifiers(library: Library, weight: Weight) -> RemoteIdentifiers:
+def collect_remote_identifiers(
+    library: Library, weight: LibraryInventory
+) -> RemoteIdentifiers:
     """Return by what the library's things are known, from what is on this machine.
 
     What an earlier run could not remove is among it.
     """
     before = load_unfinished_deletion(library)
-    apart = told_apart(library.root, weight.library)
+    apart = build_library_key(library.root, weight.library)
     named = {
-        collection_name(apart, pipeline, space)
+        build_collection_name(apart, pipeline, space)
         for pipeline in Pipeline
         for space in weight.spaces
     }
     marks = {
         name: mark
-        for name in shards_in(library.index_dir)
-        if qdrant_admin.is_name_of_ours(name)
-        and (mark := mark_of(library.index_dir, name))
+        for name in list_shards(library.index_dir)
+        if qdrant_admin.is_lrwr_collection(name)
+        and (mark := read_local_mark(library.index_dir, name))
     }
     bound = weight.hosted
     hosted = bound and HostedLocation(
@@ -131,7 +136,7 @@ async def remove_collections(
         SettingsProblem: The address is none, or leads where it must not.
         ServiceUnavailable: The server did not answer, or refused.
     """
-    connection = connection_of(settings, env)
+    connection = build_qdrant_connection(settings, env)
     if connection is None:
         why = "no Qdrant server is set any more"
         left = (
@@ -143,10 +148,12 @@ async def remove_collections(
     where = f"Qdrant at {connection.host}"
     async with (
         _noting(settings, library, own=connection.own) as noting,
-        aclosing(Wire(connection, noting=noting)) as wire,
+        aclosing(QdrantHttpClient(connection, noting=noting)) as wire,
     ):
         ours, kin = await _belonging(wire, known)
-        gone = [name for name in ours if await qdrant_admin.remove(wire, name)]
+        gone = [
+            name for name in ours if await qdrant_admin.delete_collection(wire, name)
+        ]
     left = (_of_kin(where, kin),) if kin else ()
     return RemoteDeletion(where, tuple(gone), left)
 
@@ -163,16 +170,16 @@ async def delete_hosted_library(
         LrwrError: No project is set or another one, nobody is signed in or somebody
             else, or it did not answer.
     """
-    from lrwr.core.adapters.auth.factory import choose_auth
+    from lrwr.core.adapters.auth.factory import create_supabase_sign_in
 
-    way = choose_auth(settings, env)
+    way = create_supabase_sign_in(settings, env)
     await _check_home(way, home)
     async with _noting(settings, library, own=way.project.own) as noting:
         return await delete_from_project(way, home, noting)
 
 
 async def delete_from_project(
-    way: "SigningIn", home: HostedLocation, noting: Noting | None
+    way: "SupabaseSignIn", home: HostedLocation, noting: EgressLogger | None
 ) -> RemoteDeletion:
     """Delete a library from the project and the account that have it.
 
@@ -180,23 +187,23 @@ async def delete_from_project(
         LrwrError: The project did not answer, or refused.
     """
     from lrwr.core.adapters.files.supabase import SupabaseFileStore
-    from lrwr.core.adapters.storage.supabase.records import delete_library
-    from lrwr.core.adapters.storage.supabase.rpc import Hosted
+    from lrwr.core.adapters.storage.supabase.records import delete_remote_library
+    from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 
     project, token = way.project, way.auth.token
     files = SupabaseFileStore(project, token, home.account, home.library, noting)
     async with (
         aclosing(files),
-        aclosing(Hosted(project, token, noting)) as hosted,
+        aclosing(SupabaseRpc(project, token, noting)) as hosted,
     ):
         removed = await files.remove(await files.held())
-        there = await delete_library(hosted, home.library)
+        there = await delete_remote_library(hosted, home.library)
     names = [home.name] if there else []
     files_gone = [pluralize(removed, "file")] if removed else []
     return RemoteDeletion(f"Supabase at {project.host}", (*files_gone, *names))
 
 
-async def _check_home(way: "SigningIn", home: HostedLocation) -> None:
+async def _check_home(way: "SupabaseSignIn", home: HostedLocation) -> None:
     """Make sure that it is the right project, and the right account of it."""
     if way.project.url != home.project:
         raise SettingsProblem(
@@ -251,7 +258,7 @@ def save_unfinished_deletion(library: Library, known: RemoteIdentifiers) -> Path
     """
     file = library.state_dir / UNFINISHED
     try:
-        write_private(file, json.dumps(asdict(known), indent=2) + "\n")
+        write_private_file(file, json.dumps(asdict(known), indent=2) + "\n")
     except OSError as error:
         raise StoreProblem(
             f"{file} cannot be written: {error.strerror}.",
@@ -261,14 +268,14 @@ def save_unfinished_deletion(library: Library, known: RemoteIdentifiers) -> Path
 
 
 async def _belonging(
-    wire: Wire, known: RemoteIdentifiers
+    wire: QdrantHttpClient, known: RemoteIdentifiers
 ) -> tuple[list[str], list[str]]:
     """Return the collections that are the library's, and those that may be.
 
     A key that may not list them can still be good for those whose names are known.
     """
     try:
-        there = await qdrant_admin.names_there(wire)
+        there = await qdrant_admin.list_lrwr_collections(wire)
     except ServiceUnavailable as error:
         if error.retryable:
             raise
@@ -276,7 +283,7 @@ async def _belonging(
     ours = [name for name in there if name in known.named]
     kin = []
     for name in (name for name in there if name not in known.named):
-        mark, of = await qdrant_admin.bears(wire, name)
+        mark, of = await qdrant_admin.fetch_collection_mark(wire, name)
         if mark and known.marks.get(name) == mark:
             ours.append(name)
         elif of and of == known.library:
@@ -297,7 +304,7 @@ def _of_kin(where: str, names: Sequence[str]) -> DeletionFailure:
 @asynccontextmanager
 async def _noting(
     settings: Settings, library: Library, *, own: bool
-) -> AsyncIterator[Noting | None]:
+) -> AsyncIterator[EgressLogger | None]:
     """Lend out what notes requests; None for a server on this machine."""
     if own or not library.database.exists():
         yield None

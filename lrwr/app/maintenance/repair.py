@@ -5,10 +5,10 @@ from datetime import datetime
 from pathlib import Path
 
 from lrwr.app.maintenance.finding import pluralize
-from lrwr.core.adapters.storage.sqlite.maintenance import mend
+from lrwr.core.adapters.storage.sqlite.maintenance import rebuild_database_indexes
 from lrwr.core.adapters.vectors.maintenance import clear_shards
 from lrwr.core.model.errors import NotFound, StoreProblem
-from lrwr.core.settings.library import Library, remembered
+from lrwr.core.settings.library import Library, load_ingested_paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def repair_library(library: Library, *, now: float) -> RepairReport:
         )
     there = library.database.exists()
     steps: list[str] = []
-    damage = mend(library.database, steps.append) if there else ()
+    damage = rebuild_database_indexes(library.database, steps.append) if there else ()
     rest = [*_vectors(library), *_memory(library, now)]
     if not there:
         return RepairReport(tuple(rest), "Next: run `lrwr ingest FOLDER`.")
@@ -100,7 +100,7 @@ def _vectors(library: Library) -> list[str]:
 
 def _memory(library: Library, now: float) -> list[str]:
     try:
-        remembered(library)
+        load_ingested_paths(library)
     except StoreProblem:
         kept = rename_database_aside(library.memory, f"broken-{format_file_stamp(now)}")
         return [

@@ -18,8 +18,11 @@ from lrwr.app.maintenance.archive import (
     unpack_archive,
 )
 from lrwr.app.maintenance.repair import format_file_stamp, rename_database_aside
-from lrwr.core.adapters.storage.sqlite.maintenance import close_for_all, examine
-from lrwr.core.adapters.storage.supabase.library_link import renew_writer
+from lrwr.core.adapters.storage.sqlite.maintenance import (
+    checkpoint_database,
+    inspect_database,
+)
+from lrwr.core.adapters.storage.supabase.library_link import assign_replica_writer
 from lrwr.core.adapters.vectors.maintenance import clear_shards
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
 from lrwr.core.retrieval.calibration_store import (
@@ -27,8 +30,8 @@ from lrwr.core.retrieval.calibration_store import (
     load_calibrations,
 )
 from lrwr.core.settings.library import Library, prepare_state_dir
-from lrwr.core.settings.model import Source
-from lrwr.core.settings.sources import from_file
+from lrwr.core.settings.model import SettingSource
+from lrwr.core.settings.sources import load_settings_file
 from lrwr.pipeline.evaluation.paths import locate_questions_file
 from lrwr.pipeline.evaluation.questions import parse_questions
 
@@ -68,7 +71,7 @@ def restore_library(
             folder = Path(name)
             manifest = unpack_archive(source, folder)
             _check_database(folder / DATABASE, source, now)
-            renew_writer(folder / DATABASE)
+            assign_replica_writer(folder / DATABASE)
             steps = _put_in_place(library, folder, manifest, force=force, now=now)
     except OSError as error:
         raise StoreProblem(
@@ -80,7 +83,7 @@ def restore_library(
 
 def _check_database(path: Path, source: Path, now: float) -> None:
     try:
-        facts = examine(path, now=now)
+        facts = inspect_database(path, now=now)
     except StoreProblem as error:
         raise bad_archive_error(source, "its database cannot be opened.") from error
     if facts.damage:
@@ -100,7 +103,7 @@ def _put_in_place(
     steps = []
     ending = f"before-restore-{format_file_stamp(now)}"
     if library.database.exists():
-        close_for_all(library.database)
+        checkpoint_database(library.database)
         kept = rename_database_aside(library.database, ending)
         steps.append(f"The library that was here is now {kept}.")
     clear_shards(library.index_dir)
@@ -170,7 +173,7 @@ def _why_not(library: Library, file: Path) -> str:
     if file.name != SETTINGS:
         return ""
     try:
-        given = from_file(file, Source.LIBRARY)
+        given = load_settings_file(file, SettingSource.LIBRARY)
     except SettingsProblem:
         return "cannot be read by this lrwr"
     state = given.get("state_dir")

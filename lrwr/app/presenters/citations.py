@@ -8,10 +8,10 @@ from lrwr.app.presenters.text import EXCERPT_CHARACTERS, sanitize_line, shorten_
 from lrwr.core.retrieval.anchors import AnchoredCitation, Freshness
 
 if TYPE_CHECKING:
-    from lrwr.core.model.text import Lines
+    from lrwr.core.model.text import LineRange
 
 
-def format_line_range(document: str, lines: "Lines") -> str:
+def format_line_range(document: str, lines: "LineRange") -> str:
     """Return `file:first-last`, as editors and writers know it."""
     name = sanitize_line(document)
     if lines.first == lines.last:
@@ -19,7 +19,7 @@ def format_line_range(document: str, lines: "Lines") -> str:
     return f"{name}:{lines.first}-{lines.last}"
 
 
-def format_place(document: str, lines: "Lines") -> str:
+def format_place(document: str, lines: "LineRange") -> str:
     """Return `file:first-last`; of a `.docx`, whose lines nobody sees, its paragraphs."""
     if not document.lower().endswith(".docx"):
         return format_line_range(document, lines)

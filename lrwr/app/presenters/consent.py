@@ -2,11 +2,11 @@
 
 import os
 
-from lrwr.core.settings.consent import Hosted
+from lrwr.core.settings.consent import HostedService
 from lrwr.core.settings.model import Settings
 
 
-def describe_consent_question(hosted: Hosted, settings: Settings) -> str:
+def describe_consent_question(hosted: HostedService, settings: Settings) -> str:
     """Return what the writer is asked to allow."""
     where = _where(hosted, settings)
     return (
@@ -16,7 +16,7 @@ def describe_consent_question(hosted: Hosted, settings: Settings) -> str:
     )
 
 
-def describe_data_leaving(hosted: Hosted, settings: Settings) -> str:
+def describe_data_leaving(hosted: HostedService, settings: Settings) -> str:
     """Return what leaves this machine, to whom, and who says so."""
     where = _where(hosted, settings)
     return (
@@ -34,7 +34,7 @@ def describe_answering_model(settings: Settings, model: str) -> str:
     return f"Answered by {model} on its own server."
 
 
-def _where(hosted: Hosted, settings: Settings) -> str:
+def _where(hosted: HostedService, settings: Settings) -> str:
     """Return what turns a service on, a file of the library's by its name alone."""
     where = settings.origin(hosted.setting).where
     return where.removeprefix(f"{settings.root}{os.sep}")

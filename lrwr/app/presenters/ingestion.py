@@ -61,14 +61,14 @@ def _of_embedding(report: "IngestReport", settings: "Settings") -> list[str]:
     """Say what embedding elsewhere costs, about: the server's own tokens are others."""
     if settings.embedding.model != "openai" or not report.embedded:
         return []
-    from lrwr.core.model.usage import Usage, price, read_prices
-    from lrwr.core.settings.model_retrieval import DEFAULT_EMBEDDING
+    from lrwr.core.model.usage import Usage, compute_price, parse_prices
+    from lrwr.core.settings.model_retrieval import DEFAULT_EMBEDDING_MODEL
 
     # Where the meaning turns is found by sentences, each embedded as well.
     tokens = report.tokens * (2 if settings.pipeline == "b" else 1)
-    name = settings.embedding.name or DEFAULT_EMBEDDING
-    prices = read_prices(settings.model.prices)
-    cost = format_dollars(price(Usage(1, tokens), name, prices))
+    name = settings.embedding.name or DEFAULT_EMBEDDING_MODEL
+    prices = parse_prices(settings.model.prices)
+    cost = format_dollars(compute_price(Usage(1, tokens), name, prices))
     sends = "would be sent" if report.dry_run else "was sent"
     return [f"{name} {sends} about {tokens:,} tokens ({cost})."]
 
@@ -123,9 +123,11 @@ def _known_already(cached: int) -> str:
 
 def compute_ingest_price(report: "IngestReport", settings: "Settings") -> float | None:
     """Return what the model's work cost in US dollars; None where nobody knows."""
-    from lrwr.core.model.usage import price, read_prices
+    from lrwr.core.model.usage import compute_price, parse_prices
 
-    return price(report.usage, report.model, read_prices(settings.model.prices))
+    return compute_price(
+        report.usage, report.model, parse_prices(settings.model.prices)
+    )
 
 
 def _moves(report: "IngestReport") -> str:

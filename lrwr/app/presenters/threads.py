@@ -14,7 +14,7 @@ from lrwr.app.presenters.citations import (
 from lrwr.app.presenters.text import sanitize_text, shorten_excerpt
 from lrwr.core.model.document_blocks import Block, BlockKind
 from lrwr.core.model.errors import NotFound, SettingsProblem
-from lrwr.core.model.turns import Mode, NarrativeState, Thread, Turn, TurnId
+from lrwr.core.model.turns import AnswerMode, NarrativeState, Thread, Turn, TurnId
 from lrwr.core.retrieval.anchors import AnchoredCitation, Freshness
 
 ANALYST = "the analyst"
@@ -36,7 +36,7 @@ def format_thread_title(thread: Thread) -> str:
 
 def describe_speaker(state: NarrativeState) -> str:
     """Return who answers: a character, or the analyst."""
-    in_character = state.mode is Mode.IN_CHARACTER
+    in_character = state.mode is AnswerMode.IN_CHARACTER
     return state.character if in_character and state.character else ANALYST
 
 

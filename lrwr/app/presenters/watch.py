@@ -11,7 +11,7 @@ from lrwr.core.continuity.values import (
     ContradictionSide,
     NewContradictions,
 )
-from lrwr.core.model.facts import About
+from lrwr.core.model.facts import FactAbout
 from lrwr.pipeline.watch.events import (
     ManuscriptAway,
     ManuscriptReturn,
@@ -115,7 +115,7 @@ def _facts(known: "KnowledgeDelta") -> Iterator[str]:
     if more > 0:
         yield f"{more:,} more changed"
     for state, shifts in (("new", known.facts_new), ("gone", known.facts_gone)):
-        people = [one for one in shifts if one.about is About.CHARACTER]
+        people = [one for one in shifts if one.about is FactAbout.CHARACTER]
         shown = people if len(people) <= SHOWN else []
         yield from (f"{state}: {describe_shift(one)}" for one in shown)
         if rest := len(shifts) - len(shown):

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 
 from lrwr.core.ports.experiment_log import (
-    Example,
     Experiment,
+    ExperimentResult,
+    GoldenExample,
     GoldenSet,
-    Result,
-    Score,
+    MeasureScore,
 )
-from lrwr.core.ports.tracer import Fact, Facts, Texts
+from lrwr.core.ports.tracer import TraceFacts, TraceFactValue, TraceTexts
 from lrwr.pipeline.evaluation.judgements import is_single_try_figure
 from lrwr.pipeline.evaluation.outcomes import QuestionOutcome
 from lrwr.pipeline.evaluation.plan import EvalRun
@@ -55,20 +55,20 @@ def build_experiments(report: EvalReport) -> tuple[Experiment, ...]:
     return tuple(_experiment(run, arm, numbers) for arm in report.arms)
 
 
-def _example(number: int, question: EvalQuestion) -> Example:
+def _example(number: int, question: EvalQuestion) -> GoldenExample:
     inputs: dict[str, str | tuple[str, ...]] = {"question": question.text}
     if question.as_of:
         inputs["as_of"] = question.as_of
-    outputs: Texts = {
+    outputs: TraceTexts = {
         "answer": question.answer,
         "quotes": tuple(f"{one.file}: {one.quote}" for one in question.gold),
     }
-    facts: Facts = {
+    facts: TraceFacts = {
         "kind": question.kind.value,
         "answerable": question.answerable,
         "needs_every_quote": question.every,
     }
-    return Example(number, facts, inputs, outputs)
+    return GoldenExample(number, facts, inputs, outputs)
 
 
 def _experiment(run: EvalRun, arm: ArmReport, numbers: Mapping[str, int]) -> Experiment:
@@ -82,7 +82,7 @@ def _experiment(run: EvalRun, arm: ArmReport, numbers: Mapping[str, int]) -> Exp
     )
 
 
-def _facts(run: EvalRun, arm: ArmReport) -> Iterator[tuple[str, Fact]]:
+def _facts(run: EvalRun, arm: ArmReport) -> Iterator[tuple[str, TraceFactValue]]:
     plan = run.plan
     yield "arm", arm.name
     if arm.name in (pipelines := _pipelines()):
@@ -107,11 +107,13 @@ def _pipelines() -> dict[str, str]:
     return {**of_steps, WHOLE_TEXT_NAME: VARIANT_B.pipeline.value}
 
 
-def _result(outcome: QuestionOutcome, number: int) -> Result:
+def _result(outcome: QuestionOutcome, number: int) -> ExperimentResult:
     shares = {n: v for n, v in outcome.figures.items() if _is_share(n, v)}
-    scores = [Score(name, value) for name, value in shares.items()]
-    scores += [Score(n, None) for n in outcome.failed if not is_single_try_figure(n)]
-    return Result(
+    scores = [MeasureScore(name, value) for name, value in shares.items()]
+    scores += [
+        MeasureScore(n, None) for n in outcome.failed if not is_single_try_figure(n)
+    ]
+    return ExperimentResult(
         number=number,
         seconds=sum(outcome.figures.get(name, 0.0) for name in _TIMES),
         facts={

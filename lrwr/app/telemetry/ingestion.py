@@ -6,14 +6,20 @@ from types import MappingProxyType
 
 from lrwr.app.telemetry.turns import usage_to_facts
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.events import Finished, IngestEvent, Working
-from lrwr.core.model.jobs import Stage
-from lrwr.core.ports.tracer import Fact, Failed, Kind, Span, Tracer
+from lrwr.core.model.events import DocumentFinished, IngestEvent, StageStarted
+from lrwr.core.model.jobs import JobStage
+from lrwr.core.ports.tracer import (
+    TraceError,
+    TraceFactValue,
+    Tracer,
+    TraceSpan,
+    TraceStepKind,
+)
 from lrwr.pipeline.report import EmitIngestEvent, IngestReport
 from lrwr.pipeline.service import DocumentProcessingService
 
-STAGES: Mapping[Stage, Kind] = MappingProxyType(
-    {Stage.READ: Kind.TOOL, Stage.STORE: Kind.TOOL}
+STAGES: Mapping[JobStage, TraceStepKind] = MappingProxyType(
+    {JobStage.READ: TraceStepKind.TOOL, JobStage.STORE: TraceStepKind.TOOL}
 )
 """What the stages of a document are, besides links of a chain."""
 
@@ -45,7 +51,7 @@ class TracedProcessingService(DocumentProcessingService):
         try:
             heard.report = await super().process(heard.hear, verify=verify)
         except (Exception, asyncio.CancelledError) as error:
-            heard.failed = Failed(type(error).__name__, str(error))
+            heard.failed = TraceError(type(error).__name__, str(error))
             raise
         finally:
             self._tracer.keep(heard.trace())
@@ -59,36 +65,39 @@ class IngestionTraceRecorder:
         self._now = now
         self._emit = emit
         self._began = self._last = now()
-        self._open: dict[DocumentId, list[tuple[Stage, float]]] = {}
-        self._over: list[Span] = []
+        self._open: dict[DocumentId, list[tuple[JobStage, float]]] = {}
+        self._over: list[TraceSpan] = []
         self.report: IngestReport | None = None
-        self.failed: Failed | None = None
+        self.failed: TraceError | None = None
 
     def hear(self, event: IngestEvent) -> None:
         """Take in what happens, and hand it on."""
         self._last = self._now()
         match event:
-            case Working(document, stage):
+            case StageStarted(document, stage):
                 stages = self._open.setdefault(document, [])
                 if not stages or stages[-1][0] is not stage:
                     stages.append((stage, self._last))
-            case Finished(document, problem):
+            case DocumentFinished(document, problem):
                 self._finish(document, problem)
             case _:
                 pass
         self._emit(event)
 
-    def trace(self) -> Span:
+    def trace(self) -> TraceSpan:
         """Return the ingestion as it is, all steps ended."""
         for document in list(self._open):
             self._finish(document, "")
         ended = self._now()
         steps, report = self._over, self.report
         if report is not None and report.woven is not None:
-            steps = [*steps, Span("weaving", Kind.CHAIN, self._last, ended)]
-        return Span(
+            steps = [
+                *steps,
+                TraceSpan("weaving", TraceStepKind.CHAIN, self._last, ended),
+            ]
+        return TraceSpan(
             "ingest",
-            Kind.CHAIN,
+            TraceStepKind.CHAIN,
             self._began,
             ended,
             facts=_counted(report) if report else {},
@@ -104,22 +113,22 @@ class IngestionTraceRecorder:
         starts = [started for _, started in stages]
         ends = [*starts[1:], ended]
         steps = tuple(
-            Span(stage.value, STAGES.get(stage, Kind.CHAIN), started, end)
+            TraceSpan(stage.value, STAGES.get(stage, TraceStepKind.CHAIN), started, end)
             for (stage, started), end in zip(stages, ends, strict=True)
         )
-        document_span = Span(
+        document_span = TraceSpan(
             "document",
-            Kind.CHAIN,
+            TraceStepKind.CHAIN,
             starts[0] if starts else ended,
             ended,
             inputs={"file": document},
-            error=Failed("UnreadableDocument", problem) if problem else None,
+            error=TraceError("UnreadableDocument", problem) if problem else None,
             steps=steps,
         )
         self._over.append(document_span)
 
 
-def _counted(report: IngestReport) -> dict[str, Fact]:
+def _counted(report: IngestReport) -> dict[str, TraceFactValue]:
     return {
         "found": report.found,
         "processed": report.processed,

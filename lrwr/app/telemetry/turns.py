@@ -7,20 +7,26 @@ from types import MappingProxyType
 
 from lrwr.core.chat.service import AvatarSessionService, TurnRequest
 from lrwr.core.model.turns import (
-    Cited,
-    CitedOutside,
-    Staged,
+    AnswerToken,
+    PassageCited,
     SupervisorOutput,
-    Token,
     Turn,
     TurnDone,
     TurnEvent,
+    TurnStageStarted,
+    WebPageCited,
 )
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.tracer import Fact, Failed, Kind, Span, Tracer
+from lrwr.core.ports.tracer import (
+    TraceError,
+    TraceFactValue,
+    Tracer,
+    TraceSpan,
+    TraceStepKind,
+)
 
 
-def usage_to_facts(usage: Usage) -> dict[str, Fact]:
+def usage_to_facts(usage: Usage) -> dict[str, TraceFactValue]:
     """Return calls and tokens."""
     return {
         "calls": usage.calls,
@@ -29,12 +35,12 @@ def usage_to_facts(usage: Usage) -> dict[str, Fact]:
     }
 
 
-STEPS: Mapping[str, Kind] = MappingProxyType(
+STEPS: Mapping[str, TraceStepKind] = MappingProxyType(
     {
-        "search": Kind.RETRIEVER,
-        "read": Kind.TOOL,
-        "contents": Kind.TOOL,
-        "web": Kind.TOOL,
+        "search": TraceStepKind.RETRIEVER,
+        "read": TraceStepKind.TOOL,
+        "contents": TraceStepKind.TOOL,
+        "web": TraceStepKind.TOOL,
     }
 )
 """What the steps of a turn are, besides links of a chain."""
@@ -63,7 +69,7 @@ class TracedSessionService(AvatarSessionService):
                     heard.hear(event)
                     yield event
         except Exception as error:
-            heard.failed = Failed(type(error).__name__, str(error))
+            heard.failed = TraceError(type(error).__name__, str(error))
             raise
         finally:
             if self._tracer is not None:
@@ -75,15 +81,15 @@ class _Step:
     """A step that is under way."""
 
     name: str
-    kind: Kind
+    kind: TraceStepKind
     says: str
     started: float
 
-    def over(self, ended: float, *, model: str = "") -> Span:
+    def over(self, ended: float, *, model: str = "") -> TraceSpan:
         """Return it ended; `model` is the one that it asked."""
-        return Span(
+        return TraceSpan(
             self.name,
-            Kind.LLM if model else self.kind,
+            TraceStepKind.LLM if model else self.kind,
             self.started,
             ended,
             facts={"model": model} if model else {},
@@ -104,25 +110,25 @@ class TurnTraceRecorder:
         self._pages = 0
         self._first_word: float | None = None
         self._done: TurnDone | None = None
-        self.failed: Failed | None = None
+        self.failed: TraceError | None = None
 
     def hear(self, event: TurnEvent) -> None:
         """Take in what happens."""
         match event:
-            case Staged():
+            case TurnStageStarted():
                 self._begin(event)
-            case Cited():
+            case PassageCited():
                 self._found += 1
-            case CitedOutside():
+            case WebPageCited():
                 self._pages += 1
-            case Token() if self._first_word is None:
+            case AnswerToken() if self._first_word is None:
                 self._first_word = self._now()
             case TurnDone():
                 self._done = event
             case _:
                 pass
 
-    def trace(self) -> Span:
+    def trace(self) -> TraceSpan:
         """Return the turn as it is, all steps ended."""
         ended = self._now()
         self._end_steps(ended)
@@ -132,9 +138,9 @@ class TurnTraceRecorder:
             step.over(when, model=model if step.name == "answer" else "")
             for step, when in self._over
         ]
-        return Span(
+        return TraceSpan(
             "turn",
-            Kind.CHAIN,
+            TraceStepKind.CHAIN,
             self._began,
             ended,
             facts=self._facts(turn),
@@ -144,19 +150,22 @@ class TurnTraceRecorder:
             steps=tuple(steps),
         )
 
-    def _begin(self, event: Staged) -> None:
+    def _begin(self, event: TurnStageStarted) -> None:
         now = self._now()
         if [step.name for step in self._open] != [PARALLEL_STEPS.get(event.step)]:
             self._end_steps(now)
-        kind = STEPS.get(event.step, Kind.CHAIN)
+        kind = STEPS.get(event.step, TraceStepKind.CHAIN)
         self._open.append(_Step(event.step, kind, event.text, now))
 
     def _end_steps(self, now: float) -> None:
         self._over += [(step, now) for step in self._open]
         self._open = []
 
-    def _facts(self, turn: Turn | None) -> dict[str, Fact]:
-        facts: dict[str, Fact] = {"passages": self._found, "web_pages": self._pages}
+    def _facts(self, turn: Turn | None) -> dict[str, TraceFactValue]:
+        facts: dict[str, TraceFactValue] = {
+            "passages": self._found,
+            "web_pages": self._pages,
+        }
         if self._first_word is not None:
             facts["seconds_to_first_word"] = round(self._first_word - self._began, 3)
         if self._asking.thread is not None:
@@ -194,8 +203,8 @@ def _answered(output: SupervisorOutput) -> dict[str, str | tuple[str, ...]]:
     }
 
 
-def _of_output(output: SupervisorOutput) -> dict[str, Fact]:
-    facts: dict[str, Fact] = {
+def _of_output(output: SupervisorOutput) -> dict[str, TraceFactValue]:
+    facts: dict[str, TraceFactValue] = {
         "intent": output.intent.value,
         "mode": output.narrative_state_delta.mode.value,
         "model": output.model,

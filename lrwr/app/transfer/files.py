@@ -18,7 +18,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound
 
 if TYPE_CHECKING:
-    from lrwr.core.adapters.storage.sqlite.database import Database
+    from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
     from lrwr.core.adapters.storage.supabase.records import SupabaseRecords
     from lrwr.core.ports.file_store import FileStore
 
@@ -49,7 +49,7 @@ class FileTransferResult:
 
 
 async def upload_files(
-    database: "Database",
+    database: "SqliteDatabase",
     root: Path,
     targets: Sequence[Path],
     away: "FileStore",
@@ -85,7 +85,7 @@ async def upload_files(
 
 
 async def download_files(
-    database: "Database",
+    database: "SqliteDatabase",
     state_dir: Path,
     away: "FileStore",
     into: Path | None,
@@ -122,7 +122,7 @@ async def download_files(
     )
 
 
-async def _wanted(database: "Database") -> FileDigests:
+async def _wanted(database: "SqliteDatabase") -> FileDigests:
     return await database.read(lambda connection: connection.execute(_FILES).fetchall())
 
 

@@ -10,19 +10,23 @@ from lrwr.app.container import Services
 from lrwr.app.supabase_project import SUPABASE_SERVICE, SupabaseProject
 from lrwr.app.transfer.files import FileTransferResult, download_files, upload_files
 from lrwr.core.adapters.storage.supabase.library_link import (
-    Binding,
-    bind,
-    binding_of,
-    new_binding,
+    LibraryLink,
+    create_library_link,
+    read_library_link,
+    store_library_link,
 )
-from lrwr.core.adapters.storage.supabase.migrator import missing
-from lrwr.core.adapters.storage.supabase.pull import Pulled, pull
-from lrwr.core.adapters.storage.supabase.push import Push, Pushed, Tell
+from lrwr.core.adapters.storage.supabase.migrator import find_missing_migrations
+from lrwr.core.adapters.storage.supabase.pull import PullResult, pull_remote_changes
+from lrwr.core.adapters.storage.supabase.push import (
+    LibraryPush,
+    PushProgressCallback,
+    PushResult,
+)
 from lrwr.core.adapters.storage.supabase.records import (
-    HostedLibrary,
-    libraries,
-    new_library,
-    scripts_run,
+    RemoteLibrary,
+    create_remote_library,
+    list_applied_migrations,
+    list_remote_libraries,
 )
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem, StoreProblem
 from lrwr.core.ports.auth import Account
@@ -38,7 +42,7 @@ class LibraryPushResult:
     host: str
     name: str
     begun: bool
-    records: Pushed
+    records: PushResult
     files: FileTransferResult = field(default_factory=FileTransferResult)
 
 
@@ -48,13 +52,13 @@ class LibraryPullResult:
 
     host: str
     name: str
-    records: Pulled
+    records: PullResult
     files: FileTransferResult = field(default_factory=FileTransferResult)
 
 
 @asynccontextmanager
 async def open_transfer(
-    services: Services, tell: Tell
+    services: Services, tell: PushProgressCallback
 ) -> AsyncIterator["LibraryTransfer"]:
     """Lend out what moves a library, and close it on the way out.
 
@@ -67,7 +71,9 @@ async def open_transfer(
 class LibraryTransfer:
     """Takes a library to a project, and brings it from there."""
 
-    def __init__(self, services: Services, stack: AsyncExitStack, tell: Tell) -> None:
+    def __init__(
+        self, services: Services, stack: AsyncExitStack, tell: PushProgressCallback
+    ) -> None:
         self._library = services.library
         self._outward = services.outward
         self._database = services.outward.database
@@ -100,7 +106,9 @@ class LibraryTransfer:
             raise LrwrError(
                 f"Nobody is signed in at {self.host}", hint="Sign in: lrwr login"
             )
-        lacking = missing(await scripts_run(self._way.hosted))
+        lacking = find_missing_migrations(
+            await list_applied_migrations(self._way.hosted)
+        )
         if lacking:
             raise StoreProblem(
                 f"The project at {self.host} has not all of lrwr's tables:"
@@ -129,13 +137,15 @@ class LibraryTransfer:
         """
         account = await self.begin()
         prepare_state_dir(self._library)
-        bound = await self._database.read(binding_of)
+        bound = await self._database.read(read_library_link)
         begun = bound is None or new
         if bound is None or new:
             bound = await self._begun(account, name or self._library.root.name)
         self._check(bound, account)
         records = self._way.records(bound)
-        done = await Push(self._database, records, bound, self._tell).run(over=over)
+        done = await LibraryPush(self._database, records, bound, self._tell).run(
+            over=over
+        )
         filed = FileTransferResult()
         if files:
             root, targets = self._library.root, self._targets()
@@ -159,7 +169,7 @@ class LibraryTransfer:
         """
         account = await self.begin()
         prepare_state_dir(self._library)
-        bound = await self._database.read(binding_of)
+        bound = await self._database.read(read_library_link)
         if bound is None:
             bound = await self._found(account, name)
         self._check(bound, account)
@@ -170,7 +180,7 @@ class LibraryTransfer:
             )
         records = self._way.records(bound)
         copy = self._way.copy(self._database, bound, time.time)
-        done = await pull(self._database, copy, records, self._tell)
+        done = await pull_remote_changes(self._database, copy, records, self._tell)
         filed = FileTransferResult()
         if files or into is not None:
             state = self._library.state_dir
@@ -195,13 +205,13 @@ class LibraryTransfer:
             hint=f"To allow it: lrwr privacy allow {SUPABASE_SERVICE}",
         )
 
-    async def _begun(self, account: Account, name: str) -> Binding:
-        made = await new_library(self._way.hosted, name)
+    async def _begun(self, account: Account, name: str) -> LibraryLink:
+        made = await create_remote_library(self._way.hosted, name)
         if made is None:
             made = next(
                 (
                     one.id
-                    for one in await libraries(self._way.hosted)
+                    for one in await list_remote_libraries(self._way.hosted)
                     if one.name == name and _is_empty(one)
                 ),
                 None,
@@ -215,7 +225,7 @@ class LibraryTransfer:
         # Until all of it is there, the project does not know what is here.
         return await self._bound(account, made, name, apart=True)
 
-    async def _found(self, account: Account, name: str) -> Binding:
+    async def _found(self, account: Account, name: str) -> LibraryLink:
         here = await self._database.read(
             lambda connection: connection.execute(_READ_HERE).fetchone()[0]
         )
@@ -225,19 +235,23 @@ class LibraryTransfer:
                 f" from {self.host}",
                 hint="Pull into an empty folder; or take this one there: lrwr push",
             )
-        there = await libraries(self._way.hosted)
+        there = await list_remote_libraries(self._way.hosted)
         found = _chosen(there, name, self._library.root.name, self.host)
         return await self._bound(account, found.id, found.name)
 
     async def _bound(
         self, account: Account, library: str, name: str, *, apart: bool = False
-    ) -> Binding:
+    ) -> LibraryLink:
         url = self._way.signing.project.url
-        bound = replace(new_binding(url, account.id, library, name), apart=apart)
-        await self._database.write(lambda connection: bind(connection, bound))
+        bound = replace(
+            create_library_link(url, account.id, library, name), apart=apart
+        )
+        await self._database.write(
+            lambda connection: store_library_link(connection, bound)
+        )
         return bound
 
-    def _check(self, bound: Binding, account: Account) -> None:
+    def _check(self, bound: LibraryLink, account: Account) -> None:
         if bound.project != self._way.signing.project.url:
             raise StoreProblem(
                 f"This library is kept at {bound.project}, not at {self.host}",
@@ -251,14 +265,14 @@ class LibraryTransfer:
             )
 
 
-def _is_empty(library: HostedLibrary) -> bool:
+def _is_empty(library: RemoteLibrary) -> bool:
     """Say whether nothing was ever kept in it: a push that was killed made it."""
     return not (library.version or library.documents or library.threads)
 
 
 def _chosen(
-    there: list[HostedLibrary], name: str, folder: str, host: str
-) -> HostedLibrary:
+    there: list[RemoteLibrary], name: str, folder: str, host: str
+) -> RemoteLibrary:
     """Return the library of that name, else that of the folder's, else the only one."""
     by_name = {one.name: one for one in there}
     if name and name in by_name:

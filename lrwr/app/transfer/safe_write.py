@@ -8,14 +8,17 @@ from hashlib import sha256
 from pathlib import Path, PureWindowsPath
 from uuid import uuid4
 
-from lrwr.core.adapters.source.skip_reasons import why_not_a_file, why_not_a_folder
+from lrwr.core.adapters.source.skip_reasons import (
+    explain_skipped_file,
+    explain_skipped_folder,
+)
 from lrwr.core.model.errors import StoreProblem
-from lrwr.core.settings.places import CANON_FILE, FILE_NAME
+from lrwr.core.settings.places import CANON_FILE_NAME, SETTINGS_FILE_NAME
 
 PART = ".lrwr-part-"
 """How the name of a file begins that is not whole yet. No manuscript's does."""
 
-_OURS = frozenset({CANON_FILE, FILE_NAME})
+_OURS = frozenset({CANON_FILE_NAME, SETTINGS_FILE_NAME})
 
 _ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\\]")
 
@@ -30,9 +33,9 @@ def resolve_target_path(document: str, folder: Path) -> Path | None:
     if (
         _ODD.search(document)
         or _means_more(document)
-        or not all(one and not why_not_a_folder(one) for one in folders)
+        or not all(one and not explain_skipped_folder(one) for one in folders)
         or not _OURS.isdisjoint(folders)
-        or why_not_a_file(name)
+        or explain_skipped_file(name)
     ):
         return None
     path = folder / document

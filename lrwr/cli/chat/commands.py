@@ -17,7 +17,7 @@ from lrwr.cli.runtime.stream import StyledText
 from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.bible.values import GapState
 from lrwr.core.model.errors import NotFound, SettingsProblem
-from lrwr.core.model.turns import Citation, Mode, Turn
+from lrwr.core.model.turns import AnswerMode, Citation, Turn
 from lrwr.tui.queries.story import load_story, move_chat_scope, resolve_character_name
 from lrwr.tui.scope import ChatScope
 
@@ -65,7 +65,7 @@ async def handle_character(talk: PlainChatState, words: str) -> None:
         return
     if words.casefold() == NOBODY:
         talk.sitting = replace(
-            talk.sitting, character="", mode=Mode.ANALYTICAL, witnessed=False
+            talk.sitting, character="", mode=AnswerMode.ANALYTICAL, witnessed=False
         )
     else:
         name = await resolve_character_name(talk.lent, words, talk.sitting.as_of)
@@ -95,11 +95,17 @@ async def handle_as_of(talk: PlainChatState, words: str) -> None:
 async def handle_mode(talk: PlainChatState, words: str) -> None:
     """Have the analyst answer, or the character."""
     if words:
-        wanted = parse_choice(Mode, words.replace("-", "_").replace(" ", "_"), "/mode")
+        wanted = parse_choice(
+            AnswerMode, words.replace("-", "_").replace(" ", "_"), "/mode"
+        )
     else:
         now = talk.sitting.mode
-        wanted = Mode.ANALYTICAL if now is Mode.IN_CHARACTER else Mode.IN_CHARACTER
-    if wanted is Mode.IN_CHARACTER:
+        wanted = (
+            AnswerMode.ANALYTICAL
+            if now is AnswerMode.IN_CHARACTER
+            else AnswerMode.IN_CHARACTER
+        )
+    if wanted is AnswerMode.IN_CHARACTER:
         _require_somebody(talk)
     talk.sitting = replace(talk.sitting, mode=wanted)
     print_chat_scope(talk)

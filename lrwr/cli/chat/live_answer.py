@@ -14,7 +14,13 @@ from lrwr.app.presenters.citations import format_line_range
 from lrwr.app.presenters.text import shorten_excerpt
 from lrwr.cli.presenters.threads import show_web_citations, turn_as_json
 from lrwr.cli.runtime.stream import StyledText
-from lrwr.core.model.turns import Staged, Token, Turn, TurnDone, TurnEvent
+from lrwr.core.model.turns import (
+    AnswerToken,
+    Turn,
+    TurnDone,
+    TurnEvent,
+    TurnStageStarted,
+)
 
 if TYPE_CHECKING:
     from lrwr.cli.runtime.output import Output
@@ -55,9 +61,9 @@ class LiveAnswer:
     def show(self, event: TurnEvent) -> None:
         """Show what happens: the steps on a terminal, the words of the answer."""
         match event:
-            case Staged() if self._output.interactive and not self._quiet:
+            case TurnStageStarted() if self._output.interactive and not self._quiet:
                 self._output.story(StyledText(f"{event.text} …", "faint"))
-            case Token() if not self._quiet:
+            case AnswerToken() if not self._quiet:
                 self._say(event.text)
             case _:
                 pass

@@ -8,7 +8,7 @@ from lrwr.cli.runtime.options import JsonOption
 
 if TYPE_CHECKING:
     from lrwr.cli.runtime.output import Output
-    from lrwr.core.adapters.auth.factory import SigningIn
+    from lrwr.core.adapters.auth.factory import SupabaseSignIn
 
 LOGIN_EPILOG = (
     "Examples: lrwr login nell@example.org · pass show lrwr | lrwr login"
@@ -93,17 +93,17 @@ def whoami_command(context: typer.Context, as_json: JsonOption = False) -> None:
         raise typer.Exit(int(ExitCode.FAILED))
 
 
-def _begin(context: typer.Context) -> "tuple[SigningIn, Output]":
+def _begin(context: typer.Context) -> "tuple[SupabaseSignIn, Output]":
     import os
 
     from lrwr.cli.runtime.session import start_session
-    from lrwr.core.adapters.auth.factory import choose_auth
+    from lrwr.core.adapters.auth.factory import create_supabase_sign_in
 
     settings, output = start_session(context)
-    return choose_auth(settings, os.environ), output
+    return create_supabase_sign_in(settings, os.environ), output
 
 
-def _kept(way: "SigningIn") -> str:
+def _kept(way: "SupabaseSignIn") -> str:
     place = way.place()
     where = str(way.file) if place == "file" else f"the system's {place}"
     return f"The session is kept in {where}; the password nowhere."

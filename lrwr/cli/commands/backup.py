@@ -33,10 +33,10 @@ def backup_command(
     from lrwr.app.maintenance.backup import backup_library
     from lrwr.app.maintenance.finding import format_size
     from lrwr.cli.runtime.session import start_session
-    from lrwr.core.settings.library import library_of
+    from lrwr.core.settings.library import resolve_library
 
     settings, output = start_session(context)
-    report = backup_library(library_of(settings), file, now=time.time())
+    report = backup_library(resolve_library(settings), file, now=time.time())
     if as_json:
         output.json(report)
         return
@@ -60,10 +60,10 @@ def restore_command(
 
     from lrwr.app.maintenance.restore import restore_library
     from lrwr.cli.runtime.session import start_session
-    from lrwr.core.settings.library import library_of
+    from lrwr.core.settings.library import resolve_library
 
     settings, output = start_session(context)
-    library = library_of(settings)
+    library = resolve_library(settings)
     report = restore_library(library, file, force=force, now=time.time())
     if as_json:
         output.json(report)

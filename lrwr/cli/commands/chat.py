@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from lrwr.cli.runtime.output import Output
-    from lrwr.core.model.turns import Mode
+    from lrwr.core.model.turns import AnswerMode
     from lrwr.core.settings.model import Settings
     from lrwr.tui.scope import ChatOptions
     from lrwr.tui.service_thread import CloseFailure
@@ -75,7 +75,7 @@ def chat_command(
         _tell_lost(output, lost)
 
 
-def _mode_named(name: str | None) -> "Mode | None":
+def _mode_named(name: str | None) -> "AnswerMode | None":
     if name is None:
         return None
     from lrwr.cli.runtime.options import parse_mode

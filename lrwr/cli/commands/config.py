@@ -20,11 +20,11 @@ def config_show_command(
 ) -> None:
     """Show every setting, its value, and where the value came from."""
     from lrwr.cli.runtime.session import start_session
-    from lrwr.core.settings.library import library_of
-    from lrwr.core.settings.model import all_settings
+    from lrwr.core.settings.library import resolve_library
+    from lrwr.core.settings.model import index_settings
 
     settings, output = start_session(context)
-    library = library_of(settings)
+    library = resolve_library(settings)
     if as_json:
         shown = [
             {
@@ -33,12 +33,12 @@ def config_show_command(
                 "source": settings.origin(key).source,
                 "where": settings.origin(key).where,
             }
-            for key in all_settings()
+            for key in index_settings()
         ]
         folders = {"root": library.root, "state_dir": library.state_dir}
         output.json({**folders, "settings": shown})
         return
-    rows = [_row(key, settings) for key in all_settings()]
+    rows = [_row(key, settings) for key in index_settings()]
     with output.paged():
         output.answer(f"Library: {library.root}")
         output.answer(f"State:   {library.state_dir}")
@@ -53,11 +53,15 @@ def config_path_command(
     from pathlib import Path
 
     from lrwr.cli.runtime.output import Output
-    from lrwr.core.settings.places import FILE_NAME, find_root, user_file
+    from lrwr.core.settings.places import (
+        SETTINGS_FILE_NAME,
+        find_library_root,
+        get_user_settings_path,
+    )
 
-    own = user_file()
-    root = find_root(Path.cwd(), user=own, home=Path.home())
-    files = {"library": root / FILE_NAME, "user": own}
+    own = get_user_settings_path()
+    root = find_library_root(Path.cwd(), user=own, home=Path.home())
+    files = {"library": root / SETTINGS_FILE_NAME, "user": own}
     flags = context.find_object(dict) or {}
     output = Output(color=flags.get("output.color") or "auto")
     if as_json:
@@ -78,7 +82,7 @@ def _row(key: str, settings: "Settings") -> list["LinePiece"]:
     import os
 
     from lrwr.cli.runtime.stream import StyledText
-    from lrwr.core.settings.example import toml_value
+    from lrwr.core.settings.example import format_toml_value
 
     origin = settings.origin(key)
     if not origin.where:
@@ -87,7 +91,7 @@ def _row(key: str, settings: "Settings") -> list["LinePiece"]:
         place = StyledText(
             origin.where.removeprefix(f"{settings.root}{os.sep}"), "place"
         )
-    return [key, toml_value(settings.value(key)), place]
+    return [key, format_toml_value(settings.value(key)), place]
 
 
 def _file_row(whose: str, path: "Path") -> list["LinePiece"]:

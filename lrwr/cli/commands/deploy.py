@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from lrwr.app.modal_worker import ModalDeployment
     from lrwr.cli.runtime.output import Output
-    from lrwr.core.adapters.modal.calls import Connection
+    from lrwr.core.adapters.modal.calls import ModalConnection
 
 MODAL_EPILOG = "Examples: lrwr deploy modal --dry-run · lrwr deploy modal"
 
@@ -28,19 +28,23 @@ def deploy_modal_command(
     from lrwr.app.modal_worker import deploy_to_modal, plan_modal_deployment
     from lrwr.cli.runtime.async_runner import run_async
     from lrwr.cli.runtime.session import start_session
-    from lrwr.core.adapters.modal.factory import carried, modal_of, token_of
+    from lrwr.core.adapters.modal.factory import (
+        build_modal_connection,
+        build_modal_token,
+        select_remote_settings,
+    )
 
     settings, output = start_session(context)
-    carried(
+    select_remote_settings(
         settings
     )  # what could not be read there is told before anything is put there
-    connection = modal_of(settings)
+    connection = build_modal_connection(settings)
     plan = plan_modal_deployment(settings, connection)
     _tell(plan, connection, output)
     if dry_run:
         output.answer("Nothing was sent.")
         return
-    token = token_of(partial(_first_part, os.environ), os.environ)
+    token = build_modal_token(partial(_first_part, os.environ), os.environ)
     output.story("The first time takes some minutes: Modal installs the packages.")
     page = run_async(deploy_to_modal(plan, connection, token))
     output.answer(f"Deployed as {plan.app}. {page}".rstrip())
@@ -60,7 +64,9 @@ def _first_part(env: "Mapping[str, str]") -> str:
     return found
 
 
-def _tell(plan: "ModalDeployment", connection: "Connection", output: "Output") -> None:
+def _tell(
+    plan: "ModalDeployment", connection: "ModalConnection", output: "Output"
+) -> None:
     output.answer(f"At {connection.host}, the app {plan.app} with one function:")
     for line in _lines(plan):
         output.answer(line, indent=2)

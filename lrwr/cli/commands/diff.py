@@ -93,11 +93,11 @@ async def _compare(
     from lrwr.app.container import open_services
     from lrwr.app.diff import diff_manuscript
     from lrwr.cli.commands.ingest import create_progress_listener
-    from lrwr.core.settings.targets import targets_of
+    from lrwr.core.settings.targets import resolve_targets
     from lrwr.pipeline.diff import filter_story_diff as narrowed
 
     async with open_services(settings, say=output.story) as services:
-        targets = targets_of(services.manuscript())
+        targets = resolve_targets(services.manuscript())
         with output.progress("Comparing", None) as advance:
             emit = create_progress_listener(advance, output)
             compared = await diff_manuscript(services, targets, asked, place, emit)

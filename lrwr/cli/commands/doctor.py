@@ -58,7 +58,7 @@ def doctor_command(
     from lrwr.app.maintenance.finding import is_healthy
     from lrwr.cli.runtime.async_runner import run_async
     from lrwr.cli.runtime.output import Output
-    from lrwr.core.adapters.chat.local_servers import known_servers
+    from lrwr.core.adapters.chat.local_servers import list_local_servers
     from lrwr.core.model.errors import ExitCode
 
     if sql:
@@ -70,7 +70,7 @@ def doctor_command(
         env=os.environ,
         flags=flags,
         now=time.time(),
-        servers=known_servers() if servers else (),
+        servers=list_local_servers() if servers else (),
     )
     findings = run_async(run_doctor(what))
     output = Output(color=flags.get("output.color") or "auto")
@@ -84,9 +84,9 @@ def doctor_command(
 
 def _print_sql() -> None:
     """Print all scripts as one: each may be run again."""
-    from lrwr.core.adapters.storage.supabase.migrator import migrations
+    from lrwr.core.adapters.storage.supabase.migrator import list_supabase_migrations
 
-    for script in migrations():
+    for script in list_supabase_migrations():
         typer.echo(f"-- {script.name}\n{script.sql}")
 
 
@@ -99,10 +99,10 @@ def repair_command(
 
     from lrwr.app.maintenance.repair import repair_library
     from lrwr.cli.runtime.session import start_session
-    from lrwr.core.settings.library import library_of
+    from lrwr.core.settings.library import resolve_library
 
     settings, output = start_session(context)
-    report = repair_library(library_of(settings), now=time.time())
+    report = repair_library(resolve_library(settings), now=time.time())
     if as_json:
         output.json(report)
         return

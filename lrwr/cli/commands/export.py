@@ -40,21 +40,21 @@ def export_bible_command(
     from lrwr.cli.presenters.story import load_bible
     from lrwr.cli.runtime.async_runner import run_async
     from lrwr.cli.runtime.session import start_session
-    from lrwr.core.adapters.documents.markdown import markdown_of
-    from lrwr.core.settings.own_files import check_own_file, write_own_file
+    from lrwr.core.adapters.documents.markdown import render_blocks_as_markdown
+    from lrwr.core.settings.own_files import check_output_file, write_output_file
 
     settings, output = start_session(context)
     if to is not None:
-        check_own_file(to, settings, _ENDINGS, force=force)
+        check_output_file(to, settings, _ENDINGS, force=force)
     found = run_async(load_bible(settings, output, as_of))
     if to is not None:
-        write_own_file(to, _content(to, _blocks(found, as_of)), force=force)
+        write_output_file(to, _content(to, _blocks(found, as_of)), force=force)
         output.answer(str(to))
     elif as_json:
         output.json(bible_json.bible_as_json(found, as_of))
     else:
         with output.paged():
-            output.answer(markdown_of(_blocks(found, as_of)).rstrip("\n"))
+            output.answer(render_blocks_as_markdown(_blocks(found, as_of)).rstrip("\n"))
 
 
 def _blocks(found: "Bible", as_of: str | None) -> "list[Block]":
@@ -77,9 +77,9 @@ def _blocks(found: "Bible", as_of: str | None) -> "list[Block]":
 
 def _content(file: Path, blocks: "list[Block]") -> bytes:
     if file.suffix.lower() == ".docx":
-        from lrwr.core.adapters.documents.word import word_of
+        from lrwr.core.adapters.documents.word import render_blocks_as_docx
 
-        return word_of(blocks)
-    from lrwr.core.adapters.documents.markdown import markdown_of
+        return render_blocks_as_docx(blocks)
+    from lrwr.core.adapters.documents.markdown import render_blocks_as_markdown
 
-    return markdown_of(blocks).encode()
+    return render_blocks_as_markdown(blocks).encode()

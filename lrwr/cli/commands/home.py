@@ -14,10 +14,10 @@ def home_command(context: typer.Context) -> None:
     from lrwr.cli.commands.status import collect_status, print_status
     from lrwr.cli.runtime.async_runner import run_async
     from lrwr.cli.runtime.session import start_session
-    from lrwr.core.settings.library import library_of
+    from lrwr.core.settings.library import resolve_library
 
     settings, output = start_session(context)
-    library = library_of(settings)
+    library = resolve_library(settings)
     if not library.database.exists():
         output.answer(f"There is no library in {library.root} yet.")
         _offer(

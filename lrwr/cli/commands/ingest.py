@@ -106,9 +106,9 @@ def _lent(settings: "Settings", *, dry_run: bool) -> "Iterator[Settings]":
     from dataclasses import replace
     from tempfile import TemporaryDirectory
 
-    from lrwr.core.settings.library import library_of
+    from lrwr.core.settings.library import resolve_library
 
-    library = library_of(settings)
+    library = resolve_library(settings)
     if not dry_run or library.database.exists() or library.memory.exists():
         yield settings
         return
@@ -135,14 +135,14 @@ async def _ingest(
         announce_first_use,
         prompt_for_consent,
     )
-    from lrwr.core.settings.library import remember
-    from lrwr.core.settings.targets import targets_of
-    from lrwr.core.settings.unsafe_folders import sync_warning
+    from lrwr.core.settings.library import store_ingested_paths
+    from lrwr.core.settings.targets import resolve_targets
+    from lrwr.core.settings.unsafe_folders import describe_unsafe_folder
 
     began = time.monotonic()
     async with open_services(settings, say=output.story) as services:
-        targets = targets_of(paths or services.manuscript())
-        warning = sync_warning(services.library.state_dir)
+        targets = resolve_targets(paths or services.manuscript())
+        warning = describe_unsafe_folder(services.library.state_dir)
         if warning and not services.library.database.exists():
             output.warn(warning)
         asked = [] if dry_run else [*INGEST_SERVICES, "modal"]
@@ -152,7 +152,9 @@ async def _ingest(
         service = services.processing(targets, asking=not dry_run, bounds=bounds)
         announce_first_use(services, output, *asked)
         if paths and not dry_run and not settings.manuscript.folders:
-            remember(services.library, targets)  # first: the work may be cut short
+            store_ingested_paths(
+                services.library, targets
+            )  # first: the work may be cut short
         with output.progress("Reading the manuscript", None) as advance:
             report = await service.process(
                 create_progress_listener(advance, output),
@@ -172,17 +174,17 @@ def create_progress_listener(
 ) -> "Callable[[IngestEvent], None]":
     """Return what moves a bar on while documents are read."""
     from lrwr.app.presenters.text import format_count
-    from lrwr.core.model.events import Finished, Planned, Waiting
+    from lrwr.core.model.events import DocumentFinished, DocumentsPending, IngestPlanned
 
     waits = False
 
     def watch(event: "IngestEvent") -> None:
         nonlocal waits
-        if isinstance(event, Planned):
+        if isinstance(event, IngestPlanned):
             advance(0, total=event.process + event.forget)
-        elif isinstance(event, Finished):
+        elif isinstance(event, DocumentFinished):
             advance(1)
-        elif isinstance(event, Waiting) and not waits:
+        elif isinstance(event, DocumentsPending) and not waits:
             waits = True
             held = format_count(event.documents, "document")
             output.story(f"Waiting for another run of lrwr, which is at {held}.")

@@ -27,7 +27,7 @@ def init_command(
     """Write an lrwr.toml that explains every setting and changes none."""
     from lrwr.cli.runtime.output import Output
     from lrwr.core.model.errors import NotFound
-    from lrwr.core.settings.places import FILE_NAME
+    from lrwr.core.settings.places import SETTINGS_FILE_NAME
 
     flags = context.find_object(dict) or {}
     output = Output(color=flags.get("output.color") or "auto")
@@ -35,7 +35,7 @@ def init_command(
         raise NotFound(
             f"There is no folder {folder}", hint="Make it first, or name another one."
         )
-    file = folder.resolve() / FILE_NAME
+    file = folder.resolve() / SETTINGS_FILE_NAME
     _write(file, output, force=force)
     output.answer(str(file))
     _say_what_is_next(file, output)
@@ -43,14 +43,14 @@ def init_command(
 
 def _write(file: Path, output: "Output", *, force: bool) -> None:
     from lrwr.core.model.errors import LrwrError, SettingsProblem
-    from lrwr.core.settings.example import example_toml
+    from lrwr.core.settings.example import render_example_toml
 
     try:
         if force and file.exists():
             kept = file.replace(file.with_name(f"{file.name}.old"))
             output.story(f"The old file is now {kept}")
         with file.open("x", encoding="utf-8", newline="\n") as opened:
-            opened.write(example_toml())
+            opened.write(render_example_toml())
     except FileExistsError as error:
         raise SettingsProblem(
             f"{file} is there already",
@@ -64,11 +64,11 @@ def _write(file: Path, output: "Output", *, force: bool) -> None:
 
 
 def _say_what_is_next(file: Path, output: "Output") -> None:
-    from lrwr.core.settings.places import STATE_FOLDER
-    from lrwr.core.settings.unsafe_folders import sync_warning
+    from lrwr.core.settings.places import STATE_FOLDER_NAME
+    from lrwr.core.settings.unsafe_folders import describe_unsafe_folder
 
     output.story("Every setting is in there, explained and switched off.")
-    if warning := sync_warning(file.parent / STATE_FOLDER):
+    if warning := describe_unsafe_folder(file.parent / STATE_FOLDER_NAME):
         output.warn(warning)
     output.story("Next: run `lrwr ingest` with the folder of your manuscript, such as")
     output.story("lrwr ingest ./manuscript", indent=4)

@@ -27,8 +27,8 @@ def config_set_key_command(
     import os
 
     from lrwr.core.model.errors import SettingsProblem
-    from lrwr.core.settings.keys import set_key as keep
-    from lrwr.core.settings.keys import variables_of
+    from lrwr.core.settings.keys import list_key_variables
+    from lrwr.core.settings.keys import store_key as keep
 
     if words:  # it would be said back as a word that is not understood
         raise SettingsProblem(
@@ -37,7 +37,7 @@ def config_set_key_command(
             " take the other command out of your shell's history.",
         )
     output = _output(context)
-    asked = {variable: _asked(variable) for variable in variables_of(name)}
+    asked = {variable: _asked(variable) for variable in list_key_variables(name)}
     for variable, key in asked.items():
         keep(variable, key)
         output.answer(f"{variable} is in the keyring.")
@@ -49,11 +49,11 @@ def config_unset_key_command(context: typer.Context, name: KeysNameArgument) -> 
     """Take a service's key out of the system's keyring."""
     import os
 
-    from lrwr.core.settings.keys import unset_key as drop
-    from lrwr.core.settings.keys import variables_of
+    from lrwr.core.settings.keys import delete_key as drop
+    from lrwr.core.settings.keys import list_key_variables
 
     output = _output(context)
-    for variable in variables_of(name):
+    for variable in list_key_variables(name):
         gone = drop(variable)
         said = "is no longer" if gone else "was not"
         output.answer(f"{variable} {said} in the keyring.")
@@ -68,10 +68,10 @@ def config_keys_command(
     """Show which keys are set, and where: the environment or the keyring."""
     import os
 
-    from lrwr.core.settings.keys import key_states
+    from lrwr.core.settings.keys import list_key_states
 
     output = _output(context)
-    states = key_states(os.environ)
+    states = list_key_states(os.environ)
     if as_json:
         output.json(states)
         return

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from lrwr.cli.presenters.privacy import ServiceStatus
     from lrwr.cli.runtime.output import Output
-    from lrwr.core.model.egress import SentReport
-    from lrwr.core.settings.consent import Consents, Hosted
+    from lrwr.core.model.egress import EgressReport
+    from lrwr.core.settings.consent import ConsentStore, HostedService
     from lrwr.core.settings.library import Library
     from lrwr.core.settings.model import Settings
 
@@ -61,11 +61,11 @@ def privacy_command(
     from lrwr.cli.presenters import privacy as sending
     from lrwr.cli.runtime.async_runner import run_async
     from lrwr.cli.runtime.session import start_session
-    from lrwr.core.settings.library import library_of
+    from lrwr.core.settings.library import resolve_library
 
     settings, output = start_session(context)
     began = _since(since, time.time()) if since is not None else None
-    library = library_of(settings)
+    library = resolve_library(settings)
     services = _services(settings, library, os.environ)
     report = run_async(_report(settings, library, output, began or 0.0, limit))
     if as_json:
@@ -142,12 +142,12 @@ async def _report(
     output: "Output",
     since: float,
     limit: int,
-) -> "SentReport":
+) -> "EgressReport":
     from lrwr.app.container import open_services
-    from lrwr.core.model.egress import SentReport
+    from lrwr.core.model.egress import EgressReport
 
     if not library.database.exists():
-        return SentReport()
+        return EgressReport()
     async with open_services(settings, say=output.story) as services:
         return await services.outward.log.report(since=since, limit=limit)
 
@@ -156,20 +156,24 @@ def _services(
     settings: "Settings", library: "Library", env: "Mapping[str, str]"
 ) -> "list[ServiceStatus]":
     from lrwr.cli.presenters.privacy import ServiceStatus
-    from lrwr.core.settings.consent import HOSTED, Consents, leave_of
-    from lrwr.core.settings.places import consent_dir
+    from lrwr.core.settings.consent import (
+        HOSTED_SERVICES,
+        ConsentStore,
+        resolve_consent,
+    )
+    from lrwr.core.settings.places import get_consent_folder
 
-    consents = Consents(consent_dir())
+    consents = ConsentStore(get_consent_folder())
     found = [
         ServiceStatus(
             name=hosted.name,
-            leave=leave_of(settings, library, hosted.name, consents),
+            leave=resolve_consent(settings, library, hosted.name, consents),
             host=hosted.host_in(settings),
             where=_where(settings, hosted.setting),
             key=_key(hosted.key, env),
             what=hosted.what_in(settings),
         )
-        for hosted in HOSTED.values()
+        for hosted in HOSTED_SERVICES.values()
     ]
     return [*found, *_own_servers(settings)]
 
@@ -179,19 +183,19 @@ def _own_servers(settings: "Settings") -> "list[ServiceStatus]":
     from lrwr.cli.presenters.privacy import ServiceStatus
     from lrwr.core.adapters.chat import factory as chat
     from lrwr.core.adapters.embed import factory as embedding
-    from lrwr.core.settings.addresses import host_of
-    from lrwr.core.settings.consent import Leave
+    from lrwr.core.settings.addresses import parse_host
+    from lrwr.core.settings.consent import ConsentState
 
     asked = {}
-    if settings.model.use == "local" and chat.leaves(settings):
+    if settings.model.use == "local" and chat.is_chat_remote(settings):
         asked["local"] = "model.base_url"
-    if settings.embedding.model == "server" and embedding.leaves(settings):
+    if settings.embedding.model == "server" and embedding.is_embedding_remote(settings):
         asked["server"] = "embedding.base_url"
     return [
         ServiceStatus(
             name,
-            Leave.GIVEN,
-            host_of(str(settings.value(key))),
+            ConsentState.GIVEN,
+            parse_host(str(settings.value(key))),
             _where(settings, key),
             "none needed",
         )
@@ -202,10 +206,10 @@ def _own_servers(settings: "Settings") -> "list[ServiceStatus]":
 def _key(variable: str, env: "Mapping[str, str]") -> str:
     """Return where a key is, as far as anybody can tell; never the key."""
     from lrwr.core.model.errors import ServiceUnavailable
-    from lrwr.core.settings.keys import place_of
+    from lrwr.core.settings.keys import locate_key
 
     try:
-        return str(place_of(variable, env))
+        return str(locate_key(variable, env))
     except ServiceUnavailable:
         return "not known: the keyring is locked"
 
@@ -243,28 +247,28 @@ def _since(text: str, now: float) -> float:
 
 def _answered(
     context: typer.Context, service: str, *, allowed: bool
-) -> "tuple[Settings, Output, Consents, Library]":
+) -> "tuple[Settings, Output, ConsentStore, Library]":
     """Keep the writer's answer about a service."""
     from lrwr.cli.runtime.session import start_session
-    from lrwr.core.settings.consent import Consents
+    from lrwr.core.settings.consent import ConsentStore
     from lrwr.core.settings.library import (
         check_state_dir,
-        library_of,
         prepare_state_dir,
+        resolve_library,
     )
-    from lrwr.core.settings.places import consent_dir
+    from lrwr.core.settings.places import get_consent_folder
 
     hosted = _hosted(service)
     settings, output = start_session(context)
-    library = library_of(settings)
+    library = resolve_library(settings)
     check_state_dir(library)
     prepare_state_dir(library)
-    consents = Consents(consent_dir())
+    consents = ConsentStore(get_consent_folder())
     consents.keep(library, hosted.name, allowed=allowed)
     return settings, output, consents, library
 
 
-def _hosted(service: str) -> "Hosted":
-    from lrwr.core.settings.consent import hosted_called
+def _hosted(service: str) -> "HostedService":
+    from lrwr.core.settings.consent import find_hosted_service
 
-    return hosted_called(service)
+    return find_hosted_service(service)

@@ -303,12 +303,12 @@ def _show(
     )
     from lrwr.cli.presenters.search_quality import print_confidence
     from lrwr.cli.runtime.stream import StyledText
-    from lrwr.core.adapters.source.sentence_splitter import sentence_spans
-    from lrwr.core.model.query_terms import content_words
+    from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+    from lrwr.core.model.query_terms import extract_content_words
     from lrwr.core.model.text import Span
     from lrwr.core.retrieval.evidence import WordWeights, select_excerpt
 
-    words = content_words(request.question)
+    words = extract_content_words(request.question)
     weights = WordWeights.of(words, {}, 1)
     if result.unknown:
         unknown = ", ".join(result.unknown)
@@ -321,7 +321,7 @@ def _show(
         start, end = 0, len(chunk.text)
         if not full:
             start, end = select_excerpt(
-                chunk.text, weights, sentence_spans, limit=EXCERPT
+                chunk.text, weights, find_sentence_spans, limit=EXCERPT
             )
         shown = Span(chunk.span.start + start, chunk.span.start + end)
         place = format_line_range(

@@ -36,10 +36,10 @@ async def collect_status(
         NotFound: Nothing has been ingested here.
     """
     from lrwr.app.container import open_services
-    from lrwr.core.adapters.chat.factory import models_of
+    from lrwr.core.adapters.chat.factory import list_chat_models
     from lrwr.core.bible.claims import list_reader_models
     from lrwr.core.model.errors import NotFound
-    from lrwr.core.model.facts import About
+    from lrwr.core.model.facts import FactAbout
     from lrwr.pipeline.changes import DocumentChanges
 
     async with open_services(settings, say=say) as services:
@@ -47,7 +47,7 @@ async def collect_status(
         folders = services.manuscript()
         counts = await services.passages.counts(settings.pipeline)
         order = await services.finder().story_order()
-        labelled = await services.stories.facts([About.PASSAGE, About.SCENE])
+        labelled = await services.stories.facts([FactAbout.PASSAGE, FactAbout.SCENE])
         changes, problem = DocumentChanges((), (), (), ()), ""
         if not folders:
             problem = "No folder of a manuscript is known here"
@@ -62,7 +62,7 @@ async def collect_status(
             "folders": list(folders),
             "pipeline": settings.pipeline,
             "read_by": list(list_reader_models(labelled)) if counts.documents else [],
-            "models": models_of(settings),
+            "models": list_chat_models(settings),
             "documents": counts.documents,
             "chapters": order.last,
             "words": counts.words,

@@ -121,9 +121,9 @@ def threads_search_command(
     """Find questions and answers that hold any of the words, best first."""
     from lrwr.cli.presenters import threads as conversations
     from lrwr.core.model.errors import SettingsProblem
-    from lrwr.core.model.query_terms import content_words
+    from lrwr.core.model.query_terms import extract_content_words
 
-    wanted = content_words(" ".join(words))
+    wanted = extract_content_words(" ".join(words))
     if not wanted:
         raise SettingsProblem(
             "Nothing to look for", hint="Try: lrwr threads search lantern"
@@ -163,22 +163,22 @@ def threads_export_command(
 ) -> None:
     """Write a conversation as Markdown, with the places that it cites."""
     from lrwr.app.presenters.threads import thread_to_blocks
-    from lrwr.core.adapters.documents.markdown import markdown_of
-    from lrwr.core.settings.own_files import check_own_file, write_own_file
+    from lrwr.core.adapters.documents.markdown import render_blocks_as_markdown
+    from lrwr.core.settings.own_files import check_output_file, write_output_file
 
     def check(settings: "Settings") -> None:
         if to is not None:
-            check_own_file(to, settings, [".md"], force=force)
+            check_output_file(to, settings, [".md"], force=force)
 
     output, (found, turns, places) = _with_services(
         context, lambda s: _read(s, thread), check
     )
-    text = markdown_of(thread_to_blocks(found, turns, places))
+    text = render_blocks_as_markdown(thread_to_blocks(found, turns, places))
     if to is None:
         with output.paged():
             output.answer(text.rstrip("\n"))
         return
-    write_own_file(to, text.encode(), force=force)
+    write_output_file(to, text.encode(), force=force)
     output.answer(str(to))
 
 

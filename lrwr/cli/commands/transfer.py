@@ -116,14 +116,14 @@ async def _push(
     from lrwr.app.container import open_services
     from lrwr.app.transfer.library import open_transfer
     from lrwr.cli.runtime.consent import prompt_for_consent
-    from lrwr.core.settings.consent import HOSTED
+    from lrwr.core.settings.consent import HOSTED_SERVICES
 
     async with open_services(settings, say=output.story) as services:
         with ExitStack() as stack:
             prompt_for_consent(services, output, "supabase", as_json=as_json)
             async with open_transfer(services, _Bars(output, stack).tell) as way:
                 await way.begin()
-                output.story(f"To {way.host} goes {HOSTED['supabase'].what}.")
+                output.story(f"To {way.host} goes {HOSTED_SERVICES['supabase'].what}.")
                 return await way.push(name, new=new, over=over, files=files)
 
 

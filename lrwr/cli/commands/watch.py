@@ -97,12 +97,12 @@ async def _watch(
         announce_first_use,
         prompt_for_consent,
     )
-    from lrwr.core.settings.library import remember
-    from lrwr.core.settings.targets import targets_of
+    from lrwr.core.settings.library import store_ingested_paths
+    from lrwr.core.settings.targets import resolve_targets
     from lrwr.pipeline.watch.events import SaveReport
 
     async with open_services(settings, say=output.story, brief=once) as services:
-        targets = targets_of(paths or services.manuscript())
+        targets = resolve_targets(paths or services.manuscript())
         _warn_of_sync(services, output)
         asked = (
             ["openai"]
@@ -114,7 +114,7 @@ async def _watch(
         show = _shown(services, output, words, kept, as_json=as_json)
         announce_first_use(services, output, *INGEST_SERVICES, *asked)
         if paths and not settings.manuscript.folders:
-            remember(services.library, targets)
+            store_ingested_paths(services.library, targets)
 
         async def work() -> bool:
             with output.progress("Reading the manuscript", None) as advance:
@@ -136,9 +136,9 @@ async def _watch(
 
 
 def _warn_of_sync(services: "Services", output: "Output") -> None:
-    from lrwr.core.settings.unsafe_folders import sync_warning
+    from lrwr.core.settings.unsafe_folders import describe_unsafe_folder
 
-    warning = sync_warning(services.library.state_dir)
+    warning = describe_unsafe_folder(services.library.state_dir)
     if warning and not services.library.database.exists():
         output.warn(warning)
 

@@ -27,9 +27,9 @@ def require_chat_model(
         SettingsProblem: No model is turned on, or it has no key or no name.
     """
     from lrwr.app import factories
-    from lrwr.core.adapters.chat.factory import Role
+    from lrwr.core.adapters.chat.factory import ModelRole
 
-    role = Role.JUDGE if judging else Role.AVATAR
+    role = ModelRole.JUDGE if judging else ModelRole.AVATAR
     reach = services.outward.reach(asking=asking)
     chat = factories.create_chat_model(services.settings, role, reach)
     if chat is None:

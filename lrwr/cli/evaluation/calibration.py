@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 def reset_calibration(settings: "Settings", output: "Output", *, as_json: bool) -> None:
     """Forget what was fitted in this library."""
     from lrwr.core.retrieval.calibration_store import delete_calibrations
-    from lrwr.core.settings.library import check_state_dir, library_of
+    from lrwr.core.settings.library import check_state_dir, resolve_library
 
-    library = library_of(settings)
+    library = resolve_library(settings)
     check_state_dir(library)
     removed = delete_calibrations(library)
     if as_json:

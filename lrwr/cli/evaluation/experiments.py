@@ -65,7 +65,7 @@ async def _send(
     from lrwr.app.presenters.text import format_count
     from lrwr.app.telemetry.evaluations import build_experiments, build_golden_set
     from lrwr.cli.runtime.consent import announce_first_use, prompt_for_consent
-    from lrwr.core.settings.consent import traces_texts
+    from lrwr.core.settings.consent import is_tracing_texts
 
     async with open_services(settings, say=output.story) as services:
         services.require_library()
@@ -79,7 +79,7 @@ async def _send(
         found = build_experiments(report)
         with output.progress("Sending the results", len(found)) as advance:
             name = await log.keep(golden, found, partial(advance, 1))
-    told = "with" if traces_texts(settings) else "without"
+    told = "with" if is_tracing_texts(settings) else "without"
     asked = format_count(len(golden.examples), "question")
     output.story(
         f"Sent to LangSmith, {told} your text: {format_count(len(found), 'experiment')} on"

@@ -224,13 +224,13 @@ def _saved(
     made: "Sequence[EvalQuestion]",
 ) -> "list[EvalQuestion]":
     """Keep what was made beside what was there, which stays as the writer left it."""
-    from lrwr.core.settings.library import prepare_state_dir, write_private
+    from lrwr.core.settings.library import prepare_state_dir, write_private_file
     from lrwr.pipeline.evaluation.question_generation.merger import merge_questions
     from lrwr.pipeline.evaluation.questions import serialize_questions
 
     questions = list(merge_questions(before, made))
     prepare_state_dir(services.library)
-    write_private(file, serialize_questions(questions))
+    write_private_file(file, serialize_questions(questions))
     return questions
 
 

@@ -16,8 +16,8 @@ from lrwr.core.canon.service import CanonService
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.retrieval.story import StoryOrder, build_story_order
-from lrwr.core.settings.library import library_of
-from lrwr.core.settings.places import FILE_NAME
+from lrwr.core.settings.library import resolve_library
+from lrwr.core.settings.places import SETTINGS_FILE_NAME
 
 if TYPE_CHECKING:
     from lrwr.app.container import Services
@@ -104,7 +104,10 @@ async def make_decision(
 
 
 def _require_library(desk: DecisionContext, settings: "Settings") -> None:
-    settings_file, state = desk.root / FILE_NAME, library_of(settings).state_dir
+    settings_file, state = (
+        desk.root / SETTINGS_FILE_NAME,
+        resolve_library(settings).state_dir,
+    )
     if not any(path.exists() for path in (settings_file, desk.service.path, state)):
         raise NotFound(
             f"{desk.root} is no library yet",

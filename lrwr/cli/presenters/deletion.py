@@ -6,8 +6,8 @@ from lrwr.app.maintenance.finding import format_size, pluralize
 from lrwr.app.maintenance.local_data import RECORDS
 from lrwr.app.presenters.text import format_count
 from lrwr.cli.runtime.stream import StyledText
-from lrwr.core.settings.addresses import host_of
-from lrwr.core.settings.consent import HOSTED
+from lrwr.core.settings.addresses import parse_host
+from lrwr.core.settings.consent import HOSTED_SERVICES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lrwr.app.maintenance.deletion import DeletionPlan, DeletionResult
     from lrwr.cli.runtime.output import Output
     from lrwr.cli.runtime.stream import LinePiece
-    from lrwr.core.adapters.storage.sqlite.document_snapshots import Recipient
+    from lrwr.core.adapters.storage.sqlite.document_snapshots import EgressRecipient
 
 KEPT = (
     "Your manuscript, lrwr.toml and lrwr.canon.toml stay, and so do backups, your keys"
@@ -131,16 +131,16 @@ def _remarks(plan: "DeletionPlan") -> "Iterator[LinePiece]":
             yield _stays(recipient)
 
 
-def _is_dealt_with(plan: "DeletionPlan", recipient: "Recipient") -> bool:
+def _is_dealt_with(plan: "DeletionPlan", recipient: "EgressRecipient") -> bool:
     """Say whether it is told anyway what goes at a service, and what is left."""
     if recipient.service == "supabase" and plan.known.hosted:
-        return host_of(plan.known.hosted.project) == recipient.host
+        return parse_host(plan.known.hosted.project) == recipient.host
     return recipient.service == "qdrant"
 
 
-def _stays(recipient: "Recipient") -> str:
+def _stays(recipient: "EgressRecipient") -> str:
     """Say what a service was sent that lrwr cannot call back."""
-    hosted = HOSTED.get(recipient.service)
+    hosted = HOSTED_SERVICES.get(recipient.service)
     name = hosted.title if hosted else "The server"
     told = f"{name} at {recipient.host} was sent {format_count(recipient.requests, 'request')}"
     return told + _BY_HAND.get(recipient.service, _ANY)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.cli.runtime.stream import StyledText
-from lrwr.core.settings.library import check_state_dir, library_of
-from lrwr.core.settings.own_files import check_own_file, write_own_file
+from lrwr.core.settings.library import check_state_dir, resolve_library
+from lrwr.core.settings.own_files import check_output_file, write_output_file
 from lrwr.pipeline.evaluation.paths import locate_evaluations_folder
 from lrwr.pipeline.evaluation.run_store import list_eval_runs as kept_runs
 from lrwr.pipeline.evaluation.run_store import load_eval_run, load_latest_eval_run
@@ -29,7 +29,7 @@ def check_report_file(settings: "Settings", file: Path, *, force: bool) -> None:
     Raises:
         SettingsProblem: It is no `.md`, is there, or is in the manuscript.
     """
-    check_own_file(file, settings, (".md",), force=force or None)
+    check_output_file(file, settings, (".md",), force=force or None)
 
 
 def deliver_report(
@@ -60,7 +60,7 @@ def deliver_report(
         check_report_file(settings, file, force=force)
         sheets = render_report_sections(report, width=_WIDTH)
         text = render_report_markdown(sheets, format_run_title(report.run))
-        write_own_file(file, text.encode(), force=force or None)
+        write_output_file(file, text.encode(), force=force or None)
     if as_json:
         output.json({**eval_report_as_json(report), "remarks": list(remarks)})
     else:
@@ -244,7 +244,7 @@ def _bounds(value: float, low: float, high: float) -> dict[str, float | None]:
 
 
 def _folder(settings: "Settings") -> Path:
-    library = library_of(settings)
+    library = resolve_library(settings)
     check_state_dir(library)
     return locate_evaluations_folder(library)
 

@@ -56,13 +56,13 @@ if TYPE_CHECKING:
     from lrwr.core.model.documents import DocumentId
     from lrwr.core.model.facts import Fact
     from lrwr.core.ports.record_store import DocumentText
-    from lrwr.core.ports.story_store import Known
+    from lrwr.core.ports.story_store import DocumentFact
 
     FactTexts = Mapping[DocumentId, DocumentText]
 
 
 def show_known_facts(
-    facts: "Sequence[Known]", texts: "FactTexts", output: "Output"
+    facts: "Sequence[DocumentFact]", texts: "FactTexts", output: "Output"
 ) -> None:
     """Print what is known besides the passages, a line each; nothing for none."""
     from lrwr.app.presenters.citations import format_line_range
@@ -84,7 +84,7 @@ def show_known_facts(
 
 
 def known_facts_as_json(
-    facts: "Sequence[Known]", texts: "FactTexts"
+    facts: "Sequence[DocumentFact]", texts: "FactTexts"
 ) -> list[dict[str, object]]:
     """Return what a script may want to know of facts."""
     rows: list[dict[str, object]] = []
@@ -110,14 +110,14 @@ def known_facts_as_json(
 
 def describe_fact(fact: "Fact") -> str:
     """Tell a fact in a few words."""
-    from lrwr.core.model.facts import About
+    from lrwr.core.model.facts import FactAbout
 
     match fact.about:
-        case About.EVENT | About.SCENE:
+        case FactAbout.EVENT | FactAbout.SCENE:
             return fact.value
-        case About.TOLD:
+        case FactAbout.TOLD:
             return f"{fact.subject} tells {fact.detail('hearer')}: {fact.value}"
-        case About.GAP:
+        case FactAbout.GAP:
             return f"Open: {fact.subject or 'the story'}, {fact.field}: {fact.value}"
         case _:
             what = fact.detail("attribute") or fact.detail("kind") or fact.field

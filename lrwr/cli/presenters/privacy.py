@@ -6,24 +6,24 @@ from typing import TYPE_CHECKING
 from lrwr.app.presenters.text import format_count, format_dollars
 from lrwr.app.presenters.threads import format_local_time
 from lrwr.cli.runtime.stream import StyledText
-from lrwr.core.model.egress import Outcome
-from lrwr.core.settings.consent import HOSTED, Hosted, Leave
+from lrwr.core.model.egress import RequestOutcome
+from lrwr.core.settings.consent import HOSTED_SERVICES, ConsentState, HostedService
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lrwr.cli.runtime.output import Output
     from lrwr.cli.runtime.stream import LinePiece, Tone
-    from lrwr.core.model.egress import Sent, SentReport, SentTotal
+    from lrwr.core.model.egress import EgressReport, EgressTotal, OutboundRequest
 
 NOTHING_SENT = "Nothing has left this machine."
 
-_TONES: "dict[Leave, Tone]" = {
-    Leave.OFF: "faint",
-    Leave.GIVEN: "good",
-    Leave.ALLOWED: "good",
-    Leave.DENIED: "bad",
-    Leave.UNASKED: "strong",
+_TONES: "dict[ConsentState, Tone]" = {
+    ConsentState.OFF: "faint",
+    ConsentState.GIVEN: "good",
+    ConsentState.ALLOWED: "good",
+    ConsentState.DENIED: "bad",
+    ConsentState.UNASKED: "strong",
 }
 
 
@@ -35,7 +35,7 @@ class ServiceStatus:
     """
 
     name: str
-    leave: Leave
+    leave: ConsentState
     host: str
     where: str
     key: str
@@ -50,19 +50,19 @@ def show_services(services: "Sequence[ServiceStatus]", output: "Output") -> None
             StyledText(str(one.leave), _TONES[one.leave]),
             StyledText(one.where, "place"),
             one.key,
-            one.host if one.leave is not Leave.OFF else "",
+            one.host if one.leave is not ConsentState.OFF else "",
         ]
         for one in services
     ]
     output.table(["Service", "Now", "Set in", "Key", "Sent to"], rows)
     for one in services:
-        hosted = HOSTED.get(one.name)
-        if hosted is not None and one.leave is not Leave.OFF:
+        hosted = HOSTED_SERVICES.get(one.name)
+        if hosted is not None and one.leave is not ConsentState.OFF:
             output.answer(_in_words(hosted, one))
 
 
 def show_sent_report(
-    report: "SentReport", output: "Output", *, since: float | None
+    report: "EgressReport", output: "Output", *, since: float | None
 ) -> None:
     """Show what left: totals, then the newest requests."""
     if not report.totals:
@@ -96,7 +96,7 @@ def services_as_json(services: "Sequence[ServiceStatus]") -> list[dict[str, obje
     ]
 
 
-def sent_report_as_json(report: "SentReport") -> dict[str, object]:
+def sent_report_as_json(report: "EgressReport") -> dict[str, object]:
     """Return what left, for scripts; times are in seconds since 1970."""
     return {
         "began": report.began,
@@ -105,14 +105,14 @@ def sent_report_as_json(report: "SentReport") -> dict[str, object]:
     }
 
 
-def _in_words(hosted: Hosted, one: ServiceStatus) -> str:
+def _in_words(hosted: HostedService, one: ServiceStatus) -> str:
     if one.leave.may:
         return f"{hosted.title} is sent {one.what}."
     change = f"To allow it: lrwr privacy allow {hosted.name}"
     return f"{hosted.title} is sent nothing from here. {change}"
 
 
-def _total(one: "SentTotal") -> list["LinePiece"]:
+def _total(one: "EgressTotal") -> list["LinePiece"]:
     price = format_dollars(one.price)
     if one.unpriced:
         unknown = f"{format_count(one.unpriced, 'price')} unknown"
@@ -127,8 +127,8 @@ def _total(one: "SentTotal") -> list["LinePiece"]:
     ]
 
 
-def _entry(one: "Sent") -> list["LinePiece"]:
-    left = one.outcome is not Outcome.UNREACHED
+def _entry(one: "OutboundRequest") -> list["LinePiece"]:
+    left = one.outcome is not RequestOutcome.UNREACHED
     return [
         StyledText(format_local_time(one.when), "faint"),
         one.host,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from lrwr.app.presenters.citations import format_place
 from lrwr.cli.runtime.stream import StyledText, is_terminal
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem, StoreProblem
-from lrwr.core.settings.library import library_of, write_private
+from lrwr.core.settings.library import resolve_library, write_private_file
 from lrwr.pipeline.evaluation.paths import locate_questions_file
 from lrwr.pipeline.evaluation.questions import (
     EvalQuestion,
@@ -60,7 +60,7 @@ async def load_manuscript_texts(
 
 def resolve_question_file(settings: "Settings", named: Path | None) -> Path:
     """Return the file of questions: the one that is named, else the library's own."""
-    return named or locate_questions_file(library_of(settings))
+    return named or locate_questions_file(resolve_library(settings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +233,7 @@ class QuestionReview:
 
     def _keep(self, path: Path, text: str) -> None:
         try:
-            write_private(path, text)
+            write_private_file(path, text)
         except OSError as error:
             raise StoreProblem(
                 f"{path} cannot be written: {error.strerror}",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lrwr.app.presenters.consent import describe_consent_question, describe_data_leaving
 from lrwr.core.model.errors import StoreProblem
-from lrwr.core.settings.consent import HOSTED, Leave
+from lrwr.core.settings.consent import HOSTED_SERVICES, ConsentState
 from lrwr.core.settings.library import prepare_state_dir
 
 if TYPE_CHECKING:
@@ -36,11 +36,13 @@ def prompt_for_consent(
         StoreProblem: The answer cannot be kept.
     """
     for name in names:
-        if services.outward.leave(name) is not Leave.UNASKED or not _can_be_asked(
-            as_json
-        ):
+        if services.outward.leave(
+            name
+        ) is not ConsentState.UNASKED or not _can_be_asked(as_json):
             continue
-        output.story(describe_consent_question(HOSTED[name], services.settings))
+        output.story(
+            describe_consent_question(HOSTED_SERVICES[name], services.settings)
+        )
         output.story("Allow it for this folder? [y/N]")
         said = sys.stdin.readline(100)
         if not said:
@@ -59,7 +61,7 @@ def announce_first_use(services: "Services", output: "Output", *names: str) -> N
         told = services.outward.consents.told(services.library, name)
         if told or not services.outward.leave(name).may:
             continue
-        output.story(describe_data_leaving(HOSTED[name], services.settings))
+        output.story(describe_data_leaving(HOSTED_SERVICES[name], services.settings))
         with suppress(StoreProblem):  # then it is said once more
             services.outward.consents.tell(services.library, name)
 

@@ -8,16 +8,18 @@ import traceback
 from collections.abc import Iterator
 
 from lrwr import __version__
-from lrwr.core.model.errors import ExitCode, Fault
+from lrwr.core.model.errors import ExitCode, InternalError
 
 
-def report_crash(error: Exception) -> Fault:
+def report_crash(error: Exception) -> InternalError:
     """Return what the writer is told of an error that nobody foresaw."""
     told = f"An internal problem stopped lrwr: {_name(_first(error))}"
     path = _written(error)
     if path is None:
-        return Fault(told, hint="Try again, and please tell lrwr's makers if it stays.")
-    return Fault(
+        return InternalError(
+            told, hint="Try again, and please tell lrwr's makers if it stays."
+        )
+    return InternalError(
         told,
         hint=f"Please send {path} to lrwr's makers; no text and no key of yours is in"
         " it.",

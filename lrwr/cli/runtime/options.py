@@ -7,7 +7,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.model.turns import Mode
+from lrwr.core.model.turns import AnswerMode
 
 AsOfOption = Annotated[
     str | None,
@@ -44,12 +44,14 @@ def parse_choice(choices: type[ChoiceT], given: str, flag: str) -> ChoiceT:
     )
 
 
-def parse_mode(name: str | None) -> Mode | None:
+def parse_mode(name: str | None) -> AnswerMode | None:
     """Return the mode that `--mode` names, None where it was not given.
 
     Raises:
         SettingsProblem: It names none.
     """
     return (
-        None if name is None else parse_choice(Mode, name.replace("-", "_"), "--mode")
+        None
+        if name is None
+        else parse_choice(AnswerMode, name.replace("-", "_"), "--mode")
     )

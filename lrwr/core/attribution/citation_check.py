@@ -10,9 +10,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from lrwr.core.attribution.citations import differs_only_in_typography
-from lrwr.core.model.query_terms import STOP_WORDS, WORD, light_stem, plain_word
-from lrwr.core.model.text import Span, SplitSentences
-from lrwr.core.model.turns import Citation, Mode, WebCitation
+from lrwr.core.model.query_terms import (
+    STOP_WORDS,
+    WORD_PATTERN,
+    normalize_word,
+    stem_lightly,
+)
+from lrwr.core.model.text import SentenceSplitter, Span
+from lrwr.core.model.turns import AnswerMode, Citation, WebCitation
 from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
 from lrwr.core.web.citations import WEB_MARK, normalize_web_marks, parse_web_marks
 
@@ -66,9 +71,9 @@ class _AnswerSentence:
 def check_citations(
     answer: str,
     citations: Sequence[Citation],
-    sentences: SplitSentences,
+    sentences: SentenceSplitter,
     *,
-    mode: Mode = Mode.ANALYTICAL,
+    mode: AnswerMode = AnswerMode.ANALYTICAL,
     notes: Mapping[int, str] = _NO_NOTES,
     decided: Sequence[str] = (),
     web: Sequence[WebCitation] = (),
@@ -95,7 +100,7 @@ def check_citations(
     used = {n for mark in CITATION_MARK.finditer(text) for n in _plain_numbers(mark[1])}
     cited = tuple(known[number] for number in sorted(used))
     doubtful = set(_misquoted(text, cited, pages))
-    if mode is Mode.ANALYTICAL:
+    if mode is AnswerMode.ANALYTICAL:
         support = {n: _stems(f"{known[n].text}\n{notes.get(n, '')}") for n in used}
         support[0] = _stems("\n".join(decided))
         outside = {n: _stems(f"{one.title}\n{one.text}") for n, one in pages.items()}
@@ -147,7 +152,7 @@ def _listed(inside: str, known: frozenset[int]) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def _sentences(text: str, split: SplitSentences) -> Iterator[_AnswerSentence]:
+def _sentences(text: str, split: SentenceSplitter) -> Iterator[_AnswerSentence]:
     """Yield what is said, line by line.
 
     A mark belongs to the words before it; to those after it at a line's beginning.
@@ -209,15 +214,15 @@ def _is_from_web(
 
 
 def _names(said: _AnswerSentence, text: str, own: Collection[str]) -> bool:
-    words = WORD.findall(text[said.span.start : said.span.end])
-    return any(word[0].isupper() and plain_word(word) in own for word in words)
+    words = WORD_PATTERN.findall(text[said.span.start : said.span.end])
+    return any(word[0].isupper() and normalize_word(word) in own for word in words)
 
 
 def _is_quoted(said: _AnswerSentence, text: str, cited: Sequence[Citation]) -> bool:
     """Say whether a sentence is itself words that the answer cites."""
     told = _ANY_MARK.sub("", text[said.span.start : said.span.end])
     words = [one.text for one in cited]
-    return len(WORD.findall(told)) >= MIN_QUOTED_WORDS and _stands(told, words)
+    return len(WORD_PATTERN.findall(told)) >= MIN_QUOTED_WORDS and _stands(told, words)
 
 
 def _is_heading(text: str, span: Span) -> bool:
@@ -233,7 +238,7 @@ def _misquoted(
 ) -> Iterator[Span]:
     for found in _QUOTED.finditer(text):
         quote = _ANY_MARK.sub("", found["curly"] or found["straight"])
-        if len(WORD.findall(quote)) < MIN_QUOTED_WORDS:
+        if len(WORD_PATTERN.findall(quote)) < MIN_QUOTED_WORDS:
             continue
         sources = _attributed(text, found.end(), cited, pages)
         if not _stands(quote, [one.text for one in sources]):
@@ -258,7 +263,7 @@ def _stands(quote: str, texts: Sequence[str]) -> bool:
     """Say whether cited words hold a quote, whole or between what it leaves out."""
     if any(_holds(text, quote) for text in texts):
         return True
-    parts = [part for part in _ELLIPSIS.split(quote) if WORD.search(part)]
+    parts = [part for part in _ELLIPSIS.split(quote) if WORD_PATTERN.search(part)]
     return len(parts) > 1 and all(
         any(_holds(text, part) for text in texts) for part in parts
     )
@@ -272,5 +277,5 @@ def _holds(text: str, quote: str) -> bool:
 
 
 def _stems(text: str) -> frozenset[str]:
-    words = (plain_word(word) for word in WORD.findall(text))
-    return frozenset(light_stem(word) for word in words if word not in STOP_WORDS)
+    words = (normalize_word(word) for word in WORD_PATTERN.findall(text))
+    return frozenset(stem_lightly(word) for word in words if word not in STOP_WORDS)

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from lrwr.core.bible.values import TextEvidence
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.query_terms import WORD
-from lrwr.core.model.text import Lines, Span, SplitSentences
+from lrwr.core.model.query_terms import WORD_PATTERN
+from lrwr.core.model.text import LineRange, SentenceSplitter, Span
 from lrwr.core.model.turns import Citation
 from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
 from lrwr.core.ports.record_store import DocumentText
@@ -36,7 +36,7 @@ class CitationNumbering:
         kept = self._texts.get(document)
         if kept is None:
             return None
-        nowhere = Lines(1, 1)
+        nowhere = LineRange(1, 1)
         return reanchor_citation(
             Citation(0, document, span, nowhere, text, chapter), kept
         )
@@ -83,7 +83,7 @@ def differs_only_in_typography(one: str, other: str) -> bool:
 
 def _plain_words(text: str) -> list[str]:
     plain = text.replace("_", "").replace("’", "'").casefold()
-    return [part for word in WORD.findall(plain) for part in word.split("'")]
+    return [part for word in WORD_PATTERN.findall(plain) for part in word.split("'")]
 
 
 def _found(citation: Citation, text: str) -> Span | None:
@@ -104,7 +104,7 @@ def _found(citation: Citation, text: str) -> Span | None:
 
 
 def cite_evidence(
-    evidence: TextEvidence, numbering: CitationNumbering, sentences: SplitSentences
+    evidence: TextEvidence, numbering: CitationNumbering, sentences: SentenceSplitter
 ) -> Iterator[Citation]:
     """Yield the words of `evidence` as they stand now, unnumbered, none too long."""
     for span, text in iter_evidence_spans(evidence):
@@ -115,7 +115,7 @@ def cite_evidence(
             yield found
 
 
-def fit_whole_sentences(text: str, sentences: SplitSentences, limit: int) -> int:
+def fit_whole_sentences(text: str, sentences: SentenceSplitter, limit: int) -> int:
     """Return where the first sentences of `text` end that fit in `limit` characters.
 
     The first sentence is whole, however long it is.

@@ -35,7 +35,7 @@ from lrwr.core.bible.values import (
 )
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import About, WorldField
+from lrwr.core.model.facts import FactAbout, WorldField
 
 DocumentRenames = Mapping[DocumentId, DocumentId]
 """New names of documents, each with the old one."""
@@ -90,7 +90,7 @@ class _TopicStatements:
     labels: dict[FactTopic, tuple[str, str]] = field(default_factory=dict)
 
 
-_Row = tuple[About, str, str, str, tuple[TextEvidence, ...]]
+_Row = tuple[FactAbout, str, str, str, tuple[TextEvidence, ...]]
 """What a claim is about, whom, which quality, its value, and its words."""
 
 
@@ -101,7 +101,7 @@ def build_story_state(known: StoryKnowledge) -> StoryState:
     loose = (
         one
         for one in known.facts
-        if one.fact.about is About.CHARACTER and not roll.person(one.fact.subject)
+        if one.fact.about is FactAbout.CHARACTER and not roll.person(one.fact.subject)
     )
     return StoryState(
         known, project_bible(known), collect_visible_facts(loose, roll, sight).found
@@ -170,12 +170,12 @@ def _names(before: StoryState, after: StoryState) -> Iterator[StoryChange]:
     first = {one.name: _first(one) for one in after.bible.characters}
     for name in find_new_characters(after.known.cast, before.known.cast):
         if name in first:
-            shift = FactChange(About.CHARACTER, "", "", after=name)
+            shift = FactChange(FactAbout.CHARACTER, "", "", after=name)
             yield StoryChange(StoryChangeKind.NAME, shift, now=first[name])
     last = {one.name: _first(one) for one in before.bible.characters}
     for name in find_new_characters(before.known.cast, after.known.cast):
         if name in last:
-            shift = FactChange(About.CHARACTER, "", "", before=name)
+            shift = FactChange(FactAbout.CHARACTER, "", "", before=name)
             yield StoryChange(StoryChangeKind.NAME, shift, was=last[name])
 
 
@@ -201,7 +201,7 @@ def _facts(
         touched: tuple[AffectedScene, ...] = ()
         if shift.before:
             still = new.words.get((topic, shift.before), ("", ()))[1]
-            person = called.get(subject) if shift.about is About.CHARACTER else None
+            person = called.get(subject) if shift.about is FactAbout.CHARACTER else None
             touched = later.touched(subject, person, was, now, still)
         yield StoryChange(
             StoryChangeKind.FACT,
@@ -240,9 +240,9 @@ def _rows(story: StoryState, people: Mapping[str, str]) -> Iterator[_Row]:
     """Yield what rests on words; the writer's decisions have not changed."""
     for one in story.bible.characters:
         name = people.get(one.name, one.name)
-        yield from _claimed(About.CHARACTER, name, "", one.attributes)
+        yield from _claimed(FactAbout.CHARACTER, name, "", one.attributes)
         for what, claims in list_model_claims(one):
-            yield from _claimed(About.CHARACTER, name, what, claims)
+            yield from _claimed(FactAbout.CHARACTER, name, what, claims)
         yield from (_related(tie, name, people) for tie in one.relationships)
     for thing in story.bible.world:
         for part, claims in (
@@ -251,7 +251,7 @@ def _rows(story: StoryState, people: Mapping[str, str]) -> Iterator[_Row]:
             (WorldField.CONNECTED, thing.connected_characters),
         ):
             what = part.value.replace("_", " ")
-            yield from _claimed(About.WORLD, thing.name, what, claims)
+            yield from _claimed(FactAbout.WORLD, thing.name, what, claims)
     for found in story.loose:
         (about, subject, what), value = derive_fact_topic(
             found.fact, found.evidence.text
@@ -260,7 +260,7 @@ def _rows(story: StoryState, people: Mapping[str, str]) -> Iterator[_Row]:
 
 
 def _claimed(
-    about: About, subject: str, what: str, claims: Iterable[BibleClaim]
+    about: FactAbout, subject: str, what: str, claims: Iterable[BibleClaim]
 ) -> Iterator[_Row]:
     for one in claims:
         if one.evidence:
@@ -270,7 +270,7 @@ def _claimed(
 def _related(tie: CharacterRelation, name: str, people: Mapping[str, str]) -> _Row:
     target = people.get(tie.target, tie.target)
     judged = f"{target} ({tie.valence})" if tie.valence else target
-    return About.CHARACTER, name, tie.kind or "related", judged, tie.evidence
+    return FactAbout.CHARACTER, name, tie.kind or "related", judged, tie.evidence
 
 
 def _places(
@@ -298,11 +298,11 @@ def _moments(before: StoryState, after: StoryState) -> Iterator[StoryChange]:
     old, new = _timeline(before.bible.timeline), _timeline(after.bible.timeline)
     for key, one in new.items():
         if key not in old and not _stands(one, before):
-            shift = FactChange(About.EVENT, "", one.kind, after=key[1])
+            shift = FactChange(FactAbout.EVENT, "", one.kind, after=key[1])
             yield StoryChange(StoryChangeKind.MOMENT, shift, now=(one.evidence,))
     for key, one in old.items():
         if key not in new and not _stands(one, after):
-            shift = FactChange(About.EVENT, "", one.kind, before=key[1])
+            shift = FactChange(FactAbout.EVENT, "", one.kind, before=key[1])
             yield StoryChange(StoryChangeKind.MOMENT, shift, was=(one.evidence,))
 
 
@@ -337,7 +337,7 @@ def _gaps(
         said = {"after" if opened else "before": gap.attribute}
         yield StoryChange(
             StoryChangeKind.GAP,
-            FactChange(About.GAP, key[0] and gap.about, "", **said),
+            FactChange(FactAbout.GAP, key[0] and gap.about, "", **said),
             was=_evidence(was),
             now=_evidence(now),
         )

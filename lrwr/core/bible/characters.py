@@ -13,7 +13,7 @@ from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import Fact
 from lrwr.core.nlp.names.lookup import is_misread_place
-from lrwr.core.ports.story_store import FirstSeen
+from lrwr.core.ports.story_store import FirstMention
 
 _ARTICLE = re.compile(r"(?:the|a|an) ")
 
@@ -27,7 +27,7 @@ class VisibleCharacter:
     """
 
     character: Character
-    first: FirstSeen | None
+    first: FirstMention | None
 
 
 class HorizonCast:
@@ -40,7 +40,7 @@ class HorizonCast:
     def __init__(
         self,
         cast: Cast,
-        first_seen: Sequence[FirstSeen],
+        first_seen: Sequence[FirstMention],
         sight: HorizonView,
         names: CanonNames,
     ) -> None:
@@ -49,7 +49,7 @@ class HorizonCast:
         self._names = names
         self._index = _index(cast)
         self._counted: dict[DocumentId, Mapping[str, int]] = {}
-        self._rows: dict[str, list[FirstSeen]] = {}
+        self._rows: dict[str, list[FirstMention]] = {}
         for row in first_seen:
             if sight.sees(row.document, (row.span,)):
                 self._rows.setdefault(row.character, []).append(row)
@@ -116,7 +116,7 @@ class HorizonCast:
         )
 
     def _aliases(
-        self, character: Character, rows: Sequence[FirstSeen]
+        self, character: Character, rows: Sequence[FirstMention]
     ) -> tuple[Alias, ...]:
         if not rows:
             return character.aliases
@@ -134,7 +134,7 @@ class HorizonCast:
         ]
         return tuple(sorted(found, key=lambda alias: (-alias.mentions, alias.name)))
 
-    def _mentions(self, row: FirstSeen) -> int:
+    def _mentions(self, row: FirstMention) -> int:
         """Count a name as far as one has read; the row counts in the whole document."""
         if self._sight.whole(row.document):
             return row.mentions
@@ -157,7 +157,7 @@ class HorizonCast:
         own |= {resolve_canon_person(names, name) for name in own}
         return not sure.isdisjoint(own | {normalize_canon_text(character.name)})
 
-    def _place(self, row: FirstSeen) -> tuple[int, str, int]:
+    def _place(self, row: FirstMention) -> tuple[int, str, int]:
         return self._sight.key(row.document, row.span.start)
 
 

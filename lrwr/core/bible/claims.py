@@ -7,9 +7,15 @@ from lrwr.core.bible.characters import HorizonCast
 from lrwr.core.bible.horizon import HorizonView
 from lrwr.core.bible.values import BibleClaim, TextEvidence
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import RULES, WRITER, About, Fact, WorldField
-from lrwr.core.model.query_terms import WORD, light_stem, plain_word
-from lrwr.core.ports.story_store import Known
+from lrwr.core.model.facts import (
+    RULES_KEEPER,
+    WRITER_KEEPER,
+    Fact,
+    FactAbout,
+    WorldField,
+)
+from lrwr.core.model.query_terms import WORD_PATTERN, normalize_word, stem_lightly
+from lrwr.core.ports.story_store import DocumentFact
 
 _ARTICLES = frozenset({"a", "an", "the"})
 _GENERIC = frozenset({"colour", "color", "exact", "full", "current", "present"})
@@ -36,13 +42,13 @@ class VisibleFacts:
     roll: HorizonCast
     sight: HorizonView
 
-    def about(self, about: About) -> list[SourcedFact]:
+    def about(self, about: FactAbout) -> list[SourcedFact]:
         """Return the facts about one kind of thing."""
         return [one for one in self.found if one.fact.about is about]
 
 
 def collect_visible_facts(
-    known: Iterable[Known], roll: HorizonCast, sight: HorizonView
+    known: Iterable[DocumentFact], roll: HorizonCast, sight: HorizonView
 ) -> VisibleFacts:
     """Return what of `known` is in sight: all of its words are, and all that it names.
 
@@ -91,7 +97,7 @@ def merge_claims(
 
 
 def _claim(group: Sequence[tuple[str, str, TextEvidence]]) -> BibleClaim:
-    label, value, _ = min(group, key=lambda one: one[2].keeper != WRITER)
+    label, value, _ = min(group, key=lambda one: one[2].keeper != WRITER_KEEPER)
     evidence = deduplicate_evidence(one for _, _, one in group)
     return BibleClaim(value, evidence, find_highest_certainty(evidence), label)
 
@@ -112,22 +118,22 @@ def find_highest_certainty(evidence: Iterable[TextEvidence]) -> Certainty:
     return ranked[0] if ranked else Certainty.NOT_EVALUATED
 
 
-def list_reader_models(known: Iterable[Known]) -> tuple[str, ...]:
+def list_reader_models(known: Iterable[DocumentFact]) -> tuple[str, ...]:
     """Return the language models that have read anything."""
-    keepers = {one.fact.keeper for one in known} - {RULES, WRITER}
+    keepers = {one.fact.keeper for one in known} - {RULES_KEEPER, WRITER_KEEPER}
     return tuple(sorted(keepers))
 
 
 def normalize_value(text: str) -> str:
     """Return what two wordings of one value share: no case, points or articles."""
-    words = (plain_word(word) for word in WORD.findall(text))
+    words = (normalize_word(word) for word in WORD_PATTERN.findall(text))
     return " ".join(word for word in words if word not in _ARTICLES) or text.casefold()
 
 
 def normalize_attribute(text: str) -> str:
     """Return what two names of one attribute share: "Eyes" and "eye colour"."""
     words = normalize_value(text.replace("_", " ")).split()
-    told = [light_stem(word) for word in words if word not in _GENERIC]
+    told = [stem_lightly(word) for word in words if word not in _GENERIC]
     return " ".join(told or words)
 
 

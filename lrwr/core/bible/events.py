@@ -26,15 +26,15 @@ from lrwr.core.model.cast import Cast
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import (
-    RULES,
-    WRITER,
-    About,
+    RULES_KEEPER,
+    WRITER_KEEPER,
     CharacterField,
     Fact,
+    FactAbout,
     StoryGridTag,
     WorldField,
 )
-from lrwr.core.ports.story_store import Said
+from lrwr.core.ports.story_store import DocumentQuotation
 
 
 def collect_world_elements(material: VisibleFacts) -> tuple[WorldElement, ...]:
@@ -43,7 +43,7 @@ def collect_world_elements(material: VisibleFacts) -> tuple[WorldElement, ...]:
     What a reader takes for a place and is a person's name is none.
     """
     groups: dict[str, list[SourcedFact]] = {}
-    for found in material.about(About.WORLD):
+    for found in material.about(FactAbout.WORLD):
         if found.fact.subject and material.sight.names(found.fact.subject):
             groups.setdefault(normalize_character_name(found.fact.subject), []).append(
                 found
@@ -55,7 +55,7 @@ def collect_world_elements(material: VisibleFacts) -> tuple[WorldElement, ...]:
 def collect_events(material: VisibleFacts) -> tuple[NarrativeEvent, ...]:
     """Return what happens, in story order, each event once."""
     events: dict[tuple[object, ...], NarrativeEvent] = {}
-    for found in material.about(About.EVENT):
+    for found in material.about(FactAbout.EVENT):
         fact, roll = found.fact, material.roll
         involved = filter(None, map(roll.shown, fact.all_details("involved")))
         tag = fact.detail("story_grid_tag")
@@ -80,7 +80,7 @@ def collect_disclosures(material: VisibleFacts) -> tuple[Disclosure, ...]:
             one.fact.value,
             one.evidence,
         )
-        for one in material.about(About.TOLD)
+        for one in material.about(FactAbout.TOLD)
     )
     return tuple(told for told in found if told.teller)
 
@@ -118,7 +118,7 @@ def build_timeline(
 
 
 def collect_quotes(
-    said: Iterable[Said], material: VisibleFacts
+    said: Iterable[DocumentQuotation], material: VisibleFacts
 ) -> tuple[AttributedQuote, ...]:
     """Return what is said in sight, in story order."""
     sight = material.sight
@@ -127,14 +127,14 @@ def collect_quotes(
     return tuple(_quote(one, material) for one in seen)
 
 
-def _quote(said: Said, material: VisibleFacts) -> AttributedQuote:
+def _quote(said: DocumentQuotation, material: VisibleFacts) -> AttributedQuote:
     quotation = said.quotation
     speaker, certainty = _named(quotation.speaker, quotation.certainty, material)
     addressee, sureness = _named(
         quotation.addressee, quotation.addressee_certainty, material
     )
     words = material.sight.evidence(
-        said.document, quotation.spans, RULES, certainty, joint=" "
+        said.document, quotation.spans, RULES_KEEPER, certainty, joint=" "
     )
     return AttributedQuote(speaker, addressee, sureness, words)
 
@@ -152,7 +152,7 @@ def _element(
     group = [one for one in found if not material.roll.misread(one.fact)]
     if len(group) < len(found) and not _claims(group, WorldField.ELEMENT_TYPE):
         return None
-    written = [f for f in group if f.fact.keeper == WRITER]
+    written = [f for f in group if f.fact.keeper == WRITER_KEEPER]
     evidence = [one.evidence for one in group]
     return WorldElement(
         name=(written or group)[0].fact.subject,
@@ -192,7 +192,7 @@ _KIND = "kind"
 _ATTRIBUTE = "attribute"
 _TARGET = "target"
 _HEARER = "hearer"
-FactTopic: TypeAlias = tuple[About, str, str]
+FactTopic: TypeAlias = tuple[FactAbout, str, str]
 """What a fact is about, whom, and which of their qualities."""
 TopicValues: TypeAlias = Mapping[str, Set[DocumentId]]
 """What is said on one topic, in order, and the documents that say it."""
@@ -207,7 +207,7 @@ class FactChange:
     has no `before`, what is not known now no `after`.
     """
 
-    about: About
+    about: FactAbout
     subject: str
     what: str
     before: str = ""
@@ -223,9 +223,9 @@ def derive_fact_topic(fact: Fact, words: str) -> tuple[FactTopic, str]:
     elif fact.field == CharacterField.RELATIONSHIP:
         what = fact.detail(_KIND) or what
         said = " ".join(filter(None, (fact.detail(_TARGET), fact.value))) or said
-    elif fact.about is About.GAP and fact.keeper in (RULES, WRITER):
+    elif fact.about is FactAbout.GAP and fact.keeper in (RULES_KEEPER, WRITER_KEEPER):
         what = ""  # the words say it all
-    elif fact.about is About.TOLD:
+    elif fact.about is FactAbout.TOLD:
         what = f"told {fact.detail(_HEARER)}".strip()
     return (fact.about, fact.subject, what), said or what
 
@@ -243,7 +243,7 @@ def find_fact_changes(
         taken = [said for said in old if said not in new]
         added = [said for said in new if said not in old]
         pairs: list[tuple[str, str]] = []
-        if topic[0] is not About.GAP and (taken or added):
+        if topic[0] is not FactAbout.GAP and (taken or added):
             pairs = _pairs(old, new, taken, added)
         yield from (FactChange(*topic, before=one, after=other) for one, other in pairs)
         told = {said for pair in pairs for said in pair}

@@ -14,7 +14,7 @@ from lrwr.core.bible.ids import assign_short_ids, find_by_id_prefix
 from lrwr.core.bible.values import BibleClaim, Gap, GapState, TextEvidence
 from lrwr.core.canon.model import Canon, UndefinedAttribute
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import RULES, WRITER, About, CharacterField
+from lrwr.core.model.facts import RULES_KEEPER, WRITER_KEEPER, CharacterField, FactAbout
 from lrwr.core.model.turns import GapFlag
 
 GapKey = tuple[str, str]
@@ -42,7 +42,7 @@ def build_gap_ledger(
     or before it.
     """
     entries: dict[GapKey, _GapEntry] = {}
-    for found in material.about(About.GAP):
+    for found in material.about(FactAbout.GAP):
         question = to_undefined_attribute(found)
         if question.about and not material.roll.shown(question.about):
             continue
@@ -62,7 +62,7 @@ def build_gap_ledger(
 def to_undefined_attribute(found: SourcedFact) -> UndefinedAttribute:
     """Return what a fact leaves open; where the writer marked it, in those words."""
     fact = found.fact
-    if fact.keeper in (RULES, WRITER) or not fact.field:
+    if fact.keeper in (RULES_KEEPER, WRITER_KEEPER) or not fact.field:
         return UndefinedAttribute(
             fact.subject, " ".join(fact.value.split()) or fact.field
         )
@@ -150,7 +150,7 @@ def _state(entry: _GapEntry, defined: Sequence[BibleClaim]) -> GapState:
 def _defined(material: VisibleFacts) -> Mapping[GapKey, tuple[BibleClaim, ...]]:
     """Return what is said of each attribute, and of relations of each kind."""
     said: dict[GapKey, list[tuple[str, str, TextEvidence]]] = {}
-    for found in material.about(About.CHARACTER):
+    for found in material.about(FactAbout.CHARACTER):
         fact, value = found.fact, found.fact.value
         label = fact.detail("attribute")
         if fact.field == CharacterField.RELATIONSHIP:

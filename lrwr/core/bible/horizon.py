@@ -13,7 +13,7 @@ from lrwr.core.model.documents import Chapter, DocumentId
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Span
 from lrwr.core.ports.record_store import DocumentText
-from lrwr.core.ports.story_store import Known
+from lrwr.core.ports.story_store import DocumentFact
 from lrwr.core.retrieval.story import StoryOrder, build_search_scope
 
 OMISSION_MARK = " … "
@@ -63,7 +63,7 @@ class HorizonView:
             any(True for _ in self._cut(document, span)) for span in spans
         )
 
-    def knows(self, known: Known) -> bool:
+    def knows(self, known: DocumentFact) -> bool:
         """Say whether a fact is in sight, with all that its keeper had read for it."""
         if not self.sees(known.document, known.fact.spans):
             return False

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from lrwr.core.bible.service import extract_visible_cast
 from lrwr.core.bible.values import Bible, CharacterProfile, WorldElement
-from lrwr.core.model.query_terms import STOP_WORDS, WORD, plain_word
+from lrwr.core.model.query_terms import STOP_WORDS, WORD_PATTERN, normalize_word
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names import lookup
 from lrwr.core.nlp.names.lexicon import is_non_name
@@ -128,7 +128,7 @@ def match_elements_exactly(name: str, bible: Bible) -> tuple[WorldElement, ...]:
 
 def normalize_element_name(name: str) -> str:
     """Return a thing's name as it is compared: tide rule for The Tide Rules'."""
-    words = [plain_word(word) for word in WORD.findall(name)]
+    words = [normalize_word(word) for word in WORD_PATTERN.findall(name)]
     if len(words) > 1 and words[0] in _ARTICLES:
         words.pop(0)
     if words:
@@ -222,7 +222,7 @@ def _opened_low(text: str) -> str:
     mean a name by any word.
     """
     letters = list(text)
-    for word in WORD.finditer(text):
+    for word in WORD_PATTERN.finditer(text):
         common = _is_common(word[0]) and word[0].lower() not in NAME_TITLES
         if word[0][0].isupper() and common and _opens(text, word.start()):
             letters[word.start()] = word[0][0].lower()
@@ -237,7 +237,7 @@ def _things_in(text: str, bible: Bible) -> Iterator[NamedEntity]:
         key = normalize_element_name(element.name)
         if key and key not in STOP_WORDS:
             keys.setdefault(key, []).append(element)
-    words, at = list(WORD.finditer(text)), 0
+    words, at = list(WORD_PATTERN.finditer(text)), 0
     while at < len(words):
         size, span = _longest(text, words[at:], keys)
         if span is not None:
@@ -297,7 +297,7 @@ def _runs(text: str, taken: Sequence[Span]) -> Iterator[list[re.Match[str]]]:
     covered = {at for span in taken for at in range(span.start, span.end)}
     run: list[re.Match[str]] = []
     small: list[re.Match[str]] = []
-    for word in WORD.finditer(text):
+    for word in WORD_PATTERN.finditer(text):
         before = (small or run or [word])[-1]
         beside = not text[before.end() : word.start()].strip(" .")
         free = word.start() not in covered
@@ -332,5 +332,5 @@ def _opens(text: str, start: int) -> bool:
 
 
 def _is_common(word: str) -> bool:
-    bare = plain_word(word)
+    bare = normalize_word(word)
     return is_non_name(word) or bare in STOP_WORDS or bare in _OPENERS

@@ -23,7 +23,7 @@ from lrwr.core.bible.values import (
 )
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import RULES, About, CharacterField
+from lrwr.core.model.facts import RULES_KEEPER, CharacterField, FactAbout
 
 _FEMALE = "mrs miss ms lady madame mademoiselle aunt queen princess mother sister"
 _MALE = "mr sir lord monsieur uncle king prince father brother"
@@ -40,7 +40,7 @@ def build_character_profiles(
 ) -> tuple[CharacterProfile, ...]:
     """Return a profile of everyone in sight, most mentioned first."""
     told: dict[str, list[SourcedFact]] = {}
-    for found in material.about(About.CHARACTER):
+    for found in material.about(FactAbout.CHARACTER):
         person = material.roll.person(found.fact.subject)
         if person:
             told.setdefault(person, []).append(found)
@@ -53,7 +53,7 @@ def build_character_profiles(
 def collect_relations(material: VisibleFacts) -> tuple[CharacterRelation, ...]:
     """Return every relation in sight; what changes is there in both shapes."""
     groups: dict[RelationKey, list[SourcedFact]] = {}
-    for found in material.about(About.CHARACTER):
+    for found in material.about(FactAbout.CHARACTER):
         fact = found.fact
         if fact.field != CharacterField.RELATIONSHIP:
             continue
@@ -94,7 +94,7 @@ def _profile(
     first = None
     if seen.first is not None:
         place = (seen.first.document, (seen.first.span,))
-        first = sight.evidence(*place, RULES, character.certainty)
+        first = sight.evidence(*place, RULES_KEEPER, character.certainty)
     gender, certainty = character.gender, character.gender_certainty
     if sight.bounded:
         gender, certainty = _gender_seen(character.name, seen)

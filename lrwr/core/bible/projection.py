@@ -23,7 +23,12 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import GapFlag
 from lrwr.core.ports.record_store import DocumentText
-from lrwr.core.ports.story_store import Appearance, FirstSeen, Known, Said
+from lrwr.core.ports.story_store import (
+    Appearance,
+    DocumentFact,
+    DocumentQuotation,
+    FirstMention,
+)
 from lrwr.core.retrieval.story import StoryOrder
 
 
@@ -37,9 +42,9 @@ class StoryKnowledge:
     order: StoryOrder
     texts: Mapping[DocumentId, DocumentText]
     cast: Cast = field(default_factory=Cast)
-    first_seen: tuple[FirstSeen, ...] = ()
-    facts: tuple[Known, ...] = ()
-    quotations: tuple[Said, ...] = ()
+    first_seen: tuple[FirstMention, ...] = ()
+    facts: tuple[DocumentFact, ...] = ()
+    quotations: tuple[DocumentQuotation, ...] = ()
     appearances: tuple[Appearance, ...] = ()
     canon: Canon = field(default_factory=Canon)
     wondered: tuple[GapFlag, ...] = ()

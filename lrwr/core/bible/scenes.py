@@ -12,9 +12,9 @@ from lrwr.core.canon.model import (
 )
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import Chapter, DocumentId
-from lrwr.core.model.facts import About
+from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.story import DocumentOutline
-from lrwr.core.ports.story_store import Appearance, Role
+from lrwr.core.ports.story_store import Appearance, AppearanceRole
 from lrwr.core.retrieval.story import number_chapters
 
 SceneKey = tuple[DocumentId, int, int]
@@ -27,7 +27,7 @@ def build_scene_summaries(
     """Return every scene in sight, in story order."""
     sight = material.sight
     told: dict[SceneKey, list[SourcedFact]] = {}
-    for found in material.about(About.SCENE):
+    for found in material.about(FactAbout.SCENE):
         evidence = found.evidence
         home = sight.home(evidence.document, evidence.spans[0])
         told.setdefault((evidence.document, *home), []).append(found)
@@ -119,7 +119,9 @@ def _presence(
     sight = material.sight
     counts: dict[SceneKey, dict[str, int]] = {}
     for one in appearances:
-        if one.role is Role.MENTIONED or not sight.sees(one.document, (one.span,)):
+        if one.role is AppearanceRole.MENTIONED or not sight.sees(
+            one.document, (one.span,)
+        ):
             continue
         name = material.roll.shown(one.character)
         if name:

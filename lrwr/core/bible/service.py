@@ -21,12 +21,12 @@ from lrwr.core.model.cast import Alias, Cast, Character
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.facts import About
+from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.story import Horizon
 from lrwr.core.nlp.names.lookup import resolve_name
 from lrwr.core.ports.record_store import DocumentText, PassageStore
-from lrwr.core.ports.story_store import Known, StoryStore
-from lrwr.core.ports.thread_store import AskedGap
+from lrwr.core.ports.story_store import DocumentFact, StoryStore
+from lrwr.core.ports.thread_store import RecordedGap
 from lrwr.core.retrieval.stale_results import load_existing_texts
 from lrwr.core.retrieval.story import (
     StoryOrder,
@@ -35,7 +35,7 @@ from lrwr.core.retrieval.story import (
     parse_horizon,
 )
 
-_TOLD = frozenset(About) - {About.PASSAGE}
+_TOLD = frozenset(FactAbout) - {FactAbout.PASSAGE}
 """What the bible is made of; facts about passages are many, and for searching."""
 
 
@@ -53,7 +53,7 @@ class BibleService:
         passages: PassageStore,
         patterns: Sequence[str],
         canon: Callable[[], Canon],
-        wondered: Callable[[], Awaitable[Sequence[AskedGap]]],
+        wondered: Callable[[], Awaitable[Sequence[RecordedGap]]],
     ) -> None:
         self._stories = stories
         self._passages = passages
@@ -217,15 +217,15 @@ class BibleService:
 
     async def _texts_with_facts(
         self, order: StoryOrder
-    ) -> tuple[dict[DocumentId, DocumentText], list[Known]]:
+    ) -> tuple[dict[DocumentId, DocumentText], list[DocumentFact]]:
         """Return texts and what is stated in them, though a save be stored meanwhile.
 
         Facts that are the same before and after the texts were read stand in them.
         """
-        facts = await self._stories.facts({About.CHARACTER})
+        facts = await self._stories.facts({FactAbout.CHARACTER})
         while True:
             texts = await self._texts(order)
-            before, facts = facts, await self._stories.facts({About.CHARACTER})
+            before, facts = facts, await self._stories.facts({FactAbout.CHARACTER})
             if facts == before:
                 return texts, facts
 

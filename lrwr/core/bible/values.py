@@ -8,8 +8,8 @@ from lrwr.core.canon.model import UndefinedAttribute
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import WRITER
-from lrwr.core.model.text import Lines, Span
+from lrwr.core.model.facts import WRITER_KEEPER
+from lrwr.core.model.text import LineRange, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class TextEvidence:
     document: DocumentId
     spans: tuple[Span, ...]
     text: str
-    lines: Lines
+    lines: LineRange
     chapter: int | None
     chapter_title: str
     scene: int | None
@@ -50,7 +50,7 @@ class BibleClaim:
     @property
     def writers(self) -> bool:
         """Whether the writer says so."""
-        return self.decided or any(one.keeper == WRITER for one in self.evidence)
+        return self.decided or any(one.keeper == WRITER_KEEPER for one in self.evidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ class SceneSummary:
 
     document: DocumentId
     span: Span
-    lines: Lines
+    lines: LineRange
     chapter: int
     chapter_title: str
     scene: int

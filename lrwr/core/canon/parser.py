@@ -16,7 +16,7 @@ from lrwr.core.canon.model import (
 )
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.settings.parser import nearest_name
+from lrwr.core.settings.parser import find_nearest_name
 
 CANON_TABLES: Mapping[str, tuple[str, ...]] = {
     "types": (),
@@ -92,7 +92,7 @@ class _CanonParser:
             document = self._document(key, where, found)
             word = str(value).lower()
             if word not in list(DocumentType):
-                near = nearest_name(word, DocumentType) or "scene"
+                near = find_nearest_name(word, DocumentType) or "scene"
                 raise self._refusal(
                     where,
                     f"the type of {document} cannot be {value!r}",
@@ -260,7 +260,7 @@ class _CanonParser:
     ) -> None:
         if name in names:
             return
-        near = nearest_name(name, names)
+        near = find_nearest_name(name, names)
         meant = f"; did you mean `{near}`?" if near else ""
         every = ", ".join(names)
         raise self._refusal(

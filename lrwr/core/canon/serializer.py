@@ -12,10 +12,10 @@ from lrwr.core.canon.model import (
 )
 from lrwr.core.canon.parser import parse_canon
 from lrwr.core.model.errors import LrwrError, StoreProblem
-from lrwr.core.settings.places import CANON_FILE
+from lrwr.core.settings.places import CANON_FILE_NAME
 
 _HEAD = f"""\
-# {CANON_FILE}: what you have decided about your story; every guess gives way to it.
+# {CANON_FILE_NAME}: what you have decided about your story; every guess gives way to it.
 # It is yours: edit it, keep it in git. `lrwr canon` shows it, and
 # `lrwr canon undo` takes the last decision back.
 """
@@ -37,7 +37,7 @@ def serialize_canon(text: str | None, canon: Canon) -> str:
     import tomlkit
 
     before = _HEAD if text is None else text
-    was = parse_canon(before, CANON_FILE)
+    was = parse_canon(before, CANON_FILE_NAME)
     had, wanted = _tree(was), _tree(canon)
     mark = "\ufeff" if before.startswith("\ufeff") else ""
     try:
@@ -50,7 +50,7 @@ def serialize_canon(text: str | None, canon: Canon) -> str:
         made = tomlkit.dumps(content)
         if before.count("\r\n") * 2 > before.count("\n"):
             made = made.replace("\r\n", "\n").replace("\n", "\r\n")
-        kept = parse_canon(made, CANON_FILE) == canon
+        kept = parse_canon(made, CANON_FILE_NAME) == canon
     except (LrwrError, ValueError, LookupError, TypeError) as error:
         raise _cannot() from error
     if not kept:
@@ -201,6 +201,6 @@ def _change_list(
 
 def _cannot() -> StoreProblem:
     return StoreProblem(
-        f"{CANON_FILE} is written in a way that lrwr cannot change safely",
+        f"{CANON_FILE_NAME} is written in a way that lrwr cannot change safely",
         hint="Write the decision there yourself, or give each table its own [header].",
     )

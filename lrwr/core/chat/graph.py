@@ -21,7 +21,13 @@ from lrwr.core.chat.nodes import (
 )
 from lrwr.core.chat.planning.name_resolution import resolve_entities
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
-from lrwr.core.model.turns import Plan, Resolved, Staged, SupervisorOutput, TurnEvent
+from lrwr.core.model.turns import (
+    QuestionPlan,
+    ResolvedEntity,
+    SupervisorOutput,
+    TurnEvent,
+    TurnStageStarted,
+)
 from lrwr.core.retrieval.service import SearchResult
 
 if TYPE_CHECKING:
@@ -34,9 +40,9 @@ class TurnGraphState(TypedDict, total=False):
 
     question: TurnQuestion
     bible: Bible
-    plan: Plan
+    plan: QuestionPlan
     found: SearchResult
-    resolved: tuple[Resolved, ...]
+    resolved: tuple[ResolvedEntity, ...]
     result: RetrievalResult
     gaps: GapFinderResult
     answer: AvatarAnswer
@@ -183,7 +189,7 @@ async def _avatar(
     state: TurnGraphState, runtime: "Runtime[TurnContext]"
 ) -> TurnGraphState:
     lent = runtime.context
-    lent.emit(Staged("answer", "Answering"))
+    lent.emit(TurnStageStarted("answer", "Answering"))
     answer = await lent.room.avatar.answer(
         state["question"], state["plan"], state["result"], lent.emit
     )

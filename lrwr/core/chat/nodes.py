@@ -12,16 +12,16 @@ from lrwr.core.chat.generation.prompts import select_web_pages
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.text import Span
 from lrwr.core.model.turns import (
+    AnswerSource,
     Citation,
     GapFlag,
     GapFound,
     NarrativeState,
-    Plan,
-    Resolved,
-    Source,
-    Staged,
+    QuestionPlan,
+    ResolvedEntity,
     SupervisorOutput,
     TurnEvent,
+    TurnStageStarted,
 )
 from lrwr.core.retrieval.service import SearchResult
 from lrwr.core.web.citations import find_web_citations
@@ -38,7 +38,7 @@ LookupRunner = Callable[
 
 
 WebLookupRunner = Callable[
-    [TurnQuestion, Plan, TurnEventEmitter], Coroutine[None, None, WebLookup]
+    [TurnQuestion, QuestionPlan, TurnEventEmitter], Coroutine[None, None, WebLookup]
 ]
 """Asks the web for a question, where that is on; says first what is sent."""
 
@@ -74,7 +74,7 @@ class Avatar(Protocol):
     async def answer(
         self,
         question: TurnQuestion,
-        plan: Plan,
+        plan: QuestionPlan,
         result: RetrievalResult,
         emit: TurnEventEmitter,
     ) -> AvatarAnswer:
@@ -91,7 +91,7 @@ class TurnDependencies:
     `outside` asks the web, `wonder` finds gaps; None where nobody does.
     """
 
-    plan: Callable[[TurnQuestion, Bible], Coroutine[None, None, Plan]]
+    plan: Callable[[TurnQuestion, Bible], Coroutine[None, None, QuestionPlan]]
     search: Callable[[TurnQuestion], Coroutine[None, None, SearchResult]]
     avatar: Avatar
     notes: tuple[str, ...] = ()
@@ -102,23 +102,25 @@ class TurnDependencies:
 
 async def plan_and_search(
     question: TurnQuestion, bible: Bible, room: TurnDependencies, emit: TurnEventEmitter
-) -> tuple[Plan, SearchResult]:
+) -> tuple[QuestionPlan, SearchResult]:
     """Plan and search at once: neither waits for the other."""
-    emit(Staged("plan", "Reading the question"))
-    emit(Staged("search", "Searching the manuscript"))
+    emit(TurnStageStarted("plan", "Reading the question"))
+    emit(TurnStageStarted("search", "Searching the manuscript"))
     async with asyncio.TaskGroup() as group:
         planned = group.create_task(room.plan(question, bible))
         found = group.create_task(room.search(question))
     return planned.result(), found.result()
 
 
-_LOOKED_UP = frozenset({Source.MANUSCRIPT, Source.TIMELINE, Source.NOTES})
+_LOOKED_UP = frozenset(
+    {AnswerSource.MANUSCRIPT, AnswerSource.TIMELINE, AnswerSource.NOTES}
+)
 """What is read for its own words: the other sources are known already."""
 
 
 async def run_lookup(
     question: TurnQuestion,
-    plan: Plan,
+    plan: QuestionPlan,
     result: RetrievalResult,
     bible: Bible,
     room: TurnDependencies,
@@ -141,13 +143,13 @@ async def run_lookup(
 
 async def add_web_pages(
     question: TurnQuestion,
-    plan: Plan,
+    plan: QuestionPlan,
     result: RetrievalResult,
     room: TurnDependencies,
     emit: TurnEventEmitter,
 ) -> RetrievalResult:
     """Add what the web says, where the plan asks for it: beside the text, never in it."""
-    if room.outside is None or Source.WEB not in plan.sources:
+    if room.outside is None or AnswerSource.WEB not in plan.sources:
         return result
     found = await room.outside(question, plan, emit)
     return replace(
@@ -160,7 +162,7 @@ async def add_web_pages(
 
 async def find_turn_gaps(
     question: TurnQuestion,
-    plan: Plan,
+    plan: QuestionPlan,
     result: RetrievalResult,
     bible: Bible,
     room: TurnDependencies,
@@ -169,7 +171,7 @@ async def find_turn_gaps(
     """Find what the question shows to be undefined, where that may be."""
     if room.wonder is None or not may_reveal_gap(question, plan, result):
         return GapFinderResult()
-    emit(Staged("gaps", "Looking for what is left open"))
+    emit(TurnStageStarted("gaps", "Looking for what is left open"))
     found = await room.wonder(question, result, bible)
     for gap in found.gaps:
         emit(GapFound(gap))
@@ -178,8 +180,8 @@ async def find_turn_gaps(
 
 def assemble_output(
     question: TurnQuestion,
-    plan: Plan,
-    resolved: Sequence[Resolved],
+    plan: QuestionPlan,
+    resolved: Sequence[ResolvedEntity],
     bible: Bible,
     result: RetrievalResult,
     gaps: GapFinderResult,

@@ -36,13 +36,13 @@ from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentType
 from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.turns import (
-    Mode,
+    AnswerMode,
+    AnswerSpeaker,
+    AnswerToken,
     NarrativeState,
-    Plan,
-    Speaker,
+    QuestionPlan,
     Thread,
     ThreadId,
-    Token,
     Turn,
     TurnDone,
     TurnEvent,
@@ -73,7 +73,7 @@ class TurnRequest:
     text: str
     thread: ThreadId | None = None
     character: str | None = None
-    mode: Mode | None = None
+    mode: AnswerMode | None = None
     as_of: str | None = None
     witnessed: bool | None = None
 
@@ -211,13 +211,13 @@ class AvatarSessionService:
 
     async def _defined(
         self, begun: _PendingTurn, canon: CanonCommand, said: TurnRecorder
-    ) -> Token:
+    ) -> AnswerToken:
         """Write down what the writer defines, and say so."""
         newest = begun.turns[-1].output.gap_flags if begun.turns else ()
         decision = build_gap_answer(canon, begun.bible, newest)
         change = await asyncio.to_thread(self._decide, decision)
         said.settle(format_gap_answer(decision, new=bool(change)))
-        return Token(said.output("").response_text, Speaker.SUPERVISOR)
+        return AnswerToken(said.output("").response_text, AnswerSpeaker.SUPERVISOR)
 
     def _room(self, begun: _PendingTurn, voices: TurnModels) -> TurnDependencies:
         seeker = voices.seeker
@@ -230,7 +230,7 @@ class AvatarSessionService:
             return self._search(asked, begun.order)
 
         async def outside(
-            question: TurnQuestion, plan: Plan, emit: TurnEventEmitter
+            question: TurnQuestion, plan: QuestionPlan, emit: TurnEventEmitter
         ) -> WebLookup:
             bible = await self._bible.read() if question.horizon else begun.bible
             return await _ask_the_web(question, plan, bible, self._web, emit)
@@ -296,7 +296,7 @@ class AvatarSessionService:
         if state.character:
             name = find_profile_by_name(state.character, bible).name
             state = replace(state, character=name)
-        elif state.mode is Mode.IN_CHARACTER:
+        elif state.mode is AnswerMode.IN_CHARACTER:
             raise NotFound(
                 "Nobody is chosen to answer in character",
                 hint="Say who with `--character NAME`; `lrwr characters` lists them.",
@@ -423,12 +423,12 @@ def _notes(order: StoryOrder) -> tuple[str, ...]:
 
 async def _ask_the_web(
     question: TurnQuestion,
-    plan: Plan,
+    plan: QuestionPlan,
     bible: Bible,
     web: WebSearch | None,
     emit: TurnEventEmitter,
 ) -> WebLookup:
-    in_character = question.mode is Mode.IN_CHARACTER
+    in_character = question.mode is AnswerMode.IN_CHARACTER
     return await look_up_web(
         question.text, plan, bible, web, emit, in_character=in_character
     )

@@ -13,7 +13,7 @@ from lrwr.core.bible.values import (
 )
 from lrwr.core.model.search import Passage
 from lrwr.core.model.story import Horizon
-from lrwr.core.model.turns import Mode, NarrativeState, Turn, TurnId
+from lrwr.core.model.turns import AnswerMode, NarrativeState, Turn, TurnId
 from lrwr.core.ports.web_search import WebPage
 
 
@@ -29,7 +29,7 @@ class TurnQuestion:
     """
 
     text: str
-    mode: Mode = Mode.ANALYTICAL
+    mode: AnswerMode = AnswerMode.ANALYTICAL
     character: str = ""
     horizon: Horizon | None = None
     witnessed: bool = False

@@ -11,16 +11,16 @@ from lrwr.core.chat.generation.avatars import ModelAvatar
 from lrwr.core.chat.nodes import Avatar, AvatarAnswer, TurnEventEmitter
 from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
-from lrwr.core.model.turns import Plan
+from lrwr.core.model.turns import QuestionPlan
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.chat_model import Message
+from lrwr.core.ports.chat_model import ChatMessage
 
 
-def _nothing(_question: TurnQuestion, _bible: Bible) -> Sequence[Sequence[Message]]:
+def _nothing(_question: TurnQuestion, _bible: Bible) -> Sequence[Sequence[ChatMessage]]:
     return ()
 
 
-async def plan_without_model(question: TurnQuestion, bible: Bible) -> Plan:
+async def plan_without_model(question: TurnQuestion, bible: Bible) -> QuestionPlan:
     """Plan without asking anybody."""
     return plan_by_rules(question, bible)
 
@@ -35,13 +35,15 @@ class TurnModels:
     be sent.
     """
 
-    plan: Callable[[TurnQuestion, Bible], Coroutine[None, None, Plan]]
+    plan: Callable[[TurnQuestion, Bible], Coroutine[None, None, QuestionPlan]]
     avatar: Avatar
     taken: Callable[[], Usage] = Usage
     seeker: LookupLoop | None = None
     gaps: GapFinder | None = None
     cost: Callable[[], float | None] | None = None
-    asked_first: Callable[[TurnQuestion, Bible], Sequence[Sequence[Message]]] = _nothing
+    asked_first: Callable[[TurnQuestion, Bible], Sequence[Sequence[ChatMessage]]] = (
+        _nothing
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class PromptPreview:
     """What a language model would be sent, and what for."""
 
     purpose: Literal["planning", "answering"]
-    messages: Sequence[Message]
+    messages: Sequence[ChatMessage]
 
     @property
     def text(self) -> str:
@@ -62,7 +64,7 @@ class PreviewAvatar:
     """Stands in for a model, and keeps what that would be sent for the answer."""
 
     avatar: ModelAvatar
-    messages: Sequence[Message] = ()
+    messages: Sequence[ChatMessage] = ()
 
     @property
     def model(self) -> str:
@@ -72,7 +74,7 @@ class PreviewAvatar:
     async def answer(
         self,
         question: TurnQuestion,
-        plan: Plan,
+        plan: QuestionPlan,
         result: RetrievalResult,
         _emit: TurnEventEmitter,
     ) -> AvatarAnswer:

@@ -10,14 +10,14 @@ from lrwr.core.chat.nodes import AvatarAnswer, TurnDependencies
 from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.chat.turn_models import TurnModels
 from lrwr.core.model.turns import (
+    AnswerIntent,
+    AnswerToken,
     Citation,
-    Cited,
-    CitedOutside,
-    Intent,
+    PassageCited,
     SupervisorOutput,
-    Token,
     TurnEvent,
     WebCitation,
+    WebPageCited,
 )
 
 
@@ -35,11 +35,11 @@ class TurnRecorder:
     def hear(self, event: TurnEvent) -> None:
         """Take in what the graph lets others see."""
         match event:
-            case Token():
+            case AnswerToken():
                 self._pieces.append(event.text)
-            case Cited(citation):
+            case PassageCited(citation):
                 self._cited.append(citation)
-            case CitedOutside(citation):
+            case WebPageCited(citation):
                 self._web.append(citation)
             case _:
                 pass
@@ -47,7 +47,7 @@ class TurnRecorder:
     def settle(self, text: str) -> None:
         """Take in what was settled without asking anybody."""
         output = replace(self._stopped(""), response_text=text, remarks=())
-        output = replace(output, intent=Intent.GAP_PROBE)
+        output = replace(output, intent=AnswerIntent.GAP_PROBE)
         self.made = TurnResult(output, AvatarAnswer(text))
 
     def output(self, model: str) -> SupervisorOutput:
@@ -59,7 +59,7 @@ class TurnRecorder:
     def _stopped(self, model: str) -> SupervisorOutput:
         return SupervisorOutput(
             response_text="".join(self._pieces),
-            intent=Intent.ANALYTICAL,
+            intent=AnswerIntent.ANALYTICAL,
             resolved_characters=(),
             citations=tuple(self._cited),
             web=tuple(self._web),

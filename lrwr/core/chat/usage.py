@@ -6,7 +6,7 @@ from contextlib import aclosing
 
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.chat_model import ChatModel, Message, Reply, Shape
+from lrwr.core.ports.chat_model import ChatMessage, ChatModel, ChatReply, ReplyShape
 
 
 class MeteredChatModel:
@@ -37,7 +37,9 @@ class MeteredChatModel:
         usage, self._usage = self._usage, Usage()
         return usage
 
-    async def fill(self, messages: Sequence[Message], shape: Shape) -> Reply:
+    async def fill(
+        self, messages: Sequence[ChatMessage], shape: ReplyShape
+    ) -> ChatReply:
         """Return the model's reply, and count the tokens that it tells."""
         try:
             reply = await self._chat.fill(messages, shape)
@@ -50,7 +52,7 @@ class MeteredChatModel:
         self._usage += Usage(1, reply.prompt_tokens, reply.completion_tokens)
         return reply
 
-    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str]:
         """Yield the model's answer; what came counts, also where it ends early."""
         sent, said, failed = _sent(messages), 0, 0
         try:
@@ -65,7 +67,7 @@ class MeteredChatModel:
             self._usage += Usage(1, sent, _quarter(said), failed=failed)
 
 
-def _sent(messages: Sequence[Message], shape: Shape | None = None) -> int:
+def _sent(messages: Sequence[ChatMessage], shape: ReplyShape | None = None) -> int:
     """Estimate the tokens of what is sent."""
     schema = len(shape.schema) if shape else 0
     return sum(_quarter(len(one.text)) for one in messages) + _quarter(schema)

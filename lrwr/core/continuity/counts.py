@@ -15,8 +15,8 @@ from lrwr.core.continuity.surroundings import (
 from lrwr.core.continuity.values import StatementSource
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import RULES, WRITER
-from lrwr.core.model.query_terms import light_stem
+from lrwr.core.model.facts import RULES_KEEPER, WRITER_KEEPER
+from lrwr.core.model.query_terms import stem_lightly
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.facts.appearance_words import NUMBER
 from lrwr.core.nlp.text.prose import find_quoted_spans
@@ -83,7 +83,7 @@ def _statement(
 ) -> Statement:
     told, span = sight.tells(document), Span(*found.span())
     whole = find_enclosing_sentence(sight.texts[document].text, span)
-    noun, place = light_stem(found["noun"]), found["place"]
+    noun, place = stem_lightly(found["noun"]), found["place"]
     return Statement(
         about=f"{place.partition(' of ')[0].casefold()}",
         attribute=f"{QUANTITY_ATTRIBUTE} of {noun}s",
@@ -94,7 +94,7 @@ def _statement(
         evidence=sight.evidence(
             document,
             (whole,),
-            RULES if told else WRITER,
+            RULES_KEEPER if told else WRITER_KEEPER,
             Certainty.VERIFIED if told else Certainty.CONFIRMED,
         ),
         span=span,

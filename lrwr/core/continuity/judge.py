@@ -21,10 +21,10 @@ from lrwr.core.continuity.prompts import (
     serialize_judgement,
 )
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, StoreProblem
-from lrwr.core.model.replies import NotAsAsked
+from lrwr.core.model.replies import MalformedReply
 from lrwr.core.model.usage import Usage
 from lrwr.core.ports.analysis_store import AnalysisStore
-from lrwr.core.ports.chat_model import ChatModel, Message, Reply
+from lrwr.core.ports.chat_model import ChatMessage, ChatModel, ChatReply
 
 MAX_PAIRS_PER_RUN = 60
 """Pairs that a run asks about at most; those judged before are not among them."""
@@ -145,7 +145,7 @@ class PairJudge:
         reserved = self._purse.reserve(_estimated(batch))
         if reserved is None:
             return {}, Usage()
-        spent: list[Reply] = []
+        spent: list[ChatReply] = []
         try:
             told = await self._answered(build_judge_messages(batch), len(batch), spent)
         except ServiceUnavailable as error:
@@ -159,18 +159,18 @@ class PairJudge:
         return found, usage
 
     async def _answered(
-        self, asked: Sequence[Message], count: int, spent: list[Reply]
+        self, asked: Sequence[ChatMessage], count: int, spent: list[ChatReply]
     ) -> Mapping[int, PairJudgement]:
         """Return what a reply says; one that is not as asked is asked for once more."""
         spent.append(await self._chat.fill(asked, build_judgement_shape()))
         try:
             return parse_judgements(spent[0].text, count)
-        except NotAsAsked as wrong:
+        except MalformedReply as wrong:
             again = build_judge_repair_messages(asked, spent[0].text, str(wrong))
         spent.append(await self._chat.fill(again, build_judgement_shape()))
         try:
             return parse_judgements(spent[1].text, count)
-        except NotAsAsked:
+        except MalformedReply:
             return {}
 
     async def _keep(
@@ -217,7 +217,7 @@ def _estimated(batch: Sequence[StatementPair]) -> Usage:
     )
 
 
-def _usage(replies: Sequence[Reply]) -> Usage:
+def _usage(replies: Sequence[ChatReply]) -> Usage:
     return Usage(
         calls=len(replies),
         prompt_tokens=sum(one.prompt_tokens for one in replies),

@@ -13,7 +13,7 @@ from lrwr.core.continuity.statements import Statement
 from lrwr.core.continuity.surroundings import find_enclosing_sentence
 from lrwr.core.continuity.values import StatementSource
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import RULES
+from lrwr.core.model.facts import RULES_KEEPER
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.patterns import TITLE_WORDS
 from lrwr.core.nlp.text.prose import find_quoted_spans
@@ -61,7 +61,9 @@ def find_misspelled_names(
             if wrong:
                 rank = sight.key(document, span.start)
                 whole = find_enclosing_sentence(text, span)
-                place = sight.evidence(document, (whole,), RULES, Certainty.VERIFIED)
+                place = sight.evidence(
+                    document, (whole,), RULES_KEEPER, Certainty.VERIFIED
+                )
                 yield (
                     Statement(
                         name,

@@ -23,7 +23,7 @@ from lrwr.core.continuity.uncompared_statements import (
 from lrwr.core.continuity.values import StatementSource
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import RULES
+from lrwr.core.model.facts import RULES_KEEPER
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.text.prose import find_quoted_spans
@@ -200,7 +200,9 @@ def overlaps_any(span: Span, others: Iterable[Span]) -> bool:
 
 
 def _statement(one: _NamingSentence, claim: Statement, sight: HorizonView) -> Statement:
-    evidence = sight.evidence(one.document, (one.span,), RULES, Certainty.PROBABLE)
+    evidence = sight.evidence(
+        one.document, (one.span,), RULES_KEEPER, Certainty.PROBABLE
+    )
     return Statement(
         about=claim.about,
         attribute=claim.attribute,

@@ -6,9 +6,14 @@ from dataclasses import asdict, dataclass
 from functools import cache
 
 from lrwr.core.continuity.pairs import StatementPair
-from lrwr.core.model.fence import RULE, fenced, new_mark
-from lrwr.core.model.replies import NotAsAsked, clean, object_in, strict
-from lrwr.core.ports.chat_model import Message, Shape
+from lrwr.core.model.fence import FENCE_RULE, generate_fence_mark, wrap_in_fence
+from lrwr.core.model.replies import (
+    MalformedReply,
+    build_strict_schema,
+    extract_json_object,
+    flatten_reply_text,
+)
+from lrwr.core.ports.chat_model import ChatMessage, ReplyShape
 
 JUDGE_PROMPT_REVISION = "1"
 """Changes with the words below and with the shape; judgements depend on it."""
@@ -48,7 +53,7 @@ class PairJudgement:
     why: str = ""
 
 
-def build_judge_messages(pairs: Sequence[StatementPair]) -> list[Message]:
+def build_judge_messages(pairs: Sequence[StatementPair]) -> list[ChatMessage]:
     """Ask about pairs, which are numbered from 1. All that anybody wrote is fenced."""
     blocks = [
         (f"{label} {number}", text)
@@ -59,22 +64,22 @@ def build_judge_messages(pairs: Sequence[StatementPair]) -> list[Message]:
             ("text", pair.found.text),
         )
     ]
-    mark = new_mark(*(text for _, text in blocks))
-    shown = "\n".join(fenced(label, text, mark) for label, text in blocks)
-    return [Message("system", f"{_TOLD}{RULE}"), Message("user", shown)]
+    mark = generate_fence_mark(*(text for _, text in blocks))
+    shown = "\n".join(wrap_in_fence(label, text, mark) for label, text in blocks)
+    return [ChatMessage("system", f"{_TOLD}{FENCE_RULE}"), ChatMessage("user", shown)]
 
 
 def build_judge_repair_messages(
-    asked: Sequence[Message], reply: str, problem: str
-) -> list[Message]:
+    asked: Sequence[ChatMessage], reply: str, problem: str
+) -> list[ChatMessage]:
     """Ask the same once more, and say what was wrong with the reply."""
     wrong = f"That does not fit: {problem}. Answer again as asked, with JSON alone."
     said = reply.strip()[:_SHOWN_AGAIN] or "-"
-    return [*asked, Message("assistant", said), Message("user", wrong)]
+    return [*asked, ChatMessage("assistant", said), ChatMessage("user", wrong)]
 
 
 @cache
-def build_judgement_shape() -> Shape:
+def build_judgement_shape() -> ReplyShape:
     """Return the shape of the reply."""
     row = {
         "id": {"type": "integer"},
@@ -83,8 +88,10 @@ def build_judgement_shape() -> Shape:
         "text_quote": {"type": "string"},
         "why": {"type": "string"},
     }
-    fields = {"pairs": {"type": "array", "items": strict(row)}}
-    return Shape("Pairs", json.dumps(strict(fields), separators=(",", ":")))
+    fields = {"pairs": {"type": "array", "items": build_strict_schema(row)}}
+    return ReplyShape(
+        "Pairs", json.dumps(build_strict_schema(fields), separators=(",", ":"))
+    )
 
 
 def parse_judgements(reply: str, count: int) -> Mapping[int, PairJudgement]:
@@ -95,11 +102,11 @@ def parse_judgements(reply: str, count: int) -> Mapping[int, PairJudgement]:
     Raises:
         NotAsAsked: The reply does not keep to its shape.
     """
-    match object_in(reply):
+    match extract_json_object(reply):
         case {"pairs": [*rows], **more} if not more:
             told = [_row(one) for one in rows]
         case _:
-            raise NotAsAsked("it is not an object of `pairs`")
+            raise MalformedReply("it is not an object of `pairs`")
     numbers = [number for number, _ in told]
     return {
         number - 1: one
@@ -131,8 +138,8 @@ def _row(told: object) -> tuple[int, PairJudgement]:
             "why": str(why),
             **more,
         } if not (more or isinstance(number, bool)):
-            short = " ".join(clean(why).split()[:MAX_REASON_WORDS])
+            short = " ".join(flatten_reply_text(why).split()[:MAX_REASON_WORDS])
             return number, PairJudgement(contradicts, canon, text, short)
-    raise NotAsAsked(
+    raise MalformedReply(
         "a pair is not `id`, `contradicts`, `canon_quote`, `text_quote` and `why`"
     )

@@ -16,7 +16,7 @@ from lrwr.core.continuity.values import StatementSource
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import RULES, WRITER, About, CharacterField
+from lrwr.core.model.facts import RULES_KEEPER, WRITER_KEEPER, CharacterField, FactAbout
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.facts.appearance_words import EYE, HAIR
 from lrwr.core.nlp.facts.claims import SPOKEN_DETAIL
@@ -88,7 +88,9 @@ def collect_statements(material: VisibleFacts, canon: Canon) -> list[Statement]:
     Of the story only what the narrator asserts of somebody by name: see `is_asserted_in_context`.
     """
     made = [
-        one for found in material.about(About.CHARACTER) for one in _of(found, material)
+        one
+        for found in material.about(FactAbout.CHARACTER)
+        for one in _of(found, material)
     ]
     made += _answers(material, canon)
     return sorted(made, key=lambda one: one.rank)
@@ -99,9 +101,11 @@ def _of(found: SourcedFact, material: VisibleFacts) -> Iterator[Statement]:
     person = material.roll.person(fact.subject)
     if not person or SPOKEN_DETAIL in fact.details:
         return
-    if fact.keeper == WRITER and not material.sight.tells(found.evidence.document):
+    if fact.keeper == WRITER_KEEPER and not material.sight.tells(
+        found.evidence.document
+    ):
         yield from _noted(found, person, material)
-    elif fact.keeper == RULES and material.sight.tells(found.evidence.document):
+    elif fact.keeper == RULES_KEEPER and material.sight.tells(found.evidence.document):
         yield from _told(found, person, material)
 
 

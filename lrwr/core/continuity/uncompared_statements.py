@@ -18,8 +18,14 @@ from lrwr.core.continuity.surroundings import (
 )
 from lrwr.core.continuity.values import StatementSource
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import WRITER, About, CharacterField, Fact, WorldField
-from lrwr.core.model.query_terms import content_words, light_stem
+from lrwr.core.model.facts import (
+    WRITER_KEEPER,
+    CharacterField,
+    Fact,
+    FactAbout,
+    WorldField,
+)
+from lrwr.core.model.query_terms import extract_content_words, stem_lightly
 from lrwr.core.nlp.facts.claims import SPOKEN_DETAIL
 from lrwr.core.nlp.facts.kinship import RELATIONSHIP_WORDS
 
@@ -63,7 +69,7 @@ def collect_uncompared_statements(
     """
     made = [
         one
-        for about in (About.CHARACTER, About.WORLD)
+        for about in (FactAbout.CHARACTER, FactAbout.WORLD)
         for found in material.about(about)
         for one in _of(found, material)
     ]
@@ -73,7 +79,7 @@ def collect_uncompared_statements(
 
 def extract_content_stems(text: str) -> frozenset[str]:
     """Return the stems of a text's words that carry meaning; none of eyes and hair."""
-    found = frozenset(map(light_stem, content_words(text)))
+    found = frozenset(map(stem_lightly, extract_content_words(text)))
     return found - _LOOKS
 
 
@@ -82,7 +88,7 @@ def _of(found: SourcedFact, material: VisibleFacts) -> Iterator[Statement]:
     about, label = _about(fact, material), _label(fact)
     if not (about and label) or SPOKEN_DETAIL in fact.details:
         return
-    if not told and fact.keeper == WRITER:
+    if not told and fact.keeper == WRITER_KEEPER:
         if not _ANOTHER_TIME.search(fact.value):
             yield _made(found, about, label, StatementSource.NOTE, material)
     elif told and label != DESCRIPTION_ATTRIBUTE and _is_told(found, material):
@@ -90,7 +96,7 @@ def _of(found: SourcedFact, material: VisibleFacts) -> Iterator[Statement]:
 
 
 def _about(fact: Fact, material: VisibleFacts) -> str:
-    if fact.about is About.CHARACTER:
+    if fact.about is FactAbout.CHARACTER:
         return material.roll.person(fact.subject)
     return fact.subject
 

@@ -16,7 +16,7 @@ class Gender(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Cue(StrEnum):
+class AttributionCue(StrEnum):
     """What tells who speaks."""
 
     NAMED = "named"
@@ -104,7 +104,7 @@ class Quotation:
     spans: tuple[Span, ...]
     speaker: str = ""
     certainty: Certainty = Certainty.NOT_EVALUATED
-    cue: Cue = Cue.NONE
+    cue: AttributionCue = AttributionCue.NONE
     addressee: str = ""
     addressee_certainty: Certainty = Certainty.NOT_EVALUATED
     mentions: tuple[str, ...] = ()

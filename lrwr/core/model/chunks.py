@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NewType, TypeAlias
 
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.facts import Fact
-from lrwr.core.model.text import Lines, Span
+from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.usage import Usage
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Chunk:
     document: DocumentId
     ordinal: int
     span: Span
-    lines: Lines
+    lines: LineRange
     chapter: int
     scene: int
     kind: ChunkKind

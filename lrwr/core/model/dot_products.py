@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def product(one: "NDArray[Any]", two: "NDArray[Any]") -> float:
+def dot_product(one: "NDArray[Any]", two: "NDArray[Any]") -> float:
     """Return the dot product of two vectors of one length, summed in 64 bits."""
     return float((one.astype("f8") * two.astype("f8")).sum())
 
 
-def length(vector: "NDArray[Any]") -> float:
+def compute_norm(vector: "NDArray[Any]") -> float:
     """Return how long a vector is (its Euclidean norm), summed in 64 bits."""
-    return math.sqrt(product(vector, vector))
+    return math.sqrt(dot_product(vector, vector))

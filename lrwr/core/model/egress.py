@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NewType
 
-SentId = NewType("SentId", int)
+OutboundRequestId = NewType("OutboundRequestId", int)
 
 
-class Purpose(StrEnum):
+class RequestPurpose(StrEnum):
     """What a request is for, in the writer's words."""
 
     READING = "reading"
@@ -23,7 +23,7 @@ class Purpose(StrEnum):
     FILES = "files"
 
 
-class Outcome(StrEnum):
+class RequestOutcome(StrEnum):
     """What came of a request.
 
     One that was not reached never left. Of one whose reply nobody saw, because lrwr was
@@ -38,7 +38,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class OutboundRequest:
     """One request; nothing of what it said is in here.
 
     `when` is in seconds since 1970, `sent_bytes` and `received_bytes` are of bodies as
@@ -47,7 +47,7 @@ class Sent:
 
     service: str
     host: str
-    purpose: Purpose
+    purpose: RequestPurpose
     model: str = ""
     when: float = 0.0
     sent_bytes: int = 0
@@ -55,19 +55,19 @@ class Sent:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     price: float | None = None
-    outcome: Outcome = Outcome.UNSEEN
+    outcome: RequestOutcome = RequestOutcome.UNSEEN
 
     @property
     def succeeded(self) -> bool:
         """Whether the whole reply came."""
-        return self.outcome is Outcome.ANSWERED
+        return self.outcome is RequestOutcome.ANSWERED
 
 
 @dataclass(frozen=True, slots=True)
-class Came:
+class RequestCompletion:
     """What completes a request: its outcome, and what came back."""
 
-    outcome: Outcome
+    outcome: RequestOutcome
     received_bytes: int | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -75,7 +75,7 @@ class Came:
 
 
 @dataclass(frozen=True, slots=True)
-class SentTotal:
+class EgressTotal:
     """All that went to one recipient for one purpose.
 
     Bytes of requests that were not reached do not count. `price` is in US dollars, of
@@ -84,7 +84,7 @@ class SentTotal:
 
     service: str
     host: str
-    purpose: Purpose
+    purpose: RequestPurpose
     requests: int
     sent_bytes: int
     received_bytes: int
@@ -93,7 +93,7 @@ class SentTotal:
 
 
 @dataclass(frozen=True, slots=True)
-class SentReport:
+class EgressReport:
     """What the log says: totals by recipient and purpose, and the newest entries.
 
     `began` is when the log began or was cleared, in seconds since 1970: what left
@@ -101,5 +101,5 @@ class SentReport:
     """
 
     began: float | None = None
-    totals: tuple[SentTotal, ...] = ()
-    newest: tuple[Sent, ...] = ()
+    totals: tuple[EgressTotal, ...] = ()
+    newest: tuple[OutboundRequest, ...] = ()

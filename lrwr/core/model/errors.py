@@ -94,7 +94,7 @@ class ServiceUnavailable(LrwrError):
         self.retryable = retryable
 
 
-class Fault(LrwrError):
+class InternalError(LrwrError):
     """Something that lrwr did not foresee: made by the command line alone."""
 
     exit_code = ExitCode.INTERNAL

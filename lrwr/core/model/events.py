@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.jobs import Stage
+from lrwr.core.model.jobs import JobStage
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class IngestPlanned:
     """An ingestion knows what it will do: how many documents, and what is skipped."""
 
     process: int
@@ -17,29 +17,29 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True)
-class Working:
+class StageStarted:
     """A document entered a stage."""
 
     document: DocumentId
-    stage: Stage
+    stage: JobStage
 
 
 @dataclass(frozen=True, slots=True)
-class Embedded:
+class ChunksEmbedded:
     """So many more chunks have been embedded."""
 
     chunks: int
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class DocumentsPending:
     """All is done but so many documents that another process holds."""
 
     documents: int
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class DocumentFinished:
     """A document is done; `problem` says why it could not be read, else empty."""
 
     document: DocumentId
@@ -47,4 +47,6 @@ class Finished:
     hint: str = ""
 
 
-IngestEvent: TypeAlias = Planned | Working | Embedded | Waiting | Finished
+IngestEvent: TypeAlias = (
+    IngestPlanned | StageStarted | ChunksEmbedded | DocumentsPending | DocumentFinished
+)

@@ -7,14 +7,14 @@ from enum import StrEnum
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.text import Span
 
-RULES = "rules"
+RULES_KEEPER = "rules"
 """The keeper of facts that no model was asked for."""
 
-WRITER = "writer"
+WRITER_KEEPER = "writer"
 """The keeper of facts that stand in the writer's notes or decisions."""
 
 
-class About(StrEnum):
+class FactAbout(StrEnum):
     """What a fact is about, and what its `subject` names."""
 
     PASSAGE = "passage"
@@ -130,13 +130,13 @@ class Fact:
 
     `spans` are the words that it rests on, verbatim, in order; the first one is its
     place in the story. Only a fact of the writer's, or one that is probable, may have
-    a span that is merely its passage. `keeper` says who filled it: `RULES`, `WRITER`
+    a span that is merely its passage. `keeper` says who filled it: `RULES_KEEPER`, `WRITER_KEEPER`
     or the name of a model. `details` are pairs, whose first may repeat. `reach` is the
     end of what its keeper had read, where that goes beyond the spans: a reader's own
     words may give away all of it. It is 0 where they cannot.
     """
 
-    about: About
+    about: FactAbout
     subject: str
     field: str
     value: str

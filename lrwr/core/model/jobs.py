@@ -26,7 +26,7 @@ class JobKind(StrEnum):
     FORGET = "forget"
 
 
-class Stage(StrEnum):
+class JobStage(StrEnum):
     """What a running job is busy with, in the order of the work."""
 
     READ = "reading"
@@ -46,7 +46,7 @@ class JobOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class JobClaim:
     """Proof that a worker holds a job: valid until the lease ends or is renewed.
 
     `attempt` counts the times the job was claimed, from 1: it tells a claim from an
@@ -70,7 +70,7 @@ class Job:
     id: JobId
     order: JobOrder
     state: JobState
-    stage: Stage | None
+    stage: JobStage | None
     attempts: int
     error: str
     hint: str

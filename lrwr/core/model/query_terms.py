@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-WORD = re.compile(r"\w+(?:['’]\w+)*")
+WORD_PATTERN = re.compile(r"\w+(?:['’]\w+)*")
 """A word with its inner apostrophes: don't, fo'c'sle."""
 
 _STOP = (
@@ -25,28 +25,30 @@ _ENDINGS = ("ingly", "edly", "ing", "ies", "ed", "es", "ly", "s")
 _SHORTEST_STEM = 3
 
 
-def plain_word(word: str) -> str:
+def normalize_word(word: str) -> str:
     """Return a word in lower case, without a possessive ending."""
     return _POSSESSIVE.sub("", word.lower())
 
 
-def content_words(text: str) -> list[str]:
+def extract_content_words(text: str) -> list[str]:
     """Return the words that carry meaning, plain, each once, in order.
 
     A text of stop words alone keeps them all: "Who was he?" asks for something too.
     """
-    words = list(dict.fromkeys(plain_word(word) for word in WORD.findall(text)))
+    words = list(
+        dict.fromkeys(normalize_word(word) for word in WORD_PATTERN.findall(text))
+    )
     return [word for word in words if word not in STOP_WORDS] or words
 
 
-def names(text: str) -> list[str]:
+def extract_capitalized_words(text: str) -> list[str]:
     """Return the capitalised words that begin no sentence, plain, each once."""
     found = [word for word in _NAME.findall(text) if word[0].isupper()]
-    return list(dict.fromkeys(plain_word(word) for word in found))
+    return list(dict.fromkeys(normalize_word(word) for word in found))
 
 
 @lru_cache(maxsize=50_000)
-def light_stem(word: str) -> str:
+def stem_lightly(word: str) -> str:
     """Return a word without its commonest English endings, good enough to compare."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:

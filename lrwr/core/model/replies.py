@@ -6,11 +6,11 @@ _THOUGHT = "</think>"
 """Ends what some local models think aloud before they answer."""
 
 
-class NotAsAsked(Exception):
+class MalformedReply(Exception):
     """A reply does not keep to its shape; the message says what is wrong with it."""
 
 
-def strict(fields: object) -> object:
+def build_strict_schema(fields: object) -> object:
     """Return the JSON schema of an object of `fields`, all of them required."""
     names = list(fields) if isinstance(fields, dict) else []
     return {
@@ -21,7 +21,7 @@ def strict(fields: object) -> object:
     }
 
 
-def object_in(reply: str) -> object:
+def extract_json_object(reply: str) -> object:
     """Return the JSON object of a reply; words around it are ignored.
 
     Raises:
@@ -30,14 +30,14 @@ def object_in(reply: str) -> object:
     said = reply.rpartition(_THOUGHT)[2]
     start, end = said.find("{"), said.rfind("}") + 1
     if not 0 <= start < end:
-        raise NotAsAsked("it holds no JSON object")
+        raise MalformedReply("it holds no JSON object")
     try:
         return json.loads(said[start:end])
     except (ValueError, RecursionError) as error:
-        raise NotAsAsked(f"it is no JSON: {error}") from error
+        raise MalformedReply(f"it is no JSON: {error}") from error
 
 
-def clean(text: str) -> str:
+def flatten_reply_text(text: str) -> str:
     """Return a text on one line, without what no terminal can show."""
     printable = "".join(one if one.isprintable() else " " for one in text)
     return " ".join(printable.split())

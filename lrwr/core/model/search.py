@@ -8,7 +8,7 @@ from lrwr.core.model.documents import DocumentId, DocumentType
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class SearchScope:
     """Which chunks may be found at all; a hard bound, kept by every index.
 
     `documents` None means every document. `until` bounds some of those documents
@@ -21,7 +21,7 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredChunk:
     """A chunk and how well it fits; higher is better."""
 
     chunk: ChunkId

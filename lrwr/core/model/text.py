@@ -22,7 +22,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class LineRange:
     """The lines a passage stands on, counted from 1, both included.
 
     For a `.docx` they are paragraph numbers: what an editor of plain text calls a
@@ -58,11 +58,11 @@ class LineIndex:
         row = max(0, bisect_right(self.starts, offset) - 1)
         return self.numbers[row] if self.numbers else row + 1
 
-    def lines_of(self, span: Span) -> Lines:
+    def lines_of(self, span: Span) -> LineRange:
         """Return the lines that `span` touches."""
         last = max(span.start, span.end - 1)
-        return Lines(self.line_of(span.start), self.line_of(last))
+        return LineRange(self.line_of(span.start), self.line_of(last))
 
 
-SplitSentences: TypeAlias = Callable[[str], Sequence[Span]]
+SentenceSplitter: TypeAlias = Callable[[str], Sequence[Span]]
 """Where each sentence of a text stands, in order."""

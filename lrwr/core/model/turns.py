@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import NewType, TypeAlias
 
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.text import Lines, Span
+from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.usage import Usage
 
 ThreadId = NewType("ThreadId", str)
@@ -17,7 +17,7 @@ TurnId = NewType("TurnId", str)
 """A turn's own name: a UUID in hexadecimal."""
 
 
-class Source(StrEnum):
+class AnswerSource(StrEnum):
     """Where an answer may come from."""
 
     MANUSCRIPT = "manuscript"
@@ -28,7 +28,7 @@ class Source(StrEnum):
     WEB = "web"
 
 
-class Intention(StrEnum):
+class SourceIntention(StrEnum):
     """What is wanted of a source."""
 
     FIND_PASSAGE = "find_passage"
@@ -56,43 +56,51 @@ class Intention(StrEnum):
     CRAFT = "craft"
 
 
-INTENTIONS: Mapping[Source, tuple[Intention, ...]] = MappingProxyType(
-    {
-        Source.MANUSCRIPT: (
-            Intention.FIND_PASSAGE,
-            Intention.RECAP,
-            Intention.COMPARE_PASSAGES,
-            Intention.DIALOGUE_OF,
-        ),
-        Source.PROFILES: (
-            Intention.TRAITS,
-            Intention.VALUES,
-            Intention.BEHAVIOR,
-            Intention.RELATIONSHIPS,
-            Intention.VOICE,
-            Intention.ARC,
-        ),
-        Source.WORLD: (
-            Intention.SETTING,
-            Intention.TECHNOLOGY,
-            Intention.FACTION,
-            Intention.ARTIFACT,
-            Intention.RULE,
-        ),
-        Source.TIMELINE: (
-            Intention.WHAT_HAPPENED,
-            Intention.WHEN,
-            Intention.BEFORE_AFTER,
-            Intention.WHO_WAS_THERE,
-        ),
-        Source.NOTES: (Intention.AUTHOR_INTENT, Intention.OPEN_QUESTION),
-        Source.WEB: (Intention.EXTERNAL_REFERENCE, Intention.CRAFT),
-    }
+INTENTIONS_BY_SOURCE: Mapping[AnswerSource, tuple[SourceIntention, ...]] = (
+    MappingProxyType(
+        {
+            AnswerSource.MANUSCRIPT: (
+                SourceIntention.FIND_PASSAGE,
+                SourceIntention.RECAP,
+                SourceIntention.COMPARE_PASSAGES,
+                SourceIntention.DIALOGUE_OF,
+            ),
+            AnswerSource.PROFILES: (
+                SourceIntention.TRAITS,
+                SourceIntention.VALUES,
+                SourceIntention.BEHAVIOR,
+                SourceIntention.RELATIONSHIPS,
+                SourceIntention.VOICE,
+                SourceIntention.ARC,
+            ),
+            AnswerSource.WORLD: (
+                SourceIntention.SETTING,
+                SourceIntention.TECHNOLOGY,
+                SourceIntention.FACTION,
+                SourceIntention.ARTIFACT,
+                SourceIntention.RULE,
+            ),
+            AnswerSource.TIMELINE: (
+                SourceIntention.WHAT_HAPPENED,
+                SourceIntention.WHEN,
+                SourceIntention.BEFORE_AFTER,
+                SourceIntention.WHO_WAS_THERE,
+            ),
+            AnswerSource.NOTES: (
+                SourceIntention.AUTHOR_INTENT,
+                SourceIntention.OPEN_QUESTION,
+            ),
+            AnswerSource.WEB: (
+                SourceIntention.EXTERNAL_REFERENCE,
+                SourceIntention.CRAFT,
+            ),
+        }
+    )
 )
 """What each source can be asked for."""
 
 
-class Intent(StrEnum):
+class AnswerIntent(StrEnum):
     """What kind of answer a question wants."""
 
     ANALYTICAL = "analytical"
@@ -102,7 +110,7 @@ class Intent(StrEnum):
     SCENARIO = "scenario"
 
 
-class Mode(StrEnum):
+class AnswerMode(StrEnum):
     """Who answers: the analyst, or a character."""
 
     ANALYTICAL = "analytical"
@@ -110,16 +118,16 @@ class Mode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class SourceChoice:
     """A source that a question needs, what for, and how sure that is, 0.0 to 1.0."""
 
-    source: Source
-    intention: Intention
+    source: AnswerSource
+    intention: SourceIntention
     confidence: float
 
 
 @dataclass(frozen=True, slots=True)
-class Entity:
+class QuestionEntity:
     """Somebody or something that a question names, and how sure that is, 0.0 to 1.0."""
 
     name: str
@@ -127,38 +135,38 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class QuestionPlan:
     """What a question needs. `planner` made it: `RULES` or the name of a model.
 
     `remarks` say in sentences what was skipped, and why.
     """
 
-    intent: Intent
-    choices: tuple[Choice, ...]
-    entities: tuple[Entity, ...]
+    intent: AnswerIntent
+    choices: tuple[SourceChoice, ...]
+    entities: tuple[QuestionEntity, ...]
     planner: str
     remarks: tuple[str, ...] = ()
 
     @property
-    def sources(self) -> frozenset[Source]:
+    def sources(self) -> frozenset[AnswerSource]:
         """The sources that are chosen."""
         return frozenset(choice.source for choice in self.choices)
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class EntityLocation:
     """One place where an entity was found: in a source, under the name it has there."""
 
-    source: Source
+    source: AnswerSource
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class ResolvedEntity:
     """An entity, and every place in the selected sources where it was found."""
 
-    entity: Entity
-    places: tuple[Located, ...]
+    entity: QuestionEntity
+    places: tuple[EntityLocation, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +180,7 @@ class Citation:
     number: int
     document: DocumentId
     span: Span
-    lines: Lines
+    lines: LineRange
     text: str
     chapter: int | None
 
@@ -212,7 +220,7 @@ class NarrativeState:
     """
 
     character: str = ""
-    mode: Mode = Mode.ANALYTICAL
+    mode: AnswerMode = AnswerMode.ANALYTICAL
     as_of: str = ""
     witnessed: bool = False
     entities: tuple[str, ...] = ()
@@ -230,7 +238,7 @@ class SupervisorOutput:
     """
 
     response_text: str
-    intent: Intent
+    intent: AnswerIntent
     resolved_characters: tuple[str, ...]
     citations: tuple[Citation, ...]
     gap_flags: tuple[GapFlag, ...]
@@ -281,7 +289,7 @@ class Thread:
     state: NarrativeState
 
 
-class Speaker(StrEnum):
+class AnswerSpeaker(StrEnum):
     """Whose words stream by."""
 
     SUPERVISOR = "supervisor"
@@ -289,7 +297,7 @@ class Speaker(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Staged:
+class TurnStageStarted:
     """A turn entered a step; `text` names it for the writer."""
 
     step: str
@@ -297,14 +305,14 @@ class Staged:
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class PassageCited:
     """A passage that the answer may rest on was found."""
 
     citation: Citation
 
 
 @dataclass(frozen=True, slots=True)
-class CitedOutside:
+class WebPageCited:
     """A page of the web that the answer may mention was found."""
 
     citation: WebCitation
@@ -318,11 +326,11 @@ class GapFound:
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class AnswerToken:
     """The next piece of an answer, as it came."""
 
     text: str
-    speaker: Speaker
+    speaker: AnswerSpeaker
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,4 +341,6 @@ class TurnDone:
     turn: Turn
 
 
-TurnEvent: TypeAlias = Staged | Cited | CitedOutside | GapFound | Token | TurnDone
+TurnEvent: TypeAlias = (
+    TurnStageStarted | PassageCited | WebPageCited | GapFound | AnswerToken | TurnDone
+)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lrwr.core.model.errors import SettingsProblem
 
-PRICES_OF = "November 2026"
+PRICES_AS_OF = "November 2026"
 """When the prices below were read in the services' price lists."""
 
 
@@ -42,37 +42,37 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class TokenPrice:
     """US dollars for a million tokens: of what is sent, and of what is answered."""
 
     prompt: float
     completion: float
 
 
-def known_prices() -> dict[str, Price]:
-    """Return the prices that lrwr knows, without discounts, as of `PRICES_OF`."""
+def load_known_prices() -> dict[str, TokenPrice]:
+    """Return the prices that lrwr knows, without discounts, as of `PRICES_AS_OF`."""
     return {
-        "gpt-6-luna": Price(0.10, 0.50),
-        "gpt-6-sol": Price(2.00, 10.00),
-        "gpt-6.1-sol": Price(2.00, 10.00),
-        "gpt-6.2-sol": Price(2.00, 10.00),
-        "gpt-5.6-luna": Price(0.20, 1.20),
-        "gpt-4o": Price(2.50, 10.00),
-        "gpt-4o-mini": Price(0.15, 0.60),
-        "text-embedding-3-small": Price(0.02, 0.0),
-        "text-embedding-3-large": Price(0.13, 0.0),
-        "rerank-v5.0-fast": Price(0.02, 0.0),
-        "rerank-v5.0-pro": Price(0.05, 0.0),
+        "gpt-6-luna": TokenPrice(0.10, 0.50),
+        "gpt-6-sol": TokenPrice(2.00, 10.00),
+        "gpt-6.1-sol": TokenPrice(2.00, 10.00),
+        "gpt-6.2-sol": TokenPrice(2.00, 10.00),
+        "gpt-5.6-luna": TokenPrice(0.20, 1.20),
+        "gpt-4o": TokenPrice(2.50, 10.00),
+        "gpt-4o-mini": TokenPrice(0.15, 0.60),
+        "text-embedding-3-small": TokenPrice(0.02, 0.0),
+        "text-embedding-3-large": TokenPrice(0.13, 0.0),
+        "rerank-v5.0-fast": TokenPrice(0.02, 0.0),
+        "rerank-v5.0-pro": TokenPrice(0.05, 0.0),
     }
 
 
-def read_prices(lines: Sequence[str]) -> dict[str, Price]:
+def parse_prices(lines: Sequence[str]) -> dict[str, TokenPrice]:
     """Return the known prices, with those that the writer set: "gpt-6-luna 0.10 0.50".
 
     Raises:
         SettingsProblem: A line is not a model and two numbers.
     """
-    prices = known_prices()
+    prices = load_known_prices()
     for line in lines:
         told = _PRICE.fullmatch(line.strip())
         if told is None:
@@ -81,11 +81,13 @@ def read_prices(lines: Sequence[str]) -> dict[str, Price]:
                 hint='Write it like "gpt-6-luna 0.10 0.50": dollars for a million'
                 " tokens, sent and answered.",
             )
-        prices[told[1]] = Price(float(told[2]), float(told[3]))
+        prices[told[1]] = TokenPrice(float(told[2]), float(told[3]))
     return prices
 
 
-def price(usage: Usage, model: str, table: Mapping[str, Price]) -> float | None:
+def compute_price(
+    usage: Usage, model: str, table: Mapping[str, TokenPrice]
+) -> float | None:
     """Return what the tokens cost in US dollars, None where the price is not known.
 
     A dated name, such as gpt-6-luna-2026-09-22, has the price of the plain one.
@@ -98,7 +100,7 @@ def price(usage: Usage, model: str, table: Mapping[str, Price]) -> float | None:
     return (sent + answered) / 1_000_000
 
 
-def cost(
+def compute_total_price(
     asked: Iterable[tuple[Usage, str]], price: Callable[[Usage, str], float | None]
 ) -> float | None:
     """Return what several models together cost, each at its own price.

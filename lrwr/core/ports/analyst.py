@@ -27,7 +27,7 @@ class Excerpt:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ExcerptFinding:
     """What was read out of one excerpt.
 
     `facts` have spans of the document. `failed` says why the excerpt could not be
@@ -57,10 +57,10 @@ class Analyst(Protocol):
 
     async def classify(
         self, excerpts: Sequence[Excerpt]
-    ) -> tuple[list[Finding], Usage]:
+    ) -> tuple[list[ExcerptFinding], Usage]:
         """Return what each excerpt is: facts about `PASSAGE` and `GAP`, in order.
 
-        At most `TOGETHER` excerpts, consecutive ones of one document, are read in one
+        At most `EXCERPTS_PER_CALL` excerpts, consecutive ones of one document, are read in one
         call; give them in reading order.
 
         Raises:
@@ -68,7 +68,7 @@ class Analyst(Protocol):
         """
         ...
 
-    async def extract(self, excerpt: Excerpt) -> tuple[Finding, Usage]:
+    async def extract(self, excerpt: Excerpt) -> tuple[ExcerptFinding, Usage]:
         """Return what an excerpt of some pages says: all other facts.
 
         Raises:
@@ -77,8 +77,8 @@ class Analyst(Protocol):
         ...
 
 
-TOGETHER = 16
+EXCERPTS_PER_CALL = 16
 """Excerpts that are classified in one call."""
 
-WINDOW = 6000
+EXTRACTION_WINDOW_TOKENS = 6000
 """Tokens of an excerpt to extract from, at most, if no single scene is longer."""

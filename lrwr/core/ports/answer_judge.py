@@ -8,7 +8,7 @@ from lrwr.core.model.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class JudgeSample:
     """An answer that is to be judged.
 
     `contexts` are the texts that it was made from, best first. `reference` is what a
@@ -24,7 +24,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgeResult:
     """What one try at judging brought.
 
     `values` are from 0.0 to 1.0. `failed` says in a sentence why a figure was tried
@@ -54,11 +54,11 @@ class AnswerJudge(Protocol):
         """Name the figures that it can give."""
         ...
 
-    def estimate(self, sample: Sample) -> Usage:
+    def estimate(self, sample: JudgeSample) -> Usage:
         """Return about what one try takes: calls and tokens."""
         ...
 
-    async def judge(self, sample: Sample) -> Judged:
+    async def judge(self, sample: JudgeSample) -> JudgeResult:
         """Judge a sample once. Doing it again asks again, and may say otherwise.
 
         A server that does not answer and a reply that cannot be understood are

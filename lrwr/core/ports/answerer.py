@@ -8,7 +8,7 @@ from lrwr.core.model.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class GroundedAnswer:
     """An answer, and what it was made from.
 
     `citations` are what its numbers stand for; one without words stands for a number
@@ -36,7 +36,7 @@ class Answerer(Protocol):
         """Name the language model that answers; empty where the text speaks itself."""
         ...
 
-    async def answer(self, question: str, as_of: str) -> Answered:
+    async def answer(self, question: str, as_of: str) -> GroundedAnswer:
         """Answer from what the story tells by `as_of`; empty is all of it.
 
         Nothing of it is kept among the writer's conversations.

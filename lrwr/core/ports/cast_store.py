@@ -8,11 +8,11 @@ from lrwr.core.model.cast import Cast, Mention, Quotation
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.documents import Chapter, DocumentId
 from lrwr.core.model.text import Span
-from lrwr.core.ports.story_store import Role
+from lrwr.core.ports.story_store import AppearanceRole
 
 
 @dataclass(frozen=True, slots=True)
-class Strand:
+class AttributionInput:
     """A document that pipeline b has read at one moment: what it says, also of names.
 
     `content` is the SHA-256 of its file. `woven` names what its quotations and
@@ -29,7 +29,7 @@ class Strand:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ChunkSpan:
     """Where a chunk of the story stands: its core, and the whole that is indexed."""
 
     chunk: ChunkId
@@ -37,7 +37,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Woven:
+class AttributionResult:
     """Who says what in a document, and who is in which of its chunks.
 
     `appearances` count characters by role; `names` are the words that a chunk is also
@@ -49,18 +49,18 @@ class Woven:
     revision: str
     quotations: tuple[Quotation, ...]
     mentions: tuple[Mention, ...]
-    appearances: Mapping[ChunkId, Mapping[tuple[str, Role], int]]
+    appearances: Mapping[ChunkId, Mapping[tuple[str, AppearanceRole], int]]
     names: Mapping[ChunkId, str]
 
 
 class CastStore(Protocol):
     """The cast, made of what every document says of names."""
 
-    async def strands(self) -> list[Strand]:
+    async def strands(self) -> list[AttributionInput]:
         """Return every document that pipeline b has read, ordered by id."""
         ...
 
-    async def places(self, document: DocumentId) -> Sequence[Place]:
+    async def places(self, document: DocumentId) -> Sequence[ChunkSpan]:
         """Return the document's chunks of the story's own words, in order."""
         ...
 
@@ -68,7 +68,7 @@ class CastStore(Protocol):
         """Make `cast` the cast of the library."""
         ...
 
-    async def keep_woven(self, woven: Woven) -> bool:
+    async def keep_woven(self, woven: AttributionResult) -> bool:
         """Replace what was woven of a document.
 
         Returns False, and writes nothing, when the document says something else by

@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ChatMessage:
     """One message to a model."""
 
     role: Literal["system", "user", "assistant"]
@@ -14,7 +14,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ReplyShape:
     """The JSON that is asked for: a name, and a strict JSON schema as JSON text."""
 
     name: str
@@ -22,7 +22,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ChatReply:
     """What a model said, and the tokens that it took, as its server counts them."""
 
     text: str
@@ -42,7 +42,9 @@ class ChatModel(Protocol):
         """Name the model, as the server does."""
         ...
 
-    async def fill(self, messages: Sequence[Message], shape: Shape) -> Reply:
+    async def fill(
+        self, messages: Sequence[ChatMessage], shape: ReplyShape
+    ) -> ChatReply:
         """Return a reply that the server was told to keep to `shape`.
 
         Whether it did is not checked.
@@ -52,7 +54,7 @@ class ChatModel(Protocol):
         """
         ...
 
-    def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
+    def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str]:
         """Yield a free answer, piece by piece, as the server sends it.
 
         Raises:

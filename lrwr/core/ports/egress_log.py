@@ -2,13 +2,18 @@
 
 from typing import Protocol
 
-from lrwr.core.model.egress import Came, Sent, SentId, SentReport
+from lrwr.core.model.egress import (
+    EgressReport,
+    OutboundRequest,
+    OutboundRequestId,
+    RequestCompletion,
+)
 
 
-class SendLog(Protocol):
+class EgressLog(Protocol):
     """Requests, each noted before it leaves; never a word of them, and never a key."""
 
-    async def begin(self, sent: Sent) -> SentId:
+    async def begin(self, sent: OutboundRequest) -> OutboundRequestId:
         """Note a request that is about to leave. It is kept when this returns.
 
         Raises:
@@ -16,7 +21,7 @@ class SendLog(Protocol):
         """
         ...
 
-    async def end(self, sent: SentId, came: Came) -> None:
+    async def end(self, sent: OutboundRequestId, came: RequestCompletion) -> None:
         """Say what came of a request. One that is not in the log any more is let be.
 
         Raises:
@@ -24,7 +29,7 @@ class SendLog(Protocol):
         """
         ...
 
-    async def report(self, *, since: float = 0.0, limit: int = 20) -> SentReport:
+    async def report(self, *, since: float = 0.0, limit: int = 20) -> EgressReport:
         """Return what left at `since` or later: all in totals, the newest `limit` alone.
 
         Totals come the most bytes first, entries the newest first, as of one moment.

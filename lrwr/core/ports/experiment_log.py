@@ -4,20 +4,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from lrwr.core.ports.tracer import Facts, Texts
+from lrwr.core.ports.tracer import TraceFacts, TraceTexts
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class GoldenExample:
     """A question whose answer is known; `number` is its place in its set, from 1.
 
     `facts` hold no word of the writer's; `inputs` and `outputs` may.
     """
 
     number: int
-    facts: Facts
-    inputs: Texts = field(default_factory=dict)
-    outputs: Texts = field(default_factory=dict)
+    facts: TraceFacts
+    inputs: TraceTexts = field(default_factory=dict)
+    outputs: TraceTexts = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,11 @@ class GoldenSet:
 
     key: str
     title: str
-    examples: tuple[Example, ...]
+    examples: tuple[GoldenExample, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class MeasureScore:
     """What a measure says of a question: 0.0 to 1.0, None where that failed."""
 
     measure: str
@@ -42,13 +42,13 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ExperimentResult:
     """What came of a question, by its number. `seconds` is how long that took."""
 
     number: int
     seconds: float
-    facts: Facts
-    scores: tuple[Score, ...]
+    facts: TraceFacts
+    scores: tuple[MeasureScore, ...]
     failed: bool = False
 
 
@@ -63,8 +63,8 @@ class Experiment:
     key: str
     name: str
     told: str
-    facts: Facts
-    results: tuple[Result, ...]
+    facts: TraceFacts
+    results: tuple[ExperimentResult, ...]
 
 
 class ExperimentLog(Protocol):

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.jobs import Claim, Job, JobOrder, JobState, Stage
+from lrwr.core.model.jobs import Job, JobClaim, JobOrder, JobStage, JobState
 
 
 class JobQueue(Protocol):
@@ -29,7 +29,7 @@ class JobQueue(Protocol):
         lease: float,
         documents: Collection[DocumentId] | None = None,
         pipeline: Pipeline | None = None,
-    ) -> Claim | None:
+    ) -> JobClaim | None:
         """Take the oldest job that waits, or whose lease ran out; None if none.
 
         `lease` is in seconds. Only jobs on `documents` and of `pipeline` are taken;
@@ -38,11 +38,11 @@ class JobQueue(Protocol):
         """
         ...
 
-    async def renew(self, claim: Claim, stage: Stage, *, lease: float) -> bool:
+    async def renew(self, claim: JobClaim, stage: JobStage, *, lease: float) -> bool:
         """Hold on to a job for `lease` more seconds; False when it was lost."""
         ...
 
-    async def fail(self, claim: Claim, error: str, hint: str) -> None:
+    async def fail(self, claim: JobClaim, error: str, hint: str) -> None:
         """Mark a job failed, with what happened and what to try."""
         ...
 

@@ -7,19 +7,21 @@ from typing import Protocol, TypeAlias
 from lrwr.core.model.chunks import Knowledge, TextHash
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.events import Embedded, Working
+from lrwr.core.model.events import ChunksEmbedded, StageStarted
 from lrwr.core.model.usage import Usage
 
-Report: TypeAlias = Callable[[Working | Embedded], Awaitable[None]]
+JobProgressCallback: TypeAlias = Callable[
+    [StageStarted | ChunksEmbedded], Awaitable[None]
+]
 """Called when a stage begins and when chunks were embedded."""
 
 
-class RunnerAway(ServiceUnavailable):
+class RunnerUnavailable(ServiceUnavailable):
     """Who reads elsewhere cannot be asked now: for no document, not for this one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class JobResult:
     """What became known of a document.
 
     `words_only` says why it was not embedded, where an embedder did not answer: then
@@ -44,7 +46,9 @@ class JobRunner(Protocol):
         """Return how many documents may be in work at once."""
         ...
 
-    async def run(self, document: DocumentId, content: bytes, report: Report) -> Read:
+    async def run(
+        self, document: DocumentId, content: bytes, report: JobProgressCallback
+    ) -> JobResult:
         """Return the knowledge of a file's bytes, whoever worked it out.
 
         The same bytes make the same knowledge in every runner.
@@ -67,7 +71,7 @@ class JobRunner(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ReusableResults:
     """What a library knows of a document before it is read: it is not done again.
 
     `seams` are distances between sentences, `texts` the words that are embedded.
@@ -78,7 +82,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ModelWork:
     """What a language model is to be asked of a document.
 
     `kept` are the keys of what it said before, and is not asked again. `cached` counts
@@ -91,7 +95,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Replies:
+class ModelCallReplies:
     """What a language model said in one call, by key, and what that took."""
 
     said: Mapping[str, str]
@@ -99,18 +103,18 @@ class Replies:
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class ModelAnswers:
     """What a language model said, call by call, what all took, and why it is not all."""
 
-    replies: tuple[Replies, ...]
+    replies: tuple[ModelCallReplies, ...]
     usage: Usage
     unfinished: str = ""
 
 
-class Share(Protocol):
+class RemoteJobHost(Protocol):
     """What this machine knows, and keeps, of documents that are read elsewhere."""
 
-    async def known(self, document: Document) -> Known:
+    async def known(self, document: Document) -> ReusableResults:
         """Return what need not be worked out again."""
         ...
 
@@ -118,7 +122,7 @@ class Share(Protocol):
         """Return which of `texts` are embedded in `space` already."""
         ...
 
-    async def wanted(self, knowledge: Knowledge) -> Wanted | None:
+    async def wanted(self, knowledge: Knowledge) -> ModelWork | None:
         """Return what a language model must be asked; None where it is nothing.
 
         Give what it took back to `completed`: it is set aside until then.
@@ -126,7 +130,10 @@ class Share(Protocol):
         ...
 
     async def completed(
-        self, knowledge: Knowledge, wanted: Wanted | None, answers: Answers | None
+        self,
+        knowledge: Knowledge,
+        wanted: ModelWork | None,
+        answers: ModelAnswers | None,
     ) -> Knowledge:
         """Keep what a language model said, and return the knowledge with it.
 

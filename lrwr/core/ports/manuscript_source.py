@@ -7,7 +7,7 @@ from lrwr.core.model.documents import Document, DocumentId
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ManuscriptFile:
     """A manuscript file that is there now.
 
     `revision` changes whenever the file does; comparing it costs no reading.
@@ -18,7 +18,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class SkippedFile:
     """A file that was passed over, and why, in the writer's words."""
 
     path: str
@@ -26,17 +26,17 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class SourceListing:
     """What a source holds: manuscripts sorted by id, and what was passed over."""
 
-    found: tuple[Found, ...]
-    skipped: tuple[Skipped, ...]
+    found: tuple[ManuscriptFile, ...]
+    skipped: tuple[SkippedFile, ...]
 
 
 class ManuscriptSource(Protocol):
     """Files that a writer owns: listed and read, never written."""
 
-    async def list(self) -> Listing:
+    async def list(self) -> SourceListing:
         """Return every manuscript file there is.
 
         Raises:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from lrwr.core.model.chunks import Chunk, ChunkId, Knowledge, Pipeline, TextHash
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.jobs import Claim
+from lrwr.core.model.jobs import JobClaim
 from lrwr.core.model.story import DocumentOutline
 from lrwr.core.model.text import LineIndex
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class DocumentVersion:
     """What was read of a document, by one pipeline.
 
     `revision` is empty where this machine has never had the file. `content` is the
@@ -31,7 +31,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChunkChange:
     """One step of the change feed: a chunk that is new, or gone.
 
     `vector` is None for a chunk that is gone, or that was never embedded.
@@ -48,7 +48,7 @@ class Change:
 class KnowledgeStore(Protocol):
     """What ingestion writes. Every method is one short transaction."""
 
-    async def seen(self, pipeline: Pipeline) -> list[Seen]:
+    async def seen(self, pipeline: Pipeline) -> list[DocumentVersion]:
         """Return what this pipeline has read, ordered by document."""
         ...
 
@@ -58,7 +58,9 @@ class KnowledgeStore(Protocol):
         """Return which of `texts` are embedded in `space` already."""
         ...
 
-    async def replace(self, knowledge: Knowledge, seen: Seen, claim: Claim) -> bool:
+    async def replace(
+        self, knowledge: Knowledge, seen: DocumentVersion, claim: JobClaim
+    ) -> bool:
         """Make `knowledge` the whole of what its pipeline knows of its document.
 
         Chunks that stay are not touched. The document is marked as seen last and
@@ -70,12 +72,15 @@ class KnowledgeStore(Protocol):
         """
         ...
 
-    async def forget(self, document: DocumentId, claim: Claim) -> bool:
+    async def forget(self, document: DocumentId, claim: JobClaim) -> bool:
         """Take away what the claim's pipeline knows of `document`; as `replace`."""
         ...
 
     async def touch(
-        self, pipeline: Pipeline, seen: Sequence[Seen], claim: Claim | None = None
+        self,
+        pipeline: Pipeline,
+        seen: Sequence[DocumentVersion],
+        claim: JobClaim | None = None,
     ) -> int:
         """Note new revisions of documents whose content and recipe are those in `seen`.
 
@@ -118,7 +123,7 @@ class ChangeFeed(Protocol):
 
     async def changes(
         self, pipeline: Pipeline, space: str, *, after: int, limit: int
-    ) -> list[Change]:
+    ) -> list[ChunkChange]:
         """Return at most `limit` changes after `after`, oldest first.
 
         Read in one snapshot: a chunk's vector is that of the same moment.

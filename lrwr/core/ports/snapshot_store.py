@@ -10,7 +10,7 @@ from lrwr.core.model.facts import Fact
 
 
 @dataclass(frozen=True, slots=True)
-class HeldFact:
+class QuotedFact:
     """A fact, and the words of the text that it rests on first."""
 
     fact: Fact
@@ -18,7 +18,7 @@ class HeldFact:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class DocumentSnapshot:
     """What is known of one document.
 
     `passages` are its texts in order. `facts` are in order of place; those that only
@@ -27,16 +27,16 @@ class Held:
     """
 
     passages: tuple[str, ...] = ()
-    facts: tuple[HeldFact, ...] = ()
+    facts: tuple[QuotedFact, ...] = ()
     people: frozenset[str] = frozenset()
 
 
-class HoldingStore(Protocol):
+class DocumentSnapshotStore(Protocol):
     """What the library holds of single documents, each read in one snapshot."""
 
     async def held(
         self, documents: Collection[DocumentId], pipeline: Pipeline
-    ) -> Mapping[DocumentId, Held]:
+    ) -> Mapping[DocumentId, DocumentSnapshot]:
         """Return what a pipeline knows of these documents, all at one moment.
 
         Those that it has not read are left out. Pipeline a knows passages alone.

@@ -8,11 +8,11 @@ from typing import Protocol
 from lrwr.core.model.cast import Cast, Quotation
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import About, Fact
+from lrwr.core.model.facts import Fact, FactAbout
 from lrwr.core.model.text import Span
 
 
-class Role(StrEnum):
+class AppearanceRole(StrEnum):
     """What a character is to a passage."""
 
     SPEAKS = "speaks"
@@ -34,12 +34,12 @@ class Appearance:
     span: Span
     ordinal: int
     character: str
-    role: Role
+    role: AppearanceRole
     count: int
 
 
 @dataclass(frozen=True, slots=True)
-class FirstSeen:
+class FirstMention:
     """Where the text has a form of a character's name first in one document."""
 
     character: str
@@ -50,7 +50,7 @@ class FirstSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class DocumentQuotation:
     """A quotation of one document."""
 
     document: DocumentId
@@ -58,7 +58,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class DocumentFact:
     """A fact of one document."""
 
     document: DocumentId
@@ -72,19 +72,21 @@ class StoryStore(Protocol):
         """Return everyone in the story; an empty cast before the first ingestion."""
         ...
 
-    async def first_seen(self) -> list[FirstSeen]:
+    async def first_seen(self) -> list[FirstMention]:
         """Return every form of every name once a document, by document and place."""
         ...
 
-    async def quotations(self, speaker: str | None = None) -> list[Said]:
+    async def quotations(self, speaker: str | None = None) -> list[DocumentQuotation]:
         """Return what is said, or what one character says, by document and place."""
         ...
 
-    async def facts(self, about: Collection[About] = ()) -> list[Known]:
+    async def facts(self, about: Collection[FactAbout] = ()) -> list[DocumentFact]:
         """Return facts about these kinds of things, or all, by document and place."""
         ...
 
-    async def search_facts(self, words: Sequence[str], *, limit: int) -> list[Known]:
+    async def search_facts(
+        self, words: Sequence[str], *, limit: int
+    ) -> list[DocumentFact]:
         """Return at most `limit` facts that hold any of `words`, best first.
 
         Words match by their stem; facts about passages are left out.

@@ -17,7 +17,7 @@ from lrwr.core.model.turns import (
 
 
 @dataclass(frozen=True, slots=True)
-class AskedGap:
+class RecordedGap:
     """What an answer left open. `as_of` is where its question stood in the story, as
     the writer gave it, empty for the whole."""
 
@@ -26,7 +26,7 @@ class AskedGap:
 
 
 @dataclass(frozen=True, slots=True)
-class CitingTurn:
+class TurnCitations:
     """A kept answer, and those of its citations that were asked for."""
 
     thread: ThreadId
@@ -91,13 +91,13 @@ class ThreadStore(Protocol):
         """Forget for good what was deleted before a time; return how many threads."""
         ...
 
-    async def gaps(self) -> list[AskedGap]:
+    async def gaps(self) -> list[RecordedGap]:
         """Return what whole answers of kept conversations left open, oldest first."""
         ...
 
     async def citing(
         self, documents: Collection[DocumentId] | None = None
-    ) -> list[CitingTurn]:
+    ) -> list[TurnCitations]:
         """Return what answers of kept conversations cite, oldest first.
 
         Only citations of `documents`, where they are named; an answer without one is

@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol, TypeAlias
 
-Fact: TypeAlias = str | int | float | bool
+TraceFactValue: TypeAlias = str | int | float | bool
 """What is told of a step: a count, a time, a model's name, an id."""
 
-Facts: TypeAlias = Mapping[str, Fact]
+TraceFacts: TypeAlias = Mapping[str, TraceFactValue]
 
-Texts: TypeAlias = Mapping[str, str | tuple[str, ...]]
+TraceTexts: TypeAlias = Mapping[str, str | tuple[str, ...]]
 """Words of the writer's, of the manuscript, or of an answer."""
 
 
-class Kind(StrEnum):
+class TraceStepKind(StrEnum):
     """What a step is."""
 
     CHAIN = "chain"
@@ -24,7 +24,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class TraceError:
     """Why a step has no end of its own: `kind` is a class of error, `told` its words."""
 
     kind: str
@@ -32,7 +32,7 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TraceSpan:
     """A step that is over, with the steps in it; the outermost is a whole trace.
 
     Times are in seconds since 1970. `name`, `facts` and the error's `kind` hold no word
@@ -40,20 +40,20 @@ class Span:
     """
 
     name: str
-    kind: Kind
+    kind: TraceStepKind
     started: float
     ended: float
-    facts: Facts = field(default_factory=dict)
-    inputs: Texts = field(default_factory=dict)
-    outputs: Texts = field(default_factory=dict)
-    error: Failed | None = None
-    steps: tuple["Span", ...] = ()
+    facts: TraceFacts = field(default_factory=dict)
+    inputs: TraceTexts = field(default_factory=dict)
+    outputs: TraceTexts = field(default_factory=dict)
+    error: TraceError | None = None
+    steps: tuple["TraceSpan", ...] = ()
 
 
 class Tracer(Protocol):
     """Where traces are kept."""
 
-    def keep(self, trace: Span) -> None:
+    def keep(self, trace: TraceSpan) -> None:
         """Take a trace, and keep it beside whatever goes on.
 
         It never waits and never raises: a trace that cannot be kept disturbs nothing.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from lrwr.core.model.search import Scope, Scored
+from lrwr.core.model.search import ScoredChunk, SearchScope
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,8 +32,8 @@ class VectorIndex(Protocol):
         ...
 
     async def nearest(
-        self, query: "NDArray[np.float32]", *, scope: Scope, limit: int
-    ) -> list[Scored]:
+        self, query: "NDArray[np.float32]", *, scope: SearchScope, limit: int
+    ) -> list[ScoredChunk]:
         """Return at most `limit` chunks, best first; cosine, from -1.0 to 1.0.
 
         Equal scores are ordered by chunk id.

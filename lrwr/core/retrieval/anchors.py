@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.text import Lines, Span
+from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import Citation
 from lrwr.core.ports.record_store import DocumentText
 from lrwr.core.retrieval.alignment import (
@@ -45,7 +45,7 @@ class QuoteLocation:
 
     document: DocumentId
     span: Span
-    lines: Lines
+    lines: LineRange
     text: str
 
 

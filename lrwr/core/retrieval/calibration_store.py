@@ -9,7 +9,7 @@ from pathlib import Path
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import StoreProblem
 from lrwr.core.retrieval.confidence import SIGNAL_NAMES, Calibration, SignalTerm
-from lrwr.core.settings.library import Library, prepare_state_dir, write_private
+from lrwr.core.settings.library import Library, prepare_state_dir, write_private_file
 
 CALIBRATION_FILE_NAME = "confidence.json"
 
@@ -55,7 +55,7 @@ def save_calibrations(library: Library, calibrations: Sequence[Calibration]) -> 
     told = {"format": _FORMAT, "calibrations": [asdict(one) for one in calibrations]}
     prepare_state_dir(library)
     try:
-        write_private(path, json.dumps(told, ensure_ascii=False, indent=2) + "\n")
+        write_private_file(path, json.dumps(told, ensure_ascii=False, indent=2) + "\n")
     except OSError as error:
         raise StoreProblem(
             f"{path} cannot be written: {error.strerror}",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lrwr.core.model.chunks import Chunk, ChunkKind, Pipeline
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.search import Passage, Scope
+from lrwr.core.model.search import Passage, SearchScope
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Span
 from lrwr.core.ports.record_store import PassageStore
@@ -84,7 +84,7 @@ def build_passage(chunk: Chunk, order: StoryOrder, score: float) -> Passage:
     )
 
 
-def _has_begun(document: DocumentId, span: Span, scope: Scope) -> bool:
+def _has_begun(document: DocumentId, span: Span, scope: SearchScope) -> bool:
     return is_within_scope(
         document, Span(span.start, min(span.start + 1, span.end)), scope
     )

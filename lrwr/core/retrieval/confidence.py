@@ -9,7 +9,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lrwr.core.model.chunks import Chunk, ChunkId, Pipeline
-from lrwr.core.model.query_terms import WORD, light_stem, names, plain_word
+from lrwr.core.model.query_terms import (
+    WORD_PATTERN,
+    extract_capitalized_words,
+    normalize_word,
+    stem_lightly,
+)
 from lrwr.core.retrieval.evidence import WordWeights
 from lrwr.core.retrieval.retrievers import HybridScores
 
@@ -180,7 +185,7 @@ def assess_search_confidence(
 def compute_ranking_signals(looked: RankingInputs) -> RankingSignals:
     """Return the signals of a search that found something."""
     weights = WordWeights.of(list(looked.counts), looked.counts, looked.total)
-    named = names(looked.question)
+    named = extract_capitalized_words(looked.question)
     stems = [_stems(chunk.text) for chunk in looked.first]
     together = frozenset().union(*stems)
     last = [looked.last_scores.get(chunk.id, 0.0) for chunk in looked.first]
@@ -197,13 +202,13 @@ def compute_ranking_signals(looked: RankingInputs) -> RankingSignals:
 
 
 def _stems(text: str) -> frozenset[str]:
-    words = set(WORD.findall(text.lower()))
-    return frozenset(light_stem(plain_word(word)) for word in words)
+    words = set(WORD_PATTERN.findall(text.lower()))
+    return frozenset(stem_lightly(normalize_word(word)) for word in words)
 
 
 def _covered(weights: Mapping[str, float], stems: Collection[str]) -> float:
     """Return the share of the weight that is there, 0.0 to 1.0; 1.0 of nothing."""
-    there = sum(w for word, w in weights.items() if light_stem(word) in stems)
+    there = sum(w for word, w in weights.items() if stem_lightly(word) in stems)
     return min(1.0, there) if weights else 1.0
 
 

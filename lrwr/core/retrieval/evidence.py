@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.model.query_terms import WORD, light_stem, plain_word
-from lrwr.core.model.text import SplitSentences
+from lrwr.core.model.query_terms import WORD_PATTERN, normalize_word, stem_lightly
+from lrwr.core.model.text import SentenceSplitter
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +29,20 @@ class WordWeights:
 
     def coverage(self, text: str) -> float:
         """Return the share of the question's weight that `text` holds, 0.0 to 1.0."""
-        there = {light_stem(plain_word(word)) for word in WORD.findall(text)}
-        found = (w for word, w in self.weights.items() if light_stem(word) in there)
+        there = {
+            stem_lightly(normalize_word(word)) for word in WORD_PATTERN.findall(text)
+        }
+        found = (w for word, w in self.weights.items() if stem_lightly(word) in there)
         return min(1.0, sum(found))
 
 
 def split_highlighted_words(text: str, words: Sequence[str]) -> list[tuple[str, bool]]:
     """Cut `text` into pieces; True marks one that is a form of one of `words`."""
-    stems = {light_stem(word) for word in words}
+    stems = {stem_lightly(word) for word in words}
     pieces: list[tuple[str, bool]] = []
     at = 0
-    for found in WORD.finditer(text):
-        if light_stem(plain_word(found.group())) not in stems:
+    for found in WORD_PATTERN.finditer(text):
+        if stem_lightly(normalize_word(found.group())) not in stems:
             continue
         if found.start() > at:
             pieces.append((text[at : found.start()], False))
@@ -52,7 +54,7 @@ def split_highlighted_words(text: str, words: Sequence[str]) -> list[tuple[str, 
 
 
 def select_excerpt(
-    text: str, words: WordWeights, sentences: SplitSentences, *, limit: int
+    text: str, words: WordWeights, sentences: SentenceSplitter, *, limit: int
 ) -> tuple[int, int]:
     """Return the start and end of the sentences of `text` that say most in `limit`.
 

@@ -8,7 +8,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import StoreProblem
 from lrwr.core.model.turns import Citation, ThreadId, Turn, TurnId
 from lrwr.core.ports.record_store import PassageStore
-from lrwr.core.ports.thread_store import CitingTurn, ThreadStore
+from lrwr.core.ports.thread_store import ThreadStore, TurnCitations
 from lrwr.core.retrieval.anchors import (
     AnchoredCitation,
     anchor_citations,
@@ -115,7 +115,7 @@ class StaleAnswerDetector:
         new = await self._news(await self._threads.citing(documents))
         return StaleAnswers(len(new), tuple(dict.fromkeys(one.thread for one in new)))
 
-    async def _news(self, turns: Sequence[CitingTurn]) -> list[CitingTurn]:
+    async def _news(self, turns: Sequence[TurnCitations]) -> list[TurnCitations]:
         cited = [(turn, citation) for turn in turns for citation in turn.citations]
         told = [pair for pair in cited if _key(*pair) in self._told]
         back = await self._freshness.stand([citation for _, citation in told])
@@ -127,5 +127,5 @@ class StaleAnswerDetector:
         return list(dict.fromkeys(turn for turn, _ in lost))
 
 
-def _key(turn: CitingTurn, citation: Citation) -> tuple[TurnId, int]:
+def _key(turn: TurnCitations, citation: Citation) -> tuple[TurnId, int]:
     return turn.turn, citation.number

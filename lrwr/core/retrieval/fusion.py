@@ -9,7 +9,7 @@ second, and ranks forget it.
 from collections.abc import Mapping, Sequence
 
 from lrwr.core.model.chunks import ChunkId
-from lrwr.core.model.search import Scored
+from lrwr.core.model.search import ScoredChunk
 
 
 def scale_by_maximum(scores: Mapping[ChunkId, float]) -> dict[ChunkId, float]:
@@ -40,7 +40,7 @@ def fuse_weighted_scores(
     return total
 
 
-def rank_chunks(scores: Mapping[ChunkId, float]) -> list[Scored]:
+def rank_chunks(scores: Mapping[ChunkId, float]) -> list[ScoredChunk]:
     """Return chunks best first; equal scores by id, so that runs agree."""
     pairs = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
-    return [Scored(chunk, score) for chunk, score in pairs]
+    return [ScoredChunk(chunk, score) for chunk, score in pairs]

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 from lrwr.core.model.cast import Cast, Character
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.search import Scope
+from lrwr.core.model.search import SearchScope
 from lrwr.core.nlp.names.lookup import resolve_name
-from lrwr.core.ports.story_store import FirstSeen
+from lrwr.core.ports.story_store import FirstMention
 from lrwr.core.retrieval.people import is_within_scope
 
 
@@ -43,7 +43,7 @@ def build_unscoped_cast(cast: Cast) -> ScopedCast:
 
 
 def build_scoped_cast(
-    cast: Cast, rows: Iterable[FirstSeen], scope: Scope
+    cast: Cast, rows: Iterable[FirstMention], scope: SearchScope
 ) -> ScopedCast:
     """Return those whose names stand in `scope`, by the forms that stand there."""
     forms: dict[str, set[str]] = {}

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.search import Scope
+from lrwr.core.model.search import SearchScope
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.lookup import find_names_in_question
-from lrwr.core.ports.story_store import Appearance, Role, Said
+from lrwr.core.ports.story_store import Appearance, AppearanceRole, DocumentQuotation
 
 _SAYING = re.compile(
     r"\b(?:say|says|said|saying|tell|tells|told|telling|ask|asks|asked|asking|speak"
@@ -33,11 +33,13 @@ _CLAUSE = re.compile(
 
 _OWNS = re.compile(r"['’]s?\b")
 _BEFORE = {
-    Role.HEARS: re.compile(r"\b(?:to|with|against)\s*(?:the\s+)?$", re.IGNORECASE),
-    Role.MENTIONED: re.compile(
+    AppearanceRole.HEARS: re.compile(
+        r"\b(?:to|with|against)\s*(?:the\s+)?$", re.IGNORECASE
+    ),
+    AppearanceRole.MENTIONED: re.compile(
         r"\b(?:about|of|on|concerning|regarding|over)\s*(?:the\s+)?$", re.IGNORECASE
     ),
-    Role.SPEAKS: re.compile(r"\bby\s*(?:the\s+)?$", re.IGNORECASE),
+    AppearanceRole.SPEAKS: re.compile(r"\bby\s*(?:the\s+)?$", re.IGNORECASE),
 }
 _HEARD = re.compile(
     r"\b(?:tell|tells|told|ask|asks|asked|answer|answers|answered|promise|promises"
@@ -51,12 +53,17 @@ _CAPITALISED = re.compile(
 _FIRST = re.compile(r"\bfirst\b", re.IGNORECASE)
 _LAST = re.compile(r"\blast\b", re.IGNORECASE)
 
-PRESENT_ROLES = frozenset({Role.SPEAKS, Role.HEARS, Role.PRESENT})
+PRESENT_ROLES = frozenset(
+    {AppearanceRole.SPEAKS, AppearanceRole.HEARS, AppearanceRole.PRESENT}
+)
 """What somebody may be to a passage who is there, and not merely spoken of."""
 
-_ANY = frozenset(Role)
-_SPEAKS, _HEARS = frozenset({Role.SPEAKS}), frozenset({Role.HEARS})
-_PRESENT, _MENTIONED = frozenset({Role.PRESENT}), frozenset({Role.MENTIONED})
+_ANY = frozenset(AppearanceRole)
+_SPEAKS, _HEARS = frozenset({AppearanceRole.SPEAKS}), frozenset({AppearanceRole.HEARS})
+_PRESENT, _MENTIONED = (
+    frozenset({AppearanceRole.PRESENT}),
+    frozenset({AppearanceRole.MENTIONED}),
+)
 _TALKS = _SPEAKS | _HEARS
 
 
@@ -67,13 +74,13 @@ class ProximityLevel:
     before it.
     """
 
-    roles: frozenset[Role]
+    roles: frozenset[AppearanceRole]
     away: int
     share: float
 
 
-PROXIMITY_LEVELS: Mapping[Role, tuple[ProximityLevel, ...]] = {
-    Role.SPEAKS: (
+PROXIMITY_LEVELS: Mapping[AppearanceRole, tuple[ProximityLevel, ...]] = {
+    AppearanceRole.SPEAKS: (
         ProximityLevel(_SPEAKS, 0, 0.77),
         ProximityLevel(_HEARS, 0, 0.04),
         ProximityLevel(_SPEAKS, 1, 0.025),
@@ -81,7 +88,7 @@ PROXIMITY_LEVELS: Mapping[Role, tuple[ProximityLevel, ...]] = {
         ProximityLevel(PRESENT_ROLES, 4, 0.02),
         ProximityLevel(_ANY, 4, 0.01),
     ),
-    Role.HEARS: (
+    AppearanceRole.HEARS: (
         ProximityLevel(_HEARS, 0, 0.45),
         ProximityLevel(_SPEAKS, 0, 0.05),
         ProximityLevel(_PRESENT, 0, 0.08),
@@ -91,7 +98,7 @@ PROXIMITY_LEVELS: Mapping[Role, tuple[ProximityLevel, ...]] = {
         ProximityLevel(PRESENT_ROLES, 4, 0.05),
         ProximityLevel(PRESENT_ROLES, 8, 0.025),
     ),
-    Role.MENTIONED: (
+    AppearanceRole.MENTIONED: (
         ProximityLevel(_MENTIONED, 0, 0.41),
         ProximityLevel(PRESENT_ROLES, 0, 0.20),
         ProximityLevel(_ANY, 1, 0.11),
@@ -102,10 +109,10 @@ PROXIMITY_LEVELS: Mapping[Role, tuple[ProximityLevel, ...]] = {
 """Where the passages that answer a question stand to whom it names, by what they do
 in it. Counted on 625 questions about the dialogue of 12 novels; see decision 011."""
 
-FIRST_OF_KIND_LEVELS: Mapping[Role, int] = {
-    Role.SPEAKS: 1,
-    Role.HEARS: 7,
-    Role.MENTIONED: 5,
+FIRST_OF_KIND_LEVELS: Mapping[AppearanceRole, int] = {
+    AppearanceRole.SPEAKS: 1,
+    AppearanceRole.HEARS: 7,
+    AppearanceRole.MENTIONED: 5,
 }
 """Before which level a passage may be the first of its kind."""
 
@@ -124,7 +131,7 @@ class QuestionCharacter:
 
     span: Span
     people: tuple[str, ...]
-    role: Role
+    role: AppearanceRole
 
 
 def resolve_question_names(
@@ -162,7 +169,7 @@ def find_question_characters(question: str, cast: Cast) -> list[QuestionCharacte
 
 def find_unknown_question_names(
     question: str, asked: Sequence[QuestionCharacter]
-) -> list[tuple[str, Role]]:
+) -> list[tuple[str, AppearanceRole]]:
     """Return the names in `question` that nobody in the cast bears, by their last word.
 
     Each with what such a one does in it; none in a question that is not about saying.
@@ -192,7 +199,7 @@ def _joined(
     return whole
 
 
-def is_within_scope(document: DocumentId, span: Span, scope: Scope) -> bool:
+def is_within_scope(document: DocumentId, span: Span, scope: SearchScope) -> bool:
     """Say whether `scope` lets a stretch of a document be seen."""
     if scope.documents is not None and document not in scope.documents:
         return False
@@ -213,8 +220,8 @@ class CharacterProximity:
         self,
         asked: Sequence[QuestionCharacter],
         appearances: Sequence[Appearance],
-        said: Sequence[Said],
-        scope: Scope,
+        said: Sequence[DocumentQuotation],
+        scope: SearchScope,
         *,
         total: int,
     ) -> None:
@@ -258,13 +265,13 @@ def asks_last(question: str) -> bool:
     return _LAST.search(question) is not None
 
 
-def infer_question_role(question: str, start: int) -> Role:
+def infer_question_role(question: str, start: int) -> AppearanceRole:
     """Return what somebody does who is named at `start` of a question about saying."""
     before = question[:start]
     for role, words in _BEFORE.items():
         if words.search(before):
             return role
-    return Role.HEARS if _HEARD.search(before) else Role.SPEAKS
+    return AppearanceRole.HEARS if _HEARD.search(before) else AppearanceRole.SPEAKS
 
 
 def _near(
@@ -287,21 +294,30 @@ def _near(
 
 
 def _uttered(
-    asked: Sequence[QuestionCharacter], said: Sequence[Said], seen: Sequence[Appearance]
+    asked: Sequence[QuestionCharacter],
+    said: Sequence[DocumentQuotation],
+    seen: Sequence[Appearance],
 ) -> dict[_Spot, float]:
     """Score the spots of the utterances that fit the question as a whole."""
     doing = {
         role: {who for one in asked if one.role is role for who in one.people}
-        for role in (Role.SPEAKS, Role.HEARS, Role.MENTIONED)
+        for role in (
+            AppearanceRole.SPEAKS,
+            AppearanceRole.HEARS,
+            AppearanceRole.MENTIONED,
+        )
     }
     speaking: dict[DocumentId, dict[int, Span]] = {}
     for one in seen:
-        if one.role is Role.SPEAKS and one.character in doing[Role.SPEAKS]:
+        if (
+            one.role is AppearanceRole.SPEAKS
+            and one.character in doing[AppearanceRole.SPEAKS]
+        ):
             speaking.setdefault(one.document, {})[one.ordinal] = one.span
     scores: dict[_Spot, float] = {}
     for document, quotation in ((one.document, one.quotation) for one in said):
-        fits = int(quotation.addressee in doing[Role.HEARS])
-        fits += not doing[Role.MENTIONED].isdisjoint(quotation.mentions)
+        fits = int(quotation.addressee in doing[AppearanceRole.HEARS])
+        fits += not doing[AppearanceRole.MENTIONED].isdisjoint(quotation.mentions)
         whole = Span(quotation.spans[0].start, quotation.spans[-1].end)
         for ordinal, span in speaking.get(document, {}).items() if fits else ():
             if whole.start < span.end and span.start < whole.end:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from lrwr.core.model.chunks import ChunkId, Pipeline
-from lrwr.core.model.search import Scope
+from lrwr.core.model.search import SearchScope
 from lrwr.core.ports.embedder import Embedder
 from lrwr.core.ports.lexical_index import LexicalIndex
 from lrwr.core.ports.vector_index import VectorIndex
@@ -56,7 +56,12 @@ class HybridRetriever:
     vectors: VectorIndexOpener
 
     async def by_words(
-        self, words: Sequence[str], *, pipeline: Pipeline, scope: Scope, limit: int
+        self,
+        words: Sequence[str],
+        *,
+        pipeline: Pipeline,
+        scope: SearchScope,
+        limit: int,
     ) -> tuple[dict[ChunkId, float], dict[ChunkId, float]]:
         """Score chunks by the words they hold, and by words that stand together."""
         found = [
@@ -67,7 +72,7 @@ class HybridRetriever:
         return single, pairs
 
     async def by_meaning(
-        self, question: str, *, scope: Scope, others: Collection[ChunkId]
+        self, question: str, *, scope: SearchScope, others: Collection[ChunkId]
     ) -> dict[ChunkId, float]:
         """Score the nearest chunks, and `others`, wherever they rank.
 
@@ -91,7 +96,7 @@ class HybridRetriever:
         return vectors.remark if vectors is not None else ""
 
     async def unknown(
-        self, counts: Mapping[str, int], *, pipeline: Pipeline, scope: Scope
+        self, counts: Mapping[str, int], *, pipeline: Pipeline, scope: SearchScope
     ) -> tuple[str, ...]:
         """Return the words that nothing in scope holds: a horizon hides words too.
 

@@ -9,14 +9,14 @@ from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline
 from lrwr.core.model.documents import DocumentType
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.query_terms import content_words
-from lrwr.core.model.search import Passage, Scope
+from lrwr.core.model.query_terms import extract_content_words
+from lrwr.core.model.search import Passage, SearchScope
 from lrwr.core.model.story import Horizon
 from lrwr.core.ports.embedder import Embedder
 from lrwr.core.ports.lexical_index import LexicalIndex
 from lrwr.core.ports.record_store import PassageStore
 from lrwr.core.ports.reranker import Reranker
-from lrwr.core.ports.story_store import Known
+from lrwr.core.ports.story_store import DocumentFact
 from lrwr.core.retrieval.chapters import build_passage
 from lrwr.core.retrieval.confidence import (
     FIRST_PASSAGES,
@@ -89,7 +89,7 @@ class SearchResult:
     passages: tuple[Passage, ...]
     unknown: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
-    facts: tuple[Known, ...] = ()
+    facts: tuple[DocumentFact, ...] = ()
     judgement: SearchConfidence | None = None
 
     @property
@@ -116,7 +116,7 @@ class _SearchContext:
 
     request: SearchRequest
     order: StoryOrder
-    scope: Scope
+    scope: SearchScope
     story: StorySearch | None = None
     seen: ScopedCast = field(default_factory=lambda: build_unscoped_cast(Cast()))
     remarks: list[str] = field(default_factory=list)
@@ -194,7 +194,7 @@ class PassageFinder:
             for scored in rank_chunks(final)
         ]
         counts, total = await self._lexical.document_frequencies(
-            content_words(request.question), pipeline=request.pipeline
+            extract_content_words(request.question), pipeline=request.pipeline
         )
         return SearchResult(
             passages=tuple(passages[: request.limit]),
@@ -280,7 +280,7 @@ class PassageFinder:
             asked, quest.scope, quest.order, others, total=counts.chunks
         )
 
-    async def _facts(self, quest: _SearchContext) -> tuple[Known, ...]:
+    async def _facts(self, quest: _SearchContext) -> tuple[DocumentFact, ...]:
         if quest.story is None:
             return ()
         request = quest.request
@@ -297,7 +297,7 @@ class PassageFinder:
         meaning: dict[ChunkId, float] = {}
         if request.lexical:
             words, pairs = await self._ways.by_words(
-                content_words(request.question),
+                extract_content_words(request.question),
                 pipeline=request.pipeline,
                 scope=quest.scope,
                 limit=RETRIEVER_POOL_SIZE if allowed is None else FILTERED_POOL_SIZE,
@@ -363,7 +363,7 @@ class PassageFinder:
         return assess_search_confidence(looked, ranking, known)
 
 
-def _told(request: SearchRequest, order: StoryOrder) -> Scope | None:
+def _told(request: SearchRequest, order: StoryOrder) -> SearchScope | None:
     """Return the story as far as one has read; None for all of it."""
     if request.horizon is None:
         return None

@@ -9,7 +9,7 @@ from lrwr.core.canon.model import Canon, normalize_canon_path
 from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.documents import Chapter, DocumentId, DocumentType
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.search import Scope
+from lrwr.core.model.search import SearchScope
 from lrwr.core.model.story import DocumentOutline, Horizon
 
 _DIGITS = re.compile(r"(\d+)")
@@ -142,7 +142,7 @@ def build_search_scope(
     types: Collection[DocumentType],
     horizon: Horizon | None,
     kinds: Collection[ChunkKind],
-) -> Scope:
+) -> SearchScope:
     """Return the hard bound for a search; no `types` means every type.
 
     Under a horizon only the story itself is in scope: a note has no place in story
@@ -151,12 +151,12 @@ def build_search_scope(
     if horizon is None:
         within = [o.id for o in order.outlines.values() if not types or o.type in types]
         whole = len(within) == len(order.outlines)
-        return Scope(None if whole else frozenset(within), {}, frozenset(kinds))
+        return SearchScope(None if whole else frozenset(within), {}, frozenset(kinds))
     if types and DocumentType.SCENE not in types:
-        return Scope(frozenset(), {}, frozenset(kinds))
+        return SearchScope(frozenset(), {}, frozenset(kinds))
     ends = _visible_ends(order, horizon)
     until = {document: end for document, end in ends.items() if end is not None}
-    return Scope(frozenset(ends), until, frozenset(kinds))
+    return SearchScope(frozenset(ends), until, frozenset(kinds))
 
 
 def parse_horizon(text: str, order: StoryOrder) -> Horizon:

@@ -8,15 +8,15 @@ from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Chunk, ChunkId
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import ContentType, NarrativeFunction, PassageField
-from lrwr.core.model.query_terms import content_words
-from lrwr.core.model.search import Scope
+from lrwr.core.model.query_terms import extract_content_words
+from lrwr.core.model.search import SearchScope
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.lookup import is_misread_place, resolve_name
 from lrwr.core.ports.story_store import (
     Appearance,
-    Known,
-    Role,
-    Said,
+    AppearanceRole,
+    DocumentFact,
+    DocumentQuotation,
     StoryStore,
 )
 from lrwr.core.retrieval.introduced_names import (
@@ -98,7 +98,7 @@ class SpeechQuestion:
     question: str
     people: tuple[QuestionCharacter, ...]
     found: tuple[Appearance, ...]
-    said: tuple[Said, ...]
+    said: tuple[DocumentQuotation, ...]
 
 
 class StorySearch:
@@ -107,7 +107,7 @@ class StorySearch:
     def __init__(self, stories: StoryStore) -> None:
         self._stories = stories
 
-    async def seen(self, told: Scope | None) -> ScopedCast:
+    async def seen(self, told: SearchScope | None) -> ScopedCast:
         """Return who has been named in `told`, the story as far as one has read.
 
         None stands for all of it.
@@ -138,8 +138,12 @@ class StorySearch:
             found += _appearing(word, await strangers(word))
         return SpeechQuestion(question, tuple(asked), tuple(found), tuple(said))
 
-    async def _said(self, asked: Sequence[QuestionCharacter]) -> list[Said]:
-        speakers = {w for one in asked if one.role is Role.SPEAKS for w in one.people}
+    async def _said(
+        self, asked: Sequence[QuestionCharacter]
+    ) -> list[DocumentQuotation]:
+        speakers = {
+            w for one in asked if one.role is AppearanceRole.SPEAKS for w in one.people
+        }
         return [
             said
             for speaker in sorted(speakers)
@@ -171,7 +175,7 @@ class StorySearch:
         kept = [
             await self._with(seen.called(name), roles)
             for names, roles in (
-                (filters.characters, frozenset(Role)),
+                (filters.characters, frozenset(AppearanceRole)),
                 (filters.present, PRESENT_ROLES),
             )
             for name in sorted(names)
@@ -181,13 +185,13 @@ class StorySearch:
         return frozenset.intersection(*kept)
 
     async def facts(
-        self, question: str, scope: Scope, *, names: bool = True
-    ) -> tuple[Known, ...]:
+        self, question: str, scope: SearchScope, *, names: bool = True
+    ) -> tuple[DocumentFact, ...]:
         """Return facts that hold words of `question`, best first, within `scope`.
 
         A fact of whom the question names comes before others.
         """
-        words = content_words(question)
+        words = extract_content_words(question)
         found = await self._stories.search_facts(words, limit=_FACTS_READ)
         near = [
             known
@@ -205,7 +209,7 @@ class StorySearch:
         return tuple(_each_once(near)[:MAX_SEARCH_FACTS])
 
     async def _with(
-        self, people: Collection[str], roles: Collection[Role]
+        self, people: Collection[str], roles: Collection[AppearanceRole]
     ) -> frozenset[ChunkId]:
         found = await self._stories.appearances(people)
         return frozenset(one.chunk for one in found if one.role in roles)
@@ -227,7 +231,7 @@ class StorySearch:
 
 def score_chunks_by_people(
     asking: SpeechQuestion,
-    scope: Scope,
+    scope: SearchScope,
     order: StoryOrder,
     others: Sequence[Chunk],
     *,
@@ -248,7 +252,9 @@ def score_chunks_by_people(
     return scores
 
 
-def _of_people_first(found: Sequence[Known], question: str, cast: Cast) -> list[Known]:
+def _of_people_first(
+    found: Sequence[DocumentFact], question: str, cast: Cast
+) -> list[DocumentFact]:
     people = {
         who for _, named in resolve_question_names(question, cast) for who in named
     }
@@ -260,9 +266,9 @@ def _of_people_first(found: Sequence[Known], question: str, cast: Cast) -> list[
     )
 
 
-def _each_once(found: Sequence[Known]) -> list[Known]:
+def _each_once(found: Sequence[DocumentFact]) -> list[DocumentFact]:
     """Keep the first of facts that say the same, wherever they say it."""
-    kept: dict[tuple[object, ...], Known] = {}
+    kept: dict[tuple[object, ...], DocumentFact] = {}
     for known in found:
         fact = known.fact
         said = fact.value or fact.details or (known.document, fact.spans)
@@ -276,7 +282,11 @@ def _appearing(word: str, chunks: Sequence[Chunk]) -> list[Appearance]:
     return [
         Appearance(chunk.id, chunk.document, chunk.span, chunk.ordinal, word, role, 1)
         for chunk in chunks
-        for role in (Role.HEARS, Role.PRESENT, Role.MENTIONED)
+        for role in (
+            AppearanceRole.HEARS,
+            AppearanceRole.PRESENT,
+            AppearanceRole.MENTIONED,
+        )
     ]
 
 

@@ -4,10 +4,10 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.settings.model import Settings, Source
+from lrwr.core.settings.model import Settings, SettingSource
 
 
-def address_in(settings: Settings, key: str, default: str, *, secret: bool) -> str:
+def resolve_address(settings: Settings, key: str, default: str, *, secret: bool) -> str:
     """Return the address that the setting `key` holds, else `default`.
 
     What a downloaded `lrwr.toml` says may lead to this machine and no further: else it
@@ -19,9 +19,9 @@ def address_in(settings: Settings, key: str, default: str, *, secret: bool) -> s
     """
     address = str(settings.value(key)).strip().rstrip("/") or default
     scheme, host = _parts(address, key, default)
-    if address == default or is_here(host):
+    if address == default or is_loopback_host(host):
         return address
-    if settings.origin(key).source is Source.LIBRARY:
+    if settings.origin(key).source is SettingSource.LIBRARY:
         variable = f"LRWR_{key.replace('.', '_').upper()}"
         raise SettingsProblem(
             f"`{key}` leads from this folder to {host}",
@@ -36,12 +36,12 @@ def address_in(settings: Settings, key: str, default: str, *, secret: bool) -> s
     return address
 
 
-def host_of(address: str) -> str:
-    """Return the host of an address that `address_in` gave."""
+def parse_host(address: str) -> str:
+    """Return the host of an address that `resolve_address` gave."""
     return urlsplit(address).hostname or ""
 
 
-def is_here(host: str) -> bool:
+def is_loopback_host(host: str) -> bool:
     """Say whether a host is this machine, by its name alone."""
     if host == "localhost":
         return True

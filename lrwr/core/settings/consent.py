@@ -15,17 +15,21 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
-from lrwr.core.settings.addresses import is_here
-from lrwr.core.settings.library import Library, identity, write_private
-from lrwr.core.settings.model import Settings, Source
-from lrwr.core.settings.parser import nearest_name
+from lrwr.core.settings.addresses import is_loopback_host
+from lrwr.core.settings.library import (
+    Library,
+    read_library_identity,
+    write_private_file,
+)
+from lrwr.core.settings.model import Settings, SettingSource
+from lrwr.core.settings.parser import find_nearest_name
 
-LONGEST = 10_000
+MAX_CONSENT_BYTES = 10_000
 """Bytes of an answer that is read: ours are shorter."""
 
 
 @dataclass(frozen=True, slots=True)
-class Hosted:
+class HostedService:
     """A service elsewhere: what turns it on, and what it is then sent.
 
     It is on where `setting` has `value` for its value. It is at `host` unless the
@@ -47,7 +51,7 @@ class Hosted:
 
     def on_in(self, settings: Settings) -> bool:
         """Say whether it is turned on, by whomever."""
-        own = self.may_be_own and is_here(self.host_in(settings))
+        own = self.may_be_own and is_loopback_host(self.host_in(settings))
         return settings.value(self.setting) == self.value and not own
 
     def host_in(self, settings: Settings) -> str:
@@ -58,11 +62,11 @@ class Hosted:
 
     def what_in(self, settings: Settings) -> str:
         """Return what it is sent, as the settings are."""
-        return self.whole if self.whole and traces_texts(settings) else self.what
+        return self.whole if self.whole and is_tracing_texts(settings) else self.what
 
 
-HOSTED: Mapping[str, Hosted] = {
-    "openai": Hosted(
+HOSTED_SERVICES: Mapping[str, HostedService] = {
+    "openai": HostedService(
         "openai",
         "OpenAI",
         "model.use",
@@ -74,7 +78,7 @@ HOSTED: Mapping[str, Hosted] = {
         " passages with what your notes say of them",
         "openai",
     ),
-    "openai-embeddings": Hosted(
+    "openai-embeddings": HostedService(
         "openai-embeddings",
         "OpenAI (embeddings)",
         "embedding.model",
@@ -85,7 +89,7 @@ HOSTED: Mapping[str, Hosted] = {
         " search for",
         "openai",
     ),
-    "cohere": Hosted(
+    "cohere": HostedService(
         "cohere",
         "Cohere",
         "rerank.model",
@@ -95,7 +99,7 @@ HOSTED: Mapping[str, Hosted] = {
         "what you search for, with the passages found for it",
         "cohere",
     ),
-    "qdrant": Hosted(
+    "qdrant": HostedService(
         "qdrant",
         "Qdrant",
         "vectors.keeper",
@@ -107,7 +111,7 @@ HOSTED: Mapping[str, Hosted] = {
         "qdrant",
         may_be_own=True,
     ),
-    "modal": Hosted(
+    "modal": HostedService(
         "modal",
         "Modal",
         "ingest.runner",
@@ -118,7 +122,7 @@ HOSTED: Mapping[str, Hosted] = {
         " with their names",
         "modal",
     ),
-    "supabase": Hosted(
+    "supabase": HostedService(
         "supabase",
         "Supabase",
         "records.keeper",
@@ -131,7 +135,7 @@ HOSTED: Mapping[str, Hosted] = {
         "supabase",
         may_be_own=True,
     ),
-    "tavily": Hosted(
+    "tavily": HostedService(
         "tavily",
         "Tavily",
         "web.use",
@@ -141,7 +145,7 @@ HOSTED: Mapping[str, Hosted] = {
         "short queries made from your questions, without the names of your book",
         "tavily",
     ),
-    "langsmith": Hosted(
+    "langsmith": HostedService(
         "langsmith",
         "LangSmith",
         "traces.keeper",
@@ -159,7 +163,7 @@ HOSTED: Mapping[str, Hosted] = {
 """The services that a setting can turn on."""
 
 
-class Leave(StrEnum):
+class ConsentState(StrEnum):
     """Whether a service may be asked from a library."""
 
     OFF = "off"
@@ -172,10 +176,10 @@ class Leave(StrEnum):
     @property
     def may(self) -> bool:
         """Whether anything may be sent."""
-        return self in (Leave.GIVEN, Leave.ALLOWED)
+        return self in (ConsentState.GIVEN, ConsentState.ALLOWED)
 
 
-class Consents:
+class ConsentStore:
     """What the writer answered, and was told: kept outside of every library.
 
     Each answer is a file of its own, written whole, and read by its owner alone. It
@@ -223,15 +227,15 @@ class Consents:
         kept: object = None
         path = self._path(library, name)
         with suppress(OSError, ValueError, RecursionError), path.open("rb") as file:
-            kept = json.loads(file.read(LONGEST))
-        mark = identity(library)
+            kept = json.loads(file.read(MAX_CONSENT_BYTES))
+        mark = read_library_identity(library)
         if not isinstance(kept, dict) or not mark:
             return {}
         known = (kept.get("folder"), kept.get("mark")) == (str(library.root), mark)
         return kept if known else {}
 
     def _write(self, library: Library, name: str, said: Mapping[str, object]) -> None:
-        mark = identity(library)
+        mark = read_library_identity(library)
         if not mark:
             raise StoreProblem(
                 f"{library.state_dir} is not there, and an answer is kept for it",
@@ -241,7 +245,7 @@ class Consents:
         path = self._path(library, name)
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_private(path, json.dumps(whole, indent=2) + "\n")
+            write_private_file(path, json.dumps(whole, indent=2) + "\n")
         except (OSError, UnicodeError) as error:
             raise StoreProblem(
                 f"{path.parent} cannot be used, so your answer cannot be kept",
@@ -249,55 +253,55 @@ class Consents:
             ) from error
 
 
-def traces_texts(settings: Settings) -> bool:
+def is_tracing_texts(settings: Settings) -> bool:
     """Say whether traces hold texts: a folder's own settings cannot make them."""
-    theirs = settings.origin("traces.texts").source is Source.LIBRARY
+    theirs = settings.origin("traces.texts").source is SettingSource.LIBRARY
     return settings.traces.texts and not theirs
 
 
-def hosted_called(name: str) -> Hosted:
+def find_hosted_service(name: str) -> HostedService:
     """Return the hosted service of that name, whatever its case.
 
     Raises:
         SettingsProblem: There is none.
     """
     known = name.strip().lower()
-    if known in HOSTED:
-        return HOSTED[known]
-    near = nearest_name(known, HOSTED)
+    if known in HOSTED_SERVICES:
+        return HOSTED_SERVICES[known]
+    near = find_nearest_name(known, HOSTED_SERVICES)
     offer = f"Did you mean {near}? " if near else ""
     raise SettingsProblem(
         f"lrwr sends nothing to a service {name!r}",
-        hint=f"{offer}Choose from: {', '.join(HOSTED)}.",
+        hint=f"{offer}Choose from: {', '.join(HOSTED_SERVICES)}.",
     )
 
 
-def leave_of(
-    settings: Settings, library: Library, service: str, consents: Consents
-) -> Leave:
+def resolve_consent(
+    settings: Settings, library: Library, service: str, consents: ConsentStore
+) -> ConsentState:
     """Say whether a hosted service may be asked from a library.
 
     What the writer denied stays so, whoever turns it on.
     """
-    hosted = HOSTED[service]
+    hosted = HOSTED_SERVICES[service]
     if not hosted.on_in(settings):
-        return Leave.OFF
+        return ConsentState.OFF
     answer = consents.answer(library, service)
     if answer is not None:
-        return Leave.ALLOWED if answer else Leave.DENIED
-    theirs = settings.origin(hosted.setting).source is Source.LIBRARY
-    return Leave.UNASKED if theirs else Leave.GIVEN
+        return ConsentState.ALLOWED if answer else ConsentState.DENIED
+    theirs = settings.origin(hosted.setting).source is SettingSource.LIBRARY
+    return ConsentState.UNASKED if theirs else ConsentState.GIVEN
 
 
-def refusal_of(
-    settings: Settings, library: Library, service: str, consents: Consents
+def find_consent_problem(
+    settings: Settings, library: Library, service: str, consents: ConsentStore
 ) -> SettingsProblem | None:
     """Return why a service that is on may not be asked; None where it is off, or may."""
-    leave = leave_of(settings, library, service, consents)
-    if leave is Leave.OFF or leave.may:
+    leave = resolve_consent(settings, library, service, consents)
+    if leave is ConsentState.OFF or leave.may:
         return None
-    hosted = HOSTED[service]
-    if leave is Leave.DENIED:
+    hosted = HOSTED_SERVICES[service]
+    if leave is ConsentState.DENIED:
         why = f"You denied {hosted.title} for this folder"
     else:
         where = settings.origin(hosted.setting).where

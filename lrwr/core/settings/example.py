@@ -3,7 +3,7 @@
 import json
 from textwrap import fill
 
-from lrwr.core.settings.model import all_settings
+from lrwr.core.settings.model import index_settings
 from lrwr.core.settings.schema import Setting
 
 _HEAD = """\
@@ -17,11 +17,11 @@ _HEAD = """\
 """
 
 
-def example_toml() -> str:
+def render_example_toml() -> str:
     """Return an `lrwr.toml` that explains every setting and changes none."""
     parts = [_HEAD]
     section = ""
-    for setting in all_settings().values():
+    for setting in index_settings().values():
         if setting.section != section:
             section = setting.section
             parts.append(f"[{section}]\n")
@@ -29,7 +29,7 @@ def example_toml() -> str:
     return "\n".join(parts)
 
 
-def toml_value(value: object) -> str:
+def format_toml_value(value: object) -> str:
     """Return `value` as TOML writes it."""
     match value:
         case bool():
@@ -38,7 +38,7 @@ def toml_value(value: object) -> str:
             text = json.dumps(str(value), ensure_ascii=False)
             return text.replace("\x7f", "\\u007f")
         case list() | tuple():
-            return f"[{', '.join(toml_value(part) for part in value)}]"
+            return f"[{', '.join(format_toml_value(part) for part in value)}]"
         case dict():
             return "a section"
         case _:
@@ -53,8 +53,8 @@ def _explained(setting: Setting) -> str:
     shown = setting.default
     if setting.about.example is not None:
         shown = setting.about.example
-        comment.append(_wrapped(f"Default: {toml_value(setting.default)}"))
-    return "\n".join([*comment, f"#{setting.name} = {toml_value(shown)}", ""])
+        comment.append(_wrapped(f"Default: {format_toml_value(setting.default)}"))
+    return "\n".join([*comment, f"#{setting.name} = {format_toml_value(shown)}", ""])
 
 
 def _wrapped(text: str) -> str:

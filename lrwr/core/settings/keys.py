@@ -11,17 +11,17 @@ from enum import StrEnum
 
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem
 
-SERVICE = "lrwr"
+KEYRING_SERVICE = "lrwr"
 """Under this name the keyring keeps what is lrwr's."""
 
-LONGEST = 1_200
+MAX_KEY_CHARS = 1_200
 """Characters of a key: the keyring of Windows takes little more."""
 
 _LONGEST_NAME = 14
 """Characters of what may be the name of a service: more may be a key, which is not
 said back."""
 
-VARIABLES: Mapping[str, tuple[str, ...]] = {
+KEY_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_API_KEY",),
     "cohere": ("COHERE_API_KEY",),
     "tavily": ("TAVILY_API_KEY",),
@@ -33,7 +33,7 @@ VARIABLES: Mapping[str, tuple[str, ...]] = {
 """The services that want a key, and the environment variables that may hold it."""
 
 
-class Place(StrEnum):
+class KeyLocation(StrEnum):
     """Where a key is; the environment wins."""
 
     ENVIRONMENT = "environment"
@@ -47,25 +47,25 @@ class KeyState:
 
     name: str
     variable: str
-    place: Place
+    place: KeyLocation
 
 
-def variables_of(name: str) -> tuple[str, ...]:
+def list_key_variables(name: str) -> tuple[str, ...]:
     """Return the environment variables of the service `name`, whatever its case.
 
     Raises:
         SettingsProblem: There is no such service.
     """
     known = name.strip().lower()
-    if known in VARIABLES:
-        return VARIABLES[known]
-    near = get_close_matches(known, VARIABLES, n=1)
+    if known in KEY_VARIABLES:
+        return KEY_VARIABLES[known]
+    near = get_close_matches(known, KEY_VARIABLES, n=1)
     offer = f"Did you mean {near[0]}? " if near else ""
     raise SettingsProblem(
         f"lrwr knows no service {name!r}"
         if len(known) <= _LONGEST_NAME
         else "That is no service's name; if it is a key, it is asked for afterwards",
-        hint=f"{offer}Choose from: {', '.join(VARIABLES)}.",
+        hint=f"{offer}Choose from: {', '.join(KEY_VARIABLES)}.",
     )
 
 
@@ -80,20 +80,20 @@ def find_key(variable: str, env: Mapping[str, str]) -> str | None:
     return _from_keyring(variable)
 
 
-def key_states(env: Mapping[str, str]) -> list[KeyState]:
-    """Return where each key is, in the order of `VARIABLES`.
+def list_key_states(env: Mapping[str, str]) -> list[KeyState]:
+    """Return where each key is, in the order of `KEY_VARIABLES`.
 
     Raises:
         ServiceUnavailable: The keyring is locked or does not answer.
     """
     return [
-        KeyState(name, variable, place_of(variable, env))
-        for name, variables in VARIABLES.items()
+        KeyState(name, variable, locate_key(variable, env))
+        for name, variables in KEY_VARIABLES.items()
         for variable in variables
     ]
 
 
-def set_key(variable: str, key: str) -> None:
+def store_key(variable: str, key: str) -> None:
     """Put a key into the keyring, in place of the one that may be there.
 
     Raises:
@@ -101,7 +101,7 @@ def set_key(variable: str, key: str) -> None:
         ServiceUnavailable: The keyring is locked or does not answer.
     """
     key = key.strip()
-    if not key or len(key) > LONGEST or not (key.isascii() and key.isprintable()):
+    if not key or len(key) > MAX_KEY_CHARS or not (key.isascii() and key.isprintable()):
         raise SettingsProblem(
             f"What was given for {variable} is not a key",
             hint="Copy the key again, whole and alone.",
@@ -109,10 +109,10 @@ def set_key(variable: str, key: str) -> None:
     with _keyring_of(variable):
         import keyring
 
-        keyring.set_password(SERVICE, variable, key)
+        keyring.set_password(KEYRING_SERVICE, variable, key)
 
 
-def unset_key(variable: str) -> bool:
+def delete_key(variable: str) -> bool:
     """Take a key out of the keyring; False when there was none.
 
     Raises:
@@ -122,21 +122,23 @@ def unset_key(variable: str) -> bool:
     with _keyring_of(variable):
         import keyring
 
-        if keyring.get_password(SERVICE, variable) is None:
+        if keyring.get_password(KEYRING_SERVICE, variable) is None:
             return False
-        keyring.delete_password(SERVICE, variable)
+        keyring.delete_password(KEYRING_SERVICE, variable)
     return True
 
 
-def place_of(variable: str, env: Mapping[str, str]) -> Place:
+def locate_key(variable: str, env: Mapping[str, str]) -> KeyLocation:
     """Return where the key of one variable is; the keyring is asked last.
 
     Raises:
         ServiceUnavailable: The keyring is locked or does not answer.
     """
     if env.get(variable):
-        return Place.ENVIRONMENT
-    return Place.NOWHERE if _from_keyring(variable) is None else Place.KEYRING
+        return KeyLocation.ENVIRONMENT
+    return (
+        KeyLocation.NOWHERE if _from_keyring(variable) is None else KeyLocation.KEYRING
+    )
 
 
 def _from_keyring(variable: str) -> str | None:
@@ -144,7 +146,7 @@ def _from_keyring(variable: str) -> str | None:
         with _keyring_of(variable):
             import keyring
 
-            return keyring.get_password(SERVICE, variable)
+            return keyring.get_password(KEYRING_SERVICE, variable)
     except SettingsProblem:
         return None  # no keyring, so no key in it
 

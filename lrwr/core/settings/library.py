@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lrwr.core.model.errors import LrwrError, SettingsProblem, StoreProblem
-from lrwr.core.settings.model import Settings, Source
-from lrwr.core.settings.places import STATE_FOLDER
+from lrwr.core.settings.model import Settings, SettingSource
+from lrwr.core.settings.places import STATE_FOLDER_NAME
 
 _IGNORE_FILE = ".gitignore"
 _IGNORE = "# Made by lrwr: nothing in this folder belongs in version control.\n*\n"
@@ -53,7 +53,7 @@ class Library:
         return path.as_posix()
 
 
-def library_of(settings: Settings) -> Library:
+def resolve_library(settings: Settings) -> Library:
     """Return the library that the settings name. Nothing is touched.
 
     Raises:
@@ -79,15 +79,15 @@ def _check_outside(settings: Settings, named: Path, state: Path) -> None:
             f"{named} is a link out of the library's folder, and is not followed",
             hint="If you made it, remove it and set `state_dir` to where it leads.",
         )
-    theirs = settings.origin("state_dir").source is Source.LIBRARY
-    if theirs and STATE_FOLDER in state.parts:
+    theirs = settings.origin("state_dir").source is SettingSource.LIBRARY
+    if theirs and STATE_FOLDER_NAME in state.parts:
         raise SettingsProblem(
             f"`state_dir` is {state}, which belongs to another library",
             hint="Name a folder that this library has to itself.",
         )
 
 
-def folders_of(settings: Settings, library: Library) -> tuple[Path, ...]:
+def list_manuscript_folders(settings: Settings, library: Library) -> tuple[Path, ...]:
     """Return what holds the manuscript, absolute: as set, else as ingested before.
 
     Raises:
@@ -98,13 +98,13 @@ def folders_of(settings: Settings, library: Library) -> tuple[Path, ...]:
     named = tuple(library.resolve(path) for path in settings.manuscript.folders)
     origin = settings.origin("manuscript.folders")
     away = next((path for path in named if not path.is_relative_to(library.root)), None)
-    if away is not None and origin.source is Source.LIBRARY:
+    if away is not None and origin.source is SettingSource.LIBRARY:
         raise SettingsProblem(
             f"{origin.where}: `manuscript.folders` leads out of this folder, to {away}",
             hint="If that is yours, name it in the command: lrwr ingest PATH; or put"
             " the lrwr.toml into a folder that holds it too.",
         )
-    return named or remembered(library)
+    return named or load_ingested_paths(library)
 
 
 def check_state_dir(library: Library) -> None:
@@ -145,7 +145,7 @@ def prepare_state_dir(library: Library) -> None:
         _write_whole(ignore, _IGNORE)
 
 
-def remembered(library: Library) -> tuple[Path, ...]:
+def load_ingested_paths(library: Library) -> tuple[Path, ...]:
     """Return the folders and files given to `lrwr ingest` so far, as given, absolute.
 
     Those outside of `root` count only in the state folder where they were remembered,
@@ -170,13 +170,13 @@ def remembered(library: Library) -> tuple[Path, ...]:
         ) from error
 
 
-def remember(library: Library, folders: Sequence[Path]) -> None:
+def store_ingested_paths(library: Library, folders: Sequence[Path]) -> None:
     """Add `folders` to those remembered; one inside another is covered by it.
 
     Raises:
         StoreProblem: The memory cannot be read or written.
     """
-    known = remembered(library)
+    known = load_ingested_paths(library)
     resolved = [*known, *(folder.resolve() for folder in folders)]
     kept = tuple(_outermost(resolved))
     if kept == known:
@@ -197,7 +197,7 @@ def _mark(library: Library) -> int:
         return library.state_dir.stat().st_ino
 
 
-def identity(library: Library) -> str:
+def read_library_identity(library: Library) -> str:
     """Return what tells this state folder from a copy of it, and from a later one.
 
     A number of a folder may be given again once the folder is gone; when the file in it
@@ -227,7 +227,7 @@ def _expanded(path: str) -> Path:
     return Path(path)
 
 
-def write_private(path: Path, text: str) -> None:
+def write_private_file(path: Path, text: str) -> None:
     """Write a file whole or not at all; nobody but its owner may read it.
 
     Raises:

@@ -6,9 +6,18 @@ from pathlib import Path
 from typing import TypeVar
 
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.settings.model import Settings, Source, all_settings
-from lrwr.core.settings.places import FILE_NAME, find_root, user_file
-from lrwr.core.settings.sources import Given, from_environment, from_file, from_flags
+from lrwr.core.settings.model import Settings, SettingSource, index_settings
+from lrwr.core.settings.places import (
+    SETTINGS_FILE_NAME,
+    find_library_root,
+    get_user_settings_path,
+)
+from lrwr.core.settings.sources import (
+    SettingValue,
+    collect_environment_settings,
+    collect_flag_settings,
+    load_settings_file,
+)
 
 S = TypeVar("S")
 
@@ -28,23 +37,23 @@ def load_settings(
     Raises:
         SettingsProblem: A file, variable or flag cannot be understood.
     """
-    user = user or user_file()
-    root = find_root(start, user=user, home=Path.home())
-    from_env, warnings = from_environment(env)
-    given: dict[str, Given] = {
-        **_for_every_library(from_file(user, Source.USER)),
-        **from_file(root / FILE_NAME, Source.LIBRARY),
+    user = user or get_user_settings_path()
+    root = find_library_root(start, user=user, home=Path.home())
+    from_env, warnings = collect_environment_settings(env)
+    given: dict[str, SettingValue] = {
+        **_for_every_library(load_settings_file(user, SettingSource.USER)),
+        **load_settings_file(root / SETTINGS_FILE_NAME, SettingSource.LIBRARY),
         **from_env,
-        **from_flags(flags),
+        **collect_flag_settings(flags),
     }
     settings = _built(root, given, tuple(warnings))
     settings = _with_half(settings, "overlap", "size")
     return _with_half(settings, "smallest", "largest")
 
 
-def _for_every_library(given: dict[str, Given]) -> dict[str, Given]:
+def _for_every_library(given: dict[str, SettingValue]) -> dict[str, SettingValue]:
     for key, one in given.items():
-        local = all_settings()[key].about.per_library
+        local = index_settings()[key].about.per_library
         shared = key == "state_dir" and _is_absolute(str(one.value))
         if local or shared:
             raise SettingsProblem(
@@ -59,7 +68,7 @@ def _is_absolute(path: str) -> bool:
 
 
 def _built(
-    root: Path, given: Mapping[str, Given], warnings: tuple[str, ...]
+    root: Path, given: Mapping[str, SettingValue], warnings: tuple[str, ...]
 ) -> Settings:
     sections = {
         found.name: _section(found.type, found.name, given, {})
@@ -74,12 +83,12 @@ def _built(
 def _section(
     make: Callable[..., S],
     name: str,
-    given: Mapping[str, Given],
+    given: Mapping[str, SettingValue],
     rest: Mapping[str, object],
 ) -> S:
     values = {
         found.name: given[found.key].value
-        for found in all_settings().values()
+        for found in index_settings().values()
         if found.section == name and found.key in given
     }
     return make(**values, **rest)

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.core.model.errors import LrwrError, SettingsProblem
-from lrwr.core.settings.library import folders_of, library_of
+from lrwr.core.settings.library import list_manuscript_folders, resolve_library
 
 if TYPE_CHECKING:
     from lrwr.core.settings.model import Settings
 
 
-def check_own_file(
+def check_output_file(
     file: Path, settings: "Settings", endings: Sequence[str], *, force: bool | None
 ) -> None:
     """Make sure that `file` may be written; `force` allows one that is there.
@@ -27,7 +27,7 @@ def check_own_file(
             f"{file} cannot be written: lrwr writes {' and '.join(endings)}",
             hint=f"Name it so: {flag}../{file.stem or 'file'}{endings[0]}",
         )
-    for folder in folders_of(settings, library_of(settings)):
+    for folder in list_manuscript_folders(settings, resolve_library(settings)):
         if _is_in(file.resolve(), folder):
             raise SettingsProblem(
                 f"{file} would be part of the manuscript, and be read as such",
@@ -37,8 +37,8 @@ def check_own_file(
         raise _there_already(file, force)
 
 
-def write_own_file(file: Path, content: bytes, *, force: bool | None) -> None:
-    """Write `file`, which must be new unless `force` is given; see `check_own_file`.
+def write_output_file(file: Path, content: bytes, *, force: bool | None) -> None:
+    """Write `file`, which must be new unless `force` is given; see `check_output_file`.
 
     Raises:
         SettingsProblem: It is there already.

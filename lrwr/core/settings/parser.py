@@ -4,14 +4,14 @@ import os
 from collections.abc import Iterable
 
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.settings.model import all_settings
+from lrwr.core.settings.model import index_settings
 from lrwr.core.settings.schema import Setting
 
 _YES = frozenset({"true", "yes", "on", "1"})
 _NO = frozenset({"false", "no", "off", "0"})
 
 
-def accept(setting: Setting, given: object, where: str) -> object:
+def parse_setting_value(setting: Setting, given: object, where: str) -> object:
     """Return `given` as the setting's own type.
 
     Raises:
@@ -33,7 +33,7 @@ def accept(setting: Setting, given: object, where: str) -> object:
     return value
 
 
-def accept_text(setting: Setting, text: str, where: str) -> object:
+def parse_setting_text(setting: Setting, text: str, where: str) -> object:
     """Return what a variable says as the setting's own type.
 
     Several texts are separated as in PATH: by `:`, on Windows by `;`.
@@ -53,22 +53,22 @@ def accept_text(setting: Setting, text: str, where: str) -> object:
             given = _fraction(text)
         case tuple():
             given = [part for part in text.split(os.pathsep) if part]
-    return accept(setting, given, where)
+    return parse_setting_value(setting, given, where)
 
 
-def unknown(key: str, where: str) -> SettingsProblem:
+def build_unknown_setting_error(key: str, where: str) -> SettingsProblem:
     """Say that no setting has this name, and which one was probably meant."""
     nearest = _nearest_setting(key)
     if nearest:
         message = f"{where}: unknown setting `{key}`; did you mean `{nearest}`?"
         return SettingsProblem(message, hint="Correct the name, or delete the line.")
-    names = ", ".join(all_settings())
+    names = ", ".join(index_settings())
     return SettingsProblem(
         f"{where}: unknown setting `{key}`", hint=f"Use one of these: {names}."
     )
 
 
-def nearest_name(word: str, names: Iterable[str]) -> str:
+def find_nearest_name(word: str, names: Iterable[str]) -> str:
     """Return the name most like `word`, or nothing when none is like it."""
     from difflib import get_close_matches
 
@@ -78,10 +78,10 @@ def nearest_name(word: str, names: Iterable[str]) -> str:
 
 def _nearest_setting(key: str) -> str:
     last = key.rpartition(".")[2]
-    for known in all_settings().values():
+    for known in index_settings().values():
         if known.name == last:
             return known.key
-    return nearest_name(key, all_settings())
+    return find_nearest_name(key, index_settings())
 
 
 def _choice(setting: Setting, given: object) -> object:
@@ -114,10 +114,10 @@ def _texts(given: object) -> object:
 
 
 def _refusal(setting: Setting, given: object, where: str) -> SettingsProblem:
-    from lrwr.core.settings.example import toml_value
+    from lrwr.core.settings.example import format_toml_value
 
     return SettingsProblem(
-        f"{where}: `{setting.key}` is {toml_value(given)}, expected {setting.expected}",
+        f"{where}: `{setting.key}` is {format_toml_value(given)}, expected {setting.expected}",
         hint=f"Change it, or delete it to get the default, "
-        f"{toml_value(setting.default)}.",
+        f"{format_toml_value(setting.default)}.",
     )

@@ -3,33 +3,33 @@
 import os
 from pathlib import Path
 
-FILE_NAME = "lrwr.toml"
-CANON_FILE = "lrwr.canon.toml"
-STATE_FOLDER = ".lrwr"
+SETTINGS_FILE_NAME = "lrwr.toml"
+CANON_FILE_NAME = "lrwr.canon.toml"
+STATE_FOLDER_NAME = ".lrwr"
 
 
-def user_file() -> Path:
+def get_user_settings_path() -> Path:
     """Return where the user's own settings file is, whether it exists or not."""
     from platformdirs import user_config_path
 
-    return user_config_path("lrwr", appauthor=False) / FILE_NAME
+    return user_config_path("lrwr", appauthor=False) / SETTINGS_FILE_NAME
 
 
-def consent_dir() -> Path:
+def get_consent_folder() -> Path:
     """Return where it is kept what the writer allowed, whether it exists or not."""
     from platformdirs import user_state_path
 
     return user_state_path("lrwr", appauthor=False) / "consent"
 
 
-def session_file() -> Path:
+def get_session_path() -> Path:
     """Return where a session is kept that no keyring keeps, whether it exists or not."""
     from platformdirs import user_state_path
 
     return user_state_path("lrwr", appauthor=False) / "session.json"
 
 
-def find_root(start: Path, *, user: Path, home: Path) -> Path:
+def find_library_root(start: Path, *, user: Path, home: Path) -> Path:
     """Return the nearest folder upward from `start` that is a library, else `start`.
 
     A library has an `lrwr.toml`, an `lrwr.canon.toml` or a `.lrwr/`. The folder of the user's own file is
@@ -46,6 +46,7 @@ def find_root(start: Path, *, user: Path, home: Path) -> Path:
 
 def _is_library(folder: Path, *, with_state: bool) -> bool:
     # os.path answers False for a folder that may not be read; Path raises.
-    if any(os.path.isfile(folder / name) for name in (FILE_NAME, CANON_FILE)):  # noqa: PTH113
+    names = (SETTINGS_FILE_NAME, CANON_FILE_NAME)
+    if any(os.path.isfile(folder / name) for name in names):  # noqa: PTH113
         return True
-    return with_state and os.path.isdir(folder / STATE_FOLDER)  # noqa: PTH112
+    return with_state and os.path.isdir(folder / STATE_FOLDER_NAME)  # noqa: PTH112

@@ -10,7 +10,7 @@ _ABOUT = "about"
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class SettingMetadata:
     """What the type of a setting cannot say.
 
     `low` and `high` bound a number, both included. `per_library` marks a
@@ -36,7 +36,7 @@ class Setting:
     key: str
     default: object
     choices: tuple[object, ...]
-    about: About
+    about: SettingMetadata
 
     @property
     def section(self) -> str:
@@ -72,7 +72,7 @@ class Setting:
                 return "a text in quotes"
 
 
-def setting(
+def declare_setting(
     default: T,
     meaning: str,
     *,
@@ -86,19 +86,19 @@ def setting(
     `bool`, `int` and `float` (which want `low` and `high`), `str`, `tuple[str, ...]`,
     and `Literal[...]` for a choice.
     """
-    about = About(meaning, low, high, per_library, example)
+    about = SettingMetadata(meaning, low, high, per_library, example)
     declared: T = field(default=default, metadata={_ABOUT: about})
     return declared
 
 
-def declared_in(kind: type, prefix: str = "") -> Iterator[Setting]:
+def iterate_settings(kind: type, prefix: str = "") -> Iterator[Setting]:
     """Yield the settings of a dataclass and of the sections in it, as written."""
     for found in _fields(kind):
         if isinstance(found.type, type) and is_dataclass(found.type):
-            yield from declared_in(found.type, f"{found.name}.")
+            yield from iterate_settings(found.type, f"{found.name}.")
         elif _ABOUT in found.metadata:
             choices = get_args(found.type) if get_origin(found.type) is Literal else ()
-            about: About = found.metadata[_ABOUT]
+            about: SettingMetadata = found.metadata[_ABOUT]
             yield Setting(prefix + found.name, found.default, choices, about)
 
 

@@ -7,8 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.settings.model import Origin, Source, all_settings
-from lrwr.core.settings.parser import accept, accept_text, nearest_name, unknown
+from lrwr.core.settings.model import SettingOrigin, SettingSource, index_settings
+from lrwr.core.settings.parser import (
+    build_unknown_setting_error,
+    find_nearest_name,
+    parse_setting_text,
+    parse_setting_value,
+)
 
 _HEADER = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]")
 _KEY = re.compile(r"\s*([\w.\"'-]+)\s*=")
@@ -18,14 +23,14 @@ _SECRET_WORDS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class SettingValue:
     """A value that was set, and where."""
 
     value: object
-    origin: Origin
+    origin: SettingOrigin
 
 
-def from_file(path: Path, source: Source) -> dict[str, Given]:
+def load_settings_file(path: Path, source: SettingSource) -> dict[str, SettingValue]:
     """Return what a settings file sets, by dotted name; nothing when it is not there.
 
     Raises:
@@ -41,14 +46,18 @@ def from_file(path: Path, source: Source) -> dict[str, Given]:
             hint='Write texts in quotes and lists in brackets, as in name = ["a", "b"].',
         ) from error
     lines = _lines_of_keys(text)
-    given: dict[str, Given] = {}
+    given: dict[str, SettingValue] = {}
     for key, value in _flat(content):
         where = f"{path}:{lines[key]}" if key in lines else str(path)
-        given[key] = Given(_checked(key, value, where), Origin(source, where))
+        given[key] = SettingValue(
+            _checked(key, value, where), SettingOrigin(source, where)
+        )
     return given
 
 
-def from_environment(env: Mapping[str, str]) -> tuple[dict[str, Given], list[str]]:
+def collect_environment_settings(
+    env: Mapping[str, str],
+) -> tuple[dict[str, SettingValue], list[str]]:
     """Return what `LRWR_*` variables set, and a warning for each that sets nothing.
 
     An empty variable counts as not set.
@@ -56,31 +65,33 @@ def from_environment(env: Mapping[str, str]) -> tuple[dict[str, Given], list[str
     Raises:
         SettingsProblem: A variable holds a value its setting cannot take.
     """
-    known = {setting.variable: setting for setting in all_settings().values()}
-    given: dict[str, Given] = {}
+    known = {setting.variable: setting for setting in index_settings().values()}
+    given: dict[str, SettingValue] = {}
     warnings: list[str] = []
     for name in sorted(env):
         if not name.startswith("LRWR_") or not env[name]:
             continue
         if name in known:
-            value = accept_text(known[name], env[name], name)
-            given[known[name].key] = Given(value, Origin(Source.ENVIRONMENT, name))
+            value = parse_setting_text(known[name], env[name], name)
+            given[known[name].key] = SettingValue(
+                value, SettingOrigin(SettingSource.ENVIRONMENT, name)
+            )
         else:
             warnings.append(_nothing_set(name, known))
     return given, warnings
 
 
-def from_flags(flags: Mapping[str, object]) -> dict[str, Given]:
+def collect_flag_settings(flags: Mapping[str, object]) -> dict[str, SettingValue]:
     """Return what flags set, by dotted name; None means the flag was not given.
 
     Raises:
         SettingsProblem: A flag holds a value its setting cannot take.
     """
-    given: dict[str, Given] = {}
+    given: dict[str, SettingValue] = {}
     for key, value in flags.items():
         if value is not None:
             checked = _checked(key, value, "command line")
-            given[key] = Given(checked, Origin(Source.FLAG, key))
+            given[key] = SettingValue(checked, SettingOrigin(SettingSource.FLAG, key))
     return given
 
 
@@ -103,7 +114,7 @@ def _flat(
 ) -> Iterator[tuple[str, object]]:
     for name, value in content.items():
         key = prefix + name
-        if isinstance(value, dict) and key not in all_settings():
+        if isinstance(value, dict) and key not in index_settings():
             yield from _flat(value, f"{key}.")
             if value or _is_section(key):
                 continue
@@ -111,12 +122,12 @@ def _flat(
 
 
 def _is_section(key: str) -> bool:
-    return any(setting.section == key for setting in all_settings().values())
+    return any(setting.section == key for setting in index_settings().values())
 
 
 def _checked(key: str, value: object, where: str) -> object:
-    if key in all_settings():
-        return accept(all_settings()[key], value, where)
+    if key in index_settings():
+        return parse_setting_value(index_settings()[key], value, where)
     if _sounds_secret(key):
         raise SettingsProblem(
             f"{where}: `{key}` looks like a secret, and secrets are never read from"
@@ -130,7 +141,7 @@ def _checked(key: str, value: object, where: str) -> object:
             f"{where}: `{key}` is a section, not a value",
             hint=f"Write [{key}] on a line of its own, and its settings below.",
         )
-    raise unknown(key, where)
+    raise build_unknown_setting_error(key, where)
 
 
 def _sounds_secret(key: str) -> bool:
@@ -139,7 +150,7 @@ def _sounds_secret(key: str) -> bool:
 
 
 def _nothing_set(name: str, known: Mapping[str, object]) -> str:
-    nearest = nearest_name(name, known)
+    nearest = find_nearest_name(name, known)
     meant = f"; did you mean {nearest}?" if nearest else "."
     return f"The environment variable {name} sets nothing{meant}"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from lrwr.core.model.errors import NotFound
 
 
-def targets_of(paths: Sequence[Path]) -> list[Path]:
+def resolve_targets(paths: Sequence[Path]) -> list[Path]:
     """Return what is to be read, absolute.
 
     Raises:

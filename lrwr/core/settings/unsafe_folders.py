@@ -16,13 +16,13 @@ _NETWORK = re.compile(
 _MOUNTS = Path("/proc/mounts")
 
 
-def sync_warning(path: Path, mounts: str | None = None) -> str | None:
+def describe_unsafe_folder(path: Path, mounts: str | None = None) -> str | None:
     """Say what is wrong with keeping the state folder at `path`; None when nothing is.
 
     `mounts` is what `/proc/mounts` says, read when it is None and the system has it.
     """
     path = path.absolute()
-    drive = _sync_folder(path) or network_drive(path, mounts)
+    drive = _sync_folder(path) or find_network_drive(path, mounts)
     if not drive:
         return None
     return (
@@ -42,7 +42,7 @@ def _sync_folder(path: Path) -> str:
     return ""
 
 
-def network_drive(path: Path, mounts: str | None = None) -> str:
+def find_network_drive(path: Path, mounts: str | None = None) -> str:
     """Say on what network drive `path` is; empty when it is on none.
 
     `mounts` is what `/proc/mounts` says, read when it is None and the system has it.

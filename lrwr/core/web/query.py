@@ -26,9 +26,9 @@ from lrwr.core.bible.name_lookup import (
     recognize_named_entities,
 )
 from lrwr.core.bible.values import Bible
-from lrwr.core.model.query_terms import STOP_WORDS, WORD
+from lrwr.core.model.query_terms import STOP_WORDS, WORD_PATTERN
 from lrwr.core.model.text import Span
-from lrwr.core.model.turns import Intention, Plan, Source
+from lrwr.core.model.turns import AnswerSource, QuestionPlan, SourceIntention
 from lrwr.core.nlp.names import lookup
 
 MAX_WEB_QUERY_CHARS = 100
@@ -63,7 +63,7 @@ _ASKING = frozenset(
 )  # fmt: skip
 """Words that ask, and are nothing to look for."""
 
-_OUTWARD = frozenset({Intention.EXTERNAL_REFERENCE, Intention.CRAFT})
+_OUTWARD = frozenset({SourceIntention.EXTERNAL_REFERENCE, SourceIntention.CRAFT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class _QueryToken:
 
 
 def build_web_query(
-    question: str, plan: Plan, bible: Bible, *, in_character: bool = False
+    question: str, plan: QuestionPlan, bible: Bible, *, in_character: bool = False
 ) -> str:
     """Return what is to be sent for `question`: see the top of this module.
 
@@ -102,15 +102,15 @@ def build_web_query(
         for token in _without_names(asked, tokens, bible)
         if not _in(token, _long_quotations(asked))
     ]
-    craft = any(one.intention is Intention.CRAFT for one in plan.choices)
+    craft = any(one.intention is SourceIntention.CRAFT for one in plan.choices)
     if not craft and not _names_outside(asked, kept, titles, plan, bible):
         return ""
     return _joined(list(_telling(asked, kept, titles)))
 
 
-def wants_web(plan: Plan) -> bool:
+def wants_web(plan: QuestionPlan) -> bool:
     """Say whether the plan asks for what lies outside of the book."""
-    chosen = (one for one in plan.choices if one.source is Source.WEB)
+    chosen = (one for one in plan.choices if one.source is AnswerSource.WEB)
     return any(one.intention in _OUTWARD for one in chosen)
 
 
@@ -229,7 +229,7 @@ def _in(token: _QueryToken, spans: Sequence[Span]) -> bool:
 
 def _quotations(text: str) -> Iterator[tuple[Span, int]]:
     for found in _QUOTED.finditer(text):
-        yield Span(*found.span()), len(WORD.findall(found[0]))
+        yield Span(*found.span()), len(WORD_PATTERN.findall(found[0]))
 
 
 def _titles(text: str) -> list[Span]:
@@ -241,7 +241,11 @@ def _long_quotations(text: str) -> list[Span]:
 
 
 def _names_outside(
-    text: str, kept: list[_QueryToken], titles: list[Span], plan: Plan, bible: Bible
+    text: str,
+    kept: list[_QueryToken],
+    titles: list[Span],
+    plan: QuestionPlan,
+    bible: Bible,
 ) -> bool:
     """Say whether something is left that is a name from outside of the book."""
     strangers = [

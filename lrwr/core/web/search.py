@@ -6,7 +6,12 @@ from dataclasses import dataclass, replace
 
 from lrwr.core.bible.values import Bible
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.turns import Intent, Plan, Staged, TurnEvent
+from lrwr.core.model.turns import (
+    AnswerIntent,
+    QuestionPlan,
+    TurnEvent,
+    TurnStageStarted,
+)
 from lrwr.core.ports.web_search import WebPage, WebSearch
 from lrwr.core.web.citations import strip_mark_lookalikes
 from lrwr.core.web.query import build_web_query, is_question_too_long, wants_web
@@ -32,7 +37,7 @@ class WebLookup:
 
 async def look_up_web(
     question: str,
-    plan: Plan,
+    plan: QuestionPlan,
     bible: Bible,
     web: WebSearch | None,
     emit: Callable[[TurnEvent], None],
@@ -50,9 +55,9 @@ async def look_up_web(
         long = not in_character and wants_web(plan) and is_question_too_long(question)
         return WebLookup(remarks=(_LONG,) if web is not None and long else ())
     if web is None:
-        asked_for = plan.intent is Intent.EXTERNAL_REFERENCE
+        asked_for = plan.intent is AnswerIntent.EXTERNAL_REFERENCE
         return WebLookup(remarks=(_OFF,) if asked_for else ())
-    emit(Staged("web", f"Asking the web: “{query}”"))
+    emit(TurnStageStarted("web", f"Asking the web: “{query}”"))
     try:
         found = await web.search(query, limit)
     except ServiceUnavailable as error:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lrwr.core.model.usage import Usage
 from lrwr.core.ports.answer_judge import AnswerJudge
-from lrwr.core.ports.answerer import Answered, Answerer
+from lrwr.core.ports.answerer import Answerer, GroundedAnswer
 from lrwr.core.retrieval.stale_results import load_existing_texts
 from lrwr.pipeline.evaluation.answer_measures import compute_answer_figures
 from lrwr.pipeline.evaluation.answers import ContextReader, ReaderInput
@@ -39,7 +39,7 @@ class AnswerMethod:
     """
 
     way: str
-    answer: Callable[[EvalQuestion, Arm, RetrievedContext], Awaitable[Answered]]
+    answer: Callable[[EvalQuestion, Arm, RetrievedContext], Awaitable[GroundedAnswer]]
     usage: Usage
     model: str
 
@@ -135,7 +135,7 @@ def build_session_answer_method(answerer: Answerer) -> AnswerMethod:
 
     async def answer(
         question: EvalQuestion, arm: Arm, given: RetrievedContext
-    ) -> Answered:
+    ) -> GroundedAnswer:
         del arm, given  # it searches for itself
         return await answerer.answer(question.text, question.as_of)
 
@@ -152,7 +152,7 @@ def build_reader_answer_method(
 
     async def answer(
         question: EvalQuestion, arm: Arm, given: RetrievedContext
-    ) -> Answered:
+    ) -> GroundedAnswer:
         del arm
         pieces = cut_to_token_budget(given.pieces, budget)
         documents = [piece.document for piece in pieces]
@@ -171,7 +171,7 @@ def _named(figure: str) -> str:
     return f"answer_{figure}" if figure in PREFIXED else figure
 
 
-def _foreseen(budgets: Sequence[int]) -> Answered:
+def _foreseen(budgets: Sequence[int]) -> GroundedAnswer:
     """Return an answer of a usual size, to tell what judging it takes."""
     context = "word " * max(budgets)
-    return Answered("word " * _SAID, (), (context,), says_gap=False, seconds=0.0)
+    return GroundedAnswer("word " * _SAID, (), (context,), says_gap=False, seconds=0.0)

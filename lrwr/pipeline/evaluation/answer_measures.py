@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.query_terms import WORD, plain_word
+from lrwr.core.model.query_terms import WORD_PATTERN, normalize_word
 from lrwr.core.model.turns import Citation
 from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
-from lrwr.core.ports.answerer import Answered
+from lrwr.core.ports.answerer import GroundedAnswer
 from lrwr.core.retrieval.alignment import is_same_wording
 from lrwr.pipeline.evaluation.answers import strip_citation_numbers
 from lrwr.pipeline.evaluation.outcomes import ContextPiece
@@ -31,7 +31,7 @@ _ARTICLES = frozenset({"a", "an", "the"})
 
 
 def compute_answer_figures(
-    answered: Answered,
+    answered: GroundedAnswer,
     question: EvalQuestion,
     gold: Sequence[Sequence[AnswerPlace]],
     *,
@@ -122,7 +122,7 @@ def verbatim_quote_share(answer: str, texts: Sequence[str]) -> float | None:
 
 
 def spoiler_leak(
-    answered: Answered,
+    answered: GroundedAnswer,
     question: EvalQuestion,
     late: Callable[[ContextPiece], bool] | None,
 ) -> float | None:
@@ -148,7 +148,7 @@ def word_overlap(answer: str, reference: str) -> float | None:
     return 2 * common / (wanted.total() + said.total())
 
 
-def _took(answered: Answered) -> dict[str, float]:
+def _took(answered: GroundedAnswer) -> dict[str, float]:
     usage = answered.usage
     took = {"tokens": float(usage.prompt_tokens + usage.completion_tokens)}
     return took if answered.price is None else {**took, "dollars": answered.price}
@@ -172,14 +172,14 @@ def _piece(citation: Citation) -> ContextPiece:
 def _quotations(answer: str) -> Iterator[str]:
     for found in _QUOTED.finditer(strip_citation_numbers(answer)):
         quote = found[1] or found[2]
-        if len(WORD.findall(quote)) >= QUOTED_WORDS:
+        if len(WORD_PATTERN.findall(quote)) >= QUOTED_WORDS:
             yield quote
 
 
 def _is_in(quote: str, texts: Sequence[str]) -> bool:
     if any(_holds(text, quote) for text in texts):
         return True
-    parts = [part for part in _ELLIPSIS.split(quote) if WORD.search(part)]
+    parts = [part for part in _ELLIPSIS.split(quote) if WORD_PATTERN.search(part)]
     return len(parts) > 1 and all(
         any(_holds(text, part) for text in texts) for part in parts
     )
@@ -195,10 +195,10 @@ def _holds(text: str, quote: str) -> bool:
 
 def _bare(text: str) -> str:
     """Return a text in lower case, without the marks around it."""
-    words = list(WORD.finditer(text))
+    words = list(WORD_PATTERN.finditer(text))
     return text[words[0].start() : words[-1].end()].casefold() if words else ""
 
 
 def _words(text: str) -> Counter[str]:
-    words = (plain_word(word) for word in WORD.findall(text))
+    words = (normalize_word(word) for word in WORD_PATTERN.findall(text))
     return Counter(word for word in words if word not in _ARTICLES)

@@ -9,13 +9,17 @@ from hashlib import sha256
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.fence import RULE, fenced, new_mark
-from lrwr.core.model.replies import NotAsAsked, object_in, strict
-from lrwr.core.model.text import Lines, Span
+from lrwr.core.model.fence import FENCE_RULE, generate_fence_mark, wrap_in_fence
+from lrwr.core.model.replies import (
+    MalformedReply,
+    build_strict_schema,
+    extract_json_object,
+)
+from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import Citation, Turn
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.answerer import Answered
-from lrwr.core.ports.chat_model import ChatModel, Message, Reply, Shape
+from lrwr.core.ports.answerer import GroundedAnswer
+from lrwr.core.ports.chat_model import ChatMessage, ChatModel, ChatReply, ReplyShape
 from lrwr.core.ports.record_store import DocumentText
 from lrwr.pipeline.evaluation.outcomes import ContextPiece
 
@@ -26,7 +30,7 @@ TRIES = 2
 """How often a model is asked whose reply cannot be understood."""
 
 _RULES = f"""\
-{RULE}
+{FENCE_RULE}
 You answer a question about a novelist's book, briefly and plainly, from the numbered \
 passages alone; never from what you know of this book or any other.
 answer: after each sentence put the number of the passage it rests on, as in [2] or \
@@ -106,7 +110,7 @@ class ContextReader:
     chat: ChatModel
     price: Callable[[Usage], float | None]
     clock: Callable[[], float]
-    mark: Callable[..., str] = new_mark
+    mark: Callable[..., str] = generate_fence_mark
 
     @property
     def name(self) -> str:
@@ -124,7 +128,7 @@ class ContextReader:
         sent = sum(len(one.text) for one in _messages(asked, self.mark))
         return Usage(1, (sent + len(_shape().schema)) // 4, _REPLY)
 
-    async def read(self, asked: ReaderInput) -> Answered:
+    async def read(self, asked: ReaderInput) -> GroundedAnswer:
         """Ask for an answer; a reply that cannot be understood is asked for again.
 
         Raises:
@@ -138,10 +142,10 @@ class ContextReader:
             usage += _spent(reply)
             try:
                 text, told = _understood(reply.text)
-            except NotAsAsked:
+            except MalformedReply:
                 usage += Usage(repaired=1)
                 continue
-            return Answered(
+            return GroundedAnswer(
                 text=text,
                 citations=_cited(text, asked),
                 contexts=asked.contexts,
@@ -158,7 +162,7 @@ class ContextReader:
 
 def build_answer_from_turn(
     turn: Turn, given: Sequence[Citation], seconds: float
-) -> Answered:
+) -> GroundedAnswer:
     """Return a turn of the product as an answer; `given` was cited while it was made.
 
     Without a model an answer with a gap says that the text does not tell. A model's
@@ -173,7 +177,7 @@ def build_answer_from_turn(
             said.response_text, cites=cites
         )
     contexts = [one.text for one in given] or [one.text for one in said.citations]
-    return Answered(
+    return GroundedAnswer(
         text=said.response_text,
         citations=said.citations,
         contexts=tuple(dict.fromkeys(contexts)),
@@ -214,16 +218,16 @@ def parse_cited_numbers(answer: str) -> list[int]:
     return sorted(found)
 
 
-def _messages(asked: ReaderInput, mark: Callable[..., str]) -> list[Message]:
+def _messages(asked: ReaderInput, mark: Callable[..., str]) -> list[ChatMessage]:
     return [
-        Message("system", _RULES),
-        Message("user", "\n\n".join(_told(asked, mark(*asked.contexts)))),
+        ChatMessage("system", _RULES),
+        ChatMessage("user", "\n\n".join(_told(asked, mark(*asked.contexts)))),
     ]
 
 
 def _told(asked: ReaderInput, mark: str) -> Iterator[str]:
     for number, text in enumerate(asked.contexts, start=1):
-        yield fenced(f"passage {number}", text, mark)
+        yield wrap_in_fence(f"passage {number}", text, mark)
     if not asked.pieces:
         yield _NOTHING
     if asked.as_of:
@@ -232,17 +236,21 @@ def _told(asked: ReaderInput, mark: str) -> Iterator[str]:
 
 
 @cache
-def _shape() -> Shape:
-    wanted = strict({"answer": {"type": "string"}, "told": {"type": "boolean"}})
-    return Shape("Answer", json.dumps(wanted, separators=(",", ":")))
+def _shape() -> ReplyShape:
+    wanted = build_strict_schema(
+        {"answer": {"type": "string"}, "told": {"type": "boolean"}}
+    )
+    return ReplyShape("Answer", json.dumps(wanted, separators=(",", ":")))
 
 
 def _understood(reply: str) -> tuple[str, bool]:
-    said = object_in(reply)
+    said = extract_json_object(reply)
     text = said.get("answer") if isinstance(said, dict) else None
     told = said.get("told") if isinstance(said, dict) else None
     if not isinstance(text, str) or not isinstance(told, bool) or not text.strip():
-        raise NotAsAsked("it has no answer, or does not say whether the text tells it")
+        raise MalformedReply(
+            "it has no answer, or does not say whether the text tells it"
+        )
     return text.strip(), told
 
 
@@ -252,7 +260,7 @@ def _cited(text: str, asked: ReaderInput) -> tuple[Citation, ...]:
 
 def _citation(number: int, asked: ReaderInput) -> Citation:
     """Return what a number stands for; no words at all where it was made up."""
-    nothing = Citation(number, DocumentId(""), Span(0, 0), Lines(0, 0), "", None)
+    nothing = Citation(number, DocumentId(""), Span(0, 0), LineRange(0, 0), "", None)
     if not 0 < number <= len(asked.pieces):
         return nothing
     piece = asked.pieces[number - 1]
@@ -265,7 +273,7 @@ def _citation(number: int, asked: ReaderInput) -> Citation:
     )
 
 
-def _spent(reply: Reply) -> Usage:
+def _spent(reply: ChatReply) -> Usage:
     return Usage(
         calls=1,
         prompt_tokens=reply.prompt_tokens,

@@ -6,8 +6,8 @@ from hashlib import sha256
 
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import LrwrError, NotFound
-from lrwr.core.ports.record_store import Seen
-from lrwr.core.ports.story_store import Known
+from lrwr.core.ports.record_store import DocumentVersion
+from lrwr.core.ports.story_store import DocumentFact
 from lrwr.core.retrieval import retrievers, service, story_search
 from lrwr.pipeline.evaluation.variants import SearchVariant
 
@@ -23,8 +23,8 @@ class LibraryFingerprint:
     setting `[manuscript] order`, `canon` the file of the writer's decisions.
     """
 
-    seen: Mapping[Pipeline, Sequence[Seen]]
-    facts: Sequence[Known]
+    seen: Mapping[Pipeline, Sequence[DocumentVersion]]
+    facts: Sequence[DocumentFact]
     embedder: str
     reranker: str
     candidates: int
@@ -65,7 +65,9 @@ class LibraryFingerprint:
         return f"passages {_hashed(repr(made))}" if made else ""
 
 
-def check_pipelines_comparable(seen: Mapping[Pipeline, Sequence[Seen]]) -> None:
+def check_pipelines_comparable(
+    seen: Mapping[Pipeline, Sequence[DocumentVersion]],
+) -> None:
     """Make sure that pipelines can be compared: they have read the same.
 
     Raises:

@@ -8,8 +8,8 @@ from math import isfinite
 from statistics import fmean
 
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.answer_judge import AnswerJudge, Judged, Sample
-from lrwr.core.ports.answerer import Answered
+from lrwr.core.ports.answer_judge import AnswerJudge, JudgeResult, JudgeSample
+from lrwr.core.ports.answerer import GroundedAnswer
 from lrwr.pipeline.evaluation.questions import EvalQuestion
 
 REPEATS = 3
@@ -84,9 +84,9 @@ class JudgeFigureSummary:
         return self.failed / self.tries if self.tries else 0.0
 
 
-def build_judge_sample(question: EvalQuestion, answered: Answered) -> Sample:
+def build_judge_sample(question: EvalQuestion, answered: GroundedAnswer) -> JudgeSample:
     """Return what a judge is shown of an answer."""
-    return Sample(
+    return JudgeSample(
         question=question.text,
         answer=answered.text,
         contexts=answered.contexts,
@@ -96,7 +96,10 @@ def build_judge_sample(question: EvalQuestion, answered: Answered) -> Sample:
 
 
 def estimate_judging_usage(
-    judges: Sequence[AnswerJudge], samples: Iterable[Sample], *, repeats: int = REPEATS
+    judges: Sequence[AnswerJudge],
+    samples: Iterable[JudgeSample],
+    *,
+    repeats: int = REPEATS,
 ) -> Usage:
     """Return about what it takes to have every judge judge all samples."""
     once = [judge.estimate(sample) for sample in samples for judge in judges]
@@ -104,7 +107,7 @@ def estimate_judging_usage(
 
 
 async def judge_answer(
-    judges: Sequence[AnswerJudge], sample: Sample, *, repeats: int = REPEATS
+    judges: Sequence[AnswerJudge], sample: JudgeSample, *, repeats: int = REPEATS
 ) -> JudgePanelResult:
     """Have every judge judge a sample so many times, all at once."""
     async with asyncio.TaskGroup() as together:
@@ -176,7 +179,7 @@ def summarize_panel_results(
     return [_standing(name, tries, most_failed) for name, tries in by_figure.items()]
 
 
-def _tries(came: Sequence[Judged]) -> dict[str, JudgeScores]:
+def _tries(came: Sequence[JudgeResult]) -> dict[str, JudgeScores]:
     told: dict[str, list[float | str]] = {}
     for one in came:
         for name, value in one.values.items():

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lrwr.core.model.errors import NotFound, StoreProblem
-from lrwr.core.settings.library import write_private
+from lrwr.core.settings.library import write_private_file
 from lrwr.pipeline.evaluation.plan import (
     EvalComponent,
     EvalPlan,
@@ -102,9 +102,9 @@ def begin_eval_run(folder: Path, plan: EvalPlan, now: float) -> EvalRun:
             shutil.rmtree(left)
         place = _new_place(folder, plan, now)
         told = {"format": _FORMAT, "made": now, **eval_plan_as_json(plan)}
-        write_private(place / QUESTIONS, serialize_questions(plan.questions))
+        write_private_file(place / QUESTIONS, serialize_questions(plan.questions))
         (place / OUTCOMES).touch(mode=0o600)
-        write_private(place / ASKED, json.dumps(told, indent=2) + "\n")
+        write_private_file(place / ASKED, json.dumps(told, indent=2) + "\n")
     return EvalRun(place.name, now, plan, ())
 
 

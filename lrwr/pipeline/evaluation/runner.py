@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from lrwr.core.model.errors import LrwrError, SettingsProblem, StoreProblem
-from lrwr.core.model.usage import Usage, cost
+from lrwr.core.model.usage import Usage, compute_total_price
 from lrwr.pipeline.evaluation.outcomes import Arm, QuestionOutcome, RetrievedContext
 from lrwr.pipeline.evaluation.plan import (
     DOLLARS,
@@ -247,7 +247,7 @@ class EvalRunner:
             taken=taken,
             searches=len(searched),
             usage=sum((usage for usage, _ in asked), Usage()),
-            dollars=cost(asked, price),
+            dollars=compute_total_price(asked, price),
         )
 
     async def run(self) -> AsyncGenerator[RunEvent]:

@@ -7,11 +7,11 @@ from enum import StrEnum
 from lrwr.core.model.chunks import ChunkKind, Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.search import Scope
+from lrwr.core.model.search import SearchScope
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Span
 from lrwr.core.ports.record_store import PassageStore
-from lrwr.core.ports.story_store import Known
+from lrwr.core.ports.story_store import DocumentFact
 from lrwr.core.retrieval.people import is_within_scope
 from lrwr.core.retrieval.service import PassageFinder, SearchRequest
 from lrwr.core.retrieval.story import StoryOrder, build_search_scope, parse_horizon
@@ -239,7 +239,7 @@ class IndexedLibrary:
         """
         return parse_horizon(question.as_of, self.order) if question.as_of else None
 
-    def scope(self, question: EvalQuestion) -> Scope:
+    def scope(self, question: EvalQuestion) -> SearchScope:
         """Return what a question may be given; `NotFound` as for `horizon`."""
         return build_search_scope(
             self.order,
@@ -301,7 +301,7 @@ class SearchArm:
         return RetrievedContext(shelf.pieces(found), seconds, result.low_confidence)
 
     async def _known(
-        self, facts: Sequence[Known]
+        self, facts: Sequence[DocumentFact]
     ) -> list[tuple[DocumentId, Span, str]]:
         """Return the words that facts rest on, best first, each stretch once."""
         found: list[tuple[DocumentId, Span, str]] = []
@@ -345,7 +345,7 @@ class WholeTextArm:
         pieces = (await self.give(EvalQuestion("", "", ()))).pieces
         return sum(piece.tokens for piece in pieces)
 
-    async def _text(self, scope: Scope) -> list[tuple[DocumentId, Span, str]]:
+    async def _text(self, scope: SearchScope) -> list[tuple[DocumentId, Span, str]]:
         order = self.shelf.order
         rest = sorted(set(order.outlines) - set(order.story))
         return [
@@ -357,7 +357,7 @@ class WholeTextArm:
         ]
 
 
-def _once(facts: Sequence[Known]) -> Iterator[tuple[DocumentId, Span]]:
+def _once(facts: Sequence[DocumentFact]) -> Iterator[tuple[DocumentId, Span]]:
     """Yield where facts stand, without what lies inside of a stretch before it."""
     seen: list[tuple[DocumentId, Span]] = []
     for known in facts:

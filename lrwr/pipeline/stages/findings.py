@@ -3,12 +3,12 @@
 import json
 
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import About, Fact
+from lrwr.core.model.facts import Fact, FactAbout
 from lrwr.core.model.text import Span
-from lrwr.core.ports.analyst import Finding
+from lrwr.core.ports.analyst import ExcerptFinding
 
 
-def finding_to_json(finding: Finding, start: int) -> str:
+def finding_to_json(finding: ExcerptFinding, start: int) -> str:
     """Return a finding whose excerpt begins at `start` of its document."""
     facts = [
         [
@@ -27,12 +27,12 @@ def finding_to_json(finding: Finding, start: int) -> str:
     return json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
 
 
-def finding_from_json(kept: str, start: int) -> Finding:
+def finding_from_json(kept: str, start: int) -> ExcerptFinding:
     """Return the finding of an equal excerpt that begins at `start`."""
-    return Finding(
+    return ExcerptFinding(
         tuple(
             Fact(
-                about=About(about),
+                about=FactAbout(about),
                 subject=subject,
                 field=field,
                 value=value,

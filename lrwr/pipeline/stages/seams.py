@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, NewType
 
-from lrwr.core.model.dot_products import length, product
+from lrwr.core.model.dot_products import compute_norm, dot_product
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,6 +74,6 @@ def compute_seam_distances(
 
 
 def _distance(one: "NDArray[np.float32]", two: "NDArray[np.float32]") -> float:
-    lengths = length(one) * length(two)
-    cosine = product(one, two) / lengths if lengths > 0 else 1.0
+    lengths = compute_norm(one) * compute_norm(two)
+    cosine = dot_product(one, two) / lengths if lengths > 0 else 1.0
     return round(min(2.0, max(0.0, 1.0 - cosine)), DECIMALS)

@@ -13,7 +13,7 @@ from itertools import accumulate, pairwise
 
 from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.documents import Document
-from lrwr.core.model.text import Span, SplitSentences
+from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.pipeline.stages.boundaries import ChunkRegion, find_chunk_regions
 from lrwr.pipeline.stages.pieces import CountTokens, SizedSpan
 from lrwr.pipeline.stages.seams import Seam, SeamKey, build_seam
@@ -102,7 +102,7 @@ class ChunkCut:
 
 def plan_cuts(
     document: Document,
-    split: SplitSentences,
+    split: SentenceSplitter,
     count: CountTokens,
     limits: ChunkLimits,
 ) -> CutPlan:

@@ -15,12 +15,12 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.dialogue.speakers import attribute_quotations
 from lrwr.core.nlp.names.mentions import find_mentions
-from lrwr.core.ports.cast_store import Place, Woven
-from lrwr.core.ports.story_store import Role
+from lrwr.core.ports.cast_store import AttributionResult, ChunkSpan
+from lrwr.core.ports.story_store import AppearanceRole
 
-RoleCounts = Mapping[ChunkId, Mapping[tuple[str, Role], int]]
+RoleCounts = Mapping[ChunkId, Mapping[tuple[str, AppearanceRole], int]]
 """How often each character appears in each role, chunk by chunk."""
-IN_IT = (Role.SPEAKS, Role.HEARS, Role.PRESENT)
+IN_IT = (AppearanceRole.SPEAKS, AppearanceRole.HEARS, AppearanceRole.PRESENT)
 """Roles of those by whose names a chunk is found too."""
 
 
@@ -45,9 +45,11 @@ class DocumentAttribution:
     appearances: RoleCounts
     names: Mapping[ChunkId, str]
 
-    def woven(self, document: DocumentId, content: str, revision: str) -> Woven:
+    def woven(
+        self, document: DocumentId, content: str, revision: str
+    ) -> AttributionResult:
         """Return it with the name of what it was made from."""
-        return Woven(
+        return AttributionResult(
             document,
             content,
             revision,
@@ -61,7 +63,7 @@ class DocumentAttribution:
 def attribute_document(
     text: str,
     scenes: SceneSpans,
-    places: Sequence[Place],
+    places: Sequence[ChunkSpan],
     cast: Cast,
     *,
     narrator: str = "",
@@ -81,13 +83,13 @@ def attribute_document(
 
 
 def _appearances(
-    places: Sequence[Place],
+    places: Sequence[ChunkSpan],
     mentions: Sequence[Mention],
     quotations: Sequence[Quotation],
 ) -> RoleCounts:
     ordered = sorted(places, key=lambda place: place.span.start)
     starts = [place.span.start for place in ordered]
-    found: dict[ChunkId, Counter[tuple[str, Role]]] = {}
+    found: dict[ChunkId, Counter[tuple[str, AppearanceRole]]] = {}
     for who, role, span in _roles(mentions, quotations):
         at = bisect_right(starts, span.start) - 1
         while 0 <= at < len(ordered) and ordered[at].span.start < span.end:
@@ -99,19 +101,23 @@ def _appearances(
 
 def _roles(
     mentions: Sequence[Mention], quotations: Sequence[Quotation]
-) -> Iterator[tuple[str, Role, Span]]:
+) -> Iterator[tuple[str, AppearanceRole, Span]]:
     said = sorted(span for quotation in quotations for span in quotation.spans)
     starts = [span.start for span in said]
     for mention in mentions:
         at = bisect_right(starts, mention.span.start) - 1
         quoted = at >= 0 and said[at].end >= mention.span.end
-        yield mention.who, Role.MENTIONED if quoted else Role.PRESENT, mention.span
+        yield (
+            mention.who,
+            AppearanceRole.MENTIONED if quoted else AppearanceRole.PRESENT,
+            mention.span,
+        )
     for quotation in quotations:
         for span in quotation.spans:
             if quotation.speaker:
-                yield quotation.speaker, Role.SPEAKS, span
+                yield quotation.speaker, AppearanceRole.SPEAKS, span
             if quotation.addressee:
-                yield quotation.addressee, Role.HEARS, span
+                yield quotation.addressee, AppearanceRole.HEARS, span
 
 
 def _names(appearances: RoleCounts, cast: Cast) -> dict[ChunkId, str]:

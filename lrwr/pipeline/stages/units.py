@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-from lrwr.core.model.text import Span, SplitSentences
+from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.pipeline.stages.boundaries import ChunkRegion
 from lrwr.pipeline.stages.pieces import (
     CHARACTERS_A_TOKEN,
@@ -99,7 +99,7 @@ def weigh_sized_span(piece: SizedSpan) -> int:
 def split_regions_into_sentences(
     text: str,
     homes: Sequence[ChunkRegion],
-    split: SplitSentences,
+    split: SentenceSplitter,
     count: CountTokens,
     longest: int,
 ) -> list[list[SizedSpan]]:
@@ -117,7 +117,7 @@ def split_regions_into_sentences(
     ]
 
 
-def _spans(text: str, home: Span, split: SplitSentences) -> Iterator[Span]:
+def _spans(text: str, home: Span, split: SentenceSplitter) -> Iterator[Span]:
     """Yield sentences from where one begins to where the next does, trimmed."""
     inner = text[home.start : home.end]
     first = len(inner) - len(inner.lstrip())

@@ -8,7 +8,7 @@ from itertools import groupby
 from lrwr.core.model.chunks import Chunk, ChunkKind
 from lrwr.core.model.documents import Document
 from lrwr.core.model.text import Span
-from lrwr.core.ports.analyst import TOGETHER, WINDOW, Excerpt
+from lrwr.core.ports.analyst import EXCERPTS_PER_CALL, EXTRACTION_WINDOW_TOKENS, Excerpt
 
 _INK = re.compile(r"\S")
 
@@ -38,7 +38,7 @@ def batch_excerpts(excerpts: Sequence[Excerpt]) -> Iterator[list[Excerpt]]:
     no call is made for a few that are left over.
     """
     total = len(excerpts)
-    calls = -(-total // TOGETHER)
+    calls = -(-total // EXCERPTS_PER_CALL)
     for n in range(calls):
         yield list(excerpts[total * n // calls : total * (n + 1) // calls])
 
@@ -48,7 +48,7 @@ def build_extract_excerpts(
     chunks: Sequence[Chunk],
     names: NameFinder,
     *,
-    size: int = WINDOW,
+    size: int = EXTRACTION_WINDOW_TOKENS,
 ) -> list[Excerpt]:
     """Return the windows of a document: whole scenes of one chapter, at most `size`
     tokens together; a longer scene is cut between its chunks.

@@ -13,15 +13,15 @@ from lrwr.core.bible.events import (
 )
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import About
-from lrwr.core.ports.snapshot_store import Held
+from lrwr.core.model.facts import FactAbout
+from lrwr.core.ports.snapshot_store import DocumentSnapshot
 
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeSnapshot:
     """What is known of the documents that a save concerns, and everybody's names."""
 
-    documents: Mapping[DocumentId, Held] = field(default_factory=dict)
+    documents: Mapping[DocumentId, DocumentSnapshot] = field(default_factory=dict)
     cast: Cast = field(default_factory=Cast)
 
 
@@ -83,8 +83,8 @@ def diff_knowledge(
     `renamed` maps new names to old ones.
     """
     found = list(find_fact_changes(_claims(before, renamed), _claims(after, {})))
-    facts = [shift for shift in found if shift.about is not About.GAP]
-    gaps = [shift for shift in found if shift.about is About.GAP]
+    facts = [shift for shift in found if shift.about is not FactAbout.GAP]
+    gaps = [shift for shift in found if shift.about is FactAbout.GAP]
     return KnowledgeDelta(
         documents=tuple(diff_documents(before.documents, after.documents, renamed)),
         names_new=find_new_characters(after.cast, before.cast),
@@ -98,8 +98,8 @@ def diff_knowledge(
 
 
 def diff_documents(
-    before: Mapping[DocumentId, Held],
-    after: Mapping[DocumentId, Held],
+    before: Mapping[DocumentId, DocumentSnapshot],
+    after: Mapping[DocumentId, DocumentSnapshot],
     renamed: Mapping[DocumentId, DocumentId],
 ) -> Iterable[DocumentDelta]:
     """Yield what became of each document, sorted; `renamed` maps new names to old."""

@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.events import IngestEvent
-from lrwr.core.ports.folder_events import FolderEvents, FolderNews, Lost, Polling
+from lrwr.core.ports.folder_events import (
+    FolderEvent,
+    FolderEventSource,
+    FolderLost,
+    PollingStarted,
+)
 from lrwr.core.ports.job_queue import JobQueue
 from lrwr.pipeline.changes import DocumentChanges
 from lrwr.pipeline.report import (
@@ -86,7 +91,7 @@ class WatchService:
     def __init__(
         self,
         *,
-        events: FolderEvents,
+        events: FolderEventSource,
         readers: WatchDependencies,
         pace: WatchIntervals,
         rest: Callable[[float], Awaitable[None]],
@@ -145,7 +150,7 @@ class WatchService:
         Raises:
             Gone: The manuscript is not there any more.
         """
-        heard: asyncio.Queue[FolderNews | None] = asyncio.Queue()
+        heard: asyncio.Queue[FolderEvent | None] = asyncio.Queue()
         listening = asyncio.create_task(self._listen(heard))
         now = self._clock()
         unread = self._pace.idle is not None
@@ -162,7 +167,7 @@ class WatchService:
             raise error
         await self._rest(RETURN)
 
-    async def _listen(self, heard: "asyncio.Queue[FolderNews | None]") -> None:
+    async def _listen(self, heard: "asyncio.Queue[FolderEvent | None]") -> None:
         try:
             async with aclosing(self._events.news()) as news:
                 async for one in news:
@@ -171,8 +176,8 @@ class WatchService:
             heard.put_nowait(None)
 
     async def _next(
-        self, heard: "asyncio.Queue[FolderNews | None]", agenda: WatchSchedule
-    ) -> "FolderNews | WatchAction | None":
+        self, heard: "asyncio.Queue[FolderEvent | None]", agenda: WatchSchedule
+    ) -> "FolderEvent | WatchAction | None":
         """Return what is heard or due, whichever is first; None at the events' end."""
         if not heard.empty():
             return heard.get_nowait()
@@ -188,16 +193,16 @@ class WatchService:
 
     async def _heard(
         self,
-        news: "FolderNews | WatchAction",
+        news: "FolderEvent | WatchAction",
         agenda: WatchSchedule,
         emit: EmitWatchEvent,
     ) -> WatchSchedule:
         match news:
-            case Lost(folder):
+            case FolderLost(folder):
                 raise ManuscriptMissingError(
                     f"There is no folder {folder}, or another in its place"
                 )
-            case Polling(why):
+            case PollingStarted(why):
                 if why != self._polled:
                     self._polled = why
                     await emit(PollingFallback(why))

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.jobs import Claim, Job, JobOrder, JobState, Stage
+from lrwr.core.model.jobs import Job, JobClaim, JobOrder, JobStage, JobState
 from lrwr.core.ports.job_queue import JobQueue
-from lrwr.core.ports.snapshot_store import Held, HoldingStore
+from lrwr.core.ports.snapshot_store import DocumentSnapshot, DocumentSnapshotStore
 from lrwr.core.ports.story_store import StoryStore
 from lrwr.pipeline.watch.changes import (
     KnowledgeDelta,
@@ -21,7 +21,7 @@ from lrwr.pipeline.watch.changes import (
 class SnapshotPage:
     """What was known of the documents of one reading before it."""
 
-    before: dict[DocumentId, Held | None] = field(default_factory=dict)
+    before: dict[DocumentId, DocumentSnapshot | None] = field(default_factory=dict)
 
 
 class SnapshotJobQueue:
@@ -35,7 +35,7 @@ class SnapshotJobQueue:
     def __init__(
         self,
         jobs: JobQueue,
-        holdings: HoldingStore,
+        holdings: DocumentSnapshotStore,
         stories: StoryStore,
         pipeline: Pipeline,
     ) -> None:
@@ -80,11 +80,11 @@ class SnapshotJobQueue:
 
     async def _after(
         self, page: SnapshotPage, documents: Sequence[DocumentId]
-    ) -> dict[DocumentId, Held]:
+    ) -> dict[DocumentId, DocumentSnapshot]:
         """Return what was known after a page: before the next that has the document."""
         now = await self._holdings.held(documents, self._pipeline)
         later = self._pages[self._pages.index(page) + 1 :]
-        found: dict[DocumentId, Held] = {}
+        found: dict[DocumentId, DocumentSnapshot] = {}
         for one in documents:
             states = [after.before[one] for after in later if one in after.before]
             held = states[0] if states else now.get(one)
@@ -103,7 +103,7 @@ class SnapshotJobQueue:
         lease: float,
         documents: Collection[DocumentId] | None = None,
         pipeline: Pipeline | None = None,
-    ) -> Claim | None:
+    ) -> JobClaim | None:
         """Take the oldest job, and note what is known of its document."""
         claim = await self._jobs.claim(
             worker, lease=lease, documents=documents, pipeline=pipeline
@@ -112,11 +112,11 @@ class SnapshotJobQueue:
             await self._note(claim.order.document)
         return claim
 
-    async def renew(self, claim: Claim, stage: Stage, *, lease: float) -> bool:
+    async def renew(self, claim: JobClaim, stage: JobStage, *, lease: float) -> bool:
         """Hold on to a job."""
         return await self._jobs.renew(claim, stage, lease=lease)
 
-    async def fail(self, claim: Claim, error: str, hint: str) -> None:
+    async def fail(self, claim: JobClaim, error: str, hint: str) -> None:
         """Mark a job failed."""
         await self._jobs.fail(claim, error, hint)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lrwr.app.presenters.text import sanitize_text
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.model.turns import Mode
+from lrwr.core.model.turns import AnswerMode
 from lrwr.tui.queries.story import move_chat_scope, resolve_character_name
 
 if TYPE_CHECKING:
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from lrwr.tui.screens.chat import ChatScreen
 
 _MODES = {
-    "analytical": Mode.ANALYTICAL,
-    "analyst": Mode.ANALYTICAL,
-    "in_character": Mode.IN_CHARACTER,
-    "in character": Mode.IN_CHARACTER,
+    "analytical": AnswerMode.ANALYTICAL,
+    "analyst": AnswerMode.ANALYTICAL,
+    "in_character": AnswerMode.IN_CHARACTER,
+    "in character": AnswerMode.IN_CHARACTER,
 }
 _EVERYTHING = frozenset({"the whole story", "whole", "all", "everything", "end"})
 
@@ -90,7 +90,7 @@ async def switch_mode(screen: "ChatScreen", words: str) -> None:
         SettingsProblem: There is no such mode.
     """
     wanted = _mode_called(words) if words.strip() else _other(screen.sitting.mode)
-    alone = wanted is Mode.IN_CHARACTER and not screen.sitting.character
+    alone = wanted is AnswerMode.IN_CHARACTER and not screen.sitting.character
     if not alone or await _pick(screen, "Who is to answer?"):
         screen.sitting = replace(screen.sitting, mode=wanted)
 
@@ -114,7 +114,7 @@ async def _pick(screen: "ChatScreen", title: str) -> bool:
         return False
     _take(screen, chosen.name)
     if chosen.talk:
-        screen.sitting = replace(screen.sitting, mode=Mode.IN_CHARACTER)
+        screen.sitting = replace(screen.sitting, mode=AnswerMode.IN_CHARACTER)
     return bool(chosen.name)
 
 
@@ -122,11 +122,11 @@ def _take(screen: "ChatScreen", name: str) -> None:
     """Choose a character; with nobody, the analyst answers, from everything."""
     sitting = replace(screen.sitting, character=name)
     if not name:
-        sitting = replace(sitting, mode=Mode.ANALYTICAL, witnessed=False)
+        sitting = replace(sitting, mode=AnswerMode.ANALYTICAL, witnessed=False)
     screen.sitting = sitting
 
 
-def _mode_called(words: str) -> Mode:
+def _mode_called(words: str) -> AnswerMode:
     wanted = words.strip().casefold().replace("-", "_")
     if wanted in _MODES:
         return _MODES[wanted]
@@ -138,8 +138,12 @@ def _mode_called(words: str) -> Mode:
     )
 
 
-def _other(now: Mode) -> Mode:
-    return Mode.ANALYTICAL if now is Mode.IN_CHARACTER else Mode.IN_CHARACTER
+def _other(now: AnswerMode) -> AnswerMode:
+    return (
+        AnswerMode.ANALYTICAL
+        if now is AnswerMode.IN_CHARACTER
+        else AnswerMode.IN_CHARACTER
+    )
 
 
 def _let_go(name: str, as_of: str) -> str:

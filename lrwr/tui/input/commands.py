@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lrwr.core.model.turns import Mode
+from lrwr.core.model.turns import AnswerMode
 from lrwr.tui.actions.table import ROOM_ACTIONS, Action
 
 MODES = (
-    (Mode.ANALYTICAL.value, "the analyst answers"),
-    (Mode.IN_CHARACTER.value, "the character answers"),
+    (AnswerMode.ANALYTICAL.value, "the analyst answers"),
+    (AnswerMode.IN_CHARACTER.value, "the character answers"),
 )
 
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from lrwr.core.settings.places import CANON_FILE
+from lrwr.core.settings.places import CANON_FILE_NAME
 from lrwr.tui.input.commands import CompletionContext
 from lrwr.tui.input.history import load_past_questions
 from lrwr.tui.widgets.prompt import PromptInputArea
@@ -48,7 +48,7 @@ async def load_completion_context(
     """
     if not lent.begun:
         return CompletionContext()
-    canon = lent.library.root / CANON_FILE
+    canon = lent.library.root / CANON_FILE_NAME
     decided = canon.stat().st_mtime_ns if canon.exists() else 0
     counts = await lent.passages.counts(lent.settings.pipeline)
     mark = f"{as_of} {decided} {counts}"

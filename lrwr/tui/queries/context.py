@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lrwr.app.presenters.citations import describe_story_place, format_place
 from lrwr.app.presenters.text import sanitize_text
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.text import Lines, Span
+from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import Citation
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class CitationContext:
     number: int
     document: DocumentId
     span: Span
-    lines: Lines
+    lines: LineRange
     place: str
     chapter: str
     became: str

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.turns import Mode
+from lrwr.core.model.turns import AnswerMode
 from lrwr.tui.scope import ChatScope
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ async def move_chat_scope(lent: "Lends", sitting: ChatScope, as_of: str) -> Chat
     try:
         name = find_profile_by_name(sitting.character, bible).name
     except NotFound:
-        return replace(there, character="", mode=Mode.ANALYTICAL, witnessed=False)
+        return replace(there, character="", mode=AnswerMode.ANALYTICAL, witnessed=False)
     return replace(there, character=name)
 
 

@@ -49,9 +49,9 @@ async def load_thread_with_turns(
 async def search_threads(lent: "Lends", text: str) -> list[ThreadMatch]:
     """Return conversations in which any of the words was said, best first."""
     from lrwr.app.presenters.threads import cut_around_words
-    from lrwr.core.model.query_terms import content_words
+    from lrwr.core.model.query_terms import extract_content_words
 
-    wanted = content_words(text)
+    wanted = extract_content_words(text)
     if not wanted:
         return []
     found: dict[ThreadId, ThreadMatch] = {}

@@ -20,15 +20,15 @@ from lrwr.app.presenters.answers import format_spending
 from lrwr.app.presenters.text import format_count, sanitize_text
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.turns import (
-    Cited,
-    CitedOutside,
+    AnswerToken,
     GapFound,
-    Staged,
+    PassageCited,
     ThreadId,
-    Token,
     Turn,
     TurnDone,
     TurnEvent,
+    TurnStageStarted,
+    WebPageCited,
 )
 from lrwr.tui.actions.table import ROOM_ACTIONS
 from lrwr.tui.input.commands import list_commands
@@ -242,15 +242,15 @@ class ChatScreen(Screen[None]):
     async def _show(self, event: TurnEvent, view: TurnView) -> None:
         desk = self.query_one(SplitView)
         match event:
-            case Staged(_, text):
+            case TurnStageStarted(_, text):
                 view.step(text)
-            case Cited(citation):
+            case PassageCited(citation):
                 await desk.found(view, citation)
-            case CitedOutside(citation):
+            case WebPageCited(citation):
                 await desk.found_page(view, citation)
             case GapFound():
                 pass  # the answer ends with its gaps
-            case Token(text, speaker):
+            case AnswerToken(text, speaker):
                 await view.write(
                     text, speaker, called=self.sitting.speaker, model=self._model
                 )

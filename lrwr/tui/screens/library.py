@@ -14,7 +14,7 @@ from textual.widgets import Footer, Input, ProgressBar, Static
 
 from lrwr.app.presenters.text import format_count, sanitize_line, sanitize_text
 from lrwr.core.model.errors import LrwrError
-from lrwr.core.model.events import Finished, IngestEvent, Planned
+from lrwr.core.model.events import DocumentFinished, IngestEvent, IngestPlanned
 from lrwr.core.model.jobs import Job, JobState
 from lrwr.tui.actions.table import CLOSE_ACTION, LIBRARY_ACTIONS
 from lrwr.tui.screens.modal import ModalSheet
@@ -172,9 +172,9 @@ class LibraryScreen(ModalSheet[bool]):
     def _advance(self, seen: Seen) -> None:
         bar = self.query_one(ProgressBar)
         match seen.event:
-            case Planned(process, forget):
+            case IngestPlanned(process, forget):
                 bar.update(total=max(1, process + forget), progress=0)
-            case Finished():
+            case DocumentFinished():
                 bar.advance(1)
             case _:
                 pass

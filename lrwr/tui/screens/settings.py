@@ -11,8 +11,8 @@ from textual.containers import Vertical
 from textual.widgets import DataTable, Footer, Input, Static
 
 from lrwr.app.presenters.text import sanitize_text
-from lrwr.core.settings.example import toml_value
-from lrwr.core.settings.model import Settings, Source, all_settings
+from lrwr.core.settings.example import format_toml_value
+from lrwr.core.settings.model import Settings, SettingSource, index_settings
 from lrwr.tui.actions.table import CLOSE_ACTION
 from lrwr.tui.screens.modal import SIDE_BY_SIDE, ModalSheet
 
@@ -75,7 +75,7 @@ class SettingsScreen(ModalSheet[None]):
         wanted = self.query_one(Input).value.strip().lower()
         table = self.query_one(DataTable)
         table.clear()
-        for key, one in all_settings().items():
+        for key, one in index_settings().items():
             if wanted in f"{key} {one.about.meaning}".lower():
                 table.add_row(*map(Text, self._row(key)), key=key)
         self._tell()
@@ -87,10 +87,10 @@ class SettingsScreen(ModalSheet[None]):
         meaning = "No setting is called so."
         if table.row_count:
             row = table.coordinate_to_cell_key(table.cursor_coordinate).row_key
-            one = all_settings()[str(row.value)]
-            meaning = f"{one.about.meaning} Default: {toml_value(one.default)}."
+            one = index_settings()[str(row.value)]
+            meaning = f"{one.about.meaning} Default: {format_toml_value(one.default)}."
             _, _, where = self._row(str(row.value))
-            meaning += f" Set by {where}." if where != Source.DEFAULT else ""
+            meaning += f" Set by {where}." if where != SettingSource.DEFAULT else ""
         self.query_one(".meaning", Static).update(meaning)
 
     def action_leave(self) -> None:
@@ -104,5 +104,5 @@ class SettingsScreen(ModalSheet[None]):
     def _row(self, key: str) -> tuple[str, str, str]:
         origin = self._settings.origin(key)
         where = origin.where.removeprefix(f"{self._settings.root}{os.sep}")
-        value = sanitize_text(toml_value(self._settings.value(key)))
+        value = sanitize_text(format_toml_value(self._settings.value(key)))
         return key, value, sanitize_text(where or str(origin.source))

@@ -10,7 +10,7 @@ from textual.widgets import Static
 from lrwr.app.presenters.answers import describe_answer_notes
 from lrwr.app.presenters.text import sanitize_text
 from lrwr.app.presenters.threads import ANALYST, describe_speaker
-from lrwr.core.model.turns import Citation, Speaker, Turn, WebCitation
+from lrwr.core.model.turns import AnswerSpeaker, Citation, Turn, WebCitation
 from lrwr.tui.widgets.reply import MarkChosen, VerbatimReply
 
 if TYPE_CHECKING:
@@ -85,12 +85,12 @@ class TurnView(Vertical):
         self.mount(Static(line, markup=False, classes="step running"))
 
     async def write(
-        self, text: str, speaker: Speaker, *, called: str, model: str
+        self, text: str, speaker: AnswerSpeaker, *, called: str, model: str
     ) -> None:
         """Show some more of what `speaker` says; the avatar is `called` so."""
         if self.over:
             return
-        name = SUPERVISOR if speaker is Speaker.SUPERVISOR else called or ANALYST
+        name = SUPERVISOR if speaker is AnswerSpeaker.SUPERVISOR else called or ANALYST
         if self._reply is None or name != self._speaker:
             await self._finish_reply()
             self._reply = _worded() if model else VerbatimReply()

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 import pytest
 
 from lrwr.core.adapters.analyst.model import ModelAnalyst
-from lrwr.core.adapters.chat.connection import Line
-from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
-from lrwr.core.adapters.http.rate_limit import Pace
+from lrwr.core.adapters.chat.connection import ModelServerClient
+from lrwr.core.adapters.chat.openai import ChatConnection, OpenAIChatModel
+from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.facts import About, Fact
+from lrwr.core.model.facts import Fact, FactAbout
 from lrwr.core.model.text import Span
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.analyst import TOGETHER, Excerpt, Finding
-from lrwr.core.ports.chat_model import Message, Shape
+from lrwr.core.ports.analyst import EXCERPTS_PER_CALL, Excerpt, ExcerptFinding
+from lrwr.core.ports.chat_model import ChatMessage, ReplyShape
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.model_replies import Json, made_up
 from tests.fakes.model_server import KEY, MODEL, ModelServer
@@ -86,7 +86,9 @@ async def test_a_passage_is_told_what_it_is_and_who_is_there() -> None:
         ("present", "I"),
         ("external_reference", "Bach"),
     ]
-    assert {(one.about, one.keeper) for one in facts} == {(About.PASSAGE, "scripted")}
+    assert {(one.about, one.keeper) for one in facts} == {
+        (FactAbout.PASSAGE, "scripted")
+    }
     assert [fact.certainty for fact in facts[3:]] == [
         Certainty.PROBABLE,
         Certainty.PROBABLE,
@@ -109,7 +111,7 @@ async def test_what_a_passage_leaves_open_needs_its_words() -> None:
     )
     *_, last = findings[0].facts
     assert (last.about, last.subject, last.field, last.value) == (
-        About.GAP,
+        FactAbout.GAP,
         "the ledger",
         "content",
         "a secret",
@@ -185,9 +187,9 @@ async def test_scenes_and_gaps_are_read() -> None:
     }
     facts = await read(ScriptedChat(extracted(scenes=[scene], gaps=[gap])))
     assert [(one.about, one.field, one.value) for one in facts] == [
-        (About.SCENE, "pov", "Nell Tallow"),
-        (About.SCENE, "recap", "Nell speaks of the lamp."),
-        (About.GAP, "motive", "she hides something"),
+        (FactAbout.SCENE, "pov", "Nell Tallow"),
+        (FactAbout.SCENE, "recap", "Nell speaks of the lamp."),
+        (FactAbout.GAP, "motive", "she hides something"),
     ]
     assert words(facts[0]) == ["Nell Tallow climbed the ladder"]
     assert facts[2].detail("suggestion") == "let her speak"
@@ -242,10 +244,10 @@ async def test_sixteen_passages_are_read_in_one_call_and_stay_in_order() -> None
     findings, usage = await ModelAnalyst(chat).classify(excerpts(19))
     assert [references(one) for one in findings] == [[str(n)] for n in range(19)]
     assert usage.calls == len(chat.asked) == 2
-    assert TOGETHER == 16
+    assert EXCERPTS_PER_CALL == 16
 
 
-def by_number(messages: Sequence[Message], shape: Shape | None) -> str:
+def by_number(messages: Sequence[ChatMessage], shape: ReplyShape | None) -> str:
     """Tell of each passage, last first, the number that it counts to."""
     lines = [one for one in messages[-1].text.splitlines() if "counted" in one]
     each = [
@@ -255,7 +257,7 @@ def by_number(messages: Sequence[Message], shape: Shape | None) -> str:
     return passages(*reversed(each))
 
 
-def references(finding: Finding) -> list[str]:
+def references(finding: ExcerptFinding) -> list[str]:
     return [fact.value for fact in finding.facts if fact.field == "external_reference"]
 
 
@@ -279,7 +281,7 @@ async def test_a_passage_that_is_left_out_even_then_has_failed() -> None:
 async def test_a_reply_that_does_not_fit_is_asked_for_once_more() -> None:
     chat = ScriptedChat(extracted(people=[{"who": "Nell"}]), extracted())
     finding, usage = await ModelAnalyst(chat).extract(EXCERPT)
-    assert finding == Finding(())
+    assert finding == ExcerptFinding(())
     assert (usage.calls, usage.repaired, usage.failed) == (2, 1, 0)
     again = chat.asked[1][0]
     assert [one.role for one in again] == ["system", "user", "assistant", "user"]
@@ -326,12 +328,12 @@ async def test_the_cost_of_asking_is_known_before(extracting: bool) -> None:
         spent = sum([(await analyst.extract(one))[1].prompt_tokens for one in read])
     else:
         analyst = ModelAnalyst(ScriptedChat(answer=by_number))
-        batches = read[:TOGETHER], read[TOGETHER:]
+        batches = read[:EXCERPTS_PER_CALL], read[EXCERPTS_PER_CALL:]
         spent = sum([(await analyst.classify(one))[1].prompt_tokens for one in batches])
     assert told == pytest.approx(spent, rel=0.01)
 
 
-def made_up_answer(messages: Sequence[Message], shape: Shape | None) -> str:
+def made_up_answer(messages: Sequence[ChatMessage], shape: ReplyShape | None) -> str:
     assert shape is not None
     return json.dumps(made_up(json.loads(shape.schema)))
 
@@ -353,7 +355,10 @@ async def test_it_reads_through_a_server() -> None:
                 else passages(a_passage())
             )
         )
-        chat = OpenAIChat(Connection(MODEL, server.base_url, key=KEY), Line(Pace(2)))
+        chat = OpenAIChatModel(
+            ChatConnection(MODEL, server.base_url, key=KEY),
+            ModelServerClient(RateLimit(2)),
+        )
         analyst = ModelAnalyst(chat)
         findings, spent = await analyst.classify([EXCERPT])
         finding, more = await analyst.extract(EXCERPT)

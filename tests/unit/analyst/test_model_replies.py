@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lrwr.core.adapters.analyst.model import ModelAnalyst
 from lrwr.core.model.text import Span
 from lrwr.core.ports.analyst import Excerpt
-from lrwr.core.ports.chat_model import Message, Shape
+from lrwr.core.ports.chat_model import ChatMessage, ReplyShape
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.model_replies import Json
 
@@ -53,7 +53,7 @@ def replies(schema: Json) -> st.SearchStrategy[Json]:
 async def test_whatever_is_replied_every_fact_has_words_of_the_excerpt(
     data: st.DataObject,
 ) -> None:
-    def answer(messages: Sequence[Message], shape: Shape | None) -> str:
+    def answer(messages: Sequence[ChatMessage], shape: ReplyShape | None) -> str:
         assert shape is not None
         return json.dumps(data.draw(replies_to(shape.schema)))
 

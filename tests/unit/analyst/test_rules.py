@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from lrwr.core.adapters.analyst.rules import RulesAnalyst
 from lrwr.core.adapters.source.parser import parse_document
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import About, Fact
+from lrwr.core.model.facts import Fact, FactAbout
 from lrwr.core.model.text import Span
 from lrwr.core.model.usage import Usage
 from lrwr.core.ports.analyst import Excerpt
@@ -51,7 +51,7 @@ PIECES = st.sampled_from(
 
 
 async def read(text: str, start: int = 0) -> list[Fact]:
-    analyst = RulesAnalyst(sentence_spans)
+    analyst = RulesAnalyst(find_sentence_spans)
     excerpt = Excerpt(Span(start, start + len(text)), text, "", (), "")
     (classified,), _ = await analyst.classify([excerpt])
     extracted, usage = await analyst.extract(excerpt)
@@ -80,22 +80,24 @@ async def test_what_is_claimed_of_people_names_them_in_its_own_words(
         words = " ".join(document.text[s.start : s.end] for s in fact.spans)
         plain = " ".join(words.split())
         if fact.certainty is Certainty.VERIFIED and fact.subject:
-            assert fact.subject in plain or fact.about is About.GAP
-        if fact.about is About.EVENT:
+            assert fact.subject in plain or fact.about is FactAbout.GAP
+        if fact.about is FactAbout.EVENT:
             assert fact.value == plain
             assert all(name in plain for name in fact.all_details("involved"))
 
 
 async def test_nobodys_words_are_taken_for_the_narrators() -> None:
     facts = await read("“Corin Vale, Nell’s uncle, has died.” Nobody answered.")
-    sure = {fact.certainty for fact in facts if fact.about is About.CHARACTER}
+    sure = {fact.certainty for fact in facts if fact.about is FactAbout.CHARACTER}
     assert sure == {Certainty.PROBABLE}
-    assert all(fact.detail("said") for fact in facts if fact.about is About.CHARACTER)
+    assert all(
+        fact.detail("said") for fact in facts if fact.about is FactAbout.CHARACTER
+    )
 
 
 async def test_comments_and_headings_are_no_story() -> None:
     facts = await read("# Nell’s sister Mags\n\n<!-- Nell was eleven years old. -->\n")
-    assert [fact for fact in facts if fact.about is not About.GAP] == []
+    assert [fact for fact in facts if fact.about is not FactAbout.GAP] == []
 
 
 async def test_each_scene_of_an_excerpt_has_its_own_point_of_view() -> None:

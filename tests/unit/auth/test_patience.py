@@ -6,8 +6,13 @@ from collections.abc import AsyncIterator, Callable
 import httpx
 import pytest
 
-from lrwr.core.adapters.auth.project import MOST
-from lrwr.core.adapters.http.timeouts import SLOWEST, PatientClient, TooLong, TooMuch
+from lrwr.core.adapters.auth.project import MAX_RESPONSE_BYTES
+from lrwr.core.adapters.http.timeouts import (
+    MIN_BYTES_PER_SECOND,
+    BoundedHttpClient,
+    ExchangeTimeout,
+    ResponseTooLarge,
+)
 from lrwr.core.adapters.source.folder import FILE_LIMIT
 
 PATIENCE = 20.0
@@ -52,14 +57,16 @@ async def turns() -> None:
         await asyncio.sleep(0)
 
 
-async def asked(server: Answering, *, sent: int = 0, most: int = MOST) -> bytes:
-    async with PatientClient(PATIENCE, most, transport=server) as client:
+async def asked(
+    server: Answering, *, sent: int = 0, most: int = MAX_RESPONSE_BYTES
+) -> bytes:
+    async with BoundedHttpClient(PATIENCE, most, transport=server) as client:
         answer = await client.post(ADDRESS, content=b"x" * sent)
         return answer.content
 
 
 async def test_an_answer_that_keeps_coming_is_read_to_its_end(go: Go) -> None:
-    piece = b"x" * (20 * SLOWEST)
+    piece = b"x" * (20 * MIN_BYTES_PER_SECOND)
 
     async def pieces() -> AsyncIterator[bytes]:
         for _ in range(10):
@@ -76,24 +83,24 @@ async def test_silence_in_an_answer_is_given_up_though_there_was_more_time(
 ) -> None:
     async def pieces() -> AsyncIterator[bytes]:
         for _ in range(before):
-            yield b"x" * SLOWEST
+            yield b"x" * MIN_BYTES_PER_SECOND
         go(PATIENCE + 1)
         await turns()
         yield b"late"
 
-    with pytest.raises(TooLong) as caught:
-        await asked(Answering(pieces, go), sent=100 * SLOWEST)
+    with pytest.raises(ExchangeTimeout) as caught:
+        await asked(Answering(pieces, go), sent=100 * MIN_BYTES_PER_SECOND)
     assert caught.value.seconds == PATIENCE
 
 
 async def test_an_answer_that_only_drips_is_given_up(go: Go) -> None:
     async def pieces() -> AsyncIterator[bytes]:
         while True:
-            yield b"x" * (SLOWEST // 4)
+            yield b"x" * (MIN_BYTES_PER_SECOND // 4)
             go(1)
             await turns()
 
-    with pytest.raises(TooLong) as caught:
+    with pytest.raises(ExchangeTimeout) as caught:
         await asked(Answering(pieces, go))
     assert PATIENCE < caught.value.seconds < 2 * PATIENCE
 
@@ -109,10 +116,10 @@ async def test_there_is_more_time_for_an_answer_the_more_was_sent(
 
     server = Answering(pieces, go, thinking)
     if is_answered:
-        assert await asked(server, sent=40 * SLOWEST) == b"done"
+        assert await asked(server, sent=40 * MIN_BYTES_PER_SECOND) == b"done"
         return
-    with pytest.raises(TooLong) as caught:
-        await asked(server, sent=40 * SLOWEST)
+    with pytest.raises(ExchangeTimeout) as caught:
+        await asked(server, sent=40 * MIN_BYTES_PER_SECOND)
     assert caught.value.seconds == PATIENCE + 40
 
 
@@ -128,9 +135,9 @@ async def test_an_answer_may_be_as_large_as_the_ceiling(
     if is_read:
         assert await asked(server, most=most) == b"x" * 300
         return
-    with pytest.raises(TooMuch):
+    with pytest.raises(ResponseTooLarge):
         await asked(server, most=most)
 
 
 def test_every_file_that_is_read_may_come_back() -> None:
-    assert MOST >= FILE_LIMIT
+    assert MAX_RESPONSE_BYTES >= FILE_LIMIT

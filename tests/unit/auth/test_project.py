@@ -6,7 +6,10 @@ from pathlib import Path
 import keyring
 import pytest
 
-from lrwr.core.adapters.auth.project import Project, project_of
+from lrwr.core.adapters.auth.project import (
+    SupabaseConnection,
+    build_supabase_connection,
+)
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
@@ -38,8 +41,8 @@ def a_token(role: str) -> str:
 
 @pytest.mark.parametrize("key", ["sb_publishable_abc", a_token("anon"), "a.b.c"])
 def test_a_project_is_asked_with_its_publishable_key(tmp_path: Path, key: str) -> None:
-    found = project_of(settings(tmp_path), {"SUPABASE_KEY": f" {key}\n"})
-    assert found == Project(URL, key, 20.0, own=False)
+    found = build_supabase_connection(settings(tmp_path), {"SUPABASE_KEY": f" {key}\n"})
+    assert found == SupabaseConnection(URL, key, 20.0, own=False)
     assert found.host == "marsh.example.org"
     assert key not in repr(found)
 
@@ -47,17 +50,17 @@ def test_a_project_is_asked_with_its_publishable_key(tmp_path: Path, key: str) -
 @pytest.mark.parametrize("key", ["sb_secret_abc", a_token("service_role")])
 def test_a_key_that_opens_every_account_is_refused(tmp_path: Path, key: str) -> None:
     with pytest.raises(SettingsProblem) as caught:
-        project_of(settings(tmp_path), {"SUPABASE_KEY": key})
+        build_supabase_connection(settings(tmp_path), {"SUPABASE_KEY": key})
     assert "publishable" in caught.value.hint
     assert key not in f"{caught.value}{caught.value.hint}"
 
 
 def test_without_a_project_or_a_key_it_is_said_what_to_set(tmp_path: Path) -> None:
     with pytest.raises(SettingsProblem) as caught:
-        project_of(settings(tmp_path, url=""), KEY)
+        build_supabase_connection(settings(tmp_path, url=""), KEY)
     assert "LRWR_SUPABASE_URL" in caught.value.hint
     with pytest.raises(SettingsProblem) as caught:
-        project_of(settings(tmp_path), {})
+        build_supabase_connection(settings(tmp_path), {})
     assert "set-key supabase" in caught.value.hint
 
 
@@ -66,13 +69,19 @@ def test_a_folder_from_elsewhere_leads_nobody_to_its_own_project(
 ) -> None:
     theirs = '[supabase]\nurl = "https://theirs.example.org"\n'
     with pytest.raises(SettingsProblem, match="leads from this folder"):
-        project_of(settings(tmp_path, url="", library=theirs), KEY)
+        build_supabase_connection(settings(tmp_path, url="", library=theirs), KEY)
 
 
 def test_a_password_is_sent_to_another_machine_only_where_nobody_can_read_it(
     tmp_path: Path,
 ) -> None:
     with pytest.raises(SettingsProblem, match="for all to read"):
-        project_of(settings(tmp_path, url="http://marsh.example.org"), KEY)
-    own = project_of(settings(tmp_path, url="http://127.0.0.1:54321/"), KEY)
-    assert own == Project("http://127.0.0.1:54321", KEY["SUPABASE_KEY"], 20.0, own=True)
+        build_supabase_connection(
+            settings(tmp_path, url="http://marsh.example.org"), KEY
+        )
+    own = build_supabase_connection(
+        settings(tmp_path, url="http://127.0.0.1:54321/"), KEY
+    )
+    assert own == SupabaseConnection(
+        "http://127.0.0.1:54321", KEY["SUPABASE_KEY"], 20.0, own=True
+    )

@@ -6,7 +6,7 @@ import keyring
 import pytest
 from keyring.backends import fail
 
-from lrwr.core.adapters.auth.sessions import Keeping, SessionKeeper
+from lrwr.core.adapters.auth.sessions import KeyringSessionStore, SessionLocation
 from lrwr.core.model.errors import ServiceUnavailable, StoreProblem
 from tests.fakes.keyrings import LockedKeyring, MemoryKeyring
 
@@ -36,9 +36,9 @@ def file(tmp_path: Path) -> Path:
 def test_a_session_is_kept_in_the_keyring_and_in_no_file(
     ring: MemoryKeyring, file: Path
 ) -> None:
-    SessionKeeper(file).write(HERE, "secret")
-    assert SessionKeeper(file).read(HERE) == "secret"
-    assert SessionKeeper(file).place(HERE) is Keeping.KEYRING
+    KeyringSessionStore(file).write(HERE, "secret")
+    assert KeyringSessionStore(file).read(HERE) == "secret"
+    assert KeyringSessionStore(file).place(HERE) is SessionLocation.KEYRING
     assert len(ring.kept) == 1
     assert not file.exists()
 
@@ -46,9 +46,9 @@ def test_a_session_is_kept_in_the_keyring_and_in_no_file(
 def test_without_a_keyring_it_is_kept_in_a_file_of_the_owners_alone(
     file: Path,
 ) -> None:
-    SessionKeeper(file).write(HERE, "secret")
-    assert SessionKeeper(file).read(HERE) == "secret"
-    assert SessionKeeper(file).place(HERE) is Keeping.FILE
+    KeyringSessionStore(file).write(HERE, "secret")
+    assert KeyringSessionStore(file).read(HERE) == "secret"
+    assert KeyringSessionStore(file).place(HERE) is SessionLocation.FILE
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
 
@@ -59,10 +59,10 @@ def test_a_session_is_never_shown_to_another_project(
 ) -> None:
     if with_ring:
         request.getfixturevalue("ring")
-    sessions = SessionKeeper(file)
+    sessions = KeyringSessionStore(file)
     sessions.write(HERE, "secret")
     assert sessions.read(ELSEWHERE) is None
-    assert sessions.place(ELSEWHERE) is Keeping.NOWHERE
+    assert sessions.place(ELSEWHERE) is SessionLocation.NOWHERE
     assert not sessions.clear(ELSEWHERE)
     assert sessions.read(HERE) == "secret"
 
@@ -73,7 +73,7 @@ def test_what_is_forgotten_is_gone(
 ) -> None:
     if with_ring:
         request.getfixturevalue("ring")
-    sessions = SessionKeeper(file)
+    sessions = KeyringSessionStore(file)
     assert not sessions.clear(HERE)
     sessions.write(HERE, "secret")
     assert sessions.clear(HERE)
@@ -82,7 +82,7 @@ def test_what_is_forgotten_is_gone(
 
 
 def test_a_session_moves_into_a_keyring_that_is_there_now(file: Path) -> None:
-    sessions = SessionKeeper(file)
+    sessions = KeyringSessionStore(file)
     sessions.write(HERE, "old")
     keyring.set_keyring(MemoryKeyring())
     assert sessions.read(HERE) == "old"
@@ -94,9 +94,9 @@ def test_a_session_moves_into_a_keyring_that_is_there_now(file: Path) -> None:
 def test_a_locked_keyring_is_not_gone_round(file: Path) -> None:
     keyring.set_keyring(LockedKeyring())
     for deed in (
-        lambda: SessionKeeper(file).write(HERE, "secret"),
-        lambda: SessionKeeper(file).read(HERE),
-        lambda: SessionKeeper(file).clear(HERE),
+        lambda: KeyringSessionStore(file).write(HERE, "secret"),
+        lambda: KeyringSessionStore(file).read(HERE),
+        lambda: KeyringSessionStore(file).clear(HERE),
     ):
         with pytest.raises(ServiceUnavailable) as caught:
             deed()
@@ -108,12 +108,12 @@ def test_a_locked_keyring_is_not_gone_round(file: Path) -> None:
 def test_a_file_that_is_none_of_ours_holds_no_session(file: Path, text: str) -> None:
     file.parent.mkdir()
     file.write_text(text, encoding="latin-1")
-    assert SessionKeeper(file).read(HERE) is None
-    SessionKeeper(file).write(HERE, "secret")
-    assert SessionKeeper(file).read(HERE) == "secret"
+    assert KeyringSessionStore(file).read(HERE) is None
+    KeyringSessionStore(file).write(HERE, "secret")
+    assert KeyringSessionStore(file).read(HERE) == "secret"
 
 
 def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("", encoding="utf-8")
     with pytest.raises(StoreProblem):
-        SessionKeeper(tmp_path / "state" / "session.json").write(HERE, "secret")
+        KeyringSessionStore(tmp_path / "state" / "session.json").write(HERE, "secret")

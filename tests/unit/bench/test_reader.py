@@ -6,15 +6,19 @@ import pytest
 
 from bench.reader import FALSE, NONSENSE, Reader
 from lrwr.core.adapters.analyst.model_prompts import (
-    classify_messages,
-    extract_messages,
-    repair_messages,
+    build_analyst_repair_messages,
+    build_classify_messages,
+    build_extract_messages,
 )
-from lrwr.core.adapters.analyst.model_shapes import Extracted, Passages, shape_of
+from lrwr.core.adapters.analyst.model_shapes import (
+    Extracted,
+    Passages,
+    build_reply_shape,
+)
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
 from lrwr.core.ports.analyst import Excerpt
-from lrwr.core.ports.chat_model import Message, Shape
+from lrwr.core.ports.chat_model import ChatMessage, ReplyShape
 from tests.fakes.model_server import Asked
 
 PAGES = "\n\n".join(
@@ -27,7 +31,7 @@ def excerpt(text: str, before: str = "") -> Excerpt:
     return Excerpt(Span(0, len(text)), text, before, ("Nell Tallow",), "here")
 
 
-def asked(messages: list[Message], shape: Shape) -> Asked:
+def asked(messages: list[ChatMessage], shape: ReplyShape) -> Asked:
     wanted = {"name": shape.name, "schema": json.loads(shape.schema)}
     body = {
         "messages": [{"role": one.role, "content": one.text} for one in messages],
@@ -38,8 +42,10 @@ def asked(messages: list[Message], shape: Shape) -> Asked:
 
 def test_every_numbered_passage_is_answered_and_what_comes_before_is_not() -> None:
     parts = PAGES.split("\n\n")
-    messages = classify_messages([excerpt(one, "It was dusk.") for one in parts])
-    reply = Passages.model_validate_json(Reader()(asked(messages, shape_of(Passages))))
+    messages = build_classify_messages([excerpt(one, "It was dusk.") for one in parts])
+    reply = Passages.model_validate_json(
+        Reader()(asked(messages, build_reply_shape(Passages)))
+    )
     assert [one.id for one in reply.passages] == list(range(1, len(parts) + 1))
 
 
@@ -47,7 +53,9 @@ def test_quotes_that_are_counted_as_true_stand_in_the_text() -> None:
     reader = Reader()
     for n in range(20):
         text = PAGES[n:]
-        said = reader(asked(extract_messages(excerpt(text)), shape_of(Extracted)))
+        said = reader(
+            asked(build_extract_messages(excerpt(text)), build_reply_shape(Extracted))
+        )
         reply = Extracted.model_validate_json(said)
         quotes = [one.quote for one in reply.people]
         quotes += [one.quote for one in reply.events]
@@ -62,11 +70,13 @@ def test_quotes_that_are_counted_as_true_stand_in_the_text() -> None:
 @pytest.mark.parametrize("again", [False, True])
 def test_what_was_asked_is_counted(again: bool) -> None:
     reader = Reader(stumble=2)
-    messages = extract_messages(excerpt(PAGES))
-    first = reader(asked(messages, shape_of(Extracted)))
+    messages = build_extract_messages(excerpt(PAGES))
+    first = reader(asked(messages, build_reply_shape(Extracted)))
     if again:
-        messages = repair_messages(messages, first, "it holds no JSON object.")
-    assert reader(asked(messages, shape_of(Extracted))) == NONSENSE
+        messages = build_analyst_repair_messages(
+            messages, first, "it holds no JSON object."
+        )
+    assert reader(asked(messages, build_reply_shape(Extracted))) == NONSENSE
     assert (reader.calls, reader.kinds["Extracted"]) == (2, 2)
     assert reader.twice == (0 if again else 1)
     assert reader.prompt > len(PAGES) // 2

@@ -2,8 +2,8 @@
 
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import WRITER, About, CharacterField, WorldField
-from lrwr.core.ports.story_store import Role
+from lrwr.core.model.facts import WRITER_KEEPER, CharacterField, FactAbout, WorldField
+from lrwr.core.ports.story_store import AppearanceRole
 from tests.fakes.stories import Book, Stories
 
 ONE = "book/1.md"
@@ -44,15 +44,21 @@ def marsh() -> Stories:
     stories.says(ONE, "Is it late?", "Nell Tallow")
     stories.says(ONE, "Six strokes,", "OchraMags", "Nell Tallow")
     stories.says(TWO, "You are my aunt,", "Nell Tallow", "OchraMags")
-    stories.appears(ONE, "Wren climbed nineteen rungs.", "Nell Tallow", Role.SPEAKS, 2)
-    stories.appears(ONE, "Mags kept the ledger.", "OchraMags", Role.PRESENT, 1)
-    stories.appears(ONE, "Six strokes", "Nell Tallow", Role.HEARS, 3)
-    stories.appears(TWO, "Nell Tallow came in.", "Corin Vale", Role.MENTIONED, 9)
+    stories.appears(
+        ONE, "Wren climbed nineteen rungs.", "Nell Tallow", AppearanceRole.SPEAKS, 2
+    )
+    stories.appears(
+        ONE, "Mags kept the ledger.", "OchraMags", AppearanceRole.PRESENT, 1
+    )
+    stories.appears(ONE, "Six strokes", "Nell Tallow", AppearanceRole.HEARS, 3)
+    stories.appears(
+        TWO, "Nell Tallow came in.", "Corin Vale", AppearanceRole.MENTIONED, 9
+    )
     return stories
 
 
 def _of_people(stories: Stories) -> None:
-    character, eyes = About.CHARACTER, (("attribute", "eyes"),)
+    character, eyes = FactAbout.CHARACTER, (("attribute", "eyes"),)
     attribute, trait = CharacterField.ATTRIBUTE, CharacterField.TRAIT
     stories.fact(
         ONE, "eyes were grey", character, attribute, "grey", "Wren", details=eyes
@@ -63,7 +69,7 @@ def _of_people(stories: Stories) -> None:
     )  # fmt: skip
     stories.fact(
         NOTE, "She is twelve.", character, attribute, "twelve", "Nell Tallow",
-        keeper=WRITER, certainty=Certainty.CONFIRMED, details=(("attribute", "age"),),
+        keeper=WRITER_KEEPER, certainty=Certainty.CONFIRMED, details=(("attribute", "age"),),
     )  # fmt: skip
     stories.fact(
         ONE, "a proud woman", character, trait, "proud", "Mags", keeper=MODEL,
@@ -78,7 +84,7 @@ def _of_people(stories: Stories) -> None:
 
 
 def _of_the_story(stories: Stories) -> None:
-    world, element = About.WORLD, WorldField.ELEMENT_TYPE
+    world, element = FactAbout.WORLD, WorldField.ELEMENT_TYPE
     house = "the Ledger House"
     stories.fact(TWO, "shut the Ledger House", world, element, "setting", house)
     stories.fact(
@@ -86,7 +92,7 @@ def _of_the_story(stories: Stories) -> None:
         "Ledger House",
     )  # fmt: skip
     stories.fact(
-        TWO, "Corin Vale drowned", About.EVENT, "event", "Corin drowns.",
+        TWO, "Corin Vale drowned", FactAbout.EVENT, "event", "Corin drowns.",
         keeper=MODEL,
         details=(
             ("involved", "Corin Vale"), ("feels", "Wren: afraid"),
@@ -94,20 +100,31 @@ def _of_the_story(stories: Stories) -> None:
         ),
     )  # fmt: skip
     stories.fact(
-        ONE, "Six strokes", About.TOLD, "told", "that it is six", "Mags",
+        ONE, "Six strokes", FactAbout.TOLD, "told", "that it is six", "Mags",
         details=(("hearer", "Wren"),),
     )  # fmt: skip
-    stories.fact(ONE, "Wren climbed nineteen rungs.", About.SCENE, "recap", "")
+    stories.fact(ONE, "Wren climbed nineteen rungs.", FactAbout.SCENE, "recap", "")
     stories.fact(
-        TWO, "Nell Tallow came in.", About.SCENE, "recap", "They meet.", keeper=MODEL
+        TWO,
+        "Nell Tallow came in.",
+        FactAbout.SCENE,
+        "recap",
+        "They meet.",
+        keeper=MODEL,
     )
-    stories.fact(ONE, "Wren climbed", About.SCENE, "pov", "Nell Tallow")
+    stories.fact(ONE, "Wren climbed", FactAbout.SCENE, "pov", "Nell Tallow")
     stories.fact(
-        ONE, "nineteen rungs", About.GAP, "eye colour", "She squints.", "Wren",
+        ONE, "nineteen rungs", FactAbout.GAP, "eye colour", "She squints.", "Wren",
         keeper=MODEL, details=(("suggestion", "Say it early."),),
     )  # fmt: skip
     stories.fact(
-        ONE, "kept the ledger", About.GAP, "age", "She is old.", "Mags", keeper=MODEL
+        ONE,
+        "kept the ledger",
+        FactAbout.GAP,
+        "age",
+        "She is old.",
+        "Mags",
+        keeper=MODEL,
     )
-    stories.fact(ONE, "TODO: where is her boat?", About.GAP, "note",
+    stories.fact(ONE, "TODO: where is her boat?", FactAbout.GAP, "note",
                  "TODO: where is her boat?", "Mags")  # fmt: skip

@@ -27,8 +27,8 @@ from lrwr.core.canon.model import UndefinedAttribute
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import RULES, About
-from lrwr.core.model.text import Lines, Span
+from lrwr.core.model.facts import RULES_KEEPER, FactAbout
+from lrwr.core.model.text import LineRange, Span
 from lrwr.core.retrieval.story import StoryOrder
 
 SURE, UNSAID = Certainty.VERIFIED, Certainty.NOT_EVALUATED
@@ -39,7 +39,7 @@ VALUES = ["grey", "brown", "green"]
 documents = st.frozensets(st.sampled_from(DOCUMENTS), min_size=1)
 sayings = st.dictionaries(st.sampled_from(VALUES), documents, min_size=1)
 topics = st.tuples(
-    st.sampled_from([About.CHARACTER, About.WORLD, About.GAP]),
+    st.sampled_from([FactAbout.CHARACTER, FactAbout.WORLD, FactAbout.GAP]),
     st.sampled_from(PEOPLE),
     st.sampled_from(["eyes", "hair"]),
 )
@@ -48,8 +48,10 @@ said = st.dictionaries(topics, sayings)
 
 def words(document: str, text: str, at: int = 0) -> TextEvidence:
     place = (Span(at, at + len(text)),)
-    lines = Lines(at + 1, at + 1)
-    return TextEvidence(DocumentId(document), place, text, lines, 1, "", 1, RULES, SURE)
+    lines = LineRange(at + 1, at + 1)
+    return TextEvidence(
+        DocumentId(document), place, text, lines, 1, "", 1, RULES_KEEPER, SURE
+    )
 
 
 def a_character(*names: str) -> Character:
@@ -136,11 +138,11 @@ def test_every_value_that_came_or_went_is_told(
         mine = [s for s in found if (s.about, s.subject, s.what) == topic]
         assert old - new <= {s.before for s in mine} <= old | {""}
         assert new - old <= {s.after for s in mine} <= new | {""}
-        if topic[0] is About.GAP:
+        if topic[0] is FactAbout.GAP:
             assert not any(s.before and s.after for s in mine)
 
 
-EYES = (About.CHARACTER, "Nell", "eyes")
+EYES = (FactAbout.CHARACTER, "Nell", "eyes")
 ONE, TWO = (frozenset({one}) for one in DOCUMENTS)
 
 

@@ -10,7 +10,7 @@ from lrwr.core.bible.values import Gap, GapState
 from lrwr.core.canon.model import Canon, UndefinedAttribute
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.facts import About
+from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import GapFlag
 from tests.fakes.stories import Book, Stories
@@ -98,7 +98,7 @@ def test_a_gap_is_called_by_its_id_or_the_beginning_of_it() -> None:
 def test_no_two_gaps_have_one_id_and_every_id_finds_its_gap(names: list[str]) -> None:
     stories = Stories(Book({ONE: "# One\n\nThe marsh.\n"}))
     for name in names:
-        stories.fact(ONE, "marsh", About.GAP, name, "", keeper="a-model")
+        stories.fact(ONE, "marsh", FactAbout.GAP, name, "", keeper="a-model")
     gaps = project_bible(stories.knowledge()).gaps
     assert len({gap.id for gap in gaps}) == len(gaps)
     assert all(find_gap_by_id(gap.id, gaps) is gap for gap in gaps)

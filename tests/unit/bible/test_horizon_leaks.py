@@ -11,34 +11,47 @@ from hypothesis import strategies as st
 from lrwr.core.bible.export import build_bible_blocks
 from lrwr.core.bible.projection import project_bible
 from lrwr.core.canon.model import Canon, UndefinedAttribute
-from lrwr.core.model.cast import Alias, Cast, Character, Cue, Gender, Quotation
+from lrwr.core.model.cast import (
+    Alias,
+    AttributionCue,
+    Cast,
+    Character,
+    Gender,
+    Quotation,
+)
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import (
-    RULES,
-    WRITER,
-    About,
+    RULES_KEEPER,
+    WRITER_KEEPER,
     CharacterField,
     Fact,
+    FactAbout,
     WorldField,
 )
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Span
-from lrwr.core.ports.story_store import Appearance, FirstSeen, Known, Role, Said
+from lrwr.core.ports.story_store import (
+    Appearance,
+    AppearanceRole,
+    DocumentFact,
+    DocumentQuotation,
+    FirstMention,
+)
 from tests.fakes.stories import Book, Stories
 
 NAMES = ("Nella", "Corin", "Gannetta", "Hobbin", "Ochrana", "Vexa")
 MARK = re.compile(r"\b[wcnv]\d+\b")
 """Every word of the book and every value is one of its own."""
 
-FIELDS: dict[About, Sequence[str]] = {
-    About.CHARACTER: list(CharacterField),
-    About.WORLD: list(WorldField),
-    About.SCENE: ["pov", "recap"],
-    About.EVENT: ["event"],
-    About.TOLD: ["told"],
-    About.GAP: ["eyes", "note"],
+FIELDS: dict[FactAbout, Sequence[str]] = {
+    FactAbout.CHARACTER: list(CharacterField),
+    FactAbout.WORLD: list(WorldField),
+    FactAbout.SCENE: ["pov", "recap"],
+    FactAbout.EVENT: ["event"],
+    FactAbout.TOLD: ["told"],
+    FactAbout.GAP: ["eyes", "note"],
 }
 DETAILS = ("target", "hearer", "involved", "kind", "attribute", "suggestion")
 
@@ -155,12 +168,14 @@ def a_cast(chance: Random) -> Cast:
     )
 
 
-def first_seen(who: str, alias: str, book: Book) -> Iterator[FirstSeen]:
+def first_seen(who: str, alias: str, book: Book) -> Iterator[FirstMention]:
     for document in book.documents.values():
         start = document.text.find(alias)
         if start >= 0:
             span = Span(start, start + len(alias))
-            yield FirstSeen(who, alias, document.id, span, document.text.count(alias))
+            yield FirstMention(
+                who, alias, document.id, span, document.text.count(alias)
+            )
 
 
 def some_words(chance: Random, words: Sequence[Word]) -> tuple[Word, ...]:
@@ -173,7 +188,7 @@ def some_words(chance: Random, words: Sequence[Word]) -> tuple[Word, ...]:
 
 def a_fact(
     chance: Random, words: Sequence[Word], number: int
-) -> tuple[Known, tuple[Word, ...]]:
+) -> tuple[DocumentFact, tuple[Word, ...]]:
     about = chance.choice(list(FIELDS))
     names = (*NAMES, f"v{number}")
     over = some_words(chance, words)
@@ -186,29 +201,29 @@ def a_fact(
         str(chance.choice(FIELDS[about])),
         chance.choice([f"it is v{number}", "", chance.choice(names)]),
         tuple(word.span for word in over),
-        chance.choice([RULES, WRITER, "a-model"]),
+        chance.choice([RULES_KEEPER, WRITER_KEEPER, "a-model"]),
         chance.choice(list(Certainty)),
         (*details, ("feels", f"{chance.choice(names)}: v{number}")),
     )
-    return Known(over[0].document, fact), over
+    return DocumentFact(over[0].document, fact), over
 
 
-def a_saying(chance: Random, words: Sequence[Word]) -> Said:
+def a_saying(chance: Random, words: Sequence[Word]) -> DocumentQuotation:
     over = some_words(chance, words)
     quotation = Quotation(
         tuple(word.span for word in over),
         chance.choice((*NAMES, "")),
         Certainty.VERIFIED,
-        Cue.NAMED,
+        AttributionCue.NAMED,
         chance.choice((*NAMES, "")),
         Certainty.PROBABLE,
     )
-    return Said(over[0].document, quotation)
+    return DocumentQuotation(over[0].document, quotation)
 
 
 def a_presence(chance: Random, words: Sequence[Word]) -> Appearance:
     one, who = chance.choice(words), chance.choice(NAMES)
-    role = chance.choice(list(Role))
+    role = chance.choice(list(AppearanceRole))
     at = words.index(one)
     return Appearance(ChunkId(one.text), one.document, one.span, at, who, role, 1)
 
@@ -270,7 +285,7 @@ def test_without_a_horizon_every_quotation_and_every_event_is_there(seed: int) -
     events = {
         (k.document, k.fact.spans, k.fact.value)
         for k in known.facts
-        if k.fact.about is About.EVENT
+        if k.fact.about is FactAbout.EVENT
     }
     assert len(bible.events) == len(events)
     assert len(bible.characters) == len(known.cast.characters)

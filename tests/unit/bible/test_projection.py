@@ -15,10 +15,10 @@ from lrwr.core.model.cast import Cast, Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.facts import WRITER, About, CharacterField, WorldField
+from lrwr.core.model.facts import WRITER_KEEPER, CharacterField, FactAbout, WorldField
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Span
-from lrwr.core.ports.story_store import Known
+from lrwr.core.ports.story_store import DocumentFact
 from tests.fakes.stories import Book, Stories
 from tests.unit.bible.marsh import MODEL, NOTE, ONE, TWO, marsh
 
@@ -87,8 +87,8 @@ def test_notes_are_the_writers_and_hidden_under_a_horizon() -> None:
 def test_the_same_trait_of_several_places_is_one_with_several_words() -> None:
     stories = marsh()
     stories.fact(
-        TWO, "came in", About.CHARACTER, CharacterField.TRAIT, "the proud", "Wren",
-        keeper=WRITER, certainty=Certainty.CONFIRMED,
+        TWO, "came in", FactAbout.CHARACTER, CharacterField.TRAIT, "the proud", "Wren",
+        keeper=WRITER_KEEPER, certainty=Certainty.CONFIRMED,
     )  # fmt: skip
     (trait,) = profile(
         "Nell Tallow", project_bible(stories.knowledge())
@@ -102,7 +102,12 @@ def test_the_same_trait_of_several_places_is_one_with_several_words() -> None:
 def test_what_is_not_proud_is_not_merged_with_what_is() -> None:
     stories = marsh()
     stories.fact(
-        TWO, "The fog came", About.CHARACTER, CharacterField.TRAIT, "not proud", "Wren"
+        TWO,
+        "The fog came",
+        FactAbout.CHARACTER,
+        CharacterField.TRAIT,
+        "not proud",
+        "Wren",
     )
     traits = profile(
         "Nell Tallow", project_bible(stories.knowledge())
@@ -125,7 +130,7 @@ def test_relations_go_both_ways_to_people_in_sight_only() -> None:
 def test_who_judged_no_valence_agrees_with_who_did() -> None:
     stories = marsh()
     stories.fact(
-        TWO, "my aunt", About.CHARACTER, CharacterField.RELATIONSHIP, "", "Wren",
+        TWO, "my aunt", FactAbout.CHARACTER, CharacterField.RELATIONSHIP, "", "Wren",
         details=(("target", "Mags"), ("kind", "Aunt")),
     )  # fmt: skip
     (aunt,) = project_bible(stories.knowledge()).relations
@@ -142,7 +147,7 @@ def test_things_of_the_world_gather_under_one_name() -> None:
 
 
 def test_a_person_who_was_read_as_a_place_is_no_thing_of_the_world() -> None:
-    stories, world = marsh(), About.WORLD
+    stories, world = marsh(), FactAbout.WORLD
     kind, told = WorldField.ELEMENT_TYPE, WorldField.DESCRIPTION
     stories.fact(TWO, "Nell Tallow came", world, kind, "setting", "Nell Tallow")
     stories.fact(TWO, "came in", world, told, "a girl", "the Nell Tallow")
@@ -150,7 +155,7 @@ def test_a_person_who_was_read_as_a_place_is_no_thing_of_the_world() -> None:
     (house,) = project_bible(stories.knowledge()).world
     assert house.name == "the Ledger House"
     stories.fact(TWO, "Wren was proud", world, kind, "artifact", "Wren")
-    stories.fact(TWO, "Wren", world, kind, "setting", "Mags", keeper=WRITER)
+    stories.fact(TWO, "Wren", world, kind, "setting", "Mags", keeper=WRITER_KEEPER)
     _, wren, mags = project_bible(stories.knowledge()).world
     assert [claim.value for claim in wren.element_types] == ["artifact"]
     assert [claim.value for claim in mags.element_types] == ["setting"]
@@ -166,7 +171,7 @@ def test_events_know_whom_they_concern() -> None:
 
 def test_the_timeline_has_no_sentences_of_a_chapter_with_an_event() -> None:
     stories = marsh()
-    stories.fact(ONE, "Mags kept the ledger", About.EVENT, "event", "Mags writes.")
+    stories.fact(ONE, "Mags kept the ledger", FactAbout.EVENT, "event", "Mags writes.")
     kinds = [moment.kind for moment in project_bible(stories.knowledge()).timeline]
     assert kinds == [
         TimelineMomentKind.EVENT,
@@ -236,8 +241,8 @@ def test_a_fact_whose_words_are_not_there_is_not_shown(span: Span) -> None:
     (known, *_) = stories.known
     fact = replace(known.fact, value="lost", spans=(span,))
     stories.known = [
-        Known(DocumentId(ONE), fact),
-        Known(DocumentId("gone.md"), replace(known.fact, value="lost")),
+        DocumentFact(DocumentId(ONE), fact),
+        DocumentFact(DocumentId("gone.md"), replace(known.fact, value="lost")),
     ]
     assert profile("Nell Tallow", project_bible(stories.knowledge())).attributes == ()
 
@@ -260,7 +265,12 @@ def test_a_shared_form_is_nobodys_fact() -> None:
         stories.people.characters, {"the woman": ("Nell Tallow", "OchraMags")}
     )
     stories.fact(
-        ONE, "a proud woman", About.CHARACTER, CharacterField.TRAIT, "tall", "The woman"
+        ONE,
+        "a proud woman",
+        FactAbout.CHARACTER,
+        CharacterField.TRAIT,
+        "tall",
+        "The woman",
     )
     found = project_bible(stories.knowledge())
     assert "tall" not in str(found.characters)

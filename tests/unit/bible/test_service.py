@@ -6,10 +6,10 @@ from lrwr.core.canon.model import Canon, UndefinedAttribute
 from lrwr.core.continuity.guard import find_contradictions
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.facts import About
+from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.story import Horizon
 from lrwr.core.ports.record_store import DocumentText
-from lrwr.core.ports.story_store import Known
+from lrwr.core.ports.story_store import DocumentFact
 from tests.fakes.stories import Book, Stories
 from tests.unit.bible.marsh import FILES, TWO, marsh
 
@@ -27,7 +27,10 @@ class Stored(Book):
     """A book of which one document is stored, and with it facts, while it is read."""
 
     def __init__(
-        self, files: Mapping[str, str], known: list[Known], after: list[Known]
+        self,
+        files: Mapping[str, str],
+        known: list[DocumentFact],
+        after: list[DocumentFact],
     ) -> None:
         super().__init__(files)
         self._known = known
@@ -98,7 +101,7 @@ async def test_a_name_that_may_be_several_people_is_asked_back() -> None:
 async def test_what_is_stated_is_what_contradictions_are_found_in() -> None:
     service = marsh().service()
     known, stated = await service.knowledge(), await service.stated()
-    facts = tuple(one for one in known.facts if one.fact.about is About.CHARACTER)
+    facts = tuple(one for one in known.facts if one.fact.about is FactAbout.CHARACTER)
     assert facts
     assert stated.facts == facts
     assert (stated.texts, stated.first_seen) == (known.texts, known.first_seen)

@@ -19,7 +19,7 @@ from lrwr.core.canon.reducer import apply_decision
 from lrwr.core.canon.serializer import serialize_canon
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
-from lrwr.core.settings.places import CANON_FILE
+from lrwr.core.settings.places import CANON_FILE_NAME
 from tests.fakes.canons import decisions
 
 MINE = """\
@@ -48,7 +48,7 @@ def as_far_as_possible(canon: Canon, decision: Decision) -> Canon:
 
 
 def with_decisions(text: str | None, *made: Decision) -> str:
-    before = Canon() if text is None else parse_canon(text, CANON_FILE)
+    before = Canon() if text is None else parse_canon(text, CANON_FILE_NAME)
     return serialize_canon(text, reduce(as_far_as_possible, made, before))
 
 
@@ -58,9 +58,9 @@ def test_what_is_written_is_what_is_read(
 ) -> None:
     canon = reduce(as_far_as_possible, first, Canon())
     text = serialize_canon(None, canon)
-    assert parse_canon(text, CANON_FILE) == canon
+    assert parse_canon(text, CANON_FILE_NAME) == canon
     later = reduce(as_far_as_possible, then, canon)
-    assert parse_canon(serialize_canon(text, later), CANON_FILE) == later
+    assert parse_canon(serialize_canon(text, later), CANON_FILE_NAME) == later
 
 
 def test_what_is_declined_again_stands_last() -> None:
@@ -68,7 +68,7 @@ def test_what_is_declined_again_stands_last() -> None:
     answered = GapAnswered("", "age", "grey")
     again = (answered, GapDeclined("", "eyes"), GapDeclined("", "age"))
     told = with_decisions(text, *again)
-    unsaid = parse_canon(told, CANON_FILE).unsaid
+    unsaid = parse_canon(told, CANON_FILE_NAME).unsaid
     assert [question.attribute for question in unsaid] == ["eyes", "age"]
 
 
@@ -77,9 +77,9 @@ def test_a_file_written_by_hand_is_changed_faithfully(
     made: list[Decision], end: str, mark: bool
 ) -> None:
     text = ("\ufeff" if mark else "") + MINE.replace("\n", end)
-    canon = reduce(as_far_as_possible, made, parse_canon(text, CANON_FILE))
+    canon = reduce(as_far_as_possible, made, parse_canon(text, CANON_FILE_NAME))
     changed = serialize_canon(text, canon)
-    assert parse_canon(changed, CANON_FILE) == canon
+    assert parse_canon(changed, CANON_FILE_NAME) == canon
     assert changed.startswith(text[:25])
     assert changed.count("\r\n") == (changed.count("\n") if end == "\r\n" else 0)
 
@@ -87,7 +87,7 @@ def test_a_file_written_by_hand_is_changed_faithfully(
 @given(st.lists(decisions, max_size=8))
 def test_nothing_to_change_changes_nothing(made: list[Decision]) -> None:
     text = with_decisions(MINE, *made)
-    assert serialize_canon(text, parse_canon(text, CANON_FILE)) == text
+    assert serialize_canon(text, parse_canon(text, CANON_FILE_NAME)) == text
 
 
 def test_comments_and_order_stay() -> None:
@@ -105,7 +105,7 @@ def test_comments_and_order_stay() -> None:
 
 def test_a_new_file_says_whose_it_is() -> None:
     text = with_decisions(None, NameIgnored("Monday"))
-    assert text.startswith(f"# {CANON_FILE}")
+    assert text.startswith(f"# {CANON_FILE_NAME}")
     assert text.endswith('[names]\nignored = ["Monday"]\n')
 
 
@@ -129,10 +129,10 @@ def test_a_long_order_gets_a_line_for_each_file() -> None:
 def test_an_odd_layout_is_changed_rightly_or_not_at_all(
     text: str, made: list[Decision]
 ) -> None:
-    canon = reduce(as_far_as_possible, made, parse_canon(text, CANON_FILE))
+    canon = reduce(as_far_as_possible, made, parse_canon(text, CANON_FILE_NAME))
     try:
         changed = serialize_canon(text, canon)
     except StoreProblem as problem:
         assert "[header]" in problem.hint
     else:
-        assert parse_canon(changed, CANON_FILE) == canon
+        assert parse_canon(changed, CANON_FILE_NAME) == canon

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.chat.connection import Line
-from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
-from lrwr.core.adapters.http.rate_limit import Pace
+from lrwr.core.adapters.chat.connection import ModelServerClient
+from lrwr.core.adapters.chat.openai import ChatConnection, OpenAIChatModel
+from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.bible.values import (
     AliasForm,
     Bible,
@@ -19,8 +19,8 @@ from lrwr.core.bible.values import (
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import RULES, ElementType
-from lrwr.core.model.text import Lines, Span
+from lrwr.core.model.facts import RULES_KEEPER, ElementType
+from lrwr.core.model.text import LineRange, Span
 from tests.fakes.desks import Desk, a_desk
 from tests.fakes.model_server import KEY, MODEL, ModelServer
 
@@ -63,9 +63,10 @@ def server() -> Iterator[ModelServer]:
 
 
 @pytest.fixture
-async def model(server: ModelServer) -> AsyncIterator[OpenAIChat]:
-    opened = OpenAIChat(
-        Connection(MODEL, server.base_url, key=KEY), Line(Pace(4, 0, 0.0))
+async def model(server: ModelServer) -> AsyncIterator[OpenAIChatModel]:
+    opened = OpenAIChatModel(
+        ChatConnection(MODEL, server.base_url, key=KEY),
+        ModelServerClient(RateLimit(4, 0, 0.0)),
     )
     yield opened
     await opened.aclose()
@@ -82,6 +83,6 @@ def _thing(name: str, kind: ElementType, *people: str) -> WorldElement:
 
 
 def _moment(text: str, *people: str) -> TimelineMoment:
-    place = DocumentId("1.md"), (Span(0, len(text)),), text, Lines(1, 1)
-    told = TextEvidence(*place, 1, "One", 1, RULES, SURE)
+    place = DocumentId("1.md"), (Span(0, len(text)),), text, LineRange(1, 1)
+    told = TextEvidence(*place, 1, "One", 1, RULES_KEEPER, SURE)
     return TimelineMoment(TimelineMomentKind.EVENT, text, people, told)

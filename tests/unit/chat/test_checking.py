@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.attribution.citation_check import (
     CITATION_MARK,
     check_citations,
     strip_answer_citation_marks,
 )
-from lrwr.core.model.turns import Mode, WebCitation
+from lrwr.core.model.turns import AnswerMode, WebCitation
 from tests.fakes.chatting import cite
 
 LAMP = cite(1, "“The lamp must never go out,” said Nell.")
@@ -20,8 +20,8 @@ EYES = cite(2, "Her eyes were grey as slate.")
 BOTH = (LAMP, EYES)
 
 
-def doubted(answer: str, *, mode: Mode = Mode.ANALYTICAL) -> list[str]:
-    text, _, spans = check_citations(answer, BOTH, sentence_spans, mode=mode)
+def doubted(answer: str, *, mode: AnswerMode = AnswerMode.ANALYTICAL) -> list[str]:
+    text, _, spans = check_citations(answer, BOTH, find_sentence_spans, mode=mode)
     return [text[span.start : span.end] for span in spans]
 
 
@@ -38,13 +38,13 @@ def doubted(answer: str, *, mode: Mode = Mode.ANALYTICAL) -> list[str]:
     ],
 )
 def test_a_number_that_stands_for_nothing_is_taken_out(answer: str, kept: str) -> None:
-    assert check_citations(answer, BOTH, sentence_spans)[0] == kept
+    assert check_citations(answer, BOTH, find_sentence_spans)[0] == kept
 
 
 def test_what_is_cited_comes_back_in_order_and_nothing_else() -> None:
     answer = "Her eyes are grey [2]. The lamp burns on [1]."
     assert (
-        check_citations(answer, [*BOTH, cite(3, "Not cited.")], sentence_spans)[1]
+        check_citations(answer, [*BOTH, cite(3, "Not cited.")], find_sentence_spans)[1]
         == BOTH
     )
 
@@ -98,8 +98,10 @@ def test_a_quotation_in_other_typography_stands(quote: str) -> None:
     assert doubted(f"Nell says of the lamp: {quote} [1].") == []
 
 
-@pytest.mark.parametrize("mode", list(Mode))
-def test_an_invented_or_altered_quotation_is_marked_in_every_mode(mode: Mode) -> None:
+@pytest.mark.parametrize("mode", list(AnswerMode))
+def test_an_invented_or_altered_quotation_is_marked_in_every_mode(
+    mode: AnswerMode,
+) -> None:
     answer = "Nell says “the lamp must always go out” of the lamp [1]."
     assert "“the lamp must always go out”" in doubted(answer, mode=mode)
 
@@ -110,22 +112,22 @@ def test_a_quotation_of_words_that_are_not_cited_is_marked() -> None:
 
 
 def test_in_character_a_sentence_needs_no_number() -> None:
-    assert doubted("I would rather not say.", mode=Mode.IN_CHARACTER) == []
+    assert doubted("I would rather not say.", mode=AnswerMode.IN_CHARACTER) == []
 
 
 def test_what_the_material_says_beside_a_number_counts() -> None:
     answer = "Corin Vale is brave [1]."
     citation = cite(1, "He walked out alone.")
-    assert check_citations(answer, [citation], sentence_spans)[2]
+    assert check_citations(answer, [citation], find_sentence_spans)[2]
     notes = {1: "Corin Vale, trait: brave"}
-    assert not check_citations(answer, [citation], sentence_spans, notes=notes)[2]
+    assert not check_citations(answer, [citation], find_sentence_spans, notes=notes)[2]
 
 
 def test_what_the_writer_decided_needs_no_number() -> None:
     answer = "You decided that Nell is forty."
-    assert check_citations(answer, BOTH, sentence_spans)[2]
+    assert check_citations(answer, BOTH, find_sentence_spans)[2]
     decided = ["Nell, age: forty"]
-    assert not check_citations(answer, BOTH, sentence_spans, decided=decided)[2]
+    assert not check_citations(answer, BOTH, find_sentence_spans, decided=decided)[2]
 
 
 def test_marks_are_taken_out_of_what_is_remembered() -> None:
@@ -146,7 +148,7 @@ def test_marks_are_taken_out_of_what_is_remembered() -> None:
 def test_every_mark_that_is_left_is_cited_and_every_span_is_of_the_text(
     answer: str,
 ) -> None:
-    text, cited, spans = check_citations(answer, BOTH, sentence_spans)
+    text, cited, spans = check_citations(answer, BOTH, find_sentence_spans)
     left = {
         int(n)
         for mark in CITATION_MARK.finditer(text)
@@ -155,13 +157,13 @@ def test_every_mark_that_is_left_is_cited_and_every_span_is_of_the_text(
     assert left == {citation.number for citation in cited}
     assert all(0 <= span.start < span.end <= len(text) for span in spans)
     assert list(spans) == sorted(set(spans))
-    assert check_citations(text, BOTH, sentence_spans) == (text, cited, spans)
+    assert check_citations(text, BOTH, find_sentence_spans) == (text, cited, spans)
 
 
 @given(st.text(max_size=80))
 def test_an_answer_without_marks_comes_back_as_it_is(answer: str) -> None:
     if not CITATION_MARK.search(answer):
-        assert check_citations(answer, BOTH, sentence_spans)[0] == answer
+        assert check_citations(answer, BOTH, find_sentence_spans)[0] == answer
 
 
 GHOST = WebCitation(
@@ -170,7 +172,7 @@ GHOST = WebCitation(
 
 
 def doubted_beside_the_web(answer: str) -> list[str]:
-    text, _, spans = check_citations(answer, BOTH, sentence_spans, web=[GHOST])
+    text, _, spans = check_citations(answer, BOTH, find_sentence_spans, web=[GHOST])
     return [text[span.start : span.end] for span in spans]
 
 
@@ -208,7 +210,7 @@ def test_the_web_bears_out_nothing_of_the_book_nor_the_book_of_the_web(
 def test_a_page_tells_nothing_of_the_books_own_people() -> None:
     said = "Nell sees a ghost at midnight [w1]. Hamlet sees a ghost [w1]."
     text, _, spans = check_citations(
-        said, BOTH, sentence_spans, web=[GHOST], own={"nell"}
+        said, BOTH, find_sentence_spans, web=[GHOST], own={"nell"}
     )
     assert [text[one.start : one.end] for one in spans] == [
         "Nell sees a ghost at midnight [w1]."
@@ -217,10 +219,10 @@ def test_a_page_tells_nothing_of_the_books_own_people() -> None:
 
 def test_pages_are_no_citations_of_the_text() -> None:
     answer = "Hamlet sees a ghost [w1, w4]. The lamp burns on [1]."
-    text, cited, _ = check_citations(answer, BOTH, sentence_spans, web=[GHOST])
+    text, cited, _ = check_citations(answer, BOTH, find_sentence_spans, web=[GHOST])
     assert text == "Hamlet sees a ghost [w1]. The lamp burns on [1]."
     assert cited == (LAMP,)
-    assert check_citations("A ghost [w1].", BOTH, sentence_spans)[0] == "A ghost."
+    assert check_citations("A ghost [w1].", BOTH, find_sentence_spans)[0] == "A ghost."
     assert (
         strip_answer_citation_marks(text) == "Hamlet sees a ghost. The lamp burns on."
     )

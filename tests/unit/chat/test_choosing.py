@@ -6,9 +6,9 @@ import pytest
 
 from lrwr.core.bible.values import SceneSummary
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import About
-from lrwr.core.model.text import Lines, Span
-from lrwr.core.model.turns import Intention
+from lrwr.core.model.facts import FactAbout
+from lrwr.core.model.text import LineRange, Span
+from lrwr.core.model.turns import SourceIntention
 from tests.fakes.answered import answer
 from tests.fakes.chatting import (
     ONE,
@@ -33,12 +33,12 @@ async def test_two_questions_in_one_are_both_answered_each_of_its_own(
     story: Stories,
 ) -> None:
     story.fact(
-        TWO, "Nobody had asked him.", About.CHARACTER, "attribute", "a long coat",
+        TWO, "Nobody had asked him.", FactAbout.CHARACTER, "attribute", "a long coat",
         "Corin Vale", details=(("attribute", "clothing"),),
     )  # fmt: skip
     result = found(story, NELL, "Corin Vale")
     asked = "Who is Nell, and what occupation has Corin Vale?"
-    said = await answer(story, asked, a_plan(Intention.TRAITS), result)
+    said = await answer(story, asked, a_plan(SourceIntention.TRAITS), result)
     assert "grey" in said.text and "lantern-bearer" in said.text
     assert "coat" not in said.text
 
@@ -47,7 +47,7 @@ async def test_what_somebody_says_is_told_to_the_question_that_asks_for_it(
     story: Stories,
 ) -> None:
     result = found(story, "Mags", speaker=NELL)
-    plan = a_plan(Intention.TRAITS, Intention.DIALOGUE_OF)
+    plan = a_plan(SourceIntention.TRAITS, SourceIntention.DIALOGUE_OF)
     asked = "Who is Mags, and what does Nell say about the lamp?"
     said = await answer(story, asked, plan, result)
     assert "The lamp must never go out," in said.text
@@ -57,11 +57,11 @@ async def test_what_somebody_says_is_told_to_the_question_that_asks_for_it(
 async def test_how_two_stand_is_not_told_by_a_third(story: Stories) -> None:
     for kind, target in (("cousin", "Corin Vale"), ("aunt", "Mags")):
         story.fact(
-            TWO, "Corin Vale came over the marsh", About.CHARACTER, "relationship", "",
+            TWO, "Corin Vale came over the marsh", FactAbout.CHARACTER, "relationship", "",
             NELL, details=(("target", target), ("kind", kind)),
         )  # fmt: skip
     result = found(story, NELL, "Mags")
-    plan = a_plan(Intention.RELATIONSHIPS)
+    plan = a_plan(SourceIntention.RELATIONSHIPS)
     said = await answer(
         story, "How do Nell and Mags stand to each other?", plan, result
     )
@@ -71,7 +71,7 @@ async def test_how_two_stand_is_not_told_by_a_third(story: Stories) -> None:
 async def test_what_a_label_answers_needs_no_passage_beside(story: Stories) -> None:
     result = found(story, NELL, passages=paragraphs(story.book, ONE))
     said = await answer(
-        story, "What colour are Nell’s eyes?", a_plan(Intention.TRAITS), result
+        story, "What colour are Nell’s eyes?", a_plan(SourceIntention.TRAITS), result
     )
     assert said.text == "Nell Tallow, eyes: grey (“Her eyes were grey as slate.”) [1]"
 
@@ -79,12 +79,12 @@ async def test_what_a_label_answers_needs_no_passage_beside(story: Stories) -> N
 async def test_who_was_there_is_told_by_the_scene(story: Stories) -> None:
     bible = a_bible(story)
     scene = SceneSummary(
-        DocumentId(ONE), Span(0, 400), Lines(1, 9), 1, "One", 1,
+        DocumentId(ONE), Span(0, 400), LineRange(1, 9), 1, "One", 1,
         key_sentences=tuple(quote.evidence for quote in bible.quotes[:2]),
         present=(NELL, "Mags"),
     )  # fmt: skip
     result = replace(found(story, NELL), scenes=(scene,))
-    plan = a_plan(Intention.WHO_WAS_THERE)
+    plan = a_plan(SourceIntention.WHO_WAS_THERE)
     said = await answer(story, "Who was there when the lamp was lit?", plan, result)
     first, *_ = said.text.split("\n\n")
     assert first == ("Chapter 1, scene 1, who acts or speaks: Nell Tallow, Mags [1][2]")

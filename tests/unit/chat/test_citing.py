@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.attribution.citations import (
     CitationNumbering,
     iter_evidence_spans,
@@ -24,7 +24,7 @@ from lrwr.core.chat.context.numbered_items import (
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.story import Horizon
-from lrwr.core.model.text import LineIndex, Lines, Span
+from lrwr.core.model.text import LineIndex, LineRange, Span
 from lrwr.core.ports.record_store import DocumentText
 from lrwr.core.retrieval.evidence import WordWeights
 from tests.fakes.chatting import (
@@ -62,7 +62,7 @@ def in_numbers(
     budget: int = MATERIAL_TOKEN_BUDGET,
 ) -> NumberedMaterial:
     return number_material(
-        result, book.texts(), sentence_spans, words=words, budget=budget
+        result, book.texts(), find_sentence_spans, words=words, budget=budget
     )
 
 
@@ -95,7 +95,7 @@ def test_a_fact_has_the_number_of_its_words(story: Stories) -> None:
     cited = material.citations[eyes.numbers[0] - 1]
     assert (eyes.piece.about, eyes.piece.says) == ("Nell Tallow", "grey")
     assert cited.text == "Her eyes were grey as slate."
-    assert (cited.document, cited.lines, cited.chapter) == (ONE, Lines(3, 3), 1)
+    assert (cited.document, cited.lines, cited.chapter) == (ONE, LineRange(3, 3), 1)
     assert material.notes[cited.number] == "Nell Tallow, eyes: grey"
 
 
@@ -151,7 +151,7 @@ def test_of_many_lines_few_are_given_and_verified_ones_first() -> None:
 def test_what_a_document_no_longer_says_has_no_number(story: Stories) -> None:
     result = everything(story)
     texts = story.book.texts() | {DocumentId(ONE): document("# One\n\nNothing.\n")}
-    material = number_material(result, texts, sentence_spans)
+    material = number_material(result, texts, find_sentence_spans)
     assert {citation.document for citation in material.citations} == {TWO}
 
 

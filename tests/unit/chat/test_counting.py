@@ -7,12 +7,12 @@ import pytest
 from lrwr.core.chat.usage import MeteredChatModel
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.chat_model import ChatModel, Message, Reply, Shape
+from lrwr.core.ports.chat_model import ChatMessage, ChatModel, ChatReply, ReplyShape
 from tests.fakes.chat_models import ScriptedChat
 
-ASKED = (Message("system", "x" * 40), Message("user", "y" * 9))
+ASKED = (ChatMessage("system", "x" * 40), ChatMessage("user", "y" * 9))
 SENT = 10 + 3
-SHAPE = Shape("Tools", "z" * 8)
+SHAPE = ReplyShape("Tools", "z" * 8)
 AWAY = ServiceUnavailable("The server is away.")
 
 
@@ -21,11 +21,13 @@ class Silent:
 
     name = "silent"
 
-    async def fill(self, messages: Sequence[Message], shape: Shape) -> Reply:
+    async def fill(
+        self, messages: Sequence[ChatMessage], shape: ReplyShape
+    ) -> ChatReply:
         await asyncio.Event().wait()
-        return Reply("", 0, 0)
+        return ChatReply("", 0, 0)
 
-    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str]:
         await asyncio.Event().wait()
         yield ""
 
@@ -33,7 +35,7 @@ class Silent:
 class BreaksOff(Silent):
     """A model that says eight characters, and is gone."""
 
-    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str]:
         yield "The lamp"
         raise AWAY
 
@@ -52,8 +54,10 @@ async def test_it_says_what_the_model_says_under_the_models_name() -> None:
 
 async def test_a_reply_counts_the_tokens_that_its_server_told() -> None:
     class Telling(Silent):
-        async def fill(self, messages: Sequence[Message], shape: Shape) -> Reply:
-            return Reply("{}", 1_234, 56)
+        async def fill(
+            self, messages: Sequence[ChatMessage], shape: ReplyShape
+        ) -> ChatReply:
+            return ChatReply("{}", 1_234, 56)
 
     chat = MeteredChatModel(Telling())
     await chat.fill(ASKED, SHAPE)

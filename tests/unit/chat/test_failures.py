@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.chat.connection import Line
-from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
-from lrwr.core.adapters.http.rate_limit import Pace
+from lrwr.core.adapters.chat.connection import ModelServerClient
+from lrwr.core.adapters.chat.openai import ChatConnection, OpenAIChatModel
+from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.chat.context.gap_finder import GapFinder
 from lrwr.core.chat.context.tool_loop import LookupLoop
 from lrwr.core.chat.service import TurnRequest
@@ -70,9 +70,9 @@ def server() -> Iterator[ModelServer]:
 async def voices(
     desk: StoryDesk, server: ModelServer
 ) -> AsyncIterator[Callable[[], TurnModels]]:
-    line = Line(Pace(4, 0, 0.0))
-    connection = Connection(MODEL, server.base_url, key=KEY, timeout=PATIENCE)
-    model = OpenAIChat(connection, line)
+    line = ModelServerClient(RateLimit(4, 0, 0.0))
+    connection = ChatConnection(MODEL, server.base_url, key=KEY, timeout=PATIENCE)
+    model = OpenAIChatModel(connection, line)
     yield lambda: replace(
         counted(desk, model),
         seeker=LookupLoop(model, PATIENCE, 10),

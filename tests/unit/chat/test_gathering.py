@@ -17,9 +17,17 @@ from lrwr.core.chat.context.builder import (
 from lrwr.core.chat.planning.name_resolution import resolve_entities
 from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
-from lrwr.core.model.facts import About
+from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.search import Passage
-from lrwr.core.model.turns import Choice, Entity, Intent, Intention, Mode, Plan, Source
+from lrwr.core.model.turns import (
+    AnswerIntent,
+    AnswerMode,
+    AnswerSource,
+    QuestionEntity,
+    QuestionPlan,
+    SourceChoice,
+    SourceIntention,
+)
 from lrwr.core.retrieval.service import SearchResult
 from tests.fakes.chatting import a_story, paragraphs
 from tests.fakes.stories import Stories
@@ -36,20 +44,20 @@ def story() -> Stories:
 def gathered(
     story: Stories | Bible,
     question: TurnQuestion | str,
-    *choices: tuple[Source, Intention],
+    *choices: tuple[AnswerSource, SourceIntention],
     names: Sequence[str] = (),
     passages: Sequence[Passage] = (),
     unknown: Sequence[str] = (),
-    intent: Intent = Intent.ANALYTICAL,
+    intent: AnswerIntent = AnswerIntent.ANALYTICAL,
 ) -> RetrievalResult:
     """Gather by the given choices; without any, by the plan that rules make."""
     bible = story if isinstance(story, Bible) else project_bible(story.knowledge())
     asked = TurnQuestion(question) if isinstance(question, str) else question
     plan = plan_by_rules(asked, bible)
     if choices:
-        entities = tuple(Entity(name, 0.9) for name in names)
-        made = tuple(Choice(*one, 0.9) for one in choices)
-        plan = Plan(intent, made, entities, "rules")
+        entities = tuple(QuestionEntity(name, 0.9) for name in names)
+        made = tuple(SourceChoice(*one, 0.9) for one in choices)
+        plan = QuestionPlan(intent, made, entities, "rules")
     found = SearchResult(tuple(passages), tuple(unknown))
     return gather_context(asked, plan, resolve_entities(plan, bible, ()), bible, found)
 
@@ -69,10 +77,10 @@ def passages() -> list[Passage]:
     return [replace(one, chapter=at) for one, at in zip(found, places, strict=True)]
 
 
-PROFILE = (Source.PROFILES, Intention.TRAITS)
-FIND = (Source.MANUSCRIPT, Intention.FIND_PASSAGE)
-SPOKEN = (Source.MANUSCRIPT, Intention.DIALOGUE_OF)
-HAPPENED = (Source.TIMELINE, Intention.WHAT_HAPPENED)
+PROFILE = (AnswerSource.PROFILES, SourceIntention.TRAITS)
+FIND = (AnswerSource.MANUSCRIPT, SourceIntention.FIND_PASSAGE)
+SPOKEN = (AnswerSource.MANUSCRIPT, SourceIntention.DIALOGUE_OF)
+HAPPENED = (AnswerSource.TIMELINE, SourceIntention.WHAT_HAPPENED)
 
 
 @pytest.mark.parametrize(
@@ -82,14 +90,14 @@ HAPPENED = (Source.TIMELINE, Intention.WHAT_HAPPENED)
         (FIND, set()),
         (SPOKEN, {"lines"}),
         (HAPPENED, {"moments"}),
-        ((Source.PROFILES, Intention.RELATIONSHIPS),
+        ((AnswerSource.PROFILES, SourceIntention.RELATIONSHIPS),
          {"character_profiles", "relations"}),
-        ((Source.MANUSCRIPT, Intention.RECAP), {"scenes"}),
-        ((Source.WORLD, Intention.SETTING), {"world"}),
+        ((AnswerSource.MANUSCRIPT, SourceIntention.RECAP), {"scenes"}),
+        ((AnswerSource.WORLD, SourceIntention.SETTING), {"world"}),
     ],
 )  # fmt: skip
 def test_only_what_the_chosen_source_holds_is_gathered(
-    story: Stories, choice: tuple[Source, Intention], filled: set[str]
+    story: Stories, choice: tuple[AnswerSource, SourceIntention], filled: set[str]
 ) -> None:
     result = gathered(story, "Nell? Corin?", choice, names=[NELL, CORIN])
     kinds = ("character_profiles", "world", "moments", "relations", "scenes", "lines")
@@ -112,9 +120,9 @@ def test_what_nobody_witnessed_is_left_out(story: Stories) -> None:
 
 def test_of_much_the_best_is_kept_in_story_order(story: Stories) -> None:
     for number in range(2 * MAX_GATHERED_MOMENTS):
-        story.fact(ONE, "Wren climbed", About.EVENT, "event", f"Nell climbs {number}.",
+        story.fact(ONE, "Wren climbed", FactAbout.EVENT, "event", f"Nell climbs {number}.",
                    details=(("involved", NELL),))  # fmt: skip
-    story.fact(TWO, "Nell Tallow came in.", About.EVENT, "event",
+    story.fact(TWO, "Nell Tallow came in.", FactAbout.EVENT, "event",
                "Nell finds the red boat.", details=(("involved", NELL),))  # fmt: skip
     result = gathered(story, "How did Nell find the red boat?", HAPPENED, names=[NELL])
     assert len(result.moments) == MAX_GATHERED_MOMENTS
@@ -130,7 +138,7 @@ def test_lines_and_scenes_are_no_more_than_their_limits(story: Stories) -> None:
     many = replace(
         bible, quotes=(quote,) * (MAX_GATHERED_LINES + 1), scenes=bible.scenes * 9
     )
-    recap = (Source.MANUSCRIPT, Intention.RECAP)
+    recap = (AnswerSource.MANUSCRIPT, SourceIntention.RECAP)
     result = gathered(many, "What did Nell say?", SPOKEN, recap, names=[NELL])
     assert (len(result.lines), len(result.scenes)) == (
         MAX_GATHERED_LINES,
@@ -164,12 +172,12 @@ def test_what_would_be_if_is_shown_by_what_the_named_did_and_said(
 
 
 def test_in_character_the_lines_are_those_of_who_answers(story: Stories) -> None:
-    asked = TurnQuestion("What did Mags say?", Mode.IN_CHARACTER, NELL)
+    asked = TurnQuestion("What did Mags say?", AnswerMode.IN_CHARACTER, NELL)
     assert said(gathered(story, asked)) == ["Is it late?", "You are my aunt,"]
 
 
 def test_what_happened_at_a_place_is_found_by_the_place(story: Stories) -> None:
-    story.fact(TWO, "Nell Tallow came in.", About.EVENT, "event", "She enters.")
+    story.fact(TWO, "Nell Tallow came in.", FactAbout.EVENT, "event", "She enters.")
     result = gathered(story, "What happened at the ledger house?")
     assert [one.name for one in result.world] == ["the Ledger House"]
     # The first is in the chapter of that name, the second about somebody of the house.
@@ -191,7 +199,7 @@ def test_what_is_before_a_chapter_is_not_in_it(story: Stories) -> None:
 
 
 def test_a_recap_of_a_chapter_has_its_scenes(story: Stories) -> None:
-    recap = (Source.MANUSCRIPT, Intention.RECAP)
+    recap = (AnswerSource.MANUSCRIPT, SourceIntention.RECAP)
     result = gathered(story, "Recap chapter 1", recap)
     assert {scene.chapter for scene in result.scenes} == {1}
     assert {s.chapter for s in gathered(story, "Recap it", recap).scenes} > {1}

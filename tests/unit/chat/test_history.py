@@ -13,7 +13,7 @@ from lrwr.core.chat.history import (
 )
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.story import Horizon
-from lrwr.core.model.text import Lines, Span
+from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import NarrativeState, Turn
 from lrwr.core.retrieval.anchors import AnchoredCitation, Freshness, QuoteLocation
 from lrwr.core.retrieval.story import StoryOrder, build_story_order
@@ -110,7 +110,7 @@ def at(
     document: str, start: int, state: Freshness = Freshness.CURRENT
 ) -> AnchoredCitation:
     place = QuoteLocation(
-        DocumentId(document), Span(start, start + 4), Lines(1, 1), "One."
+        DocumentId(document), Span(start, start + 4), LineRange(1, 1), "One."
     )
     return AnchoredCitation(QUOTED, state, place, 1.0)
 

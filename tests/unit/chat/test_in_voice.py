@@ -6,13 +6,13 @@ import pytest
 
 from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.turns import GapFlag, Intention, Mode
+from lrwr.core.model.turns import AnswerMode, GapFlag, SourceIntention
 from tests.fakes.answered import answer
 from tests.fakes.chatting import ONE, TWO, a_plan, a_story, found, paragraphs
 from tests.fakes.stories import Book, Stories
 
 NELL = "Nell Tallow"
-AS_NELL = TurnQuestion("What of the lamp?", Mode.IN_CHARACTER, NELL)
+AS_NELL = TurnQuestion("What of the lamp?", AnswerMode.IN_CHARACTER, NELL)
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def story() -> Stories:
 
 async def test_in_character_only_their_own_lines_are_said(story: Stories) -> None:
     result = found(story, NELL, speaker=NELL, passages=paragraphs(story.book, ONE))
-    said = await answer(story, AS_NELL, a_plan(Intention.TRAITS), result)
+    said = await answer(story, AS_NELL, a_plan(SourceIntention.TRAITS), result)
     assert said.text == "“The lamp must never go out,” [1]"
     assert said.citations[0].text == "The lamp must never go out,"
 

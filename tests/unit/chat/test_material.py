@@ -13,7 +13,7 @@ from lrwr.core.chat.context.items import (
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.text import Lines, Span
+from lrwr.core.model.text import LineRange, Span
 from tests.fakes.chatting import ONE, a_bible, a_story
 
 
@@ -55,7 +55,7 @@ def test_a_chapter_that_tells_its_number_is_not_numbered_again(
 def test_a_scene_tells_who_is_in_it() -> None:
     quotes = a_bible(a_story()).quotes
     scene = SceneSummary(
-        DocumentId(ONE), Span(0, 400), Lines(1, 9), 1, "One", 2,
+        DocumentId(ONE), Span(0, 400), LineRange(1, 9), 1, "One", 2,
         key_sentences=(quotes[0].evidence,), present=("Mags", "Nell Tallow"),
     )  # fmt: skip
     present, recap = collect_context_items(RetrievalResult(scenes=(scene,)))

@@ -10,8 +10,8 @@ from lrwr.app.presenters.threads import FROM_THE_WEB, thread_to_blocks
 from lrwr.cli.chat.live_answer import LiveAnswer
 from lrwr.cli.presenters.threads import show_turn, turn_as_json
 from lrwr.cli.runtime.output import Output
-from lrwr.core.adapters.documents.markdown import markdown_of
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.documents.markdown import render_blocks_as_markdown
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.context.gap_finder import GapFinderResult
 from lrwr.core.chat.extractive.writer import quote_web_pages
@@ -21,23 +21,23 @@ from lrwr.core.chat.nodes import AvatarAnswer, assemble_output
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.turns import (
-    Choice,
-    CitedOutside,
-    Entity,
-    Intent,
-    Intention,
-    Mode,
-    Plan,
-    Source,
-    Speaker,
-    Staged,
+    AnswerIntent,
+    AnswerMode,
+    AnswerSource,
+    AnswerSpeaker,
+    AnswerToken,
+    QuestionEntity,
+    QuestionPlan,
+    SourceChoice,
+    SourceIntention,
     SupervisorOutput,
     Thread,
     ThreadId,
-    Token,
     Turn,
     TurnEvent,
     TurnId,
+    TurnStageStarted,
+    WebPageCited,
 )
 from lrwr.core.ports.web_search import WebPage
 from lrwr.core.retrieval.evidence import WordWeights
@@ -49,9 +49,9 @@ from tests.fakes.stories import Stories
 from tests.fakes.web_search import ScriptedWeb
 
 ASKED = TurnQuestion("Is Nell Tallow like Hamlet?")
-PLAN = Plan(
-    Intent.EXTERNAL_REFERENCE,
-    (Choice(Source.WEB, Intention.EXTERNAL_REFERENCE, 0.9),),
+PLAN = QuestionPlan(
+    AnswerIntent.EXTERNAL_REFERENCE,
+    (SourceChoice(AnswerSource.WEB, SourceIntention.EXTERNAL_REFERENCE, 0.9),),
     (),
     "rules",
 )
@@ -71,10 +71,10 @@ async def looked(
     web: ScriptedWeb | None,
     bible: Bible,
     question: TurnQuestion = ASKED,
-    plan: Plan = PLAN,
+    plan: QuestionPlan = PLAN,
 ) -> tuple[WebLookup, list[TurnEvent]]:
     seen: list[TurnEvent] = []
-    in_character = question.mode is Mode.IN_CHARACTER
+    in_character = question.mode is AnswerMode.IN_CHARACTER
     outside = await look_up_web(
         question.text, plan, bible, web, seen.append, in_character=in_character
     )
@@ -84,7 +84,7 @@ async def looked(
 async def test_the_writer_sees_the_query_before_it_is_sent(marsh_bible: Bible) -> None:
     class Watching(ScriptedWeb):
         async def search(self, query: str, limit: int) -> list[WebPage]:
-            assert seen == [Staged("web", "Asking the web: “Hamlet”")]
+            assert seen == [TurnStageStarted("web", "Asking the web: “Hamlet”")]
             return await super().search(query, limit)
 
     seen: list[TurnEvent] = []
@@ -113,14 +113,14 @@ async def test_a_web_that_is_off_is_named_where_it_was_wanted(
     came, seen = await looked(None, marsh_bible)
     assert (came.pages, came.query, seen) == ((), "", [])
     assert "`[web] use`" in came.remarks[0]
-    quiet = replace(PLAN, intent=Intent.ANALYTICAL)
+    quiet = replace(PLAN, intent=AnswerIntent.ANALYTICAL)
     assert (await looked(None, marsh_bible, plan=quiet))[0] == WebLookup()
 
 
 @pytest.mark.parametrize(
     "question",
     [
-        TurnQuestion("Is this like Hamlet?", Mode.IN_CHARACTER, "Nell Tallow"),
+        TurnQuestion("Is this like Hamlet?", AnswerMode.IN_CHARACTER, "Nell Tallow"),
         TurnQuestion("Is Nell like Mags?"),
     ],
     ids=["in character", "nothing from outside"],
@@ -158,8 +158,8 @@ def test_the_best_sentences_are_quoted_behind_their_title() -> None:
     words = WordWeights({"ghost": 1.0})
     tokens = [
         one.text
-        for one in quote_web_pages((HAMLET,), words, sentence_spans)
-        if isinstance(one, Token)
+        for one in quote_web_pages((HAMLET,), words, find_sentence_spans)
+        if isinstance(one, AnswerToken)
     ]
     assert tokens[0].strip() == WEB_HEAD
     assert tokens[1].startswith("\n\nHamlet: “")
@@ -170,8 +170,10 @@ def test_the_best_sentences_are_quoted_behind_their_title() -> None:
 def test_at_most_three_pages_are_quoted_and_those_that_fit() -> None:
     pages = [replace(HAMLET, url=f"https://example.org/{n}") for n in range(5)]
     pages[0] = replace(pages[0], title="Fish", text="Fish swim.")
-    told = list(quote_web_pages(pages, WordWeights({"ghost": 1.0}), sentence_spans))
-    numbers = [one.citation.number for one in told if isinstance(one, CitedOutside)]
+    told = list(
+        quote_web_pages(pages, WordWeights({"ghost": 1.0}), find_sentence_spans)
+    )
+    numbers = [one.citation.number for one in told if isinstance(one, WebPageCited)]
     assert numbers == [2, 3, 4]
 
 
@@ -190,15 +192,17 @@ async def test_without_a_model_the_text_comes_first_and_then_the_web(
     own, _, outside = said.text.partition(f"\n\n{WEB_HEAD}\n\n")
     assert "The lamp must never go out" in own
     assert outside.startswith("Hamlet: “")
-    assert "".join(one.text for one in seen if isinstance(one, Token)) == said.text
-    assert [one.citation.url for one in seen if isinstance(one, CitedOutside)] == [
+    assert (
+        "".join(one.text for one in seen if isinstance(one, AnswerToken)) == said.text
+    )
+    assert [one.citation.url for one in seen if isinstance(one, WebPageCited)] == [
         HAMLET.url
     ]
     assert all("ghost" not in one.text for one in said.citations)
 
 
 async def test_a_character_is_told_nothing_of_the_web(story: Stories) -> None:
-    question = TurnQuestion("What of the lamp?", Mode.IN_CHARACTER, "Nell Tallow")
+    question = TurnQuestion("What of the lamp?", AnswerMode.IN_CHARACTER, "Nell Tallow")
     chat = ScriptedChat("Never out [w1].")
     result = answered(story, HAMLET)
     shelf = a_shelf(story.book)
@@ -229,11 +233,15 @@ async def test_a_model_gets_the_pages_and_its_marks_are_checked(story: Stories) 
     assert any("whales" in one for one in doubted)
     assert not any("ghost" in one for one in doubted)
     assert find_web_citations(said.text, (HAMLET,))[0].url == HAMLET.url
-    assert any(isinstance(one, CitedOutside) for one in seen)
+    assert any(isinstance(one, WebPageCited) for one in seen)
 
 
 def test_names_of_the_book_are_those_that_were_not_sent(story: Stories) -> None:
-    named = (Entity("Nell Tallow", 0.9), Entity("Hamlet", 0.9), Entity("the fog", 0.9))
+    named = (
+        QuestionEntity("Nell Tallow", 0.9),
+        QuestionEntity("Hamlet", 0.9),
+        QuestionEntity("the fog", 0.9),
+    )
     plan = replace(PLAN, entities=named)
     result = replace(answered(story), web_query="Hamlet")
     assert collect_story_name_words(plan, result) == {"nell", "tallow"}
@@ -307,12 +315,12 @@ async def test_the_web_is_shown_apart_and_steers_no_terminal(story: Stories) -> 
     stdout, stderr = io.StringIO(), io.StringIO()
     output = Output(color="always", env={}, stdout=stdout, stderr=stderr)
     live = LiveAnswer(output, quiet=False)
-    live.show(Token(said.text, Speaker.AVATAR))
+    live.show(AnswerToken(said.text, AnswerSpeaker.AVATAR))
     live.end(turn)
     show_turn(turn, (), output)
     output.json(turn_as_json(turn))
     thread = Thread(ThreadId("t"), "T", 0.0, 0.0, 1, turn.output.narrative_state_delta)
-    exported = markdown_of(thread_to_blocks(thread, [turn], {}))
+    exported = render_blocks_as_markdown(thread_to_blocks(thread, [turn], {}))
     whole = stdout.getvalue()
     assert whole.count(FROM_THE_WEB) == 2
     assert "https://evil.example/[bold]" in whole

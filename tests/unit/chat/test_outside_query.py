@@ -19,7 +19,14 @@ from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.turns import Choice, Entity, Intent, Intention, Plan, Source
+from lrwr.core.model.turns import (
+    AnswerIntent,
+    AnswerSource,
+    QuestionEntity,
+    QuestionPlan,
+    SourceChoice,
+    SourceIntention,
+)
 from lrwr.core.web.query import (
     MAX_WEB_QUERY_CHARS,
     MAX_WEB_QUESTION_CHARS,
@@ -29,13 +36,15 @@ from lrwr.core.web.query import (
 SURE = Certainty.VERIFIED
 
 
-def a_plan(*intentions: Intention, source: Source = Source.WEB) -> Plan:
-    choices = tuple(Choice(source, one, 0.9) for one in intentions)
-    return Plan(Intent.EXTERNAL_REFERENCE, choices, (), "a-model")
+def a_plan(
+    *intentions: SourceIntention, source: AnswerSource = AnswerSource.WEB
+) -> QuestionPlan:
+    choices = tuple(SourceChoice(source, one, 0.9) for one in intentions)
+    return QuestionPlan(AnswerIntent.EXTERNAL_REFERENCE, choices, (), "a-model")
 
 
-REFERENCE = a_plan(Intention.EXTERNAL_REFERENCE)
-CRAFT = a_plan(Intention.CRAFT)
+REFERENCE = a_plan(SourceIntention.EXTERNAL_REFERENCE)
+CRAFT = a_plan(SourceIntention.CRAFT)
 
 
 def person(name: str, *forms: str, cites: tuple[str, ...] = ()) -> CharacterProfile:
@@ -81,7 +90,7 @@ def test_a_question_is_sent_without_the_names_of_the_book(
 
 def test_nothing_is_sent_unless_the_plan_asks_the_web(marsh_bible: Bible) -> None:
     asked = "Is Nell like Hamlet?"
-    other = a_plan(Intention.FIND_PASSAGE, source=Source.MANUSCRIPT)
+    other = a_plan(SourceIntention.FIND_PASSAGE, source=AnswerSource.MANUSCRIPT)
     assert build_web_query(asked, other, marsh_bible) == ""
     assert build_web_query(asked, REFERENCE, marsh_bible) == "Hamlet"
 
@@ -100,7 +109,7 @@ def test_without_a_name_from_outside_a_reference_is_not_asked_for(
 
 
 def test_a_name_that_a_model_found_counts_in_small_letters(marsh_bible: Bible) -> None:
-    plan = replace(REFERENCE, entities=(Entity("Hamlet", 0.9),))
+    plan = replace(REFERENCE, entities=(QuestionEntity("Hamlet", 0.9),))
     assert build_web_query("is nell like hamlet?", plan, marsh_bible) == "hamlet"
 
 

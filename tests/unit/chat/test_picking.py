@@ -1,13 +1,13 @@
 """Sentences are picked whole, and what is no sentence is not."""
 
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.chat.extractive.sentence_ranking import (
     SentenceQuery,
     SentenceQuote,
     select_best_sentences,
     weigh_question_words,
 )
-from lrwr.core.model.query_terms import content_words
+from lrwr.core.model.query_terms import extract_content_words
 from tests.fakes.chatting import a_shelf, passage
 from tests.fakes.stories import Book
 
@@ -30,7 +30,7 @@ async def picked(text: str, question: str) -> list[SentenceQuote]:
     book = Book({"1.md": text})
     whole = passage(book, "1.md", text)
     shelf = a_shelf(book)
-    weights = await weigh_question_words(content_words(question), shelf)
+    weights = await weigh_question_words(extract_content_words(question), shelf)
     sought = SentenceQuery(question, weights, lambda _: 1.0)
     return await select_best_sentences(sought, [whole], shelf, lambda _: None)
 
@@ -44,7 +44,7 @@ async def test_an_item_of_a_list_is_quoted_without_its_neighbours() -> None:
 async def test_a_question_is_no_answer_to_a_question() -> None:
     first, *_ = await picked(ASKED, "Who kept the ferry of the fen?")
     assert first.text.endswith("Corin Vale.")
-    assert sentence_spans(first.text)
+    assert find_sentence_spans(first.text)
 
 
 async def test_a_sentence_that_is_worth_more_comes_first() -> None:

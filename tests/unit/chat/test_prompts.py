@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.chat.context.numbered_items import NumberedMaterial, number_material
 from lrwr.core.chat.generation.prompts import (
     WEB_BUDGET,
@@ -17,25 +17,25 @@ from lrwr.core.chat.generation.prompts import (
     select_prompt_pages,
 )
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
-from lrwr.core.model.fence import RULE, new_mark
+from lrwr.core.model.fence import FENCE_RULE, generate_fence_mark
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import (
-    Intent,
-    Mode,
+    AnswerIntent,
+    AnswerMode,
     NarrativeState,
-    Plan,
+    QuestionPlan,
     SupervisorOutput,
     Turn,
     TurnId,
 )
-from lrwr.core.ports.chat_model import Message
-from lrwr.core.ports.web_search import MOST_TEXT, WebPage
+from lrwr.core.ports.chat_model import ChatMessage
+from lrwr.core.ports.web_search import MAX_PAGE_TEXT_CHARS, WebPage
 from tests.fakes.chatting import ONE, TWO, a_plan, a_story, found, paragraphs, passage
 from tests.fakes.stories import Book, Stories
 
 NELL = "Nell Tallow"
 ASKED = TurnQuestion("Who keeps the lamp?")
-AS_NELL = TurnQuestion("Who are you?", Mode.IN_CHARACTER, NELL, Horizon(1))
+AS_NELL = TurnQuestion("Who are you?", AnswerMode.IN_CHARACTER, NELL, Horizon(1))
 
 
 @pytest.fixture
@@ -56,10 +56,10 @@ def told(
     book: Book,
     result: RetrievalResult,
     question: TurnQuestion = ASKED,
-    plan: Plan | None = None,
-) -> tuple[list[Message], NumberedMaterial, str]:
-    material = number_material(result, book.texts(), sentence_spans)
-    mark = new_mark(*list_fenced_texts(question, material))
+    plan: QuestionPlan | None = None,
+) -> tuple[list[ChatMessage], NumberedMaterial, str]:
+    material = number_material(result, book.texts(), find_sentence_spans)
+    mark = generate_fence_mark(*list_fenced_texts(question, material))
     plan = plan or a_plan()
     return build_avatar_messages(question, plan, result, material, mark), material, mark
 
@@ -84,7 +84,7 @@ def test_every_excerpt_stands_inside_a_fence_under_its_number(story: Stories) ->
         assert words not in system
     assert mark not in outside(asked, mark)
     assert "Who keeps the lamp?" in outside(asked, mark)
-    assert RULE in system
+    assert FENCE_RULE in system
 
 
 HOSTILE = [
@@ -160,12 +160,12 @@ def test_the_analyst_is_nobody_of_the_story(story: Stories) -> None:
 @pytest.mark.parametrize(
     ("intent", "words"),
     [
-        (Intent.SCENARIO, ("Fits:", "Strains:", "Unknown:")),
-        (Intent.GAP_PROBE, ("does not define", "suggestions")),
+        (AnswerIntent.SCENARIO, ("Fits:", "Strains:", "Unknown:")),
+        (AnswerIntent.GAP_PROBE, ("does not define", "suggestions")),
     ],
 )
 def test_each_kind_of_question_has_its_rules(
-    story: Stories, intent: Intent, words: tuple[str, ...]
+    story: Stories, intent: AnswerIntent, words: tuple[str, ...]
 ) -> None:
     plan = a_plan(intent=intent)
     system = told(story.book, everything(story), plan=plan)[0][0].text
@@ -173,7 +173,7 @@ def test_each_kind_of_question_has_its_rules(
 
 
 def test_what_would_be_if_is_judged_from_outside(story: Stories) -> None:
-    plan = a_plan(intent=Intent.SCENARIO)
+    plan = a_plan(intent=AnswerIntent.SCENARIO)
     messages = told(story.book, everything(story), AS_NELL, plan)[0]
     assert "You are Nell" not in messages[0].text
     assert "at the end of chapter 1" in messages[0].text
@@ -182,7 +182,7 @@ def test_what_would_be_if_is_judged_from_outside(story: Stories) -> None:
 def test_turns_before_are_told_in_order_without_their_numbers(story: Stories) -> None:
     state = NarrativeState()
     output = SupervisorOutput(
-        "Nell keeps it [3].", Intent.ANALYTICAL, (), (), (), state
+        "Nell keeps it [3].", AnswerIntent.ANALYTICAL, (), (), (), state
     )
     turn = Turn(TurnId("t"), 1, 0.0, "Who keeps it?", output)
     question = replace(ASKED, history=(turn,), before="They spoke of the fog.")
@@ -244,9 +244,9 @@ def test_a_mark_never_stands_in_a_page(story: Stories) -> None:
     drawn = iter(["ghost", "Hamlet", "example", "good"])
     question = TurnQuestion("Like Hamlet?")
     result = replace(everything(story), pages=(HAMLET,))
-    material = number_material(result, story.book.texts(), sentence_spans)
+    material = number_material(result, story.book.texts(), find_sentence_spans)
     web = select_prompt_pages(question, result)
-    mark = new_mark(
+    mark = generate_fence_mark(
         *list_fenced_texts(question, material, web), draw=lambda: next(drawn)
     )
     assert mark == "good"
@@ -254,7 +254,11 @@ def test_a_mark_never_stands_in_a_page(story: Stories) -> None:
 
 def test_only_so_many_pages_are_given_and_each_is_whole(story: Stories) -> None:
     long = [
-        WebPage(f"Page {n}", f"https://example.org/{n}", "ghost " * (MOST_TEXT // 6))
+        WebPage(
+            f"Page {n}",
+            f"https://example.org/{n}",
+            "ghost " * (MAX_PAGE_TEXT_CHARS // 6),
+        )
         for n in range(6)
     ]
     result = replace(everything(story), pages=(*long, HAMLET))
@@ -269,10 +273,10 @@ def test_what_an_earlier_answer_has_from_the_web_is_not_told_again(
     said = SupervisorOutput(
         "Nell keeps the lamp [1]. Hamlet sees a ghost [w1].\n\nFrom the web:\n\n"
         "Hamlet: “He dies.” [w1]",
-        Intent.EXTERNAL_REFERENCE, (), (), (), NarrativeState(), tavily_used=True,
+        AnswerIntent.EXTERNAL_REFERENCE, (), (), (), NarrativeState(), tavily_used=True,
     )  # fmt: skip
     before = Turn(TurnId("1"), 1, 0.0, "Like Hamlet?", said)
     messages, _, _ = told(
         story.book, everything(story), replace(ASKED, history=(before,))
     )
-    assert messages[2] == Message("assistant", "Nell keeps the lamp.")
+    assert messages[2] == ChatMessage("assistant", "Nell keeps the lamp.")

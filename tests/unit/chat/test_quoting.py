@@ -5,21 +5,16 @@ from dataclasses import replace
 
 import pytest
 
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.attribution.citation_check import check_citations
 from lrwr.core.bible.values import Gap, GapState
 from lrwr.core.canon.model import UndefinedAttribute as Asked
 from lrwr.core.chat.extractive.selection import MAX_FACTS_PER_PART
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.facts import WRITER, About
+from lrwr.core.model.facts import WRITER_KEEPER, FactAbout
 from lrwr.core.model.story import Horizon
-from lrwr.core.model.turns import (
-    Entity,
-    GapFlag,
-    Intent,
-    Intention,
-)
+from lrwr.core.model.turns import AnswerIntent, GapFlag, QuestionEntity, SourceIntention
 from tests.fakes.answered import answer
 from tests.fakes.chatting import (
     ONE,
@@ -52,7 +47,7 @@ def story() -> Stories:
 
 async def test_what_is_known_comes_first_then_the_passages(story: Stories) -> None:
     result = found(story, NELL, passages=paragraphs(story.book, ONE)[:1])
-    said = await answer(story, "Who is Nell?", a_plan(Intention.TRAITS), result)
+    said = await answer(story, "Who is Nell?", a_plan(SourceIntention.TRAITS), result)
     first, *quotes = said.text.split("\n\n")
     assert first == "Nell Tallow, eyes: grey (“Her eyes were grey as slate.”) [1]"
     assert quotes == [f"{said.citations[1].text} [2]"]
@@ -64,56 +59,64 @@ async def test_every_citation_is_verbatim_and_every_line_is_borne_out(
 ) -> None:
     passages = [*paragraphs(story.book, ONE), *paragraphs(story.book, TWO)]
     result = found(story, NELL, "Corin Vale", passages=passages)
-    plan = a_plan(Intention.TRAITS, Intention.WHAT_HAPPENED)
+    plan = a_plan(SourceIntention.TRAITS, SourceIntention.WHAT_HAPPENED)
     said = await answer(story, "What happened in the fog?", plan, result)
     for citation in said.citations:
         kept = story.book.texts()[citation.document]
         assert kept.text[citation.span.start : citation.span.end] == citation.text
         assert kept.lines.lines_of(citation.span) == citation.lines
-    text, cited, doubtful = check_citations(said.text, said.citations, sentence_spans)
+    text, cited, doubtful = check_citations(
+        said.text, said.citations, find_sentence_spans
+    )
     assert (text, cited, doubtful) == (said.text, said.citations, ())
 
 
 async def test_a_fact_or_a_quote_comes_at_a_time(story: Stories) -> None:
     result = found(story, NELL, passages=paragraphs(story.book, ONE))
-    said = await answer(story, "Who is Nell?", a_plan(Intention.TRAITS), result)
+    said = await answer(story, "Who is Nell?", a_plan(SourceIntention.TRAITS), result)
     assert len(said.lines) == said.text.count("\n\n") + 1
     assert all(line.rstrip().endswith("]") for line in said.lines)
 
 
 async def test_only_what_the_question_asks_for_is_told(story: Stories) -> None:
     story.fact(
-        ONE, "nineteen rungs of it", About.CHARACTER, "attribute", "nineteen", NELL,
+        ONE, "nineteen rungs of it", FactAbout.CHARACTER, "attribute", "nineteen", NELL,
         details=(("attribute", "age"),),
     )  # fmt: skip
     result = found(story, NELL)
-    said = await answer(story, "What age is Nell?", a_plan(Intention.TRAITS), result)
+    said = await answer(
+        story, "What age is Nell?", a_plan(SourceIntention.TRAITS), result
+    )
     assert "nineteen" in said.text and "grey" not in said.text
-    everything = await answer(story, "Who is Nell?", a_plan(Intention.TRAITS), result)
+    everything = await answer(
+        story, "Who is Nell?", a_plan(SourceIntention.TRAITS), result
+    )
     assert "nineteen" in everything.text and "grey" in everything.text
-    none = await answer(story, "Who is Nell?", a_plan(Intention.FIND_PASSAGE), result)
+    none = await answer(
+        story, "Who is Nell?", a_plan(SourceIntention.FIND_PASSAGE), result
+    )
     assert "grey" not in none.text
 
 
 async def test_facts_are_few(story: Stories) -> None:
     for name in "abcdefghijkl":
         story.fact(
-            ONE, "nineteen rungs of it", About.CHARACTER, "attribute",
+            ONE, "nineteen rungs of it", FactAbout.CHARACTER, "attribute",
             f"one more mark, like {name}", NELL, details=(("attribute", f"no {name}"),),
         )  # fmt: skip
     said = await answer(
-        story, "Who is Nell?", a_plan(Intention.TRAITS), found(story, NELL)
+        story, "Who is Nell?", a_plan(SourceIntention.TRAITS), found(story, NELL)
     )
     assert len(said.lines) == MAX_FACTS_PER_PART
 
 
 async def test_short_facts_of_somebody_stand_in_one_line(story: Stories) -> None:
     story.fact(
-        ONE, "nineteen rungs of it", About.CHARACTER, "attribute", "nineteen", NELL,
+        ONE, "nineteen rungs of it", FactAbout.CHARACTER, "attribute", "nineteen", NELL,
         details=(("attribute", "age"),),
     )  # fmt: skip
     said = await answer(
-        story, "Who is Nell?", a_plan(Intention.TRAITS), found(story, NELL)
+        story, "Who is Nell?", a_plan(SourceIntention.TRAITS), found(story, NELL)
     )
     assert said.text == (
         "Nell Tallow, age: nineteen (“nineteen rungs of it”) [1];"
@@ -126,11 +129,14 @@ async def test_facts_in_one_line_that_are_no_sentences_are_told_apart(
 ) -> None:
     for says in ("one who counts", "She hums.", "one who keeps count"):
         story.fact(
-            ONE, "nineteen rungs of it", About.CHARACTER, "attribute", says, NELL,
+            ONE, "nineteen rungs of it", FactAbout.CHARACTER, "attribute", says, NELL,
             details=(("attribute", "ways"),),
         )  # fmt: skip
     said = await answer(
-        story, "What are Nell's ways?", a_plan(Intention.TRAITS), found(story, NELL)
+        story,
+        "What are Nell's ways?",
+        a_plan(SourceIntention.TRAITS),
+        found(story, NELL),
     )
     assert "one who counts (“nineteen rungs of it”) [1];" in said.text
     assert "“nineteen rungs of it”) [1]; She hums." in said.text
@@ -140,7 +146,9 @@ async def test_facts_in_one_line_that_are_no_sentences_are_told_apart(
 async def test_where_nothing_is_left_open_that_is_all_there_is_to_say(
     story: Stories,
 ) -> None:
-    plan = replace(a_plan(intent=Intent.GAP_PROBE), entities=(Entity(NELL, 1.0),))
+    plan = replace(
+        a_plan(intent=AnswerIntent.GAP_PROBE), entities=(QuestionEntity(NELL, 1.0),)
+    )
     result = found(story, NELL, passages=paragraphs(story.book, ONE))
     said = await answer(story, "What is left open about Nell?", plan, result)
     assert said.text == "Nothing is noted as left open about Nell Tallow."
@@ -163,7 +171,9 @@ async def test_words_that_the_text_never_has_are_a_gap(story: Stories) -> None:
     result = found(
         story, NELL, passages=paragraphs(story.book, ONE), unknown=["bicycle"]
     )
-    said = await answer(story, "Has Nell a bicycle?", a_plan(Intention.TRAITS), result)
+    said = await answer(
+        story, "Has Nell a bicycle?", a_plan(SourceIntention.TRAITS), result
+    )
     assert said.gaps == (GapFlag(NELL, "bicycle"),)
     first, second, *nearest = said.text.split("\n\n")
     assert first == "Your text never says “bicycle”."
@@ -179,7 +189,7 @@ async def test_a_work_outside_of_the_book_is_named_as_asked_and_is_no_gap(
     result = found(
         story, NELL, passages=paragraphs(story.book, ONE), unknown=["macbeth's"]
     )
-    plan = replace(a_plan(), intent=Intent.EXTERNAL_REFERENCE)
+    plan = replace(a_plan(), intent=AnswerIntent.EXTERNAL_REFERENCE)
     said = await answer(story, "Is Nell's like Macbeth's?", plan, result)
     assert said.gaps == ()
     result = replace(result, unknown=("macbeth",))
@@ -191,11 +201,11 @@ async def test_a_word_that_only_asks_need_not_stand_in_the_text(
     story: Stories,
 ) -> None:
     story.fact(
-        TWO, "Corin Vale came over the marsh", About.CHARACTER, "relationship", "",
+        TWO, "Corin Vale came over the marsh", FactAbout.CHARACTER, "relationship", "",
         NELL, details=(("target", "Corin Vale"), ("kind", "cousin")),
     )  # fmt: skip
     result = found(story, NELL, unknown=["related"])
-    plan = a_plan(Intention.RELATIONSHIPS)
+    plan = a_plan(SourceIntention.RELATIONSHIPS)
     said = await answer(story, "Who is Nell related to?", plan, result)
     assert said.text.startswith("Nell Tallow’s cousin: Corin Vale")
     assert said.gaps == ()
@@ -205,11 +215,14 @@ async def test_a_fact_in_the_very_words_of_the_text_says_them_once(
     story: Stories,
 ) -> None:
     story.fact(
-        ONE, "nineteen rungs of it", About.CHARACTER, "attribute",
+        ONE, "nineteen rungs of it", FactAbout.CHARACTER, "attribute",
         "Nineteen rungs of it", NELL, details=(("attribute", "ladder"),),
     )  # fmt: skip
     said = await answer(
-        story, "What ladder has Nell?", a_plan(Intention.TRAITS), found(story, NELL)
+        story,
+        "What ladder has Nell?",
+        a_plan(SourceIntention.TRAITS),
+        found(story, NELL),
     )
     assert said.text == "Nell Tallow, ladder: Nineteen rungs of it [1]"
 
@@ -229,10 +242,10 @@ async def test_a_fact_is_told_without_the_marks_of_its_note_and_cited_with_them(
         ("height", "[[Heights|small]] for twelve", small),
     ):
         noted.fact(
-            ONE, words, About.CHARACTER, "attribute", value, NELL,
+            ONE, words, FactAbout.CHARACTER, "attribute", value, NELL,
             details=(("attribute", label),),
         )  # fmt: skip
-    plan = a_plan(Intention.TRAITS, Intention.VALUES)
+    plan = a_plan(SourceIntention.TRAITS, SourceIntention.VALUES)
     said = await answer(noted, "Who is Nell?", plan, found(noted, NELL))
     assert said.text.split("\n\n") == [
         "Nell Tallow, home: Lives at Half House with Mags. [1]",
@@ -240,7 +253,7 @@ async def test_a_fact_is_told_without_the_marks_of_its_note_and_cited_with_them(
         "Nell Tallow, values: an honest count. [3]",
     ]
     assert [one.text for one in said.citations] == [lives, small, values]
-    text, _, doubtful = check_citations(said.text, said.citations, sentence_spans)
+    text, _, doubtful = check_citations(said.text, said.citations, find_sentence_spans)
     assert (text, doubtful) == (said.text, ())
 
 
@@ -249,20 +262,22 @@ async def test_who_is_asked_for_by_another_name_is_told_whole() -> None:
     story.name("Ivo Gannet", "the Reeve")
     for label, value in (("age", "forty"), ("home", "the mill")):
         story.fact(
-            TWO, "Nobody had asked him.", About.CHARACTER, "attribute", value,
+            TWO, "Nobody had asked him.", FactAbout.CHARACTER, "attribute", value,
             "Ivo Gannet", details=(("attribute", label),),
         )  # fmt: skip
     result = found(story, "Ivo Gannet")
-    said = await answer(story, "Who is the Reeve?", a_plan(Intention.TRAITS), result)
+    said = await answer(
+        story, "Who is the Reeve?", a_plan(SourceIntention.TRAITS), result
+    )
     assert "forty" in said.text and "the mill" in said.text
 
 
 async def test_what_is_noted_is_not_what_the_story_says(story: Stories) -> None:
     story.fact(
-        ONE, "nineteen rungs of it", About.CHARACTER, "attribute", "nineteen", NELL,
-        keeper=WRITER, details=(("attribute", "age"),),
+        ONE, "nineteen rungs of it", FactAbout.CHARACTER, "attribute", "nineteen", NELL,
+        keeper=WRITER_KEEPER, details=(("attribute", "age"),),
     )  # fmt: skip
-    plan = a_plan(Intention.TRAITS, Intention.AUTHOR_INTENT)
+    plan = a_plan(SourceIntention.TRAITS, SourceIntention.AUTHOR_INTENT)
     said = await answer(story, "What did I note about Nell?", plan, found(story, NELL))
     assert "nineteen" in said.text and "grey" not in said.text
 
@@ -272,12 +287,12 @@ async def test_a_passage_that_is_told_already_is_not_quoted_again(
 ) -> None:
     (rung, *_) = paragraphs(story.book, ONE)
     story.fact(
-        ONE, rung.chunk.text, About.CHARACTER, "attribute", "a climber", NELL,
+        ONE, rung.chunk.text, FactAbout.CHARACTER, "attribute", "a climber", NELL,
         details=(("attribute", "habit"),),
     )  # fmt: skip
     result = found(story, NELL, passages=[rung])
     said = await answer(
-        story, "What habit has Nell?", a_plan(Intention.BEHAVIOR), result
+        story, "What habit has Nell?", a_plan(SourceIntention.BEHAVIOR), result
     )
     assert len(said.citations) == 1
 
@@ -286,19 +301,19 @@ async def test_what_happened_is_told_beside_a_thing_that_fits_better(
     story: Stories,
 ) -> None:
     story.fact(
-        TWO, "with a lantern in his hand", About.WORLD, "element_type", "artifact",
+        TWO, "with a lantern in his hand", FactAbout.WORLD, "element_type", "artifact",
         "the lantern of the fen",
     )  # fmt: skip
     bible = a_bible(story)
     result = replace(found(story, NELL), world=bible.world)
-    plan = a_plan(Intention.WHAT_HAPPENED, Intention.ARTIFACT)
+    plan = a_plan(SourceIntention.WHAT_HAPPENED, SourceIntention.ARTIFACT)
     said = await answer(story, "What happened to the lantern in the fog?", plan, result)
     assert "artifact" in said.text and "The pony drowned in the fog." in said.text
 
 
 async def test_a_word_or_two_are_no_answer_where_more_is_said(story: Stories) -> None:
     result = found(story, NELL, speaker=NELL)
-    plan = a_plan(Intention.DIALOGUE_OF)
+    plan = a_plan(SourceIntention.DIALOGUE_OF)
     said = await answer(story, "What does Nell say?", plan, result)
     assert "The lamp must never go out," in said.text and "Not once." not in said.text
 
@@ -306,7 +321,7 @@ async def test_a_word_or_two_are_no_answer_where_more_is_said(story: Stories) ->
 async def test_under_a_horizon_silence_is_so_far(story: Stories) -> None:
     question = TurnQuestion("Has Nell a bicycle?", horizon=Horizon(1))
     result = found(story, NELL, horizon=Horizon(1), unknown=["bicycle"])
-    said = await answer(story, question, a_plan(Intention.TRAITS), result)
+    said = await answer(story, question, a_plan(SourceIntention.TRAITS), result)
     assert said.text.startswith("The story so far never says “bicycle”.")
     assert "silent on this so far." in said.text
 
@@ -315,7 +330,7 @@ async def test_nothing_found_is_a_gap(story: Stories) -> None:
     said = await answer(story, "Why the marsh?", a_plan(), RetrievalResult())
     assert said.text == "Your text is silent on this."
     assert said.gaps == (GapFlag("", "marsh"),)
-    plan = replace(a_plan(), entities=(Entity("Mags", 1.0),))
+    plan = replace(a_plan(), entities=(QuestionEntity("Mags", 1.0),))
     said = await answer(story, "Why does Mags hum?", plan, RetrievalResult())
     assert said.gaps == (GapFlag("Mags", "hum"),)
 
@@ -325,9 +340,11 @@ async def test_a_gap_of_the_ledger_is_flagged_with_what_it_implies(
 ) -> None:
     gap = Gap("bcdf", Asked(NELL, "age"), NELL, "age", GapState.OPEN, (), ("Say it.",))
     result = replace(found(story, NELL), gaps=(gap,))
-    said = await answer(story, "What age is Nell?", a_plan(Intention.TRAITS), result)
+    said = await answer(
+        story, "What age is Nell?", a_plan(SourceIntention.TRAITS), result
+    )
     assert said.gaps == (GapFlag(NELL, "age", "", "Say it."),)
-    plan = a_plan(intent=Intent.GAP_PROBE)
+    plan = a_plan(intent=AnswerIntent.GAP_PROBE)
     said = await answer(story, "What is open about Nell?", plan, result)
     assert said.gaps == (GapFlag(NELL, "age", "", "Say it."),)
     assert "Nell Tallow, age: left open" in said.text
@@ -335,7 +352,7 @@ async def test_a_gap_of_the_ledger_is_flagged_with_what_it_implies(
 
 async def test_what_would_be_if_is_shown_by_what_was(story: Stories) -> None:
     result = found(story, "Corin Vale", passages=paragraphs(story.book, TWO)[:1])
-    plan = a_plan(intent=Intent.SCENARIO)
+    plan = a_plan(intent=AnswerIntent.SCENARIO)
     said = await answer(story, "What would Corin do in the fog?", plan, result)
     first, *shown = said.text.split("\n\n")
     assert first.startswith("Without a language model")
@@ -354,7 +371,7 @@ async def test_what_the_document_no_longer_says_is_not_told(story: Stories) -> N
         name: replace(one, text="Nothing is left of it.")
         for name, one in story.book.documents.items()
     }
-    said = await answer(changed, "Who is Nell?", a_plan(Intention.TRAITS), result)
+    said = await answer(changed, "Who is Nell?", a_plan(SourceIntention.TRAITS), result)
     assert said.citations == ()
     assert said.text == "Your text is silent on this."
 

@@ -9,7 +9,7 @@ from lrwr.core.chat.service import AvatarSessionService, TurnRequest
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import LineIndex, Span
 from lrwr.core.model.turns import Citation, NarrativeState
-from lrwr.core.ports.chat_model import Message
+from lrwr.core.ports.chat_model import ChatMessage
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.conversations import THREAD, a_turn
 from tests.fakes.rooms import FILES, a_read_book, counted, sessions, turn_of, whole
@@ -53,7 +53,7 @@ def with_model(desk: StoryDesk) -> AvatarSessionService:
     return sessions(desk, voices=lambda: counted(desk, ScriptedChat(name="pretend-1")))
 
 
-async def earlier(desk: StoryDesk, as_of: str = "") -> list[Message]:
+async def earlier(desk: StoryDesk, as_of: str = "") -> list[ChatMessage]:
     """What a model is told of the conversation, besides what answers the question."""
     asking = TurnRequest("What of the fog?", thread=THREAD, as_of=as_of)
     (*_, answering) = await with_model(desk).prompt(asking)
@@ -66,8 +66,8 @@ async def test_an_answer_that_still_stands_is_told_without_a_mark(
     await talked(desk, LADDER, LAMP)
     await rewrite(desk, "1.md", "# One", "# One\n\nA new beginning.")
     assert await earlier(desk) == [
-        Message("user", "What did Nell do?"),
-        Message("assistant", "Up the rungs she went."),
+        ChatMessage("user", "What did Nell do?"),
+        ChatMessage("assistant", "Up the rungs she went."),
     ]
 
 
@@ -80,7 +80,7 @@ async def test_an_answer_that_rests_on_changed_words_is_marked_and_no_more(
     asked, answered = await earlier(desk)
     assert asked.text.startswith("What did Nell do?\n\n(")
     assert MARK in asked.text
-    assert answered == Message("assistant", "Up the rungs she went.")
+    assert answered == ChatMessage("assistant", "Up the rungs she went.")
     assert "fell" not in asked.text
 
 

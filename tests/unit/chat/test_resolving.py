@@ -4,35 +4,41 @@ from lrwr.core.bible.values import Bible
 from lrwr.core.chat.planning.name_resolution import resolve_entities
 from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.state import TurnQuestion
-from lrwr.core.model.facts import RULES
+from lrwr.core.model.facts import RULES_KEEPER
 from lrwr.core.model.turns import (
-    INTENTIONS,
-    Choice,
-    Entity,
-    Intent,
-    Located,
-    Plan,
-    Source,
+    INTENTIONS_BY_SOURCE,
+    AnswerIntent,
+    AnswerSource,
+    EntityLocation,
+    QuestionEntity,
+    QuestionPlan,
+    SourceChoice,
 )
 
-MANUSCRIPT, PROFILES, WORLD = Source.MANUSCRIPT, Source.PROFILES, Source.WORLD
-TIMELINE, NOTES, WEB = Source.TIMELINE, Source.NOTES, Source.WEB
+MANUSCRIPT, PROFILES, WORLD = (
+    AnswerSource.MANUSCRIPT,
+    AnswerSource.PROFILES,
+    AnswerSource.WORLD,
+)
+TIMELINE, NOTES, WEB = AnswerSource.TIMELINE, AnswerSource.NOTES, AnswerSource.WEB
 
 
-def plan_of(sources: list[Source], *entities: str) -> Plan:
-    choices = tuple(Choice(one, INTENTIONS[one][0], 0.9) for one in sources)
-    found = tuple(Entity(name, 0.8) for name in entities)
-    return Plan(Intent.ANALYTICAL, choices, found, RULES)
+def plan_of(sources: list[AnswerSource], *entities: str) -> QuestionPlan:
+    choices = tuple(
+        SourceChoice(one, INTENTIONS_BY_SOURCE[one][0], 0.9) for one in sources
+    )
+    found = tuple(QuestionEntity(name, 0.8) for name in entities)
+    return QuestionPlan(AnswerIntent.ANALYTICAL, choices, found, RULES_KEEPER)
 
 
 def places(
-    bible: Bible, sources: list[Source], name: str, *notes: str
-) -> list[tuple[Source, str]]:
+    bible: Bible, sources: list[AnswerSource], name: str, *notes: str
+) -> list[tuple[AnswerSource, str]]:
     (resolved,) = resolve_entities(plan_of(sources, name), bible, notes)
     return [(place.source, place.name) for place in resolved.places]
 
 
-def places_asked(bible: Bible, text: str) -> dict[str, set[Located]]:
+def places_asked(bible: Bible, text: str) -> dict[str, set[EntityLocation]]:
     plan = plan_by_rules(TurnQuestion(text), bible)
     return {
         one.entity.name: set(one.places) for one in resolve_entities(plan, bible, ())
@@ -41,7 +47,7 @@ def places_asked(bible: Bible, text: str) -> dict[str, set[Located]]:
 
 def test_one_source_and_whom_it_has(marsh_bible: Bible) -> None:
     asked = places_asked(marsh_bible, "How does PurpleFrog talk?")
-    assert asked == {"PurpleFrog": {Located(PROFILES, "PurpleFrog")}}
+    assert asked == {"PurpleFrog": {EntityLocation(PROFILES, "PurpleFrog")}}
 
 
 def test_what_somebody_says_of_a_thing_is_looked_for_in_the_story_alone(
@@ -50,8 +56,10 @@ def test_what_somebody_says_of_a_thing_is_looked_for_in_the_story_alone(
     asked = places_asked(
         marsh_bible, "What does PurpleFrog say about the marsh lantern?"
     )
-    assert Located(MANUSCRIPT, "PurpleFrog") in asked["PurpleFrog"]
-    assert asked["the marsh lantern"] == {Located(MANUSCRIPT, "the marsh lantern")}
+    assert EntityLocation(MANUSCRIPT, "PurpleFrog") in asked["PurpleFrog"]
+    assert asked["the marsh lantern"] == {
+        EntityLocation(MANUSCRIPT, "the marsh lantern")
+    }
     assert {one.source for found in asked.values() for one in found} == {MANUSCRIPT}
 
 
@@ -61,14 +69,14 @@ def test_two_sources_at_once_and_each_name_where_it_is(marsh_bible: Bible) -> No
     )
     assert asked == {
         "OchraMags": {
-            Located(PROFILES, "OchraMags"),
-            Located(MANUSCRIPT, "OchraMags"),
-            Located(MANUSCRIPT, "Mags"),
+            EntityLocation(PROFILES, "OchraMags"),
+            EntityLocation(MANUSCRIPT, "OchraMags"),
+            EntityLocation(MANUSCRIPT, "Mags"),
         },
         "PurpleFrog": {
-            Located(PROFILES, "PurpleFrog"),
-            Located(MANUSCRIPT, "PurpleFrog"),
-            Located(MANUSCRIPT, "the Lampkeeper"),
+            EntityLocation(PROFILES, "PurpleFrog"),
+            EntityLocation(MANUSCRIPT, "PurpleFrog"),
+            EntityLocation(MANUSCRIPT, "the Lampkeeper"),
         },
     }
 
@@ -78,10 +86,10 @@ def test_a_name_that_two_sources_have_is_used_in_both(marsh_bible: Bible) -> Non
         marsh_bible, "How do the tide rules work, and does PurpleFrog break them?"
     )
     assert asked == {
-        "tide rules": {Located(WORLD, "tide rules")},
+        "tide rules": {EntityLocation(WORLD, "tide rules")},
         "PurpleFrog": {
-            Located(PROFILES, "PurpleFrog"),
-            Located(WORLD, "tide rules"),
+            EntityLocation(PROFILES, "PurpleFrog"),
+            EntityLocation(WORLD, "tide rules"),
         },
     }
 
@@ -89,9 +97,9 @@ def test_a_name_that_two_sources_have_is_used_in_both(marsh_bible: Bible) -> Non
 def test_a_name_that_only_an_unchosen_source_has_is_nowhere(marsh_bible: Bible) -> None:
     plan = plan_of([PROFILES], "PurpleFrog", "the marsh lantern")
     frog, lantern = resolve_entities(plan, marsh_bible, ("The marsh lantern",))
-    assert frog.places == (Located(PROFILES, "PurpleFrog"),)
+    assert frog.places == (EntityLocation(PROFILES, "PurpleFrog"),)
     assert lantern.places == ()
-    assert lantern.entity == Entity("the marsh lantern", 0.8)
+    assert lantern.entity == QuestionEntity("the marsh lantern", 0.8)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +185,7 @@ def test_what_bears_a_name_hides_what_is_merely_like_it(marsh_bible: Bible) -> N
 
 def test_every_source_is_looked_at_in_one_order(marsh_bible: Bible) -> None:
     notes = ("The Lampkeeper",)
-    found = places(marsh_bible, list(reversed(Source)), "PurpleFrog", *notes)
+    found = places(marsh_bible, list(reversed(AnswerSource)), "PurpleFrog", *notes)
     order = list(dict.fromkeys(source for source, _ in found))
     assert order == [MANUSCRIPT, PROFILES, WORLD, TIMELINE, NOTES]
 
@@ -185,4 +193,4 @@ def test_every_source_is_looked_at_in_one_order(marsh_bible: Bible) -> None:
 def test_names_with_signs_in_them_are_looked_for_as_they_are() -> None:
     plan = plan_of([TIMELINE, NOTES, MANUSCRIPT], "C(+", "")
     resolved = resolve_entities(plan, Bible(), ("C(+ notes",))
-    assert Located(NOTES, "C(+ notes") in resolved[0].places
+    assert EntityLocation(NOTES, "C(+ notes") in resolved[0].places

@@ -10,32 +10,32 @@ from lrwr.core.bible.name_lookup import (
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.planning.rules import build_search_text, plan_by_rules
 from lrwr.core.chat.state import TurnQuestion
-from lrwr.core.model.facts import RULES
+from lrwr.core.model.facts import RULES_KEEPER
 from lrwr.core.model.turns import (
-    INTENTIONS,
-    Choice,
-    Entity,
-    Intent,
-    Intention,
-    Mode,
+    INTENTIONS_BY_SOURCE,
+    AnswerIntent,
+    AnswerMode,
+    AnswerSource,
     NarrativeState,
-    Plan,
-    Source,
+    QuestionEntity,
+    QuestionPlan,
+    SourceChoice,
+    SourceIntention,
 )
 
-FIND = (Source.MANUSCRIPT, Intention.FIND_PASSAGE)
-SPOKEN = (Source.MANUSCRIPT, Intention.DIALOGUE_OF)
-TRAITS = (Source.PROFILES, Intention.TRAITS)
-VALUES = (Source.PROFILES, Intention.VALUES)
-BEHAVIOR = (Source.PROFILES, Intention.BEHAVIOR)
-RULE = (Source.WORLD, Intention.RULE)
+FIND = (AnswerSource.MANUSCRIPT, SourceIntention.FIND_PASSAGE)
+SPOKEN = (AnswerSource.MANUSCRIPT, SourceIntention.DIALOGUE_OF)
+TRAITS = (AnswerSource.PROFILES, SourceIntention.TRAITS)
+VALUES = (AnswerSource.PROFILES, SourceIntention.VALUES)
+BEHAVIOR = (AnswerSource.PROFILES, SourceIntention.BEHAVIOR)
+RULE = (AnswerSource.WORLD, SourceIntention.RULE)
 
 
-def pairs(plan: Plan) -> set[tuple[Source, Intention]]:
+def pairs(plan: QuestionPlan) -> set[tuple[AnswerSource, SourceIntention]]:
     return {(one.source, one.intention) for one in plan.choices}
 
 
-def names(plan: Plan) -> list[str]:
+def names(plan: QuestionPlan) -> list[str]:
     return [one.name for one in plan.entities]
 
 
@@ -46,7 +46,7 @@ def test_what_somebody_says_of_a_thing_is_asked_of_the_story_alone(
     plan = plan_by_rules(question, marsh_bible)
     assert pairs(plan) == {SPOKEN}
     assert names(plan) == ["PurpleFrog", "the marsh lantern"]
-    assert (plan.intent, plan.planner) == (Intent.ANALYTICAL, RULES)
+    assert (plan.intent, plan.planner) == (AnswerIntent.ANALYTICAL, RULES_KEEPER)
 
 
 def test_two_wishes_in_one_question_are_both_planned(marsh_bible: Bible) -> None:
@@ -72,41 +72,50 @@ def test_a_rule_and_who_breaks_it_are_asked_of_world_and_profiles(
     [
         ("Who is Wren?", {TRAITS, FIND}),
         ("Tell me about Mrs. Gannet.", {TRAITS, FIND}),
-        ("how does purplefrog talk", {(Source.PROFILES, Intention.VOICE)}),
+        ("how does purplefrog talk", {(AnswerSource.PROFILES, SourceIntention.VOICE)}),
         ("What does Nell tell Mags?", {SPOKEN}),
-        ("How does Nell change?", {(Source.PROFILES, Intention.ARC)}),
+        ("How does Nell change?", {(AnswerSource.PROFILES, SourceIntention.ARC)}),
         (
             "What is Mags's relationship with Nell?",
-            {(Source.PROFILES, Intention.RELATIONSHIPS)},
+            {(AnswerSource.PROFILES, SourceIntention.RELATIONSHIPS)},
         ),
-        ("Tell me about Gull Post", {(Source.WORLD, Intention.SETTING)}),
-        ("Does Nell know Gull Post?", {(Source.WORLD, Intention.SETTING), BEHAVIOR}),
-        ("What happens?", {(Source.TIMELINE, Intention.WHAT_HAPPENED)}),
-        ("When did Mags open it?", {(Source.TIMELINE, Intention.WHEN)}),
-        ("What was before the flood?", {(Source.TIMELINE, Intention.BEFORE_AFTER)}),
-        ("Who was there?", {(Source.TIMELINE, Intention.WHO_WAS_THERE)}),
+        ("Tell me about Gull Post", {(AnswerSource.WORLD, SourceIntention.SETTING)}),
+        (
+            "Does Nell know Gull Post?",
+            {(AnswerSource.WORLD, SourceIntention.SETTING), BEHAVIOR},
+        ),
+        ("What happens?", {(AnswerSource.TIMELINE, SourceIntention.WHAT_HAPPENED)}),
+        ("When did Mags open it?", {(AnswerSource.TIMELINE, SourceIntention.WHEN)}),
+        (
+            "What was before the flood?",
+            {(AnswerSource.TIMELINE, SourceIntention.BEFORE_AFTER)},
+        ),
+        ("Who was there?", {(AnswerSource.TIMELINE, SourceIntention.WHO_WAS_THERE)}),
         (
             "Who was there when the lamp failed?",
-            {(Source.TIMELINE, Intention.WHO_WAS_THERE)},
+            {(AnswerSource.TIMELINE, SourceIntention.WHO_WAS_THERE)},
         ),
         (
             "How do Nell and Mags stand to each other?",
-            {(Source.PROFILES, Intention.RELATIONSHIPS)},
+            {(AnswerSource.PROFILES, SourceIntention.RELATIONSHIPS)},
         ),
         (
             "What does Nell think of Mags?",
-            {(Source.PROFILES, Intention.RELATIONSHIPS)},
+            {(AnswerSource.PROFILES, SourceIntention.RELATIONSHIPS)},
         ),
-        ("Why did I cut the ferry?", {(Source.NOTES, Intention.AUTHOR_INTENT)}),
+        (
+            "Why did I cut the ferry?",
+            {(AnswerSource.NOTES, SourceIntention.AUTHOR_INTENT)},
+        ),
         (
             "What did I note about Mags?",
-            {(Source.NOTES, Intention.AUTHOR_INTENT), TRAITS},
+            {(AnswerSource.NOTES, SourceIntention.AUTHOR_INTENT), TRAITS},
         ),
-        ("Any loose ends?", {(Source.NOTES, Intention.OPEN_QUESTION)}),
-        ("Recap the story", {(Source.MANUSCRIPT, Intention.RECAP)}),
+        ("Any loose ends?", {(AnswerSource.NOTES, SourceIntention.OPEN_QUESTION)}),
+        ("Recap the story", {(AnswerSource.MANUSCRIPT, SourceIntention.RECAP)}),
         (
             "Compare the two floods",
-            {(Source.MANUSCRIPT, Intention.COMPARE_PASSAGES)},
+            {(AnswerSource.MANUSCRIPT, SourceIntention.COMPARE_PASSAGES)},
         ),
         ("Which chapter has the flood?", {FIND}),
         ("Does Nell own a boat?", {FIND}),
@@ -114,7 +123,7 @@ def test_a_rule_and_who_breaks_it_are_asked_of_world_and_profiles(
     ],
 )
 def test_words_and_names_tell_what_is_wanted(
-    marsh_bible: Bible, text: str, wanted: set[tuple[Source, Intention]]
+    marsh_bible: Bible, text: str, wanted: set[tuple[AnswerSource, SourceIntention]]
 ) -> None:
     assert pairs(plan_by_rules(TurnQuestion(text), marsh_bible)) == wanted
 
@@ -122,33 +131,35 @@ def test_words_and_names_tell_what_is_wanted(
 @pytest.mark.parametrize(
     ("text", "intent"),
     [
-        ("Who is Nell?", Intent.ANALYTICAL),
-        ("How would you describe Nell?", Intent.ANALYTICAL),
-        ("What would PurpleFrog do if the lantern went out?", Intent.SCENARIO),
-        ("How would Nell Tallow react?", Intent.SCENARIO),
-        ("Would Mags ever lie?", Intent.SCENARIO),
-        ("Does the text say how old Mags is?", Intent.GAP_PROBE),
-        ("Is it ever explained why Mags left?", Intent.GAP_PROBE),
-        ("What is undefined about Nell?", Intent.GAP_PROBE),
-        ("Is this trope tired?", Intent.EXTERNAL_REFERENCE),
-        ("Is her end like in Macbeth?", Intent.EXTERNAL_REFERENCE),
-        ("Is Nell's bargain like Faust?", Intent.EXTERNAL_REFERENCE),
-        ("Does the Reeve resemble Falstaff?", Intent.EXTERNAL_REFERENCE),
-        ("Is Nell like Mags?", Intent.ANALYTICAL),
-        ("What does Nell like?", Intent.ANALYTICAL),
-        ("Is her end like in Gull Post?", Intent.ANALYTICAL),
-        ("What does the text on the door mean?", Intent.ANALYTICAL),
+        ("Who is Nell?", AnswerIntent.ANALYTICAL),
+        ("How would you describe Nell?", AnswerIntent.ANALYTICAL),
+        ("What would PurpleFrog do if the lantern went out?", AnswerIntent.SCENARIO),
+        ("How would Nell Tallow react?", AnswerIntent.SCENARIO),
+        ("Would Mags ever lie?", AnswerIntent.SCENARIO),
+        ("Does the text say how old Mags is?", AnswerIntent.GAP_PROBE),
+        ("Is it ever explained why Mags left?", AnswerIntent.GAP_PROBE),
+        ("What is undefined about Nell?", AnswerIntent.GAP_PROBE),
+        ("Is this trope tired?", AnswerIntent.EXTERNAL_REFERENCE),
+        ("Is her end like in Macbeth?", AnswerIntent.EXTERNAL_REFERENCE),
+        ("Is Nell's bargain like Faust?", AnswerIntent.EXTERNAL_REFERENCE),
+        ("Does the Reeve resemble Falstaff?", AnswerIntent.EXTERNAL_REFERENCE),
+        ("Is Nell like Mags?", AnswerIntent.ANALYTICAL),
+        ("What does Nell like?", AnswerIntent.ANALYTICAL),
+        ("Is her end like in Gull Post?", AnswerIntent.ANALYTICAL),
+        ("What does the text on the door mean?", AnswerIntent.ANALYTICAL),
     ],
 )
-def test_intents_are_told_apart(marsh_bible: Bible, text: str, intent: Intent) -> None:
+def test_intents_are_told_apart(
+    marsh_bible: Bible, text: str, intent: AnswerIntent
+) -> None:
     assert plan_by_rules(TurnQuestion(text), marsh_bible).intent is intent
 
 
 def test_the_mode_says_who_answers(marsh_bible: Bible) -> None:
     asked = "What do you say about the tide rules, and would you break them?"
-    question = TurnQuestion(asked, Mode.IN_CHARACTER, character="PurpleFrog")
+    question = TurnQuestion(asked, AnswerMode.IN_CHARACTER, character="PurpleFrog")
     plan = plan_by_rules(question, marsh_bible)
-    assert plan.intent is Intent.IN_CHARACTER
+    assert plan.intent is AnswerIntent.IN_CHARACTER
     assert "PurpleFrog" in names(plan)
     assert {SPOKEN, BEHAVIOR} <= pairs(plan)
 
@@ -160,14 +171,14 @@ def test_you_is_nobody_of_the_story_to_the_analyst(marsh_bible: Bible) -> None:
 
 def test_the_web_is_never_asked_instead_of_the_story(marsh_bible: Bible) -> None:
     plan = plan_by_rules(TurnQuestion("Is it like in Macbeth?"), marsh_bible)
-    assert plan.sources == {Source.WEB, Source.MANUSCRIPT}
+    assert plan.sources == {AnswerSource.WEB, AnswerSource.MANUSCRIPT}
 
 
 @pytest.mark.parametrize(
     ("text", "entities"),
     [
         ("Where is mags?", []),
-        ("where is mags?", [Entity("OchraMags", EXACT_NAME_CONFIDENCE)]),
+        ("where is mags?", [QuestionEntity("OchraMags", EXACT_NAME_CONFIDENCE)]),
         ("Is Wren OchraMags’s niece?", [("Nell Tallow", EXACT_NAME_CONFIDENCE), ("OchraMags", EXACT_NAME_CONFIDENCE)]),
         ("Did PurpelFrog lie?", [("PurpleFrog", NEAR_NAME_CONFIDENCE)]),
         ("Is Gannet rich?", [("Gannet", NEAR_NAME_CONFIDENCE)]),
@@ -185,7 +196,10 @@ def test_names_are_known_as_the_bible_has_them(
     marsh_bible: Bible, text: str, entities: list[tuple[str, float]]
 ) -> None:
     found = plan_by_rules(TurnQuestion(text), marsh_bible).entities
-    wanted = [one if isinstance(one, Entity) else Entity(*one) for one in entities]
+    wanted = [
+        one if isinstance(one, QuestionEntity) else QuestionEntity(*one)
+        for one in entities
+    ]
     assert list(found) == wanted
 
 
@@ -201,7 +215,7 @@ def test_a_pronoun_points_to_whom_the_talk_was_of_and_who_is_still_in_sight(
 
 def test_nobody_is_known_who_is_not_in_the_bible_yet() -> None:
     plan = plan_by_rules(TurnQuestion("Who is PurpleFrog?"), Bible(bounded=True))
-    assert plan.entities == (Entity("PurpleFrog", UNKNOWN_NAME_CONFIDENCE),)
+    assert plan.entities == (QuestionEntity("PurpleFrog", UNKNOWN_NAME_CONFIDENCE),)
 
 
 def test_the_surest_choice_comes_first_and_each_pair_once(marsh_bible: Bible) -> None:
@@ -252,16 +266,19 @@ WORDS = st.lists(
 )
 
 
-@given(WORDS.map(" ".join) | st.text(max_size=200), st.sampled_from(list(Mode)))
+@given(WORDS.map(" ".join) | st.text(max_size=200), st.sampled_from(list(AnswerMode)))
 def test_every_question_has_a_plan_that_can_be_carried_out(
-    text: str, mode: Mode
+    text: str, mode: AnswerMode
 ) -> None:
     question = TurnQuestion(text, mode, character="Nell Tallow")
     plan = plan_by_rules(question, Bible())
-    assert plan.sources - {Source.WEB}
-    assert all(one.intention in INTENTIONS[one.source] for one in plan.choices)
+    assert plan.sources - {AnswerSource.WEB}
     assert all(
-        isinstance(one, Choice) and 0.7 <= one.confidence < 1 for one in plan.choices
+        one.intention in INTENTIONS_BY_SOURCE[one.source] for one in plan.choices
+    )
+    assert all(
+        isinstance(one, SourceChoice) and 0.7 <= one.confidence < 1
+        for one in plan.choices
     )
     assert all(one.name.strip() and 0.6 <= one.confidence < 1 for one in plan.entities)
 
@@ -276,7 +293,7 @@ def test_what_is_searched_for_is_what_is_asked_and_whom_it_points_to(
     later = TurnQuestion("Where was she then?", state=state)
     assert build_search_text(later, marsh_bible) == "Where was she then? PurpleFrog"
     talked = TurnQuestion(
-        "What do you value?", mode=Mode.IN_CHARACTER, character="OchraMags"
+        "What do you value?", mode=AnswerMode.IN_CHARACTER, character="OchraMags"
     )
     assert build_search_text(talked, marsh_bible) == "What do you value? OchraMags"
     assert build_search_text(TurnQuestion("Tell me"), marsh_bible) == "Tell me"

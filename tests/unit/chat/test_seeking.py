@@ -12,7 +12,7 @@ from lrwr.core.chat.context.tools import BoundedLookupTools
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.story import Horizon
-from lrwr.core.model.turns import Mode, Staged, TurnEvent
+from lrwr.core.model.turns import AnswerMode, TurnEvent, TurnStageStarted
 from lrwr.core.retrieval.chapters import ChapterReader
 from lrwr.core.retrieval.service import SearchRequest, SearchResult
 from tests.fakes.chat_models import ScriptedChat
@@ -99,7 +99,7 @@ async def test_steps_are_shown_and_what_bears_on_the_question_comes_first(
         a_step("enough", "", 0, 2, 99),
     )
     found, events = await sought(desk, model, TurnQuestion("What drowned?"))
-    assert [event.text for event in events if isinstance(event, Staged)] == [
+    assert [event.text for event in events if isinstance(event, TurnStageStarted)] == [
         "Looking at the table of contents",
         "Searching the manuscript for “the lamp”",
         "Reading chapter 3",
@@ -174,7 +174,7 @@ async def test_no_step_reaches_beyond_the_horizon(
 async def test_a_witness_reads_only_where_they_were(desk: StoryDesk) -> None:
     question = TurnQuestion(
         "What of the ledger?",
-        mode=Mode.IN_CHARACTER,
+        mode=AnswerMode.IN_CHARACTER,
         character="Nell",
         witnessed=True,
     )

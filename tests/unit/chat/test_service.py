@@ -11,16 +11,16 @@ from lrwr.core.chat.service import TurnRequest
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.errors import NotFound, ServiceUnavailable
 from lrwr.core.model.turns import (
-    Mode,
-    Plan,
-    Speaker,
-    Staged,
-    Token,
+    AnswerMode,
+    AnswerSpeaker,
+    AnswerToken,
+    QuestionPlan,
     TurnDone,
+    TurnStageStarted,
     TurnState,
 )
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.chat_model import Message, Reply, Shape
+from lrwr.core.ports.chat_model import ChatMessage, ChatReply, ReplyShape
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.rooms import (
     a_read_book,
@@ -47,9 +47,9 @@ async def test_a_question_is_answered_shown_as_it_goes_and_kept(
     events = await whole(
         sessions(desk), TurnRequest("What does Nell say about the lamp?")
     )
-    assert isinstance(events[0], Staged)
+    assert isinstance(events[0], TurnStageStarted)
     turn = turn_of(events)
-    said = "".join(event.text for event in events if isinstance(event, Token))
+    said = "".join(event.text for event in events if isinstance(event, AnswerToken))
     assert turn.output.response_text == said
     assert "The lamp must never go out" in said
     assert (turn.number, turn.state) == (1, TurnState.COMPLETE)
@@ -67,14 +67,16 @@ async def test_a_conversation_goes_on_from_its_state(desk: StoryDesk) -> None:
     service = sessions(desk)
     first = await whole(
         service,
-        TurnRequest("What of the lamp?", character="nell", mode=Mode.IN_CHARACTER),
+        TurnRequest(
+            "What of the lamp?", character="nell", mode=AnswerMode.IN_CHARACTER
+        ),
     )
     done = first[-1]
     assert isinstance(done, TurnDone)
     second = turn_of(await whole(service, TurnRequest("And fog?", thread=done.thread)))
     state = second.output.narrative_state_delta
     assert (second.number, state.character) == (2, "Nell")
-    assert state.mode is Mode.IN_CHARACTER
+    assert state.mode is AnswerMode.IN_CHARACTER
 
 
 async def test_nothing_from_after_the_horizon_is_answered_with(
@@ -92,7 +94,7 @@ async def test_nothing_from_after_the_horizon_is_answered_with(
         async def answer(
             self,
             question: TurnQuestion,
-            plan: Plan,
+            plan: QuestionPlan,
             result: RetrievalResult,
             emit: TurnEventEmitter,
         ) -> AvatarAnswer:
@@ -116,7 +118,7 @@ async def test_whoever_is_not_there_yet_cannot_be_asked(desk: StoryDesk) -> None
     with pytest.raises(NotFound, match="so far"):
         await whole(service, asking)
     with pytest.raises(NotFound, match="Nobody is chosen"):
-        await whole(service, TurnRequest("Where?", mode=Mode.IN_CHARACTER))
+        await whole(service, TurnRequest("Where?", mode=AnswerMode.IN_CHARACTER))
     assert await desk.library.threads.threads() == []
 
 
@@ -131,11 +133,11 @@ class Endless:
     async def answer(
         self,
         question: TurnQuestion,
-        plan: Plan,
+        plan: QuestionPlan,
         result: RetrievalResult,
         emit: TurnEventEmitter,
     ) -> AvatarAnswer:
-        emit(Token("The lamp ", Speaker.AVATAR))
+        emit(AnswerToken("The lamp ", AnswerSpeaker.AVATAR))
         try:
             await asyncio.Event().wait()
         finally:
@@ -149,7 +151,7 @@ async def test_a_turn_that_is_stopped_is_kept_as_far_as_it_came(
     avatar = Endless()
     events = sessions(desk, avatar).ask(TurnRequest("What of the lamp?"))
     async for event in events:
-        if isinstance(event, Token):
+        if isinstance(event, AnswerToken):
             break
     await events.aclose()
     assert avatar.closed.is_set()
@@ -165,7 +167,7 @@ async def test_a_turn_whose_task_is_cancelled_is_kept_too(desk: StoryDesk) -> No
     async def turn() -> None:
         async with aclosing(sessions(desk, avatar).ask(TurnRequest("Lamp?"))) as events:
             async for event in events:
-                if isinstance(event, Token):
+                if isinstance(event, AnswerToken):
                     began.set()
 
     task = asyncio.create_task(turn())
@@ -211,10 +213,12 @@ class Planless:
         self.pieces = pieces
         self.begun, self.let = asyncio.Event(), asyncio.Event()
 
-    async def fill(self, messages: Sequence[Message], shape: Shape) -> Reply:
+    async def fill(
+        self, messages: Sequence[ChatMessage], shape: ReplyShape
+    ) -> ChatReply:
         raise ServiceUnavailable("The server makes no plans.")
 
-    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str]:
         for piece in self.pieces:
             self.begun.set()
             yield piece
@@ -264,7 +268,7 @@ async def test_a_turn_that_is_stopped_keeps_what_it_took(desk: StoryDesk) -> Non
     service = sessions(desk, voices=lambda: counted(desk, model))
     events = service.ask(TurnRequest("What of the lamp?"))
     async for event in events:
-        if isinstance(event, Token):
+        if isinstance(event, AnswerToken):
             break
     await events.aclose()
     (thread,) = await desk.library.threads.threads()

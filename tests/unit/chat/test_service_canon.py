@@ -12,8 +12,15 @@ from lrwr.core.chat.generation.avatars import ModelAvatar
 from lrwr.core.chat.service import TurnRequest
 from lrwr.core.chat.turn_models import TurnModels, plan_without_model
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.turns import Speaker, Staged, ThreadId, Token, TurnDone, TurnState
-from lrwr.core.ports.chat_model import Message, Shape
+from lrwr.core.model.turns import (
+    AnswerSpeaker,
+    AnswerToken,
+    ThreadId,
+    TurnDone,
+    TurnStageStarted,
+    TurnState,
+)
+from lrwr.core.ports.chat_model import ChatMessage, ReplyShape
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.rooms import a_read_book, counted, sessions, shelf, turn_of, whole
 from tests.fakes.story_desks import StoryDesk
@@ -34,10 +41,10 @@ async def test_what_the_writer_defines_is_canon_and_part_of_the_conversation(
     assert isinstance(done, TurnDone)
     (gap,) = done.turn.output.gap_flags
     events = await whole(service, TurnRequest("canon: green", thread=done.thread))
-    assert [type(event) for event in events] == [Token, TurnDone]
+    assert [type(event) for event in events] == [AnswerToken, TurnDone]
     told = events[0]
-    assert isinstance(told, Token)
-    assert told.speaker is Speaker.SUPERVISOR
+    assert isinstance(told, AnswerToken)
+    assert told.speaker is AnswerSpeaker.SUPERVISOR
     assert desk.canon().answers == {
         UndefinedAttribute(gap.about, gap.undefined_attribute): "green"
     }
@@ -76,7 +83,7 @@ async def test_a_model_looks_things_up_between_the_plan_and_the_answer(
         {"tool": "enough", "keep": [1]},
     ]
 
-    def reply(messages: Sequence[Message], shape: Shape | None) -> str:
+    def reply(messages: Sequence[ChatMessage], shape: ReplyShape | None) -> str:
         match shape.name if shape else "":
             case "Tools":
                 tool = {"tool": "manuscript", "intention": "find_passage"}
@@ -103,7 +110,7 @@ async def test_a_model_looks_things_up_between_the_plan_and_the_answer(
     shapes = [shape.name if shape else "" for _, shape in model.asked]
     assert sorted(shapes[:2]) == ["Entities", "Tools"]
     assert shapes[2:] == ["Step", "Step", ""]
-    stages = [event.text for event in events if isinstance(event, Staged)]
+    stages = [event.text for event in events if isinstance(event, TurnStageStarted)]
     assert stages[-2:] == ["Searching the manuscript for “pony”", "Answering"]
     assert turn_of(events).output.response_text.endswith("drowned [1].")
 
@@ -112,7 +119,7 @@ async def test_all_that_would_be_sent_is_shown_and_nothing_is_sent(
     desk: StoryDesk,
 ) -> None:
     model = ScriptedChat()
-    planning = [Message("user", "What does it need?")]
+    planning = [ChatMessage("user", "What does it need?")]
     voices = TurnModels(
         plan_without_model,
         ModelAvatar(model, shelf(desk)),

@@ -13,12 +13,12 @@ from lrwr.core.chat.generation.speaker import (
 )
 from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.turns import Intent, Mode, Speaker, Token
-from lrwr.core.ports.chat_model import Message, Reply, Shape
+from lrwr.core.model.turns import AnswerIntent, AnswerMode, AnswerSpeaker, AnswerToken
+from lrwr.core.ports.chat_model import ChatMessage, ChatReply, ReplyShape
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.chatting import a_plan
 
-ASKED = [Message("user", "Who are you?")]
+ASKED = [ChatMessage("user", "Who are you?")]
 
 
 class Breaking:
@@ -29,11 +29,13 @@ class Breaking:
     def __init__(self) -> None:
         self.closed = False
 
-    async def fill(self, messages: Sequence[Message], shape: Shape) -> Reply:
+    async def fill(
+        self, messages: Sequence[ChatMessage], shape: ReplyShape
+    ) -> ChatReply:
         """Fail."""
         raise ServiceUnavailable("The model is away.")
 
-    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str]:
         """Yield what there is."""
         try:
             yield "The lamp"
@@ -46,7 +48,9 @@ class Breaking:
 async def test_pieces_pass_on_as_the_server_sends_them() -> None:
     model = ScriptedChat(["Nell", "", " Tallow", "."])
     said = [token async for token in stream_model_answer(model, ASKED)]
-    assert said == [Token(text, Speaker.AVATAR) for text in ("Nell", " Tallow", ".")]
+    assert said == [
+        AnswerToken(text, AnswerSpeaker.AVATAR) for text in ("Nell", " Tallow", ".")
+    ]
     assert model.asked == [(ASKED, None)]
 
 
@@ -105,12 +109,14 @@ def test_only_unknown_names_are_ever_returned(answer: str) -> None:
 @pytest.mark.parametrize(
     ("mode", "intent", "speaker"),
     [
-        (Mode.ANALYTICAL, Intent.ANALYTICAL, ""),
-        (Mode.IN_CHARACTER, Intent.IN_CHARACTER, "Nell"),
-        (Mode.IN_CHARACTER, Intent.ANALYTICAL, "Nell"),
-        (Mode.IN_CHARACTER, Intent.SCENARIO, ""),
+        (AnswerMode.ANALYTICAL, AnswerIntent.ANALYTICAL, ""),
+        (AnswerMode.IN_CHARACTER, AnswerIntent.IN_CHARACTER, "Nell"),
+        (AnswerMode.IN_CHARACTER, AnswerIntent.ANALYTICAL, "Nell"),
+        (AnswerMode.IN_CHARACTER, AnswerIntent.SCENARIO, ""),
     ],
 )
-def test_the_mode_says_who_speaks(mode: Mode, intent: Intent, speaker: str) -> None:
+def test_the_mode_says_who_speaks(
+    mode: AnswerMode, intent: AnswerIntent, speaker: str
+) -> None:
     question = TurnQuestion("Why?", mode, "Nell")
     assert find_answering_character(question, a_plan(intent=intent)) == speaker

@@ -14,7 +14,7 @@ from lrwr.core.chat.context.tools import (
     build_step_shape,
     parse_lookup_step,
 )
-from lrwr.core.model.replies import NotAsAsked
+from lrwr.core.model.replies import MalformedReply
 
 
 def a_reply(**fields: object) -> str:
@@ -50,7 +50,7 @@ def test_a_reply_asks_for_one_step(reply: str, step: object) -> None:
     ],
 )
 def test_what_is_no_step_is_not_done(reply: str) -> None:
-    with pytest.raises(NotAsAsked):
+    with pytest.raises(MalformedReply):
         parse_lookup_step(reply)
 
 
@@ -69,5 +69,5 @@ def test_the_shape_names_every_tool_that_is_read() -> None:
 
 @given(st.text())
 def test_nothing_that_a_model_says_raises_anything_else(reply: str) -> None:
-    with suppress(NotAsAsked):
+    with suppress(MalformedReply):
         parse_lookup_step(reply)

@@ -21,9 +21,9 @@ from lrwr.core.chat.context.gap_finder import (
 )
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.replies import NotAsAsked
-from lrwr.core.model.turns import GapFlag, Intent
-from lrwr.core.ports.chat_model import Message, Reply, Shape
+from lrwr.core.model.replies import MalformedReply
+from lrwr.core.model.turns import AnswerIntent, GapFlag
+from lrwr.core.ports.chat_model import ChatMessage, ChatReply, ReplyShape
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.chatting import BOOK, ONE, a_plan, a_story, paragraphs
 
@@ -93,7 +93,9 @@ async def test_a_model_that_fails_finds_none_and_says_so(
 
 
 class Sleeper(ScriptedChat):
-    async def fill(self, messages: Sequence[Message], shape: Shape) -> Reply:
+    async def fill(
+        self, messages: Sequence[ChatMessage], shape: ReplyShape
+    ) -> ChatReply:
         await asyncio.Event().wait()
         return await super().fill(messages, shape)
 
@@ -126,7 +128,7 @@ async def test_all_that_anybody_wrote_is_fenced(marsh_bible: Bible) -> None:
 def test_a_model_is_asked_where_something_may_be_open() -> None:
     plain, sure = a_plan(), RetrievalResult(low_confidence=False)
     old = TurnQuestion("How old is Mags, and what age has Nell?")
-    probe = a_plan(intent=Intent.GAP_PROBE)
+    probe = a_plan(intent=AnswerIntent.GAP_PROBE)
     assert not may_reveal_gap(WHAT, plain, sure)
     assert not may_reveal_gap(WHAT, plain, RetrievalResult())
     assert not may_reveal_gap(WHAT, plain, RetrievalResult(gaps=(AGE,)))
@@ -137,5 +139,5 @@ def test_a_model_is_asked_where_something_may_be_open() -> None:
 
 @given(st.text())
 def test_nothing_that_a_model_says_raises_anything_else(reply: str) -> None:
-    with suppress(NotAsAsked):
+    with suppress(MalformedReply):
         parse_gaps_reply(reply)

@@ -6,26 +6,26 @@ from pathlib import Path
 import keyring
 import pytest
 
-from lrwr.core.adapters.chat.connection import Line
+from lrwr.core.adapters.chat.connection import ModelServerClient
 from lrwr.core.adapters.chat.factory import (
-    Role,
-    choose_chat,
-    connection_of,
-    leaves,
-    models_of,
+    ModelRole,
+    build_chat_connection,
+    create_openai_chat_model,
+    is_chat_remote,
+    list_chat_models,
 )
-from lrwr.core.adapters.http.rate_limit import Clock, Pace
-from lrwr.core.model.egress import Purpose
+from lrwr.core.adapters.http.rate_limit import Clock, RateLimit
+from lrwr.core.model.egress import RequestPurpose
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem
-from lrwr.core.ports.chat_model import Message, Shape
-from lrwr.core.settings.addresses import is_here
+from lrwr.core.ports.chat_model import ChatMessage, ReplyShape
+from lrwr.core.settings.addresses import is_loopback_host
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
 from tests.fakes.keyrings import MemoryKeyring
 from tests.fakes.model_server import ModelServer, Refuse
 
 ENV = {"OPENAI_API_KEY": "sk-1"}
-SHAPE = Shape(
+SHAPE = ReplyShape(
     "Who",
     '{"type": "object", "properties": {"who": {"type": "string"}},'
     ' "required": ["who"], "additionalProperties": false}',
@@ -50,14 +50,17 @@ def settings(folder: Path, library: str, user: str = "") -> Settings:
 
 
 def test_nothing_is_asked_unless_it_is_set(tmp_path: Path) -> None:
-    line = Line(Pace(1))
-    assert choose_chat(settings(tmp_path, ""), ENV, Role.AVATAR, line) is None
-    assert not leaves(settings(tmp_path, ""))
-    assert models_of(settings(tmp_path, "")) == {}
+    line = ModelServerClient(RateLimit(1))
+    assert (
+        create_openai_chat_model(settings(tmp_path, ""), ENV, ModelRole.AVATAR, line)
+        is None
+    )
+    assert not is_chat_remote(settings(tmp_path, ""))
+    assert list_chat_models(settings(tmp_path, "")) == {}
 
 
 def test_openai_is_asked_with_the_key_of_the_environment(tmp_path: Path) -> None:
-    connection = connection_of(settings(tmp_path, 'use = "openai"'), ENV)
+    connection = build_chat_connection(settings(tmp_path, 'use = "openai"'), ENV)
     assert connection is not None
     assert (connection.name, connection.server) == ("gpt-6-luna", "OpenAI")
     assert (connection.key, connection.effort) == ("sk-1", "none")
@@ -75,14 +78,16 @@ def test_openai_is_asked_with_the_key_of_the_environment(tmp_path: Path) -> None
 def test_a_model_is_asked_to_think_as_it_can(
     tmp_path: Path, lines: str, effort: str
 ) -> None:
-    connection = connection_of(settings(tmp_path, f'use = "openai"\n{lines}'), ENV)
+    connection = build_chat_connection(
+        settings(tmp_path, f'use = "openai"\n{lines}'), ENV
+    )
     assert connection is not None
     assert connection.effort == effort
 
 
 def test_a_local_server_gets_no_key(tmp_path: Path) -> None:
     lines = 'use = "local"\nname = "llama3"\nbase_url = "http://localhost:1234/v1/"'
-    connection = connection_of(settings(tmp_path, lines), ENV)
+    connection = build_chat_connection(settings(tmp_path, lines), ENV)
     assert connection is not None
     assert connection.base_url == "http://localhost:1234/v1"
     assert connection.server == "The model server at localhost:1234"
@@ -91,7 +96,9 @@ def test_a_local_server_gets_no_key(tmp_path: Path) -> None:
 
 def test_choosing_opens_a_model_of_that_name(tmp_path: Path) -> None:
     chosen = settings(tmp_path, 'use = "local"\nname = "llama3"')
-    chat = choose_chat(chosen, {}, Role.ANALYST, Line(Pace(1)))
+    chat = create_openai_chat_model(
+        chosen, {}, ModelRole.ANALYST, ModelServerClient(RateLimit(1))
+    )
     assert chat is not None
     assert chat.name == "llama3"
 
@@ -110,17 +117,17 @@ async def test_whoever_waits_for_an_answer_hears_within_half_a_minute(
         chosen = settings(
             tmp_path, "", f'use = "openai"\nbase_url = "{server.base_url}"'
         )
-        line = Line(Pace(4, patience=120.0), clock)
-        for role in (Role.PLANNER, Role.AVATAR):
-            chat = choose_chat(chosen, ENV, role, line, waited=True)
+        line = ModelServerClient(RateLimit(4, patience=120.0), clock)
+        for role in (ModelRole.PLANNER, ModelRole.AVATAR):
+            chat = create_openai_chat_model(chosen, ENV, role, line, waited=True)
             assert chat is not None
             with pytest.raises(ServiceUnavailable, match="500"):
-                await chat.fill([Message("user", "Who lit the lamp?")], SHAPE)
+                await chat.fill([ChatMessage("user", "Who lit the lamp?")], SHAPE)
         assert 0 < sum(slept) <= 30
-        patient = choose_chat(chosen, ENV, Role.ANALYST, line)
+        patient = create_openai_chat_model(chosen, ENV, ModelRole.ANALYST, line)
         assert patient is not None
         with pytest.raises(ServiceUnavailable):
-            await patient.fill([Message("user", "Who lit the lamp?")], SHAPE)
+            await patient.fill([ChatMessage("user", "Who lit the lamp?")], SHAPE)
         assert sum(slept) > 60
         await line.aclose()
 
@@ -140,7 +147,7 @@ def test_what_is_missing_is_told_with_something_to_do(
     tmp_path: Path, lines: str, says: str
 ) -> None:
     with pytest.raises(SettingsProblem, match=says) as caught:
-        connection_of(settings(tmp_path, lines), {})
+        build_chat_connection(settings(tmp_path, lines), {})
     assert caught.value.hint
 
 
@@ -162,13 +169,13 @@ def test_a_folder_cannot_lead_the_text_elsewhere(
 ) -> None:
     lines = f'use = "{use}"\nname = "a"\nbase_url = "{address}"'
     with pytest.raises(SettingsProblem, match="leads from this folder") as caught:
-        connection_of(settings(tmp_path, lines), ENV)
+        build_chat_connection(settings(tmp_path, lines), ENV)
     assert "your own file" in caught.value.hint
 
 
 def test_the_writer_can(tmp_path: Path) -> None:
     chosen = settings(tmp_path, 'use = "openai"', AFAR)
-    connection = connection_of(chosen, ENV)
+    connection = build_chat_connection(chosen, ENV)
     assert connection is not None
     assert connection.base_url == "https://models.example/v1"
 
@@ -176,7 +183,7 @@ def test_the_writer_can(tmp_path: Path) -> None:
 def test_a_key_is_not_sent_for_all_to_read(tmp_path: Path) -> None:
     chosen = settings(tmp_path, 'use = "openai"', AFAR.replace("https", "http"))
     with pytest.raises(SettingsProblem, match="for all to read"):
-        connection_of(chosen, ENV)
+        build_chat_connection(chosen, ENV)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +191,7 @@ def test_a_key_is_not_sent_for_all_to_read(tmp_path: Path) -> None:
     [("localhost", True), ("127.0.0.9", True), ("::1", True), ("10.0.0.1", False)],
 )
 def test_this_machine_is_known(host: str, here: bool) -> None:
-    assert is_here(host) is here
+    assert is_loopback_host(host) is here
 
 
 @pytest.mark.parametrize(
@@ -200,20 +207,20 @@ def test_this_machine_is_known(host: str, here: bool) -> None:
 def test_what_leaves_this_machine_is_known(
     tmp_path: Path, lines: str, user: str, away: bool
 ) -> None:
-    assert leaves(settings(tmp_path, lines, user)) is away
+    assert is_chat_remote(settings(tmp_path, lines, user)) is away
 
 
 def test_each_role_may_have_a_model_of_its_own(tmp_path: Path) -> None:
     lines = 'use = "openai"\nanalyst = "gpt-4o-mini"\navatar = "gpt-6-sol"'
     lines += '\njudge = "gpt-6-terra"'
     chosen = settings(tmp_path, lines)
-    assert models_of(chosen) == {
-        Purpose.PLANNING: "gpt-6-luna",
-        Purpose.READING: "gpt-4o-mini",
-        Purpose.ANSWERING: "gpt-6-sol",
-        Purpose.JUDGING: "gpt-6-terra",
+    assert list_chat_models(chosen) == {
+        RequestPurpose.PLANNING: "gpt-6-luna",
+        RequestPurpose.READING: "gpt-4o-mini",
+        RequestPurpose.ANSWERING: "gpt-6-sol",
+        RequestPurpose.JUDGING: "gpt-6-terra",
     }
-    asked = [connection_of(chosen, ENV, role) for role in Role]
+    asked = [build_chat_connection(chosen, ENV, role) for role in ModelRole]
     assert [(one.name, one.effort) for one in asked if one] == [
         ("gpt-6-luna", "none"),
         ("gpt-4o-mini", ""),
@@ -226,6 +233,6 @@ def test_a_role_without_a_model_of_its_own_has_the_one_that_is_named(
     tmp_path: Path,
 ) -> None:
     lines = 'use = "local"\nname = "a"\nplanner = "b"'
-    assert set(models_of(settings(tmp_path, lines)).values()) == {"a", "b"}
+    assert set(list_chat_models(settings(tmp_path, lines)).values()) == {"a", "b"}
     with pytest.raises(SettingsProblem, match=r"model\.name"):
-        connection_of(settings(tmp_path, 'use = "local"\nplanner = "b"'), {})
+        build_chat_connection(settings(tmp_path, 'use = "local"\nplanner = "b"'), {})

@@ -9,27 +9,27 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.chat.connection import Line
-from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
-from lrwr.core.adapters.http.egress_log import Note, Noting
-from lrwr.core.adapters.http.rate_limit import Pace
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.sqlite.egress_log import SqliteSendLog
-from lrwr.core.model.egress import Outcome, Purpose, Sent
+from lrwr.core.adapters.chat.connection import ModelServerClient
+from lrwr.core.adapters.chat.openai import ChatConnection, OpenAIChatModel
+from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
+from lrwr.core.adapters.http.rate_limit import RateLimit
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
+from lrwr.core.model.egress import OutboundRequest, RequestOutcome, RequestPurpose
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.usage import price, read_prices
-from lrwr.core.ports.chat_model import Message, Shape
+from lrwr.core.model.usage import compute_price, parse_prices
+from lrwr.core.ports.chat_model import ChatMessage, ReplyShape
 from tests.fakes.model_server import KEY, MODEL, Hang, ModelServer, Refuse, Say
 
 SECRET = "The safe opens on heron, heron, crane."
-HELLO = [Message("user", f"{SECRET} Who lit the lamp?")]
-SHAPE = Shape(
+HELLO = [ChatMessage("user", f"{SECRET} Who lit the lamp?")]
+SHAPE = ReplyShape(
     "Who",
     '{"type":"object","properties":{"who":{"type":"string"}},'
     '"required":["who"],"additionalProperties":false}',
 )
 NOON = 1_800_000_000.0
-PRICES = partial(price, table=read_prices([f"{MODEL} 1000000 2000000"]))
+PRICES = partial(compute_price, table=parse_prices([f"{MODEL} 1000000 2000000"]))
 
 
 class Room:
@@ -38,18 +38,20 @@ class Room:
     def __init__(self, folder: Path, server: ModelServer) -> None:
         self.file = folder / "library.db"
         self.server = server
-        self.database = Database(self.file, patience=0.2)
-        self.log = SqliteSendLog(self.database)
-        noting = Noting(self.log, lambda: NOON, PRICES)
-        self.line = Line(Pace(2, patience=3.0), noting=noting)
+        self.database = SqliteDatabase(self.file, patience=0.2)
+        self.log = SqliteEgressLog(self.database)
+        noting = EgressLogger(self.log, lambda: NOON, PRICES)
+        self.line = ModelServerClient(RateLimit(2, patience=3.0), noting=noting)
 
     def chat(
-        self, purpose: Purpose = Purpose.ANSWERING, base_url: str = ""
-    ) -> OpenAIChat:
+        self, purpose: RequestPurpose = RequestPurpose.ANSWERING, base_url: str = ""
+    ) -> OpenAIChatModel:
         where = base_url or self.server.base_url
-        return OpenAIChat(Connection(MODEL, where, key=KEY), self.line, purpose)
+        return OpenAIChatModel(
+            ChatConnection(MODEL, where, key=KEY), self.line, purpose
+        )
 
-    async def noted(self) -> list[Sent]:
+    async def noted(self) -> list[OutboundRequest]:
         return list(reversed((await self.log.report()).newest))
 
     def rows(self) -> list[tuple[str, int]]:
@@ -95,11 +97,11 @@ async def test_the_note_is_on_the_disk_before_the_server_is_asked(room: Room) ->
 
 
 async def test_a_reply_completes_the_note_with_its_size_and_price(room: Room) -> None:
-    reply = await room.chat(Purpose.READING).fill(HELLO, SHAPE)
+    reply = await room.chat(RequestPurpose.READING).fill(HELLO, SHAPE)
     (noted,) = await room.noted()
     assert (noted.service, noted.host, noted.model) == ("openai", "127.0.0.1", MODEL)
-    assert (noted.when, noted.purpose) == (NOON, Purpose.READING)
-    assert noted.outcome is Outcome.ANSWERED
+    assert (noted.when, noted.purpose) == (NOON, RequestPurpose.READING)
+    assert noted.outcome is RequestOutcome.ANSWERED
     assert noted.received_bytes
     assert noted.prompt_tokens == reply.prompt_tokens
     assert noted.completion_tokens == reply.completion_tokens
@@ -110,14 +112,18 @@ async def test_every_try_is_a_request_of_its_own(room: Room) -> None:
     room.server.will(Refuse(503), Refuse(429, retry_after="0"))
     await room.chat().fill(HELLO, SHAPE)
     outcomes = [one.outcome for one in await room.noted()]
-    assert outcomes == [Outcome.REFUSED, Outcome.REFUSED, Outcome.ANSWERED]
+    assert outcomes == [
+        RequestOutcome.REFUSED,
+        RequestOutcome.REFUSED,
+        RequestOutcome.ANSWERED,
+    ]
 
 
 async def test_a_stream_is_completed_when_it_ends(room: Room) -> None:
     room.server.will(Say("Once", " upon"))
     assert [p async for p in room.chat().stream(HELLO)] == ["Once", " upon"]
     (noted,) = await room.noted()
-    assert (noted.outcome, noted.completion_tokens) == (Outcome.ANSWERED, 3)
+    assert (noted.outcome, noted.completion_tokens) == (RequestOutcome.ANSWERED, 3)
     assert noted.received_bytes
     assert noted.price
 
@@ -132,7 +138,7 @@ async def test_a_stream_that_is_left_or_broken_off_says_so(room: Room) -> None:
     with pytest.raises(ServiceUnavailable):
         _ = [p async for p in room.chat().stream(HELLO)]
     noted = await room.noted()
-    assert [one.outcome for one in noted] == [Outcome.CUT, Outcome.CUT]
+    assert [one.outcome for one in noted] == [RequestOutcome.CUT, RequestOutcome.CUT]
     assert [one.completion_tokens for one in noted] == [1, 1]
 
 
@@ -146,7 +152,7 @@ async def test_a_request_that_is_given_up_says_that_no_reply_was_seen(
     with pytest.raises(asyncio.CancelledError):
         await asking
     (noted,) = await room.noted()
-    assert (noted.outcome, noted.received_bytes) == (Outcome.UNSEEN, None)
+    assert (noted.outcome, noted.received_bytes) == (RequestOutcome.UNSEEN, None)
 
 
 async def test_a_server_that_is_not_there_got_nothing(room: Room) -> None:
@@ -154,7 +160,7 @@ async def test_a_server_that_is_not_there_got_nothing(room: Room) -> None:
         base_url = gone.base_url
     with pytest.raises(ServiceUnavailable, match="cannot be reached"):
         await room.chat(base_url=base_url).fill(HELLO, SHAPE)
-    assert {one.outcome for one in await room.noted()} == {Outcome.UNREACHED}
+    assert {one.outcome for one in await room.noted()} == {RequestOutcome.UNREACHED}
     (total,) = (await room.log.report()).totals
     assert total.sent_bytes == 0
 
@@ -191,13 +197,17 @@ async def test_a_reply_is_not_lost_because_its_note_is(room: Room) -> None:
         await reading.wait()
         assert (await asking).text == '{"who": "Nell"}'
     (noted,) = await room.noted()
-    assert noted.outcome is Outcome.UNSEEN
+    assert noted.outcome is RequestOutcome.UNSEEN
 
 
 async def test_requests_at_once_are_noted_each_for_its_own_purpose(
     room: Room,
 ) -> None:
-    purposes = [Purpose.PLANNING, Purpose.PLANNING, Purpose.ANSWERING]
+    purposes = [
+        RequestPurpose.PLANNING,
+        RequestPurpose.PLANNING,
+        RequestPurpose.ANSWERING,
+    ]
     asked = (room.chat(purpose).fill(HELLO, SHAPE) for purpose in purposes)
     await asyncio.gather(*asked)
     noted = await room.noted()
@@ -231,21 +241,23 @@ async def test_a_line_that_keeps_no_notes_keeps_none(
     tmp_path: Path, server: ModelServer
 ) -> None:
     server.key = ""
-    connection = Connection(MODEL, server.base_url, own=True)
-    chat = OpenAIChat(connection, Line(Pace(1)))
+    connection = ChatConnection(MODEL, server.base_url, own=True)
+    chat = OpenAIChatModel(connection, ModelServerClient(RateLimit(1)))
     assert (await chat.fill(HELLO, SHAPE)).text
     await chat.aclose()
     with pytest.raises(LookupError):
-        await Note(None, Sent("local", "here", Purpose.READING)).leaving(1)
+        await EgressLogEntry(
+            None, OutboundRequest("local", "here", RequestPurpose.READING)
+        ).leaving(1)
 
 
 async def test_any_client_can_be_made_to_note_what_it_sends(room: Room) -> None:
     import httpx
 
-    about = Sent("tavily", "127.0.0.1", Purpose.WEB_SEARCH)
-    noting = Noting(room.log, lambda: NOON, PRICES)
+    about = OutboundRequest("tavily", "127.0.0.1", RequestPurpose.WEB_SEARCH)
+    noting = EgressLogger(room.log, lambda: NOON, PRICES)
     async with (
-        aclosing(Note(noting, about)) as note,
+        aclosing(EgressLogEntry(noting, about)) as note,
         httpx.AsyncClient(trust_env=False) as http,
     ):
         http.event_hooks = {
@@ -262,5 +274,8 @@ async def test_any_client_can_be_made_to_note_what_it_sends(room: Room) -> None:
     (noted,) = await room.noted()
     (asked,) = room.server.asked
     assert noted.sent_bytes == int(asked.headers["content-length"])
-    assert (noted.outcome, noted.purpose) == (Outcome.ANSWERED, Purpose.WEB_SEARCH)
+    assert (noted.outcome, noted.purpose) == (
+        RequestOutcome.ANSWERED,
+        RequestPurpose.WEB_SEARCH,
+    )
     assert noted.received_bytes

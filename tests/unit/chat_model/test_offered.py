@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from lrwr.core.adapters.chat.connection import Line
-from lrwr.core.adapters.chat.model_list import offered_by
-from lrwr.core.adapters.chat.openai import Connection
-from lrwr.core.adapters.http.errors import Refused
-from lrwr.core.adapters.http.rate_limit import Pace
+from lrwr.core.adapters.chat.connection import ModelServerClient
+from lrwr.core.adapters.chat.model_list import fetch_offered_models
+from lrwr.core.adapters.chat.openai import ChatConnection
+from lrwr.core.adapters.http.errors import ServiceCallError
+from lrwr.core.adapters.http.rate_limit import RateLimit
 from tests.fakes.hosted_server import Hang, Refuse
 from tests.fakes.model_server import KEY, ModelServer
 
@@ -22,10 +22,10 @@ def server() -> Iterator[ModelServer]:
 async def offered(
     server: ModelServer, *, key: str = KEY, seconds: float = 15.0
 ) -> tuple[str, ...] | None:
-    line = Line(Pace(concurrency=1, patience=0.0))
-    connection = Connection("pretend-1", server.base_url, key, seconds)
+    line = ModelServerClient(RateLimit(concurrency=1, patience=0.0))
+    connection = ChatConnection("pretend-1", server.base_url, key, seconds)
     try:
-        return await offered_by(connection, line)
+        return await fetch_offered_models(connection, line)
     finally:
         await line.aclose()
 
@@ -40,7 +40,7 @@ async def test_the_models_are_told_as_the_server_lists_them(
 
 
 async def test_a_key_that_is_refused_is_not_told(server: ModelServer) -> None:
-    with pytest.raises(Refused, match=r"\(401\)") as caught:
+    with pytest.raises(ServiceCallError, match=r"\(401\)") as caught:
         await offered(server, key="sk-another")
     assert "sk-another" not in f"{caught.value} {caught.value.hint}"
     assert "lrwr config set-key openai" in caught.value.hint
@@ -48,7 +48,7 @@ async def test_a_key_that_is_refused_is_not_told(server: ModelServer) -> None:
 
 async def test_a_busy_server_is_asked_once(server: ModelServer) -> None:
     server.listing = Refuse(429, retry_after="1")
-    with pytest.raises(Refused):
+    with pytest.raises(ServiceCallError):
         await offered(server)
     assert len(server.asked) == 1
 
@@ -57,6 +57,6 @@ async def test_a_server_that_says_nothing_is_not_waited_for(
     server: ModelServer,
 ) -> None:
     server.listing = Hang()
-    with pytest.raises(Refused, match=r"within 0\.2 seconds") as caught:
+    with pytest.raises(ServiceCallError, match=r"within 0\.2 seconds") as caught:
         await offered(server, seconds=0.2)
     assert caught.value.retryable

@@ -8,12 +8,12 @@ from email.utils import formatdate
 
 import pytest
 
-from lrwr.core.adapters.chat.connection import Line
-from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
-from lrwr.core.adapters.http.egress_log import Noting
-from lrwr.core.adapters.http.rate_limit import Clock, Pace
+from lrwr.core.adapters.chat.connection import ModelServerClient
+from lrwr.core.adapters.chat.openai import ChatConnection, OpenAIChatModel
+from lrwr.core.adapters.http.egress_log import EgressLogger
+from lrwr.core.adapters.http.rate_limit import Clock, RateLimit
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.ports.chat_model import Message, Shape
+from lrwr.core.ports.chat_model import ChatMessage, ReplyShape
 from tests.fakes.model_server import (
     KEY,
     MODEL,
@@ -25,10 +25,10 @@ from tests.fakes.model_server import (
 )
 
 HELLO = [
-    Message("system", "Be brief."),
-    Message("user", "Hello?"),
-    Message("assistant", "Yes?"),
-    Message("user", "Who lit the lamp?"),
+    ChatMessage("system", "Be brief."),
+    ChatMessage("user", "Hello?"),
+    ChatMessage("assistant", "Yes?"),
+    ChatMessage("user", "Who lit the lamp?"),
 ]
 SCHEMA = {
     "type": "object",
@@ -36,7 +36,7 @@ SCHEMA = {
     "required": ["who"],
     "additionalProperties": False,
 }
-SHAPE = Shape("Who", json.dumps(SCHEMA))
+SHAPE = ReplyShape("Who", json.dumps(SCHEMA))
 NOON = 1_800_000_000.0
 
 
@@ -74,13 +74,14 @@ def sleeper() -> Sleeper:
 async def chatting(
     server: ModelServer,
     sleeper: Sleeper | None = None,
-    pace: Pace | None = None,
-    noting: Noting | None = None,
+    pace: RateLimit | None = None,
+    noting: EgressLogger | None = None,
     **about: str | float | bool,
-) -> AsyncIterator[OpenAIChat]:
-    connection = Connection(MODEL, server.base_url, **{"key": KEY, **about})  # type: ignore[arg-type]
-    chat = OpenAIChat(
-        connection, Line(pace or Pace(4), (sleeper or Sleeper()).clock(), noting)
+) -> AsyncIterator[OpenAIChatModel]:
+    connection = ChatConnection(MODEL, server.base_url, **{"key": KEY, **about})  # type: ignore[arg-type]
+    chat = OpenAIChatModel(
+        connection,
+        ModelServerClient(pace or RateLimit(4), (sleeper or Sleeper()).clock(), noting),
     )
     try:
         yield chat
@@ -88,7 +89,7 @@ async def chatting(
         await chat.aclose()
 
 
-async def refused(chat: OpenAIChat) -> ServiceUnavailable:
+async def refused(chat: OpenAIChatModel) -> ServiceUnavailable:
     with pytest.raises(ServiceUnavailable) as caught:
         await chat.fill(HELLO, SHAPE)
     assert KEY not in f"{caught.value} {caught.value.hint} {caught.value!r}"
@@ -208,7 +209,7 @@ async def test_a_wait_that_is_too_long_is_told_at_once(
 
 async def test_patience_ends(server: ModelServer, sleeper: Sleeper) -> None:
     server.answering(lambda asked: Refuse(503))
-    async with chatting(server, sleeper, Pace(4, patience=60)) as chat:
+    async with chatting(server, sleeper, RateLimit(4, patience=60)) as chat:
         error = await refused(chat)
     assert error.retryable
     assert sum(sleeper.slept) <= 60
@@ -262,8 +263,10 @@ async def test_no_redirect_is_followed(server: ModelServer) -> None:
 async def test_a_server_that_is_not_there_is_told_of(sleeper: Sleeper) -> None:
     with ModelServer() as server:
         base_url = server.base_url
-    connection = Connection(MODEL, base_url, own=True)
-    chat = OpenAIChat(connection, Line(Pace(1, patience=5), sleeper.clock()))
+    connection = ChatConnection(MODEL, base_url, own=True)
+    chat = OpenAIChatModel(
+        connection, ModelServerClient(RateLimit(1, patience=5), sleeper.clock())
+    )
     error = await refused(chat)
     await chat.aclose()
     assert "cannot be reached" in str(error)
@@ -276,7 +279,7 @@ async def test_an_answer_that_takes_too_long_is_not_waited_for(
     server: ModelServer,
 ) -> None:
     server.will(Hang())
-    async with chatting(server, pace=Pace(1, patience=0), timeout=0.2) as chat:
+    async with chatting(server, pace=RateLimit(1, patience=0), timeout=0.2) as chat:
         error = await refused(chat)
     assert "within 0.2 seconds" in str(error)
     assert "model.timeout" in error.hint
@@ -286,7 +289,7 @@ async def test_no_more_calls_run_at_once_than_the_server_takes(
     server: ModelServer,
 ) -> None:
     server.wait = 0.02
-    async with chatting(server, pace=Pace(3)) as chat:
+    async with chatting(server, pace=RateLimit(3)) as chat:
         await asyncio.gather(*(chat.fill(HELLO, SHAPE) for _ in range(12)))
     assert len(server.chats) == 12
     assert server.most_at_once == 3
@@ -295,7 +298,7 @@ async def test_no_more_calls_run_at_once_than_the_server_takes(
 async def test_requests_keep_their_distance(
     server: ModelServer, sleeper: Sleeper
 ) -> None:
-    async with chatting(server, sleeper, Pace(1, requests_per_minute=30)) as chat:
+    async with chatting(server, sleeper, RateLimit(1, requests_per_minute=30)) as chat:
         for _ in range(4):
             await chat.fill(HELLO, SHAPE)
     assert sum(sleeper.slept) == pytest.approx(6.0)
@@ -329,7 +332,7 @@ async def test_pieces_arrive_before_the_answer_is_whole(server: ModelServer) -> 
 async def test_a_place_is_free_again_when_a_stream_is_left(
     server: ModelServer,
 ) -> None:
-    async with chatting(server, pace=Pace(1)) as chat:
+    async with chatting(server, pace=RateLimit(1)) as chat:
         server.will(Say("a", "b"))
         async with aclosing(chat.stream(HELLO)) as pieces:
             await anext(pieces)
@@ -358,7 +361,7 @@ async def test_a_stream_stops_at_once_however_fast_its_words_come(
 
 async def test_a_call_that_is_cancelled_leaves_its_place(server: ModelServer) -> None:
     server.will(Hang())
-    async with chatting(server, pace=Pace(1)) as chat:
+    async with chatting(server, pace=RateLimit(1)) as chat:
         hanging = asyncio.create_task(chat.fill(HELLO, SHAPE))
         assert await asyncio.to_thread(server.was_asked, 30)
         hanging.cancel()
@@ -386,4 +389,4 @@ async def test_nothing_is_traced_whatever_the_shell_says(
 
 
 def test_the_key_is_not_shown() -> None:
-    assert KEY not in repr(Connection(MODEL, key=KEY))
+    assert KEY not in repr(ChatConnection(MODEL, key=KEY))

@@ -2,13 +2,13 @@
 
 import pytest
 
-from lrwr.core.adapters.http.errors import Refused
+from lrwr.core.adapters.http.errors import ServiceCallError
 from lrwr.core.adapters.http.rate_limit import (
-    IN_VAIN,
-    WAITED_FOR,
+    INTERACTIVE_RETRY_SECONDS,
+    NO_RETRY_SECONDS,
     Clock,
-    Pace,
-    Turnstile,
+    RateLimit,
+    RateLimiter,
 )
 
 
@@ -17,7 +17,7 @@ class Server:
 
     def __init__(self) -> None:
         self.well = False
-        self.refused = Refused("It failed", hint="Later.", retryable=True)
+        self.refused = ServiceCallError("It failed", hint="Later.", retryable=True)
         self.calls = 0
         self.slept = 0.0
 
@@ -27,54 +27,58 @@ class Server:
             raise self.refused
         return "well"
 
-    def turnstile(self) -> Turnstile:
+    def turnstile(self) -> RateLimiter:
         clock = Clock(now=lambda: self.slept, sleep=self._sleep, chance=lambda: 1.0)
-        return Turnstile(Pace(4, patience=120.0), clock)
+        return RateLimiter(RateLimit(4, patience=120.0), clock)
 
     async def _sleep(self, seconds: float) -> None:
         self.slept += seconds
 
 
-async def kept(server: Server, turnstile: Turnstile, patience: float | None) -> float:
+async def kept(server: Server, turnstile: RateLimiter, patience: float | None) -> float:
     """Return the seconds that somebody was kept waiting."""
     before = server.slept
-    with pytest.raises(Refused):
+    with pytest.raises(ServiceCallError):
         await turnstile.trying(server.answer, patience)
     return server.slept - before
 
 
 async def test_who_waits_for_an_answer_is_not_kept_as_long_as_a_manuscript() -> None:
     server = Server()
-    assert 0 < await kept(server, server.turnstile(), WAITED_FOR) <= WAITED_FOR
-    assert await kept(server, server.turnstile(), None) > 6 * WAITED_FOR
+    assert (
+        0
+        < await kept(server, server.turnstile(), INTERACTIVE_RETRY_SECONDS)
+        <= INTERACTIVE_RETRY_SECONDS
+    )
+    assert await kept(server, server.turnstile(), None) > 6 * INTERACTIVE_RETRY_SECONDS
 
 
 async def test_the_rest_of_a_question_does_not_wait_in_vain_once_more() -> None:
     server = Server()
     turnstile = server.turnstile()
-    await kept(server, turnstile, WAITED_FOR)
+    await kept(server, turnstile, INTERACTIVE_RETRY_SECONDS)
     calls = server.calls
-    assert await kept(server, turnstile, WAITED_FOR) == 0
+    assert await kept(server, turnstile, INTERACTIVE_RETRY_SECONDS) == 0
     assert server.calls == calls + 1  # it was asked
     assert await kept(server, turnstile, None) > 0
-    server.slept += IN_VAIN
-    assert await kept(server, turnstile, WAITED_FOR) > 0
+    server.slept += NO_RETRY_SECONDS
+    assert await kept(server, turnstile, INTERACTIVE_RETRY_SECONDS) > 0
 
 
 async def test_a_server_that_answers_again_is_waited_for_again() -> None:
     server = Server()
     turnstile = server.turnstile()
-    await kept(server, turnstile, WAITED_FOR)
+    await kept(server, turnstile, INTERACTIVE_RETRY_SECONDS)
     server.well = True
-    assert await turnstile.trying(server.answer, WAITED_FOR) == "well"
+    assert await turnstile.trying(server.answer, INTERACTIVE_RETRY_SECONDS) == "well"
     server.well = False
-    assert await kept(server, turnstile, WAITED_FOR) > 0
+    assert await kept(server, turnstile, INTERACTIVE_RETRY_SECONDS) > 0
 
 
 async def test_what_no_waiting_helps_keeps_nobody() -> None:
     server = Server()
-    server.refused = Refused("No such key", hint="Another.", retryable=False)
+    server.refused = ServiceCallError("No such key", hint="Another.", retryable=False)
     turnstile = server.turnstile()
-    assert await kept(server, turnstile, WAITED_FOR) == 0
-    server.refused = Refused("It failed", hint="Later.", retryable=True)
-    assert await kept(server, turnstile, WAITED_FOR) > 0
+    assert await kept(server, turnstile, INTERACTIVE_RETRY_SECONDS) == 0
+    server.refused = ServiceCallError("It failed", hint="Later.", retryable=True)
+    assert await kept(server, turnstile, INTERACTIVE_RETRY_SECONDS) > 0

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lrwr.app.presenters.answers import strip_links
 from lrwr.cli.chat.live_answer import LiveAnswer
 from lrwr.cli.runtime.output import Output
-from lrwr.core.model.turns import Speaker, Token
+from lrwr.core.model.turns import AnswerSpeaker, AnswerToken
 
 TOLD = "Nell lives at [[Half House]] with [[OchraMags|Mags]] [1][[2]]. A [ and [[ too"
 SHOWN = "Nell lives at Half House with Mags [1][[2]]. A [ and [[ too"
@@ -19,7 +19,7 @@ def shown(*pieces: str) -> str:
     stdout = io.StringIO()
     live = LiveAnswer(Output(env={}, stdout=stdout, stderr=io.StringIO()), quiet=False)
     for piece in pieces:
-        live.show(Token(piece, Speaker.AVATAR))
+        live.show(AnswerToken(piece, AnswerSpeaker.AVATAR))
     live.finish()
     return stdout.getvalue()
 

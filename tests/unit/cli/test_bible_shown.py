@@ -22,7 +22,7 @@ from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.bible.values import Bible
 from lrwr.core.canon.model import Canon, UndefinedAttribute
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.model.facts import About, CharacterField
+from lrwr.core.model.facts import CharacterField, FactAbout
 from lrwr.core.model.story import Horizon
 from lrwr.core.settings.model import Settings
 from tests.unit.bible.marsh import ONE, TWO, marsh
@@ -222,7 +222,7 @@ def test_text_of_the_manuscript_steers_no_terminal() -> None:
     stories.fact(
         TWO,
         "came in",
-        About.CHARACTER,
+        FactAbout.CHARACTER,
         CharacterField.TRAIT,
         "\x1b[31mred [b]x",
         "Mags",

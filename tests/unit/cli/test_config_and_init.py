@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from lrwr.cli.commands.config import config_path_command, config_show_command
 from lrwr.cli.commands.init import init_command
 from lrwr.core.model.errors import NotFound, SettingsProblem
-from lrwr.core.settings.example import example_toml
-from lrwr.core.settings.model import all_settings
+from lrwr.core.settings.example import render_example_toml
+from lrwr.core.settings.model import index_settings
 
 
 def app() -> typer.Typer:
@@ -53,7 +53,7 @@ def test_show_speaks_json(novel: Path) -> None:
     shown = json.loads(run("show", "--json"))
     assert shown["state_dir"] == str(novel / ".lrwr")
     by_key = {one["key"]: one for one in shown["settings"]}
-    assert set(by_key) == set(all_settings())
+    assert set(by_key) == set(index_settings())
     assert by_key["search.limit"] == {
         "key": "search.limit",
         "value": 3,
@@ -85,7 +85,7 @@ def test_init_writes_the_example_and_says_what_is_next(novel: Path) -> None:
     result = CliRunner().invoke(app(), ["init"])
     assert result.stdout.strip() == str(novel / "lrwr.toml")
     assert "lrwr ingest" in result.stderr
-    assert (novel / "lrwr.toml").read_text(encoding="utf-8") == example_toml()
+    assert (novel / "lrwr.toml").read_text(encoding="utf-8") == render_example_toml()
 
 
 def test_init_keeps_what_is_there(novel: Path) -> None:
@@ -98,7 +98,7 @@ def test_init_keeps_what_is_there(novel: Path) -> None:
 def test_init_by_force_keeps_the_old_file_beside_the_new_one(novel: Path) -> None:
     (novel / "lrwr.toml").write_text("# mine\n", encoding="utf-8")
     run("init", "--force")
-    assert (novel / "lrwr.toml").read_text(encoding="utf-8") == example_toml()
+    assert (novel / "lrwr.toml").read_text(encoding="utf-8") == render_example_toml()
     assert (novel / "lrwr.toml.old").read_text(encoding="utf-8") == "# mine\n"
 
 

@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lrwr.cli.main import app_for
-from lrwr.core.settings.consent import HOSTED
+from lrwr.core.settings.consent import HOSTED_SERVICES
 
 WIDE = {"COLUMNS": "200"}
 
@@ -23,4 +23,4 @@ def test_help_fills_the_width_that_there_is() -> None:
 @pytest.mark.parametrize("command", ["allow", "deny"])
 def test_every_service_that_can_be_allowed_is_named(command: str) -> None:
     told = help_of("privacy", command).replace(",", " ").replace(".", " ").split()
-    assert set(HOSTED) <= set(told)
+    assert set(HOSTED_SERVICES) <= set(told)

@@ -5,7 +5,7 @@ from lrwr.cli.presenters.watch import watch_event_as_json
 from lrwr.cli.runtime.stream import to_jsonable
 from lrwr.core.bible.events import FactChange
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import About
+from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.turns import ThreadId
 from lrwr.core.model.usage import Usage
 from lrwr.core.retrieval.freshness import StaleAnswers
@@ -22,7 +22,7 @@ from lrwr.pipeline.watch.events import (
 )
 
 READ = DocumentDelta(DocumentId("ch3.md"), passages_changed=2)
-EYES = FactChange(About.CHARACTER, "Nell", "eyes", "grey", "brown")
+EYES = FactChange(FactAbout.CHARACTER, "Nell", "eyes", "grey", "brown")
 
 
 def told(learned: KnowledgeDelta, **more: object) -> str:
@@ -43,12 +43,12 @@ def test_what_came_and_went_is_told() -> None:
         DocumentDelta(DocumentId("2.md"), was="old.md"),
         DocumentDelta(DocumentId("3.md"), gone=True, passages_gone=9),
     )
-    gap = FactChange(About.GAP, "Nell", "", after="TODO: whose boat?")
-    event = FactChange(About.EVENT, "", "event", after="The bell rang.")
+    gap = FactChange(FactAbout.GAP, "Nell", "", after="TODO: whose boat?")
+    event = FactChange(FactAbout.EVENT, "", "event", after="The bell rang.")
     learned = KnowledgeDelta(
         documents,
         names_gone=("Mags", "PurpleFrog", "TinToby", "Wren"),
-        facts_new=(FactChange(About.CHARACTER, "Nell", "age", after="12"), event),
+        facts_new=(FactChange(FactAbout.CHARACTER, "Nell", "age", after="12"), event),
         facts_gone=(event, event),
         gaps_opened=(gap,),
         gaps_closed=(gap, gap, gap, gap),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.canon.model import Canon
 from lrwr.core.continuity.guard import find_contradictions
@@ -13,7 +13,7 @@ from lrwr.core.nlp.facts.attributes import find_attribute_facts
 from lrwr.core.nlp.facts.kinship import find_kinship_facts
 from lrwr.core.nlp.facts.notes import extract_note_facts
 from lrwr.core.nlp.text.prose import annotate_prose
-from lrwr.core.ports.story_store import Known
+from lrwr.core.ports.story_store import DocumentFact
 from tests.fakes.stories import Book, Stories
 
 ONE, TWO, NOTE = "book/01.md", "book/02.md", "notes/Nell.md"
@@ -41,11 +41,11 @@ def known(files: Mapping[str, str], canon: Canon | None = None) -> StoryKnowledg
     stories.name("Mags", gender=Gender.FEMALE)
     for document in book.documents.values():
         if document.type is DocumentType.SCENE:
-            prose = annotate_prose(document.text, sentence_spans, PEOPLE)
+            prose = annotate_prose(document.text, find_sentence_spans, PEOPLE)
             facts = [*find_attribute_facts(prose), *find_kinship_facts(prose)]
         else:
-            facts = extract_note_facts(document, sentence_spans)
-        stories.known += [Known(document.id, fact) for fact in facts]
+            facts = extract_note_facts(document, find_sentence_spans)
+        stories.known += [DocumentFact(document.id, fact) for fact in facts]
     return stories.knowledge(canon)
 
 

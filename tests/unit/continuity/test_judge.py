@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.story_store import SqliteAnalysisStore
 from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.continuity.judge import MAX_PAIRS_PER_RUN, PairJudge
@@ -16,7 +16,7 @@ from lrwr.core.continuity.pairs import StatementPair
 from lrwr.core.continuity.prompts import PAIRS_PER_CALL, build_judge_messages
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.chat_model import Message, Shape
+from lrwr.core.ports.chat_model import ChatMessage, ReplyShape
 from lrwr.pipeline.budget import ModelBudget
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.records import Clock
@@ -47,7 +47,7 @@ TRADES = [
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[SqliteAnalysisStore]:
-    database = Database(tmp_path / "library.db")
+    database = SqliteDatabase(tmp_path / "library.db")
     yield SqliteAnalysisStore(database, now=Clock())
     await database.aclose()
 
@@ -71,7 +71,7 @@ def row(number: int, contradicts: bool = True) -> dict[str, object]:
     return {"id": number, "contradicts": contradicts, **quotes, "why": "two trades"}
 
 
-def judging(asked: Sequence[Message], shape: Shape | None) -> str:
+def judging(asked: Sequence[ChatMessage], shape: ReplyShape | None) -> str:
     """Judge every pair that is asked about."""
     assert shape is not None
     assert shape.name == "Pairs"
@@ -149,7 +149,7 @@ async def test_a_run_asks_about_so_many_pairs_and_the_next_about_the_rest(
 async def test_a_model_that_is_away_takes_nothing_from_what_was_judged(
     store: SqliteAnalysisStore,
 ) -> None:
-    reply = judging(build_judge_messages(some(5)), Shape("Pairs", ""))
+    reply = judging(build_judge_messages(some(5)), ReplyShape("Pairs", ""))
     gone = ServiceUnavailable("It answered 401.", hint="Look at the key.")
     chat = ScriptedChat(reply, gone, gone)
     session = await PairJudge(chat, store, free()).judge(some(12))

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.chat.connection import Line
-from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
-from lrwr.core.adapters.http.rate_limit import Clock, Pace
-from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.chat.connection import ModelServerClient
+from lrwr.core.adapters.chat.openai import ChatConnection, OpenAIChatModel
+from lrwr.core.adapters.http.rate_limit import Clock, RateLimit
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.story_store import SqliteAnalysisStore
 from lrwr.core.continuity.judge import PairJudge
 from lrwr.core.continuity.pair_selection import find_statement_pairs
@@ -57,9 +57,11 @@ async def judging(
 
     slept: list[float] = []
     clock = Clock(lambda: sum(slept), sleep, lambda: 0.0, lambda: 1.0)
-    connection = Connection(MODEL, server.base_url, KEY, timeout=patience)
-    chat = OpenAIChat(connection, Line(Pace(4, patience=3.0), clock))
-    database = Database(folder / "library.db")
+    connection = ChatConnection(MODEL, server.base_url, KEY, timeout=patience)
+    chat = OpenAIChatModel(
+        connection, ModelServerClient(RateLimit(4, patience=3.0), clock)
+    )
+    database = SqliteDatabase(folder / "library.db")
     store = SqliteAnalysisStore(database, now=Now())
     try:
         yield PairJudge(chat, store, ModelBudget(lambda _: None))

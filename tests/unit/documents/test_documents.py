@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from lrwr.core.adapters.documents.markdown import markdown_of
-from lrwr.core.adapters.documents.word import word_of
+from lrwr.core.adapters.documents.markdown import render_blocks_as_markdown
+from lrwr.core.adapters.documents.word import render_blocks_as_docx
 from lrwr.core.bible.export import build_bible_blocks
 from lrwr.core.bible.projection import project_bible
 from lrwr.core.model.document_blocks import Block, BlockKind
@@ -28,14 +28,16 @@ blocks = st.lists(
 
 
 def test_a_markdown_bible_has_parts_claims_and_places() -> None:
-    text = markdown_of(build_bible_blocks(project_bible(marsh().knowledge())))
+    text = render_blocks_as_markdown(
+        build_bible_blocks(project_bible(marsh().knowledge()))
+    )
     assert text.startswith("# Story bible\n\n## Characters\n\n### Nell Tallow\n\n")
     assert "- **eyes**: grey (verified)\n  - “eyes were grey” *book/1.md:3*\n" in text
     assert "## What the text leaves open" in text
 
 
 def test_a_bible_of_a_horizon_says_nothing_of_later() -> None:
-    text = markdown_of(
+    text = render_blocks_as_markdown(
         build_bible_blocks(
             project_bible(marsh().knowledge(), Horizon(1)), title="So far"
         )
@@ -46,7 +48,9 @@ def test_a_bible_of_a_horizon_says_nothing_of_later() -> None:
 
 
 def test_a_word_bible_has_headings_and_lists() -> None:
-    content = word_of(build_bible_blocks(project_bible(marsh().knowledge())))
+    content = render_blocks_as_docx(
+        build_bible_blocks(project_bible(marsh().knowledge()))
+    )
     document = docx.Document(io.BytesIO(content))
     first, *_ = document.paragraphs
     assert (first.text, first.style and first.style.name) == (
@@ -61,7 +65,7 @@ def test_a_word_bible_has_headings_and_lists() -> None:
     ["*a* _b_ `c`", "# no heading", "- no list", "1. no list", "<b>", "[a](b)", "&lt;"],
 )
 def test_nothing_counts_as_markup(text: str) -> None:
-    made = markdown_of([Block(BlockKind.TEXT, text)])
+    made = render_blocks_as_markdown([Block(BlockKind.TEXT, text)])
     (paragraph, inline, _) = MarkdownIt().parse(made)
     assert paragraph.type == "paragraph_open"
     assert inline.children is not None
@@ -70,5 +74,5 @@ def test_nothing_counts_as_markup(text: str) -> None:
 
 @given(blocks)
 def test_every_document_can_be_written(written: list[Block]) -> None:
-    assert markdown_of(written).endswith("\n")
-    assert word_of(written).startswith(b"PK")
+    assert render_blocks_as_markdown(written).endswith("\n")
+    assert render_blocks_as_docx(written).startswith(b"PK")

@@ -8,10 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lrwr.core.adapters.chat.connection import Line
-from lrwr.core.adapters.embed.batches import Budget
-from lrwr.core.adapters.embed.openai import OPENAI, Connection, OpenAIEmbedder
-from lrwr.core.adapters.http.rate_limit import Clock, Pace
+from lrwr.core.adapters.chat.connection import ModelServerClient
+from lrwr.core.adapters.embed.batches import EmbeddingBatchLimit
+from lrwr.core.adapters.embed.openai import (
+    OPENAI_EMBEDDING_URL,
+    EmbeddingConnection,
+    OpenAIEmbedder,
+)
+from lrwr.core.adapters.http.rate_limit import Clock, RateLimit
 from lrwr.core.model.errors import ServiceUnavailable
 from tests.fakes.embedding_server import KEY, MODEL, EmbeddingServer, vector_of
 from tests.fakes.hosted_server import CutShort, Hang, Nonsense, Refuse, Turn
@@ -51,20 +55,22 @@ async def embedding(
     *,
     seconds: float = 15.0,
     patience: float = 0.0,
-    budget: Budget | None = None,
+    budget: EmbeddingBatchLimit | None = None,
     own: bool = False,
     watch: Watch | None = None,
     concurrency: int = 2,
 ) -> AsyncIterator[OpenAIEmbedder]:
-    line = Line(Pace(concurrency, patience=patience), (watch or Watch()).clock())
-    where = Connection(
+    line = ModelServerClient(
+        RateLimit(concurrency, patience=patience), (watch or Watch()).clock()
+    )
+    where = EmbeddingConnection(
         MODEL,
         SIZE,
         server.base_url,
         shorter=True,
         timeout=seconds,
         own=own,
-        budget=budget or Budget(),
+        budget=budget or EmbeddingBatchLimit(),
     )
     opened = OpenAIEmbedder(where, line, lambda: KEY, words)
     yield opened
@@ -97,8 +103,8 @@ async def test_the_texts_are_sent_and_nothing_else_of_the_writers(
 async def test_a_length_that_is_the_models_own_is_not_asked_for(
     server: EmbeddingServer,
 ) -> None:
-    where = Connection(MODEL, 1536, server.base_url)
-    opened = OpenAIEmbedder(where, Line(Pace(1)), lambda: KEY, words)
+    where = EmbeddingConnection(MODEL, 1536, server.base_url)
+    opened = OpenAIEmbedder(where, ModelServerClient(RateLimit(1)), lambda: KEY, words)
     vectors = await opened.embed(["frog"])
     await opened.aclose()
     assert vectors.shape == (1, 1536)
@@ -109,7 +115,9 @@ async def test_many_texts_go_in_few_requests_and_come_in_their_order(
     server: EmbeddingServer,
 ) -> None:
     texts = ["one " * n for n in (5, 1, 4, 2, 3)] + TEXTS
-    async with embedding(server, budget=Budget(tokens=12, texts=3)) as opened:
+    async with embedding(
+        server, budget=EmbeddingBatchLimit(tokens=12, texts=3)
+    ) as opened:
         vectors = await opened.embed(texts)
     assert len(server.asked) > 1
     assert server.most_at_once <= 2
@@ -134,8 +142,8 @@ async def test_where_nothing_is_to_be_embedded_nobody_is_asked_for_a_key(
     def key() -> str:
         raise ServiceUnavailable("there is no key")
 
-    where = Connection(MODEL, SIZE, server.base_url)
-    opened = OpenAIEmbedder(where, Line(Pace(1)), key, words)
+    where = EmbeddingConnection(MODEL, SIZE, server.base_url)
+    opened = OpenAIEmbedder(where, ModelServerClient(RateLimit(1)), key, words)
     assert (await opened.embed(["", " "])).shape == (2, SIZE)
     with pytest.raises(ServiceUnavailable, match="no key"):
         await opened.embed(["frog"])
@@ -191,8 +199,10 @@ async def test_a_server_that_says_nothing_is_not_waited_for(
 async def test_a_server_that_is_not_there_is_named() -> None:
     with EmbeddingServer() as server:
         base_url = server.base_url
-    where = Connection(MODEL, SIZE, base_url, own=True)
-    gone = OpenAIEmbedder(where, Line(Pace(1, patience=0.0)), str, words)
+    where = EmbeddingConnection(MODEL, SIZE, base_url, own=True)
+    gone = OpenAIEmbedder(
+        where, ModelServerClient(RateLimit(1, patience=0.0)), str, words
+    )
     with pytest.raises(ServiceUnavailable, match="cannot be reached") as caught:
         await gone.embed(["frog"])
     await gone.aclose()
@@ -312,7 +322,9 @@ async def test_a_server_that_was_waited_for_in_vain_is_not_waited_for_again(
 
 async def test_a_batch_that_fails_stops_the_others(server: EmbeddingServer) -> None:
     server.will(Refuse(401), Hang(), Hang())
-    async with embedding(server, seconds=60.0, budget=Budget(9, 3)) as opened:
+    async with embedding(
+        server, seconds=60.0, budget=EmbeddingBatchLimit(9, 3)
+    ) as opened:
         with pytest.raises(ServiceUnavailable, match="401"):
             await asyncio.wait_for(opened.embed(TEXTS), 30)
 
@@ -336,8 +348,8 @@ async def test_ones_own_server_is_told_nothing_of_openai(
     monkeypatch.setenv("OPENAI_ORG_ID", "org-of-the-writer")
     monkeypatch.setenv("OPENAI_PROJECT_ID", "project-of-the-writer")
     server.key = ""
-    where = Connection(MODEL, 1536, server.base_url, own=True)
-    opened = OpenAIEmbedder(where, Line(Pace(1)), str, words)
+    where = EmbeddingConnection(MODEL, 1536, server.base_url, own=True)
+    opened = OpenAIEmbedder(where, ModelServerClient(RateLimit(1)), str, words)
     await opened.embed(["frog"])
     await opened.aclose()
     told = str(server.asked[0].headers)
@@ -346,8 +358,8 @@ async def test_ones_own_server_is_told_nothing_of_openai(
 
 
 def test_a_space_names_the_server_the_model_and_the_length() -> None:
-    assert Connection(MODEL, 256).space == f"openai/{MODEL}/256"
-    here = Connection("nomic", 768, "http://127.0.0.1:1234/v1", own=True)
+    assert EmbeddingConnection(MODEL, 256).space == f"openai/{MODEL}/256"
+    here = EmbeddingConnection("nomic", 768, "http://127.0.0.1:1234/v1", own=True)
     assert here.space == "127.0.0.1:1234/nomic/768"
     assert here.server == "The embedding server at 127.0.0.1:1234"
-    assert Connection(MODEL, 256).base_url == OPENAI
+    assert EmbeddingConnection(MODEL, 256).base_url == OPENAI_EMBEDDING_URL

@@ -1,9 +1,9 @@
 """A small book, and what is known of it, from which questions can be made."""
 
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import WRITER, About, CharacterField
+from lrwr.core.model.facts import WRITER_KEEPER, CharacterField, FactAbout
 from lrwr.pipeline.evaluation.question_generation.source_material import (
     SourceMaterial,
     build_source_material,
@@ -63,12 +63,12 @@ def a_material(extra: dict[str, str] | None = None) -> SourceMaterial:
     stories.fact(
         "notes/Nell.md",
         "Nell Tallow is nineteen years old.",
-        About.CHARACTER,
+        FactAbout.CHARACTER,
         CharacterField.ATTRIBUTE,
         "nineteen",
         "Nell Tallow",
-        keeper=WRITER,
+        keeper=WRITER_KEEPER,
         certainty=Certainty.CONFIRMED,
         details=(("attribute", "age"),),
     )
-    return build_source_material(stories.knowledge(), sentence_spans)
+    return build_source_material(stories.knowledge(), find_sentence_spans)

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.text import Lines, Span
+from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import Citation
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.answerer import Answered
+from lrwr.core.ports.answerer import GroundedAnswer
 from lrwr.pipeline.evaluation.answer_measures import (
     citation_precision,
     citation_recall,
@@ -51,18 +51,24 @@ def text_of(document: DocumentId) -> str | None:
 
 def cites(*texts: str) -> tuple[Citation, ...]:
     return tuple(
-        Citation(number, ONE, Span(at, at + len(text)), Lines(1, 1), text, 1)
+        Citation(number, ONE, Span(at, at + len(text)), LineRange(1, 1), text, 1)
         for number, text in enumerate(texts, start=1)
         if (at := TEXT.index(text)) >= 0
     )
 
 
-def says(text: str, *cited: str, gap: bool = False, doubts: bool = False) -> Answered:
+def says(
+    text: str, *cited: str, gap: bool = False, doubts: bool = False
+) -> GroundedAnswer:
     contexts = (LAMP, EELS)
-    return Answered(text, cites(*cited), contexts, gap, seconds=2.0, doubts=doubts)
+    return GroundedAnswer(
+        text, cites(*cited), contexts, gap, seconds=2.0, doubts=doubts
+    )
 
 
-def figures(answered: Answered, question: EvalQuestion = ASKED) -> dict[str, float]:
+def figures(
+    answered: GroundedAnswer, question: EvalQuestion = ASKED
+) -> dict[str, float]:
     gold: Sequence[Sequence[AnswerPlace]] = GOLD if question.answerable else []
     return compute_answer_figures(answered, question, gold, text_of=text_of, late=None)
 
@@ -82,7 +88,7 @@ def test_a_good_answer_has_good_figures() -> None:
 
 
 def test_an_inventing_answer_is_exposed() -> None:
-    made_up = Citation(9, DocumentId(""), Span(0, 0), Lines(0, 0), "", None)
+    made_up = Citation(9, DocumentId(""), Span(0, 0), LineRange(0, 0), "", None)
     answered = replace(
         says("“The ferry is rowed by Corin Vale” [9].", LAMP),
         citations=(*cites(LAMP), made_up),

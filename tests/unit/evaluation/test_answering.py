@@ -7,10 +7,10 @@ import pytest
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.text import LineIndex, Lines, Span
+from lrwr.core.model.text import LineIndex, LineRange, Span
 from lrwr.core.model.turns import Citation, GapFlag, Turn
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.chat_model import Message, Shape
+from lrwr.core.ports.chat_model import ChatMessage, ReplyShape
 from lrwr.core.ports.record_store import DocumentText
 from lrwr.pipeline.evaluation.answers import (
     ContextReader,
@@ -65,8 +65,8 @@ async def test_an_answer_cites_the_passages_that_were_given() -> None:
     answered = await one.read(asked(LAMP, EELS))
     assert answered.text == "Nell lit it [1]. OchraMags counted [2]."
     assert answered.citations == (
-        Citation(1, ONE, Span(0, 25), Lines(1, 1), LAMP, None),
-        Citation(2, ONE, Span(27, 54), Lines(3, 3), EELS, None),
+        Citation(1, ONE, Span(0, 25), LineRange(1, 1), LAMP, None),
+        Citation(2, ONE, Span(27, 54), LineRange(3, 3), EELS, None),
     )
     assert answered.contexts == (LAMP, EELS)
     assert (answered.says_gap, answered.seconds, answered.price) == (False, 0.5, 1 / 8)
@@ -146,7 +146,7 @@ def test_the_same_question_over_the_same_texts_has_the_same_key() -> None:
 
 
 async def test_what_an_answer_takes_is_estimated_before_it_is_asked_for() -> None:
-    def say(messages: Sequence[Message], shape: Shape | None) -> str:
+    def say(messages: Sequence[ChatMessage], shape: ReplyShape | None) -> str:
         return reply("Nell [1].")
 
     one = ContextReader(ScriptedChat(answer=say), lambda _: None, lambda: 0.0)

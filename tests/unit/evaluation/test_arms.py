@@ -10,7 +10,7 @@ import pytest
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound, ServiceUnavailable
-from lrwr.core.ports.record_store import Seen
+from lrwr.core.ports.record_store import DocumentVersion
 from lrwr.core.ports.reranker import Reranker
 from lrwr.pipeline.evaluation.fingerprint import (
     LibraryFingerprint,
@@ -274,8 +274,8 @@ def test_without_a_second_look_only_that_step_is_left_out() -> None:
     )
 
 
-def seen(name: str, content: str = "c", recipe: str = "r") -> Seen:
-    return Seen(DocumentId(name), "rev", content, recipe)
+def seen(name: str, content: str = "c", recipe: str = "r") -> DocumentVersion:
+    return DocumentVersion(DocumentId(name), "rev", content, recipe)
 
 
 def test_pipelines_are_compared_only_where_they_have_read_the_same() -> None:

@@ -12,11 +12,11 @@ from lrwr.app.presenters.evaluation import (
     render_report_sections,
 )
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.text import Lines, Span
+from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import Citation
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.answer_judge import Judged, Sample
-from lrwr.core.ports.answerer import Answered
+from lrwr.core.ports.answer_judge import JudgeResult, JudgeSample
+from lrwr.core.ports.answerer import GroundedAnswer
 from lrwr.pipeline.evaluation.answer_measure import (
     AnswerMeasure,
     AnswerMethod,
@@ -173,12 +173,14 @@ class Inventor:
 
     name: str = "a-model"
 
-    async def answer(self, question: str, as_of: str) -> Answered:
+    async def answer(self, question: str, as_of: str) -> GroundedAnswer:
         text = "Mrs. Gannet wrote, “I have put it under the old church clock.” [1]"
         cited = Citation(
-            1, DocumentId(file(0)), Span(0, 8), Lines(1, 1), "the old", None
+            1, DocumentId(file(0)), Span(0, 8), LineRange(1, 1), "the old", None
         )
-        return Answered(text, (cited,), ("Rain fell.",), says_gap=False, seconds=1.0)
+        return GroundedAnswer(
+            text, (cited,), ("Rain fell.",), says_gap=False, seconds=1.0
+        )
 
 
 @dataclass(slots=True)
@@ -190,14 +192,14 @@ class Doubtful:
     figures: tuple[str, ...] = ("faithfulness",)
     asked: list[str] = field(default_factory=list)
 
-    def estimate(self, sample: Sample) -> Usage:
+    def estimate(self, sample: JudgeSample) -> Usage:
         return Usage(1, 100, 10)
 
-    async def judge(self, sample: Sample) -> Judged:
+    async def judge(self, sample: JudgeSample) -> JudgeResult:
         self.asked.append(sample.question)
         if len(self.asked) % 2:
-            return Judged({}, {"faithfulness": "The judge answered in riddles."})
-        return Judged({"faithfulness": 1.0})
+            return JudgeResult({}, {"faithfulness": "The judge answered in riddles."})
+        return JudgeResult({"faithfulness": 1.0})
 
 
 async def test_a_model_that_invents(desk: StoryDesk, tmp_path: Path) -> None:

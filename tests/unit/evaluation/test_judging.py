@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.judge.model import CorrectnessJudge
-from lrwr.core.adapters.judge.ragas import PortModel, RagasJudge
+from lrwr.core.adapters.judge.ragas import RagasChatModel, RagasJudge
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
-from lrwr.core.model.replies import NotAsAsked
+from lrwr.core.model.replies import MalformedReply
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.answer_judge import Judged, Sample
-from lrwr.core.ports.answerer import Answered
+from lrwr.core.ports.answer_judge import JudgeResult, JudgeSample
+from lrwr.core.ports.answerer import GroundedAnswer
 from lrwr.pipeline.evaluation.judgements import (
     JudgePanelResult,
     JudgeScores,
@@ -30,7 +30,7 @@ from lrwr.pipeline.evaluation.questions import EvalQuestion, GoldQuote, Question
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.model_replies import faults
 
-SAMPLE = Sample("Who lit it?", "Nell did [1].", ("Nell lit it.",), "Nell Tallow.")
+SAMPLE = JudgeSample("Who lit it?", "Nell did [1].", ("Nell lit it.",), "Nell Tallow.")
 DOWN = ServiceUnavailable("Nobody answers.")
 
 
@@ -44,14 +44,14 @@ class SayingJudge:
     def __init__(self, *said: float | str) -> None:
         self._said = list(said)
 
-    def estimate(self, sample: Sample) -> Usage:
+    def estimate(self, sample: JudgeSample) -> Usage:
         return Usage(1, len(sample.answer), 5)
 
-    async def judge(self, sample: Sample) -> Judged:
+    async def judge(self, sample: JudgeSample) -> JudgeResult:
         said = self._said.pop(0)
         if isinstance(said, str):
-            return Judged({}, {"faithfulness": said}, Usage(calls=1, failed=1))
-        return Judged({"faithfulness": said}, usage=Usage(calls=1))
+            return JudgeResult({}, {"faithfulness": said}, Usage(calls=1, failed=1))
+        return JudgeResult({"faithfulness": said}, usage=Usage(calls=1))
 
 
 def marked(correct: object) -> str:
@@ -151,16 +151,16 @@ def test_a_sample_shows_a_judge_the_answer_and_what_it_was_made_from() -> None:
         kind=QuestionKind.FACT,
         answer="Nell.",
     )
-    answered = Answered("Nell [1].", (), ("Nell lit it.",), False, 1.0)
+    answered = GroundedAnswer("Nell [1].", (), ("Nell lit it.",), False, 1.0)
     told = build_judge_sample(question, answered)
-    assert told == Sample("Who?", "Nell [1].", ("Nell lit it.",), "Nell.")
+    assert told == JudgeSample("Who?", "Nell [1].", ("Nell lit it.",), "Nell.")
 
 
 def test_what_the_text_does_not_answer_has_no_reference() -> None:
     question = EvalQuestion(
         "1", "Who?", (), kind=QuestionKind.UNANSWERABLE, answer="It is open."
     )
-    answered = Answered("It does not tell.", (), (), True, 1.0)
+    answered = GroundedAnswer("It does not tell.", (), (), True, 1.0)
     assert build_judge_sample(question, answered).reference == ""
     assert build_judge_sample(question, answered).says_gap
 
@@ -186,9 +186,9 @@ async def test_correctness_is_nought_or_one_and_nothing_else(correct: object) ->
 
 async def test_a_judge_that_is_stopped_stops() -> None:
     class Waiting(SayingJudge):
-        async def judge(self, sample: Sample) -> Judged:
+        async def judge(self, sample: JudgeSample) -> JudgeResult:
             await asyncio.sleep(60)
-            return Judged({})
+            return JudgeResult({})
 
     task = asyncio.create_task(judge_answer([Waiting()], SAMPLE))
     await asyncio.sleep(0)
@@ -211,12 +211,12 @@ async def test_the_model_that_ragas_asks_keeps_to_the_shape_that_ragas_wants() -
 
     said = {"statements": [{"statement": "a", "verdict": 1}]}
     chat = ScriptedChat(json.dumps(said), '{"statements": 3}', DOWN)
-    model = PortModel(chat)
+    model = RagasChatModel(chat)
     assert (await model.agenerate("Judge.", Verdicts)).statements[0].verdict == 1
     shape = chat.asked[0][1]
     assert shape is not None
     assert list(faults(json.loads(shape.schema))) == []
-    with pytest.raises(NotAsAsked, match="statements"):
+    with pytest.raises(MalformedReply, match="statements"):
         await model.agenerate("Judge.", Verdicts)
     with pytest.raises(ServiceUnavailable):
         await model.agenerate("Judge.", Verdicts)

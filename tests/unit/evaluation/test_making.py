@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.query_terms import WORD
+from lrwr.core.model.query_terms import WORD_PATTERN
 from lrwr.core.retrieval.story import parse_horizon
 from lrwr.pipeline.evaluation.question_generation.draft import (
     GeneratedQuestions,
@@ -186,7 +186,7 @@ def test_no_word_of_what_is_called_unanswerable_stands_in_the_text(
     words = {
         word.casefold()
         for text in material.texts.values()
-        for word in WORD.findall(text)
+        for word in WORD_PATTERN.findall(text)
     }
     named = {one.name for one in material.people()}
     asked = {pattern: absent.split() for pattern, absent in ABSENT}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.ports.chat_model import Message, Shape
+from lrwr.core.ports.chat_model import ChatMessage, ReplyShape
 from lrwr.pipeline.evaluation.question_generation.draft import GeneratedQuestions
 from lrwr.pipeline.evaluation.question_generation.generator import make_questions
 from lrwr.pipeline.evaluation.question_generation.model_generator import (
@@ -35,7 +35,7 @@ def row(question: str, quote: str, passage: int = 1) -> dict[str, object]:
 def replying(*rows: dict[str, object]) -> ScriptedChat:
     """Answers every call with these, each quote said to be from where it stands."""
 
-    def answer(messages: Sequence[Message], shape: Shape | None) -> str:
+    def answer(messages: Sequence[ChatMessage], shape: ReplyShape | None) -> str:
         shown = messages[1].text.split("</passage")
         told = []
         for one in rows:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, TextHash
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.text import Lines, Span
+from lrwr.core.model.text import LineRange, Span
 from lrwr.pipeline.evaluation.measures import compute_retrieval_figures
 from lrwr.pipeline.evaluation.outcomes import ContextPiece, RetrievedContext
 from lrwr.pipeline.evaluation.questions import (
@@ -141,7 +141,7 @@ def chunk(one: ContextPiece) -> Chunk:
         document=one.document,
         ordinal=0,
         span=one.span,
-        lines=Lines(1, 1),
+        lines=LineRange(1, 1),
         chapter=0,
         scene=0,
         kind=ChunkKind.PROSE,

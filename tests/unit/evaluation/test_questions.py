@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, TextHash
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.model.text import Lines, Span
+from lrwr.core.model.text import LineRange, Span
 from lrwr.pipeline.evaluation.questions import (
     AnswerPlace,
     EvalQuestion,
@@ -32,7 +32,7 @@ def read(*lines: object) -> list[EvalQuestion]:
 
 def passage(start: int, end: int, document: DocumentId = ONE) -> Chunk:
     return Chunk(
-        ChunkId(f"{document}:{start}"), document, 0, Span(start, end), Lines(1, 1), 0, 0,
+        ChunkId(f"{document}:{start}"), document, 0, Span(start, end), LineRange(1, 1), 0, 0,
         ChunkKind.PROSE, "", TextHash(""), 0,
     )  # fmt: skip
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import keyring
 import pytest
 
-from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from tests.fakes.keyrings import MemoryKeyring
 from tests.fakes.libraries import over
 from tests.fakes.records import ONE, Clock
@@ -30,8 +30,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def library(folder: Path) -> AsyncIterator[Database]:
-    database = Database(folder / ".lrwr" / "library.db")
+async def library(folder: Path) -> AsyncIterator[SqliteDatabase]:
+    database = SqliteDatabase(folder / ".lrwr" / "library.db")
     await over(database, Clock()).keep_texts(ONE, ["The frog sat."])
     yield database
     await database.aclose()

@@ -18,8 +18,8 @@ from lrwr.app.maintenance.archive import (
 )
 from lrwr.app.maintenance.backup import backup_library
 from lrwr.app.maintenance.restore import restore_library
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.sqlite.migrator import SCHEMA
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.migrator import SCHEMA_VERSION
 from lrwr.core.model.errors import (
     LrwrError,
     NotFound,
@@ -48,7 +48,7 @@ Change = Callable[[dict[str, bytes]], None]
 @pytest.fixture
 async def library(tmp_path: Path) -> Library:
     root = tmp_path / "novel"
-    database = Database(root / ".lrwr" / "library.db")
+    database = SqliteDatabase(root / ".lrwr" / "library.db")
     await over(database, Clock()).keep_texts(ONE, ["The frog sat.", "It rained."])
     await database.aclose()
     made = Library(root, root / ".lrwr")
@@ -124,7 +124,7 @@ def test_a_backup_holds_the_library_the_settings_and_the_decisions(
     library: Library, tmp_path: Path
 ) -> None:
     report = backup_library(library, tmp_path / "b.zip", now=NOW)
-    assert report.manifest.schema == SCHEMA
+    assert report.manifest.schema == SCHEMA_VERSION
     with zipfile.ZipFile(report.file) as packed:
         assert set(packed.namelist()) == {
             *("library.db", "library.json", CALIBRATION_JSON, QUESTIONS),
@@ -353,7 +353,7 @@ def test_a_backup_of_a_newer_lrwr_is_refused(
     with zipfile.ZipFile(archive) as packed:
         newer.write_bytes(packed.read("library.db"))
     with closing(sqlite3.connect(newer)) as connection:
-        connection.execute(f"pragma user_version = {SCHEMA + 1}")
+        connection.execute(f"pragma user_version = {SCHEMA_VERSION + 1}")
     made = changed(archive, put("library.db", newer.read_bytes()), honest=True)
     with pytest.raises(StoreProblem, match="newer lrwr"):
         restore_library(elsewhere, made, force=False, now=NOW)

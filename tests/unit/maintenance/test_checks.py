@@ -34,28 +34,30 @@ from lrwr.app.maintenance.finding import (
     is_healthy,
     pluralize,
 )
-from lrwr.core.adapters.chat.local_servers import Answered, Server
-from lrwr.core.adapters.chat.openai import Connection
-from lrwr.core.adapters.embed.self_test import ModelFacts
+from lrwr.core.adapters.chat.local_servers import LocalServer, LocalServerModels
+from lrwr.core.adapters.chat.openai import ChatConnection
+from lrwr.core.adapters.embed.self_test import EmbeddingModelReport
 from lrwr.core.adapters.storage.sqlite.maintenance import (
-    Counts,
-    DatabaseFacts,
-    FeedFacts,
+    ChangeFeedReport,
+    DatabaseCounts,
+    DatabaseReport,
 )
-from lrwr.core.adapters.vectors.maintenance import ShardFacts, ShardState
-from lrwr.core.adapters.vectors.shard import Cursor
+from lrwr.core.adapters.vectors.maintenance import ShardReport, ShardState
+from lrwr.core.adapters.vectors.shard import EdgeShardCursor
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.model_retrieval import RerankSettings
 from lrwr.pipeline.changes import DocumentChanges
 
 ROOT = Path("novel")
-IDLE = Counts(3, 9, bare=0, waiting=0, running=0, stuck=0, failed=0)
-WHOLE = DatabaseFacts(schema=2, wanted=2, damage=(), words_fit=True, counts=IDLE)
+IDLE = DatabaseCounts(3, 9, bare=0, waiting=0, running=0, stuck=0, failed=0)
+WHOLE = DatabaseReport(schema=2, wanted=2, damage=(), words_fit=True, counts=IDLE)
 FOLDER = FolderFacts(ROOT, True, "", free=10**12, size=1_500_000, drive=None)
-MODEL = ModelFacts(Path("w.onnx"), "minilm", 384, True, genuine=True, agrees=True)
-FEED = FeedFacts("library.0", seq=90, vectors=9)
-OPENED = ShardFacts("a-x", ShardState.OPENED, Cursor("library.0", 90, 9))
+MODEL = EmbeddingModelReport(
+    Path("w.onnx"), "minilm", 384, True, genuine=True, agrees=True
+)
+FEED = ChangeFeedReport("library.0", seq=90, vectors=9)
+OPENED = ShardReport("a-x", ShardState.OPENED, EdgeShardCursor("library.0", 90, 9))
 
 
 def said(finding: HealthFinding) -> tuple[HealthState, str]:
@@ -76,7 +78,7 @@ def said(finding: HealthFinding) -> tuple[HealthState, str]:
     ],
 )
 def test_the_database_is_whole_damaged_newer_or_older(
-    facts: DatabaseFacts, state: HealthState, word: str
+    facts: DatabaseReport, state: HealthState, word: str
 ) -> None:
     found = said(check_database(facts))
     assert found[0] is state
@@ -108,7 +110,7 @@ def test_the_word_index_matches_or_not_or_nobody_can_tell(
     ],
 )
 def test_work_that_waits_hangs_or_failed_is_told(
-    counts: Counts, state: HealthState, word: str
+    counts: DatabaseCounts, state: HealthState, word: str
 ) -> None:
     found = said(check_jobs(counts))
     assert found[0] is state
@@ -130,24 +132,28 @@ def test_passages_without_vectors_are_counted() -> None:
     ("shard", "state", "word"),
     [
         (OPENED, HealthState.OK, "as the records say"),
-        (ShardFacts("a-x", ShardState.MISSING), HealthState.OK, "no shard yet"),
-        (ShardFacts("a-x", ShardState.HELD), HealthState.NOT_CHECKED, "Another lrwr"),
-        (ShardFacts("a-x", ShardState.BROKEN), HealthState.WARNING, "damaged"),
-        (replace(OPENED, cursor=Cursor("other.0", 90, 9)), HealthState.OK, "outdated"),
+        (ShardReport("a-x", ShardState.MISSING), HealthState.OK, "no shard yet"),
+        (ShardReport("a-x", ShardState.HELD), HealthState.NOT_CHECKED, "Another lrwr"),
+        (ShardReport("a-x", ShardState.BROKEN), HealthState.WARNING, "damaged"),
         (
-            replace(OPENED, cursor=Cursor("library.0", 80, 5)),
+            replace(OPENED, cursor=EdgeShardCursor("other.0", 90, 9)),
+            HealthState.OK,
+            "outdated",
+        ),
+        (
+            replace(OPENED, cursor=EdgeShardCursor("library.0", 80, 5)),
             HealthState.OK,
             "10 changes",
         ),
         (
-            replace(OPENED, cursor=Cursor("library.0", 90, 5)),
+            replace(OPENED, cursor=EdgeShardCursor("library.0", 90, 5)),
             HealthState.BROKEN,
             "lrwr repair",
         ),
     ],
 )
 def test_a_shard_is_compared_with_the_records(
-    shard: ShardFacts, state: HealthState, word: str
+    shard: ShardReport, state: HealthState, word: str
 ) -> None:
     found = said(check_index(FEED, shard, 0, large=True))
     assert found[0] is state
@@ -155,7 +161,7 @@ def test_a_shard_is_compared_with_the_records(
 
 
 def test_shards_that_nothing_uses_are_told() -> None:
-    missing = ShardFacts("a-x", ShardState.MISSING)
+    missing = ShardReport("a-x", ShardState.MISSING)
     assert check_index(FEED, missing, 0, large=False).state is HealthState.OK
     for left, shard in ((2, missing), (0, OPENED)):
         found = check_index(FEED, shard, left, large=False)
@@ -175,7 +181,7 @@ def test_shards_that_nothing_uses_are_told() -> None:
     ],
 )
 def test_the_embedding_model_is_genuine_and_agrees(
-    facts: ModelFacts, state: HealthState, word: str
+    facts: EmbeddingModelReport, state: HealthState, word: str
 ) -> None:
     found = said(check_model(facts))
     assert found[0] is state
@@ -262,21 +268,28 @@ def test_the_manuscript_is_missing_behind_or_as_it_was_read(tmp_path: Path) -> N
 
 
 def test_a_model_server_is_told_with_what_it_serves_and_how_to_use_it() -> None:
-    server = Server("Ollama", 11434)
+    server = LocalServer("Ollama", 11434)
     names = tuple(f"m{n}" for n in range(8))
-    found = check_server(server, Answered(server, names))
+    found = check_server(server, LocalServerModels(server, names))
     assert found.state is HealthState.OK
     assert "m5 and 2 more" in found.detail
     assert 'use = "local"' in found.remedy
     assert "http://127.0.0.1:11434/v1" in found.remedy
-    assert check_server(server, Answered(server, names), used=True).remedy == ""
+    assert (
+        check_server(server, LocalServerModels(server, names), used=True).remedy == ""
+    )
     assert check_server(server, None).state is HealthState.OFF
-    assert check_server(server, Answered(server, None)).state is HealthState.NOT_CHECKED
-    assert check_server(server, Answered(server, ())).state is HealthState.WARNING
+    assert (
+        check_server(server, LocalServerModels(server, None)).state
+        is HealthState.NOT_CHECKED
+    )
+    assert (
+        check_server(server, LocalServerModels(server, ())).state is HealthState.WARNING
+    )
 
 
-OWN = Connection("qwen3", "http://127.0.0.1:11434/v1", own=True)
-AFAR = Connection("gpt-6-luna", key="sk-frog")
+OWN = ChatConnection("qwen3", "http://127.0.0.1:11434/v1", own=True)
+AFAR = ChatConnection("gpt-6-luna", key="sk-frog")
 AFAR_TOO = replace(AFAR, base_url="https://models.example.org/v1")
 
 

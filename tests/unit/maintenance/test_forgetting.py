@@ -16,19 +16,19 @@ from lrwr.app.maintenance.deletion import (
     plan_deletion,
 )
 from lrwr.app.maintenance.remote_data import HostedLocation, delete_from_project
-from lrwr.core.adapters.auth.factory import SigningIn
-from lrwr.core.adapters.auth.project import Project
-from lrwr.core.adapters.auth.sessions import SessionKeeper
+from lrwr.core.adapters.auth.factory import SupabaseSignIn
+from lrwr.core.adapters.auth.project import SupabaseConnection
+from lrwr.core.adapters.auth.sessions import KeyringSessionStore
 from lrwr.core.adapters.auth.supabase import SupabaseAuth
-from lrwr.core.adapters.http.egress_log import Noting
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.sqlite.egress_log import SqliteSendLog
-from lrwr.core.model.egress import Outcome, Purpose
-from lrwr.core.model.usage import price
-from lrwr.core.settings.consent import Consents
-from lrwr.core.settings.library import library_of
+from lrwr.core.adapters.http.egress_log import EgressLogger
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
+from lrwr.core.model.egress import RequestOutcome, RequestPurpose
+from lrwr.core.model.usage import compute_price
+from lrwr.core.settings.consent import ConsentStore
+from lrwr.core.settings.library import resolve_library
 from lrwr.core.settings.loader import load_settings
-from lrwr.core.settings.places import consent_dir, session_file
+from lrwr.core.settings.places import get_consent_folder, get_session_path
 from tests.fakes.hosted_server import Asked, Say, Turn
 from tests.unit.maintenance import test_supabase as doctors
 from tests.unit.maintenance.test_supabase import (
@@ -73,7 +73,7 @@ def project() -> Iterator[Keeping]:
 
 @pytest.fixture
 async def pushed(
-    project: Keeping, folder: Path, library: Database
+    project: Keeping, folder: Path, library: SqliteDatabase
 ) -> AsyncIterator[Path]:
     """A folder whose library was taken to the project."""
     sign_in(project.origin)
@@ -95,7 +95,9 @@ async def forgotten(folder: Path, env: Mapping[str, str]) -> DeletionResult:
 
 def allow(folder: Path, *, allowed: bool) -> None:
     settings = load_settings(folder, {}, {})
-    Consents(consent_dir()).keep(library_of(settings), "supabase", allowed=allowed)
+    ConsentStore(get_consent_folder()).keep(
+        resolve_library(settings), "supabase", allowed=allowed
+    )
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -150,20 +152,25 @@ async def test_a_project_that_may_be_asked_is_planned_and_asked(
 
 
 async def test_what_leaves_to_have_a_library_deleted_is_noted(
-    project: Keeping, library: Database
+    project: Keeping, library: SqliteDatabase
 ) -> None:
     sign_in(project.origin)
-    afar = Project(project.origin, KEY)
-    sessions = SessionKeeper(session_file())
-    way = SigningIn(SupabaseAuth(afar, sessions), afar, sessions, session_file())
-    log = SqliteSendLog(library)
-    noting = Noting(log, lambda: 1.0, partial(price, table={}))
+    afar = SupabaseConnection(project.origin, KEY)
+    sessions = KeyringSessionStore(get_session_path())
+    way = SupabaseSignIn(
+        SupabaseAuth(afar, sessions), afar, sessions, get_session_path()
+    )
+    log = SqliteEgressLog(library)
+    noting = EgressLogger(log, lambda: 1.0, partial(compute_price, table={}))
     home = HostedLocation(project.origin, NELL, LIBRARY, "novel")
     assert (await delete_from_project(way, home, noting)).gone == ("novel",)
     newest = (await log.report()).newest
-    assert [one.purpose for one in newest] == [Purpose.RECORDS, Purpose.FILES]
+    assert [one.purpose for one in newest] == [
+        RequestPurpose.RECORDS,
+        RequestPurpose.FILES,
+    ]
     assert {one.service for one in newest} == {"supabase"}
-    assert {one.outcome for one in newest} == {Outcome.ANSWERED}
+    assert {one.outcome for one in newest} == {RequestOutcome.ANSWERED}
 
 
 @pytest.mark.parametrize("damage", [b"no database at all" * 99, None])
@@ -171,7 +178,7 @@ async def test_what_cannot_be_read_may_be_kept_there_and_is_not_called_forgotten
     pushed: Path, project: Keeping, damage: bytes | None
 ) -> None:
     env = env_of(project.origin)
-    database = library_of(load_settings(pushed, env, {})).database
+    database = resolve_library(load_settings(pushed, env, {})).database
     if damage is None:
         damage = spoilt(database, "hosted")
     database.write_bytes(damage)

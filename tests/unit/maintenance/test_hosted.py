@@ -7,13 +7,13 @@ import pytest
 
 from lrwr.app.maintenance.doctor import DoctorContext, run_doctor
 from lrwr.app.maintenance.finding import HealthFinding, HealthState
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.sqlite.egress_log import SqliteSendLog
-from lrwr.core.model.egress import Outcome, Purpose
-from lrwr.core.settings.consent import Consents
-from lrwr.core.settings.library import library_of
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
+from lrwr.core.model.egress import RequestOutcome, RequestPurpose
+from lrwr.core.settings.consent import ConsentStore
+from lrwr.core.settings.library import resolve_library
 from lrwr.core.settings.loader import load_settings
-from lrwr.core.settings.places import consent_dir
+from lrwr.core.settings.places import get_consent_folder
 from tests.fakes import model_server, web_server
 from tests.fakes.hosted_server import CutShort, Nonsense, Refuse, Turn
 from tests.fakes.model_server import ModelServer
@@ -65,8 +65,8 @@ async def found(folder: Path, env: Mapping[str, str]) -> dict[str, HealthFinding
 
 
 def deny(folder: Path, service: str) -> None:
-    library = library_of(load_settings(folder, {}, {}))
-    Consents(consent_dir()).keep(library, service, allowed=False)
+    library = resolve_library(load_settings(folder, {}, {}))
+    ConsentStore(get_consent_folder()).keep(library, service, allowed=False)
 
 
 async def test_web_search_that_is_off_has_no_row_though_there_is_a_key(
@@ -87,7 +87,7 @@ async def test_web_search_without_a_key_is_broken_with_its_remedy(
 
 
 async def test_a_key_of_the_web_is_tried_without_a_search(
-    folder: Path, web: WebServer, library: Database
+    folder: Path, web: WebServer, library: SqliteDatabase
 ) -> None:
     findings = await found(folder, searching(web.base_url))
     row = findings[WEB]
@@ -97,9 +97,9 @@ async def test_a_key_of_the_web_is_tried_without_a_search(
     )
     assert "Tavily is sent short queries" in findings["hosted services"].detail
     assert [(one.method, one.path) for one in web.asked] == [("GET", "/usage")]
-    (sent,) = (await SqliteSendLog(library).report()).newest
-    assert (sent.service, sent.purpose) == ("tavily", Purpose.WEB_SEARCH)
-    assert (sent.sent_bytes, sent.outcome) == (0, Outcome.ANSWERED)
+    (sent,) = (await SqliteEgressLog(library).report()).newest
+    assert (sent.service, sent.purpose) == ("tavily", RequestPurpose.WEB_SEARCH)
+    assert (sent.sent_bytes, sent.outcome) == (0, RequestOutcome.ANSWERED)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ async def test_a_web_that_cannot_be_reached_is_a_warning(folder: Path) -> None:
 
 
 async def test_what_was_denied_is_not_asked(
-    folder: Path, web: WebServer, models: ModelServer, library: Database
+    folder: Path, web: WebServer, models: ModelServer, library: SqliteDatabase
 ) -> None:
     deny(folder, "tavily")
     deny(folder, "openai")
@@ -165,7 +165,7 @@ async def test_what_was_denied_is_not_asked(
 
 
 async def test_openai_is_asked_for_its_models_and_no_model_is(
-    folder: Path, models: ModelServer, library: Database
+    folder: Path, models: ModelServer, library: SqliteDatabase
 ) -> None:
     row = (await found(folder, asking(models.base_url)))[MODEL]
     assert (row.state, row.remedy) == (HealthState.OK, "")
@@ -173,9 +173,9 @@ async def test_openai_is_asked_for_its_models_and_no_model_is(
     assert row.detail.endswith("takes the key, and has it.")
     (asked,) = models.asked
     assert (asked.method, asked.path, asked.size) == ("GET", "/v1/models", 0)
-    (sent,) = (await SqliteSendLog(library).report()).newest
+    (sent,) = (await SqliteEgressLog(library).report()).newest
     assert (sent.service, sent.model) == ("openai", model_server.MODEL)
-    assert (sent.sent_bytes, sent.outcome) == (0, Outcome.ANSWERED)
+    assert (sent.sent_bytes, sent.outcome) == (0, RequestOutcome.ANSWERED)
 
 
 async def test_a_model_that_openai_does_not_have_is_named(
@@ -243,7 +243,7 @@ async def test_an_openai_that_cannot_be_reached_is_a_warning(folder: Path) -> No
 
 
 async def test_nobody_is_asked_of_what_cannot_be_noted(
-    folder: Path, web: WebServer, models: ModelServer, library: Database
+    folder: Path, web: WebServer, models: ModelServer, library: SqliteDatabase
 ) -> None:
     await library.aclose()
     file = folder / ".lrwr/library.db"

@@ -11,10 +11,10 @@ from lrwr.app.container import open_services
 from lrwr.app.maintenance.doctor import DoctorContext, run_doctor
 from lrwr.app.maintenance.finding import HealthFinding, HealthState
 from lrwr.app.maintenance.repair import repair_library
-from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.model.search import Scope
-from lrwr.core.settings.library import library_of
+from lrwr.core.model.search import SearchScope
+from lrwr.core.settings.library import resolve_library
 from lrwr.core.settings.loader import load_settings
 from tests.fakes.hosted_server import Refuse
 from tests.fakes.keyrings import MemoryKeyring
@@ -51,7 +51,7 @@ def env(
 
 @pytest.fixture
 async def library(tmp_path: Path) -> AsyncIterator[Library]:
-    database = Database(tmp_path / "novel" / ".lrwr" / "library.db")
+    database = SqliteDatabase(tmp_path / "novel" / ".lrwr" / "library.db")
     kept = over(database, Clock())
     await embed(kept, ONE, tmp_path)
     yield kept
@@ -85,7 +85,7 @@ async def search(folder: Path, env: dict[str, str]) -> str:
         assert index is not None
         await index.catch_up()
         query = np.ones(services._local.dimensions, np.float32)
-        assert len(await index.nearest(query, scope=Scope(), limit=9)) >= 2
+        assert len(await index.nearest(query, scope=SearchScope(), limit=9)) >= 2
         return index.remark
 
 
@@ -118,7 +118,7 @@ async def test_a_collection_that_lost_vectors_is_broken_until_it_is_repaired(
     server.engine.delete(made.name, [str(first.id)])
     lost = await found(tmp_path, env)
     assert (lost.state, lost.remedy) == (HealthState.BROKEN, "Run `lrwr repair`.")
-    repair_library(library_of(load_settings(tmp_path / "novel", {}, {})), now=1.0)
+    repair_library(resolve_library(load_settings(tmp_path / "novel", {}, {})), now=1.0)
     assert "outdated" in (await found(tmp_path, env)).detail
     assert await search(tmp_path, env) == ""
     assert (await found(tmp_path, env)).state is HealthState.OK

@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 
 from lrwr.app.maintenance.repair import rename_database_aside, repair_library
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.sqlite.migrator import SCHEMA
-from lrwr.core.adapters.vectors.edge import open_edge, shard_name
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.migrator import SCHEMA_VERSION
+from lrwr.core.adapters.vectors.edge import build_shard_name, open_edge_index
 from lrwr.core.adapters.vectors.maintenance import (
     ShardState,
     clear_shards,
-    look_at_shard,
-    shards_in,
+    inspect_shard,
+    list_shards,
 )
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import NotFound, StoreProblem
-from lrwr.core.model.search import Scope
+from lrwr.core.model.search import SearchScope
 from lrwr.core.model.usage import Usage
 from lrwr.core.settings.library import Library
 from tests.fakes.libraries import Library as Records
@@ -25,12 +25,12 @@ from tests.fakes.libraries import over
 from tests.fakes.records import DIMENSIONS, ONE, SPACE, Clock
 
 NOW = 1_000_000.0
-NAME = shard_name(Pipeline.NAIVE, SPACE)
+NAME = build_shard_name(Pipeline.NAIVE, SPACE)
 
 
 @pytest.fixture
 async def records(tmp_path: Path) -> AsyncIterator[Records]:
-    database = Database(tmp_path / ".lrwr" / "library.db")
+    database = SqliteDatabase(tmp_path / ".lrwr" / "library.db")
     opened = over(database, Clock())
     await opened.keep_texts(ONE, [f"The frog {n} sat." for n in range(20)])
     yield opened
@@ -44,7 +44,7 @@ def library(records: Records, tmp_path: Path) -> Library:
 
 
 async def make_shard(library: Library, records: Records, space: str = SPACE) -> None:
-    index = await open_edge(
+    index = await open_edge_index(
         library.index_dir,
         records.feed,
         pipeline=Pipeline.NAIVE,
@@ -80,7 +80,7 @@ async def test_replies_that_were_paid_for_outlive_an_emptied_word_index(
     assert repair_library(library, now=NOW).moved is None
     assert await records.analysis.replies(["k"]) == {"k": "[1]"}
     found = await records.words.search_words(
-        ["frog"], pipeline=Pipeline.NAIVE, scope=Scope(), limit=99
+        ["frog"], pipeline=Pipeline.NAIVE, scope=SearchScope(), limit=99
     )
     assert len(found) == 20
 
@@ -90,12 +90,12 @@ async def test_every_shard_is_thrown_away_and_the_search_makes_it_anew(
 ) -> None:
     await make_shard(library, records)
     await make_shard(library, records, "former")
-    assert len(shards_in(library.index_dir)) == 2
+    assert len(list_shards(library.index_dir)) == 2
     report = repair_library(library, now=NOW)
     assert any("2 shards" in step for step in report.steps)
-    assert shards_in(library.index_dir) == []
+    assert list_shards(library.index_dir) == []
     await make_shard(library, records)
-    looked = look_at_shard(library.index_dir, NAME, DIMENSIONS)
+    looked = inspect_shard(library.index_dir, NAME, DIMENSIONS)
     assert looked.cursor is not None
     assert looked.cursor.points == 20
 
@@ -103,7 +103,7 @@ async def test_every_shard_is_thrown_away_and_the_search_makes_it_anew(
 async def test_a_shard_that_another_process_holds_is_left_alone(
     library: Library, records: Records
 ) -> None:
-    index = await open_edge(
+    index = await open_edge_index(
         library.index_dir,
         records.feed,
         pipeline=Pipeline.NAIVE,
@@ -112,7 +112,7 @@ async def test_a_shard_that_another_process_holds_is_left_alone(
     )
     assert index is not None
     await index.catch_up()
-    held = look_at_shard(library.index_dir, NAME, DIMENSIONS)
+    held = inspect_shard(library.index_dir, NAME, DIMENSIONS)
     assert held.state is ShardState.HELD
     assert clear_shards(library.index_dir).held == (NAME,)
     assert await index.catch_up() == 0
@@ -124,7 +124,7 @@ async def test_a_look_at_a_shard_tells_missing_broken_and_opened_apart(
     library: Library, records: Records
 ) -> None:
     def state() -> ShardState:
-        return look_at_shard(library.index_dir, NAME, DIMENSIONS).state
+        return inspect_shard(library.index_dir, NAME, DIMENSIONS).state
 
     assert state() is ShardState.MISSING
     await make_shard(library, records)
@@ -143,7 +143,7 @@ def test_an_index_that_leads_elsewhere_is_not_followed(
     library.index_dir.symlink_to(elsewhere)
     with pytest.raises(StoreProblem, match="is a link"):
         repair_library(library, now=NOW)
-    assert shards_in(library.index_dir) == []
+    assert list_shards(library.index_dir) == []
     assert (elsewhere / "a-precious").is_dir()
 
 
@@ -194,7 +194,7 @@ def test_a_damaged_memory_is_moved_aside(library: Library) -> None:
 
 def test_a_newer_library_is_left_alone(library: Library) -> None:
     with closing(sqlite3.connect(library.database)) as connection:
-        connection.execute(f"pragma user_version = {SCHEMA + 1}")
+        connection.execute(f"pragma user_version = {SCHEMA_VERSION + 1}")
     with pytest.raises(StoreProblem, match="newer lrwr"):
         repair_library(library, now=NOW)
     assert library.database.exists()

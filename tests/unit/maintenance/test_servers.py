@@ -4,25 +4,25 @@ from threading import Thread
 import pytest
 
 from lrwr.core.adapters.chat.local_servers import (
-    Answered,
-    Server,
-    ask_server,
-    models_at,
+    LocalServer,
+    LocalServerModels,
+    fetch_server_models,
+    probe_local_server,
 )
 from tests.fakes.listing import serving
 
 
 def test_the_models_of_a_server_are_listed_with_one_request() -> None:
     with serving(b'{"data": [{"id": "qwen3:4b"}, {"id": "nomic"}]}') as (server, paths):
-        answered = ask_server(server)
-    assert answered == Answered(server, ("qwen3:4b", "nomic"))
+        answered = probe_local_server(server)
+    assert answered == LocalServerModels(server, ("qwen3:4b", "nomic"))
     assert paths == ["/v1/models"]
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 401, 404, 500])
 def test_no_redirect_is_followed_and_a_refusal_lists_nothing(status: int) -> None:
     with serving(b'{"data": [{"id": "x"}]}', status) as (server, paths):
-        assert ask_server(server) == Answered(server, None)
+        assert probe_local_server(server) == LocalServerModels(server, None)
     assert paths == ["/v1/models"]
 
 
@@ -32,24 +32,24 @@ def test_no_redirect_is_followed_and_a_refusal_lists_nothing(status: int) -> Non
 )
 def test_what_serves_no_models_is_told_from_what_does(content: bytes) -> None:
     with serving(content) as (server, _):
-        assert ask_server(server) == Answered(server, None)
+        assert probe_local_server(server) == LocalServerModels(server, None)
 
 
 def test_a_server_without_models_lists_none() -> None:
     with serving(b'{"data": []}') as (server, _):
-        assert ask_server(server) == Answered(server, ())
+        assert probe_local_server(server) == LocalServerModels(server, ())
 
 
 def test_an_answer_without_end_is_cut() -> None:
     with serving(b"x" * 3_000_000) as (server, _):
-        assert ask_server(server) == Answered(server, None)
+        assert probe_local_server(server) == LocalServerModels(server, None)
 
 
 def test_nobody_there_is_nobody() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    assert ask_server(Server("Test", port)) is None
+    assert probe_local_server(LocalServer("Test", port)) is None
 
 
 def test_a_program_that_speaks_no_http_lists_nothing() -> None:
@@ -62,16 +62,18 @@ def test_a_program_that_speaks_no_http_lists_nothing() -> None:
 
         thread = Thread(target=greet)
         thread.start()
-        server = Server("Test", listening.getsockname()[1])
-        assert ask_server(server) == Answered(server, None)
+        server = LocalServer("Test", listening.getsockname()[1])
+        assert probe_local_server(server) == LocalServerModels(server, None)
         thread.join()
 
 
 def test_the_server_that_is_set_is_asked_where_it_is_and_without_a_key() -> None:
     with serving(b'{"data": [{"id": "qwen3"}]}') as (server, paths):
-        assert models_at(f"http://127.0.0.1:{server.port}/api/v1") == ("qwen3",)
+        assert fetch_server_models(f"http://127.0.0.1:{server.port}/api/v1") == (
+            "qwen3",
+        )
     assert paths == ["/api/v1/models"]
     with serving(b"<html>", 404) as (server, _):
-        assert models_at(f"http://localhost:{server.port}/v1") is None
+        assert fetch_server_models(f"http://localhost:{server.port}/v1") is None
     with pytest.raises(OSError, match="refused"):
-        models_at(f"http://127.0.0.1:{server.port}/v1")
+        fetch_server_models(f"http://127.0.0.1:{server.port}/v1")

@@ -12,12 +12,15 @@ from lrwr.app.maintenance.checks.database import check_word_index
 from lrwr.app.maintenance.finding import HealthState
 from lrwr.app.maintenance.repair import repair_library
 from lrwr.app.maintenance.restore import restore_library
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.sqlite.maintenance import copy, examine
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.maintenance import (
+    copy_database,
+    inspect_database,
+)
 from lrwr.core.canon.decision import NamesMerged
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.model.facts import About, CharacterField
-from lrwr.core.model.search import Scope
+from lrwr.core.model.facts import CharacterField, FactAbout
+from lrwr.core.model.search import SearchScope
 from lrwr.core.settings.library import Library
 from tests.fakes.analysts import ScriptedAnalyst
 from tests.fakes.libraries import over
@@ -25,7 +28,7 @@ from tests.fakes.records import Clock
 from tests.fakes.story_desks import StoryDesk, a_story_desk
 
 NOW = 1_000_000.0
-SCRIPT = {"Is it late": (About.CHARACTER, CharacterField.TRAIT, "wary of the tide")}
+SCRIPT = {"Is it late": (FactAbout.CHARACTER, CharacterField.TRAIT, "wary of the tide")}
 
 STORY = ("fact", "story", "woven", "quotation", "appearance", "first_seen", "reply")
 """What pipeline b alone writes."""
@@ -50,12 +53,12 @@ def place(desk: StoryDesk, tmp_path: Path) -> Library:
     """The library's file where `lrwr` keeps it, beside the desk's own."""
     made = Library(desk.folder, tmp_path / "novel" / ".lrwr")
     made.state_dir.mkdir(parents=True)
-    copy(tmp_path / "state" / "lrwr.db", made.database)
+    copy_database(tmp_path / "state" / "lrwr.db", made.database)
     return made
 
 
 def state_of(path: Path) -> HealthState:
-    return check_word_index(examine(path, now=NOW)).state
+    return check_word_index(inspect_database(path, now=NOW)).state
 
 
 def spoil(path: Path, sql: str) -> None:
@@ -70,10 +73,10 @@ def rows(path: Path) -> list[str]:
 
 async def found(path: Path, word: str) -> tuple[int, int]:
     """Count passages and facts that hold a word."""
-    database = Database(path)
+    database = SqliteDatabase(path)
     library = over(database, Clock())
     chunks = await library.words.search_words(
-        [word], pipeline=Pipeline.AGENTIC, scope=Scope(), limit=9
+        [word], pipeline=Pipeline.AGENTIC, scope=SearchScope(), limit=9
     )
     facts = await library.story.search_facts([word], limit=9)
     await database.aclose()
@@ -147,7 +150,7 @@ async def test_after_a_restore_only_what_changed_is_read_and_paid_for(
     analyst = desk.analyst
     assert isinstance(analyst, ScriptedAnalyst)
     paid = analyst.calls
-    database = Database(place.database)
+    database = SqliteDatabase(place.database)
     restored = StoryDesk(desk.folder, over(database, Clock()), analyst=analyst)
     assert (await restored.ingest()).processed == 0
     desk.write("2.md", "# Two\n\n“So late,” said Mrs. Gannet. The pony ate.\n")

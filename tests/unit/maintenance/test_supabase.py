@@ -10,14 +10,17 @@ import pytest
 
 from lrwr.app.maintenance.doctor import DoctorContext, run_doctor
 from lrwr.app.maintenance.finding import HealthFinding, HealthState
-from lrwr.core.adapters.auth.sessions import SessionKeeper
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.supabase.library_link import Binding, bind
-from lrwr.core.adapters.storage.supabase.migrator import migrations
-from lrwr.core.settings.consent import Consents
-from lrwr.core.settings.library import library_of
+from lrwr.core.adapters.auth.sessions import KeyringSessionStore
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.supabase.library_link import (
+    LibraryLink,
+    store_library_link,
+)
+from lrwr.core.adapters.storage.supabase.migrator import list_supabase_migrations
+from lrwr.core.settings.consent import ConsentStore
+from lrwr.core.settings.library import resolve_library
 from lrwr.core.settings.loader import load_settings
-from lrwr.core.settings.places import consent_dir, session_file
+from lrwr.core.settings.places import get_consent_folder, get_session_path
 from tests.fakes.hosted_server import (
     Asked,
     HostedServer,
@@ -35,8 +38,8 @@ NELL, CORIN = "11111111-1111-4111-8111-111111111111", "somebody else"
 LIBRARY = "22222222-2222-4222-8222-222222222222"
 KEY = "sb_publishable_planted"
 TOKEN = "planted-session"
-ALL = [one.number for one in migrations()]
-LAST = migrations()[-1].name
+ALL = [one.number for one in list_supabase_migrations()]
+LAST = list_supabase_migrations()[-1].name
 RPC = "/rest/v1/rpc/lrwr_"
 FAR = 4_000_000_000.0
 """When a session ends: long after any test."""
@@ -95,15 +98,15 @@ def env_of(url: str, *, kept: bool = True) -> dict[str, str]:
 
 def sign_in(url: str) -> None:
     session = {"access_token": TOKEN, "refresh_token": "r", "expires_at": FAR}
-    SessionKeeper(session_file()).write(url, json.dumps(session))
+    KeyringSessionStore(get_session_path()).write(url, json.dumps(session))
 
 
-def bound_to(url: str) -> Binding:
-    return Binding(url, NELL, LIBRARY, "novel", writer="w", cursor=7)
+def bound_to(url: str) -> LibraryLink:
+    return LibraryLink(url, NELL, LIBRARY, "novel", writer="w", cursor=7)
 
 
-async def binds(database: Database, binding: Binding) -> None:
-    await database.write(lambda connection: bind(connection, binding))
+async def binds(database: SqliteDatabase, binding: LibraryLink) -> None:
+    await database.write(lambda connection: store_library_link(connection, binding))
 
 
 async def rows(folder: Path, env: Mapping[str, str]) -> list[HealthFinding]:
@@ -232,7 +235,7 @@ async def test_a_newer_project_than_lrwr_knows_lacks_nothing(
 
 
 async def test_a_library_that_is_not_there_yet_is_told_how_to_go_there(
-    folder: Path, project: ProjectServer, library: Database
+    folder: Path, project: ProjectServer, library: SqliteDatabase
 ) -> None:
     sign_in(project.origin)
     found = await row(folder, env_of(project.origin))
@@ -243,7 +246,7 @@ async def test_a_library_that_is_not_there_yet_is_told_how_to_go_there(
 
 
 async def test_a_copy_that_has_everything_and_one_that_is_behind(
-    folder: Path, project: ProjectServer, library: Database
+    folder: Path, project: ProjectServer, library: SqliteDatabase
 ) -> None:
     sign_in(project.origin)
     await binds(library, bound_to(project.origin))
@@ -261,7 +264,7 @@ async def test_a_copy_that_has_everything_and_one_that_is_behind(
 
 
 async def test_what_was_read_apart_is_broken_only_where_the_project_keeps_the_records(
-    folder: Path, project: ProjectServer, library: Database
+    folder: Path, project: ProjectServer, library: SqliteDatabase
 ) -> None:
     sign_in(project.origin)
     await binds(library, replace(bound_to(project.origin), apart=True))
@@ -274,7 +277,7 @@ async def test_what_was_read_apart_is_broken_only_where_the_project_keeps_the_re
 
 
 async def test_a_library_of_another_project_or_account_or_none_is_broken(
-    folder: Path, project: ProjectServer, library: Database
+    folder: Path, project: ProjectServer, library: SqliteDatabase
 ) -> None:
     sign_in(project.origin)
     here = bound_to(project.origin)
@@ -298,7 +301,7 @@ async def test_a_library_of_another_project_or_account_or_none_is_broken(
     "told", [{}, [], {"version": "many", "others": False}, "<html>"], ids=str
 )
 async def test_nonsense_is_told_and_never_an_exception(
-    folder: Path, project: ProjectServer, library: Database, told: Json
+    folder: Path, project: ProjectServer, library: SqliteDatabase, told: Json
 ) -> None:
     sign_in(project.origin)
     await binds(library, bound_to(project.origin))
@@ -308,7 +311,9 @@ async def test_nonsense_is_told_and_never_an_exception(
     assert (await row(folder, env_of(project.origin))).state is HealthState.BROKEN
 
 
-async def test_without_leave_nothing_is_asked(folder: Path, library: Database) -> None:
+async def test_without_leave_nothing_is_asked(
+    folder: Path, library: SqliteDatabase
+) -> None:
     (folder / "lrwr.toml").write_text('[records]\nkeeper = "supabase"\n')
     env = env_of("https://abc.supabase.co")
     del env["LRWR_RECORDS_KEEPER"]
@@ -319,11 +324,13 @@ async def test_without_leave_nothing_is_asked(folder: Path, library: Database) -
 
 
 async def test_a_denial_holds_for_a_project_that_is_only_set(
-    folder: Path, project: ProjectServer, library: Database
+    folder: Path, project: ProjectServer, library: SqliteDatabase
 ) -> None:
     sign_in(project.origin)
     settings = load_settings(folder, {}, {})
-    Consents(consent_dir()).keep(library_of(settings), "supabase", allowed=False)
+    ConsentStore(get_consent_folder()).keep(
+        resolve_library(settings), "supabase", allowed=False
+    )
     found = await row(folder, env_of(project.origin, kept=False))
     assert found.state is HealthState.OFF
     assert "You denied Supabase" in found.detail

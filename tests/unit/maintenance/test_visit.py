@@ -11,8 +11,8 @@ import pytest
 
 from lrwr.app.maintenance.doctor import DoctorContext, run_doctor
 from lrwr.app.maintenance.finding import HealthFinding, HealthState
-from lrwr.core.adapters.chat.local_servers import Server, known_servers
-from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.chat.local_servers import LocalServer, list_local_servers
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from tests.fakes.keyrings import MemoryKeyring
 from tests.fakes.libraries import over
 from tests.fakes.listing import serving
@@ -32,7 +32,7 @@ def novel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 async def library(novel: Path) -> Path:
-    database = Database(novel / ".lrwr" / "library.db")
+    database = SqliteDatabase(novel / ".lrwr" / "library.db")
     await over(database, Clock()).keep_texts(ONE, ["The frog sat.", "It rained."])
     await database.aclose()
     return novel
@@ -41,7 +41,7 @@ async def library(novel: Path) -> Path:
 async def parts(
     folder: Path,
     env: Mapping[str, str] = WORDS_ONLY,
-    servers: tuple[Server, ...] = (),
+    servers: tuple[LocalServer, ...] = (),
 ) -> dict[str, HealthFinding]:
     what = DoctorContext(folder, env, {}, now=1_000_000.0, servers=servers)
     return {finding.part: finding for finding in await run_doctor(what)}
@@ -202,7 +202,7 @@ async def test_nothing_is_contacted_unless_servers_are_asked_for(
     monkeypatch.setattr(socket.socket, "connect", note)
     await parts(library, {})
     assert contacted == []
-    found = await parts(library, servers=known_servers())
+    found = await parts(library, servers=list_local_servers())
     assert sorted(str(address) for address in contacted) == [
         f"('127.0.0.1', {port})" for port in (11434, 1234, 8080)
     ]

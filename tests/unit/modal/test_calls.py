@@ -10,9 +10,13 @@ from pathlib import Path
 import pytest
 from grpclib import GRPCError, Status
 
-from lrwr.core.adapters.modal.calls import Connection, ModalCalls, Token
-from lrwr.core.adapters.modal.ledger import CallLedger, Errand
-from lrwr.core.ports.job_runner import RunnerAway
+from lrwr.core.adapters.modal.calls import (
+    ModalConnection,
+    ModalFunctionClient,
+    ModalToken,
+)
+from lrwr.core.adapters.modal.ledger import ModalCallKey, ModalCallLedger
+from lrwr.core.ports.job_runner import RunnerUnavailable
 from tests.fakes.modal_server import TOKEN_ID, TOKEN_SECRET, ModalServer, Stream
 from tests.fakes.remote_desks import until
 
@@ -34,14 +38,14 @@ class Gate:
         assert self.open.wait(30)
 
 
-class SlowLedger(CallLedger):
+class SlowLedger(ModalCallLedger):
     """A ledger on a disk that takes its time to write."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.gate = Gate()
 
-    def keep(self, errand: Errand, call: str) -> None:
+    def keep(self, errand: ModalCallKey, call: str) -> None:
         """Note a call, once the gate is open."""
         self.gate.wait()
         try:
@@ -76,13 +80,15 @@ def server() -> Iterator[SlowToCancel]:
 
 @asynccontextmanager
 async def calling(
-    server: ModalServer, ledger: CallLedger
-) -> AsyncIterator[tuple[ModalCalls, Errand]]:
+    server: ModalServer, ledger: ModalCallLedger
+) -> AsyncIterator[tuple[ModalFunctionClient, ModalCallKey]]:
     """Lend out what makes calls, and an errand for one."""
-    connection = Connection(APP, server.address, timeout=10.0, poll=0.5)
-    calls = ModalCalls(connection, lambda: Token(TOKEN_ID, TOKEN_SECRET), ledger)
+    connection = ModalConnection(APP, server.address, timeout=10.0, poll=0.5)
+    calls = ModalFunctionClient(
+        connection, lambda: ModalToken(TOKEN_ID, TOKEN_SECRET), ledger
+    )
     try:
-        yield calls, Errand("01.md", "reading", "c1", "recipe", connection.place)
+        yield calls, ModalCallKey("01.md", "reading", "c1", "recipe", connection.place)
     finally:
         await calls.aclose()
 
@@ -112,7 +118,7 @@ async def test_a_run_that_is_stopped_while_it_notes_a_call_leaves_none_behind(
 async def test_a_run_that_is_stopped_twice_leaves_no_call_behind(
     tmp_path: Path, server: SlowToCancel
 ) -> None:
-    ledger = CallLedger(tmp_path / "calls")
+    ledger = ModalCallLedger(tmp_path / "calls")
     async with calling(server, ledger) as (calls, errand):
         made = asyncio.create_task(calls.made(errand, b"text"))
         await asyncio.to_thread(until, lambda: bool(server.waited_for))
@@ -131,13 +137,13 @@ async def test_an_outdated_call_that_was_cancelled_is_taken_up_by_nobody(
     tmp_path: Path, server: SlowToCancel
 ) -> None:
     server.gate.open.set()
-    ledger = CallLedger(tmp_path / "calls")
+    ledger = ModalCallLedger(tmp_path / "calls")
     async with calling(server, ledger) as (calls, errand):
         await calls.look()
         earlier = server.begin(b"text", 4)
         ledger.keep(errand, earlier.id)
         server.refused.add("FunctionMap")
-        with pytest.raises(RunnerAway):
+        with pytest.raises(RunnerUnavailable):
             await calls.made(replace(errand, content="c2"), b"another text")
     assert earlier.cancelled
     assert ledger.find(errand) is None

@@ -7,19 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.modal.envelope import (
-    MARK,
-    VERSION,
-    Misfit,
-    Order,
-    order_from_bytes,
-    order_to_bytes,
-    packed,
-    unpacked,
+    ENVELOPE_MAGIC,
+    ENVELOPE_VERSION,
+    InvalidEnvelope,
+    ModalOrder,
+    decode_envelope,
+    decode_modal_order,
+    encode_envelope,
+    encode_modal_order,
 )
 
 NAMES = st.text(max_size=20)
 ORDERS = st.builds(
-    Order,
+    ModalOrder,
     document=NAMES,
     content=st.binary(max_size=200),
     recipe=NAMES,
@@ -33,43 +33,43 @@ ORDERS = st.builds(
 
 @given(ORDERS)
 def test_an_order_comes_as_it_was_sent_and_is_always_the_same_bytes(
-    order: Order,
+    order: ModalOrder,
 ) -> None:
-    body = order_to_bytes(order)
-    assert order_from_bytes(body) == order
-    assert order_to_bytes(order_from_bytes(body)) == body
+    body = encode_modal_order(order)
+    assert decode_modal_order(body) == order
+    assert encode_modal_order(decode_modal_order(body)) == body
 
 
 @given(st.binary(max_size=200))
 def test_bytes_that_are_no_order_are_refused(body: bytes) -> None:
-    for sent in (body, MARK + bytes([VERSION]) + body):
-        with pytest.raises(Misfit):
-            order_from_bytes(sent)
+    for sent in (body, ENVELOPE_MAGIC + bytes([ENVELOPE_VERSION]) + body):
+        with pytest.raises(InvalidEnvelope):
+            decode_modal_order(sent)
 
 
 @given(ORDERS, st.data())
 def test_an_order_that_was_damaged_on_the_way_is_refused_or_the_same(
-    order: Order, data: st.DataObject
+    order: ModalOrder, data: st.DataObject
 ) -> None:
-    body = bytearray(order_to_bytes(order))
+    body = bytearray(encode_modal_order(order))
     place = data.draw(st.integers(0, len(body) - 1))
     body[place] ^= data.draw(st.integers(1, 255))
-    with suppress(Misfit):
-        assert order_from_bytes(bytes(body)) == order
+    with suppress(InvalidEnvelope):
+        assert decode_modal_order(bytes(body)) == order
 
 
 def test_another_version_of_the_envelope_is_refused() -> None:
-    body = packed({}, b"x")
-    with pytest.raises(Misfit, match="another version"):
-        unpacked(body[:4] + bytes([VERSION + 1]) + body[5:])
+    body = encode_envelope({}, b"x")
+    with pytest.raises(InvalidEnvelope, match="another version"):
+        decode_envelope(body[:4] + bytes([ENVELOPE_VERSION + 1]) + body[5:])
 
 
 def test_an_envelope_that_would_fill_the_memory_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("lrwr.core.adapters.modal.envelope.MOST", 1000)
-    with pytest.raises(Misfit, match="too large"):
-        unpacked(packed({}, bytes(2000)))
+    monkeypatch.setattr("lrwr.core.adapters.modal.envelope.MAX_ENVELOPE_BYTES", 1000)
+    with pytest.raises(InvalidEnvelope, match="too large"):
+        decode_envelope(encode_envelope({}, bytes(2000)))
 
 
 @pytest.mark.parametrize(
@@ -79,5 +79,7 @@ def test_an_envelope_that_would_fill_the_memory_is_refused(
 def test_json_of_another_shape_is_refused(told: object) -> None:
     text = json.dumps(told).encode()
     inner = len(text).to_bytes(8, "big") + text
-    with pytest.raises(Misfit):
-        order_from_bytes(MARK + bytes([VERSION]) + zlib.compress(inner))
+    with pytest.raises(InvalidEnvelope):
+        decode_modal_order(
+            ENVELOPE_MAGIC + bytes([ENVELOPE_VERSION]) + zlib.compress(inner)
+        )

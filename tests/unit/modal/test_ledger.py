@@ -4,24 +4,26 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.modal.ledger import CallLedger, Errand
+from lrwr.core.adapters.modal.ledger import ModalCallKey, ModalCallLedger
 from lrwr.core.model.errors import StoreProblem
 
-ERRAND = Errand("ferry/01.md", "reading", "c1", "recipe", "https://m.example/lrwr")
+ERRAND = ModalCallKey(
+    "ferry/01.md", "reading", "c1", "recipe", "https://m.example/lrwr"
+)
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> CallLedger:
-    return CallLedger(tmp_path / "calls")
+def ledger(tmp_path: Path) -> ModalCallLedger:
+    return ModalCallLedger(tmp_path / "calls")
 
 
 @pytest.mark.parametrize("field", ["document", "part", "content", "recipe", "place"])
 def test_a_call_is_found_for_just_what_it_was_made_for(
-    tmp_path: Path, ledger: CallLedger, field: str
+    tmp_path: Path, ledger: ModalCallLedger, field: str
 ) -> None:
     ledger.keep(ERRAND, "fc-1")
     other = replace(ERRAND, **{field: "another"})
-    assert CallLedger(tmp_path / "calls").find(ERRAND) == "fc-1"
+    assert ModalCallLedger(tmp_path / "calls").find(ERRAND) == "fc-1"
     assert ledger.find(other) is None
     is_outdated = field in ("content", "recipe", "place")
     assert ledger.outdated(other) == ("fc-1" if is_outdated else None)
@@ -29,7 +31,7 @@ def test_a_call_is_found_for_just_what_it_was_made_for(
 
 
 def test_the_newest_call_of_a_document_is_kept_and_can_be_dropped(
-    tmp_path: Path, ledger: CallLedger
+    tmp_path: Path, ledger: ModalCallLedger
 ) -> None:
     ledger.keep(ERRAND, "fc-1")
     newer = replace(ERRAND, content="c2")
@@ -42,12 +44,12 @@ def test_the_newest_call_of_a_document_is_kept_and_can_be_dropped(
 
 
 def test_a_call_is_kept_while_another_task_drops_its_own(
-    tmp_path: Path, ledger: CallLedger
+    tmp_path: Path, ledger: ModalCallLedger
 ) -> None:
     stop = threading.Event()
 
     def drop_others() -> None:
-        others = CallLedger(tmp_path / "calls")
+        others = ModalCallLedger(tmp_path / "calls")
         while not stop.is_set():
             others.drop("ferry/02.md", ERRAND.part)
 
@@ -64,7 +66,7 @@ def test_a_call_is_kept_while_another_task_drops_its_own(
 
 
 def test_no_name_of_a_file_and_nobody_else_is_let_in(
-    tmp_path: Path, ledger: CallLedger
+    tmp_path: Path, ledger: ModalCallLedger
 ) -> None:
     ledger.keep(ERRAND, "fc-1")
     (path,) = (tmp_path / "calls").iterdir()
@@ -77,7 +79,7 @@ def test_no_name_of_a_file_and_nobody_else_is_let_in(
     ["", "[", "[]", "{}", '{"call": 1, "errand": "x"}', '{"call": "a\\u0007"}'],
 )
 def test_a_damaged_entry_is_none(
-    tmp_path: Path, ledger: CallLedger, content: str
+    tmp_path: Path, ledger: ModalCallLedger, content: str
 ) -> None:
     ledger.keep(ERRAND, "fc-1")
     (path,) = (tmp_path / "calls").iterdir()
@@ -89,4 +91,4 @@ def test_a_damaged_entry_is_none(
 def test_a_call_that_cannot_be_kept_is_said(tmp_path: Path) -> None:
     (tmp_path / "calls").write_text("a file", encoding="utf-8")
     with pytest.raises(StoreProblem, match="cannot be used"):
-        CallLedger(tmp_path / "calls").keep(ERRAND, "fc-1")
+        ModalCallLedger(tmp_path / "calls").keep(ERRAND, "fc-1")

@@ -1,6 +1,6 @@
 import pytest
 
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.nlp.facts.attributes import find_attribute_facts
 from lrwr.core.nlp.text.prose import annotate_prose
@@ -11,7 +11,7 @@ VERIFIED, PROBABLE = Certainty.VERIFIED, Certainty.PROBABLE
 def claims(
     text: str, known: tuple[str, ...] = ()
 ) -> list[tuple[str, str, str, Certainty]]:
-    prose = annotate_prose(text, sentence_spans, known)
+    prose = annotate_prose(text, find_sentence_spans, known)
     return [
         (f.subject, f.detail("attribute"), f.value, f.certainty)
         for f in find_attribute_facts(prose)

@@ -2,14 +2,14 @@
 
 import pytest
 
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.nlp.facts.attributes import find_attribute_facts
 from lrwr.core.nlp.text.prose import annotate_prose
 
 
 def claims(text: str) -> list[tuple[str, str, str]]:
-    prose = annotate_prose(text, sentence_spans, ("Nell", "Mags"))
+    prose = annotate_prose(text, find_sentence_spans, ("Nell", "Mags"))
     return [
         (f.subject, f.detail("attribute"), f.value) for f in find_attribute_facts(prose)
     ]
@@ -59,7 +59,7 @@ def test_what_belongs_to_somebody_else_or_is_not_said_is_left_out(text: str) -> 
 
 def test_those_eyes_are_of_the_only_one_who_was_just_named() -> None:
     text = "He wished Nell well. He had not liked it, with those green eyes."
-    (fact,) = find_attribute_facts(annotate_prose(text, sentence_spans, ("Nell",)))
+    (fact,) = find_attribute_facts(annotate_prose(text, find_sentence_spans, ("Nell",)))
     assert (fact.subject, fact.value) == ("Nell", "green")
     assert fact.certainty is Certainty.PROBABLE
     two = "He wished Nell and Mags well. He saw it, with those green eyes."

@@ -1,6 +1,6 @@
 import pytest
 
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.nlp.facts.events import find_event_facts, find_reported_speech_facts
 from lrwr.core.nlp.facts.places import find_place_facts
@@ -8,7 +8,7 @@ from lrwr.core.nlp.text.prose import annotate_prose
 
 
 def events(text: str, known: tuple[str, ...] = ()) -> list[str]:
-    prose = annotate_prose(text, sentence_spans, known)
+    prose = annotate_prose(text, find_sentence_spans, known)
     return [fact.value for fact in find_event_facts(prose)]
 
 
@@ -55,14 +55,14 @@ def test_where_people_are_known_only_they_do_deeds() -> None:
 
 
 def test_those_who_are_in_it_are_named() -> None:
-    prose = annotate_prose("Then Nell met Mrs. Gannet in Thole.", sentence_spans)
+    prose = annotate_prose("Then Nell met Mrs. Gannet in Thole.", find_sentence_spans)
     (fact,) = find_event_facts(prose)
     assert list(fact.all_details("involved")) == ["Nell", "Mrs. Gannet"]
 
 
 def test_reported_speech_between_two_names_is_told() -> None:
     text = "Later Nell told Corin that the tide was out. He nodded."
-    (fact,) = find_reported_speech_facts(annotate_prose(text, sentence_spans))
+    (fact,) = find_reported_speech_facts(annotate_prose(text, find_sentence_spans))
     assert (fact.subject, fact.detail("hearer")) == ("Nell", "Corin")
     assert fact.value == "that the tide was out"
     assert fact.certainty is Certainty.VERIFIED
@@ -83,11 +83,14 @@ def test_reported_speech_between_two_names_is_told() -> None:
     ],
 )
 def test_other_speech_is_not(text: str) -> None:
-    assert list(find_reported_speech_facts(annotate_prose(text, sentence_spans))) == []
+    assert (
+        list(find_reported_speech_facts(annotate_prose(text, find_sentence_spans)))
+        == []
+    )
 
 
 def places(text: str, known: tuple[str, ...] = ()) -> list[str]:
-    prose = annotate_prose(text, sentence_spans, known)
+    prose = annotate_prose(text, find_sentence_spans, known)
     return [fact.subject for fact in find_place_facts(prose)]
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.facts import Fact
 from lrwr.core.nlp.facts.kinship import find_kinship_facts
@@ -11,7 +11,7 @@ VERIFIED, PROBABLE = Certainty.VERIFIED, Certainty.PROBABLE
 
 def told(text: str, narrator: str = "", known: tuple[str, ...] = ()) -> list[Fact]:
     return list(
-        find_kinship_facts(annotate_prose(text, sentence_spans, known), narrator)
+        find_kinship_facts(annotate_prose(text, find_sentence_spans, known), narrator)
     )
 
 

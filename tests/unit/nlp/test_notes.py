@@ -1,11 +1,11 @@
 import pytest
 
 from lrwr.core.adapters.source.parser import parse_document
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import Document, DocumentId
-from lrwr.core.model.facts import WRITER, About, Fact
+from lrwr.core.model.facts import WRITER_KEEPER, Fact, FactAbout
 from lrwr.core.nlp.facts.notes import (
     NoteSubject,
     extract_note_facts,
@@ -63,7 +63,7 @@ def note(text: str, path: str = "characters/a.md") -> Document:
     return parse_document(DocumentId(path), text.encode())
 
 
-def claims(document: Document, about: About) -> list[tuple[str, str, str, str]]:
+def claims(document: Document, about: FactAbout) -> list[tuple[str, str, str, str]]:
     return [
         (f.subject, f.field, f.value, f.detail("attribute") or f.detail("kind"))
         for f in facts(document)
@@ -72,7 +72,7 @@ def claims(document: Document, about: About) -> list[tuple[str, str, str, str]]:
 
 
 def facts(document: Document) -> list[Fact]:
-    return extract_note_facts(document, sentence_spans)
+    return extract_note_facts(document, find_sentence_spans)
 
 
 def test_a_character_note_names_its_character_as_the_writer_does() -> None:
@@ -92,12 +92,12 @@ def test_a_list_of_characters_names_each_of_them() -> None:
         NoteSubject("Mrs. Gannet", ("Dot",), Gender.FEMALE),
     ]
     assert ("Corin Vale", "attribute", "forty", "age") in claims(
-        note(CAST), About.CHARACTER
+        note(CAST), FactAbout.CHARACTER
     )
 
 
 def test_labelled_lines_are_attributes_and_sentences_descriptions() -> None:
-    said = claims(note(NELL), About.CHARACTER)
+    said = claims(note(NELL), FactAbout.CHARACTER)
     assert set(said) >= {
         ("Nell Tallow", "attribute", "Thole", "born"),
         ("Nell Tallow", "attribute", "eleven", "age"),
@@ -116,7 +116,7 @@ def test_labelled_lines_are_attributes_and_sentences_descriptions() -> None:
 
 def test_what_a_note_leaves_open_is_a_gap() -> None:
     assert [
-        (f.subject, f.value) for f in facts(note(NELL)) if f.about is About.GAP
+        (f.subject, f.value) for f in facts(note(NELL)) if f.about is FactAbout.GAP
     ] == [
         ("", "what colour is her coat?"),
         ("Nell Tallow", "I have not decided what is in the tin"),
@@ -132,12 +132,12 @@ def test_everything_in_a_note_is_the_writers_and_stands_in_it() -> None:
     ):
         document = note(text, path)
         for fact in facts(document):
-            assert (fact.keeper, fact.certainty) == (WRITER, Certainty.CONFIRMED)
+            assert (fact.keeper, fact.certainty) == (WRITER_KEEPER, Certainty.CONFIRMED)
             assert all(document.text[s.start : s.end].strip() for s in fact.spans)
 
 
 def test_bold_names_of_a_world_note_are_its_elements() -> None:
-    assert claims(note(FACTIONS, "b.md"), About.WORLD) == [
+    assert claims(note(FACTIONS, "b.md"), FactAbout.WORLD) == [
         ("The Level Company", "element_type", "faction", ""),
         ("The Level Company", "description", "Of Thole.", ""),
         ("The Level Company", "description", "It wants a rail.", ""),
@@ -147,7 +147,7 @@ def test_bold_names_of_a_world_note_are_its_elements() -> None:
 
 
 def test_a_setting_note_describes_a_setting_sentence_by_sentence() -> None:
-    assert claims(note(MILL, "places/c.md"), About.WORLD) == [
+    assert claims(note(MILL, "places/c.md"), FactAbout.WORLD) == [
         ("The Mill", "element_type", "setting", ""),
         ("The Mill", "description", "It stands by the sea.", ""),
         ("The Mill", "description", "Two doors.", ""),
@@ -187,7 +187,7 @@ def test_a_plain_list_of_names_is_a_list_of_people() -> None:
     ]
     told = {
         fact.subject: fact.value
-        for fact in extract_note_facts(document, sentence_spans)
+        for fact in extract_note_facts(document, find_sentence_spans)
     }
     assert told["Mrs. Gannet"] == "Mrs. Gannet, chapter 3"
     assert not any("nobody" in value for value in told.values())
@@ -198,5 +198,7 @@ def test_a_note_on_several_may_name_nobody_yet(text: str) -> None:
     document = parse_document(DocumentId("characters/all.md"), text.encode())
     assert find_note_subjects(document) == []
     assert [
-        fact for fact in extract_note_facts(document, sentence_spans) if fact.subject
+        fact
+        for fact in extract_note_facts(document, find_sentence_spans)
+        if fact.subject
     ] == []

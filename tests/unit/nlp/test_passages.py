@@ -1,8 +1,8 @@
 import pytest
 
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import WRITER, ContentType, Fact
+from lrwr.core.model.facts import WRITER_KEEPER, ContentType, Fact
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.text.passage_types import classify_passage
 from lrwr.core.nlp.text.prose import annotate_prose, ends_in_speech
@@ -31,7 +31,7 @@ PAST = (
 
 
 def said_of(text: str) -> dict[str, str]:
-    prose = annotate_prose(text, sentence_spans)
+    prose = annotate_prose(text, find_sentence_spans)
     return {str(fact.field): fact.value for fact in classify_passage(prose)}
 
 
@@ -79,7 +79,7 @@ def test_a_speech_that_goes_on_is_known_by_its_opening_mark(
 
 
 def test_a_passage_that_begins_within_a_speech_is_nobodys_thoughts() -> None:
-    prose = annotate_prose(MIND, sentence_spans)
+    prose = annotate_prose(MIND, find_sentence_spans)
     assert classify_passage(prose, in_speech=True) == []
 
 
@@ -88,7 +88,7 @@ def test_what_a_passage_does_for_the_story_is_not_evaluated() -> None:
 
 
 def viewed(text: str, **given: str) -> Fact | None:
-    prose = annotate_prose(text, sentence_spans)
+    prose = annotate_prose(text, find_sentence_spans)
     return infer_point_of_view(prose, Span(0, len(text)), **given)
 
 
@@ -123,14 +123,14 @@ def test_the_writers_word_on_the_point_of_view_is_taken_over() -> None:
     assert (fact.value, fact.certainty, fact.keeper) == (
         "Mags",
         Certainty.CONFIRMED,
-        WRITER,
+        WRITER_KEEPER,
     )
 
 
 def test_key_sentences_are_the_narrators_own_in_order_three_at_most() -> None:
     text = (ROOM + FIGHT + TALK + MIND + PAST) * 2
     fact = select_key_sentences(
-        annotate_prose(text, sentence_spans), Span(0, len(text))
+        annotate_prose(text, find_sentence_spans), Span(0, len(text))
     )
     assert fact
     assert fact.value == ""
@@ -143,6 +143,8 @@ def test_key_sentences_are_the_narrators_own_in_order_three_at_most() -> None:
 def test_a_scene_of_nothing_but_talk_has_no_key_sentence() -> None:
     text = "“Nine,” said Hob. “Ten.”"
     assert (
-        select_key_sentences(annotate_prose(text, sentence_spans), Span(0, len(text)))
+        select_key_sentences(
+            annotate_prose(text, find_sentence_spans), Span(0, len(text))
+        )
         is None
     )

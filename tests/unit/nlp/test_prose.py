@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.nlp.text.prose import (
     MASK_CHARACTER,
     annotate_prose,
@@ -40,7 +40,7 @@ def test_what_is_quoted_is_told_from_what_is_not(
 
 @given(st.lists(WORDS, max_size=40).map("".join))
 def test_told_and_spoken_words_together_are_the_sentence(text: str) -> None:
-    prose = annotate_prose(text, sentence_spans)
+    prose = annotate_prose(text, find_sentence_spans)
     for sentence in prose.sentences:
         assert len(sentence.told) == len(sentence.span)
         assert len(sentence.spoken) in (0, len(sentence.span))

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from lrwr.core.model.cast import (
     Alias,
+    AttributionCue,
     Cast,
     Character,
-    Cue,
     Gender,
     Mention,
     Quotation,
@@ -79,7 +79,7 @@ def test_a_name_at_a_verb_of_speech_is_the_speaker(text: str) -> None:
 def test_a_name_at_a_verb_of_speech_is_asserted() -> None:
     quotation = told("“Come in,” said Nell.")[0]
     assert quotation.certainty is Certainty.VERIFIED
-    assert quotation.cue is Cue.NAMED
+    assert quotation.cue is AttributionCue.NAMED
 
 
 def test_a_form_that_is_not_surely_hers_is_not_asserted() -> None:
@@ -97,7 +97,7 @@ def test_what_turns_alone_tell_is_only_probable() -> None:
     assert (last.speaker, last.certainty, last.cue) == (
         "Nell",
         Certainty.PROBABLE,
-        Cue.TURN,
+        AttributionCue.TURN,
     )
 
 
@@ -115,7 +115,7 @@ def test_a_pronoun_is_the_one_of_that_sex() -> None:
     )
     quotations = told(text)
     assert [q.speaker for q in quotations] == ["Nell", "Corin"]
-    assert {q.cue for q in quotations} == {Cue.PRONOUN}
+    assert {q.cue for q in quotations} == {AttributionCue.PRONOUN}
 
 
 def test_she_who_is_called_is_not_the_one_who_speaks() -> None:
@@ -136,7 +136,7 @@ def test_an_office_is_the_one_who_bears_it() -> None:
 def test_a_deed_in_the_paragraph_tells_who_speaks() -> None:
     text = "Corin and Nell sat down.\n\nNell put the kettle on. “You are late.”"
     quotation = told(text)[0]
-    assert (quotation.speaker, quotation.cue) == ("Nell", Cue.ACTION)
+    assert (quotation.speaker, quotation.cue) == ("Nell", AttributionCue.ACTION)
 
 
 def test_all_that_a_paragraph_says_is_by_one_person() -> None:
@@ -165,7 +165,7 @@ def test_the_narrator_speaks_by_name_when_it_is_known() -> None:
 
 def test_a_nameless_narrator_is_said_to_be_the_narrator() -> None:
     quotation = told("Nell sat down.\n\n“You are late,” I said.")[0]
-    assert (quotation.speaker, quotation.cue) == ("", Cue.NARRATOR)
+    assert (quotation.speaker, quotation.cue) == ("", AttributionCue.NARRATOR)
     assert quotation.certainty is Certainty.NOT_EVALUATED
 
 

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.analyst.rules import RulesAnalyst
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
-from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.story_store import SqliteAnalysisStore
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.chunks import ChunkKind, Pipeline, TextHash
-from lrwr.core.model.events import Working
-from lrwr.core.model.facts import RULES, WRITER, About
-from lrwr.core.model.jobs import Stage
+from lrwr.core.model.events import StageStarted
+from lrwr.core.model.facts import RULES_KEEPER, WRITER_KEEPER, FactAbout
+from lrwr.core.model.jobs import JobStage
 from lrwr.core.ports.record_store import LibraryCounts
 from lrwr.pipeline.agentic_recipe import AgenticRecipe
 from lrwr.pipeline.recipes import RecipeTools
@@ -150,7 +150,7 @@ async def test_every_passage_of_a_renamed_file_is_known(book: StoryDesk) -> None
 async def test_what_rules_read_stands_in_the_text(book: StoryDesk) -> None:
     await book.ingest()
     known = await book.library.story.facts()
-    assert {one.fact.keeper for one in known} == {RULES}
+    assert {one.fact.keeper for one in known} == {RULES_KEEPER}
     (eyes,) = [one for one in known if one.fact.detail("attribute") == "eyes"]
     assert (eyes.fact.value, eyes.document) == ("grey", "1.md")
     assert "grey" in await book.words("1.md", eyes.fact.spans[0])
@@ -164,11 +164,11 @@ async def test_what_front_matter_says_of_the_point_of_view_is_confirmed(
     await book.ingest()
     told = [
         one.fact
-        for one in await book.library.story.facts([About.SCENE])
+        for one in await book.library.story.facts([FactAbout.SCENE])
         if one.fact.field == "pov" and one.document == "1.md"
     ]
     assert [(fact.value, fact.keeper, fact.certainty) for fact in told] == [
-        ("Corin Vale", WRITER, Certainty.CONFIRMED)
+        ("Corin Vale", WRITER_KEEPER, Certainty.CONFIRMED)
     ] * 2
 
 
@@ -183,8 +183,8 @@ async def test_a_note_is_read_for_what_it_says_and_has_no_scenes(
         if one.document == "notes/nell.md"
     ]
     assert facts
-    assert {fact.keeper for fact in facts} == {WRITER}
-    assert About.SCENE not in {fact.about for fact in facts}
+    assert {fact.keeper for fact in facts} == {WRITER_KEEPER}
+    assert FactAbout.SCENE not in {fact.about for fact in facts}
 
 
 async def test_what_a_comment_leaves_open_is_a_gap_and_nothing_else_of_it_is_known(
@@ -196,8 +196,8 @@ async def test_what_a_comment_leaves_open_is_a_gap_and_nothing_else_of_it_is_kno
     book.write("1.md", LAMP.replace("The rain", f"{told}\n\nThe rain"))
     await book.ingest()
     facts = [one.fact for one in await book.library.story.facts()]
-    (gap,) = [fact for fact in facts if fact.about is About.GAP]
-    assert (gap.keeper, gap.certainty) == (WRITER, Certainty.CONFIRMED)
+    (gap,) = [fact for fact in facts if fact.about is FactAbout.GAP]
+    assert (gap.keeper, gap.certainty) == (WRITER_KEEPER, Certainty.CONFIRMED)
     assert await book.words("1.md", gap.spans[0]) == told
     assert not any(
         "red" in fact.value or "Ivo" in str(fact) for fact in facts if fact != gap
@@ -236,13 +236,13 @@ async def test_an_embedder_that_goes_away_leaves_words_and_is_made_up_for(
 
 async def test_what_is_being_done_is_told(book: StoryDesk) -> None:
     await book.ingest("2.md")
-    stages = [event.stage for event in book.events if isinstance(event, Working)]
+    stages = [event.stage for event in book.events if isinstance(event, StageStarted)]
     assert list(dict.fromkeys(stages)) == [
-        Stage.READ,
-        Stage.SPLIT,
-        Stage.ANALYSE,
-        Stage.EMBED,
-        Stage.STORE,
+        JobStage.READ,
+        JobStage.SPLIT,
+        JobStage.ANALYSE,
+        JobStage.EMBED,
+        JobStage.STORE,
     ]
 
 
@@ -286,9 +286,9 @@ def test_same_words_have_the_same_ids_and_no_id_is_given_twice(
     told: list[Scenes],
 ) -> None:
     document = document_of(told)
-    unopened = SqliteAnalysisStore(Database(Path("nowhere")), now=Clock())
+    unopened = SqliteAnalysisStore(SqliteDatabase(Path("nowhere")), now=Clock())
     recipe = AgenticRecipe(
-        SMALL, sentence_spans, RulesAnalyst(sentence_spans), unopened
+        SMALL, find_sentence_spans, RulesAnalyst(find_sentence_spans), unopened
     )
     tools = RecipeTools(count_words, None, nobody_knows)
     drafted = asyncio.run(recipe.draft(document, tools))

@@ -7,21 +7,21 @@ import pytest
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import StoreProblem
-from lrwr.core.model.facts import About, PassageField
+from lrwr.core.model.facts import FactAbout, PassageField
 from lrwr.core.model.jobs import JobState
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.analyst import TOGETHER
+from lrwr.core.ports.analyst import EXCERPTS_PER_CALL
 from lrwr.pipeline.service import UNFINISHED
 from tests.fakes.analysts import ScriptedAnalyst
 from tests.fakes.night import LAMP, LEDGER, NOTE, STORY
 from tests.fakes.story_desks import StoryDesk
 
 SCRIPT = {
-    "is it late": (About.PASSAGE, PassageField.CONTENT_TYPE, "dialogue"),
-    "steel pen": (About.PASSAGE, PassageField.CONTENT_TYPE, "description"),
-    "Three cans": (About.EVENT, "event", "Mrs. Gannet counts the oil."),
-    "stopped at four": (About.EVENT, "event", "The clock stops."),
-    "Nobody wound it": (About.GAP, "clock", "Somebody used to wind it."),
+    "is it late": (FactAbout.PASSAGE, PassageField.CONTENT_TYPE, "dialogue"),
+    "steel pen": (FactAbout.PASSAGE, PassageField.CONTENT_TYPE, "description"),
+    "Three cans": (FactAbout.EVENT, "event", "Mrs. Gannet counts the oil."),
+    "stopped at four": (FactAbout.EVENT, "event", "The clock stops."),
+    "Nobody wound it": (FactAbout.GAP, "clock", "Somebody used to wind it."),
 }
 
 
@@ -40,7 +40,7 @@ def analyst_of(desk: StoryDesk, **changes: object) -> ScriptedAnalyst:
     return made
 
 
-async def values(desk: StoryDesk, about: About = About.EVENT) -> list[str]:
+async def values(desk: StoryDesk, about: FactAbout = FactAbout.EVENT) -> list[str]:
     known = await desk.library.story.facts([about])
     return [one.fact.value for one in known if one.fact.keeper == "scripted"]
 
@@ -57,10 +57,10 @@ async def test_what_a_model_reads_is_kept_beside_what_rules_read(
     report = await book.ingest()
     assert report.model == "scripted"
     assert await values(book) == ["Mrs. Gannet counts the oil.", "The clock stops."]
-    assert await values(book, About.GAP) == ["Somebody used to wind it."]
+    assert await values(book, FactAbout.GAP) == ["Somebody used to wind it."]
     keepers = {one.fact.keeper for one in await book.library.story.facts()}
     assert keepers == {"rules", "scripted"}
-    for one in await book.library.story.facts([About.EVENT, About.GAP]):
+    for one in await book.library.story.facts([FactAbout.EVENT, FactAbout.GAP]):
         said = await book.words(one.document, one.fact.spans[0])
         assert said in SCRIPT
 
@@ -72,7 +72,7 @@ async def test_every_passage_is_asked_about_once_eight_to_a_call(
     report = await book.ingest()
     asked = [text for call in analyst.classified for text in call]
     assert sorted(asked) == sorted(chunk.text for chunk in await book.chunks())
-    assert all(len(call) <= TOGETHER for call in analyst.classified)
+    assert all(len(call) <= EXCERPTS_PER_CALL for call in analyst.classified)
     assert len(analyst.extracted) == len(STORY)
     assert report.usage.calls == analyst.calls == len(book.meters) * 4
     assert book.meters[-1].usage == Usage(
@@ -142,7 +142,7 @@ async def test_facts_move_with_their_words(book: StoryDesk) -> None:
     assert analyst.calls == 0
     (clock,) = [
         one.fact
-        for one in await book.library.story.facts([About.EVENT])
+        for one in await book.library.story.facts([FactAbout.EVENT])
         if one.fact.value == "The clock stops."
     ]
     assert await book.words("2.md", clock.spans[0]) == "stopped at four"
@@ -154,12 +154,12 @@ async def test_what_is_worded_freely_reaches_as_far_as_was_read(
     await book.ingest()
     (counts,) = [
         one.fact
-        for one in await book.library.story.facts([About.EVENT])
+        for one in await book.library.story.facts([FactAbout.EVENT])
         if one.document == "1.md"
     ]
     last = (await book.chunks("1.md"))[-1]
     assert counts.spans[0].end < counts.reach == last.span.end
-    (gap,) = await book.library.story.facts([About.GAP])
+    (gap,) = await book.library.story.facts([FactAbout.GAP])
     assert gap.fact.reach == 0
 
 

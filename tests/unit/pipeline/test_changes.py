@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.ports.manuscript_source import Found
-from lrwr.core.ports.record_store import Seen
+from lrwr.core.ports.manuscript_source import ManuscriptFile
+from lrwr.core.ports.record_store import DocumentVersion
 from lrwr.pipeline.changes import DocumentChanges, detect_changes, match_renames
 
 A, B, C = DocumentId("a.md"), DocumentId("b.md"), DocumentId("c.md")
@@ -14,8 +14,10 @@ revisions = st.sampled_from(["r1", "r2"])
 recipes = st.sampled_from(["old", "new"])
 
 
-def was(document: DocumentId, revision: str = "r1", recipe: str = "new") -> Seen:
-    return Seen(document, revision, f"content of {document}", recipe)
+def was(
+    document: DocumentId, revision: str = "r1", recipe: str = "new"
+) -> DocumentVersion:
+    return DocumentVersion(document, revision, f"content of {document}", recipe)
 
 
 def everywhere(document: DocumentId) -> bool:
@@ -26,17 +28,25 @@ def everywhere(document: DocumentId) -> bool:
     ("before", "now", "changes"),
     [
         ([], [], DocumentChanges((), (), (), ())),
-        ([], [Found(A, "r1")], DocumentChanges((A,), (), (), ())),
-        ([was(A)], [Found(A, "r1")], DocumentChanges((), (), (), (A,))),
-        ([was(A)], [Found(A, "r2")], DocumentChanges((A,), (), (), ())),
-        ([was(A, recipe="old")], [Found(A, "r1")], DocumentChanges((), (A,), (), ())),
-        ([was(A, recipe="old")], [Found(A, "r2")], DocumentChanges((A,), (), (), ())),
+        ([], [ManuscriptFile(A, "r1")], DocumentChanges((A,), (), (), ())),
+        ([was(A)], [ManuscriptFile(A, "r1")], DocumentChanges((), (), (), (A,))),
+        ([was(A)], [ManuscriptFile(A, "r2")], DocumentChanges((A,), (), (), ())),
+        (
+            [was(A, recipe="old")],
+            [ManuscriptFile(A, "r1")],
+            DocumentChanges((), (A,), (), ()),
+        ),
+        (
+            [was(A, recipe="old")],
+            [ManuscriptFile(A, "r2")],
+            DocumentChanges((A,), (), (), ()),
+        ),
         ([was(A)], [], DocumentChanges((), (), (A,), ())),
         ([was(B), was(A)], [], DocumentChanges((), (), (A, B), ())),
     ],
 )
 def test_a_document_is_changed_stale_gone_or_unchanged(
-    before: list[Seen], now: list[Found], changes: DocumentChanges
+    before: list[DocumentVersion], now: list[ManuscriptFile], changes: DocumentChanges
 ) -> None:
     assert detect_changes(before, now, recipe="new", covers=everywhere) == changes
 
@@ -60,7 +70,7 @@ def test_what_never_was_a_file_here_is_not_gone_unless_that_is_wanted() -> None:
 
 
 def test_to_verify_is_to_distrust_every_revision() -> None:
-    now = [Found(A, "r1"), Found(B, "r1")]
+    now = [ManuscriptFile(A, "r1"), ManuscriptFile(B, "r1")]
     before = [was(A), was(B, recipe="old")]
     found = detect_changes(before, now, recipe="new", covers=everywhere, verify=True)
     assert found == DocumentChanges((A, B), (), (), ())
@@ -78,7 +88,7 @@ def test_every_document_is_in_one_place_and_each_place_is_sorted(
 ) -> None:
     found = detect_changes(
         [was(document, *rest) for document, rest in before.items()],
-        [Found(document, revision) for document, revision in now.items()],
+        [ManuscriptFile(document, revision) for document, revision in now.items()],
         recipe="new",
         covers=everywhere,
         verify=verify,
@@ -111,7 +121,10 @@ def test_a_new_document_that_says_what_a_gone_one_said_is_renamed() -> None:
 def test_a_rename_matches_equal_contents_and_each_document_once(
     gone: dict[DocumentId, str], arrived: dict[DocumentId, str]
 ) -> None:
-    seen = [Seen(document, "r", content, "n") for document, content in gone.items()]
+    seen = [
+        DocumentVersion(document, "r", content, "n")
+        for document, content in gone.items()
+    ]
     matched = match_renames(sorted(gone), seen, arrived)
     assert len(set(matched.values())) == len(matched)
     for new, old in matched.items():

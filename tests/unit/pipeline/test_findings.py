@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import About, Fact
+from lrwr.core.model.facts import Fact, FactAbout
 from lrwr.core.model.text import Span
-from lrwr.core.ports.analyst import Finding
+from lrwr.core.ports.analyst import ExcerptFinding
 from lrwr.pipeline.stages.findings import finding_from_json, finding_to_json
 
 START = 1000
@@ -18,7 +18,7 @@ spans = st.tuples(st.integers(START, 9000), st.integers(0, 500)).map(
 )
 facts = st.builds(
     Fact,
-    about=st.sampled_from(About),
+    about=st.sampled_from(FactAbout),
     subject=st.text(max_size=9),
     field=st.text(max_size=9),
     value=st.text(max_size=30),
@@ -28,11 +28,11 @@ facts = st.builds(
     details=st.lists(st.tuples(st.text(max_size=5), st.text(max_size=5))).map(tuple),
     reach=st.just(0) | st.integers(START + 1, 9000),
 )
-findings = st.lists(facts, max_size=4).map(lambda told: Finding(tuple(told)))
+findings = st.lists(facts, max_size=4).map(lambda told: ExcerptFinding(tuple(told)))
 
 
-def moved(finding: Finding, by: int) -> Finding:
-    return Finding(
+def moved(finding: ExcerptFinding, by: int) -> ExcerptFinding:
+    return ExcerptFinding(
         tuple(
             replace(
                 fact,
@@ -45,12 +45,12 @@ def moved(finding: Finding, by: int) -> Finding:
 
 
 @given(findings)
-def test_a_finding_comes_back_as_it_was(finding: Finding) -> None:
+def test_a_finding_comes_back_as_it_was(finding: ExcerptFinding) -> None:
     assert finding_from_json(finding_to_json(finding, START), START) == finding
 
 
 @given(findings, st.integers(0, 5000))
-def test_a_finding_goes_with_its_excerpt(finding: Finding, start: int) -> None:
+def test_a_finding_goes_with_its_excerpt(finding: ExcerptFinding, start: int) -> None:
     kept = finding_to_json(finding, START)
     assert finding_from_json(kept, start) == moved(finding, start - START)
     assert finding_to_json(moved(finding, start - START), start) == kept

@@ -9,7 +9,7 @@ from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.mentions import find_mentions
-from lrwr.core.ports.cast_store import Place
+from lrwr.core.ports.cast_store import ChunkSpan
 from lrwr.pipeline.stages.speakers import CastLookup, SceneSpans, attribute_document
 
 FORMS = [
@@ -86,7 +86,7 @@ def test_the_order_of_people_and_names_in_the_cast_is_nothing_to_a_text() -> Non
     nell, corin = a_person("Nell", "Wren", "Ash"), a_person("Corin")
     swapped = a_person("Nell", "Ash", "Wren")
     whole = Span(0, len(text))
-    place, scenes = Place(ChunkId("one"), whole), SceneSpans(((whole,),))
+    place, scenes = ChunkSpan(ChunkId("one"), whole), SceneSpans(((whole,),))
     made = []
     for cast in (Cast((nell, corin)), Cast((corin, swapped))):
         own = CastLookup(cast).of(text, "")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.adapters.source.parser import parse_document
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.text import Span
@@ -74,7 +74,7 @@ limits = st.integers(2, 40).flatmap(
 def plan(
     document: Document, sizes: ChunkLimits = SMALL, count: CountTokens = count_words
 ) -> CutPlan:
-    return plan_cuts(document, sentence_spans, count, sizes)
+    return plan_cuts(document, find_sentence_spans, count, sizes)
 
 
 def bluntly(text: str) -> list[Span]:

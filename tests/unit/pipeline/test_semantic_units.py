@@ -1,6 +1,6 @@
 import pytest
 
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.pipeline.stages.semantic_splitter import ChunkLimits, plan_cuts
 from lrwr.pipeline.stages.units import UnitBond
 from tests.fakes.embedder import count_words
@@ -13,7 +13,9 @@ SPEECH = f"“I came by the wall,” said Corin Vale. “{NARRATION} {NARRATION}
 def bonds(*paragraphs: str, between: str = "\n\n") -> list[str]:
     """What stands before each unit, where no paragraph is cut."""
     document = document_of([[[between.join(paragraphs)]]])
-    planned = plan_cuts(document, sentence_spans, count_words, ChunkLimits(900, 900))
+    planned = plan_cuts(
+        document, find_sentence_spans, count_words, ChunkLimits(900, 900)
+    )
     return [unit.bond.value for unit in planned.homes[0].units]
 
 
@@ -84,7 +86,7 @@ def test_lines_are_paragraphs_where_they_end_with_a_sentence_and_not_where_wrapp
 
 def test_a_long_paragraph_is_cut_into_sentences_and_a_short_one_is_not() -> None:
     document = document_of([[[f"{NARRATION} {NARRATION}\n\nA short one. It ends."]]])
-    planned = plan_cuts(document, sentence_spans, count_words, ChunkLimits(9, 60))
+    planned = plan_cuts(document, find_sentence_spans, count_words, ChunkLimits(9, 60))
     last, units = planned.homes[0].units[-1], planned.homes[0].units
     assert (last.bond, last.end - last.first) == (UnitBond.PARAGRAPH, 2)
     assert {unit.bond for unit in units[1:-1]} == {UnitBond.SENTENCE}

@@ -8,8 +8,14 @@ import pytest
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import ExitCode, NotFound
-from lrwr.core.model.events import Embedded, Finished, Planned, Waiting, Working
-from lrwr.core.model.jobs import JobKind, JobOrder, JobState, Stage
+from lrwr.core.model.events import (
+    ChunksEmbedded,
+    DocumentFinished,
+    DocumentsPending,
+    IngestPlanned,
+    StageStarted,
+)
+from lrwr.core.model.jobs import JobKind, JobOrder, JobStage, JobState
 from lrwr.core.ports.record_store import LibraryCounts
 from lrwr.pipeline.report import IngestReport
 from lrwr.pipeline.service import LEASE
@@ -56,16 +62,16 @@ async def test_a_new_manuscript_is_read_whole(book: Desk) -> None:
 
 async def test_what_happens_can_be_watched(book: Desk) -> None:
     await book.ingest()
-    assert book.events[0] == Planned(process=2, forget=0, unchanged=0)
+    assert book.events[0] == IngestPlanned(process=2, forget=0, unchanged=0)
     document = DocumentId("01.md")
     stages = [
         event.stage
         for event in book.events
-        if isinstance(event, Working) and event.document == document
+        if isinstance(event, StageStarted) and event.document == document
     ]
-    assert stages == [Stage.READ, Stage.SPLIT, Stage.EMBED, Stage.STORE]
-    assert sum(e.chunks for e in book.events if isinstance(e, Embedded)) == 3
-    assert Finished(document) in book.events
+    assert stages == [JobStage.READ, JobStage.SPLIT, JobStage.EMBED, JobStage.STORE]
+    assert sum(e.chunks for e in book.events if isinstance(e, ChunksEmbedded)) == 3
+    assert DocumentFinished(document) in book.events
 
 
 async def test_a_second_look_costs_nothing_and_writes_nothing(book: Desk) -> None:
@@ -160,7 +166,9 @@ async def test_one_file_that_cannot_be_read_stops_no_other(book: Desk) -> None:
     assert problem.document == "03.docx"
     assert problem.exit_code == ExitCode.UNREADABLE
     assert problem.hint
-    assert Finished(problem.document, problem.message, problem.hint) in book.events
+    assert (
+        DocumentFinished(problem.document, problem.message, problem.hint) in book.events
+    )
     (job,) = await book.library.queue.jobs(limit=9, state=JobState.FAILED)
     assert (job.error, job.hint) == (problem.message, problem.hint)
     again = await book.ingest()
@@ -307,7 +315,7 @@ async def test_a_file_that_vanishes_after_the_look_is_forgotten(book: Desk) -> N
     book.write("01.md", ONE + "\n\nMore.")
 
     def vanish(event: object) -> None:
-        if isinstance(event, Planned):
+        if isinstance(event, IngestPlanned):
             (book.folder / "01.md").unlink()
 
     report = await book.service().process(vanish)
@@ -355,7 +363,7 @@ async def test_what_another_run_is_at_is_waited_for(book: Desk) -> None:
     report = await book.ingest()
     assert (report.processed, await seen(book)) == (2, ["01.md", "02.md"])
     assert began + LEASE < book.library.clock.time < began + LEASE + 5
-    assert Waiting(1) in book.events
+    assert DocumentsPending(1) in book.events
 
 
 async def test_what_waits_elsewhere_is_not_forgotten_by_a_run_over_another_folder(

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lrwr.core.adapters.source.parser import Parser, parse_document
+from lrwr.core.adapters.source.parser import ManuscriptParser, parse_document
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.jobs import JobState
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lrwr.core.model.chunks import Vectors
 
 
-class Stumbling(Parser):
+class Stumbling(ManuscriptParser):
     def __call__(self, document: DocumentId, content: bytes) -> Document:
         if document == "01.md":
             raise ValueError("The frog sat by the lamp.")
@@ -35,7 +35,7 @@ async def test_an_error_that_nobody_foresaw_in_one_file_costs_that_file_alone(
     assert "frog" not in problem.message
     seen = await desk.library.knowledge.seen(Pipeline.NAIVE)
     assert [one.id for one in seen] == ["02.md"]
-    desk.parse = Parser()
+    desk.parse = ManuscriptParser()
     assert (await desk.ingest()).problems == []
     seen = await desk.library.knowledge.seen(Pipeline.NAIVE)
     assert [one.id for one in seen] == ["01.md", "02.md"]

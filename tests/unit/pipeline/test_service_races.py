@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from lrwr.core.adapters.source.folder import FolderSource
-from lrwr.core.adapters.source.parser import Parser
+from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.model.documents import Document, DocumentId
 from tests.fakes.desks import Desk
 
@@ -21,7 +21,7 @@ class SlowParser:
     """Begins when it is told to."""
 
     def __init__(self) -> None:
-        self._parse = Parser()
+        self._parse = ManuscriptParser()
         self.asked, self.may = threading.Event(), threading.Event()
 
     def __call__(self, document: DocumentId, content: bytes) -> Document:
@@ -55,7 +55,7 @@ async def an_edit_that_is_being_read(
     desk.parse = parser
     run = asyncio.create_task(desk.service(worker="one").process(desk.events.append))
     await asyncio.to_thread(parser.asked.wait, PATIENCE)
-    desk.parse = Parser()
+    desk.parse = ManuscriptParser()
     try:
         yield run
     finally:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import About, Fact
+from lrwr.core.model.facts import Fact, FactAbout
 from lrwr.core.model.text import Span
 from lrwr.pipeline.stages.verification import filter_verified_facts, find_fuzzy_quote
 
@@ -15,7 +15,7 @@ WHOLE = Span(0, len(TEXT))
 
 def fact(*spans: Span, value: str = "calm") -> Fact:
     return Fact(
-        About.CHARACTER,
+        FactAbout.CHARACTER,
         "Nell",
         "personality_trait",
         value,

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from lrwr.core.model.errors import NotFound, StoreProblem
-from lrwr.core.model.facts import About
-from lrwr.core.ports.folder_events import Lost, Polling
+from lrwr.core.model.facts import FactAbout
+from lrwr.core.ports.folder_events import FolderLost, PollingStarted
 from lrwr.pipeline.watch.debounce import WatchIntervals
 from lrwr.pipeline.watch.events import (
     ManuscriptAway,
@@ -144,7 +144,7 @@ async def test_a_folder_that_another_takes_the_place_of_is_watched_anew(
 ) -> None:
     async with begun(watched):
         await started(watched)
-        watched.events.tell(Lost(watched.desk.folder))
+        watched.events.tell(FolderLost(watched.desk.folder))
         assert str(watched.desk.folder) in (await watched.hear(ManuscriptAway)).what
         await watched.hear(ManuscriptReturn)
         watched.desk.write("1.md", BROWN)
@@ -193,7 +193,9 @@ async def test_a_file_that_cannot_be_read_is_told_once(watched: Watched) -> None
 async def test_polling_is_told_once(watched: Watched) -> None:
     async with begun(watched):
         await started(watched)
-        watched.events.tell(Polling("it is far away"), Polling("it is far away"))
+        watched.events.tell(
+            PollingStarted("it is far away"), PollingStarted("it is far away")
+        )
         assert (await watched.hear(PollingFallback)).why == "it is far away"
         watched.desk.write("1.md", BROWN)
         watched.events.touch()
@@ -224,7 +226,7 @@ async def test_another_library_in_the_place_of_ours_ends_the_watch(
         await watched.service().run(watched.say)
 
 
-TRAITS = {"sang": (About.CHARACTER, "personality_trait", "musical")}
+TRAITS = {"sang": (FactAbout.CHARACTER, "personality_trait", "musical")}
 
 
 async def test_rules_alone_read_where_a_model_is_not_to_be_asked(

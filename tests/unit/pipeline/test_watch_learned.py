@@ -2,9 +2,9 @@ from lrwr.core.bible.events import FactChange
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import RULES, About, Fact
+from lrwr.core.model.facts import RULES_KEEPER, Fact, FactAbout
 from lrwr.core.model.text import Span
-from lrwr.core.ports.snapshot_store import Held, HeldFact
+from lrwr.core.ports.snapshot_store import DocumentSnapshot, QuotedFact
 from lrwr.pipeline.watch.changes import (
     DocumentDelta,
     KnowledgeDelta,
@@ -18,16 +18,18 @@ EYES = (("attribute", "eyes"),)
 
 def a_fact(
     value: str,
-    about: About = About.CHARACTER,
+    about: FactAbout = FactAbout.CHARACTER,
     *,
     subject: str = "Nell",
     field: str = "attribute",
     details: tuple[tuple[str, str], ...] = EYES,
     at: int = 0,
-) -> HeldFact:
+) -> QuotedFact:
     span = (Span(at, at + 4),)
-    fact = Fact(about, subject, field, value, span, RULES, Certainty.VERIFIED, details)
-    return HeldFact(fact, f"words of {value}")
+    fact = Fact(
+        about, subject, field, value, span, RULES_KEEPER, Certainty.VERIFIED, details
+    )
+    return QuotedFact(fact, f"words of {value}")
 
 
 def a_cast(*names: str) -> Cast:
@@ -41,7 +43,9 @@ def a_character(names: str) -> Character:
     return Character(name, aliases, *unknown, Certainty.VERIFIED)
 
 
-def between(before: Held | None, after: Held | None) -> KnowledgeDelta:
+def between(
+    before: DocumentSnapshot | None, after: DocumentSnapshot | None
+) -> KnowledgeDelta:
     return diff_knowledge(
         KnowledgeSnapshot({ONE: before} if before else {}),
         KnowledgeSnapshot({ONE: after} if after else {}),
@@ -50,30 +54,34 @@ def between(before: Held | None, after: Held | None) -> KnowledgeDelta:
 
 
 def test_nothing_changed_is_nothing_learned() -> None:
-    held = Held(("a", "b"), (a_fact("grey"),), frozenset({"Nell"}))
+    held = DocumentSnapshot(("a", "b"), (a_fact("grey"),), frozenset({"Nell"}))
     found = between(held, held)
     assert found == KnowledgeDelta(documents=(DocumentDelta(ONE),))
     assert not found.changed
 
 
 def test_passages_are_counted_as_new_changed_and_gone() -> None:
-    (more,) = between(Held(("a", "b")), Held(("a", "c", "d"))).documents
+    (more,) = between(
+        DocumentSnapshot(("a", "b")), DocumentSnapshot(("a", "c", "d"))
+    ).documents
     assert (more.passages_new, more.passages_changed, more.passages_gone) == (1, 1, 0)
-    (less,) = between(Held(("a", "a", "b")), Held(("a",))).documents
+    (less,) = between(
+        DocumentSnapshot(("a", "a", "b")), DocumentSnapshot(("a",))
+    ).documents
     assert (less.passages_new, less.passages_changed, less.passages_gone) == (0, 0, 2)
 
 
 def test_a_document_comes_and_goes() -> None:
-    (new,) = between(None, Held(("a",))).documents
+    (new,) = between(None, DocumentSnapshot(("a",))).documents
     assert (new.gone, new.passages_new) == (False, 1)
-    (gone,) = between(Held(("a",)), None).documents
+    (gone,) = between(DocumentSnapshot(("a",)), None).documents
     assert (gone.gone, gone.passages_gone) == (True, 1)
 
 
 def test_a_renamed_document_is_told_once_and_with_its_former_name() -> None:
     found = diff_knowledge(
-        KnowledgeSnapshot({ONE: Held(("a",))}),
-        KnowledgeSnapshot({TWO: Held(("a",))}),
+        KnowledgeSnapshot({ONE: DocumentSnapshot(("a",))}),
+        KnowledgeSnapshot({TWO: DocumentSnapshot(("a",))}),
         {TWO: ONE},
     )
     assert found.documents == (DocumentDelta(TWO, was="1.md"),)
@@ -81,47 +89,58 @@ def test_a_renamed_document_is_told_once_and_with_its_former_name() -> None:
 
 
 def test_one_value_in_the_place_of_another_is_a_change() -> None:
-    found = between(Held(facts=(a_fact("grey"),)), Held(facts=(a_fact("brown"),)))
-    shift = FactChange(About.CHARACTER, "Nell", "eyes", "grey", "brown")
+    found = between(
+        DocumentSnapshot(facts=(a_fact("grey"),)),
+        DocumentSnapshot(facts=(a_fact("brown"),)),
+    )
+    shift = FactChange(FactAbout.CHARACTER, "Nell", "eyes", "grey", "brown")
     assert found.facts_changed == (shift,)
     assert (found.facts_new, found.facts_gone) == ((), ())
 
 
 def test_a_second_value_beside_the_first_is_new() -> None:
-    both = Held(facts=(a_fact("grey"), a_fact("brown", at=90)))
-    found = between(Held(facts=(a_fact("grey"),)), both)
+    both = DocumentSnapshot(facts=(a_fact("grey"), a_fact("brown", at=90)))
+    found = between(DocumentSnapshot(facts=(a_fact("grey"),)), both)
     assert [shift.after for shift in found.facts_new] == ["brown"]
     assert found.facts_changed == ()
 
 
 def test_a_fact_that_moves_has_not_changed() -> None:
     fact, moved = a_fact("grey"), a_fact("grey", at=700)
-    assert not between(Held(facts=(fact,)), Held(facts=(moved,))).changed
+    assert not between(
+        DocumentSnapshot(facts=(fact,)), DocumentSnapshot(facts=(moved,))
+    ).changed
     found = diff_knowledge(
-        KnowledgeSnapshot({ONE: Held(facts=(fact,)), TWO: Held()}),
-        KnowledgeSnapshot({ONE: Held(), TWO: Held(facts=(moved,))}),
+        KnowledgeSnapshot(
+            {ONE: DocumentSnapshot(facts=(fact,)), TWO: DocumentSnapshot()}
+        ),
+        KnowledgeSnapshot(
+            {ONE: DocumentSnapshot(), TWO: DocumentSnapshot(facts=(moved,))}
+        ),
         {},
     )
     assert not found.changed
 
 
 def test_gaps_open_and_close_and_are_no_facts() -> None:
-    gap = a_fact("", About.GAP, field="marked", details=())
-    opened = between(Held(), Held(facts=(gap,)))
-    assert opened.gaps_opened == (FactChange(About.GAP, "Nell", "", after="words of"),)
+    gap = a_fact("", FactAbout.GAP, field="marked", details=())
+    opened = between(DocumentSnapshot(), DocumentSnapshot(facts=(gap,)))
+    assert opened.gaps_opened == (
+        FactChange(FactAbout.GAP, "Nell", "", after="words of"),
+    )
     assert opened.facts_new == ()
-    closed = between(Held(facts=(gap,)), Held())
+    closed = between(DocumentSnapshot(facts=(gap,)), DocumentSnapshot())
     assert [shift.before for shift in closed.gaps_closed] == ["words of"]
 
 
 def test_relationships_and_tellings_are_told_apart_by_whom_they_concern() -> None:
     details = (("target", "OchraMags"), ("kind", "aunt"))
     tie = a_fact("", field="relationship", details=details)
-    told = a_fact("a lie", About.TOLD, field="told", details=(("hearer", "Corin"),))
-    found = between(Held(), Held(facts=(tie, told)))
+    told = a_fact("a lie", FactAbout.TOLD, field="told", details=(("hearer", "Corin"),))
+    found = between(DocumentSnapshot(), DocumentSnapshot(facts=(tie, told)))
     assert found.facts_new == (
-        FactChange(About.CHARACTER, "Nell", "aunt", after="OchraMags"),
-        FactChange(About.TOLD, "Nell", "told Corin", after="a lie"),
+        FactChange(FactAbout.CHARACTER, "Nell", "aunt", after="OchraMags"),
+        FactChange(FactAbout.TOLD, "Nell", "told Corin", after="a lie"),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from lrwr.core.ports.folder_events import Lost
+from lrwr.core.ports.folder_events import FolderLost
 from lrwr.pipeline.watch.debounce import WatchIntervals
 from lrwr.pipeline.watch.events import (
     ManuscriptAway,
@@ -66,7 +66,7 @@ async def test_a_folder_that_is_lost_in_a_storm_is_waited_for(watched: Watched) 
         folder.rename(away)
         for _ in range(STORM):
             watched.events.touch("1.md")
-        watched.events.tell(Lost(folder))
+        watched.events.tell(FolderLost(folder))
         await watched.hear(ManuscriptAway)
         assert await watched.desk.told() == before
         watched.meanwhile.append(lambda: away.rename(folder))

@@ -16,15 +16,15 @@ from lrwr.core.canon.decision import (
     PointOfViewSet,
 )
 from lrwr.core.canon.model import ManuscriptLocation
-from lrwr.core.model.cast import Alias, Cast, Character, Cue, Gender
+from lrwr.core.model.cast import Alias, AttributionCue, Cast, Character, Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.mentions import find_mentions
 from lrwr.core.nlp.names.narrator import gather_narrator_evidence
-from lrwr.core.ports.story_store import Role
-from lrwr.core.settings.places import CANON_FILE
+from lrwr.core.ports.story_store import AppearanceRole
+from lrwr.core.settings.places import CANON_FILE_NAME
 from lrwr.pipeline.speaker_attribution import (
     AttributionSummary,
     find_narrator_signs,
@@ -115,10 +115,14 @@ async def test_what_is_said_is_kept_with_who_says_it(book: StoryDesk) -> None:
 async def test_passages_know_who_is_in_them_and_how(book: StoryDesk) -> None:
     chunks = {chunk.id: chunk for chunk in await book.chunks()}
     found = await book.present("Corin")
-    assert {one.role for one in found} >= {Role.SPEAKS, Role.HEARS, Role.PRESENT}
+    assert {one.role for one in found} >= {
+        AppearanceRole.SPEAKS,
+        AppearanceRole.HEARS,
+        AppearanceRole.PRESENT,
+    }
     for one in found:
         assert chunks[one.chunk].span == one.span
-        if one.role is Role.PRESENT:
+        if one.role is AppearanceRole.PRESENT:
             assert "Corin" in chunks[one.chunk].text
     assert {one.document for one in found} == {"1.md"}
 
@@ -232,7 +236,7 @@ async def test_decisions_that_cannot_be_read_stop_the_run_and_lose_nothing(
     book: StoryDesk,
 ) -> None:
     before = await everything(book)
-    (book.folder / CANON_FILE).write_text("[names", encoding="utf-8")
+    (book.folder / CANON_FILE_NAME).write_text("[names", encoding="utf-8")
     with pytest.raises(SettingsProblem):
         await book.ingest()
     assert await everything(book) == before
@@ -246,7 +250,7 @@ async def test_front_matter_names_who_says_i(book: StoryDesk) -> None:
         for one in await book.library.story.quotations("Corin Vale")
         if one.document == "3.md"
     ]
-    assert mine.cue is Cue.NARRATOR
+    assert mine.cue is AttributionCue.NARRATOR
     assert (await book.people())["Corin Vale"].certainty is Certainty.CONFIRMED
 
 

@@ -4,7 +4,12 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.ports.cast_store import CastStore, Place, Strand, Woven
+from lrwr.core.ports.cast_store import (
+    AttributionInput,
+    AttributionResult,
+    CastStore,
+    ChunkSpan,
+)
 from lrwr.pipeline.speaker_attribution import StoryAttributor
 from tests.fakes.canons import a_service
 from tests.fakes.night import LAMP, LEDGER, ROAD, STORY
@@ -18,18 +23,18 @@ class Interrupted:
         self._store = store
         self._then = then
 
-    async def strands(self) -> list[Strand]:
+    async def strands(self) -> list[AttributionInput]:
         found = await self._store.strands()
         await self._then()
         return found
 
-    async def places(self, document: DocumentId) -> Sequence[Place]:
+    async def places(self, document: DocumentId) -> Sequence[ChunkSpan]:
         return await self._store.places(document)
 
     async def keep_cast(self, cast: Cast) -> None:
         await self._store.keep_cast(cast)
 
-    async def keep_woven(self, woven: Woven) -> bool:
+    async def keep_woven(self, woven: AttributionResult) -> bool:
         return await self._store.keep_woven(woven)
 
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.model.chunks import Chunk, ChunkKind
 from lrwr.core.model.documents import Document
-from lrwr.core.ports.analyst import TOGETHER, WINDOW, Excerpt
+from lrwr.core.ports.analyst import EXCERPTS_PER_CALL, EXTRACTION_WINDOW_TOKENS, Excerpt
 from lrwr.pipeline.stages.semantic_splitter import ChunkLimits, choose_cuts, plan_cuts
 from lrwr.pipeline.stages.windows import (
     batch_excerpts,
@@ -160,7 +160,9 @@ def test_a_window_says_whom_it_names_and_where_it_stands() -> None:
         )
         for part in scene.parts
     ]
-    (window,) = build_extract_excerpts(document, chunks, words_in, size=WINDOW)
+    (window,) = build_extract_excerpts(
+        document, chunks, words_in, size=EXTRACTION_WINDOW_TOKENS
+    )
     assert window.known == words_in(window.text)
     assert window.where == "The Lamp, Two, scene 1"
     first, second = build_classify_excerpts(document, chunks, words_in)
@@ -196,7 +198,7 @@ def test_the_authors_comments_are_not_read() -> None:
 @given(st.lists(st.lists(st.lists(parts, max_size=4), min_size=1), max_size=3))
 def test_no_word_of_a_comment_is_in_what_is_read(told: list[Scenes]) -> None:
     document = document_of(told)
-    plan = plan_cuts(document, sentence_spans, count_words, ChunkLimits(2, 20, 4))
+    plan = plan_cuts(document, find_sentence_spans, count_words, ChunkLimits(2, 20, 4))
     chunks = [
         replace(
             chunk,
@@ -224,14 +226,16 @@ def test_no_word_of_a_comment_is_in_what_is_read(told: list[Scenes]) -> None:
                 assert chunk.text in window.text
 
 
-@pytest.mark.parametrize("total", [0, 1, TOGETHER, TOGETHER + 1, 5 * TOGETHER - 1])
+@pytest.mark.parametrize(
+    "total", [0, 1, EXCERPTS_PER_CALL, EXCERPTS_PER_CALL + 1, 5 * EXCERPTS_PER_CALL - 1]
+)
 def test_calls_are_as_few_as_can_be_and_all_about_as_long(total: int) -> None:
     chunks = some_chunks(str(n) for n in range(total))
     excerpts = build_classify_excerpts(document_with(chunks), chunks, nobody)
     calls = list(batch_excerpts(excerpts))
     assert [one for call in calls for one in call] == excerpts
-    assert len(calls) == -(-total // TOGETHER)
+    assert len(calls) == -(-total // EXCERPTS_PER_CALL)
     sizes = sorted(map(len, calls))
-    assert all(size <= TOGETHER for size in sizes)
+    assert all(size <= EXCERPTS_PER_CALL for size in sizes)
     assert not sizes or sizes[-1] - sizes[0] <= 1
     assert all(one.span.end <= two.span.start for one, two in pairwise(excerpts))

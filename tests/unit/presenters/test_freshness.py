@@ -10,7 +10,7 @@ from lrwr.app.presenters.citations import (
     get_displayed_words,
 )
 from lrwr.app.presenters.text import EXCERPT_CHARACTERS
-from lrwr.core.model.text import Lines
+from lrwr.core.model.text import LineRange
 from lrwr.core.retrieval.anchors import (
     AnchoredCitation,
     Freshness,
@@ -22,7 +22,7 @@ from tests.fakes.records import TWO
 
 HERE = QuoteLocation(QUOTED.document, QUOTED.span, QUOTED.lines, QUOTED.text)
 CURRENT = AnchoredCitation(QUOTED, Freshness.CURRENT, HERE, 1.0)
-MOVED = replace(CURRENT, now=replace(HERE, document=TWO, lines=Lines(9, 9)))
+MOVED = replace(CURRENT, now=replace(HERE, document=TWO, lines=LineRange(9, 9)))
 EDITED = AnchoredCitation(
     QUOTED, Freshness.EDITED, replace(HERE, text="It was open."), 0.7
 )

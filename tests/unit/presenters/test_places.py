@@ -1,21 +1,21 @@
 import pytest
 
 from lrwr.app.presenters.citations import describe_story_place, format_place
-from lrwr.core.model.text import Lines
+from lrwr.core.model.text import LineRange
 
 
 @pytest.mark.parametrize(
     ("document", "lines", "told"),
     [
-        ("a/01.md", Lines(3, 3), "a/01.md:3"),
-        ("a/01.md", Lines(3, 5), "a/01.md:3-5"),
-        ("a/02.DOCX", Lines(12, 12), "a/02.DOCX, paragraph 12"),
-        ("a/02.docx", Lines(12, 14), "a/02.docx, paragraphs 12-14"),
-        ("a\n01.md", Lines(1, 1), "a␊01.md:1"),
+        ("a/01.md", LineRange(3, 3), "a/01.md:3"),
+        ("a/01.md", LineRange(3, 5), "a/01.md:3-5"),
+        ("a/02.DOCX", LineRange(12, 12), "a/02.DOCX, paragraph 12"),
+        ("a/02.docx", LineRange(12, 14), "a/02.docx, paragraphs 12-14"),
+        ("a\n01.md", LineRange(1, 1), "a␊01.md:1"),
     ],
 )
 def test_a_place_is_told_as_its_program_counts(
-    document: str, lines: Lines, told: str
+    document: str, lines: LineRange, told: str
 ) -> None:
     assert format_place(document, lines) == told
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.http.errors import asked_to_wait, used_up
+from lrwr.core.adapters.http.errors import parse_rate_limit_reset, parse_retry_after
 
 
 def limits(remaining: str, reset: str) -> dict[str, str]:
@@ -32,18 +32,20 @@ def limits(remaining: str, reset: str) -> dict[str, str]:
 def test_a_limit_that_is_used_up_says_till_when(
     reset: str, seconds: float | None
 ) -> None:
-    told = used_up(limits("0", reset))
+    told = parse_rate_limit_reset(limits("0", reset))
     assert told == (None if seconds is None else pytest.approx(seconds))
 
 
 def test_a_limit_that_is_not_used_up_is_not_waited_for() -> None:
-    assert used_up(limits("1", "6m0s")) is None
-    assert asked_to_wait(limits("1", "6m0s"), now=0.0) is None
+    assert parse_rate_limit_reset(limits("1", "6m0s")) is None
+    assert parse_retry_after(limits("1", "6m0s"), now=0.0) is None
 
 
 def test_what_a_server_says_outright_counts_before_its_limits() -> None:
-    assert asked_to_wait({**limits("0", "9m0s"), "retry-after": "2"}, now=0.0) == 2.0
-    assert asked_to_wait(limits("0", "9m0s"), now=0.0) == 540.0
+    assert (
+        parse_retry_after({**limits("0", "9m0s"), "retry-after": "2"}, now=0.0) == 2.0
+    )
+    assert parse_retry_after(limits("0", "9m0s"), now=0.0) == 540.0
 
 
 @given(
@@ -55,5 +57,5 @@ def test_what_a_server_says_outright_counts_before_its_limits() -> None:
 def test_whatever_a_server_says_the_wait_is_a_number_or_none(
     headers: dict[str, str],
 ) -> None:
-    wait = asked_to_wait(headers, now=0.0)
+    wait = parse_retry_after(headers, now=0.0)
     assert wait is None or 0 <= wait < float("inf")

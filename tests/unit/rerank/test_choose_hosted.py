@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.adapters.embed import factory as embed
-from lrwr.core.adapters.embed.openai import OPENAI
+from lrwr.core.adapters.embed.openai import OPENAI_EMBEDDING_URL
 from lrwr.core.adapters.rerank import factory as rerank
-from lrwr.core.adapters.rerank.cohere import COHERE
+from lrwr.core.adapters.rerank.cohere import COHERE_URL
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
@@ -24,19 +24,19 @@ def settings(folder: Path, user: str, library: str = "") -> Settings:
 
 def test_as_it_comes_nobody_elsewhere_embeds_or_looks_again(tmp_path: Path) -> None:
     plain = settings(tmp_path, "")
-    assert embed.connection_of(plain) is None
-    assert rerank.connection_of(plain) is None
-    assert not embed.leaves(plain)
+    assert embed.build_embedding_connection(plain) is None
+    assert rerank.build_cohere_connection(plain) is None
+    assert not embed.is_embedding_remote(plain)
 
 
 def test_openai_embeds_with_its_small_model(tmp_path: Path) -> None:
     on = settings(tmp_path, '[embedding]\nmodel = "openai"\n')
-    connection = embed.connection_of(on)
+    connection = embed.build_embedding_connection(on)
     assert connection is not None
     assert (connection.name, connection.dimensions) == ("text-embedding-3-small", 1536)
-    assert (connection.base_url, connection.shorter) == (OPENAI, False)
+    assert (connection.base_url, connection.shorter) == (OPENAI_EMBEDDING_URL, False)
     assert connection.space == "openai/text-embedding-3-small/1536"
-    assert embed.leaves(on)
+    assert embed.is_embedding_remote(on)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_a_length_is_asked_for_where_the_model_gives_another(
     tmp_path: Path, lines: str, dimensions: int, shorter: bool
 ) -> None:
     on = settings(tmp_path, f'[embedding]\nmodel = "openai"\n{lines}\n')
-    connection = embed.connection_of(on)
+    connection = embed.build_embedding_connection(on)
     assert connection is not None
     assert (connection.dimensions, connection.shorter) == (dimensions, shorter)
 
@@ -66,16 +66,16 @@ def test_a_server_of_ones_own_is_apart_from_that_of_the_language_model(
         '[model]\nbase_url = "http://127.0.0.1:1/v1"\n[embedding]\nmodel = "server"\n'
         'name = "nomic"\ndimensions = 768\n',
     )
-    connection = embed.connection_of(on)
+    connection = embed.build_embedding_connection(on)
     assert connection is not None
-    assert (connection.base_url, connection.own) == (embed.OLLAMA, True)
-    assert not embed.leaves(on)
+    assert (connection.base_url, connection.own) == (embed.OLLAMA_EMBEDDING_URL, True)
+    assert not embed.is_embedding_remote(on)
     afar = settings(
         tmp_path,
         '[embedding]\nmodel = "server"\nname = "nomic"\ndimensions = 768\n'
         'base_url = "http://192.168.1.5:80/v1"\n',
     )
-    assert embed.leaves(afar)
+    assert embed.is_embedding_remote(afar)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_server_of_ones_own_is_apart_from_that_of_the_language_model(
 )
 def test_what_is_missing_is_named(tmp_path: Path, lines: str, hint: str) -> None:
     with pytest.raises(SettingsProblem) as caught:
-        embed.connection_of(settings(tmp_path, f"[embedding]\n{lines}\n"))
+        embed.build_embedding_connection(settings(tmp_path, f"[embedding]\n{lines}\n"))
     assert hint in caught.value.hint
 
 
@@ -96,9 +96,9 @@ def test_cohere_is_asked_for_its_fast_model_and_for_more_candidates(
     tmp_path: Path,
 ) -> None:
     on = settings(tmp_path, '[rerank]\nmodel = "cohere"\n')
-    connection = rerank.connection_of(on)
+    connection = rerank.build_cohere_connection(on)
     assert connection is not None
-    assert (connection.model, connection.base_url) == ("rerank-v5.0-fast", COHERE)
+    assert (connection.model, connection.base_url) == ("rerank-v5.0-fast", COHERE_URL)
     assert on.rerank.looked_at == 50
     assert settings(tmp_path, "").rerank.looked_at == 20
     assert settings(tmp_path, "[rerank]\ncandidates = 7\n").rerank.looked_at == 7
@@ -106,7 +106,7 @@ def test_cohere_is_asked_for_its_fast_model_and_for_more_candidates(
 
 def test_an_older_model_is_a_setting(tmp_path: Path) -> None:
     older = '[rerank]\nmodel = "cohere"\ncohere_model = "rerank-english-v3.0"\n'
-    connection = rerank.connection_of(settings(tmp_path, older))
+    connection = rerank.build_cohere_connection(settings(tmp_path, older))
     assert connection is not None
     assert connection.model == "rerank-english-v3.0"
 
@@ -119,15 +119,15 @@ def test_a_downloaded_file_leads_nowhere_else(tmp_path: Path, address: str) -> N
     line = f'base_url = "{address}"\n'
     strange = settings(tmp_path, both, f"[embedding]\n{line}[rerank]\n{line}")
     with pytest.raises(SettingsProblem, match="leads from this folder"):
-        embed.connection_of(strange)
+        embed.build_embedding_connection(strange)
     with pytest.raises(SettingsProblem, match="leads from this folder"):
-        rerank.connection_of(strange)
+        rerank.build_cohere_connection(strange)
 
 
 def test_a_key_is_not_sent_for_all_to_read(tmp_path: Path) -> None:
     line = 'base_url = "http://proxy.example"\n'
     both = f'[embedding]\nmodel = "openai"\n{line}[rerank]\nmodel = "cohere"\n{line}'
     with pytest.raises(SettingsProblem, match="for all to read"):
-        embed.connection_of(settings(tmp_path, both))
+        embed.build_embedding_connection(settings(tmp_path, both))
     with pytest.raises(SettingsProblem, match="for all to read"):
-        rerank.connection_of(settings(tmp_path, both))
+        rerank.build_cohere_connection(settings(tmp_path, both))

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from lrwr.core.adapters.http.rate_limit import Clock, Pace
-from lrwr.core.adapters.rerank.cohere import CohereReranker, Connection
+from lrwr.core.adapters.http.rate_limit import Clock, RateLimit
+from lrwr.core.adapters.rerank.cohere import CohereConnection, CohereReranker
 from lrwr.core.model.errors import ServiceUnavailable
 from tests.fakes.cohere_server import CHAT_MODEL, KEY, CohereServer
 from tests.fakes.hosted_server import CutShort, Hang, Nonsense, Refuse, Say, Turn
@@ -47,9 +47,11 @@ def cohere(
     patience: float = 0.0,
     watch: Watch | None = None,
 ) -> CohereReranker:
-    where = Connection(model, server.origin, timeout, own=True)
+    where = CohereConnection(model, server.origin, timeout, own=True)
     clock = (watch or Watch()).clock()
-    return CohereReranker(where, lambda: KEY, None, clock, Pace(2, patience=patience))
+    return CohereReranker(
+        where, lambda: KEY, None, clock, RateLimit(2, patience=patience)
+    )
 
 
 async def refused(server: CohereServer, turn: Turn) -> ServiceUnavailable:
@@ -197,7 +199,7 @@ async def test_without_leave_or_key_nothing_is_sent(server: CohereServer) -> Non
     def key() -> str:
         raise ServiceUnavailable("there is no key")
 
-    where = Connection(MODEL, server.origin, own=True)
+    where = CohereConnection(MODEL, server.origin, own=True)
     with pytest.raises(ServiceUnavailable, match="no key"):
         await CohereReranker(where, key).rerank(QUESTION, PASSAGES)
     assert server.asked == []

@@ -1,6 +1,6 @@
 """Three chapters for tests of searching: who is there, who is spoken of, and when."""
 
-from lrwr.core.model.facts import About, NarrativeFunction, PassageField
+from lrwr.core.model.facts import FactAbout, NarrativeFunction, PassageField
 
 OUT = "“The lamp is out,” said Nell Tallow to Corin Vale. Nell Tallow’s eyes were grey."
 RAIN = "Rain beat on the glass of the lamp all that night, and nobody came to the door."
@@ -31,12 +31,12 @@ aliases: [Kestrel]
 """
 
 SCRIPT = {
-    "Rain beat": (About.PASSAGE, PassageField.CONTENT_TYPE, "description"),
+    "Rain beat": (FactAbout.PASSAGE, PassageField.CONTENT_TYPE, "description"),
     "Corin Vale sat": (
-        About.PASSAGE,
+        FactAbout.PASSAGE,
         PassageField.NARRATIVE_FUNCTION,
         NarrativeFunction.BACKSTORY,
     ),
-    "The lamp is out": (About.EVENT, "event", "The lamp goes out at dusk."),
+    "The lamp is out": (FactAbout.EVENT, "event", "The lamp goes out at dusk."),
 }
 """What a model says of them, beside what rules say."""

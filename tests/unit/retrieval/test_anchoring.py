@@ -5,7 +5,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.text import LineIndex, Lines, Span
+from lrwr.core.model.text import LineIndex, LineRange, Span
 from lrwr.core.model.turns import Citation
 from lrwr.core.ports.record_store import DocumentText
 from lrwr.core.retrieval import alignment, anchors
@@ -189,7 +189,7 @@ def test_a_passage_that_moved_to_another_file_is_found_there() -> None:
     found = alone(cited(LEDGER), one=left, two=f"# Two\n\n{LEDGER}\n")
     assert found.now is not None
     assert (found.freshness, found.now.document) == ("current", TWO)
-    assert found.now.lines == Lines(3, 3)
+    assert found.now.lines == LineRange(3, 3)
 
 
 def test_a_few_common_words_are_not_looked_for_in_other_files() -> None:
@@ -238,7 +238,7 @@ def test_beyond_its_reach_only_the_neighbourhood_is_aligned() -> None:
 def test_nothing_raises_whatever_the_texts_hold(
     words: str, text: str, start: int, size: int
 ) -> None:
-    was = Citation(1, ONE, Span(start, start + size), Lines(1, 1), words, None)
+    was = Citation(1, ONE, Span(start, start + size), LineRange(1, 1), words, None)
     for present in (texts(one=text), texts(two=text), texts(one=words, two=text)):
         (found,) = anchor_citations([was], present)
         check(found, present)
@@ -251,6 +251,6 @@ def test_nothing_raises_whatever_the_texts_hold(
 def test_words_that_stand_alone_on_their_lines_are_found(
     words: str, before: str, after: str
 ) -> None:
-    was = Citation(1, ONE, Span(0, len(words)), Lines(1, 1), words, None)
+    was = Citation(1, ONE, Span(0, len(words)), LineRange(1, 1), words, None)
     found = alone(was, one=f"{before}\n\n{words}\n\n{after}")
     assert found.freshness is Freshness.CURRENT

@@ -3,8 +3,12 @@ from collections.abc import Mapping
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
-from lrwr.core.model.query_terms import content_words, light_stem, plain_word
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.model.query_terms import (
+    extract_content_words,
+    normalize_word,
+    stem_lightly,
+)
 from lrwr.core.retrieval.evidence import (
     WordWeights,
     select_excerpt,
@@ -30,7 +34,7 @@ questions = st.lists(
 def weights(
     question: str, counts: Mapping[str, int] | None = None, total: int = 10
 ) -> WordWeights:
-    return WordWeights.of(content_words(question), counts or {}, total)
+    return WordWeights.of(extract_content_words(question), counts or {}, total)
 
 
 def test_a_rare_word_weighs_more_than_a_common_one() -> None:
@@ -63,10 +67,10 @@ def test_highlights_join_to_the_text_and_mark_forms_of_the_words(
     pieces = split_highlighted_words(text, words)
     assert "".join(piece for piece, _ in pieces) == text
     assert all(piece for piece, _ in pieces)
-    stems = {light_stem(word) for word in words}
+    stems = {stem_lightly(word) for word in words}
     for piece, hit in pieces:
         if hit:
-            assert light_stem(plain_word(piece)) in stems
+            assert stem_lightly(normalize_word(piece)) in stems
 
 
 def test_what_was_asked_for_stands_out() -> None:
@@ -86,9 +90,11 @@ def test_an_excerpt_is_whole_sentences_within_the_limit(
     told: list[str], question: str, limit: int
 ) -> None:
     text = " ".join(told)
-    start, end = select_excerpt(text, weights(question), sentence_spans, limit=limit)
+    start, end = select_excerpt(
+        text, weights(question), find_sentence_spans, limit=limit
+    )
     assert 0 <= start < end <= len(text)
-    spans = sentence_spans(text)
+    spans = find_sentence_spans(text)
     if len(text) <= limit:
         assert (start, end) == (0, len(text))
         return
@@ -100,13 +106,17 @@ def test_an_excerpt_is_whole_sentences_within_the_limit(
 
 def test_an_excerpt_shows_where_the_words_are() -> None:
     text = "Rain fell. " * 20 + "The frog lit the lamp. " + "Rain fell. " * 20
-    start, end = select_excerpt(text, weights("frog lamp"), sentence_spans, limit=60)
+    start, end = select_excerpt(
+        text, weights("frog lamp"), find_sentence_spans, limit=60
+    )
     assert "The frog lit the lamp." in text[start:end]
 
 
 def test_an_excerpt_of_nothing_is_nothing() -> None:
-    assert select_excerpt("", weights("frog"), sentence_spans, limit=60) == (0, 0)
-    assert select_excerpt("   " * 50, weights("frog"), sentence_spans, limit=60) == (
+    assert select_excerpt("", weights("frog"), find_sentence_spans, limit=60) == (0, 0)
+    assert select_excerpt(
+        "   " * 50, weights("frog"), find_sentence_spans, limit=60
+    ) == (
         0,
         150,
     )

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.model.chunks import ChunkId
-from lrwr.core.model.search import Scored
+from lrwr.core.model.search import ScoredChunk
 from lrwr.core.retrieval.fusion import (
     fuse_weighted_scores,
     rank_chunks,
@@ -70,8 +70,8 @@ def test_weights_decide_between_two_rankings() -> None:
 
 def test_the_best_come_first_and_equals_by_id() -> None:
     assert rank_chunks({C: 1.0, B: 2.0, A: 1.0}) == [
-        Scored(B, 2.0),
-        Scored(A, 1.0),
-        Scored(C, 1.0),
+        ScoredChunk(B, 2.0),
+        ScoredChunk(A, 1.0),
+        ScoredChunk(C, 1.0),
     ]
     assert rank_chunks({}) == []

@@ -4,9 +4,9 @@ from lrwr.core.model.cast import Alias, Cast, Character, Gender, Quotation
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.search import Scope
+from lrwr.core.model.search import SearchScope
 from lrwr.core.model.text import Span
-from lrwr.core.ports.story_store import Appearance, Role, Said
+from lrwr.core.ports.story_store import Appearance, AppearanceRole, DocumentQuotation
 from lrwr.core.retrieval.people import (
     FIRST_OF_KIND_LEVELS,
     PROXIMITY_LEVELS,
@@ -45,30 +45,33 @@ CAST = Cast(
 )
 
 
-def asked(question: str) -> list[tuple[str, Role]]:
+def asked(question: str) -> list[tuple[str, AppearanceRole]]:
     return [
         (one.people[0], one.role) for one in find_question_characters(question, CAST)
     ]
 
 
-def at(ordinal: int, who: str, role: Role) -> Appearance:
+def at(ordinal: int, who: str, role: AppearanceRole) -> Appearance:
     span = Span(ordinal * 10, ordinal * 10 + 10)
     return Appearance(ChunkId(f"c{ordinal}"), ONE, span, ordinal, who, role, 1)
 
 
-def nell_says(start: int, addressee: str = "", *mentions: str) -> Said:
+def nell_says(start: int, addressee: str = "", *mentions: str) -> DocumentQuotation:
     spans = (Span(start, start + 4),)
     quotation = Quotation(
         spans, speaker="Nell Tallow", addressee=addressee, mentions=mentions
     )
-    return Said(ONE, quotation)
+    return DocumentQuotation(ONE, quotation)
 
 
 def scored(
-    question: str, found: list[Appearance], *said: Said, scope: Scope | None = None
+    question: str,
+    found: list[Appearance],
+    *said: DocumentQuotation,
+    scope: SearchScope | None = None,
 ) -> CharacterProximity:
     people = find_question_characters(question, CAST)
-    return CharacterProximity(people, found, said, scope or Scope(), total=100)
+    return CharacterProximity(people, found, said, scope or SearchScope(), total=100)
 
 
 @pytest.mark.parametrize(
@@ -77,26 +80,29 @@ def scored(
         (
             "What does Nell say to Corin about Mrs. Gannet?",
             [
-                ("Nell Tallow", Role.SPEAKS),
-                ("Corin Vale", Role.HEARS),
-                ("Mrs. Gannet", Role.MENTIONED),
+                ("Nell Tallow", AppearanceRole.SPEAKS),
+                ("Corin Vale", AppearanceRole.HEARS),
+                ("Mrs. Gannet", AppearanceRole.MENTIONED),
             ],
         ),
         (
             "What does Wren tell Corin?",
-            [("Nell Tallow", Role.SPEAKS), ("Corin Vale", Role.HEARS)],
+            [
+                ("Nell Tallow", AppearanceRole.SPEAKS),
+                ("Corin Vale", AppearanceRole.HEARS),
+            ],
         ),
-        ("what is said by corin?", [("Corin Vale", Role.SPEAKS)]),
-        ("What does Corin Tallow say?", [("Corin Vale", Role.SPEAKS)]),
+        ("what is said by corin?", [("Corin Vale", AppearanceRole.SPEAKS)]),
+        ("What does Corin Tallow say?", [("Corin Vale", AppearanceRole.SPEAKS)]),
         ("Where does Corin sleep?", []),
         ("Who keeps the lantern?", []),
         ("What happened after Nell spoke to Corin?", []),
-        ("What did Nell's aunt say to Corin?", [("Corin Vale", Role.HEARS)]),
-        ("What did a king say to Corin?", [("Corin Vale", Role.HEARS)]),
+        ("What did Nell's aunt say to Corin?", [("Corin Vale", AppearanceRole.HEARS)]),
+        ("What did a king say to Corin?", [("Corin Vale", AppearanceRole.HEARS)]),
     ],
 )
 def test_a_question_says_who_speaks_and_who_hears(
-    question: str, expected: list[tuple[str, Role]]
+    question: str, expected: list[tuple[str, AppearanceRole]]
 ) -> None:
     assert asked(question) == expected
 
@@ -106,7 +112,10 @@ def test_a_name_that_nobody_bears_is_a_stranger() -> None:
     strangers = find_unknown_question_names(
         question, find_question_characters(question, CAST)
     )
-    assert strangers == [("Brook", Role.HEARS), ("Ledger", Role.MENTIONED)]
+    assert strangers == [
+        ("Brook", AppearanceRole.HEARS),
+        ("Ledger", AppearanceRole.MENTIONED),
+    ]
     assert find_unknown_question_names("Where does Inspector Brook sleep?", []) == []
 
 
@@ -114,11 +123,11 @@ def test_the_passage_where_each_does_what_is_asked_scores_best() -> None:
     people = scored(
         TOLD,
         [
-            at(0, "Nell Tallow", Role.SPEAKS),
-            at(0, "Corin Vale", Role.HEARS),
-            at(20, "Corin Vale", Role.SPEAKS),
-            at(20, "Nell Tallow", Role.HEARS),
-            at(40, "Nell Tallow", Role.MENTIONED),
+            at(0, "Nell Tallow", AppearanceRole.SPEAKS),
+            at(0, "Corin Vale", AppearanceRole.HEARS),
+            at(20, "Corin Vale", AppearanceRole.SPEAKS),
+            at(20, "Nell Tallow", AppearanceRole.HEARS),
+            at(40, "Nell Tallow", AppearanceRole.MENTIONED),
         ],
     )
     right, turned, named, far = (people.score((ONE, n)) for n in (0, 20, 40, 90))
@@ -129,15 +138,16 @@ def test_the_passage_where_each_does_what_is_asked_scores_best() -> None:
 
 
 def test_who_is_in_few_passages_counts_more() -> None:
-    common = [at(n, "Nell Tallow", Role.SPEAKS) for n in range(0, 60, 3)]
+    common = [at(n, "Nell Tallow", AppearanceRole.SPEAKS) for n in range(0, 60, 3)]
     people = scored(
-        "What do Nell and Corin say?", [*common, at(90, "Corin Vale", Role.SPEAKS)]
+        "What do Nell and Corin say?",
+        [*common, at(90, "Corin Vale", AppearanceRole.SPEAKS)],
     )
     assert people.score((ONE, 90)) > people.score((ONE, 0))
 
 
 def test_a_passage_beside_the_right_one_is_better_than_any() -> None:
-    people = scored(TOLD, [at(5, "Nell Tallow", Role.SPEAKS)])
+    people = scored(TOLD, [at(5, "Nell Tallow", AppearanceRole.SPEAKS)])
     here, beside, far = (people.score((ONE, n)) for n in (5, 6, 50))
     assert here > beside > far
 
@@ -147,9 +157,9 @@ def test_an_utterance_that_fits_the_whole_question_counts_again() -> None:
         at(n, who, role)
         for n in (0, 20)
         for who, role in (
-            ("Nell Tallow", Role.SPEAKS),
-            ("Corin Vale", Role.HEARS),
-            ("Mrs. Gannet", Role.MENTIONED),
+            ("Nell Tallow", AppearanceRole.SPEAKS),
+            ("Corin Vale", AppearanceRole.HEARS),
+            ("Mrs. Gannet", AppearanceRole.MENTIONED),
         )
     ]
     question = "What does Nell say to Corin about Mrs. Gannet?"
@@ -164,10 +174,13 @@ def test_an_utterance_that_fits_the_whole_question_counts_again() -> None:
 
 
 def test_nothing_out_of_scope_counts() -> None:
-    found = [at(0, "Nell Tallow", Role.SPEAKS), at(1, "Nell Tallow", Role.SPEAKS)]
-    bounded = Scope(frozenset({ONE}), {ONE: 10})
+    found = [
+        at(0, "Nell Tallow", AppearanceRole.SPEAKS),
+        at(1, "Nell Tallow", AppearanceRole.SPEAKS),
+    ]
+    bounded = SearchScope(frozenset({ONE}), {ONE: 10})
     assert scored(TOLD, found, scope=bounded).chunks == {(ONE, 0): "c0"}
-    elsewhere = Scope(frozenset({DocumentId("02.md")}))
+    elsewhere = SearchScope(frozenset({DocumentId("02.md")}))
     people = scored(TOLD, found, nell_says(0, "Corin Vale"), scope=elsewhere)
     assert people.chunks == {}
     assert people.score((ONE, 0)) == people.score((ONE, 90))

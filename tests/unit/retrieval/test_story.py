@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.documents import Chapter, DocumentId, DocumentType, Scene
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.search import Scope
+from lrwr.core.model.search import SearchScope
 from lrwr.core.model.story import DocumentOutline, Horizon
 from lrwr.core.model.text import Span
 from lrwr.core.retrieval.story import (
@@ -117,12 +117,12 @@ def test_a_later_opening_shares_the_number_of_the_chapter_after_it() -> None:
 def test_an_empty_library_has_an_empty_story() -> None:
     told = story()
     assert (told.story, told.last, list(told.told())) == ((), 0, [])
-    assert build_search_scope(told, types=(), horizon=None, kinds=PROSE) == Scope(
+    assert build_search_scope(told, types=(), horizon=None, kinds=PROSE) == SearchScope(
         None, {}, PROSE
     )
 
 
-def documents_of(scope: Scope) -> set[str] | None:
+def documents_of(scope: SearchScope) -> set[str] | None:
     return None if scope.documents is None else set(scope.documents)
 
 
@@ -219,7 +219,7 @@ def test_the_path_of_a_later_opening_means_its_own_end() -> None:
 
 def test_without_bounds_everything_is_in_scope() -> None:
     scope = build_search_scope(a_book(), types=(), horizon=None, kinds=PROSE)
-    assert scope == Scope(None, {}, PROSE)
+    assert scope == SearchScope(None, {}, PROSE)
 
 
 def test_types_bound_a_search_to_their_documents() -> None:
@@ -246,7 +246,7 @@ books = st.lists(
 )
 
 
-def visible(scope: Scope, document: DocumentId, end: int) -> bool:
+def visible(scope: SearchScope, document: DocumentId, end: int) -> bool:
     """What every index makes of a scope."""
     if scope.documents is not None and document not in scope.documents:
         return False

@@ -6,9 +6,9 @@ from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import (
-    About,
     ContentType,
     ElementType,
+    FactAbout,
     NarrativeFunction,
     WorldField,
 )
@@ -328,7 +328,7 @@ async def test_what_is_worded_freely_is_known_once_all_that_was_read_is_told(
 
 async def test_what_passages_are_is_no_fact_of_the_story(book: StoryDesk) -> None:
     result = await find(book, "backstory, description and dialogue of the lamp")
-    assert About.PASSAGE not in {one.fact.about for one in result.facts}
+    assert FactAbout.PASSAGE not in {one.fact.about for one in result.facts}
 
 
 async def test_a_fact_is_found_by_what_it_tells_of_somebody(book: StoryDesk) -> None:
@@ -361,17 +361,17 @@ async def test_a_person_who_was_read_as_a_place_is_no_fact(story: StoryDesk) -> 
     kind = WorldField.ELEMENT_TYPE
     story.analyst = ScriptedAnalyst(
         {
-            "the harbour": (About.WORLD, kind, ElementType.SETTING),
-            "her lamp": (About.WORLD, kind, ElementType.ARTIFACT),
+            "the harbour": (FactAbout.WORLD, kind, ElementType.SETTING),
+            "her lamp": (FactAbout.WORLD, kind, ElementType.ARTIFACT),
         }
     )
     story.write("1.md", "“Oil,” said Nell. Nell left the harbour, and her lamp.")
     await story.ingest()
-    kept = [one.fact for one in await story.library.story.facts([About.WORLD])]
+    kept = [one.fact for one in await story.library.story.facts([FactAbout.WORLD])]
     assert {fact.subject for fact in kept} == {"Nell"}
     assert len(kept) == 2
     found = await find(story, "Which element type is Nell: setting, artifact?")
-    told = [one.fact.value for one in found.facts if one.fact.about is About.WORLD]
+    told = [one.fact.value for one in found.facts if one.fact.about is FactAbout.WORLD]
     assert told == [ElementType.ARTIFACT]
 
 

@@ -4,10 +4,10 @@ from hypothesis import strategies as st
 
 from lrwr.core.model.query_terms import (
     STOP_WORDS,
-    content_words,
-    light_stem,
-    names,
-    plain_word,
+    extract_capitalized_words,
+    extract_content_words,
+    normalize_word,
+    stem_lightly,
 )
 
 
@@ -27,12 +27,12 @@ from lrwr.core.model.query_terms import (
 def test_the_words_that_carry_meaning_are_found(
     question: str, words: list[str]
 ) -> None:
-    assert content_words(question) == words
+    assert extract_content_words(question) == words
 
 
 @given(st.text())
 def test_content_words_are_plain_and_each_named_once(text: str) -> None:
-    words = content_words(text)
+    words = extract_content_words(text)
     assert len(set(words)) == len(words)
     assert not set(words) & STOP_WORDS or set(words) <= STOP_WORDS
 
@@ -49,12 +49,12 @@ def test_content_words_are_plain_and_each_named_once(text: str) -> None:
     ],
 )
 def test_forms_of_one_word_share_a_stem(words: str, stem: str) -> None:
-    assert {light_stem(word) for word in words.split()} == {stem}
+    assert {stem_lightly(word) for word in words.split()} == {stem}
 
 
 @given(st.text("abcdeings", max_size=12))
 def test_a_stem_begins_its_word_and_is_not_too_short(word: str) -> None:
-    stem = light_stem(word)
+    stem = stem_lightly(word)
     assert word.startswith(stem)
     assert len(stem) >= min(3, len(word))
 
@@ -64,9 +64,12 @@ def test_a_stem_begins_its_word_and_is_not_too_short(word: str) -> None:
     [("Mags’s", "mags"), ("frog's", "frog"), ("James'", "james"), ("don’t", "don’t")],
 )
 def test_a_possessive_ending_is_dropped(word: str, plain: str) -> None:
-    assert plain_word(word) == plain
+    assert normalize_word(word) == plain
 
 
 def test_a_name_begins_with_a_capital_of_any_alphabet() -> None:
-    assert names("Wer ist Über und über bei Zoë?") == ["über", "zoë"]
-    assert names("Is it about über und ähnlich?") == []
+    assert extract_capitalized_words("Wer ist Über und über bei Zoë?") == [
+        "über",
+        "zoë",
+    ]
+    assert extract_capitalized_words("Is it about über und ähnlich?") == []

@@ -9,22 +9,22 @@ import pytest
 
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
 from lrwr.core.settings.consent import (
-    HOSTED,
-    Consents,
-    Leave,
-    hosted_called,
-    leave_of,
-    refusal_of,
+    HOSTED_SERVICES,
+    ConsentState,
+    ConsentStore,
+    find_consent_problem,
+    find_hosted_service,
+    resolve_consent,
 )
-from lrwr.core.settings.keys import VARIABLES
-from lrwr.core.settings.library import Library, library_of, prepare_state_dir
+from lrwr.core.settings.keys import KEY_VARIABLES
+from lrwr.core.settings.library import Library, prepare_state_dir, resolve_library
 from lrwr.core.settings.loader import load_settings
-from lrwr.core.settings.model import Settings, all_settings
+from lrwr.core.settings.model import Settings, index_settings
 
 
 @pytest.fixture
-def consents(tmp_path: Path) -> Consents:
-    return Consents(tmp_path / "state/consent")
+def consents(tmp_path: Path) -> ConsentStore:
+    return ConsentStore(tmp_path / "state/consent")
 
 
 @pytest.fixture
@@ -41,108 +41,114 @@ def settings_in(folder: Path, env: dict[str, str] | None = None) -> Settings:
 
 
 def library_in(folder: Path) -> Library:
-    library = library_of(settings_in(folder))
+    library = resolve_library(settings_in(folder))
     prepare_state_dir(library)
     return library
 
 
-def leave(book: Path, consents: Consents, env: dict[str, str] | None = None) -> Leave:
-    return leave_of(settings_in(book, env), library_in(book), "openai", consents)
+def leave(
+    book: Path, consents: ConsentStore, env: dict[str, str] | None = None
+) -> ConsentState:
+    return resolve_consent(settings_in(book, env), library_in(book), "openai", consents)
 
 
-def test_what_is_off_needs_no_leave(book: Path, consents: Consents) -> None:
+def test_what_is_off_needs_no_leave(book: Path, consents: ConsentStore) -> None:
     settings = settings_in(book)
     library = library_in(book)
-    assert leave_of(settings, library, "tavily", consents) is Leave.OFF
-    assert refusal_of(settings, library, "tavily", consents) is None
+    assert resolve_consent(settings, library, "tavily", consents) is ConsentState.OFF
+    assert find_consent_problem(settings, library, "tavily", consents) is None
 
 
 def test_what_the_folder_turns_on_waits_for_the_writer(
-    book: Path, consents: Consents
+    book: Path, consents: ConsentStore
 ) -> None:
-    assert leave(book, consents) is Leave.UNASKED
-    refused = refusal_of(settings_in(book), library_in(book), "openai", consents)
+    assert leave(book, consents) is ConsentState.UNASKED
+    refused = find_consent_problem(
+        settings_in(book), library_in(book), "openai", consents
+    )
     assert refused is not None
     assert f"{book / 'lrwr.toml'}:2 turns OpenAI on" in str(refused)
     assert refused.hint == "To allow it: lrwr privacy allow openai"
 
 
-def test_what_the_writer_turns_on_does_not(book: Path, consents: Consents) -> None:
-    assert leave(book, consents, {"LRWR_MODEL_USE": "openai"}) is Leave.GIVEN
+def test_what_the_writer_turns_on_does_not(book: Path, consents: ConsentStore) -> None:
+    assert leave(book, consents, {"LRWR_MODEL_USE": "openai"}) is ConsentState.GIVEN
     (book / "lrwr.toml").unlink()
     user = book.parent / "user.toml"
     user.write_text('[model]\nuse = "openai"\n', encoding="utf-8")
-    assert leave(book, consents) is Leave.GIVEN
+    assert leave(book, consents) is ConsentState.GIVEN
 
 
-def test_an_answer_is_kept_and_may_be_changed(book: Path, consents: Consents) -> None:
+def test_an_answer_is_kept_and_may_be_changed(
+    book: Path, consents: ConsentStore
+) -> None:
     consents.keep(library_in(book), "openai", allowed=True)
-    assert leave(book, consents) is Leave.ALLOWED
+    assert leave(book, consents) is ConsentState.ALLOWED
     consents.keep(library_in(book), "openai", allowed=False)
-    assert leave(book, consents) is Leave.DENIED
+    assert leave(book, consents) is ConsentState.DENIED
     assert consents.answer(library_in(book), "tavily") is None
 
 
 def test_what_was_denied_stays_so_whoever_turns_it_on(
-    book: Path, consents: Consents
+    book: Path, consents: ConsentStore
 ) -> None:
     consents.keep(library_in(book), "openai", allowed=False)
-    assert leave(book, consents, {"LRWR_MODEL_USE": "openai"}) is Leave.DENIED
+    assert leave(book, consents, {"LRWR_MODEL_USE": "openai"}) is ConsentState.DENIED
 
 
 def test_a_copy_of_the_folder_is_asked_about_again(
-    book: Path, consents: Consents
+    book: Path, consents: ConsentStore
 ) -> None:
     consents.keep(library_in(book), "openai", allowed=True)
     shutil.copytree(book, book.parent / "copy")
-    assert leave(book.parent / "copy", consents) is Leave.UNASKED
-    assert leave(book, consents) is Leave.ALLOWED
+    assert leave(book.parent / "copy", consents) is ConsentState.UNASKED
+    assert leave(book, consents) is ConsentState.ALLOWED
 
 
 def test_another_folder_in_the_same_place_is_asked_about_again(
-    book: Path, consents: Consents
+    book: Path, consents: ConsentStore
 ) -> None:
     consents.keep(library_in(book), "openai", allowed=True)
     shutil.copytree(book, book.parent / "copy")
     shutil.rmtree(book)
     shutil.copytree(book.parent / "copy", book)
-    assert leave(book, consents) is Leave.UNASKED
+    assert leave(book, consents) is ConsentState.UNASKED
 
 
 def test_a_state_folder_that_was_made_anew_is_asked_about_again(
-    book: Path, consents: Consents
+    book: Path, consents: ConsentStore
 ) -> None:
     consents.keep(library_in(book), "openai", allowed=True)
     shutil.rmtree(book / ".lrwr")
-    assert leave(book, consents) is Leave.UNASKED
+    assert leave(book, consents) is ConsentState.UNASKED
 
 
 @pytest.mark.parametrize(
     "kept", ["", "{", "[]", "null", '{"allowed": 1}', "[" * 9_000, '{"allowed": true}']
 )
 def test_what_cannot_be_understood_allows_nothing(
-    book: Path, consents: Consents, tmp_path: Path, kept: str
+    book: Path, consents: ConsentStore, tmp_path: Path, kept: str
 ) -> None:
     consents.keep(library_in(book), "openai", allowed=True)
     (answer,) = (tmp_path / "state/consent").iterdir()
     answer.write_text(kept, encoding="utf-8")
-    assert leave(book, consents) is Leave.UNASKED
+    assert leave(book, consents) is ConsentState.UNASKED
 
 
 def test_being_told_is_kept_apart_from_the_answer(
-    book: Path, consents: Consents
+    book: Path, consents: ConsentStore
 ) -> None:
     library = library_in(book)
     assert not consents.told(library, "openai")
     consents.tell(library, "openai")
     assert consents.told(library, "openai")
     assert not consents.told(library, "tavily")
-    assert leave(book, consents) is Leave.UNASKED
+    assert leave(book, consents) is ConsentState.UNASKED
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs the rights of Unix")
 def test_answers_are_for_their_owner_alone(
-    book: Path, consents: Consents, tmp_path: Path
+    book: Path, consents: ConsentStore, tmp_path: Path
 ) -> None:
     consents.keep(library_in(book), "openai", allowed=True)
     folder = tmp_path / "state/consent"
@@ -152,9 +158,9 @@ def test_answers_are_for_their_owner_alone(
 
 
 def test_an_answer_without_a_state_folder_cannot_be_kept(
-    book: Path, consents: Consents
+    book: Path, consents: ConsentStore
 ) -> None:
-    library = library_of(settings_in(book))
+    library = resolve_library(settings_in(book))
     with pytest.raises(StoreProblem, match="is not there"):
         consents.keep(library, "openai", allowed=True)
     assert consents.answer(library, "openai") is None
@@ -162,24 +168,24 @@ def test_an_answer_without_a_state_folder_cannot_be_kept(
 
 def test_an_answer_that_cannot_be_written_is_told(book: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    consents = Consents(tmp_path / "file")
+    consents = ConsentStore(tmp_path / "file")
     with pytest.raises(StoreProblem, match="cannot be kept") as caught:
         consents.keep(library_in(book), "openai", allowed=True)
     assert caught.value.hint
 
 
 def test_a_service_is_known_by_its_name() -> None:
-    assert hosted_called(" OpenAI ") is HOSTED["openai"]
+    assert find_hosted_service(" OpenAI ") is HOSTED_SERVICES["openai"]
     with pytest.raises(SettingsProblem) as caught:
-        hosted_called("tavilly")
+        find_hosted_service("tavilly")
     assert "Did you mean tavily?" in caught.value.hint
 
 
 def test_every_service_has_its_settings_and_its_key(book: Path) -> None:
-    for name, hosted in HOSTED.items():
+    for name, hosted in HOSTED_SERVICES.items():
         assert name == hosted.name
-        assert hosted.value in all_settings()[hosted.setting].choices
-        assert any(hosted.key == names[0] for names in VARIABLES.values())
+        assert hosted.value in index_settings()[hosted.setting].choices
+        assert any(hosted.key == names[0] for names in KEY_VARIABLES.values())
         assert hosted.host_in(settings_in(book)) == hosted.host
     elsewhere = settings_in(book, {"LRWR_MODEL_BASE_URL": "https://m.example/v1"})
-    assert HOSTED["openai"].host_in(elsewhere) == "m.example"
+    assert HOSTED_SERVICES["openai"].host_in(elsewhere) == "m.example"

@@ -9,15 +9,15 @@ from typer.testing import CliRunner
 from lrwr.cli.commands import keys as commands
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, SettingsProblem
 from lrwr.core.settings.keys import (
-    LONGEST,
-    VARIABLES,
+    KEY_VARIABLES,
+    MAX_KEY_CHARS,
+    KeyLocation,
     KeyState,
-    Place,
+    delete_key,
     find_key,
-    key_states,
-    set_key,
-    unset_key,
-    variables_of,
+    list_key_states,
+    list_key_variables,
+    store_key,
 )
 from tests.fakes.keyrings import LockedKeyring, MemoryKeyring
 
@@ -48,40 +48,42 @@ def run(*words: str, given: str = "") -> tuple[str, str]:
 
 
 def test_a_key_goes_into_the_keyring_and_comes_out_again(ring: MemoryKeyring) -> None:
-    set_key("OPENAI_API_KEY", f" {SECRET}\n")
+    store_key("OPENAI_API_KEY", f" {SECRET}\n")
     assert find_key("OPENAI_API_KEY", {}) == SECRET
     assert ring.kept == {("lrwr", "OPENAI_API_KEY"): SECRET}
 
 
 def test_the_environment_wins_over_the_keyring(ring: MemoryKeyring) -> None:
-    set_key("COHERE_API_KEY", SECRET)
+    store_key("COHERE_API_KEY", SECRET)
     assert find_key("COHERE_API_KEY", {"COHERE_API_KEY": "other"}) == "other"
     assert find_key("COHERE_API_KEY", {"COHERE_API_KEY": ""}) == SECRET
 
 
 def test_states_say_where_a_key_is_and_never_the_key(ring: MemoryKeyring) -> None:
-    set_key("OPENAI_API_KEY", SECRET)
-    states = key_states({"TAVILY_API_KEY": SECRET})
-    assert KeyState("openai", "OPENAI_API_KEY", Place.KEYRING) in states
-    assert KeyState("tavily", "TAVILY_API_KEY", Place.ENVIRONMENT) in states
-    assert KeyState("cohere", "COHERE_API_KEY", Place.NOWHERE) in states
-    assert {state.name for state in states} == set(VARIABLES)
+    store_key("OPENAI_API_KEY", SECRET)
+    states = list_key_states({"TAVILY_API_KEY": SECRET})
+    assert KeyState("openai", "OPENAI_API_KEY", KeyLocation.KEYRING) in states
+    assert KeyState("tavily", "TAVILY_API_KEY", KeyLocation.ENVIRONMENT) in states
+    assert KeyState("cohere", "COHERE_API_KEY", KeyLocation.NOWHERE) in states
+    assert {state.name for state in states} == set(KEY_VARIABLES)
     assert SECRET not in repr(states)
 
 
 def test_a_key_that_is_taken_out_is_gone(ring: MemoryKeyring) -> None:
-    set_key("QDRANT_API_KEY", SECRET)
-    assert unset_key("QDRANT_API_KEY") is True
-    assert unset_key("QDRANT_API_KEY") is False
+    store_key("QDRANT_API_KEY", SECRET)
+    assert delete_key("QDRANT_API_KEY") is True
+    assert delete_key("QDRANT_API_KEY") is False
     assert find_key("QDRANT_API_KEY", {}) is None
 
 
-@pytest.mark.parametrize("given", ["", "  \n", "two\nlines", "é", "x" * (LONGEST + 1)])
+@pytest.mark.parametrize(
+    "given", ["", "  \n", "two\nlines", "é", "x" * (MAX_KEY_CHARS + 1)]
+)
 def test_what_cannot_be_a_key_is_refused_and_never_repeated(
     ring: MemoryKeyring, given: str
 ) -> None:
     with pytest.raises(SettingsProblem, match="not a key") as caught:
-        set_key("OPENAI_API_KEY", given)
+        store_key("OPENAI_API_KEY", given)
     assert caught.value.hint
     assert not given.strip() or given not in str(caught.value)
     assert ring.kept == {}
@@ -89,20 +91,23 @@ def test_what_cannot_be_a_key_is_refused_and_never_repeated(
 
 def test_a_misspelt_service_gets_the_nearest_name() -> None:
     with pytest.raises(SettingsProblem, match="opnai") as caught:
-        variables_of("opnai")
+        list_key_variables("opnai")
     assert "Did you mean openai?" in caught.value.hint
-    assert variables_of(" OpenAI ") == ("OPENAI_API_KEY",)
+    assert list_key_variables(" OpenAI ") == ("OPENAI_API_KEY",)
 
 
 def test_a_machine_without_a_keyring_is_told_of_the_variable() -> None:
     none = fail.Keyring()  # type: ignore[no-untyped-call]  # keyring has no types
     keyring.set_keyring(none)
-    for act in (lambda: set_key("OPENAI_API_KEY", SECRET), lambda: unset_key("X_KEY")):
+    for act in (
+        lambda: store_key("OPENAI_API_KEY", SECRET),
+        lambda: delete_key("X_KEY"),
+    ):
         with pytest.raises(SettingsProblem, match="no keyring") as caught:
             act()
         assert "environment variable" in caught.value.hint
     assert find_key("OPENAI_API_KEY", {}) is None
-    assert {state.place for state in key_states({})} == {Place.NOWHERE}
+    assert {state.place for state in list_key_states({})} == {KeyLocation.NOWHERE}
 
 
 def test_a_locked_keyring_is_told(ring: MemoryKeyring) -> None:
@@ -115,7 +120,7 @@ def test_a_locked_keyring_is_told(ring: MemoryKeyring) -> None:
 def test_the_commands_never_show_a_key(
     ring: MemoryKeyring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for variables in VARIABLES.values():
+    for variables in KEY_VARIABLES.values():
         for variable in variables:
             monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("COHERE_API_KEY", SECRET)

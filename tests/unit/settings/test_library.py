@@ -11,18 +11,23 @@ from lrwr.core.model.errors import SettingsProblem, StoreProblem
 from lrwr.core.settings.library import (
     Library,
     check_state_dir,
-    folders_of,
-    library_of,
+    list_manuscript_folders,
+    load_ingested_paths,
     prepare_state_dir,
-    remember,
-    remembered,
+    resolve_library,
+    store_ingested_paths,
 )
-from lrwr.core.settings.model import ManuscriptSettings, Origin, Settings, Source
+from lrwr.core.settings.model import (
+    ManuscriptSettings,
+    SettingOrigin,
+    Settings,
+    SettingSource,
+)
 
 
 @pytest.fixture
 def library(tmp_path: Path) -> Library:
-    return library_of(Settings(tmp_path))
+    return resolve_library(Settings(tmp_path))
 
 
 def test_the_state_folder_stands_under_the_root(library: Library) -> None:
@@ -36,7 +41,7 @@ def test_the_state_folder_may_stand_elsewhere(
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
     settings = Settings(tmp_path / "novel", state_dir="~/state")
-    assert library_of(settings).state_dir == tmp_path / "home" / "state"
+    assert resolve_library(settings).state_dir == tmp_path / "home" / "state"
 
 
 @pytest.mark.parametrize("state_dir", [".", "..", "", "a/.."])
@@ -44,7 +49,7 @@ def test_a_state_folder_that_holds_the_manuscript_is_refused(
     tmp_path: Path, state_dir: str
 ) -> None:
     with pytest.raises(SettingsProblem, match="holds the manuscript"):
-        library_of(Settings(tmp_path / "novel", state_dir=state_dir))
+        resolve_library(Settings(tmp_path / "novel", state_dir=state_dir))
 
 
 def test_the_state_folder_keeps_itself_out_of_version_control(library: Library) -> None:
@@ -82,15 +87,15 @@ def test_a_state_folder_that_cannot_be_made_is_a_store_problem(
 
 
 def test_nothing_is_remembered_at_first(library: Library) -> None:
-    assert remembered(library) == ()
+    assert load_ingested_paths(library) == ()
     assert not library.state_dir.exists()
 
 
 def test_folders_are_remembered_in_order_and_once(library: Library) -> None:
     notes, manuscript = library.root / "notes", library.root / "manuscript"
-    remember(library, [notes])
-    remember(library, [manuscript, notes])
-    assert remembered(library) == (notes, manuscript)
+    store_ingested_paths(library, [notes])
+    store_ingested_paths(library, [manuscript, notes])
+    assert load_ingested_paths(library) == (notes, manuscript)
     assert json.loads(library.memory.read_text(encoding="utf-8")) == {
         "folders": ["notes", "manuscript"]
     }
@@ -98,22 +103,22 @@ def test_folders_are_remembered_in_order_and_once(library: Library) -> None:
 
 def test_a_folder_covers_what_is_inside_it(library: Library) -> None:
     manuscript = library.root / "manuscript"
-    remember(library, [manuscript / "part-1"])
-    remember(library, [manuscript])
-    remember(library, [manuscript / "part-2"])
-    assert remembered(library) == (manuscript,)
+    store_ingested_paths(library, [manuscript / "part-1"])
+    store_ingested_paths(library, [manuscript])
+    store_ingested_paths(library, [manuscript / "part-2"])
+    assert load_ingested_paths(library) == (manuscript,)
 
 
 def test_a_folder_outside_the_library_is_remembered_whole(
     library: Library, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     outside = tmp_path_factory.mktemp("outside")
-    remember(library, [outside, library.root])
-    assert remembered(library) == (outside, library.root)
+    store_ingested_paths(library, [outside, library.root])
+    assert load_ingested_paths(library) == (outside, library.root)
 
 
 def test_remembering_leaves_no_other_file_behind(library: Library) -> None:
-    remember(library, [library.root / "manuscript"])
+    store_ingested_paths(library, [library.root / "manuscript"])
     names = sorted(path.name for path in library.state_dir.iterdir())
     assert names == [".gitignore", "library.json"]
 
@@ -123,7 +128,7 @@ def test_a_damaged_memory_says_how_to_mend_it(library: Library, text: str) -> No
     library.state_dir.mkdir()
     library.memory.write_text(text, encoding="utf-8")
     with pytest.raises(StoreProblem, match="damaged") as caught:
-        remembered(library)
+        load_ingested_paths(library)
     assert "ingest" in caught.value.hint
 
 
@@ -131,12 +136,12 @@ def test_a_copy_of_a_library_names_no_folder_outside(
     library: Library, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     outside = tmp_path_factory.mktemp("outside")
-    remember(library, [outside, library.root / "notes"])
+    store_ingested_paths(library, [outside, library.root / "notes"])
     copy = tmp_path_factory.mktemp("copy")
     shutil.copytree(library.state_dir, copy / ".lrwr")
-    copied = library_of(Settings(copy))
-    assert remembered(library) == (outside, library.root / "notes")
-    assert remembered(copied) == (copied.root / "notes",)
+    copied = resolve_library(Settings(copy))
+    assert load_ingested_paths(library) == (outside, library.root / "notes")
+    assert load_ingested_paths(copied) == (copied.root / "notes",)
 
 
 def test_a_link_in_the_state_folder_is_refused(library: Library) -> None:
@@ -151,16 +156,18 @@ def test_a_state_folder_that_is_a_link_out_is_refused(tmp_path: Path) -> None:
     (tmp_path / "novel").mkdir()
     (tmp_path / "novel/.lrwr").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(SettingsProblem, match="link out of"):
-        library_of(Settings(tmp_path / "novel"))
+        resolve_library(Settings(tmp_path / "novel"))
 
 
 def test_folders_that_lead_out_count_only_where_the_writer_named_them(
     library: Library,
 ) -> None:
     named = ManuscriptSettings(folders=("../notes",))
-    file = {"manuscript.folders": Origin(Source.LIBRARY, "lrwr.toml:2")}
-    mine = {"manuscript.folders": Origin(Source.ENVIRONMENT, "X")}
+    file = {"manuscript.folders": SettingOrigin(SettingSource.LIBRARY, "lrwr.toml:2")}
+    mine = {"manuscript.folders": SettingOrigin(SettingSource.ENVIRONMENT, "X")}
     settings = Settings(library.root, manuscript=named, origins=mine)
-    assert folders_of(settings, library) == (library.root.parent / "notes",)
+    assert list_manuscript_folders(settings, library) == (
+        library.root.parent / "notes",
+    )
     with pytest.raises(SettingsProblem, match=r"lrwr.toml:2: .* leads out"):
-        folders_of(replace(settings, origins=file), library)
+        list_manuscript_folders(replace(settings, origins=file), library)

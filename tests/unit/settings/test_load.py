@@ -9,9 +9,17 @@ from hypothesis import strategies as st
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import ExitCode, SettingsProblem
 from lrwr.core.settings.loader import load_settings
-from lrwr.core.settings.model import Origin, Settings, Source, all_settings
+from lrwr.core.settings.model import (
+    SettingOrigin,
+    Settings,
+    SettingSource,
+    index_settings,
+)
 from lrwr.core.settings.schema import Setting
-from lrwr.core.settings.sources import from_environment, from_flags
+from lrwr.core.settings.sources import (
+    collect_environment_settings,
+    collect_flag_settings,
+)
 
 
 @pytest.fixture
@@ -40,7 +48,7 @@ def test_without_any_file_every_value_is_the_default(novel: Path) -> None:
     settings = load_settings(novel, {}, {}, user=novel / "nowhere.toml")
     assert settings == Settings(novel)
     assert settings.pipeline is Pipeline.AGENTIC
-    assert settings.origin("search.limit") == Origin(Source.DEFAULT, "")
+    assert settings.origin("search.limit") == SettingOrigin(SettingSource.DEFAULT, "")
 
 
 LIMIT = "[search]\nlimit = {}\n"
@@ -49,11 +57,11 @@ LIMIT = "[search]\nlimit = {}\n"
 @pytest.mark.parametrize(
     ("user", "library", "env", "flag", "expected"),
     [
-        (2, None, None, None, (2, Source.USER)),
-        (2, 3, None, None, (3, Source.LIBRARY)),
-        (2, 3, 4, None, (4, Source.ENVIRONMENT)),
-        (2, 3, 4, 5, (5, Source.FLAG)),
-        (None, 3, None, 5, (5, Source.FLAG)),
+        (2, None, None, None, (2, SettingSource.USER)),
+        (2, 3, None, None, (3, SettingSource.LIBRARY)),
+        (2, 3, 4, None, (4, SettingSource.ENVIRONMENT)),
+        (2, 3, 4, 5, (5, SettingSource.FLAG)),
+        (None, 3, None, 5, (5, SettingSource.FLAG)),
     ],
 )
 def test_the_nearer_place_wins_and_is_named(
@@ -62,7 +70,7 @@ def test_the_nearer_place_wins_and_is_named(
     library: int | None,
     env: int | None,
     flag: int | None,
-    expected: tuple[int, Source],
+    expected: tuple[int, SettingSource],
 ) -> None:
     settings = load(
         novel,
@@ -255,10 +263,10 @@ def values_of(setting: Setting) -> st.SearchStrategy[object]:
 def test_every_value_a_setting_takes_comes_through_a_variable_unchanged(
     data: st.DataObject,
 ) -> None:
-    setting = data.draw(st.sampled_from(list(all_settings().values())))
+    setting = data.draw(st.sampled_from(list(index_settings().values())))
     value = data.draw(values_of(setting))
     text = ":".join(value) if isinstance(value, tuple) else str(value)
-    found, warnings = from_environment({setting.variable: text})
+    found, warnings = collect_environment_settings({setting.variable: text})
     assert found[setting.key].value == value
     assert not warnings
 
@@ -267,6 +275,6 @@ def test_every_value_a_setting_takes_comes_through_a_variable_unchanged(
 def test_every_value_a_setting_takes_comes_through_a_flag_unchanged(
     data: st.DataObject,
 ) -> None:
-    setting = data.draw(st.sampled_from(list(all_settings().values())))
+    setting = data.draw(st.sampled_from(list(index_settings().values())))
     value = data.draw(values_of(setting))
-    assert from_flags({setting.key: value})[setting.key].value == value
+    assert collect_flag_settings({setting.key: value})[setting.key].value == value

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.settings.places import find_root
+from lrwr.core.settings.places import find_library_root
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def home(tmp_path: Path) -> Path:
 
 def root(start: Path, home: Path) -> str:
     user = home / ".config" / "lrwr" / "lrwr.toml"
-    return str(find_root(start, user=user, home=home).relative_to(home))
+    return str(find_library_root(start, user=user, home=home).relative_to(home))
 
 
 def test_a_folder_with_nothing_above_it_is_its_own_library(home: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.settings.unsafe_folders import sync_warning
+from lrwr.core.settings.unsafe_folders import describe_unsafe_folder
 
 MOUNTS = """\
 /dev/sda1 / ext4 rw,relatime 0 0
@@ -28,7 +28,7 @@ me@host: /mnt/far fuse.sshfs rw 0 0
     ],
 )
 def test_a_synced_folder_is_noticed_by_its_name(path: str) -> None:
-    warning = sync_warning(Path(path), "")
+    warning = describe_unsafe_folder(Path(path), "")
     assert warning is not None
     assert "a synced drive" in warning
     assert "`state_dir`" in warning
@@ -43,7 +43,9 @@ def test_a_synced_folder_is_noticed_by_its_name(path: str) -> None:
     ],
 )
 def test_a_network_drive_is_noticed_by_its_file_system(path: str, kind: str) -> None:
-    assert f"a network drive ({kind})" in (sync_warning(Path(path), MOUNTS) or "")
+    assert f"a network drive ({kind})" in (
+        describe_unsafe_folder(Path(path), MOUNTS) or ""
+    )
 
 
 @pytest.mark.parametrize(
@@ -56,13 +58,15 @@ def test_a_network_drive_is_noticed_by_its_file_system(path: str, kind: str) -> 
     ],
 )
 def test_an_ordinary_folder_gets_no_warning(path: str) -> None:
-    assert sync_warning(Path(path), MOUNTS) is None
+    assert describe_unsafe_folder(Path(path), MOUNTS) is None
 
 
 def test_a_folder_shared_by_syncthing_is_noticed(tmp_path: Path) -> None:
     (tmp_path / ".stfolder").mkdir()
-    assert "Syncthing" in (sync_warning(tmp_path / "novel" / ".lrwr", "") or "")
+    assert "Syncthing" in (
+        describe_unsafe_folder(tmp_path / "novel" / ".lrwr", "") or ""
+    )
 
 
 def test_without_a_list_of_mounts_nothing_is_claimed() -> None:
-    assert sync_warning(Path("/mnt/share/.lrwr"), "") is None
+    assert describe_unsafe_folder(Path("/mnt/share/.lrwr"), "") is None

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from lrwr.core.adapters.source import docx_package
-from lrwr.core.adapters.source.parser import Parser, parse_document
+from lrwr.core.adapters.source.parser import ManuscriptParser, parse_document
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import ExitCode, UnreadableDocument
 from tests.unit.source.pages import check_promises, parse
@@ -107,7 +107,7 @@ def test_pictures_are_never_unpacked() -> None:
 
 
 def test_a_text_larger_than_the_limit_is_refused() -> None:
-    parser = Parser(text_limit=1024 * 1024)
+    parser = ManuscriptParser(text_limit=1024 * 1024)
     with pytest.raises(UnreadableDocument, match=r"fog\.txt is larger than 1 MB") as no:
         parser(DocumentId("fog.txt"), b"x" * (1024 * 1024 + 1))
     assert "Split" in no.value.hint
@@ -119,8 +119,8 @@ def test_an_unknown_ending_is_refused() -> None:
 
 
 def test_the_parser_names_its_version_and_forgets_everything() -> None:
-    parser = Parser()
-    assert parser.revision() == Parser().revision() != ""
+    parser = ManuscriptParser()
+    assert parser.revision() == ManuscriptParser().revision() != ""
     assert parser(DocumentId("a.docx"), GOOD) == parser(DocumentId("a.docx"), GOOD)
 
 

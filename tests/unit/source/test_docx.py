@@ -2,7 +2,7 @@ import pytest
 from docx.document import Document as WordDocument
 
 from lrwr.core.model.documents import Document
-from lrwr.core.model.text import Lines
+from lrwr.core.model.text import LineRange
 from tests.unit.source.pages import at, check_promises, outline, parse, scenes_of
 from tests.unit.source.word_files import (
     changed,
@@ -217,7 +217,7 @@ def test_comments_are_notes_that_stand_on_the_paragraph_they_comment() -> None:
     assert document.text == "One.\n\nTwo.\n\nIs it?"
     (note,) = document.notes
     assert at(document, note) == "Is it?"
-    assert document.lines.lines_of(note) == Lines(2, 2)
+    assert document.lines.lines_of(note) == LineRange(2, 2)
     assert scenes_of(document.chapters[0], document) == [["One.\n\nTwo."]]
     assert document.words == 2
 

@@ -9,7 +9,7 @@ from lrwr.core.adapters.source import folder
 from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, SettingsProblem, UnreadableDocument
-from lrwr.core.ports.manuscript_source import Listing, ManuscriptSource
+from lrwr.core.ports.manuscript_source import ManuscriptSource, SourceListing
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="needs POSIX files")
 
@@ -30,11 +30,11 @@ def source(home: Path, *exclude: str) -> ManuscriptSource:
     return FolderSource(home, [home / "book"], exclude)
 
 
-def ids(listing: Listing) -> list[str]:
+def ids(listing: SourceListing) -> list[str]:
     return [found.id for found in listing.found]
 
 
-def reasons(listing: Listing) -> dict[str, str]:
+def reasons(listing: SourceListing) -> dict[str, str]:
     return {skipped.path: skipped.reason for skipped in listing.skipped}
 
 
@@ -81,7 +81,7 @@ async def test_other_files_are_passed_over_with_a_word_why(
 async def test_what_lrwr_keeps_itself_is_not_worth_a_word(home: Path) -> None:
     write(home / ".lrwr" / "records.db")
     write(home / ".lrwrignore")
-    assert await FolderSource(home, [home], ()).list() == Listing((), ())
+    assert await FolderSource(home, [home], ()).list() == SourceListing((), ())
 
 
 async def test_patterns_leave_files_out(home: Path) -> None:

@@ -1,13 +1,13 @@
 import pytest
 
 from lrwr.core.adapters.source.headings import (
-    Kind,
-    Reading,
-    read_heading,
-    read_line,
-    title_of,
+    HeadingKind,
+    HeadingMeaning,
+    derive_title_from_file_name,
+    parse_heading,
+    parse_heading_line,
 )
-from lrwr.core.adapters.source.numerals import number_of
+from lrwr.core.adapters.source.numerals import parse_numeral
 
 
 @pytest.mark.parametrize(
@@ -19,36 +19,42 @@ from lrwr.core.adapters.source.numerals import number_of
 def test_numbers_are_read_as_chapters_write_them(
     numeral: str, number: int | None
 ) -> None:
-    assert number_of(numeral) == number
+    assert parse_numeral(numeral) == number
 
 
 @pytest.mark.parametrize(
     ("title", "reading"),
     [
-        ("CHAPTER XII. Alice's Evidence", Reading(Kind.CHAPTER, number=12)),
-        ("Chapter One: The Fog", Reading(Kind.CHAPTER, number=1)),
-        ("chapter7", Reading(Kind.CHAPTER, number=7)),
-        ("Ch. 4", Reading(Kind.CHAPTER, number=4)),
-        ("VOLUME I, CHAPTER III", Reading(Kind.CHAPTER, volume=1, number=3)),
-        ("BOOK TWO--The Fog, CHAPTER 1. X", Reading(Kind.CHAPTER, 2, 1)),
-        ("Chapter the Last", Reading(Kind.CHAPTER)),
-        ("Volume II", Reading(Kind.GROUP, volume=2)),
-        ("Book the First", Reading(Kind.GROUP, volume=1, rank=1)),
-        ("Part 2: Ash", Reading(Kind.GROUP, volume=2, rank=2)),
-        ("THE PREFACE", Reading(Kind.OPENING)),
-        ("Prologue: Ash", Reading(Kind.OPENING)),
-        ("Epilogue", Reading(Kind.NAMED)),
-        ("Interlude II", Reading(Kind.NAMED)),
-        ("IV. The Fog", Reading(Kind.OTHER, number=4)),
-        ("Twelve", Reading(Kind.OTHER, number=12)),
-        ("I Go to Styles", Reading(Kind.OTHER)),
-        ("Introduction to Magic", Reading(Kind.OTHER)),
-        ("Chapters of a Life", Reading(Kind.OTHER)),
-        ("Participants", Reading(Kind.OTHER)),
+        (
+            "CHAPTER XII. Alice's Evidence",
+            HeadingMeaning(HeadingKind.CHAPTER, number=12),
+        ),
+        ("Chapter One: The Fog", HeadingMeaning(HeadingKind.CHAPTER, number=1)),
+        ("chapter7", HeadingMeaning(HeadingKind.CHAPTER, number=7)),
+        ("Ch. 4", HeadingMeaning(HeadingKind.CHAPTER, number=4)),
+        (
+            "VOLUME I, CHAPTER III",
+            HeadingMeaning(HeadingKind.CHAPTER, volume=1, number=3),
+        ),
+        ("BOOK TWO--The Fog, CHAPTER 1. X", HeadingMeaning(HeadingKind.CHAPTER, 2, 1)),
+        ("Chapter the Last", HeadingMeaning(HeadingKind.CHAPTER)),
+        ("Volume II", HeadingMeaning(HeadingKind.GROUP, volume=2)),
+        ("Book the First", HeadingMeaning(HeadingKind.GROUP, volume=1, rank=1)),
+        ("Part 2: Ash", HeadingMeaning(HeadingKind.GROUP, volume=2, rank=2)),
+        ("THE PREFACE", HeadingMeaning(HeadingKind.OPENING)),
+        ("Prologue: Ash", HeadingMeaning(HeadingKind.OPENING)),
+        ("Epilogue", HeadingMeaning(HeadingKind.NAMED)),
+        ("Interlude II", HeadingMeaning(HeadingKind.NAMED)),
+        ("IV. The Fog", HeadingMeaning(HeadingKind.OTHER, number=4)),
+        ("Twelve", HeadingMeaning(HeadingKind.OTHER, number=12)),
+        ("I Go to Styles", HeadingMeaning(HeadingKind.OTHER)),
+        ("Introduction to Magic", HeadingMeaning(HeadingKind.OTHER)),
+        ("Chapters of a Life", HeadingMeaning(HeadingKind.OTHER)),
+        ("Participants", HeadingMeaning(HeadingKind.OTHER)),
     ],
 )
-def test_a_heading_says_what_it_announces(title: str, reading: Reading) -> None:
-    assert read_heading(title) == reading
+def test_a_heading_says_what_it_announces(title: str, reading: HeadingMeaning) -> None:
+    assert parse_heading(title) == reading
 
 
 @pytest.mark.parametrize(
@@ -60,7 +66,7 @@ def test_a_heading_says_what_it_announces(title: str, reading: Reading) -> None:
      ("Part of it", False), ("Chapter 9 " + "and on " * 20, False)],
 )  # fmt: skip
 def test_a_line_of_prose_is_no_heading(line: str, is_heading: bool) -> None:
-    assert (read_line(line) is not None) is is_heading
+    assert (parse_heading_line(line) is not None) is is_heading
 
 
 @pytest.mark.parametrize(
@@ -69,4 +75,4 @@ def test_a_line_of_prose_is_no_heading(line: str, is_heading: bool) -> None:
      ("Dorian Gray", "Dorian Gray"), ("the_fog", "The Fog"), ("2001", "2001")],
 )  # fmt: skip
 def test_a_file_name_makes_a_title(name: str, title: str) -> None:
-    assert title_of(name) == title
+    assert derive_title_from_file_name(name) == title

@@ -1,6 +1,6 @@
 import pytest
 
-from lrwr.core.model.text import Lines, Span
+from lrwr.core.model.text import LineRange, Span
 from tests.unit.source.pages import at, check_promises, outline, parse, scenes_of
 
 PAGE = """---
@@ -30,10 +30,10 @@ def test_spans_and_lines_are_those_of_the_file() -> None:
         ["“No,” she said."],
     ]
     assert [document.lines.lines_of(part) for part in first.parts] == [
-        Lines(5, 7),
-        Lines(8, 8),
+        LineRange(5, 7),
+        LineRange(8, 8),
     ]
-    assert document.lines.lines_of(second.span) == Lines(12, 15)
+    assert document.lines.lines_of(second.span) == LineRange(12, 15)
     assert [at(document, note) for note in document.notes] == [
         "%%check the tide table%%",
         "<!-- cut this?\nIt is slow. -->",

@@ -1,4 +1,4 @@
-from lrwr.core.model.text import Lines
+from lrwr.core.model.text import LineRange
 from tests.unit.source.pages import at, check_promises, outline, parse, scenes_of
 
 BOOK = """THE FOG
@@ -40,7 +40,7 @@ def test_chapters_are_told_by_their_lines() -> None:
         ["VOLUME THE FIRST\n\nCHAPTER I.\nTHE HARBOUR\n\nIt rose."],
         ["It fell."],
     ]
-    assert document.lines.lines_of(first.scenes[1].span) == Lines(13, 13)
+    assert document.lines.lines_of(first.scenes[1].span) == LineRange(13, 13)
     assert at(document, document.chapters[0].span) == "THE FOG\nby Ada"
     check_promises(document)
 

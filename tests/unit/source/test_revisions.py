@@ -5,7 +5,12 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from lrwr.core.adapters.source.git_revisions import LFS, MISSING, Repository, Unread
+from lrwr.core.adapters.source.git_revisions import (
+    LFS_REASON,
+    MISSING_OBJECT_REASON,
+    GitRepository,
+    UnreadableFile,
+)
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
 from tests.fakes.repositories import Kept, files_below
 
@@ -19,7 +24,7 @@ def kept(tmp_path: Path) -> Kept:
 
 
 async def written(kept: Kept, to: Path, rev: str = "HEAD") -> dict[str, str]:
-    repository = await Repository.around(kept.folder)
+    repository = await GitRepository.around(kept.folder)
     commit = (await repository.revision(rev)).commit
     assert await repository.write_out(commit, ALL, to) == ()
     return files_below(to)
@@ -60,7 +65,7 @@ async def test_only_what_may_be_a_manuscript_is_written(
 async def test_only_what_is_inside_is_written(kept: Kept, tmp_path: Path) -> None:
     kept.write({"in/1.md": "1", "inside/2.md": "2", "n.md": "n", "other.md": "o"})
     commit = kept.commit()
-    repository = await Repository.around(kept.folder)
+    repository = await GitRepository.around(kept.folder)
     inside = [PurePosixPath("in"), PurePosixPath("n.md")]
     await repository.write_out(commit, inside, tmp_path / "out")
     assert files_below(tmp_path / "out") == {"in/1.md": "1", "n.md": "n"}
@@ -73,9 +78,12 @@ async def test_a_pointer_of_lfs_and_a_lost_text_are_named(
     commit = kept.commit()
     lost = kept.git("rev-parse", "HEAD:two.md")
     (kept.folder / ".git/objects" / lost[:2] / lost[2:]).unlink()
-    repository = await Repository.around(kept.folder)
+    repository = await GitRepository.around(kept.folder)
     unread = await repository.write_out(commit, ALL, tmp_path / "out")
-    assert unread == (Unread("one.md", LFS), Unread("two.md", MISSING))
+    assert unread == (
+        UnreadableFile("one.md", LFS_REASON),
+        UnreadableFile("two.md", MISSING_OBJECT_REASON),
+    )
 
 
 def stored(kept: Kept, kind: str, content: bytes) -> bytes:
@@ -100,7 +108,7 @@ async def test_a_tree_made_by_hand_cannot_lead_out(kept: Kept, tmp_path: Path) -
     commit = stored(kept, "commit", said + b"\nevil\n").hex()
     to = tmp_path / "deep/out"
     to.mkdir(parents=True)
-    repository = await Repository.around(kept.folder)
+    repository = await GitRepository.around(kept.folder)
     await repository.write_out((await repository.revision(commit)).commit, ALL, to)
     assert files_below(tmp_path) == {"deep/out/evil.md": "evil"}
 
@@ -137,7 +145,7 @@ async def test_what_a_folder_has_in_its_settings_does_not_run(
     }.items():
         kept.git("config", key, value)
     assert await written(kept, tmp_path / "out", commit) == {"one.md": "plain"}
-    repository = await Repository.around(kept.folder)
+    repository = await GitRepository.around(kept.folder)
     await repository.before("2030-01-01")
     with pytest.raises(NotFound):
         await repository.revision("nowhere")
@@ -166,10 +174,10 @@ async def test_nothing_is_fetched_where_objects_are_missing(
         "protocol.allow": "always",
     }.items():
         kept.git("config", key, value)
-    repository = await Repository.around(kept.folder)
+    repository = await GitRepository.around(kept.folder)
     try:
         unread = await repository.write_out(commit, ALL, tmp_path / "out")
-        assert unread == (Unread("one.md", MISSING),)
+        assert unread == (UnreadableFile("one.md", MISSING_OBJECT_REASON),)
     except LrwrError as error:
         assert error.hint
     assert not sprung.exists()
@@ -181,7 +189,7 @@ async def test_the_variables_of_a_hook_do_not_lead_elsewhere(
     other = Kept(tmp_path / "other")
     monkeypatch.setenv("GIT_DIR", str(other.folder / ".git"))
     monkeypatch.setenv("GIT_INDEX_FILE", "nowhere")
-    repository = await Repository.around(kept.folder)
+    repository = await GitRepository.around(kept.folder)
     assert repository.top == kept.folder.resolve()
 
 
@@ -194,7 +202,7 @@ async def test_a_git_that_lies_in_the_folder_is_not_run(
     monkeypatch.chdir(kept.folder)
     monkeypatch.setenv("PATH", f".{os.pathsep}")
     with pytest.raises(NotFound, match="no git on this machine"):
-        await Repository.around(kept.folder)
+        await GitRepository.around(kept.folder)
     assert not (kept.folder / "sprung").exists()
 
 
@@ -207,7 +215,7 @@ async def test_a_revision_that_is_none_is_named_and_is_no_option(
     kept.write({"one.md": "1"})
     kept.commit()
     with pytest.raises(NotFound, match="git knows no revision") as caught:
-        await (await Repository.around(kept.folder)).revision(text)
+        await (await GitRepository.around(kept.folder)).revision(text)
     assert "git log" in caught.value.hint
 
 
@@ -216,14 +224,14 @@ async def test_a_revision_goes_by_every_name_that_git_takes(kept: Kept) -> None:
     first = kept.commit()
     kept.git("tag", "--annotate", "draft-1", "--message=first")
     kept.commit()
-    repository = await Repository.around(kept.folder)
+    repository = await GitRepository.around(kept.folder)
     for text in ("draft-1", "HEAD~1", "main^", first[:9], "@~1"):
         assert (await repository.revision(text)).commit == first
 
 
 async def test_a_time_means_the_last_revision_before_it(kept: Kept) -> None:
     first, second = kept.commit("2026-03-01T12:00Z"), kept.commit("2026-03-05T12:00Z")
-    repository = await Repository.around(kept.folder)
+    repository = await GitRepository.around(kept.folder)
     assert (await repository.before("2026-03-05")).commit == first
     assert (await repository.before("2026-03-06")).commit == second
     assert (await repository.before("yesterday")).commit
@@ -245,7 +253,7 @@ async def test_a_shallow_clone_says_what_is_wrong(kept: Kept, tmp_path: Path) ->
         f"file://{kept.folder}",
         str(tmp_path / "clone"),
     )
-    repository = await Repository.around(tmp_path / "clone")
+    repository = await GitRepository.around(tmp_path / "clone")
     for work in (repository.revision("HEAD~1"), repository.before("2026-03-02")):
         with pytest.raises(NotFound) as caught:
             await work
@@ -254,4 +262,4 @@ async def test_a_shallow_clone_says_what_is_wrong(kept: Kept, tmp_path: Path) ->
 
 async def test_a_folder_without_a_repository_says_so(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="is in no git repository"):
-        await Repository.around(tmp_path)
+        await GitRepository.around(tmp_path)

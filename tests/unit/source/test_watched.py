@@ -7,10 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.source.folder_watcher import WatchedFolders
-from lrwr.core.ports.folder_events import FolderNews, Lost, Polling, Touched
+from lrwr.core.adapters.source.folder_watcher import WatchfilesEventSource
+from lrwr.core.ports.folder_events import (
+    FolderEvent,
+    FolderLost,
+    PathsChanged,
+    PollingStarted,
+)
 
-Said = asyncio.Queue[FolderNews]
+Said = asyncio.Queue[FolderEvent]
 
 
 @pytest.fixture
@@ -23,7 +28,7 @@ def book(tmp_path: Path) -> Path:
 async def watching(*targets: Path) -> AsyncIterator[Said]:
     """Watch, and wait until something is heard."""
     said: Said = asyncio.Queue()
-    listening = asyncio.create_task(listen(WatchedFolders(targets).news(), said))
+    listening = asyncio.create_task(listen(WatchfilesEventSource(targets).news(), said))
     sign = targets[0].parent if targets[0].is_file() else targets[0]
     probe = targets[0] if targets[0].is_file() else sign / "probe.md"
     while said.empty():
@@ -34,7 +39,7 @@ async def watching(*targets: Path) -> AsyncIterator[Said]:
     await asyncio.gather(listening, return_exceptions=True)
 
 
-async def listen(news: AsyncGenerator[FolderNews], said: Said) -> None:
+async def listen(news: AsyncGenerator[FolderEvent], said: Said) -> None:
     async with aclosing(news) as opened:
         async for one in opened:
             said.put_nowait(one)
@@ -51,7 +56,7 @@ async def touched(said: Said, wanted: Path) -> set[str]:
     names: set[str] = set()
     while wanted.name not in names:
         news = await said.get()
-        assert isinstance(news, Touched)
+        assert isinstance(news, PathsChanged)
         names |= {path.name for path in news.paths}
     return names
 
@@ -108,26 +113,26 @@ async def test_a_folder_that_is_gone_or_another_is_lost(
 ) -> None:
     async with watching(book) as said:
         move_away(book, again=again)
-        while isinstance(news := await said.get(), Touched):
+        while isinstance(news := await said.get(), PathsChanged):
             pass
-        assert news == Lost(book)
+        assert news == FolderLost(book)
 
 
 async def test_a_folder_that_is_not_there_is_lost_at_once(tmp_path: Path) -> None:
-    news = [one async for one in WatchedFolders([tmp_path / "none"]).news()]
-    assert news == [Lost(tmp_path / "none")]
+    news = [one async for one in WatchfilesEventSource([tmp_path / "none"]).news()]
+    assert news == [FolderLost(tmp_path / "none")]
 
 
 async def test_polling_is_said_and_hears_too(book: Path) -> None:
     said: Said = asyncio.Queue()
-    folders = WatchedFolders([book], poll="it is far away")
+    folders = WatchfilesEventSource([book], poll="it is far away")
     listening = asyncio.create_task(listen(folders.news(), said))
-    assert await said.get() == Polling("it is far away")
+    assert await said.get() == PollingStarted("it is far away")
     number = 0
     while said.empty():
         number += 1
         (book / "1.md").write_text("x" * number, encoding="utf-8")
         await asyncio.sleep(0.1)
-    assert isinstance(await said.get(), Touched)
+    assert isinstance(await said.get(), PathsChanged)
     listening.cancel()
     await asyncio.gather(listening, return_exceptions=True)

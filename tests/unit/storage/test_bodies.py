@@ -4,9 +4,9 @@ from lrwr.core.adapters.storage.supabase.codecs import (
     CAST,
     DOCUMENT,
     WOVEN,
-    Gone,
-    gone,
-    told_by,
+    RecordTombstone,
+    build_tombstone,
+    decode_record,
 )
 from lrwr.core.model.errors import StoreProblem
 
@@ -16,7 +16,7 @@ def test_a_document_that_is_gone_from_an_unknown_pipeline_asks_for_a_newer_lrwr(
     key: str,
 ) -> None:
     with pytest.raises(StoreProblem, match="cannot be read") as caught:
-        told_by(gone(DOCUMENT, key))
+        decode_record(build_tombstone(DOCUMENT, key))
     assert "newer lrwr" in caught.value.hint
 
 
@@ -24,4 +24,4 @@ def test_a_document_that_is_gone_from_an_unknown_pipeline_asks_for_a_newer_lrwr(
     ("kind", "key"), [(DOCUMENT, "a/x.md"), (WOVEN, "zz/x.md"), (CAST, "cast")]
 )
 def test_what_is_gone_otherwise_is_told(kind: str, key: str) -> None:
-    assert told_by(gone(kind, key)) == Gone(kind, key)
+    assert decode_record(build_tombstone(kind, key)) == RecordTombstone(kind, key)

@@ -7,10 +7,10 @@ from threading import Event
 
 import pytest
 
-from lrwr.core.adapters.auth.project import Project
-from lrwr.core.adapters.files.names import name_of
+from lrwr.core.adapters.auth.project import SupabaseConnection
+from lrwr.core.adapters.files.names import hash_file_content
 from lrwr.core.adapters.files.supabase import SupabaseFileStore
-from lrwr.core.adapters.storage.supabase.rpc import Hosted
+from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 from lrwr.core.model.errors import ServiceUnavailable
 from tests.fakes.loopback import Line, Loopback
 
@@ -71,24 +71,24 @@ async def token() -> str:
     return "any"
 
 
-async def put_record(project: Project, body: str) -> object:
-    hosted = Hosted(project, token)
+async def put_record(project: SupabaseConnection, body: str) -> object:
+    hosted = SupabaseRpc(project, token)
     try:
         return await hosted.call("put_record", body=body)
     finally:
         await hosted.aclose()
 
 
-async def get_file(project: Project) -> object:
+async def get_file(project: SupabaseConnection) -> object:
     store = SupabaseFileStore(project, token, "account", "library")
     try:
-        return await store.get(name_of(b"any"))
+        return await store.get(hash_file_content(b"any"))
     finally:
         await store.aclose()
 
 
-def project_at(server: Loopback, timeout: float) -> Project:
-    return Project(server.origin, "sb_publishable_x", timeout, own=True)
+def project_at(server: Loopback, timeout: float) -> SupabaseConnection:
+    return SupabaseConnection(server.origin, "sb_publishable_x", timeout, own=True)
 
 
 async def test_a_large_record_is_sent_to_its_end_though_it_takes_longer() -> None:
@@ -110,7 +110,7 @@ async def test_a_larger_record_is_waited_for_longer() -> None:
 )
 @pytest.mark.parametrize("packed", [False, True])
 async def test_an_answer_that_never_ends_is_not_read_on(
-    ask: Callable[[Project], Awaitable[object]], packed: bool
+    ask: Callable[[SupabaseConnection], Awaitable[object]], packed: bool
 ) -> None:
     with Endless(packed=packed) as server:
         project = replace(project_at(server, 30), most=MOST)

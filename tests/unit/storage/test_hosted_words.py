@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from lrwr.core.adapters.auth.project import Project
-from lrwr.core.adapters.storage.supabase.rpc import Hosted
+from lrwr.core.adapters.auth.project import SupabaseConnection
+from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 from lrwr.core.model.errors import LrwrError
 from tests.fakes.loopback import Line, Loopback
 
@@ -32,7 +32,9 @@ async def test_a_refusal_says_neither_the_text_nor_the_token_back(code: str) -> 
         return TOKEN
 
     with Echo(code=code) as server:
-        hosted = Hosted(Project(server.origin, "sb_publishable_x", own=True), token)
+        hosted = SupabaseRpc(
+            SupabaseConnection(server.origin, "sb_publishable_x", own=True), token
+        )
         with pytest.raises(LrwrError) as caught:
             await hosted.call("put_record", body=TEXT)
         await hosted.aclose()

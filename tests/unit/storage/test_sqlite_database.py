@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.adapters.storage.sqlite import database as module
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.sqlite.migrator import SCHEMA
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.migrator import SCHEMA_VERSION
 from lrwr.core.model.errors import StoreProblem
 
 MIGRATIONS = Path(module.__file__).with_name("migrations")
 
 
 @pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = Database(tmp_path / "state" / "lrwr.db", patience=0.05)
+async def database(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
+    opened = SqliteDatabase(tmp_path / "state" / "lrwr.db", patience=0.05)
     yield opened
     await opened.aclose()
 
@@ -44,49 +44,51 @@ def count_documents(connection: sqlite3.Connection) -> int:
     return found
 
 
-async def schema_of(database: Database) -> list[tuple[object, ...]]:
+async def schema_of(database: SqliteDatabase) -> list[tuple[object, ...]]:
     sql = "select type, name, sql from sqlite_schema order by name"
     return await database.read(lambda connection: connection.execute(sql).fetchall())
 
 
 def test_the_migrations_are_numbered_without_a_gap_up_to_the_schema() -> None:
     numbers = sorted(int(path.name[:3]) for path in MIGRATIONS.glob("*.sql"))
-    assert numbers == list(range(1, SCHEMA + 1))
+    assert numbers == list(range(1, SCHEMA_VERSION + 1))
 
 
 async def test_a_new_library_gets_the_whole_schema(
-    database: Database, tmp_path: Path
+    database: SqliteDatabase, tmp_path: Path
 ) -> None:
     names = {row[1] for row in await schema_of(database)}
     assert {"library", "document", "chunk", "change", "job", "chunk_fts_a"} <= names
     path = tmp_path / "state" / "lrwr.db"
-    assert ask(path, "pragma user_version") == [(SCHEMA,)]
+    assert ask(path, "pragma user_version") == [(SCHEMA_VERSION,)]
     assert ask(path, "pragma journal_mode") == [("wal",)]
     assert ask(path, "select count(*) from library") == [(1,)]
 
 
 async def test_opening_again_changes_nothing(
-    database: Database, tmp_path: Path
+    database: SqliteDatabase, tmp_path: Path
 ) -> None:
     before = await schema_of(database)
-    again = Database(tmp_path / "state" / "lrwr.db")
+    again = SqliteDatabase(tmp_path / "state" / "lrwr.db")
     assert await schema_of(again) == before
     await again.aclose()
     assert ask(tmp_path / "state" / "lrwr.db", "select count(*) from library") == [(1,)]
 
 
-async def test_a_newer_library_is_refused(database: Database, tmp_path: Path) -> None:
+async def test_a_newer_library_is_refused(
+    database: SqliteDatabase, tmp_path: Path
+) -> None:
     await schema_of(database)
     path = tmp_path / "state" / "lrwr.db"
-    ask(path, f"pragma user_version = {SCHEMA + 1}")
-    newer = Database(path)
+    ask(path, f"pragma user_version = {SCHEMA_VERSION + 1}")
+    newer = SqliteDatabase(path)
     with pytest.raises(StoreProblem, match="newer lrwr") as caught:
         await schema_of(newer)
     assert "Upgrade" in caught.value.hint
     await newer.aclose()
 
 
-async def test_what_fails_half_way_is_not_kept(database: Database) -> None:
+async def test_what_fails_half_way_is_not_kept(database: SqliteDatabase) -> None:
     def fail(connection: sqlite3.Connection) -> None:
         write_document(connection, "one.md")
         raise KeyError("half way")
@@ -99,7 +101,7 @@ async def test_what_fails_half_way_is_not_kept(database: Database) -> None:
 
 
 async def test_a_cursor_does_not_leave_the_thread_of_the_library(
-    database: Database,
+    database: SqliteDatabase,
 ) -> None:
     with pytest.raises(TypeError, match="cursor"):
         await database.write(lambda connection: connection.execute("select 1"))
@@ -107,7 +109,7 @@ async def test_a_cursor_does_not_leave_the_thread_of_the_library(
 
 
 async def test_the_event_loop_is_free_while_the_library_works(
-    database: Database,
+    database: SqliteDatabase,
 ) -> None:
     started, go_on = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -124,14 +126,14 @@ async def test_the_event_loop_is_free_while_the_library_works(
 
 
 async def test_closing_twice_is_safe(tmp_path: Path) -> None:
-    never_used = Database(tmp_path / "lrwr.db")
+    never_used = SqliteDatabase(tmp_path / "lrwr.db")
     await never_used.aclose()
     await never_used.aclose()
     assert not (tmp_path / "lrwr.db").exists()
 
 
 async def test_a_library_that_another_holds_is_said_to_be_busy(
-    database: Database, tmp_path: Path
+    database: SqliteDatabase, tmp_path: Path
 ) -> None:
     await schema_of(database)
     other = sqlite3.connect(tmp_path / "state" / "lrwr.db", isolation_level=None)
@@ -144,7 +146,9 @@ async def test_a_library_that_another_holds_is_said_to_be_busy(
     other.close()
 
 
-async def test_a_full_disk_is_told_and_nothing_is_lost(database: Database) -> None:
+async def test_a_full_disk_is_told_and_nothing_is_lost(
+    database: SqliteDatabase,
+) -> None:
     def fill(connection: sqlite3.Connection) -> None:
         connection.execute("pragma max_page_count = 60")
         for n in range(2000):
@@ -156,7 +160,9 @@ async def test_a_full_disk_is_told_and_nothing_is_lost(database: Database) -> No
     assert await database.read(count_documents) == 0
 
 
-async def test_a_library_that_may_only_be_read_says_so(database: Database) -> None:
+async def test_a_library_that_may_only_be_read_says_so(
+    database: SqliteDatabase,
+) -> None:
     def write_anyway(connection: sqlite3.Connection) -> None:
         write_document(connection, "one.md")
 
@@ -170,21 +176,23 @@ async def test_a_library_that_may_only_be_read_says_so(database: Database) -> No
 async def test_another_kind_of_file_is_no_library(tmp_path: Path) -> None:
     path = tmp_path / "lrwr.db"
     path.write_text("Chapter One. The frog was shy." * 100)
-    database = Database(path)
+    database = SqliteDatabase(path)
     with pytest.raises(StoreProblem, match="not a library"):
         await schema_of(database)
     await database.aclose()
     assert path.read_text().startswith("Chapter One")
 
 
-async def test_a_damaged_library_says_so(database: Database, tmp_path: Path) -> None:
+async def test_a_damaged_library_says_so(
+    database: SqliteDatabase, tmp_path: Path
+) -> None:
     for n in range(99):
         await database.write(lambda c, n=n: write_document(c, f"{n}.md" * 99))  # type: ignore[misc]
     await database.aclose()
     path = tmp_path / "state" / "lrwr.db"
     pages = path.read_bytes()
     path.write_bytes(pages[:4096] + b"\xff" * (len(pages) - 4096))
-    damaged = Database(path)
+    damaged = SqliteDatabase(path)
     with pytest.raises(StoreProblem, match="damaged") as caught:
         await damaged.read(count_documents)
     assert "lrwr ingest" in caught.value.hint
@@ -193,7 +201,7 @@ async def test_a_damaged_library_says_so(database: Database, tmp_path: Path) -> 
 
 async def test_a_folder_that_cannot_be_made_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    database = Database(tmp_path / "file" / "lrwr.db")
+    database = SqliteDatabase(tmp_path / "file" / "lrwr.db")
     with pytest.raises(StoreProblem, match="cannot be used"):
         await schema_of(database)
     await database.aclose()
@@ -201,19 +209,19 @@ async def test_a_folder_that_cannot_be_made_says_so(tmp_path: Path) -> None:
 
 async def test_a_folder_in_the_librarys_place_cannot_be_opened(tmp_path: Path) -> None:
     (tmp_path / "lrwr.db").mkdir()
-    database = Database(tmp_path / "lrwr.db")
+    database = SqliteDatabase(tmp_path / "lrwr.db")
     with pytest.raises(StoreProblem, match="cannot be opened"):
         await schema_of(database)
     await database.aclose()
 
 
-async def test_a_name_that_is_not_unicode_is_told(database: Database) -> None:
+async def test_a_name_that_is_not_unicode_is_told(database: SqliteDatabase) -> None:
     with pytest.raises(StoreProblem, match="not Unicode"):
         await database.write(lambda connection: write_document(connection, "\udce9.md"))
 
 
 async def test_a_cursor_never_leaves_the_thread_and_nothing_is_kept(
-    database: Database, tmp_path: Path
+    database: SqliteDatabase, tmp_path: Path
 ) -> None:
     await database.write(lambda connection: write_document(connection, "1.md"))
     forget = "delete from document"

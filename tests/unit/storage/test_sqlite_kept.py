@@ -4,7 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.storage.sqlite.database import Database, generation
+from lrwr.core.adapters.storage.sqlite.database import (
+    SqliteDatabase,
+    read_library_generation,
+)
 from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
 from lrwr.core.model.certainty import Certainty
@@ -56,11 +59,11 @@ async def test_the_cast_is_that_of_the_moment_whoever_wrote(tmp_path: Path) -> N
 
 
 async def test_a_write_that_failed_leaves_what_is_kept_true(tmp_path: Path) -> None:
-    database = Database(tmp_path / "lrwr.db")
+    database = SqliteDatabase(tmp_path / "lrwr.db")
     store = SqlitePassageStore(database)
     try:
         assert await store.outlines() == []
-        before = await database.read(generation)
+        before = await database.read(read_library_generation)
         with pytest.raises(ZeroDivisionError):
             await database.write(
                 lambda connection: (
@@ -73,7 +76,7 @@ async def test_a_write_that_failed_leaves_what_is_kept_true(tmp_path: Path) -> N
                 )
             )
         assert await store.outlines() == []
-        assert await database.read(generation) != before
+        assert await database.read(read_library_generation) != before
     finally:
         await database.aclose()
 
@@ -83,9 +86,9 @@ async def test_a_library_that_nobody_writes_is_of_one_generation(
 ) -> None:
     async with sqlite_library(tmp_path) as library:
         await library.keep_texts(ONE, ["The lamp burned."])
-    database = Database(tmp_path / "lrwr.db")
+    database = SqliteDatabase(tmp_path / "lrwr.db")
     try:
-        seen = {await database.read(generation) for _ in range(3)}
+        seen = {await database.read(read_library_generation) for _ in range(3)}
         assert len(seen) == 1
     finally:
         await database.aclose()

@@ -12,13 +12,13 @@ from lrwr.app.maintenance.archive import DATABASE, BackupManifest, pack_archive
 from lrwr.app.maintenance.repair import repair_library
 from lrwr.app.maintenance.restore import restore_library
 from lrwr.core.adapters.storage.sqlite import migrator
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.sqlite.maintenance import examine
-from lrwr.core.adapters.storage.sqlite.migrator import SCHEMA
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.maintenance import inspect_database
+from lrwr.core.adapters.storage.sqlite.migrator import SCHEMA_VERSION
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.jobs import JobState, Stage
-from lrwr.core.model.search import Scope
+from lrwr.core.model.jobs import JobStage, JobState
+from lrwr.core.model.search import SearchScope
 from lrwr.core.settings.library import Library as Place
 from tests.fakes.libraries import Library, over
 from tests.fakes.records import SPACE, Clock, some_chunks, some_knowledge
@@ -64,7 +64,7 @@ async def first(tmp_path: Path) -> Path:
     scripts.mkdir()
     shutil.copy(SHIPPED / "001_initial.sql", scripts)
     path = tmp_path / ".lrwr" / "library.db"
-    database = Database(path, migrations=scripts)
+    database = SqliteDatabase(path, migrations=scripts)
     await database.write(lambda connection: fill(connection))
     await database.aclose()
     assert rows(path, "pragma user_version") == [(1,)]
@@ -89,22 +89,22 @@ def kept(path: Path) -> dict[str, list[tuple[object, ...]]]:
 
 @pytest.fixture
 async def library(first: Path) -> AsyncIterator[Library]:
-    database = Database(first)
+    database = SqliteDatabase(first)
     yield over(database, Clock(NOW))
     await database.aclose()
 
 
 async def test_every_row_is_kept_and_the_writer_is_told(first: Path) -> None:
     before, said = kept(first), list[str]()
-    database = Database(first, say=said.append)
+    database = SqliteDatabase(first, say=said.append)
     await database.read(lambda connection: None)
     await database.aclose()
-    assert rows(first, "pragma user_version") == [(SCHEMA,)]
+    assert rows(first, "pragma user_version") == [(SCHEMA_VERSION,)]
     assert kept(first) == before
-    assert said == [f"The library was brought from schema 1 to {SCHEMA}."]
+    assert said == [f"The library was brought from schema 1 to {SCHEMA_VERSION}."]
     assert rows(first, "pragma integrity_check") == [("ok",)]
     assert rows(first, "pragma foreign_key_check") == []
-    assert examine(first, now=NOW).words_fit is True
+    assert inspect_database(first, now=NOW).words_fit is True
 
 
 async def test_it_has_the_same_schema_as_a_new_library(
@@ -112,7 +112,7 @@ async def test_it_has_the_same_schema_as_a_new_library(
 ) -> None:
     shapes = []
     for path in (first, tmp_path / "new.db"):
-        database = Database(path)
+        database = SqliteDatabase(path)
         await database.read(lambda connection: None)
         await database.aclose()
         sql = "select type, name, tbl_name, sql from sqlite_schema order by name"
@@ -122,7 +122,7 @@ async def test_it_has_the_same_schema_as_a_new_library(
 
 async def test_its_passages_are_found_as_before(library: Library) -> None:
     found = await library.words.search_words(
-        ["frog"], pipeline=Pipeline.NAIVE, scope=Scope(), limit=9
+        ["frog"], pipeline=Pipeline.NAIVE, scope=SearchScope(), limit=9
     )
     (chunk,) = await library.passages.chunks([scored.chunk for scored in found])
     assert (chunk.text, chunk.lead, chunk.heading) == ("The frog sat.", "", "")
@@ -143,7 +143,7 @@ async def test_its_work_goes_on_where_it_stood(library: Library) -> None:
     cut_short = await library.queue.claim("now", lease=10.0)
     assert cut_short is not None
     assert (cut_short.job, cut_short.order.document) == (8, "3.md")
-    assert await library.queue.renew(cut_short, Stage.ANALYSE, lease=10.0)
+    assert await library.queue.renew(cut_short, JobStage.ANALYSE, lease=10.0)
     waiting = await library.queue.claim("now", lease=10.0)
     assert waiting is not None
     assert waiting.job == 9
@@ -156,7 +156,7 @@ async def test_pipeline_b_reads_into_it_beside_pipeline_a(library: Library) -> N
     await finish_what_waits(library)
     await library.keep(some_knowledge(chunks, pipeline=Pipeline.AGENTIC))
     found = await library.words.search_words(
-        ["lamp"], pipeline=Pipeline.AGENTIC, scope=Scope(), limit=9
+        ["lamp"], pipeline=Pipeline.AGENTIC, scope=SearchScope(), limit=9
     )
     assert [scored.chunk for scored in found] == [chunks[0].id]
     assert (await library.passages.counts(Pipeline.NAIVE)).chunks == 3
@@ -171,10 +171,10 @@ def test_repair_brings_it_up_to_date_and_keeps_every_row(
         connection.executescript(harm)
     report = repair_library(Place(tmp_path, first.parent), now=NOW)
     assert report.moved is None
-    assert f"The library was brought from schema 1 to {SCHEMA}." in report.steps
+    assert f"The library was brought from schema 1 to {SCHEMA_VERSION}." in report.steps
     assert kept(first) == before
     assert rows(first, "pragma integrity_check") == [("ok",)]
-    assert examine(first, now=NOW).words_fit is True
+    assert inspect_database(first, now=NOW).words_fit is True
     sql = "select rowid from chunk_fts_a where chunk_fts_a match 'frog'"
     assert rows(first, sql) == [(1,)]
 
@@ -194,8 +194,8 @@ async def test_a_backup_of_it_can_still_be_restored(
     place = Place(tmp_path / "again", tmp_path / "again" / ".lrwr")
     place.root.mkdir()
     restore_library(place, tmp_path / "old.zip", force=False, now=NOW)
-    database = Database(place.database)
+    database = SqliteDatabase(place.database)
     await database.read(lambda connection: None)
     await database.aclose()
     assert kept(place.database) == kept(first)
-    assert rows(place.database, "pragma user_version") == [(SCHEMA,)]
+    assert rows(place.database, "pragma user_version") == [(SCHEMA_VERSION,)]

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.adapters.storage.sqlite import migrator
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.sqlite.migrator import SCHEMA
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.migrator import SCHEMA_VERSION
 from lrwr.core.model.errors import StoreProblem
 from tests.fakes import hardship
 from tests.fakes.processes import ROOT
@@ -52,7 +52,7 @@ def write_documents(connection: sqlite3.Connection) -> None:
 @pytest.fixture
 async def path(tmp_path: Path) -> Path:
     made = tmp_path / "state" / "library.db"
-    database = Database(made)
+    database = SqliteDatabase(made)
     await database.write(write_documents)
     await database.aclose()
     return made
@@ -63,7 +63,7 @@ def later(tmp_path: Path) -> Path:
     """The migrations of a later lrwr, which adds a table."""
     folder = tmp_path / "migrations"
     shutil.copytree(SHIPPED, folder, ignore=shutil.ignore_patterns("*.py*", "__*"))
-    (folder / f"{SCHEMA + 1:03}_later.sql").write_text(
+    (folder / f"{SCHEMA_VERSION + 1:03}_later.sql").write_text(
         "create table later (id text primary key) strict;\n"
         "insert into later values ('kept');\n"
     )
@@ -95,12 +95,14 @@ async def test_an_older_library_is_brought_up_to_date_and_says_so(
     path: Path, later: Path
 ) -> None:
     said: list[str] = []
-    newer = Database(path, say=said.append, migrations=later)
+    newer = SqliteDatabase(path, say=said.append, migrations=later)
     sql = "select id, (select count(*) from document) from later"
     assert await newer.read(lambda c: c.execute(sql).fetchone()) == ("kept", 2)
     await newer.aclose()
-    assert said == [f"The library was brought from schema {SCHEMA} to {SCHEMA + 1}."]
-    again = Database(path, say=said.append, migrations=later)
+    assert said == [
+        f"The library was brought from schema {SCHEMA_VERSION} to {SCHEMA_VERSION + 1}."
+    ]
+    again = SqliteDatabase(path, say=said.append, migrations=later)
     await again.read(lambda c: c.execute(sql).fetchone())
     await again.aclose()
     assert len(said) == 1
@@ -108,7 +110,7 @@ async def test_an_older_library_is_brought_up_to_date_and_says_so(
 
 async def test_a_new_library_is_not_called_an_old_one(tmp_path: Path) -> None:
     said: list[str] = []
-    database = Database(tmp_path / "new.db", say=said.append)
+    database = SqliteDatabase(tmp_path / "new.db", say=said.append)
     await database.read(lambda c: None)
     await database.aclose()
     assert said == []
@@ -117,14 +119,14 @@ async def test_a_new_library_is_not_called_an_old_one(tmp_path: Path) -> None:
 async def test_a_migration_that_fails_leaves_the_library_as_it_was(
     path: Path, later: Path
 ) -> None:
-    broken = later / f"{SCHEMA + 2:03}_broken.sql"
+    broken = later / f"{SCHEMA_VERSION + 2:03}_broken.sql"
     broken.write_text("create table fine (id text);\ncreate table document (id text);")
-    newer = Database(path, migrations=later)
+    newer = SqliteDatabase(path, migrations=later)
     with pytest.raises(StoreProblem):
         await newer.read(lambda c: None)
     await newer.aclose()
     with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("pragma user_version").fetchone() == (SCHEMA,)
+        assert connection.execute("pragma user_version").fetchone() == (SCHEMA_VERSION,)
         names = connection.execute("select name from sqlite_schema").fetchall()
     assert ("later",) not in names
     assert ("fine",) not in names
@@ -157,7 +159,7 @@ async def test_an_older_library_that_may_only_be_read_says_what_it_needs(
 ) -> None:
     module = "lrwr.core.adapters.storage.sqlite.connection"
     monkeypatch.setattr(f"{module}.sqlite3.connect", read_only(sqlite3.connect))
-    older = Database(path, migrations=later)
+    older = SqliteDatabase(path, migrations=later)
     with pytest.raises(StoreProblem, match="older lrwr") as caught:
         await older.read(lambda c: None)
     assert "Allow writing" in caught.value.hint

@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.storage.sqlite.maintenance import examine, mend
+from lrwr.core.adapters.storage.sqlite.maintenance import (
+    inspect_database,
+    rebuild_database_indexes,
+)
 from lrwr.core.model.turns import NarrativeState, Thread, Turn
 from tests.fakes.conversations import OTHER, THREAD, a_turn, some_turns
 from tests.fakes.libraries import sqlite_library
@@ -46,7 +49,7 @@ def test_a_turn_comes_back_equal_with_the_state_after_it(
 
     with TemporaryDirectory() as folder:
         thread, turns = asyncio.run(kept_and_read(Path(folder)))
-        assert examine(Path(folder) / FILE, now=0.0).words_fit is True
+        assert inspect_database(Path(folder) / FILE, now=0.0).words_fit is True
     assert turns == [replace(turn, number=1)]
     assert (thread.title, thread.state) == (title, state)
     assert (thread.created_at, thread.updated_at) == (turn.asked_at, turn.asked_at)
@@ -65,7 +68,7 @@ async def test_four_processes_that_keep_turns_of_one_conversation_keep_them_all(
         turns = await library.threads.turns(THREAD)
     assert [turn.number for turn in turns] == list(range(1, 81))
     assert len({turn.id for turn in turns}) == 80
-    assert examine(tmp_path / FILE, now=0.0).words_fit is True
+    assert inspect_database(tmp_path / FILE, now=0.0).words_fit is True
 
 
 @pytest.mark.parametrize(
@@ -88,9 +91,9 @@ async def test_an_index_of_turns_that_does_not_fit_is_noticed_and_mended(
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(harm)
         connection.commit()
-    assert examine(path, now=0.0).words_fit is False
-    assert mend(path) == ()
-    assert examine(path, now=0.0).words_fit is True
+    assert inspect_database(path, now=0.0).words_fit is False
+    assert rebuild_database_indexes(path) == ()
+    assert inspect_database(path, now=0.0).words_fit is True
     async with sqlite_library(tmp_path) as library:
         kept = await library.threads.turns(THREAD)
         found = await library.threads.search(["question"], limit=99)
@@ -111,4 +114,4 @@ async def test_nothing_of_a_purged_conversation_is_left_in_any_row(
         turns = connection.execute("select thread_id from turn").fetchall()
         words = connection.execute("select count(*) from turn_fts_docsize").fetchone()
     assert (threads, turns, words) == ([(OTHER,)], [(OTHER,)], (1,))
-    assert examine(tmp_path / FILE, now=0.0).words_fit is True
+    assert inspect_database(tmp_path / FILE, now=0.0).words_fit is True

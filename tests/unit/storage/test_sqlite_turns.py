@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-from lrwr.core.adapters.storage.sqlite.turn_rows import turn_of, turn_row
+from lrwr.core.adapters.storage.sqlite.turn_rows import parse_turn_row, turn_to_columns
 from lrwr.core.model.turns import Turn, WebCitation
 from tests.fakes.conversations import a_turn
 
@@ -14,11 +14,11 @@ PAGES = (
 
 
 def read_back(turn: Turn, *without: str) -> Turn:
-    row = turn_row(turn)
+    row = turn_to_columns(turn)
     output = json.loads(str(row["output"]))
     for key in without:
         del output[key]
-    return turn_of(
+    return parse_turn_row(
         (
             turn.id, turn.number, turn.asked_at, turn.state.value, turn.price,
             str(row["usage"]), turn.question, str(row["answer"]), json.dumps(output),

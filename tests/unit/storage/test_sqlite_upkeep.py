@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.adapters.storage.sqlite.maintenance import (
-    close_for_all,
-    copy,
-    examine,
-    feed_of,
-    mend,
+    checkpoint_database,
+    copy_database,
+    inspect_change_feed,
+    inspect_database,
+    rebuild_database_indexes,
 )
-from lrwr.core.adapters.storage.sqlite.migrator import SCHEMA
+from lrwr.core.adapters.storage.sqlite.migrator import SCHEMA_VERSION
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import StoreProblem
 from lrwr.core.model.jobs import JobKind, JobOrder
-from lrwr.core.model.search import Scope
+from lrwr.core.model.search import SearchScope
 from tests.fakes.libraries import Library, sqlite_library
 from tests.fakes.records import ONE, SPACE, TWO
 
@@ -56,20 +56,24 @@ def checked(path: Path) -> str:
 
 
 def complaints(path: Path) -> tuple[str, ...]:
-    return examine(path, now=0.0).damage
+    return inspect_database(path, now=0.0).damage
 
 
 def words_fit(path: Path) -> bool | None:
-    return examine(path, now=0.0).words_fit
+    return inspect_database(path, now=0.0).words_fit
 
 
 async def test_a_look_counts_and_changes_nothing(library: Library, path: Path) -> None:
-    before = examine(path, now=0.0)
-    assert examine(path, now=0.0) == before
+    before = inspect_database(path, now=0.0)
+    assert inspect_database(path, now=0.0) == before
     order = JobOrder(JobKind.PROCESS, TWO, Pipeline.NAIVE)
     await library.queue.enqueue([order])
-    facts = examine(path, now=library.clock())
-    assert (facts.schema, facts.wanted, facts.damage) == (SCHEMA, SCHEMA, ())
+    facts = inspect_database(path, now=library.clock())
+    assert (facts.schema, facts.wanted, facts.damage) == (
+        SCHEMA_VERSION,
+        SCHEMA_VERSION,
+        (),
+    )
     assert facts.words_fit is True
     assert facts.counts is not None
     assert (facts.counts.documents, facts.counts.chunks) == (1, 40)
@@ -87,14 +91,14 @@ async def test_jobs_of_the_dead_and_failures_that_stand_are_counted(
     claim = await library.queue.claim("here", lease=10.0, documents=[three])
     assert claim is not None
     await library.queue.fail(claim, "No.", "")
-    counts = examine(path, now=library.clock()).counts
+    counts = inspect_database(path, now=library.clock()).counts
     assert counts is not None
     assert (counts.stuck, counts.running, counts.failed) == (1, 0, 1)
     await library.queue.enqueue(orders[1:])
     claim = await library.queue.claim("here", lease=10.0, documents=[three])
     assert claim is not None
     assert await library.knowledge.forget(three, claim)
-    counts = examine(path, now=library.clock()).counts
+    counts = inspect_database(path, now=library.clock()).counts
     assert counts is not None
     assert counts.failed == 0
 
@@ -102,11 +106,11 @@ async def test_jobs_of_the_dead_and_failures_that_stand_are_counted(
 async def test_the_feed_says_what_an_index_should_hold(
     library: Library, path: Path
 ) -> None:
-    facts = feed_of(path, Pipeline.NAIVE, SPACE)
+    facts = inspect_change_feed(path, Pipeline.NAIVE, SPACE)
     assert facts.epoch == await library.feed.epoch()
     changes = await library.feed.changes(Pipeline.NAIVE, SPACE, after=0, limit=999)
     assert (facts.seq, facts.vectors) == (changes[-1].seq, 40)
-    assert feed_of(path, Pipeline.NAIVE, "other").vectors == 0
+    assert inspect_change_feed(path, Pipeline.NAIVE, "other").vectors == 0
 
 
 @pytest.mark.parametrize(
@@ -123,7 +127,7 @@ def test_a_word_index_that_does_not_fit_is_noticed_and_mended(
     spoil(path, harm)
     assert complaints(path) == ()
     assert words_fit(path) is False
-    assert mend(path) == ()
+    assert rebuild_database_indexes(path) == ()
     assert words_fit(path) is True
 
 
@@ -142,12 +146,12 @@ async def test_a_word_index_that_cannot_even_be_opened_is_made_anew(
 ) -> None:
     spoil(path, harm)
     assert words_fit(path) is False
-    assert mend(path) == ()
+    assert rebuild_database_indexes(path) == ()
     assert words_fit(path) is True
     assert checked(path) == "ok"
     await library.keep_texts(TWO, ["A newt climbed the gate."])
     found = await library.words.search_words(
-        ["gate"], pipeline=Pipeline.NAIVE, scope=Scope(), limit=99
+        ["gate"], pipeline=Pipeline.NAIVE, scope=SearchScope(), limit=99
     )
     assert len(found) == 41
 
@@ -163,8 +167,8 @@ def test_damaged_pages_of_a_word_index_cost_nothing_else(path: Path) -> None:
     content[(page - 1) * size : page * size] = b"\xff" * size
     path.write_bytes(content)
     with pytest.raises(StoreProblem, match="damaged"):
-        examine(path, now=0.0)
-    assert mend(path) == ()
+        inspect_database(path, now=0.0)
+    assert rebuild_database_indexes(path) == ()
     assert checked(path) == "ok"
     assert words_fit(path) is True
     with closing(sqlite3.connect(path)) as connection:
@@ -190,37 +194,43 @@ def test_a_lost_entry_of_an_index_is_mended(path: Path) -> None:
         """,
     )
     assert "chunk_by_text" in checked(path)
-    assert mend(path) == ()
+    assert rebuild_database_indexes(path) == ()
     assert checked(path) == "ok"
 
 
 def test_a_file_that_cannot_be_mended_says_why(path: Path) -> None:
     overwrite(path)
-    assert mend(path) != ()
+    assert rebuild_database_indexes(path) != ()
 
 
 def test_a_file_that_is_no_library_cannot_be_mended(tmp_path: Path) -> None:
     path = tmp_path / "lrwr.db"
     path.write_text("Chapter One. " * 400)
-    assert mend(path) != ()
+    assert rebuild_database_indexes(path) != ()
     with pytest.raises(StoreProblem, match="not a library") as caught:
-        examine(path, now=0.0)
+        inspect_database(path, now=0.0)
     assert "lrwr repair" in caught.value.hint
 
 
 def test_a_newer_library_is_looked_at_and_never_mended(path: Path) -> None:
-    spoil(path, f"pragma user_version = {SCHEMA + 1}")
-    facts = examine(path, now=0.0)
-    assert (facts.schema, facts.counts, facts.words_fit) == (SCHEMA + 1, None, None)
+    spoil(path, f"pragma user_version = {SCHEMA_VERSION + 1}")
+    facts = inspect_database(path, now=0.0)
+    assert (facts.schema, facts.counts, facts.words_fit) == (
+        SCHEMA_VERSION + 1,
+        None,
+        None,
+    )
     with pytest.raises(StoreProblem, match="newer"):
-        mend(path)
+        rebuild_database_indexes(path)
 
 
 async def test_a_copy_is_whole_while_the_library_is_in_use(
     library: Library, path: Path, tmp_path: Path
 ) -> None:
-    copy(path, tmp_path / "copy.db")
-    assert examine(tmp_path / "copy.db", now=0.0) == examine(path, now=0.0)
+    copy_database(path, tmp_path / "copy.db")
+    assert inspect_database(tmp_path / "copy.db", now=0.0) == inspect_database(
+        path, now=0.0
+    )
     assert not (tmp_path / "copy.db-wal").exists()
     await library.keep_texts(TWO, ["The library goes on."])
 
@@ -230,13 +240,13 @@ def test_a_file_in_use_is_not_closed_for_all(path: Path) -> None:
         other.execute("begin")
         other.execute("select count(*) from chunk").fetchone()
         with pytest.raises(StoreProblem, match="held by another program"):
-            close_for_all(path)
+            checkpoint_database(path)
 
 
 def test_closing_for_all_leaves_one_file(path: Path, tmp_path: Path) -> None:
     copied = tmp_path / "copy" / "lrwr.db"
     copied.parent.mkdir()
-    copy(path, copied)
+    copy_database(path, copied)
     with closing(sqlite3.connect(copied)) as connection:
         connection.execute("pragma journal_mode = wal")
         connection.execute("delete from change")
@@ -245,6 +255,6 @@ def test_closing_for_all_leaves_one_file(path: Path, tmp_path: Path) -> None:
             kept = copied.with_name(name).read_bytes()
             (tmp_path / "copy" / f"crashed.{name}").write_bytes(kept)
     crashed = tmp_path / "copy" / "crashed.lrwr.db"
-    close_for_all(crashed)
+    checkpoint_database(crashed)
     assert not crashed.with_name("crashed.lrwr.db-wal").exists()
     assert complaints(crashed) == ()

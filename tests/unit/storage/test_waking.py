@@ -7,9 +7,16 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from lrwr.core.adapters.auth.project import Project
-from lrwr.core.adapters.storage.supabase.freshness import SOONEST, Fresh
-from lrwr.core.adapters.storage.supabase.realtime import BEAT, LONGEST_PAUSE, Waking
+from lrwr.core.adapters.auth.project import SupabaseConnection
+from lrwr.core.adapters.storage.supabase.freshness import (
+    MIN_CHECK_INTERVAL,
+    ReplicaRefresher,
+)
+from lrwr.core.adapters.storage.supabase.realtime import (
+    HEARTBEAT_INTERVAL,
+    MAX_RECONNECT_DELAY,
+    RealtimeListener,
+)
 from tests.fakes.realtime_server import RealtimeServer, mute_server, realtime_server
 from tests.fakes.records import Clock
 from tests.fakes.wakings import (
@@ -43,7 +50,7 @@ async def test_a_change_there_makes_the_next_reading_look_at_once(
     realtime: RealtimeServer,
 ) -> None:
     copy, clock, heard = Copy(), Clock(), Came()
-    fresh = Fresh(copy.catch_up, pytest.fail, clock=clock)
+    fresh = ReplicaRefresher(copy.catch_up, pytest.fail, clock=clock)
 
     def came() -> None:
         fresh.due()
@@ -52,7 +59,7 @@ async def test_a_change_there_makes_the_next_reading_look_at_once(
     async with listening(realtime.url, came):
         await realtime.asked("phx_join")
         await fresh()
-        clock.time += SOONEST
+        clock.time += MIN_CHECK_INTERVAL
         await fresh()
         assert copy.looks == 1
         await realtime.changed(LIBRARY)
@@ -120,7 +127,7 @@ async def test_what_is_refused_is_asked_for_more_and_more_seldom_and_silently(
                 length, over = await rests.next()
                 pauses.append(length)
                 over.set()
-    assert pauses == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, *[LONGEST_PAUSE] * 2]
+    assert pauses == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, *[MAX_RECONNECT_DELAY] * 2]
     assert KEY not in caplog.text
     assert TOKEN not in caplog.text
     assert capsys.readouterr() == ("", "")
@@ -149,7 +156,7 @@ async def test_a_server_that_goes_away_and_comes_back_is_heard_again(
     rests, came = Rests(), Came()
     async with listening(realtime.url, came, rest=rests):
         await realtime.asked("phx_join")
-        assert (await rests.next())[0] == BEAT
+        assert (await rests.next())[0] == HEARTBEAT_INTERVAL
         await realtime.stop()
         await rests.end(1)
         await rests.end(2)
@@ -176,7 +183,7 @@ async def test_a_channel_that_ends_is_joined_again(
     rests = Rests()
     async with listening(realtime.url, rest=rests):
         await realtime.asked("phx_join")
-        assert (await rests.next())[0] == BEAT
+        assert (await rests.next())[0] == HEARTBEAT_INTERVAL
         await realtime.tell(event, payload)
         await rests.end(1)
         await realtime.asked("phx_join")
@@ -190,10 +197,10 @@ async def test_a_server_that_falls_silent_is_left_and_sought_anew(
         await realtime.asked("phx_join")
         await beat(realtime, rests, came)
         realtime.silent = True
-        await rests.end(BEAT)
+        await rests.end(HEARTBEAT_INTERVAL)
         await realtime.asked("heartbeat")
         realtime.silent = False
-        await rests.end(BEAT)
+        await rests.end(HEARTBEAT_INTERVAL)
         await rests.end(1)
         await realtime.asked("phx_join")
 
@@ -210,7 +217,7 @@ async def test_a_connection_that_has_held_for_a_while_is_soon_sought_again(
         realtime.status = 0
         over.set()
         await beat(realtime, rests, came)
-        assert (await rests.next())[0] == BEAT
+        assert (await rests.next())[0] == HEARTBEAT_INTERVAL
         await realtime.tell("phx_close", {})
         await rests.end(1)
 
@@ -245,7 +252,9 @@ async def test_a_server_that_never_answers_keeps_nobody_from_leaving() -> None:
 
 
 async def test_what_never_began_is_closed_as_well() -> None:
-    waking = Waking(Project("http://127.0.0.1:9", KEY), LIBRARY, its_token, Came())
+    waking = RealtimeListener(
+        SupabaseConnection("http://127.0.0.1:9", KEY), LIBRARY, its_token, Came()
+    )
     await waking.aclose()
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.http.egress_log import Noting
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.sqlite.egress_log import SqliteSendLog
-from lrwr.core.model.egress import Outcome, Purpose, Sent
+from lrwr.core.adapters.http.egress_log import EgressLogger
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
+from lrwr.core.model.egress import OutboundRequest, RequestOutcome, RequestPurpose
 from lrwr.core.model.errors import LrwrError
 from tests.fakes.realtime_server import RealtimeServer, a_proxy, realtime_server
 from tests.fakes.wakings import (
@@ -29,9 +29,9 @@ async def realtime() -> AsyncIterator[RealtimeServer]:
 
 
 @pytest.fixture
-async def log(tmp_path: Path) -> AsyncIterator[SqliteSendLog]:
-    database = Database(tmp_path / "library.db")
-    yield SqliteSendLog(database)
+async def log(tmp_path: Path) -> AsyncIterator[SqliteEgressLog]:
+    database = SqliteDatabase(tmp_path / "library.db")
+    yield SqliteEgressLog(database)
     await database.aclose()
 
 
@@ -42,11 +42,11 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(f"{name.upper()}_PROXY", raising=False)
 
 
-def noting_in(log: SqliteSendLog) -> Noting:
-    return Noting(log, lambda: 1_000.0, lambda usage, model: None)
+def noting_in(log: SqliteEgressLog) -> EgressLogger:
+    return EgressLogger(log, lambda: 1_000.0, lambda usage, model: None)
 
 
-async def noted(log: SqliteSendLog) -> list[Sent]:
+async def noted(log: SqliteEgressLog) -> list[OutboundRequest]:
     return list((await log.report()).newest)
 
 
@@ -140,7 +140,7 @@ async def test_no_proxy_stands_before_a_host_that_is_to_have_none(
 
 
 async def test_each_connection_is_noted_once(
-    realtime: RealtimeServer, no_proxy: None, log: SqliteSendLog
+    realtime: RealtimeServer, no_proxy: None, log: SqliteEgressLog
 ) -> None:
     rests, came, noting = Rests(), Came(), noting_in(log)
     realtime.status = 404
@@ -156,16 +156,16 @@ async def test_each_connection_is_noted_once(
         for _ in range(3):
             await beat(realtime, rests, came)
         newest, refused, unreached = await noted(log)
-    assert newest.outcome is Outcome.ANSWERED
-    assert refused.outcome is Outcome.REFUSED
-    assert unreached.outcome is Outcome.UNREACHED
-    assert (newest.service, newest.purpose) == ("supabase", Purpose.RECORDS)
+    assert newest.outcome is RequestOutcome.ANSWERED
+    assert refused.outcome is RequestOutcome.REFUSED
+    assert unreached.outcome is RequestOutcome.UNREACHED
+    assert (newest.service, newest.purpose) == ("supabase", RequestPurpose.RECORDS)
     assert newest.sent_bytes == len(json.dumps(join))
     assert newest.received_bytes
 
 
 async def test_a_server_of_this_machine_is_not_noted(
-    realtime: RealtimeServer, log: SqliteSendLog
+    realtime: RealtimeServer, log: SqliteEgressLog
 ) -> None:
     async with listening(realtime.url, noting=noting_in(log)):
         await realtime.asked("phx_join")
@@ -177,8 +177,8 @@ async def test_what_cannot_be_noted_does_not_leave(
 ) -> None:
     rests, folder = Rests(), tmp_path / "library.db"
     folder.mkdir()
-    database = Database(folder)
-    noting = noting_in(SqliteSendLog(database))
+    database = SqliteDatabase(folder)
+    noting = noting_in(SqliteEgressLog(database))
     async with listening(realtime.url, rest=rests, noting=noting, own=False):
         await rests.end(1)
         await rests.end(2)

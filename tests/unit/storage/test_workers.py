@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.storage.worker_liveness import is_dead, worker_named
+from lrwr.core.adapters.storage.worker_liveness import build_worker_name, is_worker_dead
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobKind, JobOrder
 from tests.fakes.libraries import sqlite_library
 
-HERE = worker_named("").partition("/")[0]
+HERE = build_worker_name("").partition("/")[0]
 
 
 def a_dead_process() -> int:
@@ -22,11 +22,11 @@ def a_dead_process() -> int:
 
 
 def test_a_worker_of_this_process_lives() -> None:
-    assert not is_dead(f"{HERE}/{os.getpid()}/1")
+    assert not is_worker_dead(f"{HERE}/{os.getpid()}/1")
 
 
 def test_a_worker_whose_process_ended_is_dead() -> None:
-    assert is_dead(f"{HERE}/{a_dead_process()}/1")
+    assert is_worker_dead(f"{HERE}/{a_dead_process()}/1")
 
 
 @pytest.mark.parametrize(
@@ -34,13 +34,13 @@ def test_a_worker_whose_process_ended_is_dead() -> None:
     ["", "w", "elsewhere.example/1/2", f"{HERE}/", f"{HERE}/x/1", f"{HERE}/-1/1"],
 )
 def test_in_doubt_a_worker_lives(name: str) -> None:
-    assert not is_dead(name)
+    assert not is_worker_dead(name)
 
 
 def test_another_machine_of_the_same_name_is_not_asked() -> None:
     name, _, _ = HERE.rpartition(".")
     assert name == platform.node().replace("/", "-")
-    assert not is_dead(f"{name}.00000000/{a_dead_process()}/1")
+    assert not is_worker_dead(f"{name}.00000000/{a_dead_process()}/1")
 
 
 async def test_the_job_of_a_dead_worker_is_handed_out_at_once(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from lrwr.app.telemetry.evaluations import build_experiments, build_golden_set
-from lrwr.core.ports.experiment_log import Experiment, Score
+from lrwr.core.ports.experiment_log import Experiment, MeasureScore
 from lrwr.pipeline.evaluation.plan import EvalPlan, EvalRun, OutcomePart
 from lrwr.pipeline.evaluation.questions import QuestionKind
 from lrwr.pipeline.evaluation.report import build_eval_report
@@ -69,7 +69,10 @@ def test_what_failed_has_no_score_and_single_tries_are_left_out() -> None:
     tried = {"faithfulness": 0.5, "faithfulness#1": 0.4}
     (a,) = found(a_line("A", "nell-2", tried, why))
     (result,) = a.results
-    assert result.scores == (Score("faithfulness", 0.5), Score("correctness", None))
+    assert result.scores == (
+        MeasureScore("faithfulness", 0.5),
+        MeasureScore("correctness", None),
+    )
     assert result.facts == {}
     assert "Nell" not in repr(a)
     assert "not_evaluated" in a.facts

@@ -9,16 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.http.rate_limit import Clock
-from lrwr.core.adapters.traces.experiments import LangSmithExperiments
-from lrwr.core.adapters.traces.http import Connection
-from lrwr.core.adapters.traces.records import FAILED, Row, batches
+from lrwr.core.adapters.traces.experiments import LangSmithExperimentLog
+from lrwr.core.adapters.traces.http import LangSmithConnection
+from lrwr.core.adapters.traces.records import (
+    FAILED_SCORE_COMMENT,
+    LangSmithRow,
+    split_rows_by_size,
+)
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.ports.experiment_log import (
-    Example,
     Experiment,
+    ExperimentResult,
+    GoldenExample,
     GoldenSet,
-    Result,
-    Score,
+    MeasureScore,
 )
 from tests.fakes.hosted_server import (
     Asked,
@@ -37,7 +41,7 @@ SET = GoldenSet(
     HIDDEN,
     SECRET,
     tuple(
-        Example(
+        GoldenExample(
             n,
             {"kind": "fact", "answerable": True},
             {"question": f"{SECRET} {n}?", "as_of": SECRET},
@@ -50,10 +54,15 @@ SET = GoldenSet(
 
 def an_experiment(name: str, number: int = 3) -> Experiment:
     results = [
-        Result(n, 0.5, {"tokens": 20.0}, (Score("mrr", 0.5), Score("leak", 0.0)))
+        ExperimentResult(
+            n,
+            0.5,
+            {"tokens": 20.0},
+            (MeasureScore("mrr", 0.5), MeasureScore("leak", 0.0)),
+        )
         for n in range(1, number)
     ]
-    lost = Result(number, 0.0, {}, (Score("mrr", None),), failed=True)
+    lost = ExperimentResult(number, 0.0, {}, (MeasureScore("mrr", None),), failed=True)
     facts = {"lrwr": "1.0", "model_answers": "m-1"}
     key = f"{HIDDEN}\n{name}"
     return Experiment(key, name, f"{name}, told.", facts, (*results, lost))
@@ -112,9 +121,11 @@ class Desk:
         return self.key
 
     async def keep(self, *experiments: Experiment, golden: GoldenSet = SET) -> str:
-        about = Connection("book", self.server.origin, self.texts, self.timeout, True)
+        about = LangSmithConnection(
+            "book", self.server.origin, self.texts, self.timeout, True
+        )
         clock = Clock(now=self.now, sleep=self.sleep)
-        log = LangSmithExperiments(about, self.give_key, None, clock)
+        log = LangSmithExperimentLog(about, self.give_key, None, clock)
         return await log.keep(golden, experiments or (A, B))
 
     async def refused(self) -> ServiceUnavailable:
@@ -166,7 +177,9 @@ async def test_a_measure_is_feedback_and_one_that_failed_has_no_score(
     await Desk(server).keep(A)
     rows = list(server.desk.feedback.values())
     said = [(row["key"], row["score"], row.get("comment", "")) for row in rows]
-    assert said == [("mrr", 0.5, ""), ("leak", 0.0, "")] * 2 + [("mrr", None, FAILED)]
+    assert said == [("mrr", 0.5, ""), ("leak", 0.0, "")] * 2 + [
+        ("mrr", None, FAILED_SCORE_COMMENT)
+    ]
 
 
 async def test_without_texts_neither_words_nor_keys_of_ids_are_sent(
@@ -231,7 +244,7 @@ async def test_whatever_answer_is_lost_all_is_there_once(
 async def test_a_large_set_goes_in_requests_of_so_many_rows(
     server: LangSmithServer,
 ) -> None:
-    examples = tuple(Example(n, {"kind": "fact"}) for n in range(1, 261))
+    examples = tuple(GoldenExample(n, {"kind": "fact"}) for n in range(1, 261))
     golden = replace(SET, examples=examples)
     await Desk(server).keep(an_experiment("A", 260), golden=golden)
     sizes = [
@@ -255,8 +268,8 @@ async def test_a_large_set_goes_in_requests_of_so_many_rows(
 def test_batches_hold_each_row_once_in_order_and_no_more_than_they_may(
     texts: list[str], most: int, most_bytes: int
 ) -> None:
-    rows: list[Row] = [{"text": text} for text in texts]
-    found = list(batches(rows, most, most_bytes))
+    rows: list[LangSmithRow] = [{"text": text} for text in texts]
+    found = list(split_rows_by_size(rows, most, most_bytes))
     assert [row for batch in found for row in batch] == rows
     for batch in found:
         size = sum(len(json.dumps(row, ensure_ascii=False).encode()) for row in batch)

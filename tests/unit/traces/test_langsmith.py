@@ -8,25 +8,30 @@ from uuid import UUID
 import pytest
 
 from lrwr.core.adapters.http.rate_limit import Clock
-from lrwr.core.adapters.traces.http import Connection
+from lrwr.core.adapters.traces.http import LangSmithConnection
 from lrwr.core.adapters.traces.langsmith import LangSmithTracer
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.ports.tracer import Failed, Kind, Span
+from lrwr.core.ports.tracer import TraceError, TraceSpan, TraceStepKind
 from tests.fakes.hosted_server import CutShort, Hang, Nonsense, Refuse, Say, Turn
 from tests.fakes.langsmith_server import KEY, LangSmithServer
 
 SECRET = "Nell Tallow hid the ledger under the weir."
-STEP = Span("search", Kind.RETRIEVER, 100.0, 101.0, inputs={"step": SECRET})
-TURN = Span(
+STEP = TraceSpan(
+    "search", TraceStepKind.RETRIEVER, 100.0, 101.0, inputs={"step": SECRET}
+)
+TURN = TraceSpan(
     "turn",
-    Kind.CHAIN,
+    TraceStepKind.CHAIN,
     100.0,
     103.25,
     facts={"thread_id": "t1", "calls": 2},
     inputs={"question": SECRET},
     outputs={"answer": SECRET, "citations": (SECRET, SECRET)},
-    error=Failed("NotFound", SECRET),
-    steps=(STEP, Span("answer", Kind.LLM, 101.0, 103.0, facts={"model": "m-1"})),
+    error=TraceError("NotFound", SECRET),
+    steps=(
+        STEP,
+        TraceSpan("answer", TraceStepKind.LLM, 101.0, 103.0, facts={"model": "m-1"}),
+    ),
 )
 
 
@@ -46,7 +51,7 @@ class Desk:
         self.said: list[str] = []
         self.was_told = asyncio.Event()
         self.key = KEY
-        about = Connection("book", server.origin, texts, timeout, own=True)
+        about = LangSmithConnection("book", server.origin, texts, timeout, own=True)
         clock = Clock(lambda: self.time, self.sleep, lambda: 1_000.0, lambda: 1.0)
         self.tracer = LangSmithTracer(about, self.give_key, None, self.tell, clock)
 
@@ -62,7 +67,7 @@ class Desk:
             raise ServiceUnavailable("There is no key", hint="Set one.")
         return self.key
 
-    async def keep(self, *traces: Span) -> list[str]:
+    async def keep(self, *traces: TraceSpan) -> list[str]:
         """Keep traces to the end; return what was said."""
         for trace in traces:
             self.tracer.keep(trace)
@@ -111,15 +116,22 @@ async def test_with_texts_all_goes_along(server: LangSmithServer) -> None:
 async def test_half_a_character_is_sent_as_a_question_mark(
     server: LangSmithServer,
 ) -> None:
-    odd = Span("turn", Kind.CHAIN, 1.0, 2.0, inputs={"question": "Nell\udc80?"})
+    odd = TraceSpan(
+        "turn", TraceStepKind.CHAIN, 1.0, 2.0, inputs={"question": "Nell\udc80?"}
+    )
     assert await Desk(server, texts=True).keep(odd) == []
     assert server.traces[0]["inputs"] == {"question": "Nell??"}
 
 
 async def test_many_runs_go_in_several_requests(server: LangSmithServer) -> None:
-    steps = tuple(Span("document", Kind.CHAIN, 1.0, 2.0) for _ in range(250))
+    steps = tuple(
+        TraceSpan("document", TraceStepKind.CHAIN, 1.0, 2.0) for _ in range(250)
+    )
     assert (
-        await Desk(server).keep(Span("ingest", Kind.CHAIN, 1.0, 9.0, steps=steps)) == []
+        await Desk(server).keep(
+            TraceSpan("ingest", TraceStepKind.CHAIN, 1.0, 9.0, steps=steps)
+        )
+        == []
     )
     assert len(server.runs) == 251
     assert len(server.asked) == 3

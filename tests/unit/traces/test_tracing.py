@@ -17,10 +17,21 @@ from lrwr.app.telemetry.turns import TracedSessionService, TurnTraceRecorder
 from lrwr.core.chat.service import TurnRequest
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.events import Embedded, Finished, IngestEvent, Working
-from lrwr.core.model.jobs import Stage
-from lrwr.core.model.turns import Speaker, Staged, ThreadId, Token, TurnEvent
-from lrwr.core.ports.tracer import Failed, Kind, Span
+from lrwr.core.model.events import (
+    ChunksEmbedded,
+    DocumentFinished,
+    IngestEvent,
+    StageStarted,
+)
+from lrwr.core.model.jobs import JobStage
+from lrwr.core.model.turns import (
+    AnswerSpeaker,
+    AnswerToken,
+    ThreadId,
+    TurnEvent,
+    TurnStageStarted,
+)
+from lrwr.core.ports.tracer import TraceError, TraceSpan, TraceStepKind
 from lrwr.core.settings.loader import load_settings
 from tests.fakes.tracers import MemoryTracer
 
@@ -37,7 +48,7 @@ class Clock:
         return self.time
 
 
-def turn_of(*events: TurnEvent, asking: TurnRequest | None = None) -> Span:
+def turn_of(*events: TurnEvent, asking: TurnRequest | None = None) -> TraceSpan:
     """Return what is heard of events that come a second apart."""
     clock = Clock()
     heard = TurnTraceRecorder(asking or TurnRequest("Where is Nell?"), clock)
@@ -48,29 +59,29 @@ def turn_of(*events: TurnEvent, asking: TurnRequest | None = None) -> Span:
     return heard.trace()
 
 
-def shape(span: Span) -> tuple[str, Kind, float, float]:
+def shape(span: TraceSpan) -> tuple[str, TraceStepKind, float, float]:
     return span.name, span.kind, span.started, span.ended
 
 
 def test_a_step_ends_where_the_next_begins_but_for_plan_and_first_search() -> None:
     trace = turn_of(
-        Staged("plan", "Reading the question"),
-        Staged("search", "Searching the manuscript"),
-        Staged("search", "Searching the manuscript for “weir”"),
-        Staged("read", "Reading chapter 2"),
-        Staged("web", "Asking the web: “weirs”"),
-        Staged("answer", "Answering"),
-        Token("At the weir.", Speaker.AVATAR),
+        TurnStageStarted("plan", "Reading the question"),
+        TurnStageStarted("search", "Searching the manuscript"),
+        TurnStageStarted("search", "Searching the manuscript for “weir”"),
+        TurnStageStarted("read", "Reading chapter 2"),
+        TurnStageStarted("web", "Asking the web: “weirs”"),
+        TurnStageStarted("answer", "Answering"),
+        AnswerToken("At the weir.", AnswerSpeaker.AVATAR),
     )
     assert [shape(step) for step in trace.steps] == [
-        ("plan", Kind.CHAIN, 101.0, 103.0),
-        ("search", Kind.RETRIEVER, 102.0, 103.0),
-        ("search", Kind.RETRIEVER, 103.0, 104.0),
-        ("read", Kind.TOOL, 104.0, 105.0),
-        ("web", Kind.TOOL, 105.0, 106.0),
-        ("answer", Kind.CHAIN, 106.0, 108.0),
+        ("plan", TraceStepKind.CHAIN, 101.0, 103.0),
+        ("search", TraceStepKind.RETRIEVER, 102.0, 103.0),
+        ("search", TraceStepKind.RETRIEVER, 103.0, 104.0),
+        ("read", TraceStepKind.TOOL, 104.0, 105.0),
+        ("web", TraceStepKind.TOOL, 105.0, 106.0),
+        ("answer", TraceStepKind.CHAIN, 106.0, 108.0),
     ]
-    assert shape(trace) == ("turn", Kind.CHAIN, 100.0, 108.0)
+    assert shape(trace) == ("turn", TraceStepKind.CHAIN, 100.0, 108.0)
     assert trace.facts["seconds_to_first_word"] == 7.0
     assert trace.facts["state"] == "stopped"
 
@@ -79,7 +90,7 @@ def test_what_a_step_says_is_text_and_never_its_name_or_a_fact() -> None:
     asking = TurnRequest(
         "Where is Nell?", ThreadId("t1"), character="Mags", as_of="weir.md"
     )
-    trace = turn_of(Staged("search", "Searching for “weir”"), asking=asking)
+    trace = turn_of(TurnStageStarted("search", "Searching for “weir”"), asking=asking)
     assert trace.facts["thread_id"] == "t1"
     assert trace.inputs == {
         "question": "Where is Nell?",
@@ -91,7 +102,7 @@ def test_what_a_step_says_is_text_and_never_its_name_or_a_fact() -> None:
     assert step.facts == {}
 
 
-def ingestion(*events: IngestEvent) -> Span:
+def ingestion(*events: IngestEvent) -> TraceSpan:
     """Return what is heard of events that come a second apart."""
     clock, handed = Clock(), list[IngestEvent]()
     heard = IngestionTraceRecorder(clock, handed.append)
@@ -104,31 +115,31 @@ def ingestion(*events: IngestEvent) -> Span:
 
 def test_documents_in_work_at_once_have_their_own_stages() -> None:
     trace = ingestion(
-        Working(ONE, Stage.READ),
-        Working(TWO, Stage.READ),
-        Working(ONE, Stage.EMBED),
-        Working(ONE, Stage.EMBED),
-        Embedded(3),
-        Working(ONE, Stage.STORE),
-        Finished(TWO, "2.md is no text."),
-        Finished(ONE),
+        StageStarted(ONE, JobStage.READ),
+        StageStarted(TWO, JobStage.READ),
+        StageStarted(ONE, JobStage.EMBED),
+        StageStarted(ONE, JobStage.EMBED),
+        ChunksEmbedded(3),
+        StageStarted(ONE, JobStage.STORE),
+        DocumentFinished(TWO, "2.md is no text."),
+        DocumentFinished(ONE),
     )
     two, one = trace.steps
     assert [shape(step) for step in one.steps] == [
-        ("reading", Kind.TOOL, 101.0, 103.0),
-        ("embedding", Kind.CHAIN, 103.0, 106.0),
-        ("storing", Kind.TOOL, 106.0, 108.0),
+        ("reading", TraceStepKind.TOOL, 101.0, 103.0),
+        ("embedding", TraceStepKind.CHAIN, 103.0, 106.0),
+        ("storing", TraceStepKind.TOOL, 106.0, 108.0),
     ]
     assert one.inputs == {"file": "1.md"}
-    assert shape(two) == ("document", Kind.CHAIN, 102.0, 107.0)
-    assert two.error == Failed("UnreadableDocument", "2.md is no text.")
+    assert shape(two) == ("document", TraceStepKind.CHAIN, 102.0, 107.0)
+    assert two.error == TraceError("UnreadableDocument", "2.md is no text.")
 
 
 def test_of_a_large_library_only_the_first_documents_are_told() -> None:
     names = [DocumentId(f"{n}.md") for n in range(MOST_DOCUMENTS + 5)]
     events: list[IngestEvent] = []
     for name in names:
-        events += [Working(name, Stage.READ), Finished(name)]
+        events += [StageStarted(name, JobStage.READ), DocumentFinished(name)]
     assert len(ingestion(*events).steps) == MOST_DOCUMENTS
 
 

@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 
 from lrwr.app.transfer.files import FileTransferResult, download_files
 from lrwr.core.adapters.files.folder import FolderFileStore
-from lrwr.core.adapters.files.names import name_of
+from lrwr.core.adapters.files.names import hash_file_content
 from lrwr.core.adapters.source.folder import FolderSource
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.sqlite.document_rows import Draft, keep_draft
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.document_rows import (
+    DocumentRows,
+    store_document_rows,
+)
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import StoreProblem
 
@@ -79,19 +82,24 @@ NAMES = st.lists(
 )
 
 
-def a_draft(name: str, content: str, pipeline: Pipeline) -> Draft:
+def a_draft(name: str, content: str, pipeline: Pipeline) -> DocumentRows:
     document = (name, "md", "scene", name, None, 3, 1.0, "[]", "[]", "", "")
-    return Draft(document, pipeline, content, "r", "", (), None)
+    return DocumentRows(document, pipeline, content, "r", "", (), None)
 
 
 async def library(
     there: Path, files: Mapping[str, bytes], pipeline: Pipeline = Pipeline.NAIVE
-) -> Database:
+) -> SqliteDatabase:
     """A library that was read from files, which are all kept away."""
-    database, away = Database(there / "library.db"), FolderFileStore(there / "away")
+    database, away = (
+        SqliteDatabase(there / "library.db"),
+        FolderFileStore(there / "away"),
+    )
     for name, content in files.items():
         draft = a_draft(name, await away.put(content), pipeline)
-        keep = partial(keep_draft, draft=draft, embeddings=[], revision="", now=1.0)
+        keep = partial(
+            store_document_rows, draft=draft, embeddings=[], revision="", now=1.0
+        )
         await database.write(keep)
     return database
 
@@ -249,7 +257,7 @@ async def test_a_link_that_leads_out_of_the_folder_is_not_followed(
 def test_whatever_the_names_nothing_is_written_but_what_is_a_manuscript_there(
     names: Iterable[str],
 ) -> None:
-    files = {name: name_of(name.encode()).encode() for name in names}
+    files = {name: hash_file_content(name.encode()).encode() for name in names}
     with tempfile.TemporaryDirectory() as folder:
         there = Path(folder)
         (there / "book").mkdir()

@@ -6,13 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.vectors.edge import EdgeIndex, open_edge
-from lrwr.core.adapters.vectors.factory import EDGE_FROM, open_vectors
-from lrwr.core.adapters.vectors.numpy_index import VectorScan
-from lrwr.core.adapters.vectors.shard import ENGINE, Shard, ShardBroken
+from lrwr.core.adapters.vectors.edge import EdgeVectorIndex, open_edge_index
+from lrwr.core.adapters.vectors.factory import EDGE_MIN_CHUNKS, open_local_vector_index
+from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
+from lrwr.core.adapters.vectors.shard import (
+    EDGE_ENGINE_VERSION,
+    EdgeShard,
+    ShardCorruption,
+)
 from lrwr.core.model.chunks import ChunkId, Pipeline
-from lrwr.core.model.search import Scope
-from lrwr.core.ports.record_store import Change
+from lrwr.core.model.search import SearchScope
+from lrwr.core.ports.record_store import ChunkChange
 from lrwr.core.ports.vector_index import VectorIndex
 from tests.fakes.libraries import Library, sqlite_library
 from tests.fakes.processes import workers
@@ -39,8 +43,8 @@ async def library(tmp_path: Path) -> AsyncIterator[Library]:
 @asynccontextmanager
 async def edge(
     library: Library, folder: Path, *, space: str = SPACE
-) -> AsyncIterator[EdgeIndex]:
-    index = await open_edge(
+) -> AsyncIterator[EdgeVectorIndex]:
+    index = await open_edge_index(
         folder / "index",
         library.feed,
         pipeline=Pipeline.NAIVE,
@@ -65,7 +69,7 @@ def files_of(folder: Path, pattern: str) -> list[Path]:
 
 
 async def found(index: VectorIndex) -> set[ChunkId]:
-    near = await index.nearest(a_vector("q"), scope=Scope(), limit=999)
+    near = await index.nearest(a_vector("q"), scope=SearchScope(), limit=999)
     return {scored.chunk for scored in near}
 
 
@@ -157,9 +161,9 @@ async def test_a_shard_of_another_library_is_made_again(
 async def test_a_shard_of_another_make_is_made_again(
     library: Library, tmp_path: Path
 ) -> None:
-    Shard.create(shard_of(tmp_path), DIMENSIONS + 1, "any").close()
-    with pytest.raises(ShardBroken, match="another version"):
-        Shard.load(shard_of(tmp_path), DIMENSIONS)
+    EdgeShard.create(shard_of(tmp_path), DIMENSIONS + 1, "any").close()
+    with pytest.raises(ShardCorruption, match="another version"):
+        EdgeShard.load(shard_of(tmp_path), DIMENSIONS)
     async with edge(library, tmp_path) as index:
         await index.catch_up()
         assert await found(index) == expected()
@@ -167,7 +171,7 @@ async def test_a_shard_of_another_make_is_made_again(
 
 
 def test_the_engine_is_the_one_that_shards_are_marked_with() -> None:
-    assert version("qdrant-edge-py") == ENGINE
+    assert version("qdrant-edge-py") == EDGE_ENGINE_VERSION
 
 
 async def test_a_shard_that_cannot_be_made_again_is_given_up(
@@ -199,10 +203,10 @@ async def test_the_records_failure_is_not_taken_for_the_shards(
 
         async def changes(
             self, pipeline: Pipeline, space: str, *, after: int, limit: int
-        ) -> list[Change]:
+        ) -> list[ChunkChange]:
             raise KeyError("the records")
 
-    index = await open_edge(
+    index = await open_edge_index(
         tmp_path / "index",
         BrokenFeed(),
         pipeline=Pipeline.NAIVE,
@@ -221,8 +225,8 @@ async def test_a_second_process_gets_none_until_the_first_is_done(
 ) -> None:
     about = {"pipeline": Pipeline.NAIVE, "space": SPACE, "dimensions": DIMENSIONS}
 
-    async def open_it() -> EdgeIndex | None:
-        return await open_edge(tmp_path / "index", library.feed, **about)  # type: ignore[arg-type]
+    async def open_it() -> EdgeVectorIndex | None:
+        return await open_edge_index(tmp_path / "index", library.feed, **about)  # type: ignore[arg-type]
 
     with workers("hold", tmp_path) as (holder,):
         assert holder.hear() == str(len(TEXTS))
@@ -254,7 +258,7 @@ async def test_a_shard_killed_at_any_moment_goes_on_from_where_it_was(
     for turns in (2, 5, 11):
         with workers("follow", tmp_path) as (follower,):
             assert all(follower.hear() for _ in range(turns))
-        scan = VectorScan(
+        scan = NumpyVectorIndex(
             library.feed, pipeline=Pipeline.NAIVE, space=SPACE, dimensions=DIMENSIONS
         )
         await scan.catch_up()
@@ -280,7 +284,7 @@ async def test_a_small_library_is_scanned_and_a_large_one_gets_a_shard(
     library: Library, tmp_path: Path
 ) -> None:
     async def chosen(chunks: int) -> VectorIndex:
-        return await open_vectors(
+        return await open_local_vector_index(
             tmp_path / "index",
             library.feed,
             pipeline=Pipeline.NAIVE,
@@ -289,10 +293,10 @@ async def test_a_small_library_is_scanned_and_a_large_one_gets_a_shard(
             chunks=chunks,
         )
 
-    small, large = await chosen(EDGE_FROM - 1), await chosen(EDGE_FROM)
-    second = await chosen(EDGE_FROM)
+    small, large = await chosen(EDGE_MIN_CHUNKS - 1), await chosen(EDGE_MIN_CHUNKS)
+    second = await chosen(EDGE_MIN_CHUNKS)
     kinds = [type(index) for index in (small, large, second)]
-    assert kinds == [VectorScan, EdgeIndex, VectorScan]
+    assert kinds == [NumpyVectorIndex, EdgeVectorIndex, NumpyVectorIndex]
     for index in (small, large, second):
         assert await index.catch_up() == len(TEXTS)
         assert await found(index) == expected()
@@ -303,12 +307,12 @@ async def test_an_index_folder_that_cannot_be_made_leaves_the_scan(
     library: Library, tmp_path: Path
 ) -> None:
     (tmp_path / "index").write_text("in the way")
-    index = await open_vectors(
+    index = await open_local_vector_index(
         tmp_path / "index",
         library.feed,
         pipeline=Pipeline.NAIVE,
         space=SPACE,
         dimensions=DIMENSIONS,
-        chunks=EDGE_FROM,
+        chunks=EDGE_MIN_CHUNKS,
     )
-    assert isinstance(index, VectorScan)
+    assert isinstance(index, NumpyVectorIndex)

@@ -8,17 +8,29 @@ from pathlib import Path
 import keyring
 import pytest
 
-from lrwr.core.adapters.http.egress_log import Noting
+from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.http.rate_limit import Clock
-from lrwr.core.adapters.vectors.collection import Collection, Cursor
-from lrwr.core.adapters.vectors.factory import connection_of, open_qdrant
-from lrwr.core.adapters.vectors.qdrant_http import QDRANT, Connection, Wire
-from lrwr.core.model.egress import Outcome, Purpose
+from lrwr.core.adapters.vectors.collection import QdrantCollection, QdrantCursor
+from lrwr.core.adapters.vectors.factory import (
+    build_qdrant_connection,
+    create_qdrant_index,
+)
+from lrwr.core.adapters.vectors.qdrant_http import (
+    QDRANT_URL,
+    QdrantConnection,
+    QdrantHttpClient,
+)
+from lrwr.core.model.egress import RequestOutcome, RequestPurpose
 from lrwr.core.model.errors import LrwrError, SettingsProblem
-from lrwr.core.model.search import Scope
-from lrwr.core.model.usage import price
-from lrwr.core.settings.consent import HOSTED, Consents, Leave, leave_of
-from lrwr.core.settings.library import library_of, prepare_state_dir
+from lrwr.core.model.search import SearchScope
+from lrwr.core.model.usage import compute_price
+from lrwr.core.settings.consent import (
+    HOSTED_SERVICES,
+    ConsentState,
+    ConsentStore,
+    resolve_consent,
+)
+from lrwr.core.settings.library import prepare_state_dir, resolve_library
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
 from tests.fakes.keyrings import MemoryKeyring
@@ -61,25 +73,25 @@ def settings(folder: Path, library: str, user: str = "") -> Settings:
     return load_settings(novel, {}, {}, user=own)
 
 
-def noting(library: Library) -> Noting:
-    return Noting(library.sent, lambda: 1.0, partial(price, table={}))
+def noting(library: Library) -> EgressLogger:
+    return EgressLogger(library.sent, lambda: 1.0, partial(compute_price, table={}))
 
 
 def test_a_key_alone_turns_nothing_on(tmp_path: Path) -> None:
-    assert connection_of(settings(tmp_path, ""), ENV) is None
+    assert build_qdrant_connection(settings(tmp_path, ""), ENV) is None
 
 
 def test_without_an_address_it_is_a_server_on_this_machine(tmp_path: Path) -> None:
-    found = connection_of(settings(tmp_path, ON), {})
-    assert found == Connection(QDRANT, "", 15.0, own=True)
+    found = build_qdrant_connection(settings(tmp_path, ON), {})
+    assert found == QdrantConnection(QDRANT_URL, "", 15.0, own=True)
 
 
 def test_the_key_comes_from_the_environment_or_the_keyring(tmp_path: Path) -> None:
     keyring.set_password("lrwr", "QDRANT_API_KEY", "kept")
     on = settings(tmp_path, "", f'{ON}url = "{CLOUD}"\ntimeout = 7')
-    found = connection_of(on, {})
-    assert found == Connection(CLOUD, "kept", 7.0, own=False)
-    found = connection_of(on, ENV)
+    found = build_qdrant_connection(on, {})
+    assert found == QdrantConnection(CLOUD, "kept", 7.0, own=False)
+    found = build_qdrant_connection(on, ENV)
     assert found is not None
     assert found.key == KEY
     assert KEY not in repr(found)
@@ -87,36 +99,39 @@ def test_the_key_comes_from_the_environment_or_the_keyring(tmp_path: Path) -> No
 
 def test_a_downloaded_file_leads_nowhere_else(tmp_path: Path) -> None:
     with pytest.raises(SettingsProblem, match="leads from this folder"):
-        connection_of(settings(tmp_path, f'{ON}url = "{CLOUD}"'), ENV)
+        build_qdrant_connection(settings(tmp_path, f'{ON}url = "{CLOUD}"'), ENV)
 
 
 def test_a_key_is_not_sent_for_all_to_read(tmp_path: Path) -> None:
     far = settings(tmp_path, "", f'{ON}url = "http://qdrant.example:6333"')
     with pytest.raises(SettingsProblem, match="for all to read"):
-        connection_of(far, ENV)
-    assert connection_of(far, {}) is not None
+        build_qdrant_connection(far, ENV)
+    assert build_qdrant_connection(far, {}) is not None
 
 
 def test_a_server_on_this_machine_needs_no_leave_and_one_elsewhere_does(
     tmp_path: Path,
 ) -> None:
-    consents = Consents(tmp_path / "consent")
+    consents = ConsentStore(tmp_path / "consent")
     here = settings(tmp_path, ON)
-    assert leave_of(here, library_of(here), "qdrant", consents) is Leave.OFF
+    assert (
+        resolve_consent(here, resolve_library(here), "qdrant", consents)
+        is ConsentState.OFF
+    )
     far = settings(tmp_path, ON, f'url = "{CLOUD}"')
-    library = library_of(far)
+    library = resolve_library(far)
     prepare_state_dir(library)
-    assert leave_of(far, library, "qdrant", consents) is Leave.UNASKED
-    assert HOSTED["qdrant"].host_in(far) == "abc.cloud.qdrant.example"
+    assert resolve_consent(far, library, "qdrant", consents) is ConsentState.UNASKED
+    assert HOSTED_SERVICES["qdrant"].host_in(far) == "abc.cloud.qdrant.example"
     consents.keep(library, "qdrant", allowed=True)
-    assert leave_of(far, library, "qdrant", consents) is Leave.ALLOWED
+    assert resolve_consent(far, library, "qdrant", consents) is ConsentState.ALLOWED
 
 
 async def test_without_leave_this_machine_compares_and_nothing_is_sent(
     tmp_path: Path, library: Library, server: QdrantServer
 ) -> None:
     on = settings(tmp_path, f'{ON}url = "{server.url}"')
-    index = open_qdrant(
+    index = create_qdrant_index(
         on,
         {},
         tmp_path / "index",
@@ -129,7 +144,7 @@ async def test_without_leave_this_machine_compares_and_nothing_is_sent(
     )
     async with aclosing(index):
         await index.catch_up()
-        found = await index.nearest(a_vector("q"), scope=Scope(), limit=9)
+        found = await index.nearest(a_vector("q"), scope=SearchScope(), limit=9)
     assert len(found) == 2
     assert index.remark == (
         "Compared on this machine, without Qdrant. You denied Qdrant for this folder."
@@ -141,7 +156,7 @@ async def test_without_leave_this_machine_compares_and_nothing_is_sent(
 async def test_a_server_on_this_machine_is_asked_and_not_noted(
     tmp_path: Path, library: Library, server: QdrantServer
 ) -> None:
-    index = open_qdrant(
+    index = create_qdrant_index(
         settings(tmp_path, f'{ON}url = "{server.url}"'),
         {},
         tmp_path / "index",
@@ -161,12 +176,16 @@ async def test_a_server_on_this_machine_is_asked_and_not_noted(
 async def test_what_leaves_this_machine_is_noted_with_its_size(
     library: Library, server: QdrantServer
 ) -> None:
-    elsewhere = Wire(Connection(server.url, own=False), noting=noting(library))
-    async with aclosing(Collection(elsewhere, "lrwr-x", DIMENSIONS)) as collection:
-        await collection.make(Cursor("mark", "epoch", 0))
+    elsewhere = QdrantHttpClient(
+        QdrantConnection(server.url, own=False), noting=noting(library)
+    )
+    async with aclosing(
+        QdrantCollection(elsewhere, "lrwr-x", DIMENSIONS)
+    ) as collection:
+        await collection.make(QdrantCursor("mark", "epoch", 0))
     report = await library.sent.report()
     assert {(one.service, one.purpose) for one in report.newest} == {
-        ("qdrant", Purpose.VECTORS)
+        ("qdrant", RequestPurpose.VECTORS)
     }
     assert [one.sent_bytes for one in reversed(report.newest)] == [
         one.size for one in server.asked
@@ -183,9 +202,9 @@ async def test_a_server_that_nobody_reached_was_sent_nothing(library: Library) -
         slept.append(seconds)
 
     clock = Clock(now=lambda: 10.0 * len(slept), sleep=sleep)
-    wire = Wire(Connection(url), noting=noting(library), clock=clock)
-    async with aclosing(Collection(wire, "lrwr-x", DIMENSIONS)) as collection:
+    wire = QdrantHttpClient(QdrantConnection(url), noting=noting(library), clock=clock)
+    async with aclosing(QdrantCollection(wire, "lrwr-x", DIMENSIONS)) as collection:
         with pytest.raises(LrwrError, match="cannot be reached"):
             await collection.count()
     newest = (await library.sent.report()).newest
-    assert {one.outcome for one in newest} == {Outcome.UNREACHED}
+    assert {one.outcome for one in newest} == {RequestOutcome.UNREACHED}

@@ -9,27 +9,27 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.adapters.http.rate_limit import Clock
-from lrwr.core.adapters.vectors.collection import LARGEST, Collection
+from lrwr.core.adapters.vectors.collection import MAX_REQUEST_BYTES, QdrantCollection
 from lrwr.core.adapters.vectors.lock import FileLock
-from lrwr.core.adapters.vectors.numpy_index import VectorScan
+from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
 from lrwr.core.adapters.vectors.qdrant import (
-    REST,
-    FollowedCollection,
-    QdrantIndex,
-    collection_name,
+    UNREACHABLE_SERVER_PAUSE,
+    QdrantCollectionIndex,
+    QdrantVectorIndex,
+    build_collection_name,
 )
-from lrwr.core.adapters.vectors.qdrant_http import Connection, Wire
+from lrwr.core.adapters.vectors.qdrant_http import QdrantConnection, QdrantHttpClient
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.search import Scope, Scored
+from lrwr.core.model.search import ScoredChunk, SearchScope
 from tests.fakes.hosted_server import CutShort, Hang, Nonsense, Refuse, Turn
 from tests.fakes.libraries import Library, sqlite_library
 from tests.fakes.qdrant_server import KEY, QdrantServer
 from tests.fakes.records import DIMENSIONS, ONE, SPACE, TWO, a_vector
 
 TEXTS = ("The heron waits.", "Corin Vale rows out.", "Rain fell on the weir.")
-ALL = Scope()
-NAME = collection_name("a library", Pipeline.NAIVE, SPACE)
+ALL = SearchScope()
+NAME = build_collection_name("a library", Pipeline.NAIVE, SPACE)
 
 
 class Hours:
@@ -73,12 +73,12 @@ def index_over(
     *,
     key: str = KEY,
     timeout: float = 20.0,
-) -> QdrantIndex:
+) -> QdrantVectorIndex:
     clock = Clock(now=hours, sleep=hours.sleep, chance=lambda: 0.5)
-    wire = Wire(Connection(url, key, timeout), clock=clock)
-    return QdrantIndex(
-        FollowedCollection(
-            Collection(wire, NAME, DIMENSIONS),
+    wire = QdrantHttpClient(QdrantConnection(url, key, timeout), clock=clock)
+    return QdrantVectorIndex(
+        QdrantCollectionIndex(
+            QdrantCollection(wire, NAME, DIMENSIONS),
             folder / "index",
             library.feed,
             pipeline=Pipeline.NAIVE,
@@ -89,18 +89,18 @@ def index_over(
     )
 
 
-def a_scan(library: Library) -> VectorScan:
-    return VectorScan(
+def a_scan(library: Library) -> NumpyVectorIndex:
+    return NumpyVectorIndex(
         library.feed, pipeline=Pipeline.NAIVE, space=SPACE, dimensions=DIMENSIONS
     )
 
 
-async def searched(index: QdrantIndex) -> list[Scored]:
+async def searched(index: QdrantVectorIndex) -> list[ScoredChunk]:
     await index.catch_up()
     return await index.nearest(a_vector("q"), scope=ALL, limit=9)
 
 
-async def by_scanning(library: Library) -> list[Scored]:
+async def by_scanning(library: Library) -> list[ScoredChunk]:
     scan = a_scan(library)
     await scan.catch_up()
     return await scan.nearest(a_vector("q"), scope=ALL, limit=9)
@@ -109,16 +109,16 @@ async def by_scanning(library: Library) -> list[Scored]:
 @pytest.fixture
 async def index(
     server: QdrantServer, library: Library, tmp_path: Path, hours: Hours
-) -> AsyncIterator[QdrantIndex]:
+) -> AsyncIterator[QdrantVectorIndex]:
     async with aclosing(index_over(server.url, library, tmp_path, hours)) as opened:
         yield opened
 
 
 async def test_neither_text_nor_names_of_files_are_sent(
-    server: QdrantServer, index: QdrantIndex
+    server: QdrantServer, index: QdrantVectorIndex
 ) -> None:
     assert len(await searched(index)) == 3
-    bound = Scope(documents=frozenset({ONE}), until={ONE: 20})
+    bound = SearchScope(documents=frozenset({ONE}), until={ONE: 20})
     assert len(await index.nearest(a_vector("q"), scope=bound, limit=9)) == 1
     sent = repr(server.asked)
     for word in ("heron", "Corin", "weir", "manuscript", "01.md"):
@@ -130,7 +130,7 @@ async def test_neither_text_nor_names_of_files_are_sent(
 
 
 async def test_a_collection_is_made_with_indexes_and_each_write_is_waited_for(
-    server: QdrantServer, index: QdrantIndex
+    server: QdrantServer, index: QdrantVectorIndex
 ) -> None:
     await index.catch_up()
     here = f"/collections/{NAME}"
@@ -155,7 +155,7 @@ async def test_a_collection_is_made_with_indexes_and_each_write_is_waited_for(
 
 
 async def test_how_far_it_came_is_written_in_the_batch_of_the_points(
-    server: QdrantServer, index: QdrantIndex, library: Library
+    server: QdrantServer, index: QdrantVectorIndex, library: Library
 ) -> None:
     await index.catch_up()
     cursor, *points = server.asked[-1].body["points"]
@@ -168,7 +168,7 @@ async def test_how_far_it_came_is_written_in_the_batch_of_the_points(
 
 
 async def test_where_nothing_is_new_nothing_is_sent(
-    server: QdrantServer, index: QdrantIndex, library: Library
+    server: QdrantServer, index: QdrantVectorIndex, library: Library
 ) -> None:
     await index.catch_up()
     server.asked.clear()
@@ -181,19 +181,21 @@ async def test_where_nothing_is_new_nothing_is_sent(
 async def test_a_batch_is_bounded_in_bytes(
     server: QdrantServer, library: Library, tmp_path: Path, hours: Hours
 ) -> None:
-    wide = Collection(Wire(Connection()), NAME, 3_072)
+    wide = QdrantCollection(QdrantHttpClient(QdrantConnection()), NAME, 3_072)
     assert 1 < wide.page < 30
     await library.keep_texts(TWO, [f"Line {n} of the log." for n in range(30)])
-    collection = Collection(Wire(Connection(server.url, KEY)), NAME, DIMENSIONS)
+    collection = QdrantCollection(
+        QdrantHttpClient(QdrantConnection(server.url, KEY)), NAME, DIMENSIONS
+    )
     collection.page = 7
-    followed = FollowedCollection(
+    followed = QdrantCollectionIndex(
         collection, tmp_path, library.feed, pipeline=Pipeline.NAIVE, space=SPACE
     )
     async with aclosing(followed):
         assert await followed.catch_up() == 33
     writes = [one for one in server.asked if one.place.endswith("/points")]
     assert [len(one.body["points"]) for one in writes] == [1, 8, 8, 8, 8, 6]
-    assert max(one.size for one in writes) < LARGEST
+    assert max(one.size for one in writes) < MAX_REQUEST_BYTES
 
 
 REFUSALS = [
@@ -217,7 +219,7 @@ REFUSALS = [
 @pytest.mark.parametrize(("turn", "said", "hint"), REFUSALS)
 async def test_whatever_the_server_says_the_search_finds_the_same_and_says_why(
     server: QdrantServer,
-    index: QdrantIndex,
+    index: QdrantVectorIndex,
     library: Library,
     caplog: pytest.LogCaptureFixture,
     turn: Turn,
@@ -236,7 +238,7 @@ async def test_whatever_the_server_says_the_search_finds_the_same_and_says_why(
 @pytest.mark.parametrize(("turn", "said", "hint"), REFUSALS)
 async def test_a_server_that_fails_in_the_middle_of_a_search_changes_no_answer(
     server: QdrantServer,
-    index: QdrantIndex,
+    index: QdrantVectorIndex,
     library: Library,
     turn: Turn,
     said: str,
@@ -286,11 +288,13 @@ async def test_a_wrong_key_is_refused_and_none_is_shown(
     while cause is not None:
         told.append(f"{cause!r} {cause}")
         cause = cause.__cause__
-    assert wrong not in " ".join(told) + repr(Connection("http://127.0.0.1", wrong))
+    assert wrong not in " ".join(told) + repr(
+        QdrantConnection("http://127.0.0.1", wrong)
+    )
 
 
 async def test_what_may_help_is_tried_again_after_the_time_that_was_asked_for(
-    server: QdrantServer, index: QdrantIndex, hours: Hours
+    server: QdrantServer, index: QdrantVectorIndex, hours: Hours
 ) -> None:
     server.will(Refuse(500), Refuse(429, retry_after="0.5"))
     assert len(await searched(index)) == 3
@@ -300,7 +304,7 @@ async def test_what_may_help_is_tried_again_after_the_time_that_was_asked_for(
 
 
 async def test_a_server_that_failed_is_left_alone_for_a_while_and_then_asked_again(
-    server: QdrantServer, index: QdrantIndex, hours: Hours
+    server: QdrantServer, index: QdrantVectorIndex, hours: Hours
 ) -> None:
     server.always(Refuse(401))
     await searched(index)
@@ -309,14 +313,14 @@ async def test_a_server_that_failed_is_left_alone_for_a_while_and_then_asked_aga
     await searched(index)
     assert len(server.asked) == asked
     assert index.remark
-    hours.time += REST
+    hours.time += UNREACHABLE_SERVER_PAUSE
     assert len(await searched(index)) == 3
     assert len(server.asked) > asked
     assert index.remark == ""
 
 
 async def test_a_collection_that_somebody_deleted_is_made_anew(
-    server: QdrantServer, index: QdrantIndex, library: Library
+    server: QdrantServer, index: QdrantVectorIndex, library: Library
 ) -> None:
     await searched(index)
     server.engine.delete_collection(NAME)
@@ -330,7 +334,7 @@ async def test_a_collection_that_somebody_deleted_is_made_anew(
 
 
 async def test_forgetting_deletes_the_collection_and_twice_is_safe(
-    server: QdrantServer, index: QdrantIndex
+    server: QdrantServer, index: QdrantVectorIndex
 ) -> None:
     await index.catch_up()
     await index.forget()
@@ -340,7 +344,7 @@ async def test_forgetting_deletes_the_collection_and_twice_is_safe(
 
 
 async def test_a_cleared_index_folder_makes_the_collection_anew(
-    server: QdrantServer, index: QdrantIndex, tmp_path: Path
+    server: QdrantServer, index: QdrantVectorIndex, tmp_path: Path
 ) -> None:
     await index.catch_up()
     (tmp_path / "index" / NAME / "mark").unlink()
@@ -350,7 +354,7 @@ async def test_a_cleared_index_folder_makes_the_collection_anew(
 
 
 async def test_a_second_process_finds_what_the_first_one_sent(
-    server: QdrantServer, index: QdrantIndex, library: Library, tmp_path: Path
+    server: QdrantServer, index: QdrantVectorIndex, library: Library, tmp_path: Path
 ) -> None:
     await index.catch_up()
     async with aclosing(index_over(server.url, library, tmp_path, Hours())) as second:
@@ -361,7 +365,7 @@ async def test_a_second_process_finds_what_the_first_one_sent(
 
 
 async def test_while_another_process_sends_this_one_compares_by_itself(
-    server: QdrantServer, index: QdrantIndex, library: Library, tmp_path: Path
+    server: QdrantServer, index: QdrantVectorIndex, library: Library, tmp_path: Path
 ) -> None:
     lock = FileLock(tmp_path / "index" / f"{NAME}.lock")
     assert lock.acquire()
@@ -372,7 +376,7 @@ async def test_while_another_process_sends_this_one_compares_by_itself(
 
 
 async def test_searches_at_once_send_everything_once(
-    server: QdrantServer, index: QdrantIndex, library: Library
+    server: QdrantServer, index: QdrantVectorIndex, library: Library
 ) -> None:
     found = await asyncio.gather(*(searched(index) for _ in range(5)))
     assert found == [await by_scanning(library)] * 5
@@ -380,12 +384,14 @@ async def test_searches_at_once_send_everything_once(
 
 
 def test_the_name_of_a_collection_says_nothing_of_the_library() -> None:
-    one = collection_name("the-heron-novel", Pipeline.AGENTIC, "all-MiniLM")
-    assert one == collection_name("the-heron-novel", Pipeline.AGENTIC, "all-MiniLM")
+    one = build_collection_name("the-heron-novel", Pipeline.AGENTIC, "all-MiniLM")
+    assert one == build_collection_name(
+        "the-heron-novel", Pipeline.AGENTIC, "all-MiniLM"
+    )
     assert "heron" not in one
     others = {
-        collection_name("another", Pipeline.AGENTIC, "all-MiniLM"),
-        collection_name("the-heron-novel", Pipeline.NAIVE, "all-MiniLM"),
-        collection_name("the-heron-novel", Pipeline.AGENTIC, "another"),
+        build_collection_name("another", Pipeline.AGENTIC, "all-MiniLM"),
+        build_collection_name("the-heron-novel", Pipeline.NAIVE, "all-MiniLM"),
+        build_collection_name("the-heron-novel", Pipeline.AGENTIC, "another"),
     }
     assert len(others | {one}) == 4

@@ -6,8 +6,8 @@ from pathlib import Path
 import keyring
 import pytest
 
-from lrwr.core.adapters.web.factory import choose_web, connection_of
-from lrwr.core.adapters.web.tavily import TAVILY, TavilySearch
+from lrwr.core.adapters.web.factory import build_tavily_connection, create_tavily_search
+from lrwr.core.adapters.web.tavily import TAVILY_URL, TavilySearch
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
@@ -36,21 +36,21 @@ def settings(folder: Path, library: str, user: str = "") -> Settings:
 
 def test_a_key_alone_turns_nothing_on(tmp_path: Path) -> None:
     plain = settings(tmp_path, "")
-    assert choose_web(plain, ENV) is None
+    assert create_tavily_search(plain, ENV) is None
 
 
 def test_the_setting_and_a_key_turn_it_on(tmp_path: Path) -> None:
     on = settings(tmp_path, "", f"{ON}timeout = 7")
-    assert isinstance(choose_web(on, ENV), TavilySearch)
-    connection = connection_of(on, ENV)
+    assert isinstance(create_tavily_search(on, ENV), TavilySearch)
+    connection = build_tavily_connection(on, ENV)
     assert connection is not None
-    assert (connection.key, connection.base_url) == ("tvly-1", TAVILY)
+    assert (connection.key, connection.base_url) == ("tvly-1", TAVILY_URL)
     assert (connection.timeout, connection.own) == (7.0, False)
 
 
 def test_on_without_a_key_says_where_to_put_one(tmp_path: Path) -> None:
     with pytest.raises(SettingsProblem, match="no key") as caught:
-        choose_web(settings(tmp_path, "", ON), {})
+        create_tavily_search(settings(tmp_path, "", ON), {})
     assert "lrwr config set-key tavily" in caught.value.hint
 
 
@@ -60,19 +60,19 @@ def test_on_without_a_key_says_where_to_put_one(tmp_path: Path) -> None:
 def test_a_downloaded_file_leads_nowhere_else(tmp_path: Path, address: str) -> None:
     strange = settings(tmp_path, f'base_url = "{address}"', ON)
     with pytest.raises(SettingsProblem, match="leads from this folder"):
-        choose_web(strange, ENV)
+        create_tavily_search(strange, ENV)
 
 
 def test_the_writers_own_file_may_lead_elsewhere(tmp_path: Path) -> None:
     own = settings(tmp_path, "", f'{ON}base_url = "https://proxy.example/tavily/"')
-    connection = connection_of(own, ENV)
+    connection = build_tavily_connection(own, ENV)
     assert connection is not None
     assert connection.base_url == "https://proxy.example/tavily"
 
 
 def test_a_server_on_this_machine_is_no_hosted_service(tmp_path: Path) -> None:
     here = settings(tmp_path, 'base_url = "http://127.0.0.1:9"', ON)
-    connection = connection_of(here, ENV)
+    connection = build_tavily_connection(here, ENV)
     assert connection is not None
     assert connection.own
 
@@ -89,7 +89,7 @@ def test_an_address_that_cannot_be_used_is_refused(
     tmp_path: Path, address: str, says: str
 ) -> None:
     with pytest.raises(SettingsProblem, match=says):
-        choose_web(settings(tmp_path, "", f'{ON}base_url = "{address}"'), ENV)
+        create_tavily_search(settings(tmp_path, "", f'{ON}base_url = "{address}"'), ENV)
 
 
 @pytest.mark.parametrize("line", ["results = 0", "results = 11", 'use = "google"'])

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.http.egress_log import Noting
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.sqlite.egress_log import SqliteSendLog
-from lrwr.core.adapters.web.tavily import Connection, TavilySearch
-from lrwr.core.model.egress import Outcome, Purpose, Sent
+from lrwr.core.adapters.http.egress_log import EgressLogger
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
+from lrwr.core.adapters.web.tavily import TavilyConnection, TavilySearch
+from lrwr.core.model.egress import OutboundRequest, RequestOutcome, RequestPurpose
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.usage import price
+from lrwr.core.model.usage import compute_price
 from tests.fakes.hosted_server import Refuse
 from tests.fakes.web_server import KEY, WebServer
 
@@ -27,21 +27,21 @@ def server() -> Iterator[WebServer]:
 
 
 @pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = Database(tmp_path / "library.db")
+async def database(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
+    opened = SqliteDatabase(tmp_path / "library.db")
     yield opened
     await opened.aclose()
 
 
-def searching(database: Database, base_url: str) -> TavilySearch:
-    log = SqliteSendLog(database)
-    noting = Noting(log, lambda: 1.0, partial(price, table={}))
-    connection = Connection(KEY, base_url, own=True)
-    return TavilySearch(connection, sentence_spans, noting=noting)
+def searching(database: SqliteDatabase, base_url: str) -> TavilySearch:
+    log = SqliteEgressLog(database)
+    noting = EgressLogger(log, lambda: 1.0, partial(compute_price, table={}))
+    connection = TavilyConnection(KEY, base_url, own=True)
+    return TavilySearch(connection, find_sentence_spans, noting=noting)
 
 
-async def noted(database: Database) -> Sent:
-    (sent,) = (await SqliteSendLog(database).report()).newest
+async def noted(database: SqliteDatabase) -> OutboundRequest:
+    (sent,) = (await SqliteEgressLog(database).report()).newest
     return sent
 
 
@@ -50,12 +50,12 @@ def holds(folder: Path, words: str) -> bool:
 
 
 async def test_a_search_is_listed_with_its_size(
-    server: WebServer, database: Database, tmp_path: Path
+    server: WebServer, database: SqliteDatabase, tmp_path: Path
 ) -> None:
     await searching(database, server.base_url).search(QUERY, 3)
     sent = await noted(database)
     (asked,) = server.asked
-    assert (sent.service, sent.purpose) == ("tavily", Purpose.WEB_SEARCH)
+    assert (sent.service, sent.purpose) == ("tavily", RequestPurpose.WEB_SEARCH)
     assert sent.sent_bytes == int(asked.headers["content-length"])
     assert sent.succeeded
     assert sent.received_bytes
@@ -65,15 +65,15 @@ async def test_a_search_is_listed_with_its_size(
 
 
 async def test_a_refusal_and_a_service_that_is_not_there_are_told_apart(
-    server: WebServer, database: Database
+    server: WebServer, database: SqliteDatabase
 ) -> None:
     server.will(Refuse(401))
     with pytest.raises(ServiceUnavailable):
         await searching(database, server.base_url).search(QUERY, 3)
-    assert (await noted(database)).outcome is Outcome.REFUSED
-    await SqliteSendLog(database).clear(2.0)
+    assert (await noted(database)).outcome is RequestOutcome.REFUSED
+    await SqliteEgressLog(database).clear(2.0)
     with WebServer() as gone:
         base_url = gone.base_url
     with pytest.raises(ServiceUnavailable):
         await searching(database, base_url).search(QUERY, 3)
-    assert (await noted(database)).outcome is Outcome.UNREACHED
+    assert (await noted(database)).outcome is RequestOutcome.UNREACHED

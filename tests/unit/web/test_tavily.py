@@ -5,10 +5,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
-from lrwr.core.adapters.web.tavily import Connection, Credits, TavilySearch, Unsaid
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.web.tavily import (
+    CreditsUnavailable,
+    TavilyConnection,
+    TavilyCredits,
+    TavilySearch,
+)
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.ports.web_search import MOST_TEXT
+from lrwr.core.ports.web_search import MAX_PAGE_TEXT_CHARS
 from tests.fakes.hosted_server import CutShort, Hang, Nonsense, Refuse, Turn
 from tests.fakes.web_server import KEY, WebServer, a_result
 
@@ -22,8 +27,8 @@ def server() -> Iterator[WebServer]:
 
 
 def tavily(server: WebServer, timeout: float = 15.0) -> TavilySearch:
-    connection = Connection(KEY, server.base_url, timeout, own=True)
-    return TavilySearch(connection, sentence_spans)
+    connection = TavilyConnection(KEY, server.base_url, timeout, own=True)
+    return TavilySearch(connection, find_sentence_spans)
 
 
 async def refused(server: WebServer, turn: Turn) -> ServiceUnavailable:
@@ -143,7 +148,9 @@ async def test_a_long_page_ends_with_a_whole_sentence(server: WebServer) -> None
     sentence = "The ghost walks along the wall at night. "
     server.finds(a_result("Long", "https://example.org", sentence * 60))
     (page,) = await tavily(server).search(QUERY, 4)
-    assert MOST_TEXT - 2 * len(sentence) < len(page.text) <= MOST_TEXT
+    assert (
+        MAX_PAGE_TEXT_CHARS - 2 * len(sentence) < len(page.text) <= MAX_PAGE_TEXT_CHARS
+    )
     assert page.text.endswith("at night.")
 
 
@@ -155,15 +162,15 @@ async def test_a_page_without_an_end_is_cut_at_a_word(server: WebServer) -> None
 
 def test_without_a_key_there_is_no_search() -> None:
     with pytest.raises(ValueError, match="key"):
-        TavilySearch(Connection(""), sentence_spans)
+        TavilySearch(TavilyConnection(""), find_sentence_spans)
 
 
 def test_a_connection_does_not_tell_its_key() -> None:
-    assert KEY not in repr(Connection(KEY))
+    assert KEY not in repr(TavilyConnection(KEY))
 
 
 async def test_a_key_is_tried_without_a_query(server: WebServer) -> None:
-    assert await tavily(server).takes_the_key() == Credits(44, 1000)
+    assert await tavily(server).takes_the_key() == TavilyCredits(44, 1000)
     (asked,) = server.asked
     assert (asked.method, asked.path, asked.size) == ("GET", "/usage", 0)
     assert asked.headers["authorization"] == f"Bearer {KEY}"
@@ -190,7 +197,7 @@ async def test_a_server_that_only_searches_says_nothing_of_the_key(
     server: WebServer, status: int
 ) -> None:
     server.will(Refuse(status), Refuse(status))
-    with pytest.raises(Unsaid):
+    with pytest.raises(CreditsUnavailable):
         await tavily(server).takes_the_key()
     with pytest.raises(ServiceUnavailable, match="refused the query"):
         await tavily(server).search(QUERY, 4)

@@ -5,17 +5,17 @@ from pathlib import Path
 
 from lrwr.app.maintenance.finding import HealthFinding, HealthState, pluralize
 from lrwr.core.adapters.storage.sqlite.maintenance import (
-    Counts,
-    DatabaseFacts,
-    FeedFacts,
+    ChangeFeedReport,
+    DatabaseCounts,
+    DatabaseReport,
 )
-from lrwr.core.adapters.vectors.maintenance import ShardFacts, ShardState
+from lrwr.core.adapters.vectors.maintenance import ShardReport, ShardState
 from lrwr.pipeline.changes import DocumentChanges
 
 REPAIR = "Run `lrwr repair`."
 
 
-def check_database(facts: DatabaseFacts) -> HealthFinding:
+def check_database(facts: DatabaseReport) -> HealthFinding:
     """Say whether the file of the records is whole and of this schema."""
     part = "database"
     if facts.damage:
@@ -36,7 +36,7 @@ def check_database(facts: DatabaseFacts) -> HealthFinding:
     return HealthFinding(part, HealthState.OK, f"{detail}.")
 
 
-def check_word_index(facts: DatabaseFacts) -> HealthFinding:
+def check_word_index(facts: DatabaseReport) -> HealthFinding:
     """Say whether the word index matches the passages."""
     part = "word index"
     if facts.words_fit is False:
@@ -48,7 +48,7 @@ def check_word_index(facts: DatabaseFacts) -> HealthFinding:
     return HealthFinding(part, HealthState.OK, "It matches the passages.")
 
 
-def check_jobs(counts: Counts) -> HealthFinding:
+def check_jobs(counts: DatabaseCounts) -> HealthFinding:
     """Say whether any work waits, hangs or failed."""
     part, ingest = "jobs", "Run `lrwr ingest`."
     running = f"{pluralize(counts.running, 'document')} in work"
@@ -68,7 +68,7 @@ def check_jobs(counts: Counts) -> HealthFinding:
     return HealthFinding(part, HealthState.OK, "Nothing waits, nothing failed.")
 
 
-def check_unembedded_passages(counts: Counts, *, wanted: bool) -> HealthFinding:
+def check_unembedded_passages(counts: DatabaseCounts, *, wanted: bool) -> HealthFinding:
     """Say how many passages have no vector; `wanted` says whether they should."""
     part = "vectors"
     if not wanted:
@@ -85,7 +85,7 @@ def check_unembedded_passages(counts: Counts, *, wanted: bool) -> HealthFinding:
 
 
 def check_index(
-    feed: FeedFacts, shard: ShardFacts, leftover: int, *, large: bool
+    feed: ChangeFeedReport, shard: ShardReport, leftover: int, *, large: bool
 ) -> HealthFinding:
     """Say who compares the vectors, and whether a shard matches the records.
 
@@ -106,7 +106,7 @@ def check_index(
     )
 
 
-def _check_shard(feed: FeedFacts, shard: ShardFacts) -> HealthFinding:
+def _check_shard(feed: ChangeFeedReport, shard: ShardReport) -> HealthFinding:
     part = "vector index"
     anew = "The next search makes it anew."
     if shard.state is ShardState.HELD:

@@ -15,8 +15,8 @@ from lrwr.app.maintenance.finding import (
     pluralize,
 )
 from lrwr.core.settings.library import Library
-from lrwr.core.settings.model import Settings, Source
-from lrwr.core.settings.unsafe_folders import sync_warning
+from lrwr.core.settings.model import Settings, SettingSource
+from lrwr.core.settings.unsafe_folders import describe_unsafe_folder
 
 LITTLE_SPACE = 500_000_000
 """Bytes; with less the next ingestion may not fit."""
@@ -59,7 +59,7 @@ def check_settings(settings: Settings, files: Sequence[Path]) -> HealthFinding:
     read = [str(path) for path in files if path.is_file()]
     sources = {origin.source for origin in settings.origins.values()}
     detail = f"Read from {' and '.join(read)}" if read else "No settings file"
-    if Source.ENVIRONMENT in sources:
+    if SettingSource.ENVIRONMENT in sources:
         detail += ", and from the environment"
     detail += f"; {pluralize(len(settings.origins), 'setting')} changed."
     if settings.warnings:
@@ -87,7 +87,7 @@ def inspect_folder(path: Path) -> FolderFacts:
         refusal=_refusal(nearest),
         free=shutil.disk_usage(nearest).free,
         size=_size(path) if exists else 0,
-        drive=sync_warning(path),
+        drive=describe_unsafe_folder(path),
     )
 
 

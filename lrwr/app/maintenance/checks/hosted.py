@@ -19,22 +19,30 @@ from lrwr.app.maintenance.finding import (
     pluralize,
 )
 from lrwr.core.adapters.chat import factory as chatting
-from lrwr.core.adapters.chat.connection import Line
-from lrwr.core.adapters.chat.model_list import offered_by
+from lrwr.core.adapters.chat.connection import ModelServerClient
+from lrwr.core.adapters.chat.model_list import fetch_offered_models
 from lrwr.core.adapters.embed import factory as embedding
-from lrwr.core.adapters.embed.openai import Connection, OpenAIEmbedder, WrongLength
-from lrwr.core.adapters.http.egress_log import Noting
-from lrwr.core.adapters.http.rate_limit import Pace
-from lrwr.core.adapters.modal.factory import carried, connection_of, open_calls
+from lrwr.core.adapters.embed.openai import (
+    EmbeddingConnection,
+    OpenAIEmbedder,
+    VectorLengthMismatch,
+)
+from lrwr.core.adapters.http.egress_log import EgressLogger
+from lrwr.core.adapters.http.rate_limit import RateLimit
+from lrwr.core.adapters.modal.factory import (
+    create_modal_function_client,
+    find_modal_connection,
+    select_remote_settings,
+)
 from lrwr.core.adapters.rerank import factory as reranking
 from lrwr.core.adapters.rerank.cohere import CohereReranker
-from lrwr.core.adapters.source.sentence_splitter import sentence_spans
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.adapters.traces import factory as tracing
 from lrwr.core.adapters.traces.langsmith import LangSmithTracer
 from lrwr.core.adapters.web import factory as searching
-from lrwr.core.adapters.web.tavily import TavilySearch, Unsaid
+from lrwr.core.adapters.web.tavily import CreditsUnavailable, TavilySearch
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, SettingsProblem
-from lrwr.core.settings.consent import HOSTED, Leave
+from lrwr.core.settings.consent import HOSTED_SERVICES, ConsentState
 from lrwr.core.settings.model import Settings
 
 REMOTE_EMBEDDING_MODELS = ("openai", "server")
@@ -70,7 +78,7 @@ class ServerEmbeddingSpace:
 def resolve_server_space(settings: Settings) -> ServerEmbeddingSpace | None:
     """Return the space of a server; None where none is set or it is not known."""
     try:
-        connection = embedding.connection_of(settings)
+        connection = embedding.build_embedding_connection(settings)
     except SettingsProblem:
         return None
     return (
@@ -81,7 +89,7 @@ def resolve_server_space(settings: Settings) -> ServerEmbeddingSpace | None:
 
 
 async def check_embeddings(
-    settings: Settings, keyring: Keyring, noting: Noting | None
+    settings: Settings, keyring: Keyring, noting: EgressLogger | None
 ) -> HealthFinding:
     """Ask the server that embeds for the vector of one word.
 
@@ -90,15 +98,15 @@ async def check_embeddings(
     part = "embedding"
     try:
         connection = _embedding_of(settings)
-        leaving = noting if embedding.leaves(settings) else None
-        line = Line(_once(), noting=leaving)
+        leaving = noting if embedding.is_embedding_remote(settings) else None
+        line = ModelServerClient(_once(), noting=leaving)
         key = str if connection.own else partial(keyring.key, "openai-embeddings")
         asked = OpenAIEmbedder(connection, line, key, _counted)
         try:
             await asked.embed([WORD])
         finally:
             await asked.aclose()
-    except WrongLength as wrong:
+    except VectorLengthMismatch as wrong:
         told = settings.embedding.dimensions
         says = f"says {told}" if told else "is not set"
         detail = f"{wrong.server} gives vectors of {wrong.gives} numbers, and"
@@ -113,12 +121,12 @@ async def check_embeddings(
 
 
 async def check_cohere(
-    settings: Settings, keyring: Keyring, noting: Noting | None
+    settings: Settings, keyring: Keyring, noting: EgressLogger | None
 ) -> HealthFinding:
     """Ask Cohere whether it has the model. No text is sent."""
     part = "reranker"
     try:
-        connection = _in_short(reranking.connection_of(settings))
+        connection = _in_short(reranking.build_cohere_connection(settings))
         key = partial(keyring.key, "cohere")
         asked = CohereReranker(connection, key, noting, pace=_once())
         reranks = await asked.knows_its_model()
@@ -134,12 +142,12 @@ async def check_cohere(
 
 
 async def check_langsmith(
-    settings: Settings, keyring: Keyring, noting: Noting | None
+    settings: Settings, keyring: Keyring, noting: EgressLogger | None
 ) -> HealthFinding:
     """Ask LangSmith whether it takes the key. Nothing of a trace is sent."""
     part = "traces"
     try:
-        connection = _in_short(tracing.connection_of(settings))
+        connection = _in_short(tracing.build_langsmith_connection(settings))
         key = partial(keyring.key, "langsmith")
         await LangSmithTracer(connection, key, noting).knows_the_key()
     except LrwrError as error:
@@ -152,7 +160,7 @@ async def check_langsmith(
 
 
 async def check_openai(
-    settings: Settings, keyring: Keyring, noting: Noting | None
+    settings: Settings, keyring: Keyring, noting: EgressLogger | None
 ) -> HealthFinding:
     """Ask OpenAI which models it has for the key. No model is asked: nothing is paid."""
     part = "language model"
@@ -162,17 +170,17 @@ async def check_openai(
             part, HealthState.OFF, end_with_full_stop(str(refused)), refused.hint
         )
     try:
-        connection = _in_short(chatting.connection_of(settings, keyring.env))
-        async with aclosing(Line(_once(), noting=noting)) as line:
-            offered = await offered_by(connection, line)
+        connection = _in_short(chatting.build_chat_connection(settings, keyring.env))
+        async with aclosing(ModelServerClient(_once(), noting=noting)) as line:
+            offered = await fetch_offered_models(connection, line)
     except LrwrError as error:
         return _failed(part, error, keyring, "openai")
-    names = tuple(chatting.models_of(settings).values())
+    names = tuple(chatting.list_chat_models(settings).values())
     return check_language_model(LanguageModelStatus(connection, True, offered, names))
 
 
 async def check_web(
-    settings: Settings, keyring: Keyring, noting: Noting | None
+    settings: Settings, keyring: Keyring, noting: EgressLogger | None
 ) -> HealthFinding:
     """Ask Tavily what the account has used. Nothing is searched for: nothing is paid."""
     part = "web search"
@@ -182,10 +190,10 @@ async def check_web(
             part, HealthState.OFF, end_with_full_stop(str(refused)), refused.hint
         )
     try:
-        connection = _in_short(searching.connection_of(settings, keyring.env))
-        asked = TavilySearch(connection, sentence_spans, noting=noting)
+        connection = _in_short(searching.build_tavily_connection(settings, keyring.env))
+        asked = TavilySearch(connection, find_sentence_spans, noting=noting)
         found = await asked.takes_the_key()
-    except Unsaid as error:
+    except CreditsUnavailable as error:
         return HealthFinding(
             part, HealthState.NOT_CHECKED, end_with_full_stop(str(error)), error.hint
         )
@@ -198,26 +206,28 @@ async def check_web(
 
 
 def describe_outgoing_data(
-    settings: Settings, leave: Callable[[str], Leave]
+    settings: Settings, leave: Callable[[str], ConsentState]
 ) -> list[str]:
     """Return, a sentence each, what leaves this machine besides a language model's."""
     told = [
         f"{hosted.title} is sent {hosted.what_in(settings)}."
-        for name, hosted in HOSTED.items()
+        for name, hosted in HOSTED_SERVICES.items()
         if hosted.setting != "model.use" and leave(name).may
     ]
-    if settings.embedding.model == "server" and embedding.leaves(settings):
+    if settings.embedding.model == "server" and embedding.is_embedding_remote(settings):
         connection = _embedding_of(settings)
         told.append(f"Your whole text is sent to {connection.host}, to be embedded.")
     return told
 
 
-def _embedding_of(settings: Settings) -> Connection:
+def _embedding_of(settings: Settings) -> EmbeddingConnection:
     """Return who embeds, asked quickly; with a guess where the length is not known."""
     about = settings.embedding
     if about.model == "server" and about.name and not about.dimensions:
         about = replace(about, dimensions=_UNKNOWN)
-    return _in_short(embedding.connection_of(replace(settings, embedding=about)))
+    return _in_short(
+        embedding.build_embedding_connection(replace(settings, embedding=about))
+    )
 
 
 def _in_short(connection: Connected | None) -> Connected:
@@ -241,9 +251,9 @@ def _failed(
     return finding_from_error(part, error)
 
 
-def _once() -> Pace:
+def _once() -> RateLimit:
     """Return the pace of one who is asked once, and not waited for."""
-    return Pace(concurrency=1, patience=0.0)
+    return RateLimit(concurrency=1, patience=0.0)
 
 
 def _counted(texts: Sequence[str]) -> list[int]:
@@ -254,19 +264,21 @@ PART = "ingestion"
 
 
 async def check_modal(
-    settings: Settings, keyring: Keyring, noting: Noting | None
+    settings: Settings, keyring: Keyring, noting: EgressLogger | None
 ) -> HealthFinding:
     """Ask Modal whether it takes the token and has the app. No text is sent.
 
     Without `noting` nothing is noted: there is no library yet.
     """
     try:
-        connection = connection_of(settings)
+        connection = find_modal_connection(settings)
         if connection is None:
             raise LookupError("Modal is not turned on")
-        carried(settings)
+        select_remote_settings(settings)
         library, token = keyring.library, keyring.modal_token
-        async with aclosing(open_calls(connection, library, token, noting)) as calls:
+        async with aclosing(
+            create_modal_function_client(connection, library, token, noting)
+        ) as calls:
             await calls.look()
     except LrwrError as error:
         return finding_from_error(PART, error)

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lrwr.app.maintenance.finding import HealthFinding, HealthState, pluralize
-from lrwr.core.adapters.chat.local_servers import Answered, Server
-from lrwr.core.adapters.chat.openai import OPENAI, Connection
-from lrwr.core.adapters.embed.self_test import ModelFacts
-from lrwr.core.settings.addresses import is_here
+from lrwr.core.adapters.chat.local_servers import LocalServer, LocalServerModels
+from lrwr.core.adapters.chat.openai import OPENAI_CHAT_URL, ChatConnection
+from lrwr.core.adapters.embed.self_test import EmbeddingModelReport
+from lrwr.core.settings.addresses import is_loopback_host
 from lrwr.core.settings.model import Settings
-from lrwr.core.settings.parser import nearest_name
+from lrwr.core.settings.parser import find_nearest_name
 
 _SHOWN_NAMES = 6
 
@@ -20,7 +20,7 @@ _NAME = "Load it there, or set [model] name to one that is."
 _ANOTHER = "Set it, in [model], to one that this key may use."
 
 
-def check_model(facts: ModelFacts) -> HealthFinding:
+def check_model(facts: EmbeddingModelReport) -> HealthFinding:
     """Say whether the embedding model is the right one, and works as it should."""
     part = "embedding"
     if facts.genuine is None:
@@ -59,7 +59,7 @@ class LanguageModelStatus:
     connection's own, in another role.
     """
 
-    connection: Connection
+    connection: ChatConnection
     answers: bool | None = None
     offered: tuple[str, ...] | None = None
     others: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ class LanguageModelStatus:
 
 
 def check_services(
-    connection: Connection | None, *, refused: str = "", others: Sequence[str] = ()
+    connection: ChatConnection | None, *, refused: str = "", others: Sequence[str] = ()
 ) -> HealthFinding:
     """Say who else gets to read the manuscript; None: no language model elsewhere.
 
@@ -87,9 +87,11 @@ def check_services(
         return HealthFinding(
             part, HealthState.OFF, f"Nothing leaves this machine. {refused}"
         )
-    if connection is None or (connection.own and is_here(connection.host)):
+    if connection is None or (connection.own and is_loopback_host(connection.host)):
         return HealthFinding(part, HealthState.OFF, "Nothing leaves this machine.")
-    whose = connection.server if connection.base_url == OPENAI else connection.host
+    whose = (
+        connection.server if connection.base_url == OPENAI_CHAT_URL else connection.host
+    )
     detail = (
         f"What a language model is to read is sent to {whose}: [model] is set so."
         " `lrwr privacy` lists what left."
@@ -134,9 +136,9 @@ def _of_hosted(asked: LanguageModelStatus) -> HealthFinding:
         return HealthFinding(part, HealthState.NOT_CHECKED, detail)
     if missing := _missing(asked, asked.offered):
         # Whoever stands in for OpenAI may list other names than it answers to.
-        sure = asked.connection.base_url == OPENAI
+        sure = asked.connection.base_url == OPENAI_CHAT_URL
         detail = f"{server} takes the key, and has no model {' and '.join(missing)}."
-        near = nearest_name(missing[0], asked.offered)
+        near = find_nearest_name(missing[0], asked.offered)
         remedy = f"Did you mean {near}? {_ANOTHER}" if near else _ANOTHER
         return HealthFinding(
             part, HealthState.BROKEN if sure else HealthState.WARNING, detail, remedy
@@ -154,7 +156,7 @@ def _missing(asked: LanguageModelStatus, offered: Sequence[str]) -> list[str]:
 
 
 def check_server(
-    server: Server, answered: Answered | None, *, used: bool = False
+    server: LocalServer, answered: LocalServerModels | None, *, used: bool = False
 ) -> HealthFinding:
     """Say what listens on a port where a model server usually does.
 

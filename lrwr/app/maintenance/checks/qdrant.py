@@ -17,11 +17,14 @@ from lrwr.app.maintenance.finding import (
     pluralize,
 )
 from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
-from lrwr.core.adapters.storage.sqlite.maintenance import feed_of
-from lrwr.core.adapters.vectors.collection import Collection, Cursor
-from lrwr.core.adapters.vectors.factory import connection_of, told_apart
-from lrwr.core.adapters.vectors.qdrant import collection_name, mark_of
-from lrwr.core.adapters.vectors.qdrant_http import Connection, Wire
+from lrwr.core.adapters.storage.sqlite.maintenance import inspect_change_feed
+from lrwr.core.adapters.vectors.collection import QdrantCollection, QdrantCursor
+from lrwr.core.adapters.vectors.factory import (
+    build_library_key,
+    build_qdrant_connection,
+)
+from lrwr.core.adapters.vectors.qdrant import build_collection_name, read_local_mark
+from lrwr.core.adapters.vectors.qdrant_http import QdrantConnection, QdrantHttpClient
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.settings.model import Settings
 
@@ -47,7 +50,7 @@ class EmbeddingSpace(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCollection:
-    """What a collection should bear and hold: see `Cursor`."""
+    """What a collection should bear and hold: see `QdrantCursor`."""
 
     mark: str
     epoch: str
@@ -71,7 +74,7 @@ async def check_qdrant(
         detail = "Qdrant is set; it is asked once passages are embedded."
         return HealthFinding(PART, HealthState.NOT_CHECKED, detail)
     try:
-        connection = connection_of(settings, env)
+        connection = build_qdrant_connection(settings, env)
         async with open_services(settings) as services:
             refused = services.outward.refusal("qdrant")
             if refused is not None or connection is None:
@@ -89,27 +92,29 @@ async def check_qdrant(
 async def _looked_at(
     settings: Settings,
     services: Services,
-    connection: Connection,
+    connection: QdrantConnection,
     model: EmbeddingSpace,
 ) -> HealthFinding:
     pipeline, library = settings.pipeline, services.library
     outward = services.outward
     feed = SqliteChangeFeed(outward.database)
-    apart = told_apart(library.root, await feed.library())
-    wire = Wire(connection, noting=None if connection.own else outward.noting)
-    name = collection_name(apart, pipeline, model.space)
-    async with aclosing(Collection(wire, name, model.dimensions)) as collection:
+    apart = build_library_key(library.root, await feed.library())
+    wire = QdrantHttpClient(
+        connection, noting=None if connection.own else outward.noting
+    )
+    name = build_collection_name(apart, pipeline, model.space)
+    async with aclosing(QdrantCollection(wire, name, model.dimensions)) as collection:
         cursor = await collection.cursor()
         held = await collection.count() if cursor else 0
-    facts = feed_of(library.database, pipeline, model.space)
+    facts = inspect_change_feed(library.database, pipeline, model.space)
     due = ExpectedCollection(
-        mark_of(library.index_dir, name), facts.epoch, facts.seq, facts.vectors
+        read_local_mark(library.index_dir, name), facts.epoch, facts.seq, facts.vectors
     )
     return describe_collection(f"Qdrant at {connection.host}", cursor, held, due)
 
 
 def describe_collection(
-    where: str, cursor: Cursor | None, held: int, due: ExpectedCollection
+    where: str, cursor: QdrantCursor | None, held: int, due: ExpectedCollection
 ) -> HealthFinding:
     """Say whether a collection that holds so many vectors is as it should be."""
     if cursor is None:

@@ -16,14 +16,23 @@ from lrwr.app.maintenance.finding import (
     pluralize,
 )
 from lrwr.app.supabase_project import SUPABASE_SERVICE
-from lrwr.core.adapters.auth.factory import choose_auth
-from lrwr.core.adapters.auth.project import Project
-from lrwr.core.adapters.http.egress_log import Noting
-from lrwr.core.adapters.storage.supabase.library_link import Binding, binding_in
-from lrwr.core.adapters.storage.supabase.migrator import migrations, missing
-from lrwr.core.adapters.storage.supabase.records import State as Stand
-from lrwr.core.adapters.storage.supabase.records import SupabaseRecords, scripts_run
-from lrwr.core.adapters.storage.supabase.rpc import Hosted
+from lrwr.core.adapters.auth.factory import create_supabase_sign_in
+from lrwr.core.adapters.auth.project import SupabaseConnection
+from lrwr.core.adapters.http.egress_log import EgressLogger
+from lrwr.core.adapters.storage.supabase.library_link import (
+    LibraryLink,
+    load_library_link,
+)
+from lrwr.core.adapters.storage.supabase.migrator import (
+    find_missing_migrations,
+    list_supabase_migrations,
+)
+from lrwr.core.adapters.storage.supabase.records import RemoteLibraryState as Stand
+from lrwr.core.adapters.storage.supabase.records import (
+    SupabaseRecords,
+    list_applied_migrations,
+)
+from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 from lrwr.core.model.errors import (
     LrwrError,
     NotFound,
@@ -32,7 +41,7 @@ from lrwr.core.model.errors import (
     StoreProblem,
 )
 from lrwr.core.ports.auth import Account
-from lrwr.core.settings.consent import HOSTED
+from lrwr.core.settings.consent import HOSTED_SERVICES
 from lrwr.core.settings.model import Settings
 
 PART = "records"
@@ -49,7 +58,7 @@ def is_project_configured(settings: Settings) -> bool:
 
 
 async def check_supabase(
-    settings: Settings, keyring: Keyring, noting: Noting | None
+    settings: Settings, keyring: Keyring, noting: EgressLogger | None
 ) -> HealthFinding:
     """Ask the project who is signed in, which scripts it has run, and for the library.
 
@@ -73,7 +82,9 @@ async def check_supabase(
         return _failed(error, kept=kept)
 
 
-def describe_working_copy(bound: Binding, stand: Stand, *, kept: bool) -> HealthFinding:
+def describe_working_copy(
+    bound: LibraryLink, stand: Stand, *, kept: bool
+) -> HealthFinding:
     """Say how a working copy stands to the library that it is bound to.
 
     `kept` says whether the project keeps it by now, or is only pushed to.
@@ -109,7 +120,7 @@ def find_project_refusal(keyring: Keyring) -> LrwrError | None:
         return refused
     if keyring.consents.answer(keyring.library, SUPABASE_SERVICE) is not False:
         return None
-    title = HOSTED[SUPABASE_SERVICE].title
+    title = HOSTED_SERVICES[SUPABASE_SERVICE].title
     return SettingsProblem(
         f"You denied {title} for this folder: it is not asked",
         hint=f"To allow it: lrwr privacy allow {SUPABASE_SERVICE}",
@@ -117,20 +128,20 @@ def find_project_refusal(keyring: Keyring) -> LrwrError | None:
 
 
 async def _looked_at(
-    settings: Settings, keyring: Keyring, noting: Noting | None
+    settings: Settings, keyring: Keyring, noting: EgressLogger | None
 ) -> HealthFinding:
     about = settings.supabase
     quick = replace(about, timeout=min(about.timeout, _LONGEST))
-    way = choose_auth(replace(settings, supabase=quick), keyring.env)
+    way = create_supabase_sign_in(replace(settings, supabase=quick), keyring.env)
     account = await way.auth.account()
     kept = settings.records.keeper == SUPABASE_SERVICE
     if account is None:
         state = HealthState.BROKEN if kept else HealthState.OFF
         detail = f"Nobody is signed in at {way.project.host}."
         return HealthFinding(PART, state, detail, "Sign in: lrwr login")
-    async with aclosing(Hosted(way.project, way.auth.token, noting)) as hosted:
+    async with aclosing(SupabaseRpc(way.project, way.auth.token, noting)) as hosted:
         await _check_tables(hosted, way.project)
-        bound = binding_in(keyring.library.database)
+        bound = load_library_link(keyring.library.database)
         if bound is None:
             found = _not_there(kept=kept)
         else:
@@ -140,7 +151,7 @@ async def _looked_at(
     return replace(found, detail=detail)
 
 
-async def _check_tables(hosted: Hosted, project: Project) -> None:
+async def _check_tables(hosted: SupabaseRpc, project: SupabaseConnection) -> None:
     """Make sure that the project has run every script.
 
     Raises:
@@ -148,14 +159,14 @@ async def _check_tables(hosted: Hosted, project: Project) -> None:
     """
     hint = "Run in the project's SQL editor what `lrwr doctor --sql` prints."
     try:
-        run = await scripts_run(hosted)
+        run = await list_applied_migrations(hosted)
     except StoreProblem as error:
-        names = f"{migrations()[0].name} to {migrations()[-1].name}"
+        names = f"{list_supabase_migrations()[0].name} to {list_supabase_migrations()[-1].name}"
         raise StoreProblem(
             f"{project.host} has none of lrwr's tables: {names} were not run there",
             hint=hint,
         ) from error
-    lacking = [one.name for one in missing(run)]
+    lacking = [one.name for one in find_missing_migrations(run)]
     if lacking:
         raise StoreProblem(
             f"{project.host} lacks some of lrwr's tables: {', '.join(lacking)} was not"
@@ -164,7 +175,9 @@ async def _check_tables(hosted: Hosted, project: Project) -> None:
         )
 
 
-def _check_home(bound: Binding, project: Project, account: Account) -> None:
+def _check_home(
+    bound: LibraryLink, project: SupabaseConnection, account: Account
+) -> None:
     """Make sure that it is this project and this account that have the library.
 
     Raises:
@@ -184,7 +197,7 @@ def _check_home(bound: Binding, project: Project, account: Account) -> None:
         )
 
 
-async def _stand(hosted: Hosted, bound: Binding) -> Stand:
+async def _stand(hosted: SupabaseRpc, bound: LibraryLink) -> Stand:
     """Return where the library stands there.
 
     Raises:

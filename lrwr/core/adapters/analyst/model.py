@@ -8,24 +8,24 @@ from pydantic import BaseModel, ValidationError
 
 from lrwr.core.adapters.analyst import model_prompts, model_shapes
 from lrwr.core.adapters.analyst.model_facts import (
-    Evidence,
-    extracted_facts,
-    passage_facts,
+    QuoteMatcher,
+    build_extracted_facts,
+    build_passage_facts,
 )
 from lrwr.core.adapters.analyst.model_prompts import (
-    classify_messages,
-    extract_messages,
-    repair_messages,
+    build_analyst_repair_messages,
+    build_classify_messages,
+    build_extract_messages,
 )
 from lrwr.core.adapters.analyst.model_shapes import (
     Extracted,
-    Passage,
+    PassageClassification,
     Passages,
-    shape_of,
+    build_reply_shape,
 )
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.analyst import TOGETHER, Excerpt, Finding
-from lrwr.core.ports.chat_model import ChatModel, Message, Reply
+from lrwr.core.ports.analyst import EXCERPTS_PER_CALL, Excerpt, ExcerptFinding
+from lrwr.core.ports.chat_model import ChatMessage, ChatModel, ChatReply
 
 S = TypeVar("S", bound=BaseModel)
 
@@ -54,28 +54,32 @@ class ModelAnalyst:
     @property
     def revision(self) -> str:
         """Name the model, and the revisions of prompts and schemas."""
-        prompts, shapes = model_prompts.REVISION, model_shapes.REVISION
+        prompts, shapes = (
+            model_prompts.ANALYST_PROMPT_REVISION,
+            model_shapes.ANALYST_SCHEMA_REVISION,
+        )
         return f"{self.name}/prompts-{prompts}/shapes-{shapes}"
 
     def prompt_tokens(self, excerpts: Sequence[Excerpt], *, extracting: bool) -> int:
         """Return about how many tokens it takes to ask: characters / 4."""
         if extracting:
             return sum(
-                _prompt_tokens(extract_messages(one), Extracted) for one in excerpts
+                _prompt_tokens(build_extract_messages(one), Extracted)
+                for one in excerpts
             )
         return sum(
-            _prompt_tokens(classify_messages(batch), Passages)
+            _prompt_tokens(build_classify_messages(batch), Passages)
             for batch in _batches(excerpts)
         )
 
     async def classify(
         self, excerpts: Sequence[Excerpt]
-    ) -> tuple[list[Finding], Usage]:
-        """Return what each excerpt is, in order; `TOGETHER` are read in one call.
+    ) -> tuple[list[ExcerptFinding], Usage]:
+        """Return what each excerpt is, in order; `EXCERPTS_PER_CALL` are read in one call.
 
         An excerpt that a reply leaves out is asked for again, alone.
         """
-        findings: list[Finding] = []
+        findings: list[ExcerptFinding] = []
         usage = Usage()
         for batch in _batches(excerpts):
             found, cost = await self._classify_together(batch)
@@ -83,23 +87,23 @@ class ModelAnalyst:
             usage += cost
         return findings, usage
 
-    async def extract(self, excerpt: Excerpt) -> tuple[Finding, Usage]:
+    async def extract(self, excerpt: Excerpt) -> tuple[ExcerptFinding, Usage]:
         """Return what an excerpt of some pages says."""
-        reply, usage = await self._ask(extract_messages(excerpt), Extracted)
+        reply, usage = await self._ask(build_extract_messages(excerpt), Extracted)
         if reply is None:
             return _unread(excerpt), usage
-        evidence = Evidence(excerpt, self.name)
-        facts = tuple(extracted_facts(reply, evidence))
-        return Finding(facts), usage + evidence.usage()
+        evidence = QuoteMatcher(excerpt, self.name)
+        facts = tuple(build_extracted_facts(reply, evidence))
+        return ExcerptFinding(facts), usage + evidence.usage()
 
     async def _classify_together(
         self, batch: list[Excerpt]
-    ) -> tuple[list[Finding], Usage]:
-        reply, usage = await self._ask(classify_messages(batch), Passages)
-        told: dict[int, Passage] = {}
+    ) -> tuple[list[ExcerptFinding], Usage]:
+        reply, usage = await self._ask(build_classify_messages(batch), Passages)
+        told: dict[int, PassageClassification] = {}
         for one in reply.passages if reply else []:
             told.setdefault(one.id, one)
-        findings: list[Finding] = []
+        findings: list[ExcerptFinding] = []
         for number, excerpt in enumerate(batch, start=1):
             passage = told.get(number)
             if passage is None and len(batch) > 1:
@@ -110,31 +114,33 @@ class ModelAnalyst:
             usage += quotes
         return findings, usage
 
-    async def _classify_alone(self, excerpt: Excerpt) -> tuple[Passage | None, Usage]:
-        messages = classify_messages([excerpt])
+    async def _classify_alone(
+        self, excerpt: Excerpt
+    ) -> tuple[PassageClassification | None, Usage]:
+        messages = build_classify_messages([excerpt])
         reply, usage = await self._ask(messages, Passages, repair=False)
         passages = reply.passages if reply else []
         return (passages[0] if passages else None), usage
 
     def _finding(
-        self, excerpt: Excerpt, passage: Passage | None
-    ) -> tuple[Finding, Usage]:
+        self, excerpt: Excerpt, passage: PassageClassification | None
+    ) -> tuple[ExcerptFinding, Usage]:
         if passage is None:
             return _unread(excerpt), Usage()
-        evidence = Evidence(excerpt, self.name)
-        facts = tuple(passage_facts(passage, evidence))
-        return Finding(facts), evidence.usage()
+        evidence = QuoteMatcher(excerpt, self.name)
+        facts = tuple(build_passage_facts(passage, evidence))
+        return ExcerptFinding(facts), evidence.usage()
 
     async def _ask(
-        self, messages: Sequence[Message], kind: type[S], *, repair: bool = True
+        self, messages: Sequence[ChatMessage], kind: type[S], *, repair: bool = True
     ) -> tuple[S | None, Usage]:
         """Return what the model said, None if it cannot be understood even then."""
-        first = await self._chat.fill(messages, shape_of(kind))
+        first = await self._chat.fill(messages, build_reply_shape(kind))
         usage = _spent(first)
         parsed, problem = _parsed(first.text, kind)
         if parsed is None and repair:
-            again = repair_messages(messages, first.text, problem)
-            second = await self._chat.fill(again, shape_of(kind))
+            again = build_analyst_repair_messages(messages, first.text, problem)
+            second = await self._chat.fill(again, build_reply_shape(kind))
             parsed, _ = _parsed(second.text, kind)
             usage += _spent(second) + Usage(repaired=1)
         return parsed, usage + Usage(failed=int(parsed is None))
@@ -142,13 +148,13 @@ class ModelAnalyst:
 
 def _batches(excerpts: Sequence[Excerpt]) -> Iterator[list[Excerpt]]:
     waiting = iter(excerpts)
-    while batch := list(islice(waiting, TOGETHER)):
+    while batch := list(islice(waiting, EXCERPTS_PER_CALL)):
         yield batch
 
 
-def _prompt_tokens(messages: Sequence[Message], kind: type[BaseModel]) -> int:
+def _prompt_tokens(messages: Sequence[ChatMessage], kind: type[BaseModel]) -> int:
     said = sum(len(one.text) for one in messages)
-    return -(-(said + len(shape_of(kind).schema)) // 4)
+    return -(-(said + len(build_reply_shape(kind).schema)) // 4)
 
 
 def _parsed(text: str, kind: type[S]) -> tuple[S | None, str]:
@@ -168,7 +174,7 @@ def _parsed(text: str, kind: type[S]) -> tuple[S | None, str]:
         return None, "; ".join(problems)
 
 
-def _spent(reply: Reply) -> Usage:
+def _spent(reply: ChatReply) -> Usage:
     return Usage(
         calls=1,
         prompt_tokens=reply.prompt_tokens,
@@ -176,5 +182,5 @@ def _spent(reply: Reply) -> Usage:
     )
 
 
-def _unread(excerpt: Excerpt) -> Finding:
-    return Finding((), f"The model gave no usable answer about {excerpt.where}")
+def _unread(excerpt: Excerpt) -> ExcerptFinding:
+    return ExcerptFinding((), f"The model gave no usable answer about {excerpt.where}")

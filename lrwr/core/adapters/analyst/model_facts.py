@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 from lrwr.core.adapters.analyst.model_shapes import (
     Extracted,
+    ExtractedGap,
     ImpliedGap,
-    OpenGap,
-    Passage,
+    PassageClassification,
 )
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.facts import (
-    About,
     CharacterField,
     Fact,
+    FactAbout,
     PassageField,
     WorldField,
 )
@@ -35,7 +35,7 @@ _FIELDS = {
 
 
 @dataclass(slots=True)
-class Evidence:
+class QuoteMatcher:
     """Finds quotes in one excerpt, and counts how many it was given and found."""
 
     excerpt: Excerpt
@@ -68,7 +68,7 @@ class Evidence:
 
     def fact(
         self,
-        about: About,
+        about: FactAbout,
         subject: str,
         field: str,
         value: str,
@@ -77,12 +77,16 @@ class Evidence:
         certainty: Certainty = Certainty.VERIFIED,
     ) -> Fact:
         """Return a fact with the words that it rests on."""
-        kept = tuple((name, clean(text)) for name, text in details if clean(text))
+        kept = tuple(
+            (name, flatten_analyst_text(text))
+            for name, text in details
+            if flatten_analyst_text(text)
+        )
         return Fact(
             about,
-            clean(subject),
-            clean(field),
-            clean(value),
+            flatten_analyst_text(subject),
+            flatten_analyst_text(field),
+            flatten_analyst_text(value),
             spans,
             self.keeper,
             certainty,
@@ -91,7 +95,7 @@ class Evidence:
 
     def guess(
         self,
-        about: About,
+        about: FactAbout,
         field: str,
         value: str,
         spans: tuple[Span, ...],
@@ -102,13 +106,15 @@ class Evidence:
         return self.fact(about, subject, field, value, spans, certainty=probable)
 
 
-def clean(text: str) -> str:
+def flatten_analyst_text(text: str) -> str:
     """Return a text on one line, without what no terminal can show."""
     printable = "".join(one if one.isprintable() else " " for one in text)
     return " ".join(printable.split())
 
 
-def passage_facts(passage: Passage, evidence: Evidence) -> Iterator[Fact]:
+def build_passage_facts(
+    passage: PassageClassification, evidence: QuoteMatcher
+) -> Iterator[Fact]:
     """Yield what one passage is, who is there, and what it leaves open."""
     here = (evidence.excerpt.span,)
     for field, value in (
@@ -116,20 +122,20 @@ def passage_facts(passage: Passage, evidence: Evidence) -> Iterator[Fact]:
         (PassageField.NARRATIVE_FUNCTION, passage.function),
         (PassageField.STORY_GRID_TAG, passage.tag),
     ):
-        yield evidence.guess(About.PASSAGE, field, value, here)
+        yield evidence.guess(FactAbout.PASSAGE, field, value, here)
     for name in _each(passage.present):
         at = evidence.place_of(name)
-        yield evidence.guess(About.PASSAGE, PassageField.PRESENT, name, at)
+        yield evidence.guess(FactAbout.PASSAGE, PassageField.PRESENT, name, at)
     for reference in _each(passage.references):
         if spans := evidence.find(reference):
             field = PassageField.EXTERNAL_REFERENCE
-            yield evidence.fact(About.PASSAGE, "", field, reference, spans)
+            yield evidence.fact(FactAbout.PASSAGE, "", field, reference, spans)
     for gap in passage.gaps:
         if fact := _gap(gap, evidence):
             yield fact
 
 
-def extracted_facts(reply: Extracted, evidence: Evidence) -> Iterator[Fact]:
+def build_extracted_facts(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
     """Yield what some pages say, kind by kind."""
     yield from _scenes(reply, evidence)
     yield from _people(reply, evidence)
@@ -140,94 +146,106 @@ def extracted_facts(reply: Extracted, evidence: Evidence) -> Iterator[Fact]:
     yield from _gaps(reply, evidence)
 
 
-def _scenes(reply: Extracted, evidence: Evidence) -> Iterator[Fact]:
+def _scenes(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
     for scene in reply.scenes:
         spans = evidence.find(scene.opening)
         for field, value in (("pov", scene.pov), ("recap", scene.recap)):
-            if spans and clean(value):
-                yield evidence.guess(About.SCENE, field, value, spans)
+            if spans and flatten_analyst_text(value):
+                yield evidence.guess(FactAbout.SCENE, field, value, spans)
 
 
-def _people(reply: Extracted, evidence: Evidence) -> Iterator[Fact]:
+def _people(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
     for one in reply.people:
         spans = evidence.find(one.quote)
-        what = clean(one.what).lower() if one.kind == "attribute" else ""
+        what = flatten_analyst_text(one.what).lower() if one.kind == "attribute" else ""
         if one.kind == "attribute" and not what:
             continue
-        if spans and clean(one.who) and clean(one.value):
+        if spans and flatten_analyst_text(one.who) and flatten_analyst_text(one.value):
             field, detail = _FIELDS[one.kind], ("attribute", what)
             yield evidence.fact(
-                About.CHARACTER, one.who, field, one.value, spans, detail
+                FactAbout.CHARACTER, one.who, field, one.value, spans, detail
             )
 
 
-def _relations(reply: Extracted, evidence: Evidence) -> Iterator[Fact]:
+def _relations(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
     field = CharacterField.RELATIONSHIP
     for one in reply.relations:
-        spans, who, to = evidence.find(one.quote), clean(one.who), clean(one.to)
+        spans, who, to = (
+            evidence.find(one.quote),
+            flatten_analyst_text(one.who),
+            flatten_analyst_text(one.to),
+        )
         if spans and who and to and who != to:
             details = ("target", to), ("kind", one.kind)
             yield evidence.fact(
-                About.CHARACTER, who, field, one.valence, spans, *details
+                FactAbout.CHARACTER, who, field, one.valence, spans, *details
             )
 
 
-def _world(reply: Extracted, evidence: Evidence) -> Iterator[Fact]:
+def _world(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
     for one in reply.world:
-        spans, name = evidence.find(one.quote), clean(one.name)
+        spans, name = evidence.find(one.quote), flatten_analyst_text(one.name)
         if not spans or not name:
             continue
-        yield evidence.fact(About.WORLD, name, WorldField.ELEMENT_TYPE, one.type, spans)
-        if described := clean(one.about):
+        yield evidence.fact(
+            FactAbout.WORLD, name, WorldField.ELEMENT_TYPE, one.type, spans
+        )
+        if described := flatten_analyst_text(one.about):
             field = WorldField.DESCRIPTION
-            yield evidence.fact(About.WORLD, name, field, described, spans)
+            yield evidence.fact(FactAbout.WORLD, name, field, described, spans)
         for person in _each(one.people):
             field = WorldField.CONNECTED
-            yield evidence.guess(About.WORLD, field, person, spans, name)
+            yield evidence.guess(FactAbout.WORLD, field, person, spans, name)
 
 
-def _events(reply: Extracted, evidence: Evidence) -> Iterator[Fact]:
+def _events(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
     for one in reply.events:
         spans = evidence.find(one.quote)
-        if spans and clean(one.what):
+        if spans and flatten_analyst_text(one.what):
             involved = [("involved", person) for person in _each(one.people)]
             feels = [("feels", feeling) for feeling in _feelings(one.feelings)]
             details = *involved, *feels, ("story_grid_tag", one.tag)
-            yield evidence.fact(About.EVENT, "", "event", one.what, spans, *details)
+            yield evidence.fact(FactAbout.EVENT, "", "event", one.what, spans, *details)
 
 
 def _feelings(texts: Iterable[str]) -> Iterator[str]:
     """Yield "Nell: afraid" for each text that names a person and a feeling."""
     for text in texts:
-        who, _, feels = (part.strip() for part in clean(text).partition(":"))
+        who, _, feels = (
+            part.strip() for part in flatten_analyst_text(text).partition(":")
+        )
         if who and feels:
             yield f"{who}: {feels}"
 
 
-def _told(reply: Extracted, evidence: Evidence) -> Iterator[Fact]:
+def _told(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
     for one in reply.told:
         spans = evidence.find(one.quote)
-        if spans and clean(one.who) and clean(one.fact):
+        if spans and flatten_analyst_text(one.who) and flatten_analyst_text(one.fact):
             hearers = [("hearer", name) for name in _each(one.to)]
-            yield evidence.fact(About.TOLD, one.who, "told", one.fact, spans, *hearers)
+            yield evidence.fact(
+                FactAbout.TOLD, one.who, "told", one.fact, spans, *hearers
+            )
 
 
-def _gaps(reply: Extracted, evidence: Evidence) -> Iterator[Fact]:
+def _gaps(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
     for gap in reply.gaps:
         if fact := _gap(gap, evidence, gap.fill):
             yield fact
 
 
 def _gap(
-    gap: ImpliedGap | OpenGap, evidence: Evidence, suggestion: str = ""
+    gap: ImpliedGap | ExtractedGap, evidence: QuoteMatcher, suggestion: str = ""
 ) -> Fact | None:
     spans = evidence.find(gap.quote)
-    if not spans or not clean(gap.what):
+    if not spans or not flatten_analyst_text(gap.what):
         return None
     detail = ("suggestion", suggestion)
-    return evidence.fact(About.GAP, gap.who, gap.what, gap.implied, spans, detail)
+    return evidence.fact(FactAbout.GAP, gap.who, gap.what, gap.implied, spans, detail)
 
 
 def _each(texts: Iterable[str]) -> list[str]:
     """Return texts clean, each once; empty ones left out."""
-    return list(dict.fromkeys(one for text in texts if (one := clean(text))))
+    return list(
+        dict.fromkeys(one for text in texts if (one := flatten_analyst_text(text)))
+    )

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
 from lrwr.core.ports.analyst import Excerpt
-from lrwr.core.ports.chat_model import Message
+from lrwr.core.ports.chat_model import ChatMessage
 
-REVISION = "3"
+ANALYST_PROMPT_REVISION = "3"
 """Changes with the words below; results depend on it."""
 
 _FICTION = """\
@@ -40,31 +40,31 @@ fill: how one could."""
 _BEFORE = "The first block only comes before: take nothing from it."
 
 
-def classify_messages(excerpts: Sequence[Excerpt]) -> list[Message]:
+def build_classify_messages(excerpts: Sequence[Excerpt]) -> list[ChatMessage]:
     """Ask what each passage is; they are numbered from 1, in order."""
     code = _code(excerpts)
     numbered = "\n".join(_numbered(excerpts, code))
     asked = f"{_known(excerpts)}{_block(numbered, code)}"
-    return [Message("system", _CLASSIFY), Message("user", asked)]
+    return [ChatMessage("system", _CLASSIFY), ChatMessage("user", asked)]
 
 
-def extract_messages(excerpt: Excerpt) -> list[Message]:
+def build_extract_messages(excerpt: Excerpt) -> list[ChatMessage]:
     """Ask what some pages say."""
     code, before = _code([excerpt]), excerpt.before.strip()
     earlier = f"{_BEFORE}\n{_block(before, f'{code} before')}\n" if before else ""
     asked = f"{_known([excerpt])}{earlier}{_block(excerpt.text, code)}"
-    return [Message("system", _EXTRACT), Message("user", asked)]
+    return [ChatMessage("system", _EXTRACT), ChatMessage("user", asked)]
 
 
-def repair_messages(
-    asked: Sequence[Message], reply: str, problem: str
-) -> list[Message]:
+def build_analyst_repair_messages(
+    asked: Sequence[ChatMessage], reply: str, problem: str
+) -> list[ChatMessage]:
     """Ask the same once more, and say what was wrong with the reply."""
     wrong = f"That does not fit: {problem}\nAnswer again, whole and shorter, as asked."
     return [
         *asked,
-        Message("assistant", reply[:_SHOWN_AGAIN] or "-"),
-        Message("user", wrong),
+        ChatMessage("assistant", reply[:_SHOWN_AGAIN] or "-"),
+        ChatMessage("user", wrong),
     ]
 
 

@@ -10,21 +10,23 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from lrwr.core.ports.chat_model import Shape
+from lrwr.core.ports.chat_model import ReplyShape
 
-REVISION = "2"
+ANALYST_SCHEMA_REVISION = "2"
 """Changes with the schema; results depend on it."""
 
-Content = Literal["dialogue", "action_reaction", "description", "internal_monologue"]
-Function = Literal[
+ContentLabel = Literal[
+    "dialogue", "action_reaction", "description", "internal_monologue"
+]
+FunctionLabel = Literal[
     "worldbuilding", "character_reveal", "plot_event", "backstory", "thematic"
 ]
-Tag = Literal[
+StoryGridLabel = Literal[
     "inciting_incident", "turning_point", "crisis", "climax", "resolution", "none"
 ]
-Element = Literal["setting", "technology", "faction", "artifact", "rule"]
-Standing = Literal["ally", "antagonist", "neutral", "complex"]
-Kind = Literal[
+ElementLabel = Literal["setting", "technology", "faction", "artifact", "rule"]
+ValenceLabel = Literal["ally", "antagonist", "neutral", "complex"]
+ClaimKindLabel = Literal[
     "alias", "trait", "value", "behavior", "speech", "reference", "attribute"
 ]
 
@@ -42,13 +44,13 @@ class ImpliedGap(_Strict):
     quote: str
 
 
-class Passage(_Strict):
+class PassageClassification(_Strict):
     """What one numbered passage is."""
 
     id: int
-    content: Content
-    function: Function
-    tag: Tag
+    content: ContentLabel
+    function: FunctionLabel
+    tag: StoryGridLabel
     present: list[str]
     references: list[str]
     gaps: list[ImpliedGap]
@@ -57,50 +59,50 @@ class Passage(_Strict):
 class Passages(_Strict):
     """The reply to a call that classifies."""
 
-    passages: list[Passage]
+    passages: list[PassageClassification]
 
 
-class Claim(_Strict):
+class ExtractedClaim(_Strict):
     """One thing that is told of a person; `what` names an attribute only."""
 
     who: str
-    kind: Kind
+    kind: ClaimKindLabel
     what: str
     value: str
     quote: str
 
 
-class Relation(_Strict):
+class ExtractedRelation(_Strict):
     """How one person stands to another."""
 
     who: str
     to: str
-    valence: Standing
+    valence: ValenceLabel
     kind: str
     quote: str
 
 
-class Thing(_Strict):
+class ExtractedElement(_Strict):
     """A thing of the world."""
 
     name: str
-    type: Element
+    type: ElementLabel
     about: str
     people: list[str]
     quote: str
 
 
-class Event(_Strict):
+class ExtractedEvent(_Strict):
     """Something that happens; `feelings` are like "Nell: afraid"."""
 
     what: str
     people: list[str]
     feelings: list[str]
-    tag: Tag
+    tag: StoryGridLabel
     quote: str
 
 
-class Telling(_Strict):
+class ExtractedDisclosure(_Strict):
     """Who tells whom what."""
 
     who: str
@@ -109,7 +111,7 @@ class Telling(_Strict):
     quote: str
 
 
-class OpenGap(_Strict):
+class ExtractedGap(_Strict):
     """What the pages leave undefined, and how it could be filled."""
 
     who: str
@@ -119,7 +121,7 @@ class OpenGap(_Strict):
     quote: str
 
 
-class Scene(_Strict):
+class ExtractedScene(_Strict):
     """One scene; `opening` are its first words."""
 
     opening: str
@@ -130,22 +132,22 @@ class Scene(_Strict):
 class Extracted(_Strict):
     """The reply to a call that extracts."""
 
-    scenes: list[Scene]
-    people: list[Claim]
-    relations: list[Relation]
-    world: list[Thing]
-    events: list[Event]
-    told: list[Telling]
-    gaps: list[OpenGap]
+    scenes: list[ExtractedScene]
+    people: list[ExtractedClaim]
+    relations: list[ExtractedRelation]
+    world: list[ExtractedElement]
+    events: list[ExtractedEvent]
+    told: list[ExtractedDisclosure]
+    gaps: list[ExtractedGap]
 
 
 @cache
-def shape_of(kind: type[BaseModel]) -> Shape:
+def build_reply_shape(kind: type[BaseModel]) -> ReplyShape:
     """Return the strict schema of a reply, without a word that says nothing."""
     schema = kind.model_json_schema()
     shared = schema.pop("$defs", {})
     plain = _plain(schema, shared)
-    return Shape(kind.__name__, json.dumps(plain, separators=(",", ":")))
+    return ReplyShape(kind.__name__, json.dumps(plain, separators=(",", ":")))
 
 
 def _plain(part: object, shared: dict[str, object]) -> object:

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from lrwr.core.model.facts import RULES, Fact
-from lrwr.core.model.text import Span, SplitSentences
+from lrwr.core.model.facts import RULES_KEEPER, Fact
+from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.core.model.usage import Usage
 from lrwr.core.nlp.facts.attributes import find_attribute_facts
 from lrwr.core.nlp.facts.events import find_event_facts, find_reported_speech_facts
@@ -20,19 +20,19 @@ from lrwr.core.nlp.text.prose import (
 )
 from lrwr.core.nlp.text.scenes import infer_point_of_view, select_key_sentences
 from lrwr.core.nlp.text.todo_markers import find_marked_gaps
-from lrwr.core.ports.analyst import Excerpt, Finding
+from lrwr.core.ports.analyst import Excerpt, ExcerptFinding
 
 
 class RulesAnalyst:
     """Keeps the port `Analyst` at no cost; what it leaves out is not evaluated."""
 
-    def __init__(self, sentences: SplitSentences) -> None:
+    def __init__(self, sentences: SentenceSplitter) -> None:
         self._sentences = sentences
 
     @property
     def name(self) -> str:
         """Name who reads: the rules."""
-        return RULES
+        return RULES_KEEPER
 
     @property
     def revision(self) -> str:
@@ -46,11 +46,11 @@ class RulesAnalyst:
 
     async def classify(
         self, excerpts: Sequence[Excerpt]
-    ) -> tuple[list[Finding], Usage]:
+    ) -> tuple[list[ExcerptFinding], Usage]:
         """Say of each excerpt what it is made of, and what the writer marked in it."""
         return [self._classified(excerpt) for excerpt in excerpts], Usage()
 
-    async def extract(self, excerpt: Excerpt) -> tuple[Finding, Usage]:
+    async def extract(self, excerpt: Excerpt) -> tuple[ExcerptFinding, Usage]:
         """Find what the very words of an excerpt say of people, places and scenes."""
         prose = annotate_prose(excerpt.text, self._sentences, excerpt.known)
         facts = chain(
@@ -61,15 +61,15 @@ class RulesAnalyst:
             find_event_facts(prose),
             _scenes(prose),
         )
-        return Finding(_placed(facts, excerpt)), Usage()
+        return ExcerptFinding(_placed(facts, excerpt)), Usage()
 
-    def _classified(self, excerpt: Excerpt) -> Finding:
+    def _classified(self, excerpt: Excerpt) -> ExcerptFinding:
         prose = annotate_prose(excerpt.text, self._sentences, excerpt.known)
         facts = chain(
             classify_passage(prose, in_speech=ends_in_speech(excerpt.before)),
             find_marked_gaps(excerpt.text, excerpt.known),
         )
-        return Finding(_placed(facts, excerpt))
+        return ExcerptFinding(_placed(facts, excerpt))
 
 
 def _scenes(prose: AnnotatedProse) -> Iterator[Fact]:

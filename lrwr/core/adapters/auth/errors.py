@@ -1,28 +1,30 @@
 """What went wrong between lrwr and a Supabase project, in the writer's words."""
 
-from lrwr.core.adapters.auth.project import Project
+from lrwr.core.adapters.auth.project import SupabaseConnection
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 
-AGAIN = "Try again in a minute."
+RETRY_HINT = "Try again in a minute."
 _MB = 1024 * 1024
 _NO_PROJECT = "Check `supabase.url`: it is the project's address and nothing behind it."
 
 
-class SessionOver(LrwrError):
+class SessionExpired(LrwrError):
     """A session that the service does not know any more."""
 
 
-def refusal(error: Exception, project: Project) -> LrwrError:
+def translate_supabase_error(
+    error: Exception, project: SupabaseConnection
+) -> LrwrError:
     """Say what an error of Supabase's clients means, or of the libraries below."""
     import httpx
 
-    from lrwr.core.adapters.http.timeouts import TooLong, TooMuch
+    from lrwr.core.adapters.http.timeouts import ExchangeTimeout, ResponseTooLarge
 
     met = [error, *_causes(error)]
-    if any(isinstance(one, TooMuch) for one in met):
+    if any(isinstance(one, ResponseTooLarge) for one in met):
         return _endless(project)
     if any(isinstance(one, TimeoutError | httpx.TimeoutException) for one in met):
-        waited = [one.seconds for one in met if isinstance(one, TooLong)]
+        waited = [one.seconds for one in met if isinstance(one, ExchangeTimeout)]
         seconds = min(waited, default=project.timeout)
         return ServiceUnavailable(
             f"{project.host} did not answer within {seconds:g} seconds",
@@ -40,14 +42,14 @@ def refusal(error: Exception, project: Project) -> LrwrError:
     if any(isinstance(one, httpx.TransportError) for one in met):
         return ServiceUnavailable(
             f"{project.host} broke off in the middle of its answer",
-            hint=AGAIN,
+            hint=RETRY_HINT,
             retryable=True,
         )
     status, code = _told(error)
-    return _by_code(code) or by_status(status, project)
+    return _by_code(code) or translate_supabase_status(status, project)
 
 
-def _endless(project: Project) -> ServiceUnavailable:
+def _endless(project: SupabaseConnection) -> ServiceUnavailable:
     return ServiceUnavailable(
         f"The answer of {project.host} is larger than {project.most / _MB:.3g} MB:"
         " nothing that lrwr keeps is",
@@ -55,18 +57,18 @@ def _endless(project: Project) -> ServiceUnavailable:
     )
 
 
-def by_status(status: int, project: Project) -> LrwrError:
+def translate_supabase_status(status: int, project: SupabaseConnection) -> LrwrError:
     """Say what the state of an HTTP answer means; 0 where there is none."""
     told = f"({status})"
     if status == 429:
         return ServiceUnavailable(
             f"{project.host} has more requests than it takes {told}",
-            hint=AGAIN,
+            hint=RETRY_HINT,
             retryable=True,
         )
     if status >= 500 or status == 408:
         return ServiceUnavailable(
-            f"{project.host} failed {told}", hint=AGAIN, retryable=True
+            f"{project.host} failed {told}", hint=RETRY_HINT, retryable=True
         )
     if status in (401, 403):
         return LrwrError(
@@ -108,15 +110,15 @@ def _by_code(code: str) -> LrwrError | None:
                 hint="Turn the email provider on in the project's settings.",
             )
         case "validation_failed" | "email_address_invalid":
-            return incomplete()
+            return build_credentials_error()
         case "refresh_token_not_found" | "refresh_token_already_used":
-            return ended()
+            return build_session_expired_error()
         case "session_not_found" | "session_expired" | "bad_jwt":
-            return ended()
+            return build_session_expired_error()
     return None
 
 
-def incomplete() -> LrwrError:
+def build_credentials_error() -> LrwrError:
     """Say that nobody can sign in with that."""
     return LrwrError(
         "That is no email address, or no password",
@@ -124,9 +126,9 @@ def incomplete() -> LrwrError:
     )
 
 
-def ended() -> SessionOver:
+def build_session_expired_error() -> SessionExpired:
     """Say that a session is over."""
-    return SessionOver("Your session is over", hint="To sign in again: lrwr login")
+    return SessionExpired("Your session is over", hint="To sign in again: lrwr login")
 
 
 def _told(error: Exception) -> tuple[int, str]:

@@ -4,23 +4,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lrwr.core.adapters.auth.project import Project, project_of
-from lrwr.core.adapters.auth.sessions import Keeping, SessionKeeper
+from lrwr.core.adapters.auth.project import (
+    SupabaseConnection,
+    build_supabase_connection,
+)
+from lrwr.core.adapters.auth.sessions import KeyringSessionStore, SessionLocation
 from lrwr.core.adapters.auth.supabase import SupabaseAuth
 from lrwr.core.settings.model import Settings
-from lrwr.core.settings.places import session_file
+from lrwr.core.settings.places import get_session_path
 
 
 @dataclass(frozen=True, slots=True)
-class SigningIn:
+class SupabaseSignIn:
     """The way into one project. `file` keeps the session where no keyring does."""
 
     auth: SupabaseAuth
-    project: Project
-    sessions: SessionKeeper
+    project: SupabaseConnection
+    sessions: KeyringSessionStore
     file: Path
 
-    def place(self) -> Keeping:
+    def place(self) -> SessionLocation:
         """Return where the session is.
 
         Raises:
@@ -29,7 +32,9 @@ class SigningIn:
         return self.sessions.place(self.project.url)
 
 
-def choose_auth(settings: Settings, env: Mapping[str, str]) -> SigningIn:
+def create_supabase_sign_in(
+    settings: Settings, env: Mapping[str, str]
+) -> SupabaseSignIn:
     """Return the way into the project that the settings name. Nothing is sent yet.
 
     Raises:
@@ -37,7 +42,7 @@ def choose_auth(settings: Settings, env: Mapping[str, str]) -> SigningIn:
             downloaded setting leads elsewhere.
         ServiceUnavailable: The keyring is locked.
     """
-    project = project_of(settings, env)
-    file = session_file()
-    sessions = SessionKeeper(file)
-    return SigningIn(SupabaseAuth(project, sessions), project, sessions, file)
+    project = build_supabase_connection(settings, env)
+    file = get_session_path()
+    sessions = KeyringSessionStore(file)
+    return SupabaseSignIn(SupabaseAuth(project, sessions), project, sessions, file)

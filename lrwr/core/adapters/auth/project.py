@@ -8,20 +8,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.settings.addresses import address_in, host_of, is_here
+from lrwr.core.settings.addresses import is_loopback_host, parse_host, resolve_address
 from lrwr.core.settings.keys import find_key
 from lrwr.core.settings.model import Settings
 
 if TYPE_CHECKING:
     from httpx import AsyncClient, Response
 
-MOST = 300 * 1024 * 1024
+MAX_RESPONSE_BYTES = 300 * 1024 * 1024
 """Bytes of an answer that are read: no file is larger that lrwr reads, and so sends.
 
 A record is smaller: it holds what is known of a text, of which 50 MB are read at most.
 """
 
-EXAMPLE = "https://abcdefghijkl.supabase.co"
+EXAMPLE_PROJECT_URL = "https://abcdefghijkl.supabase.co"
 
 _KEY = "SUPABASE_KEY"
 _SECRET = "sb_secret_"
@@ -29,7 +29,7 @@ _WHICH = "Copy the publishable key (in older projects: anon) from its API settin
 
 
 @dataclass(frozen=True, slots=True)
-class Project:
+class SupabaseConnection:
     """One project. `key` is the publishable one, which says nothing of who asks.
 
     `timeout` is in seconds, for which it may be silent. `own` says that the server is
@@ -40,15 +40,17 @@ class Project:
     key: str = field(repr=False)
     timeout: float = 20.0
     own: bool = False
-    most: int = MOST
+    most: int = MAX_RESPONSE_BYTES
 
     @property
     def host(self) -> str:
         """The machine that is asked."""
-        return host_of(self.url)
+        return parse_host(self.url)
 
 
-def project_of(settings: Settings, env: Mapping[str, str]) -> Project:
+def build_supabase_connection(
+    settings: Settings, env: Mapping[str, str]
+) -> SupabaseConnection:
     """Return the project that the settings name.
 
     Raises:
@@ -59,10 +61,10 @@ def project_of(settings: Settings, env: Mapping[str, str]) -> Project:
     if not settings.supabase.url.strip():
         raise SettingsProblem(
             "No Supabase project is set",
-            hint=f'Set [supabase] url = "{EXAMPLE}" in your own file (`lrwr config'
+            hint=f'Set [supabase] url = "{EXAMPLE_PROJECT_URL}" in your own file (`lrwr config'
             " path`), or LRWR_SUPABASE_URL.",
         )
-    url = address_in(settings, "supabase.url", EXAMPLE, secret=True)
+    url = resolve_address(settings, "supabase.url", EXAMPLE_PROJECT_URL, secret=True)
     key = (find_key(_KEY, env) or "").strip()
     if not key:
         raise SettingsProblem(
@@ -76,22 +78,22 @@ def project_of(settings: Settings, env: Mapping[str, str]) -> Project:
             hint=f"{_WHICH} Then: lrwr config set-key supabase",
         )
     timeout = float(settings.supabase.timeout)
-    return Project(url, key, timeout, is_here(host_of(url)))
+    return SupabaseConnection(url, key, timeout, is_loopback_host(parse_host(url)))
 
 
-def open_http(
-    project: Project, came: "Callable[[Response], None] | None" = None
+def open_supabase_http(
+    project: SupabaseConnection, came: "Callable[[Response], None] | None" = None
 ) -> "AsyncClient":
     """Make a connection, which follows no redirect: what is sent is for one server.
 
     `came` is called with each answer that came whole. `TooLong` and `TooMuch` are
-    raised as `PatientClient` tells.
+    raised as `BoundedHttpClient` tells.
     """
-    from lrwr.core.adapters.http.timeouts import PatientClient
+    from lrwr.core.adapters.http.timeouts import BoundedHttpClient
 
     # Reading the certificates takes a tenth of a second; what trusts nobody is free.
     nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    return PatientClient(
+    return BoundedHttpClient(
         project.timeout,
         project.most,
         came,
@@ -101,7 +103,7 @@ def open_http(
     )
 
 
-def headers_of(project: Project) -> dict[str, str]:
+def build_supabase_headers(project: SupabaseConnection) -> dict[str, str]:
     """Return what every request says; the clients would name this machine's system."""
     return {"apikey": project.key, "X-Client-Info": "lrwr"}
 

@@ -5,7 +5,7 @@ import json
 
 from supabase_auth import AsyncSupportedStorage
 
-from lrwr.core.adapters.auth.sessions import Sessions
+from lrwr.core.adapters.auth.sessions import SessionStore
 
 _OF_SESSION = (
     "access_token",
@@ -17,13 +17,13 @@ _OF_SESSION = (
 _OF_USER = ("id", "aud", "email", "created_at")
 
 
-class Shelf(AsyncSupportedStorage):
+class SupabaseSessionStorage(AsyncSupportedStorage):
     """The client's storage over ours: one session, and nothing else of what it keeps.
 
     Of an account only what tells whose session it is stays: a keyring takes little.
     """
 
-    def __init__(self, project: str, sessions: Sessions) -> None:
+    def __init__(self, project: str, sessions: SessionStore) -> None:
         self._project = project
         self._sessions = sessions
 

@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import Protocol
 
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, StoreProblem
-from lrwr.core.settings.keys import LONGEST, SERVICE
-from lrwr.core.settings.library import write_private
+from lrwr.core.settings.keys import KEYRING_SERVICE, MAX_KEY_CHARS
+from lrwr.core.settings.library import write_private_file
 
-ENTRY = "SUPABASE_SESSION"
+KEYRING_SESSION_ENTRY = "SUPABASE_SESSION"
 """Under this name the keyring keeps the session."""
 
 _MOST = 100_000
 """Bytes of a file that are read: ours are shorter."""
 
 
-class Sessions(Protocol):
+class SessionStore(Protocol):
     """Keeps the session of one project at a time, as text."""
 
     def read(self, project: str) -> str | None:
@@ -39,7 +39,7 @@ class Sessions(Protocol):
         ...
 
 
-class Keeping(StrEnum):
+class SessionLocation(StrEnum):
     """Where a session is."""
 
     KEYRING = "keyring"
@@ -47,11 +47,11 @@ class Keeping(StrEnum):
     NOWHERE = "nowhere"
 
 
-class _NoKeyring(Exception):
+class _KeyringUnavailable(Exception):
     """The machine has none, or it does not take this."""
 
 
-class SessionKeeper:
+class KeyringSessionStore:
     """Keeps one session. `path` is the file for a machine without a keyring."""
 
     def __init__(self, path: Path) -> None:
@@ -66,14 +66,16 @@ class SessionKeeper:
         text, _ = self._found()
         return _session_in(text, project)
 
-    def place(self, project: str) -> Keeping:
+    def place(self, project: str) -> SessionLocation:
         """Return where the session of a project is.
 
         Raises:
             ServiceUnavailable: The keyring is locked.
         """
         text, place = self._found()
-        return place if _session_in(text, project) is not None else Keeping.NOWHERE
+        return (
+            place if _session_in(text, project) is not None else SessionLocation.NOWHERE
+        )
 
     def write(self, project: str, session: str) -> None:
         """Keep a session in place of the one that is there, whosever it is.
@@ -85,7 +87,7 @@ class SessionKeeper:
         text = json.dumps({"project": project, "session": session})
         try:
             _into_keyring(text)
-        except _NoKeyring:
+        except _KeyringUnavailable:
             self._into_file(text)
         else:
             self._path.unlink(missing_ok=True)
@@ -98,28 +100,28 @@ class SessionKeeper:
             StoreProblem: The file cannot be removed.
         """
         place = self.place(project)
-        if place is Keeping.KEYRING:
+        if place is SessionLocation.KEYRING:
             _out_of_keyring()
-        elif place is Keeping.FILE:
+        elif place is SessionLocation.FILE:
             with _as_store_problem(self._path):
                 self._path.unlink(missing_ok=True)
-        return place is not Keeping.NOWHERE
+        return place is not SessionLocation.NOWHERE
 
-    def _found(self) -> tuple[str | None, Keeping]:
-        with suppress(_NoKeyring):
+    def _found(self) -> tuple[str | None, SessionLocation]:
+        with suppress(_KeyringUnavailable):
             text = _from_keyring()
             if text is not None:
-                return text, Keeping.KEYRING
+                return text, SessionLocation.KEYRING
         with suppress(OSError, UnicodeDecodeError), self._path.open("rb") as file:
-            return file.read(_MOST).decode("utf-8"), Keeping.FILE
-        return None, Keeping.NOWHERE
+            return file.read(_MOST).decode("utf-8"), SessionLocation.FILE
+        return None, SessionLocation.NOWHERE
 
     def _into_file(self, text: str) -> None:
-        with suppress(_NoKeyring):
+        with suppress(_KeyringUnavailable):
             _out_of_keyring()  # an older one, which would be found first
         with _as_store_problem(self._path):
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_private(self._path, f"{text}\n")
+            write_private_file(self._path, f"{text}\n")
 
 
 def _session_in(text: str | None, project: str) -> str | None:
@@ -136,24 +138,24 @@ def _from_keyring() -> str | None:
     with _asking_keyring():
         import keyring
 
-        return keyring.get_password(SERVICE, ENTRY)
+        return keyring.get_password(KEYRING_SERVICE, KEYRING_SESSION_ENTRY)
 
 
 def _into_keyring(text: str) -> None:
-    if os.name == "nt" and len(text) > LONGEST:
-        raise _NoKeyring
+    if os.name == "nt" and len(text) > MAX_KEY_CHARS:
+        raise _KeyringUnavailable
     with _asking_keyring():
         import keyring
 
-        keyring.set_password(SERVICE, ENTRY, text)
+        keyring.set_password(KEYRING_SERVICE, KEYRING_SESSION_ENTRY, text)
 
 
 def _out_of_keyring() -> None:
     with _asking_keyring():
         import keyring
 
-        if keyring.get_password(SERVICE, ENTRY) is not None:
-            keyring.delete_password(SERVICE, ENTRY)
+        if keyring.get_password(KEYRING_SERVICE, KEYRING_SESSION_ENTRY) is not None:
+            keyring.delete_password(KEYRING_SERVICE, KEYRING_SESSION_ENTRY)
 
 
 @contextmanager
@@ -168,7 +170,7 @@ def _asking_keyring() -> Iterator[None]:
             hint="Unlock it and try again.",
         ) from error
     except (NoKeyringError, InitError, KeyringError) as error:
-        raise _NoKeyring from error
+        raise _KeyringUnavailable from error
 
 
 @contextmanager

@@ -8,9 +8,17 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lrwr.core.adapters.auth.errors import SessionOver, incomplete, refusal
-from lrwr.core.adapters.auth.project import Project, headers_of, open_http
-from lrwr.core.adapters.auth.sessions import Sessions
+from lrwr.core.adapters.auth.errors import (
+    SessionExpired,
+    build_credentials_error,
+    translate_supabase_error,
+)
+from lrwr.core.adapters.auth.project import (
+    SupabaseConnection,
+    build_supabase_headers,
+    open_supabase_http,
+)
+from lrwr.core.adapters.auth.sessions import SessionStore
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.ports.auth import Account, AccountId
 
@@ -21,12 +29,12 @@ if TYPE_CHECKING:
     from supabase_auth import AsyncGoTrueClient
     from supabase_auth.types import Session, User
 
-SOON = 60.0
+TOKEN_RENEWAL_MARGIN = 60.0
 """Seconds before its end in which a token is not handed out any more."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _AccessToken:
     token: str
     until: float
 
@@ -40,20 +48,20 @@ class SupabaseAuth:
 
     def __init__(
         self,
-        project: Project,
-        sessions: Sessions,
+        project: SupabaseConnection,
+        sessions: SessionStore,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._project = project
         self._sessions = sessions
         self._now = now
-        self._held: _Held | None = None
+        self._held: _AccessToken | None = None
         self._one_at_a_time = asyncio.Lock()
 
     async def sign_in(self, email: str, password: str) -> Account:
         """Sign in; the password is kept nowhere."""
         if not (_is_said(email) and _is_said(password)):
-            raise incomplete()
+            raise build_credentials_error()
         async with self._client() as client:
             came = await client.sign_in_with_password(
                 {"email": email, "password": password}
@@ -104,39 +112,42 @@ class SupabaseAuth:
         except LrwrError:
             pass  # there it was over already
 
-    async def _fresh(self) -> _Held | None:
+    async def _fresh(self) -> _AccessToken | None:
         async with self._one_at_a_time:
-            if self._held is None or self._held.until <= self._now() + SOON:
+            if (
+                self._held is None
+                or self._held.until <= self._now() + TOKEN_RENEWAL_MARGIN
+            ):
                 self._held = await self._kept()
             return self._held
 
-    async def _kept(self) -> _Held | None:
+    async def _kept(self) -> _AccessToken | None:
         """Read the session and renew it where it ends soon; once more if it is stale."""
         read = self._sessions.read
         before = await asyncio.to_thread(read, self._project.url)
         try:
             return await self._renewed(before)
-        except SessionOver:
+        except SessionExpired:
             meanwhile = await asyncio.to_thread(read, self._project.url)
             if meanwhile != before:
                 return await self._renewed(meanwhile)
             await asyncio.to_thread(self._sessions.clear, self._project.url)
             return None
 
-    async def _renewed(self, kept: str | None) -> _Held | None:
+    async def _renewed(self, kept: str | None) -> _AccessToken | None:
         told = _parsed(kept)
         if told is None:
             return None
         held, refresh = told
-        if held.until > self._now() + SOON:
+        if held.until > self._now() + TOKEN_RENEWAL_MARGIN:
             return held
         async with self._client() as client:
             came = await client.refresh_session(refresh)
         return self._hold(came.session) if came.session is not None else None
 
-    def _hold(self, session: "Session") -> _Held:
+    def _hold(self, session: "Session") -> _AccessToken:
         until = float(session.expires_at or self._now() + session.expires_in)
-        self._held = _Held(session.access_token, until)
+        self._held = _AccessToken(session.access_token, until)
         return self._held
 
     def _client(self) -> "AbstractAsyncContextManager[AsyncGoTrueClient]":
@@ -145,34 +156,34 @@ class SupabaseAuth:
 
 @asynccontextmanager
 async def _open(
-    project: Project, sessions: Sessions
+    project: SupabaseConnection, sessions: SessionStore
 ) -> "AsyncIterator[AsyncGoTrueClient]":
     """Lend out Supabase's client; what it raises is said in the writer's words."""
     http = await asyncio.to_thread(_imported, project)
     async with http:
         from supabase_auth import AsyncGoTrueClient
 
-        from lrwr.core.adapters.auth.session_storage import Shelf
+        from lrwr.core.adapters.auth.session_storage import SupabaseSessionStorage
 
         try:
             async with asyncio.timeout(project.timeout):
                 yield AsyncGoTrueClient(
                     url=f"{project.url}/auth/v1",
-                    headers=headers_of(project),
-                    storage=Shelf(project.url, sessions),
+                    headers=build_supabase_headers(project),
+                    storage=SupabaseSessionStorage(project.url, sessions),
                     auto_refresh_token=False,
                     http_client=http,
                 )
         except LrwrError:
             raise
         except Exception as error:  # the client lets anything of its libraries through
-            raise refusal(error, project) from error
+            raise translate_supabase_error(error, project) from error
 
 
-def _imported(project: Project) -> "AsyncClient":
+def _imported(project: SupabaseConnection) -> "AsyncClient":
     import supabase_auth  # noqa: F401 - it takes half a second, and not the loop's
 
-    return open_http(project)
+    return open_supabase_http(project)
 
 
 def _is_said(text: str) -> bool:
@@ -183,10 +194,10 @@ def _is_said(text: str) -> bool:
         return False
 
 
-def _parsed(kept: str | None) -> tuple[_Held, str] | None:
+def _parsed(kept: str | None) -> tuple[_AccessToken, str] | None:
     try:
         told = json.loads(kept or "null")
-        held = _Held(str(told["access_token"]), float(told["expires_at"]))
+        held = _AccessToken(str(told["access_token"]), float(told["expires_at"]))
         return held, str(told["refresh_token"])
     except (ValueError, KeyError, TypeError):
         return None

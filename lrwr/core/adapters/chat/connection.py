@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from lrwr.core.adapters.http.egress_log import Note, Noting
-from lrwr.core.adapters.http.rate_limit import Clock, Pace, Turnstile
-from lrwr.core.model.egress import Sent
+from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
+from lrwr.core.adapters.http.rate_limit import Clock, RateLimit, RateLimiter
+from lrwr.core.model.egress import OutboundRequest
 
 if TYPE_CHECKING:
     from openai import DefaultAsyncHttpxClient
 
-    from lrwr.core.adapters.chat.logged_client import NotedClient
+    from lrwr.core.adapters.chat.logged_client import EgressLoggingHttpClient
 
 
-class Line:
+class ModelServerClient:
     """Connections to one server, and the pace at which it is asked.
 
     With `noting`, nothing is sent that was not noted before. Nothing is imported or
@@ -24,21 +24,24 @@ class Line:
     """
 
     def __init__(
-        self, pace: Pace, clock: Clock | None = None, noting: Noting | None = None
+        self,
+        pace: RateLimit,
+        clock: Clock | None = None,
+        noting: EgressLogger | None = None,
     ) -> None:
         self.clock = clock or Clock()
-        self.turnstile = Turnstile(pace, self.clock)
+        self.turnstile = RateLimiter(pace, self.clock)
         self._noting = noting
         self._opening = asyncio.Lock()
         self._http: DefaultAsyncHttpxClient | None = None
-        self._noted: NotedClient | None = None
+        self._noted: EgressLoggingHttpClient | None = None
 
-    def note(self, about: Sent) -> Note:
+    def note(self, about: OutboundRequest) -> EgressLogEntry:
         """Return the note of one request, kept if this line keeps any."""
-        return Note(self._noting, about)
+        return EgressLogEntry(self._noting, about)
 
     @contextmanager
-    def errand(self, note: Note) -> Iterator[None]:
+    def errand(self, note: EgressLogEntry) -> Iterator[None]:
         """Note on `note` what is sent meanwhile by this task and those it starts."""
         if self._noted is None:
             yield
@@ -68,20 +71,29 @@ class Line:
 
     def _open(self, base_url: str, seconds: float, own: bool) -> None:
         """Import the client, which takes seconds, and make it; nothing is sent."""
-        from lrwr.core.adapters.chat.logged_client import NotedClient, plain_client
+        from lrwr.core.adapters.chat.logged_client import (
+            EgressLoggingHttpClient,
+            create_unlogged_http_client,
+        )
 
-        make = plain_client if self._noting is None else NotedClient
+        make = (
+            create_unlogged_http_client
+            if self._noting is None
+            else EgressLoggingHttpClient
+        )
         self._http = make(
             timeout=seconds,
             follow_redirects=False,
             trust_env=not own,
-            verify=True if base_url.startswith("https:") else trusting_nobody(),
+            verify=True
+            if base_url.startswith("https:")
+            else create_empty_ssl_context(),
         )
-        if isinstance(self._http, NotedClient):
+        if isinstance(self._http, EgressLoggingHttpClient):
             self._noted = self._http
 
 
-def trusting_nobody() -> ssl.SSLContext:
+def create_empty_ssl_context() -> ssl.SSLContext:
     """Return what verifies nothing that is encrypted, for where nothing is.
 
     Reading the certificates takes a tenth of a second; this is free.

@@ -1,35 +1,47 @@
 """What an error of OpenAI's client means, in the writer's words."""
 
 from lrwr.core.adapters.http.errors import (
-    Asked,
-    Refusal,
-    Refused,
-    broken_off,
-    by_status,
-    no_answer,
-    ours,
-    timed_out,
-    unreachable,
+    HttpErrorResponse,
+    HttpRequestInfo,
+    ServiceCallError,
+    build_interrupted_error,
+    build_invalid_response_error,
+    build_timeout_error,
+    build_unreachable_error,
+    find_service_call_error,
+    translate_http_status,
 )
 
 
-def refusal(error: Exception, asked: Asked, *, now: float) -> Refused:
+def translate_chat_error(
+    error: Exception, asked: HttpRequestInfo, *, now: float
+) -> ServiceCallError:
     """Say what an error of the client means; `now` is the time of day, for dates."""
     import openai
 
-    own = ours(error)
+    own = find_service_call_error(error)
     if own is not None:
         return own
     if isinstance(error, openai.APIStatusError):
         body = error.body if isinstance(error.body, dict) else {}
         said = f"{body.get('message') or ''} {error.code or ''}"
         headers = error.response.headers
-        return by_status(Refusal(error.status_code, said, headers), asked, now)
+        return translate_http_status(
+            HttpErrorResponse(error.status_code, said, headers), asked, now
+        )
     if isinstance(error, openai.APITimeoutError | TimeoutError):
-        return timed_out(asked)
+        return build_timeout_error(asked)
     if isinstance(error, openai.APIConnectionError):
-        return broken_off(asked) if _began(error) else unreachable(asked)
-    return broken_off(asked) if _cut(error) else no_answer(asked)
+        return (
+            build_interrupted_error(asked)
+            if _began(error)
+            else build_unreachable_error(asked)
+        )
+    return (
+        build_interrupted_error(asked)
+        if _cut(error)
+        else build_invalid_response_error(asked)
+    )
 
 
 def _began(error: Exception) -> bool:

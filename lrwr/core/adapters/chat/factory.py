@@ -3,19 +3,23 @@
 from collections.abc import Mapping
 from enum import StrEnum
 
-from lrwr.core.adapters.chat.connection import Line
-from lrwr.core.adapters.chat.openai import OPENAI, Connection, OpenAIChat
-from lrwr.core.adapters.http.egress_log import Noting
-from lrwr.core.adapters.http.rate_limit import WAITED_FOR, Pace
-from lrwr.core.model.egress import Purpose
+from lrwr.core.adapters.chat.connection import ModelServerClient
+from lrwr.core.adapters.chat.openai import (
+    OPENAI_CHAT_URL,
+    ChatConnection,
+    OpenAIChatModel,
+)
+from lrwr.core.adapters.http.egress_log import EgressLogger
+from lrwr.core.adapters.http.rate_limit import INTERACTIVE_RETRY_SECONDS, RateLimit
+from lrwr.core.model.egress import RequestPurpose
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.settings.addresses import address_in, host_of, is_here
+from lrwr.core.settings.addresses import is_loopback_host, parse_host, resolve_address
 from lrwr.core.settings.keys import find_key
 from lrwr.core.settings.model import Settings
 
-OLLAMA = "http://127.0.0.1:11434/v1"
+OLLAMA_CHAT_URL = "http://127.0.0.1:11434/v1"
 
-DEFAULT_MODEL = "gpt-6-luna"
+DEFAULT_CHAT_MODEL = "gpt-6-luna"
 """The model of OpenAI's that is asked when none is named."""
 
 _KEY = "OPENAI_API_KEY"
@@ -27,7 +31,7 @@ _PATIENCE_AFAR = 120.0
 _PATIENCE_HERE = 10.0
 
 
-class Role(StrEnum):
+class ModelRole(StrEnum):
     """What a model is asked to do: each may have a model of its own."""
 
     PLANNER = "planner"
@@ -36,27 +40,27 @@ class Role(StrEnum):
     JUDGE = "judge"
 
     @property
-    def purpose(self) -> Purpose:
+    def purpose(self) -> RequestPurpose:
         """What its requests are for."""
         match self:
-            case Role.PLANNER:
-                return Purpose.PLANNING
-            case Role.ANALYST:
-                return Purpose.READING
-            case Role.AVATAR:
-                return Purpose.ANSWERING
-            case Role.JUDGE:
-                return Purpose.JUDGING
+            case ModelRole.PLANNER:
+                return RequestPurpose.PLANNING
+            case ModelRole.ANALYST:
+                return RequestPurpose.READING
+            case ModelRole.AVATAR:
+                return RequestPurpose.ANSWERING
+            case ModelRole.JUDGE:
+                return RequestPurpose.JUDGING
 
 
-def choose_chat(
+def create_openai_chat_model(
     settings: Settings,
     env: Mapping[str, str],
-    role: Role,
-    line: Line,
+    role: ModelRole,
+    line: ModelServerClient,
     *,
     waited: bool = False,
-) -> OpenAIChat | None:
+) -> OpenAIChatModel | None:
     """Return the model that the settings ask for, None where they ask for none.
 
     Nothing is sent or opened yet; close the line in the end. `waited` says that somebody
@@ -66,14 +70,16 @@ def choose_chat(
         SettingsProblem: A setting is missing, or a downloaded one leads elsewhere.
         ServiceUnavailable: The keyring is locked.
     """
-    connection = connection_of(settings, env, role)
+    connection = build_chat_connection(settings, env, role)
     if connection is None:
         return None
-    patience = WAITED_FOR if waited else None
-    return OpenAIChat(connection, line, role.purpose, patience)
+    patience = INTERACTIVE_RETRY_SECONDS if waited else None
+    return OpenAIChatModel(connection, line, role.purpose, patience)
 
 
-def open_line(settings: Settings, noting: Noting) -> Line:
+def create_chat_server_client(
+    settings: Settings, noting: EgressLogger
+) -> ModelServerClient:
     """Return the line to the server that the settings name; nothing is opened yet.
 
     Whatever leaves this machine is noted.
@@ -83,11 +89,11 @@ def open_line(settings: Settings, noting: Noting) -> Line:
     """
     model = settings.model
     patience = _PATIENCE_HERE if model.use == "local" else _PATIENCE_AFAR
-    pace = Pace(model.concurrency, model.requests_per_minute, patience)
-    return Line(pace, noting=noting if leaves(settings) else None)
+    pace = RateLimit(model.concurrency, model.requests_per_minute, patience)
+    return ModelServerClient(pace, noting=noting if is_chat_remote(settings) else None)
 
 
-def leaves(settings: Settings) -> bool:
+def is_chat_remote(settings: Settings) -> bool:
     """Say whether what a model is asked leaves this machine.
 
     To a hosted service it does, whatever its address: a way through this machine may
@@ -102,34 +108,34 @@ def leaves(settings: Settings) -> bool:
         case "openai":
             return True
         case "local":
-            return not is_here(host_of(_address(settings, OLLAMA)))
+            return not is_loopback_host(parse_host(_address(settings, OLLAMA_CHAT_URL)))
 
 
-def model_name(settings: Settings, role: Role) -> str:
+def get_chat_model_name(settings: Settings, role: ModelRole) -> str:
     """Return the model that is asked in a role; empty where none is, or none is named."""
     model = settings.model
     match role:
-        case Role.PLANNER:
+        case ModelRole.PLANNER:
             name = model.planner
-        case Role.ANALYST:
+        case ModelRole.ANALYST:
             name = model.analyst
-        case Role.AVATAR:
+        case ModelRole.AVATAR:
             name = model.avatar
-        case Role.JUDGE:
+        case ModelRole.JUDGE:
             name = model.judge
-    default = DEFAULT_MODEL if model.use == "openai" else ""
+    default = DEFAULT_CHAT_MODEL if model.use == "openai" else ""
     return "" if model.use == "off" else name or model.name or default
 
 
-def models_of(settings: Settings) -> dict[Purpose, str]:
+def list_chat_models(settings: Settings) -> dict[RequestPurpose, str]:
     """Return which model is asked for what; empty where none is set."""
-    named = {role.purpose: model_name(settings, role) for role in Role}
+    named = {role.purpose: get_chat_model_name(settings, role) for role in ModelRole}
     return {purpose: name for purpose, name in named.items() if name}
 
 
-def connection_of(
-    settings: Settings, env: Mapping[str, str], role: Role = Role.AVATAR
-) -> Connection | None:
+def build_chat_connection(
+    settings: Settings, env: Mapping[str, str], role: ModelRole = ModelRole.AVATAR
+) -> ChatConnection | None:
     """Return which model of which server is asked in a role, None for none.
 
     Raises:
@@ -140,14 +146,14 @@ def connection_of(
         case "off":
             return None
         case "openai":
-            return _of_openai(settings, env, model_name(settings, role))
+            return _of_openai(settings, env, get_chat_model_name(settings, role))
         case "local":
-            return _of_this_machine(settings, model_name(settings, role))
+            return _of_this_machine(settings, get_chat_model_name(settings, role))
 
 
-def _of_openai(settings: Settings, env: Mapping[str, str], name: str) -> Connection:
+def _of_openai(settings: Settings, env: Mapping[str, str], name: str) -> ChatConnection:
     model = settings.model
-    address = _address(settings, OPENAI)
+    address = _address(settings, OPENAI_CHAT_URL)
     key = find_key(_KEY, env)
     if not key:
         raise SettingsProblem(
@@ -157,12 +163,12 @@ def _of_openai(settings: Settings, env: Mapping[str, str], name: str) -> Connect
     effort: str = model.reasoning_effort
     if effort == "auto":
         effort = "" if name.startswith(_WITHOUT_EFFORT) else "none"
-    return Connection(
+    return ChatConnection(
         name, address, key=key, timeout=float(model.timeout), effort=effort
     )
 
 
-def _of_this_machine(settings: Settings, name: str) -> Connection:
+def _of_this_machine(settings: Settings, name: str) -> ChatConnection:
     model = settings.model
     if not name:
         raise SettingsProblem(
@@ -170,9 +176,9 @@ def _of_this_machine(settings: Settings, name: str) -> Connection:
             hint="See what is there with `lrwr doctor --servers`, and set `model.name`.",
         )
     effort = "" if model.reasoning_effort == "auto" else model.reasoning_effort
-    return Connection(
+    return ChatConnection(
         name,
-        _address(settings, OLLAMA),
+        _address(settings, OLLAMA_CHAT_URL),
         timeout=float(model.timeout),
         effort=effort,
         own=True,
@@ -181,4 +187,4 @@ def _of_this_machine(settings: Settings, name: str) -> Connection:
 
 def _address(settings: Settings, default: str) -> str:
     secret = settings.model.use == "openai"
-    return address_in(settings, "model.base_url", default, secret=secret)
+    return resolve_address(settings, "model.base_url", default, secret=secret)

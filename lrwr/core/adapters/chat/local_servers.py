@@ -6,11 +6,11 @@ import time
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-HOST = "127.0.0.1"
-TIMEOUT = 0.5
+LOOPBACK_HOST = "127.0.0.1"
+PROBE_TIMEOUT = 0.5
 """Seconds to wait for each word of a port that may hold no server."""
 
-PATIENCE = 3.0
+LOCAL_SERVER_TIMEOUT = 3.0
 """Seconds to wait for each word of the server that is set."""
 
 _LONGEST = 512 * 1024
@@ -20,7 +20,7 @@ _MOST_NAMES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class LocalServer:
     """A program that serves models, and the port where it usually listens."""
 
     name: str
@@ -28,53 +28,59 @@ class Server:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class LocalServerModels:
     """What a port said: the models that it offers.
 
     `models` is None when something listens there that serves no models.
     """
 
-    server: Server
+    server: LocalServer
     models: tuple[str, ...] | None
 
 
-def known_servers() -> tuple[Server, ...]:
+def list_local_servers() -> tuple[LocalServer, ...]:
     """Return the servers that writers run, at their usual ports."""
     return (
-        Server("Ollama", 11434),
-        Server("LM Studio", 1234),
-        Server("llama-server", 8080),
+        LocalServer("Ollama", 11434),
+        LocalServer("LM Studio", 1234),
+        LocalServer("llama-server", 8080),
     )
 
 
-def ask_server(server: Server) -> Answered | None:
+def probe_local_server(server: LocalServer) -> LocalServerModels | None:
     """Ask the server's port for its models; None when nobody listens.
 
     One request, to 127.0.0.1 only: no redirect is followed, nothing is sent along.
     """
-    connection = http.client.HTTPConnection(HOST, server.port, timeout=TIMEOUT)
+    connection = http.client.HTTPConnection(
+        LOOPBACK_HOST, server.port, timeout=PROBE_TIMEOUT
+    )
     try:
-        return Answered(server, _listed(connection, "/v1/models", TIMEOUT))
+        return LocalServerModels(
+            server, _listed(connection, "/v1/models", PROBE_TIMEOUT)
+        )
     except ConnectionRefusedError:
         return None
     except (OSError, http.client.HTTPException):  # time-outs among them
-        return Answered(server, None)
+        return LocalServerModels(server, None)
 
 
-def models_at(address: str) -> tuple[str, ...] | None:
+def fetch_server_models(address: str) -> tuple[str, ...] | None:
     """Return the models that the server at `address` offers, None if it lists none.
 
     One request: no redirect is followed, no key is sent along, and no model is asked.
 
     Raises:
-        OSError: Nobody answers within `PATIENCE` seconds.
+        OSError: Nobody answers within `LOCAL_SERVER_TIMEOUT` seconds.
     """
     place = urlsplit(address)
     secure = place.scheme == "https"
     kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-    connection = kind(place.hostname or HOST, place.port, timeout=PATIENCE)
+    connection = kind(
+        place.hostname or LOOPBACK_HOST, place.port, timeout=LOCAL_SERVER_TIMEOUT
+    )
     try:
-        return _listed(connection, f"{place.path}/models", PATIENCE)
+        return _listed(connection, f"{place.path}/models", LOCAL_SERVER_TIMEOUT)
     except http.client.HTTPException:
         return None
 

@@ -11,18 +11,18 @@ from typing import Any
 import httpx2
 import openai
 
-from lrwr.core.adapters.http.egress_log import Note
+from lrwr.core.adapters.http.egress_log import EgressLogEntry
 
 
-class NotedClient(openai.DefaultAsyncHttpxClient):
+class EgressLoggingHttpClient(openai.DefaultAsyncHttpxClient):
     """Sends nothing outside of `errand`, and nothing that could not be noted."""
 
     def __init__(self, **how: Any) -> None:  # the library's own options
         super().__init__(**how)
-        self._note: ContextVar[Note] = ContextVar("note")
+        self._note: ContextVar[EgressLogEntry] = ContextVar("note")
 
     @contextmanager
-    def errand(self, note: Note) -> Iterator[None]:
+    def errand(self, note: EgressLogEntry) -> Iterator[None]:
         """Note on `note` what is sent meanwhile by this task and those it starts."""
         token = self._note.set(note)
         try:
@@ -54,6 +54,6 @@ class NotedClient(openai.DefaultAsyncHttpxClient):
         return response
 
 
-def plain_client(**how: Any) -> openai.DefaultAsyncHttpxClient:
+def create_unlogged_http_client(**how: Any) -> openai.DefaultAsyncHttpxClient:
     """Return a client that notes nothing, for a server on this machine."""
     return openai.DefaultAsyncHttpxClient(**how)

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from lrwr.core.adapters.chat.connection import Line
-from lrwr.core.adapters.chat.errors import refusal
-from lrwr.core.adapters.chat.openai import Connection
-from lrwr.core.adapters.http.errors import Asked
-from lrwr.core.model.egress import Purpose, Sent
+from lrwr.core.adapters.chat.connection import ModelServerClient
+from lrwr.core.adapters.chat.errors import translate_chat_error
+from lrwr.core.adapters.chat.openai import ChatConnection
+from lrwr.core.adapters.http.errors import HttpRequestInfo
+from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -21,7 +21,9 @@ _SCOPES = "missing scopes"
 """What OpenAI says, under 401 too, to a key that may do some things and not this."""
 
 
-async def offered_by(connection: Connection, line: Line) -> tuple[str, ...] | None:
+async def fetch_offered_models(
+    connection: ChatConnection, line: ModelServerClient
+) -> tuple[str, ...] | None:
     """Return the models that a server offers; None where it does not say.
 
     One request, noted as the line notes them; `connection.timeout` bounds it.
@@ -30,8 +32,8 @@ async def offered_by(connection: Connection, line: Line) -> tuple[str, ...] | No
         Refused: The server did not answer, or refused the key.
     """
     client = await _client(connection, line)
-    about = Sent(
-        connection.service, connection.host, Purpose.ANSWERING, connection.name
+    about = OutboundRequest(
+        connection.service, connection.host, RequestPurpose.ANSWERING, connection.name
     )
     async with aclosing(line.note(about)) as note:
         with line.errand(note):
@@ -41,7 +43,7 @@ async def offered_by(connection: Connection, line: Line) -> tuple[str, ...] | No
 
 
 async def _listed(
-    client: "AsyncOpenAI", connection: Connection, *, now: float
+    client: "AsyncOpenAI", connection: ChatConnection, *, now: float
 ) -> tuple[str, ...] | None:
     try:
         async with asyncio.timeout(connection.timeout):
@@ -50,16 +52,16 @@ async def _listed(
     except Exception as error:  # three libraries deep, anything may be raised
         if _says_nothing(error):
             return None
-        asked = Asked(
+        asked = HttpRequestInfo(
             server=connection.server,
             model=connection.name,
             timeout=connection.timeout,
             here=connection.own,
         )
-        raise refusal(error, asked, now=now) from error
+        raise translate_chat_error(error, asked, now=now) from error
 
 
-async def _client(connection: Connection, line: Line) -> "AsyncOpenAI":
+async def _client(connection: ChatConnection, line: ModelServerClient) -> "AsyncOpenAI":
     http = await line.http(
         connection.base_url, seconds=connection.timeout, own=connection.own
     )

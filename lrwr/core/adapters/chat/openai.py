@@ -16,12 +16,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar, cast
 from urllib.parse import urlsplit
 
-from lrwr.core.adapters.chat.connection import Line, trusting_nobody
-from lrwr.core.adapters.chat.errors import refusal
-from lrwr.core.adapters.http.egress_log import Note
-from lrwr.core.adapters.http.errors import Asked, Refused, broken_off
-from lrwr.core.model.egress import Purpose, Sent
-from lrwr.core.ports.chat_model import Message, Reply, Shape
+from lrwr.core.adapters.chat.connection import (
+    ModelServerClient,
+    create_empty_ssl_context,
+)
+from lrwr.core.adapters.chat.errors import translate_chat_error
+from lrwr.core.adapters.http.egress_log import EgressLogEntry
+from lrwr.core.adapters.http.errors import (
+    HttpRequestInfo,
+    ServiceCallError,
+    build_interrupted_error,
+)
+from lrwr.core.model.egress import OutboundRequest, RequestPurpose
+from lrwr.core.ports.chat_model import ChatMessage, ChatReply, ReplyShape
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage, BaseMessageChunk
@@ -31,9 +38,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-OPENAI = "https://api.openai.com/v1"
+OPENAI_CHAT_URL = "https://api.openai.com/v1"
 
-MOST_REPLY = 16_000
+MAX_REPLY_TOKENS = 16_000
 """Tokens of a reply: a small model may otherwise never stop."""
 
 _NO_KEY = "none"
@@ -46,7 +53,7 @@ _STEADY = frozenset({"", "none"})
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class ChatConnection:
     """Which model of which server, and how it is asked.
 
     `timeout` is in seconds. `effort` is a reasoning effort that the model knows, empty
@@ -55,18 +62,18 @@ class Connection:
     """
 
     name: str
-    base_url: str = OPENAI
+    base_url: str = OPENAI_CHAT_URL
     key: str = field(default="", repr=False)
     timeout: float = 300.0
     effort: str = ""
     own: bool = False
-    most_reply: int = MOST_REPLY
+    most_reply: int = MAX_REPLY_TOKENS
 
     @property
     def server(self) -> str:
         """Name the server, for the writer."""
         place = urlsplit(self.base_url)
-        if self.base_url == OPENAI:
+        if self.base_url == OPENAI_CHAT_URL:
             return "OpenAI"
         return f"The model server at {place.hostname}:{place.port or 443}"
 
@@ -81,7 +88,7 @@ class Connection:
         return urlsplit(self.base_url).hostname or ""
 
 
-class OpenAIChat:
+class OpenAIChatModel:
     """A model that is asked through `langchain-openai`, for one purpose.
 
     Nothing is imported or opened before the first call. Tokens are those that the
@@ -92,20 +99,20 @@ class OpenAIChat:
 
     def __init__(
         self,
-        connection: Connection,
-        line: Line,
-        purpose: Purpose = Purpose.ANSWERING,
+        connection: ChatConnection,
+        line: ModelServerClient,
+        purpose: RequestPurpose = RequestPurpose.ANSWERING,
         patience: float | None = None,
     ) -> None:
         self._connection = connection
         self._line = line
         self._patience = patience
         self._opening = asyncio.Lock()
-        self._opened: _Opened | None = None
-        self._about = Sent(
+        self._opened: _LangChainModels | None = None
+        self._about = OutboundRequest(
             connection.service, connection.host, purpose, connection.name
         )
-        self._asked = Asked(
+        self._asked = HttpRequestInfo(
             server=connection.server,
             model=connection.name,
             timeout=connection.timeout,
@@ -117,7 +124,9 @@ class OpenAIChat:
         """Name the model."""
         return self._connection.name
 
-    async def fill(self, messages: Sequence[Message], shape: Shape) -> Reply:
+    async def fill(
+        self, messages: Sequence[ChatMessage], shape: ReplyShape
+    ) -> ChatReply:
         """Return a reply to a strict JSON schema; empty where the model refused."""
         opened = await self._open()
         wanted = {
@@ -131,11 +140,11 @@ class OpenAIChat:
         asked = _for_langchain(messages)
         guessed = _quarter(shape.schema) + _sent(messages)
 
-        async def call() -> Reply:
+        async def call() -> ChatReply:
             async with aclosing(self._line.note(self._about)) as note:
                 with self._line.errand(note):
                     text, usage = await _filled(opened.filling, asked, wanted)
-                reply = Reply(text, *(usage or (guessed, _quarter(text))))
+                reply = ChatReply(text, *(usage or (guessed, _quarter(text))))
                 note.counted(reply.prompt_tokens, reply.completion_tokens)
             return reply
 
@@ -144,7 +153,7 @@ class OpenAIChat:
                 lambda: self._translated(call), self._patience
             )
 
-    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str]:
         """Yield the answer as it comes; only a call that said nothing is made again."""
         opened = await self._open()
         asked, sent, said = _for_langchain(messages), _sent(messages), 0
@@ -168,7 +177,7 @@ class OpenAIChat:
 
     async def _begin(
         self, model: "ChatOpenAI", asked: "list[BaseMessage]"
-    ) -> tuple[str | None, AsyncGenerator[str], Note]:
+    ) -> tuple[str | None, AsyncGenerator[str], EgressLogEntry]:
         """Return the first piece, None if there is none, the rest, and its note."""
         rest = _pieces(model, asked, self._asked)
         note = self._line.note(self._about)
@@ -184,8 +193,8 @@ class OpenAIChat:
     async def _next(self, pieces: AsyncIterator[str]) -> str | None:
         try:
             return await self._translated(lambda: anext(pieces, None))
-        except Refused as refused:
-            raise broken_off(self._asked) from refused
+        except ServiceCallError as refused:
+            raise build_interrupted_error(self._asked) from refused
 
     async def _translated(self, call: Callable[[], Awaitable[T]]) -> T:
         from langsmith import tracing_context
@@ -193,13 +202,13 @@ class OpenAIChat:
         try:
             with tracing_context(enabled=False):
                 return await call()
-        except Refused:
+        except ServiceCallError:
             raise
         except Exception as error:  # three libraries deep, anything may be raised
             now = self._line.clock.today()
-            raise refusal(error, self._asked, now=now) from error
+            raise translate_chat_error(error, self._asked, now=now) from error
 
-    async def _open(self) -> "_Opened":
+    async def _open(self) -> "_LangChainModels":
         about = self._connection
         async with self._opening:
             if self._opened is None:
@@ -211,26 +220,28 @@ class OpenAIChat:
 
 
 @dataclass(frozen=True, slots=True)
-class _Opened:
+class _LangChainModels:
     """The model as it fills and as it streams."""
 
     filling: "ChatOpenAI"
     streaming: "ChatOpenAI"
 
 
-def _open(connection: Connection, http: "DefaultAsyncHttpxClient") -> _Opened:
+def _open(
+    connection: ChatConnection, http: "DefaultAsyncHttpxClient"
+) -> _LangChainModels:
     """Make the model over a client; nothing is sent."""
     import openai
 
     # What it warns of is refused by the server, and told by us.
     warnings.filterwarnings("ignore", module="langchain_openai")
-    with openai.DefaultHttpxClient(verify=trusting_nobody()) as never_used:
+    with openai.DefaultHttpxClient(verify=create_empty_ssl_context()) as never_used:
         model = _model(connection, http, never_used)
-    return _Opened(model.model_copy(update={"disable_streaming": True}), model)
+    return _LangChainModels(model.model_copy(update={"disable_streaming": True}), model)
 
 
 def _model(
-    connection: Connection,
+    connection: ChatConnection,
     http: "DefaultAsyncHttpxClient",
     never_used: "DefaultHttpxClient",
 ) -> "ChatOpenAI":
@@ -285,7 +296,7 @@ async def _filled(
 
 
 async def _pieces(
-    model: "ChatOpenAI", asked: "list[BaseMessage]", server: Asked
+    model: "ChatOpenAI", asked: "list[BaseMessage]", server: HttpRequestInfo
 ) -> AsyncGenerator[str]:
     finished = False
     async with aclosing(_chunks(model, asked)) as chunks:
@@ -295,7 +306,7 @@ async def _pieces(
             if chunk.text:
                 yield str(chunk.text)
     if not finished:
-        raise broken_off(server)
+        raise build_interrupted_error(server)
 
 
 def _stop_if_cancelled() -> None:
@@ -315,14 +326,14 @@ def _chunks(
     return cast("AsyncGenerator[BaseMessageChunk]", model.astream(asked))
 
 
-def _for_langchain(messages: Sequence[Message]) -> "list[BaseMessage]":
+def _for_langchain(messages: Sequence[ChatMessage]) -> "list[BaseMessage]":
     from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
     kinds = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
     return [kinds[one.role](content=one.text) for one in messages]
 
 
-def _sent(messages: Sequence[Message]) -> int:
+def _sent(messages: Sequence[ChatMessage]) -> int:
     return sum(_quarter(one.text) for one in messages)
 
 

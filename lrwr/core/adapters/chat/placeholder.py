@@ -3,10 +3,10 @@
 from collections.abc import AsyncGenerator, Sequence
 
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
-from lrwr.core.ports.chat_model import Message, Reply, Shape
+from lrwr.core.ports.chat_model import ChatMessage, ChatReply, ReplyShape
 
 
-class MuteChat:
+class UnavailableChatModel:
     """Stands for a model where it may be named and not asked; holds no connection.
 
     `why` is what whoever asks it is told.
@@ -21,12 +21,14 @@ class MuteChat:
         """Name the model, as its server does."""
         return self._name
 
-    async def fill(self, messages: Sequence[Message], shape: Shape) -> Reply:
+    async def fill(
+        self, messages: Sequence[ChatMessage], shape: ReplyShape
+    ) -> ChatReply:
         """Refuse."""
         del messages, shape
         raise self._refusal()
 
-    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str]:
         """Refuse."""
         del messages
         raise self._refusal()

@@ -9,7 +9,7 @@ _MARKUP = re.compile(r"([\\`*_\[\]<>|#~&])")
 _AT_START = re.compile(r"^(\s*)([-+=]|\d+[.)])")
 
 
-def markdown_of(blocks: Iterable[Block]) -> str:
+def render_blocks_as_markdown(blocks: Iterable[Block]) -> str:
     """Return `blocks` as a Markdown text; nothing in them counts as markup."""
     lines: list[str] = []
     before: BlockKind | None = None

@@ -14,7 +14,7 @@ _DEEPEST = 9
 _NOT_XML = re.compile(r"[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def word_of(blocks: Iterable[Block]) -> bytes:
+def render_blocks_as_docx(blocks: Iterable[Block]) -> bytes:
     """Return `blocks` as a `.docx` file; characters that Word cannot hold are gone."""
     import docx
 

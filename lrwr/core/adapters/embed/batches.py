@@ -9,13 +9,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LONGEST = 8_000
+MAX_EMBEDDED_TEXT_BYTES = 8_000
 """Bytes of a text that are sent: a token has at least one, and OpenAI's models take
 8,192 tokens."""
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class EmbeddingBatchLimit:
     """What one request may hold: tokens as they are counted here, and texts.
 
     Half of what OpenAI takes: its own tokens are somewhat more.
@@ -25,7 +25,9 @@ class Budget:
     texts: int = 512
 
 
-def batches(counts: Sequence[int], budget: Budget) -> list[list[int]]:
+def plan_embedding_batches(
+    counts: Sequence[int], budget: EmbeddingBatchLimit
+) -> list[list[int]]:
     """Return the places of texts that go together, each once, the shortest first.
 
     `counts` are their tokens. A batch that is over the budget has one text.
@@ -43,15 +45,15 @@ def batches(counts: Sequence[int], budget: Budget) -> list[list[int]]:
     return parts
 
 
-def shortened(text: str) -> str:
+def truncate_for_embedding(text: str) -> str:
     """Return a text that no model finds too long: its beginning, if need be."""
     encoded = text.encode("utf-8", errors="replace")
-    if len(encoded) <= LONGEST:
+    if len(encoded) <= MAX_EMBEDDED_TEXT_BYTES:
         return encoded.decode("utf-8")
-    return encoded[:LONGEST].decode("utf-8", errors="ignore")
+    return encoded[:MAX_EMBEDDED_TEXT_BYTES].decode("utf-8", errors="ignore")
 
 
-def blank(dimensions: int) -> "NDArray[np.float32]":
+def build_blank_vector(dimensions: int) -> "NDArray[np.float32]":
     """Return the vector of a text that says nothing; its length is 1.0."""
     import numpy as np
 

@@ -2,19 +2,19 @@
 
 from collections.abc import Mapping
 
-from lrwr.core.adapters.chat.connection import Line
-from lrwr.core.adapters.embed.batches import Budget
-from lrwr.core.adapters.embed.openai import OPENAI, Connection
-from lrwr.core.adapters.http.egress_log import Noting
-from lrwr.core.adapters.http.rate_limit import Pace
+from lrwr.core.adapters.chat.connection import ModelServerClient
+from lrwr.core.adapters.embed.batches import EmbeddingBatchLimit
+from lrwr.core.adapters.embed.openai import OPENAI_EMBEDDING_URL, EmbeddingConnection
+from lrwr.core.adapters.http.egress_log import EgressLogger
+from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.settings.addresses import address_in, host_of, is_here
+from lrwr.core.settings.addresses import is_loopback_host, parse_host, resolve_address
 from lrwr.core.settings.model import Settings
-from lrwr.core.settings.model_retrieval import DEFAULT_EMBEDDING
+from lrwr.core.settings.model_retrieval import DEFAULT_EMBEDDING_MODEL
 
-OLLAMA = "http://127.0.0.1:11434/v1"
+OLLAMA_EMBEDDING_URL = "http://127.0.0.1:11434/v1"
 
-DIMENSIONS: Mapping[str, int] = {
+OPENAI_DIMENSIONS: Mapping[str, int] = {
     "text-embedding-3-small": 1536,
     "text-embedding-3-large": 3072,
     "text-embedding-ada-002": 1536,
@@ -25,7 +25,7 @@ _SHORTER = "text-embedding-3"
 """How the names of models begin that give shorter vectors if they are asked to."""
 
 
-def connection_of(settings: Settings) -> Connection | None:
+def build_embedding_connection(settings: Settings) -> EmbeddingConnection | None:
     """Return which model of which server embeds; None where no server does.
 
     Raises:
@@ -40,18 +40,22 @@ def connection_of(settings: Settings) -> Connection | None:
             return None
 
 
-def open_line(settings: Settings, noting: Noting) -> Line:
+def create_embedding_server_client(
+    settings: Settings, noting: EgressLogger
+) -> ModelServerClient:
     """Return the line to the server; nothing is opened yet. Whatever leaves is noted.
 
     Raises:
         SettingsProblem: The address is none, or a downloaded one leads elsewhere.
     """
     afar = settings.embedding.model == "openai"
-    pace = Pace(4, patience=120.0) if afar else Pace(1, patience=10.0)
-    return Line(pace, noting=noting if leaves(settings) else None)
+    pace = RateLimit(4, patience=120.0) if afar else RateLimit(1, patience=10.0)
+    return ModelServerClient(
+        pace, noting=noting if is_embedding_remote(settings) else None
+    )
 
 
-def leaves(settings: Settings) -> bool:
+def is_embedding_remote(settings: Settings) -> bool:
     """Say whether what is embedded leaves this machine.
 
     To OpenAI it does, whatever its address; to a server of the writer's own it does
@@ -64,25 +68,27 @@ def leaves(settings: Settings) -> bool:
         case "openai":
             return True
         case "server":
-            return not is_here(host_of(_address(settings, OLLAMA)))
+            return not is_loopback_host(
+                parse_host(_address(settings, OLLAMA_EMBEDDING_URL))
+            )
         case _:
             return False
 
 
-def _of_openai(settings: Settings) -> Connection:
+def _of_openai(settings: Settings) -> EmbeddingConnection:
     embedding = settings.embedding
-    name = embedding.name or DEFAULT_EMBEDDING
-    usual = DIMENSIONS.get(name, 0)
-    return Connection(
+    name = embedding.name or DEFAULT_EMBEDDING_MODEL
+    usual = OPENAI_DIMENSIONS.get(name, 0)
+    return EmbeddingConnection(
         name,
         _dimensions(embedding.dimensions or usual, name),
-        _address(settings, OPENAI),
+        _address(settings, OPENAI_EMBEDDING_URL),
         shorter=name.startswith(_SHORTER) and embedding.dimensions not in (0, usual),
         timeout=float(embedding.timeout),
     )
 
 
-def _of_a_server(settings: Settings) -> Connection:
+def _of_a_server(settings: Settings) -> EmbeddingConnection:
     embedding = settings.embedding
     if not embedding.name:
         raise SettingsProblem(
@@ -90,13 +96,13 @@ def _of_a_server(settings: Settings) -> Connection:
             hint="See what is there with `lrwr doctor --servers`, and set"
             " `embedding.name`.",
         )
-    return Connection(
+    return EmbeddingConnection(
         embedding.name,
         _dimensions(embedding.dimensions, embedding.name),
-        _address(settings, OLLAMA),
+        _address(settings, OLLAMA_EMBEDDING_URL),
         timeout=float(embedding.timeout),
         own=True,
-        budget=Budget(tokens=8_000, texts=32),  # mostly a small machine
+        budget=EmbeddingBatchLimit(tokens=8_000, texts=32),  # mostly a small machine
     )
 
 
@@ -111,4 +117,4 @@ def _dimensions(told: int, name: str) -> int:
 
 def _address(settings: Settings, default: str) -> str:
     secret = settings.embedding.model == "openai"
-    return address_in(settings, "embedding.base_url", default, secret=secret)
+    return resolve_address(settings, "embedding.base_url", default, secret=secret)

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from lrwr.core.adapters.embed.minilm import (
     SHIPPED_SPACE,
     MiniLM,
-    Tokens,
-    load_model,
+    TokenizedText,
+    load_minilm,
     load_tokenizer,
 )
 
 if TYPE_CHECKING:
     from lrwr.core.model.chunks import Vectors
 
-DIMENSIONS = 384
+MINILM_DIMENSIONS = 384
 
 Result = TypeVar("Result")
 
@@ -44,7 +44,7 @@ class LocalEmbedder:
     @property
     def dimensions(self) -> int:
         """Return the length of a vector."""
-        return DIMENSIONS if self._folder is None else self.loaded().dimensions
+        return MINILM_DIMENSIONS if self._folder is None else self.loaded().dimensions
 
     @cached_property
     def _tokenizer(self) -> Any:
@@ -62,7 +62,7 @@ class LocalEmbedder:
 
     @cached_property
     def _model(self) -> MiniLM:
-        return load_model(self._folder, self._tokenizer)
+        return load_minilm(self._folder, self._tokenizer)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return how many tokens each text has."""
@@ -79,7 +79,7 @@ class LocalEmbedder:
             return self._model
 
     def side_by_side(
-        self, work: Callable[[Tokens], Result], texts: Sequence[Tokens]
+        self, work: Callable[[TokenizedText], Result], texts: Sequence[TokenizedText]
     ) -> list[Result]:
         """Do `work` for each text, several at once, the longest first; in order."""
         order = sorted(range(len(texts)), key=lambda n: -len(texts[n].ids))

@@ -15,36 +15,38 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lrwr.core.model.dot_products import length
+from lrwr.core.model.dot_products import compute_norm
 from lrwr.core.model.errors import ServiceUnavailable
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    States = NDArray[np.float32]
+    TokenStates = NDArray[np.float32]
     """One row for each token, markers included; shape (tokens, dimensions)."""
 
-LONGEST = 512
+MAX_SEQUENCE_TOKENS = 512
 """Tokens that the model reads at once, its two markers included."""
 
 SHIPPED_SPACE = "all-minilm-l6-v2-int8"
 
-PROBE = "The keeper trimmed the lamp and wrote the tide into her book."
+SELF_TEST_SENTENCE = "The keeper trimmed the lamp and wrote the tide into her book."
 """Embedded when the model is loaded, to see that this processor's arithmetic agrees."""
 
-AGREEMENT = 0.98
+MIN_SELF_TEST_COSINE = 0.98
 """Cosine between the probe here and the probe as the shipped graph gives it: .995
 where int8 products are summed exactly; far less where a processor saturates them."""
 
-REINSTALL = 'Reinstall lrwr, or set [embedding] model = "off" to search by words alone.'
-OWN_FOLDER = (
+REINSTALL_HINT = (
+    'Reinstall lrwr, or set [embedding] model = "off" to search by words alone.'
+)
+MODEL_FOLDER_HINT = (
     "Check `folder` under [embedding], or leave it out: lrwr brings a model along."
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class TokenizedText:
     """A text as the model reads it: `ids` with markers, `offsets` into the text."""
 
     ids: list[int]
@@ -69,16 +71,16 @@ class MiniLM:
     @cached_property
     def dimensions(self) -> int:
         """The length of a vector."""
-        return len(self.vector(self.tokens([PROBE])[0].ids))
+        return len(self.vector(self.tokens([SELF_TEST_SENTENCE])[0].ids))
 
-    def tokens(self, texts: Sequence[str]) -> list[Tokens]:
+    def tokens(self, texts: Sequence[str]) -> list[TokenizedText]:
         """Cut texts into tokens, at most 512 each with the markers at the ends."""
         return [
-            Tokens(encoded.ids, encoded.offsets)
+            TokenizedText(encoded.ids, encoded.offsets)
             for encoded in self._tokenizer.encode_batch(list(texts))
         ]
 
-    def states(self, ids: Sequence[int]) -> "States":
+    def states(self, ids: Sequence[int]) -> "TokenStates":
         """Run the model over one text's tokens."""
         import numpy as np
 
@@ -89,16 +91,16 @@ class MiniLM:
         if "token_type_ids" in self._inputs:
             feed["token_type_ids"] = np.zeros_like(row)
         try:
-            states: States = self._session.run(None, feed)[0][0]
+            states: TokenStates = self._session.run(None, feed)[0][0]
         except Exception as error:  # onnxruntime's errors have no base of their own
             message = f"The embedding model does not run: {error}"
-            raise ServiceUnavailable(message, hint=REINSTALL) from error
+            raise ServiceUnavailable(message, hint=REINSTALL_HINT) from error
         return states
 
     def vector(self, ids: Sequence[int]) -> "NDArray[np.float32]":
         """Return the mean of the token states, of length 1.0."""
         mean = self.states(ids).mean(axis=0)
-        vector: NDArray[np.float32] = mean / max(length(mean), 1e-12)
+        vector: NDArray[np.float32] = mean / max(compute_norm(mean), 1e-12)
         return vector
 
 
@@ -118,14 +120,14 @@ def load_tokenizer(folder: Path | None) -> Any:
         tokenizer = Tokenizer.from_str(text)
     except Exception as error:  # the library raises nothing finer
         message = f"The tokenizer cannot be loaded: {error}"
-        hint = OWN_FOLDER if folder else REINSTALL
+        hint = MODEL_FOLDER_HINT if folder else REINSTALL_HINT
         raise ServiceUnavailable(message, hint=hint) from error
     tokenizer.no_padding()
-    tokenizer.enable_truncation(LONGEST)
+    tokenizer.enable_truncation(MAX_SEQUENCE_TOKENS)
     return tokenizer
 
 
-def load_model(folder: Path | None, tokenizer: Any) -> MiniLM:
+def load_minilm(folder: Path | None, tokenizer: Any) -> MiniLM:
     """Load the model of `folder`, or the one that lrwr ships.
 
     `folder` holds `model.onnx` and `tokenizer.json`.
@@ -139,7 +141,7 @@ def load_model(folder: Path | None, tokenizer: Any) -> MiniLM:
         return _load_shipped(tokenizer)
     except Exception as error:  # onnxruntime's errors have no base of their own
         message = f"The embedding model cannot be loaded: {error}"
-        hint = OWN_FOLDER if folder else REINSTALL
+        hint = MODEL_FOLDER_HINT if folder else REINSTALL_HINT
         raise ServiceUnavailable(message, hint=hint) from error
 
 
@@ -147,7 +149,7 @@ def _load_folder(folder: Path, tokenizer: Any) -> MiniLM:
     content = (folder / "model.onnx").read_bytes()
     space = f"onnx-{hashlib.sha256(content).hexdigest()[:12]}"
     model = MiniLM(tokenizer, _session(content, {}), space=space)
-    if model.states(model.tokens([PROBE])[0].ids).ndim != 2:
+    if model.states(model.tokens([SELF_TEST_SENTENCE])[0].ids).ndim != 2:
         raise ValueError("its first output is not one row for each token")
     return model
 
@@ -187,8 +189,10 @@ def _borrow(content: bytes, entry: Mapping[str, Any]) -> "NDArray[Any]":
 def _agrees(model: MiniLM, probe: Sequence[float]) -> bool:
     import numpy as np
 
-    vector = model.vector(model.tokens([PROBE])[0].ids)
-    return float(np.dot(vector, np.array(probe, dtype=np.float32))) >= AGREEMENT
+    vector = model.vector(model.tokens([SELF_TEST_SENTENCE])[0].ids)
+    return (
+        float(np.dot(vector, np.array(probe, dtype=np.float32))) >= MIN_SELF_TEST_COSINE
+    )
 
 
 def _session(graph: bytes, lent: Mapping[str, "NDArray[Any]"]) -> Any:

@@ -7,27 +7,38 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from lrwr.core.adapters.chat.connection import Line
-from lrwr.core.adapters.chat.errors import refusal
-from lrwr.core.adapters.embed.batches import Budget, batches, blank, shortened
-from lrwr.core.adapters.embed.rows import Odd, rows_of
-from lrwr.core.adapters.http.errors import Advice, Asked, Refused, no_answer, used_up
-from lrwr.core.adapters.http.rate_limit import WAITED_FOR
-from lrwr.core.model.egress import Purpose, Sent
+from lrwr.core.adapters.chat.connection import ModelServerClient
+from lrwr.core.adapters.chat.errors import translate_chat_error
+from lrwr.core.adapters.embed.batches import (
+    EmbeddingBatchLimit,
+    build_blank_vector,
+    plan_embedding_batches,
+    truncate_for_embedding,
+)
+from lrwr.core.adapters.embed.rows import InvalidEmbeddingReply, parse_unit_vectors
+from lrwr.core.adapters.http.errors import (
+    ErrorHints,
+    HttpRequestInfo,
+    ServiceCallError,
+    build_invalid_response_error,
+    parse_rate_limit_reset,
+)
+from lrwr.core.adapters.http.rate_limit import INTERACTIVE_RETRY_SECONDS
+from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-    from lrwr.core.adapters.embed.rows import Rows
+    from lrwr.core.adapters.embed.rows import UnitVectors
     from lrwr.core.model.chunks import Vectors
 
-OPENAI = "https://api.openai.com/v1"
+OPENAI_EMBEDDING_URL = "https://api.openai.com/v1"
 
 _NO_KEY = "none"
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class EmbeddingConnection:
     """Which model of which server, and how it is asked.
 
     `dimensions` is the length of a vector; it is asked for where `shorter` says that it
@@ -37,16 +48,16 @@ class Connection:
 
     name: str
     dimensions: int
-    base_url: str = OPENAI
+    base_url: str = OPENAI_EMBEDDING_URL
     shorter: bool = False
     timeout: float = 60.0
     own: bool = False
-    budget: Budget = field(default_factory=Budget)
+    budget: EmbeddingBatchLimit = field(default_factory=EmbeddingBatchLimit)
 
     @property
     def server(self) -> str:
         """Name the server, for the writer."""
-        if self.base_url == OPENAI:
+        if self.base_url == OPENAI_EMBEDDING_URL:
             return "OpenAI"
         return f"The embedding server at {self.place}"
 
@@ -63,11 +74,11 @@ class Connection:
     @property
     def space(self) -> str:
         """Name the embedding space: server, model, length of a vector."""
-        whose = "openai" if self.base_url == OPENAI else self.place
+        whose = "openai" if self.base_url == OPENAI_EMBEDDING_URL else self.place
         return f"{whose}/{self.name}/{self.dimensions}"
 
 
-class WrongLength(Refused):
+class VectorLengthMismatch(ServiceCallError):
     """A server whose vectors are of another length. `gives` are their numbers."""
 
     def __init__(self, server: str, gives: int, expected: int) -> None:
@@ -90,8 +101,8 @@ class OpenAIEmbedder:
 
     def __init__(
         self,
-        connection: Connection,
-        line: Line,
+        connection: EmbeddingConnection,
+        line: ModelServerClient,
         key: Callable[[], str],
         count: Callable[[Sequence[str]], list[int]],
     ) -> None:
@@ -103,13 +114,15 @@ class OpenAIEmbedder:
         self._client: AsyncOpenAI | None = None
         self._in_vain = False
         service = "server" if connection.own else "openai"
-        self._about = Sent(service, connection.host, Purpose.EMBEDDING, connection.name)
-        self._asked = Asked(
+        self._about = OutboundRequest(
+            service, connection.host, RequestPurpose.EMBEDDING, connection.name
+        )
+        self._asked = HttpRequestInfo(
             server=connection.server,
             model=connection.name,
             timeout=connection.timeout,
             here=connection.own,
-            advice=Advice(
+            advice=ErrorHints(
                 section="embedding",
                 model="embedding.name",
                 key="openai",
@@ -136,10 +149,16 @@ class OpenAIEmbedder:
         """Embed texts, each once, in requests of like length; all of them or none."""
         import numpy as np
 
-        nothing = blank(self.dimensions)
-        wanted = list(dict.fromkeys(shortened(text) for text in texts if text.strip()))
+        nothing = build_blank_vector(self.dimensions)
+        wanted = list(
+            dict.fromkeys(
+                truncate_for_embedding(text) for text in texts if text.strip()
+            )
+        )
         found = dict(zip(wanted, await self._embedded(wanted), strict=True))
-        rows = [found[shortened(t)] if t.strip() else nothing for t in texts]
+        rows = [
+            found[truncate_for_embedding(t)] if t.strip() else nothing for t in texts
+        ]
         return np.array(rows, dtype=np.float32).reshape(len(texts), self.dimensions)
 
     async def aclose(self) -> None:
@@ -147,14 +166,14 @@ class OpenAIEmbedder:
         self._client = None
         await self._line.aclose()
 
-    async def _embedded(self, texts: Sequence[str]) -> "Rows":
+    async def _embedded(self, texts: Sequence[str]) -> "UnitVectors":
         if not texts:
             return []
         client = await self._open()
         counts = await asyncio.to_thread(self._count, texts)
-        parts = batches(counts, self._connection.budget)
+        parts = plan_embedding_batches(counts, self._connection.budget)
         asked = [[texts[place] for place in part] for part in parts]
-        rows: Rows = [blank(self.dimensions)] * len(texts)
+        rows: UnitVectors = [build_blank_vector(self.dimensions)] * len(texts)
         for part, came in zip(parts, await self._together(client, asked), strict=True):
             for place, row in zip(part, came, strict=True):
                 rows[place] = row
@@ -162,12 +181,14 @@ class OpenAIEmbedder:
 
     async def _together(
         self, client: "AsyncOpenAI", asked: Sequence[Sequence[str]]
-    ) -> "list[Rows]":
+    ) -> "list[UnitVectors]":
         """Ask for several batches at once; the first that fails stops the others.
 
         One text alone is a question, for whose answer somebody waits.
         """
-        patience = WAITED_FOR if [len(one) for one in asked] == [1] else None
+        patience = (
+            INTERACTIVE_RETRY_SECONDS if [len(one) for one in asked] == [1] else None
+        )
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [
@@ -180,41 +201,43 @@ class OpenAIEmbedder:
 
     async def _asked_for(
         self, client: "AsyncOpenAI", texts: Sequence[str], patience: float | None
-    ) -> "Rows":
+    ) -> "UnitVectors":
         """Return the vectors of one batch.
 
         A server that was waited for in vain is asked, and not waited for, until it
         answers: a manuscript has many files.
         """
 
-        async def call() -> "Rows":
+        async def call() -> "UnitVectors":
             return await self._tried(client, texts)
 
         turnstile = self._line.turnstile
         async with turnstile.place():
             try:
                 rows = await turnstile.trying(call, 0.0 if self._in_vain else patience)
-            except Refused as refused:
+            except ServiceCallError as refused:
                 self._in_vain = refused.retryable
                 raise
         self._in_vain = False
         return rows
 
-    async def _tried(self, client: "AsyncOpenAI", texts: Sequence[str]) -> "Rows":
+    async def _tried(
+        self, client: "AsyncOpenAI", texts: Sequence[str]
+    ) -> "UnitVectors":
         async with aclosing(self._line.note(self._about)) as note:
             with self._line.errand(note):
                 headers, rows, tokens = await self._translated(
                     lambda: self._answered(client, texts)
                 )
             note.counted(sum(self._count(texts)) if tokens is None else tokens, 0)
-        wait = used_up(headers)
+        wait = parse_rate_limit_reset(headers)
         if wait is not None:
             self._line.turnstile.rest(wait)
         return rows
 
     async def _answered(
         self, client: "AsyncOpenAI", texts: Sequence[str]
-    ) -> "tuple[Mapping[str, str], Rows, int | None]":
+    ) -> "tuple[Mapping[str, str], UnitVectors, int | None]":
         import openai
 
         about = self._connection
@@ -226,22 +249,22 @@ class OpenAIEmbedder:
         )
         reply = raw.parse()
         rows = await asyncio.to_thread(
-            rows_of, reply.data, len(texts), about.dimensions
+            parse_unit_vectors, reply.data, len(texts), about.dimensions
         )
         told = reply.usage.prompt_tokens if reply.usage else None
         return raw.headers, rows, told if isinstance(told, int) else None
 
     async def _translated(
         self,
-        call: "Callable[[], Awaitable[tuple[Mapping[str, str], Rows, int | None]]]",
-    ) -> "tuple[Mapping[str, str], Rows, int | None]":
+        call: "Callable[[], Awaitable[tuple[Mapping[str, str], UnitVectors, int | None]]]",
+    ) -> "tuple[Mapping[str, str], UnitVectors, int | None]":
         try:
             return await call()
-        except Odd as odd:
+        except InvalidEmbeddingReply as odd:
             raise _odd(odd, self._asked) from odd
         except Exception as error:  # three libraries deep, anything may be raised
             today = self._line.clock.today()
-            raise refusal(error, self._asked, now=today) from error
+            raise translate_chat_error(error, self._asked, now=today) from error
 
     async def _open(self) -> "AsyncOpenAI":
         async with self._opening:
@@ -265,7 +288,7 @@ class OpenAIEmbedder:
             return self._client
 
 
-def _odd(odd: Odd, asked: Asked) -> Refused:
+def _odd(odd: InvalidEmbeddingReply, asked: HttpRequestInfo) -> ServiceCallError:
     if odd.dimensions is None:
-        return no_answer(asked)
-    return WrongLength(asked.server, odd.dimensions, odd.expected)
+        return build_invalid_response_error(asked)
+    return VectorLengthMismatch(asked.server, odd.dimensions, odd.expected)

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from lrwr.core.model.dot_products import length
+from lrwr.core.model.dot_products import compute_norm
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Row: TypeAlias = NDArray[np.float32]
-    Rows: TypeAlias = list[Row]
+    UnitVector: TypeAlias = NDArray[np.float32]
+    UnitVectors: TypeAlias = list[UnitVector]
 
 
-class Odd(Exception):
+class InvalidEmbeddingReply(Exception):
     """A reply that is none. `dimensions` is what it has where that alone is wrong."""
 
     def __init__(self, dimensions: int | None = None, expected: int = 0) -> None:
@@ -22,36 +22,40 @@ class Odd(Exception):
         self.expected = expected
 
 
-def rows_of(told: object, texts: int, dimensions: int) -> "Rows":
+def parse_unit_vectors(told: object, texts: int, dimensions: int) -> "UnitVectors":
     """Return one vector of length 1.0 for each text, in order.
 
     Raises:
         Odd: A vector is missing, twice there, too long, too short, or no number.
     """
     if not isinstance(told, Sequence) or len(told) != texts:
-        raise Odd
-    rows: dict[int, Row] = {}
+        raise InvalidEmbeddingReply
+    rows: dict[int, UnitVector] = {}
     for one in told:
         place = getattr(one, "index", None)
         if not isinstance(place, int) or not 0 <= place < texts or place in rows:
-            raise Odd
+            raise InvalidEmbeddingReply
         rows[place] = _row(getattr(one, "embedding", None), dimensions)
     return [rows[place] for place in range(texts)]
 
 
-def _row(told: object, dimensions: int) -> "Row":
+def _row(told: object, dimensions: int) -> "UnitVector":
     import numpy as np
 
     if not isinstance(told, list) or not all(_is_number(one) for one in told):
-        raise Odd
+        raise InvalidEmbeddingReply
     if len(told) != dimensions:
-        raise Odd(len(told), dimensions) if told else Odd
+        raise (
+            InvalidEmbeddingReply(len(told), dimensions)
+            if told
+            else InvalidEmbeddingReply
+        )
     vector = np.array(told, dtype=np.float64)
     largest = float(np.abs(vector).max())
     if not np.isfinite(largest) or largest <= 0:
-        raise Odd
+        raise InvalidEmbeddingReply
     vector /= largest
-    return (vector / length(vector)).astype(np.float32)
+    return (vector / compute_norm(vector)).astype(np.float32)
 
 
 def _is_number(one: object) -> bool:

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from lrwr.core.adapters.embed.minilm import (
-    AGREEMENT,
-    PROBE,
-    load_model,
+    MIN_SELF_TEST_COSINE,
+    SELF_TEST_SENTENCE,
+    load_minilm,
     load_tokenizer,
 )
 from lrwr.core.model.errors import ServiceUnavailable
 
 
 @dataclass(frozen=True, slots=True)
-class ModelFacts:
+class EmbeddingModelReport:
     """What a look at the model shows; of a model of the writer's own, less is known.
 
     `genuine` says whether the weights are those that lrwr was measured with, `agrees`
@@ -33,23 +33,23 @@ class ModelFacts:
     agrees: bool | None
 
 
-def look_at_model(folder: Path | None) -> ModelFacts:
+def inspect_embedding_model(folder: Path | None) -> EmbeddingModelReport:
     """Load the model of `folder`, or the one that lrwr ships, and try it.
 
     Raises:
         ServiceUnavailable: It cannot be loaded.
     """
     tokenizer = load_tokenizer(folder)
-    model = load_model(folder, tokenizer)
-    vector = model.vector(model.tokens([PROBE])[0].ids)
+    model = load_minilm(folder, tokenizer)
+    vector = model.vector(model.tokens([SELF_TEST_SENTENCE])[0].ids)
     weights = _shipped() if folder is None else folder / "model.onnx"
     genuine, agrees = None, None
     if folder is None:
         table = _table()
         digest = hashlib.sha256(weights.read_bytes()).hexdigest()
         genuine = digest == table["sha256"]
-        agrees = float(vector @ table["probe"]) >= AGREEMENT
-    return ModelFacts(
+        agrees = float(vector @ table["probe"]) >= MIN_SELF_TEST_COSINE
+    return EmbeddingModelReport(
         weights=weights,
         space=model.space,
         dimensions=len(vector),

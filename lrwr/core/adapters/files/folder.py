@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from lrwr.core.adapters.files.names import is_name, name_of
+from lrwr.core.adapters.files.names import hash_file_content, is_stored_file_name
 from lrwr.core.model.errors import LrwrError, NotFound, StoreProblem
 
 _PART = "part-"
@@ -49,7 +49,7 @@ class FolderFileStore:
         return await asyncio.to_thread(self._remove, names)
 
     def _put(self, content: bytes) -> str:
-        name = name_of(content)
+        name = hash_file_content(content)
         with _told(self._folder):
             if not self._keeps(name, content):
                 self._folder.mkdir(_PRIVATE, parents=True, exist_ok=True)
@@ -58,14 +58,14 @@ class FolderFileStore:
         return name
 
     def _get(self, name: str) -> bytes:
-        if not is_name(name):
+        if not is_stored_file_name(name):
             raise _missing(self._folder)
         with _told(self._folder):
             try:
                 content = _read(self._path(name))
             except (FileNotFoundError, NotADirectoryError):
                 raise _missing(self._folder) from None
-        if name_of(content) != name:
+        if hash_file_content(content) != name:
             raise StoreProblem(
                 f"The file {name[:12]}… in {self._folder} is damaged",
                 hint="Run `lrwr ingest`: it is kept anew from your manuscript.",
@@ -81,7 +81,9 @@ class FolderFileStore:
             if not self._folder.is_dir():
                 return 0
             with _writing(self._folder):
-                paths = [self._path(name) for name in set(names) if is_name(name)]
+                paths = [
+                    self._path(name) for name in set(names) if is_stored_file_name(name)
+                ]
                 return sum(map(_delete, paths))
 
     def _keeps(self, name: str, content: bytes) -> bool:
@@ -107,7 +109,7 @@ def _names_in(folder: Path) -> Iterator[str]:
 
 def _names_on(shelf: Path) -> Iterator[str]:
     for file in _entries(shelf):
-        right = is_name(file.name) and file.name.startswith(shelf.name)
+        right = is_stored_file_name(file.name) and file.name.startswith(shelf.name)
         if right and file.is_file(follow_symlinks=False):
             yield file.name
 

@@ -6,11 +6,11 @@ import re
 _NAME = re.compile(r"[0-9a-f]{64}")
 
 
-def name_of(content: bytes) -> str:
+def hash_file_content(content: bytes) -> str:
     """Return the SHA-256 of `content` in hex, in lower case."""
     return hashlib.sha256(content).hexdigest()
 
 
-def is_name(text: str) -> bool:
+def is_stored_file_name(text: str) -> bool:
     """Say whether `text` can be the name of a kept file, and so is no path."""
     return _NAME.fullmatch(text) is not None

@@ -8,11 +8,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from lrwr.core.adapters.auth.errors import AGAIN, by_status, refusal
-from lrwr.core.adapters.auth.project import Project, headers_of, open_http
-from lrwr.core.adapters.http.egress_log import Note, Noting
-from lrwr.core.adapters.storage.supabase.rpc import Token
-from lrwr.core.model.egress import Purpose, Sent
+from lrwr.core.adapters.auth.errors import (
+    RETRY_HINT,
+    translate_supabase_error,
+    translate_supabase_status,
+)
+from lrwr.core.adapters.auth.project import (
+    SupabaseConnection,
+    build_supabase_headers,
+    open_supabase_http,
+)
+from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
+from lrwr.core.adapters.storage.supabase.rpc import AccessTokenProvider
+from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 from lrwr.core.model.errors import (
     LrwrError,
     NotFound,
@@ -23,7 +31,7 @@ from lrwr.core.model.errors import (
 if TYPE_CHECKING:
     from httpx import AsyncClient, Request
 
-Json = Any
+StorageJson = Any
 """What JSON can say."""
 
 _MB = 1_000_000
@@ -38,14 +46,17 @@ _CROSSED = frozenset({409, 423})
 """States that say that another request is at the same file."""
 
 
-class Storage:
+class SupabaseStorageClient:
     """The Storage of a project. Nothing is tried twice here.
 
     Each request is noted before it leaves, unless there is no `noting`.
     """
 
     def __init__(
-        self, project: Project, token: Token, noting: Noting | None = None
+        self,
+        project: SupabaseConnection,
+        token: AccessTokenProvider,
+        noting: EgressLogger | None = None,
     ) -> None:
         self._project = project
         self._token = token
@@ -69,8 +80,8 @@ class Storage:
         client = await self._opened()
         request = _request(client, self._project, method, path, body)
         request.headers.update({**headers, "Authorization": f"Bearer {token}"})
-        about = Sent("supabase", self._project.host, Purpose.FILES)
-        async with aclosing(Note(self._noting, about)) as note:
+        about = OutboundRequest("supabase", self._project.host, RequestPurpose.FILES)
+        async with aclosing(EgressLogEntry(self._noting, about)) as note:
             if self._noting is not None:
                 await note.leaving(len(body))
             status, came = await self._answered(client, request)
@@ -86,7 +97,7 @@ class Storage:
         try:
             response = await client.send(request)
         except Exception as error:  # the client lets anything of its libraries through
-            raise refusal(error, self._project) from error
+            raise translate_supabase_error(error, self._project) from error
         return response.status_code, response.content
 
     async def aclose(self) -> None:
@@ -96,17 +107,19 @@ class Storage:
 
     def nonsense(self) -> LrwrError:
         """Say that what answers is not what was asked."""
-        return by_status(0, self._project)
+        return translate_supabase_status(0, self._project)
 
     async def _opened(self) -> "AsyncClient":
         async with self._opening:
             if self._client is None:
-                self._client = await asyncio.to_thread(open_http, self._project)
+                self._client = await asyncio.to_thread(
+                    open_supabase_http, self._project
+                )
                 self._stack.push_async_callback(self._client.aclose)
             return self._client
 
 
-def parsed(body: bytes) -> Json:
+def parse_storage_json(body: bytes) -> StorageJson:
     """Return what a body says in JSON, None where it is none."""
     try:
         return json.loads(body)
@@ -114,7 +127,7 @@ def parsed(body: bytes) -> Json:
         return None
 
 
-def no_file(project: Project) -> NotFound:
+def build_missing_file_error(project: SupabaseConnection) -> NotFound:
     """Say that a file is not there."""
     return NotFound(
         f"There is no such file of your library at {project.host}",
@@ -123,45 +136,53 @@ def no_file(project: Project) -> NotFound:
 
 
 def _request(
-    client: "AsyncClient", project: Project, method: str, path: str, body: bytes
+    client: "AsyncClient",
+    project: SupabaseConnection,
+    method: str,
+    path: str,
+    body: bytes,
 ) -> "Request":
     return client.build_request(
         method,
         f"{project.url}/storage/v1/object/{quote(path)}",
         content=body,
-        headers={**headers_of(project), "Accept-Encoding": "identity"},
+        headers={**build_supabase_headers(project), "Accept-Encoding": "identity"},
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _StorageErrorBody:
     """A refusal as Storage words it: a state of HTTP, and what it calls itself."""
 
     status: int
     kinds: frozenset[str]
 
 
-def _said(status: int, body: bytes) -> _Said:
-    told = parsed(body)
+def _said(status: int, body: bytes) -> _StorageErrorBody:
+    told = parse_storage_json(body)
     if not isinstance(told, dict):
-        return _Said(status, frozenset())
+        return _StorageErrorBody(status, frozenset())
     own = str(told.get("statusCode", ""))
     if status == 400 and len(own) == 3 and own.isdecimal():
         status = int(own)
-    return _Said(status, frozenset({str(told.get("code")), str(told.get("error"))}))
+    return _StorageErrorBody(
+        status, frozenset({str(told.get("code")), str(told.get("error"))})
+    )
 
 
-def _refused(status: int, body: bytes, project: Project, size: int) -> LrwrError:
+def _refused(
+    status: int, body: bytes, project: SupabaseConnection, size: int
+) -> LrwrError:
     said = _said(status, body)
     if said.kinds & _NO_FILE:
-        return no_file(project)
+        return build_missing_file_error(project)
     if said.kinds & _NO_BUCKET:
         return StoreProblem(
             f"The project at {project.host} has no place for lrwr's files",
             hint="Run in its SQL editor what `lrwr doctor --sql` prints.",
         )
     if said.kinds & _NO_SESSION:
-        return by_status(401, project)
+        return translate_supabase_status(401, project)
     if said.status == 413:
         return StoreProblem(
             f"A file of {size / _MB:.1f} MB is larger than {project.host} takes",
@@ -171,7 +192,7 @@ def _refused(status: int, body: bytes, project: Project, size: int) -> LrwrError
     if said.status in _CROSSED:
         return ServiceUnavailable(
             f"{project.host} is busy with the same file ({said.status})",
-            hint=AGAIN,
+            hint=RETRY_HINT,
             retryable=True,
         )
-    return by_status(said.status, project)
+    return translate_supabase_status(said.status, project)

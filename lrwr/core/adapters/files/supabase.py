@@ -4,19 +4,23 @@ import asyncio
 import json
 from collections.abc import Collection, Mapping
 
-from lrwr.core.adapters.auth.project import Project
-from lrwr.core.adapters.files.names import is_name, name_of
-from lrwr.core.adapters.files.storage import Storage, no_file, parsed
-from lrwr.core.adapters.http.egress_log import Noting
-from lrwr.core.adapters.storage.supabase.rpc import Token
+from lrwr.core.adapters.auth.project import SupabaseConnection
+from lrwr.core.adapters.files.names import hash_file_content, is_stored_file_name
+from lrwr.core.adapters.files.storage import (
+    SupabaseStorageClient,
+    build_missing_file_error,
+    parse_storage_json,
+)
+from lrwr.core.adapters.http.egress_log import EgressLogger
+from lrwr.core.adapters.storage.supabase.rpc import AccessTokenProvider
 from lrwr.core.model.errors import StoreProblem
 
-BUCKET = "lrwr"
+STORAGE_BUCKET = "lrwr"
 
-PAGE = 1000
+FILES_PER_PAGE = 1000
 """Names that are asked for at once; a project may send fewer."""
 
-TOGETHER = 100
+FILES_PER_DELETION = 100
 """Files that are removed at once; Supabase takes a thousand."""
 
 _FILE = {"Content-Type": "application/octet-stream", "x-upsert": "true"}
@@ -32,32 +36,32 @@ class SupabaseFileStore:
 
     def __init__(
         self,
-        project: Project,
-        token: Token,
+        project: SupabaseConnection,
+        token: AccessTokenProvider,
         account: str,
         library: str,
-        noting: Noting | None = None,
+        noting: EgressLogger | None = None,
     ) -> None:
         self._project = project
-        self._storage = Storage(project, token, noting)
+        self._storage = SupabaseStorageClient(project, token, noting)
         self._folder = f"{account}/{library}/"
 
     async def put(self, content: bytes) -> str:
         """Send a file; what was there under its name is replaced by the same."""
-        name = await asyncio.to_thread(name_of, content)
-        path = f"{BUCKET}/{self._folder}{name}"
-        told = parsed(await self._storage.ask("POST", path, content, _FILE))
+        name = await asyncio.to_thread(hash_file_content, content)
+        path = f"{STORAGE_BUCKET}/{self._folder}{name}"
+        told = parse_storage_json(await self._storage.ask("POST", path, content, _FILE))
         if not (isinstance(told, dict) and told.get("Key") == path):
             raise self._storage.nonsense()
         return name
 
     async def get(self, sha256: str) -> bytes:
         """Fetch a file, and compare it with its name."""
-        if not is_name(sha256):
-            raise no_file(self._project)
-        path = f"{BUCKET}/{self._folder}{sha256}"
+        if not is_stored_file_name(sha256):
+            raise build_missing_file_error(self._project)
+        path = f"{STORAGE_BUCKET}/{self._folder}{sha256}"
         content = await self._storage.ask("GET", path, b"", {})
-        if await asyncio.to_thread(name_of, content) != sha256:
+        if await asyncio.to_thread(hash_file_content, content) != sha256:
             raise StoreProblem(
                 f"The file {sha256[:12]}… at {self._project.host} is damaged",
                 hint="Run `lrwr push` where your manuscript is: it is sent anew.",
@@ -75,17 +79,18 @@ class SupabaseFileStore:
                 raise self._storage.nonsense()  # it would send one page for ever
             listed += page
         names = {name.removeprefix(self._folder) for name in listed}
-        return set(filter(is_name, names))
+        return set(filter(is_stored_file_name, names))
 
     async def remove(self, names: Collection[str]) -> int:
         """Have the project delete files, some at a time."""
         paths = [
-            f"{self._folder}{name}" for name in sorted(filter(is_name, set(names)))
+            f"{self._folder}{name}"
+            for name in sorted(filter(is_stored_file_name, set(names)))
         ]
         gone = 0
-        for first in range(0, len(paths), TOGETHER):
-            asked = {"prefixes": paths[first : first + TOGETHER]}
-            gone += len(await self._listed("DELETE", BUCKET, asked))
+        for first in range(0, len(paths), FILES_PER_DELETION):
+            asked = {"prefixes": paths[first : first + FILES_PER_DELETION]}
+            gone += len(await self._listed("DELETE", STORAGE_BUCKET, asked))
         return gone
 
     async def aclose(self) -> None:
@@ -95,18 +100,18 @@ class SupabaseFileStore:
     async def _page(self, offset: int) -> list[str]:
         asked = {
             "prefix": self._folder,
-            "limit": PAGE,
+            "limit": FILES_PER_PAGE,
             "offset": offset,
             "sortBy": {"column": "name", "order": "asc"},
         }
-        return await self._listed("POST", f"list/{BUCKET}", asked)
+        return await self._listed("POST", f"list/{STORAGE_BUCKET}", asked)
 
     async def _listed(
         self, method: str, path: str, asked: Mapping[str, object]
     ) -> list[str]:
         """Ask for something that is answered with files, and return their names."""
         body = json.dumps(asked).encode()
-        told = parsed(await self._storage.ask(method, path, body, _JSON))
+        told = parse_storage_json(await self._storage.ask(method, path, body, _JSON))
         if not isinstance(told, list):
             raise self._storage.nonsense()
         names = [one.get("name") for one in told if isinstance(one, dict)]

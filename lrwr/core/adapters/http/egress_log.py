@@ -6,26 +6,31 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from lrwr.core.model.egress import Came, Outcome, Sent, SentId
+from lrwr.core.model.egress import (
+    OutboundRequest,
+    OutboundRequestId,
+    RequestCompletion,
+    RequestOutcome,
+)
 from lrwr.core.model.errors import ServiceUnavailable, StoreProblem
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.egress_log import SendLog
+from lrwr.core.ports.egress_log import EgressLog
 
 
 @dataclass(frozen=True, slots=True)
-class Noting:
+class EgressLogger:
     """Where what leaves is noted.
 
     `now` tells seconds since 1970, `price` what a usage of a model costs in US dollars,
     None where nobody knows.
     """
 
-    log: SendLog
+    log: EgressLog
     now: Callable[[], float]
     price: Callable[[Usage, str], float | None]
 
 
-class Leaving(Protocol):
+class LoggableRequest(Protocol):
     """A request of an HTTP client."""
 
     async def aread(self) -> bytes:
@@ -33,7 +38,7 @@ class Leaving(Protocol):
         ...
 
 
-class Arriving(Protocol):
+class LoggableResponse(Protocol):
     """A response of an HTTP client."""
 
     @property
@@ -47,7 +52,7 @@ class Arriving(Protocol):
         ...
 
 
-class Note:
+class EgressLogEntry:
     """One request. Nothing is noted until it is about to leave, and then at once.
 
         async with aclosing(Note(noting, Sent("tavily", host, WEB_SEARCH))) as note:
@@ -59,11 +64,11 @@ class Note:
     may be noted, and closing does nothing.
     """
 
-    def __init__(self, noting: Noting | None, about: Sent) -> None:
+    def __init__(self, noting: EgressLogger | None, about: OutboundRequest) -> None:
         self._noting = noting
         self._about = about
-        self._row: SentId | None = None
-        self._outcome = Outcome.UNSEEN
+        self._row: OutboundRequestId | None = None
+        self._outcome = RequestOutcome.UNSEEN
         self._received: Callable[[], int] | None = None
         self._usage: Usage | None = None
 
@@ -85,7 +90,7 @@ class Note:
                 hint=error.hint,
             ) from error
 
-    async def on_request(self, request: Leaving) -> None:
+    async def on_request(self, request: LoggableRequest) -> None:
         """Note a request: for a client's `event_hooks["request"]`.
 
         Raises:
@@ -93,7 +98,7 @@ class Note:
         """
         await self.leaving(len(await request.aread()))
 
-    async def on_response(self, response: Arriving) -> None:
+    async def on_response(self, response: LoggableResponse) -> None:
         """Note that a response began: for a client's `event_hooks["response"]`.
 
         Say `whole` once its body was read.
@@ -106,19 +111,19 @@ class Note:
 
     def unreached(self) -> None:
         """Say that nobody took the request."""
-        self._outcome = Outcome.UNREACHED
+        self._outcome = RequestOutcome.UNREACHED
 
     def came(self, *, ok: bool, whole: bool, received: Callable[[], int]) -> None:
         """Say that a reply came; `received` tells its bytes, as far as they are read."""
         self._received = received
-        self._outcome = Outcome.CUT if ok else Outcome.REFUSED
+        self._outcome = RequestOutcome.CUT if ok else RequestOutcome.REFUSED
         if whole:
             self.whole()
 
     def whole(self) -> None:
         """Say that a reply that is none of a refusal has come to its end."""
-        if self._outcome is Outcome.CUT:
-            self._outcome = Outcome.ANSWERED
+        if self._outcome is RequestOutcome.CUT:
+            self._outcome = RequestOutcome.ANSWERED
 
     def counted(self, prompt_tokens: int, completion_tokens: int) -> None:
         """Say what the request took."""
@@ -133,13 +138,13 @@ class Note:
         with suppress(StoreProblem):  # the row then says that no reply was seen
             await asyncio.shield(self._noting.log.end(row, came))
 
-    def _came(self, price: Callable[[Usage, str], float | None]) -> Came:
+    def _came(self, price: Callable[[Usage, str], float | None]) -> RequestCompletion:
         received = self._received() if self._received else None
-        taken = self._outcome in (Outcome.ANSWERED, Outcome.CUT)
+        taken = self._outcome in (RequestOutcome.ANSWERED, RequestOutcome.CUT)
         if self._usage is None or not taken:
-            return Came(self._outcome, received)
+            return RequestCompletion(self._outcome, received)
         usage = self._usage
-        return Came(
+        return RequestCompletion(
             self._outcome,
             received,
             usage.prompt_tokens,

@@ -35,7 +35,7 @@ _LIMITS = ("requests", "tokens")
 _LATER = "Try again later; what is done is kept."
 
 
-class Refused(ServiceUnavailable):
+class ServiceCallError(ServiceUnavailable):
     """A call that got no answer. `after` are seconds that the server asks to wait."""
 
     def __init__(
@@ -46,7 +46,7 @@ class Refused(ServiceUnavailable):
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
+class ErrorHints:
     """What hints name: settings, and the service whose key it is.
 
     `model` is the setting that names the model, `slower` is what to do where a server
@@ -63,11 +63,11 @@ class Advice:
     ends: str = "; it mostly ends in /v1"
 
 
-CHAT = Advice()
+CHAT_HINTS = ErrorHints()
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class HttpRequestInfo:
     """Who was asked, for the sentences: "OpenAI", "gpt-6-luna"; `timeout` in seconds.
 
     `here` says that it is a server of the writer's own.
@@ -77,11 +77,11 @@ class Asked:
     model: str
     timeout: float
     here: bool
-    advice: Advice = CHAT
+    advice: ErrorHints = CHAT_HINTS
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class HttpErrorResponse:
     """What a server said instead of an answer: its status, its words, its headers."""
 
     status: int
@@ -89,26 +89,30 @@ class Refusal:
     headers: Mapping[str, str]
 
 
-def ours(error: BaseException) -> Refused | None:
+def find_service_call_error(error: BaseException) -> ServiceCallError | None:
     """Return what lrwr itself refused, however a client has wrapped it."""
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, ServiceUnavailable):
         cause = cause.__cause__
-    return Refused(str(cause), hint=cause.hint, retryable=False) if cause else None
+    return (
+        ServiceCallError(str(cause), hint=cause.hint, retryable=False)
+        if cause
+        else None
+    )
 
 
-def timed_out(asked: Asked) -> Refused:
+def build_timeout_error(asked: HttpRequestInfo) -> ServiceCallError:
     """Say that no answer came in time."""
-    return Refused(
+    return ServiceCallError(
         f"{asked.server} did not answer within {asked.timeout:g} seconds",
         hint=f"Try again, or raise `{asked.advice.section}.timeout`.",
         retryable=True,
     )
 
 
-def unreachable(asked: Asked) -> Refused:
+def build_unreachable_error(asked: HttpRequestInfo) -> ServiceCallError:
     """Say that nobody is there."""
-    return Refused(
+    return ServiceCallError(
         f"{asked.server} cannot be reached",
         hint=f"Start it, or correct `{asked.advice.section}.base_url`."
         if asked.here
@@ -117,30 +121,32 @@ def unreachable(asked: Asked) -> Refused:
     )
 
 
-def broken_off(asked: Asked) -> Refused:
+def build_interrupted_error(asked: HttpRequestInfo) -> ServiceCallError:
     """Say that an answer ended before its end."""
-    return Refused(
+    return ServiceCallError(
         f"{asked.server} broke off in the middle of its answer",
         hint="Ask again.",
         retryable=True,
     )
 
 
-def no_answer(asked: Asked) -> Refused:
+def build_invalid_response_error(asked: HttpRequestInfo) -> ServiceCallError:
     """Say that what came is something else."""
-    return Refused(
+    return ServiceCallError(
         f"{asked.server} answered with something that is no model's answer",
         hint=f"Check `{asked.advice.section}.base_url`{asked.advice.ends}.",
         retryable=False,
     )
 
 
-def by_status(refusal: Refusal, asked: Asked, now: float) -> Refused:
+def translate_http_status(
+    refusal: HttpErrorResponse, asked: HttpRequestInfo, now: float
+) -> ServiceCallError:
     """Say what a status means; `now` is the time of day, for dates in headers."""
     status, said = refusal.status, refusal.said
     advice = asked.advice
     if status == 402 or (status == 429 and any(word in said for word in _NO_CREDIT)):
-        return Refused(
+        return ServiceCallError(
             f"{asked.server} says that the account has no credit left ({status})",
             hint="Add credit to the account, or choose another with `lrwr config"
             f" set-key {advice.key}`.",
@@ -148,17 +154,17 @@ def by_status(refusal: Refusal, asked: Asked, now: float) -> Refused:
         )
     if status in _BUSY:
         reason = "has more requests than it takes" if status == 429 else "failed"
-        return Refused(
+        return ServiceCallError(
             f"{asked.server} {reason} ({status})",
             hint=advice.slower if status == 429 else _LATER,
             retryable=True,
-            after=asked_to_wait(refusal.headers, now=now),
+            after=parse_retry_after(refusal.headers, now=now),
         )
     message, hint = _for_good(status, said, asked)
-    return Refused(message, hint=hint, retryable=False)
+    return ServiceCallError(message, hint=hint, retryable=False)
 
 
-def _for_good(status: int, said: str, asked: Asked) -> tuple[str, str]:
+def _for_good(status: int, said: str, asked: HttpRequestInfo) -> tuple[str, str]:
     name, server, advice = asked.model, asked.server, asked.advice
     address = f"`{advice.section}.base_url`"
     if status < 400:
@@ -186,7 +192,7 @@ def _for_good(status: int, said: str, asked: Asked) -> tuple[str, str]:
     return f"{server} refused the request ({status}){told}", hint
 
 
-def asked_to_wait(headers: Mapping[str, str], *, now: float) -> float | None:
+def parse_retry_after(headers: Mapping[str, str], *, now: float) -> float | None:
     """Return the seconds that a server asks to wait, None if it does not say.
 
     It may say milliseconds, seconds or a date, or which limit is used up till when.
@@ -198,10 +204,10 @@ def asked_to_wait(headers: Mapping[str, str], *, now: float) -> float | None:
     seconds = _number(told)
     if seconds is None:
         seconds = _until(told, now)
-    return used_up(headers) if seconds is None else seconds
+    return parse_rate_limit_reset(headers) if seconds is None else seconds
 
 
-def used_up(headers: Mapping[str, str]) -> float | None:
+def parse_rate_limit_reset(headers: Mapping[str, str]) -> float | None:
     """Return for how many seconds a limit of the server's is used up, None if none is.
 
     "x-ratelimit-remaining-tokens: 0" with "x-ratelimit-reset-tokens: 1m2s" is 62.0.

@@ -8,18 +8,18 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
-from lrwr.core.adapters.http.errors import Refused
+from lrwr.core.adapters.http.errors import ServiceCallError
 
 T = TypeVar("T")
 
-WAITED_FOR = 10.0
+INTERACTIVE_RETRY_SECONDS = 10.0
 """Seconds of patience with a server while somebody sits and waits for an answer.
 
 A question asks for vectors, a plan and an answer one after the other, and each has a
 way to do without: together they must not keep a writer for more than half a minute.
 """
 
-IN_VAIN = 30.0
+NO_RETRY_SECONDS = 30.0
 """Seconds for which a server that was waited for in vain is asked but not waited for:
 the rest of the same question."""
 
@@ -28,7 +28,7 @@ _LONGEST_WAIT = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class RateLimit:
     """What a server can take. `patience` are the seconds after which no try is made.
 
     `requests_per_minute` is 0 for as many as can be.
@@ -52,10 +52,10 @@ class Clock:
     chance: Callable[[], float] = random.random
 
 
-class Turnstile:
+class RateLimiter:
     """Lets calls through at the pace of one server, and lets them try again."""
 
-    def __init__(self, pace: Pace, clock: Clock) -> None:
+    def __init__(self, pace: RateLimit, clock: Clock) -> None:
         self._pace = pace
         self._clock = clock
         self._places = asyncio.Semaphore(pace.concurrency)
@@ -82,9 +82,9 @@ class Turnstile:
         """
         try:
             came = await self._tried(call, self._longest(patience))
-        except Refused as refused:
+        except ServiceCallError as refused:
             if refused.retryable and patience is not None:
-                self._in_vain_until = self._clock.now() + IN_VAIN
+                self._in_vain_until = self._clock.now() + NO_RETRY_SECONDS
             raise
         self._in_vain_until = 0.0
         return came
@@ -99,7 +99,7 @@ class Turnstile:
             await self._may_start()
             try:
                 return await call()
-            except Refused as refused:
+            except ServiceCallError as refused:
                 pause = self._pause(tries, refused.after)
                 elapsed = self._clock.now() - began
                 if not refused.retryable or elapsed + pause > patience:

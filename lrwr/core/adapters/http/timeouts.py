@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-SLOWEST = 125_000
+MIN_BYTES_PER_SECOND = 125_000
 """Bytes a second at which what travels is still waited for.
 
 It is the 1 Mbit/s upward that households in the United Kingdom may ask for: Electronic
@@ -18,7 +18,7 @@ _OF_THE_WAY = ("Content-Encoding", "Content-Length", "Transfer-Encoding")
 """Headers that say how a body travelled, not what it is."""
 
 
-class TooLong(TimeoutError):
+class ExchangeTimeout(TimeoutError):
     """An exchange that was given up after so many `seconds`."""
 
     def __init__(self, seconds: float) -> None:
@@ -26,11 +26,11 @@ class TooLong(TimeoutError):
         self.seconds = seconds
 
 
-class TooMuch(Exception):
+class ResponseTooLarge(Exception):
     """An answer that was not read on, since it is larger than any may be."""
 
 
-class PatientClient(httpx.AsyncClient):
+class BoundedHttpClient(httpx.AsyncClient):
     """A client that reads each answer whole, and bounds how long and how large it is.
 
     `patience` is in seconds: a server that says nothing for so long is given up. There
@@ -59,12 +59,14 @@ class PatientClient(httpx.AsyncClient):
         """Send a request and return the whole answer, be it asked for as a `stream`.
 
         Raises:
-            TooLong: The server was silent, or slower than `SLOWEST`.
+            TooLong: The server was silent, or slower than `MIN_BYTES_PER_SECOND`.
             TooMuch: There is no end to the answer.
             HTTPError: It could not be sent, or was not answered.
         """
         del stream
-        wait = _Wait(self._patience, int(request.headers.get("Content-Length", 0)))
+        wait = _ExchangeDeadline(
+            self._patience, int(request.headers.get("Content-Length", 0))
+        )
         try:
             async with wait.limit:
                 answer = await super().send(request, stream=True, **options)
@@ -72,39 +74,39 @@ class PatientClient(httpx.AsyncClient):
                     body = await self._read(answer, wait)
         except TimeoutError as error:
             if wait.limit.expired():
-                raise TooLong(wait.seconds) from error
+                raise ExchangeTimeout(wait.seconds) from error
             raise
         whole = _whole(answer, body)
         if self._came is not None:
             self._came(whole)
         return whole
 
-    async def _read(self, answer: httpx.Response, wait: "_Wait") -> bytes:
+    async def _read(self, answer: httpx.Response, wait: "_ExchangeDeadline") -> bytes:
         body = bytearray()
         wait.heard(0)
         async for piece in answer.aiter_bytes():
             wait.heard(answer.num_bytes_downloaded)
             body += piece
             if len(body) > self._most:
-                raise TooMuch
+                raise ResponseTooLarge
         return bytes(body)
 
 
-class _Wait:
+class _ExchangeDeadline:
     """How long one exchange may last that sends `size` bytes; `seconds` says it."""
 
     def __init__(self, patience: float, size: int) -> None:
         self._clock = asyncio.get_running_loop().time
         self._began = self._clock()
         self._patience = patience
-        self._whole = patience + size / SLOWEST
+        self._whole = patience + size / MIN_BYTES_PER_SECOND
         self.seconds = round(self._whole, 1)
         self.limit = asyncio.timeout_at(self._began + self._whole)
 
     def heard(self, size: int) -> None:
         """Go on, since the answer has come as far as `size` bytes."""
         now = self._clock()
-        total = self._whole + size / SLOWEST
+        total = self._whole + size / MIN_BYTES_PER_SECOND
         is_silence = now + self._patience < self._began + total
         self.seconds = self._patience if is_silence else round(total, 1)
         self.limit.reschedule(min(now + self._patience, self._began + total))

@@ -5,22 +5,26 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.fence import RULE, fenced, new_mark
-from lrwr.core.model.replies import NotAsAsked, object_in, strict
+from lrwr.core.model.fence import FENCE_RULE, generate_fence_mark, wrap_in_fence
+from lrwr.core.model.replies import (
+    MalformedReply,
+    build_strict_schema,
+    extract_json_object,
+)
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.answer_judge import Judged, Sample
-from lrwr.core.ports.chat_model import ChatModel, Message, Shape
+from lrwr.core.ports.answer_judge import JudgeResult, JudgeSample
+from lrwr.core.ports.chat_model import ChatMessage, ChatModel, ReplyShape
 
 CORRECTNESS = "correctness"
 
-REVISION = "1"
+CORRECTNESS_PROMPT_REVISION = "1"
 """Changes with the words below; judgements depend on it."""
 
 _REPLY = 40
 """Tokens of a reply, about."""
 
 _RULES = f"""\
-{RULE}
+{FENCE_RULE}
 You mark an answer to a question about a book against the right answer.
 correct: 1 if the answer says what the right answer says, in whatever words, and \
 nothing that it rules out; else 0. More detail does no harm. An answer that says that \
@@ -34,7 +38,9 @@ class CorrectnessJudge:
     A sample without a reference is not judged. `mark` makes the mark of the fences.
     """
 
-    def __init__(self, chat: ChatModel, mark: Callable[..., str] = new_mark) -> None:
+    def __init__(
+        self, chat: ChatModel, mark: Callable[..., str] = generate_fence_mark
+    ) -> None:
         self._chat = chat
         self._mark = mark
 
@@ -46,57 +52,57 @@ class CorrectnessJudge:
     @property
     def revision(self) -> str:
         """Name the model and the revision of what it is asked."""
-        return f"{self.name}/{CORRECTNESS}-{REVISION}"
+        return f"{self.name}/{CORRECTNESS}-{CORRECTNESS_PROMPT_REVISION}"
 
     @property
     def figures(self) -> tuple[str, ...]:
         """Name what is judged."""
         return (CORRECTNESS,)
 
-    def estimate(self, sample: Sample) -> Usage:
+    def estimate(self, sample: JudgeSample) -> Usage:
         """Return about what one try takes: characters / 4 of what is sent."""
         if not sample.reference.strip():
             return Usage()
         sent = sum(len(one.text) for one in _messages(sample, self._mark))
         return Usage(1, (sent + len(_shape().schema)) // 4, _REPLY)
 
-    async def judge(self, sample: Sample) -> Judged:
+    async def judge(self, sample: JudgeSample) -> JudgeResult:
         """Ask once."""
         if not sample.reference.strip():
-            return Judged({})
+            return JudgeResult({})
         try:
             reply = await self._chat.fill(_messages(sample, self._mark), _shape())
         except ServiceUnavailable as error:
-            return Judged({}, {CORRECTNESS: str(error)}, Usage(calls=1, failed=1))
+            return JudgeResult({}, {CORRECTNESS: str(error)}, Usage(calls=1, failed=1))
         usage = Usage(1, reply.prompt_tokens, reply.completion_tokens)
         try:
             value = _verdict(reply.text)
-        except NotAsAsked as error:
+        except MalformedReply as error:
             reason = f"The judge's reply cannot be understood: {error}"
-            return Judged({}, {CORRECTNESS: reason}, usage + Usage(failed=1))
-        return Judged({CORRECTNESS: value}, usage=usage)
+            return JudgeResult({}, {CORRECTNESS: reason}, usage + Usage(failed=1))
+        return JudgeResult({CORRECTNESS: value}, usage=usage)
 
 
-def _messages(sample: Sample, mark: Callable[..., str]) -> Sequence[Message]:
+def _messages(sample: JudgeSample, mark: Callable[..., str]) -> Sequence[ChatMessage]:
     code = mark(sample.answer, sample.reference, sample.question)
     blocks = (
-        fenced("question", sample.question, code),
-        fenced("right answer", sample.reference, code),
-        fenced("answer", sample.answer, code),
+        wrap_in_fence("question", sample.question, code),
+        wrap_in_fence("right answer", sample.reference, code),
+        wrap_in_fence("answer", sample.answer, code),
     )
-    return [Message("system", _RULES), Message("user", "\n\n".join(blocks))]
+    return [ChatMessage("system", _RULES), ChatMessage("user", "\n\n".join(blocks))]
 
 
 @cache
-def _shape() -> Shape:
+def _shape() -> ReplyShape:
     verdict = {"type": "integer", "enum": [0, 1]}
-    wanted = strict({"reason": {"type": "string"}, "correct": verdict})
-    return Shape("Marked", json.dumps(wanted, separators=(",", ":")))
+    wanted = build_strict_schema({"reason": {"type": "string"}, "correct": verdict})
+    return ReplyShape("Marked", json.dumps(wanted, separators=(",", ":")))
 
 
 def _verdict(reply: str) -> float:
-    said = object_in(reply)
+    said = extract_json_object(reply)
     value = said.get("correct") if isinstance(said, dict) else None
     if isinstance(value, bool) or value not in (0, 1):
-        raise NotAsAsked("it says neither 0 nor 1")
+        raise MalformedReply("it says neither 0 nor 1")
     return float(value)

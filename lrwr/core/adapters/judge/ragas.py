@@ -15,12 +15,12 @@ from typing import Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from lrwr.core.adapters.analyst.model_shapes import shape_of
+from lrwr.core.adapters.analyst.model_shapes import build_reply_shape
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
-from lrwr.core.model.replies import NotAsAsked, object_in
+from lrwr.core.model.replies import MalformedReply, extract_json_object
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.answer_judge import Judged, Sample
-from lrwr.core.ports.chat_model import ChatModel, Message
+from lrwr.core.ports.answer_judge import JudgeResult, JudgeSample
+from lrwr.core.ports.chat_model import ChatMessage, ChatModel
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -28,7 +28,7 @@ FAITHFULNESS = "faithfulness"
 CONTEXT_PRECISION = "context_precision"
 CONTEXT_RECALL = "context_recall"
 
-VERSION = "0.4.3"
+RAGAS_VERSION = "0.4.3"
 """The version whose prompts these figures are; the extra pins it."""
 
 _SILENCE = "RAGAS_DO_NOT_TRACK"
@@ -37,19 +37,19 @@ _SHOWN = 200
 """Characters of what is wrong with a reply that are told."""
 
 
-class _Result(Protocol):
+class _RagasResult(Protocol):
     value: float
 
 
-class _Metric(Protocol):
-    async def ascore(self, **asked: str | list[str]) -> _Result: ...
+class _RagasMetric(Protocol):
+    async def ascore(self, **asked: str | list[str]) -> _RagasResult: ...
 
 
-class _MakesMetric(Protocol):
-    def __call__(self, *, llm: "PortModel") -> _Metric: ...
+class _RagasMetricFactory(Protocol):
+    def __call__(self, *, llm: "RagasChatModel") -> _RagasMetric: ...
 
 
-class PortModel:
+class RagasChatModel:
     """What RAGAS takes for its language model: it asks a chat model of ours.
 
     One for each try, so that `usage` is what that try took.
@@ -70,19 +70,19 @@ class PortModel:
             ServiceUnavailable: The server did not answer.
             NotAsAsked: The reply has another shape.
         """
-        asked = [Message("user", prompt)]
+        asked = [ChatMessage("user", prompt)]
         try:
-            reply = await self._chat.fill(asked, shape_of(response_model))
+            reply = await self._chat.fill(asked, build_reply_shape(response_model))
         except ServiceUnavailable:
             self.usage += Usage(calls=1, failed=1)
             raise
         self.usage += Usage(1, reply.prompt_tokens, reply.completion_tokens)
         try:
-            return response_model.model_validate(object_in(reply.text))
+            return response_model.model_validate(extract_json_object(reply.text))
         except ValidationError as error:
             self.usage += Usage(failed=1)
-            raise NotAsAsked(_told(error)) from error
-        except NotAsAsked:
+            raise MalformedReply(_told(error)) from error
+        except MalformedReply:
             self.usage += Usage(failed=1)
             raise
 
@@ -96,7 +96,9 @@ class RagasJudge:
     has no `faithfulness`, nor has one that was given nothing.
     """
 
-    def __init__(self, chat: ChatModel, metrics: Mapping[str, _MakesMetric]) -> None:
+    def __init__(
+        self, chat: ChatModel, metrics: Mapping[str, _RagasMetricFactory]
+    ) -> None:
         self._chat = chat
         self._metrics = metrics
 
@@ -117,18 +119,18 @@ class RagasJudge:
     @property
     def revision(self) -> str:
         """Name the model and the version of RAGAS."""
-        return f"{self.name}/ragas-{VERSION}"
+        return f"{self.name}/ragas-{RAGAS_VERSION}"
 
     @property
     def figures(self) -> tuple[str, ...]:
         """Name what is judged."""
         return (FAITHFULNESS, CONTEXT_PRECISION, CONTEXT_RECALL)
 
-    def estimate(self, sample: Sample) -> Usage:
+    def estimate(self, sample: JudgeSample) -> Usage:
         """Return about what one try takes: the prompts, which are long, and the texts."""
         return sum((_ESTIMATES[figure](sample) for figure in _asked(sample)), Usage())
 
-    async def judge(self, sample: Sample) -> Judged:
+    async def judge(self, sample: JudgeSample) -> JudgeResult:
         """Judge a sample once, one figure after the other."""
         values: dict[str, float] = {}
         failed: dict[str, str] = {}
@@ -137,32 +139,32 @@ class RagasJudge:
             if not sample.contexts:
                 values[figure] = 0.0
                 continue
-            model = PortModel(self._chat)
+            model = RagasChatModel(self._chat)
             try:
                 scored = await self._metrics[figure](llm=model).ascore(**asked)
                 values[figure] = _number(scored.value)
             except ServiceUnavailable as error:
                 failed[figure] = str(error)
-            except NotAsAsked as error:
+            except MalformedReply as error:
                 failed[figure] = f"The judge's reply cannot be understood: {error}"
             usage += model.usage
-        return Judged(values, failed, usage)
+        return JudgeResult(values, failed, usage)
 
 
-def _faithfulness(sample: Sample) -> Usage:
+def _faithfulness(sample: JudgeSample) -> Usage:
     answer, given = _tokens(sample.answer), sum(map(_tokens, sample.contexts))
     sent = 460 + _tokens(sample.question) + answer + 870 + 2 * answer + given
     return Usage(2, sent, 40 + 5 * answer)
 
 
-def _precision(sample: Sample) -> Usage:
+def _precision(sample: JudgeSample) -> Usage:
     calls = len(sample.contexts)
     asked = 1_050 + _tokens(sample.question) + _tokens(sample.reference)
     sent = calls * asked + sum(map(_tokens, sample.contexts))
     return Usage(calls, sent, 60 * calls)
 
 
-def _recall(sample: Sample) -> Usage:
+def _recall(sample: JudgeSample) -> Usage:
     if not sample.contexts:
         return Usage()
     told = _tokens(sample.reference)
@@ -170,7 +172,7 @@ def _recall(sample: Sample) -> Usage:
     return Usage(1, sent, 40 + 4 * told)
 
 
-_ESTIMATES: Mapping[str, Callable[[Sample], Usage]] = MappingProxyType(
+_ESTIMATES: Mapping[str, Callable[[JudgeSample], Usage]] = MappingProxyType(
     {
         FAITHFULNESS: _faithfulness,
         CONTEXT_PRECISION: _precision,
@@ -178,14 +180,14 @@ _ESTIMATES: Mapping[str, Callable[[Sample], Usage]] = MappingProxyType(
     }
 )
 """What a figure takes. The numbers are the tokens of its prompts around the texts, as
-measured with `VERSION`."""
+measured with `RAGAS_VERSION`."""
 
 
 def _tokens(text: str) -> int:
     return -(-len(text) // 4)
 
 
-def _asked(sample: Sample) -> dict[str, Mapping[str, str | list[str]]]:
+def _asked(sample: JudgeSample) -> dict[str, Mapping[str, str | list[str]]]:
     """Return what each figure that applies is asked with, by its name in RAGAS."""
     common: dict[str, str | list[str]] = {
         "user_input": sample.question,
@@ -202,9 +204,9 @@ def _asked(sample: Sample) -> dict[str, Mapping[str, str | list[str]]]:
 
 def _number(value: float) -> float:
     if not isfinite(value):
-        raise NotAsAsked("no figure comes of it (NaN)")
+        raise MalformedReply("no figure comes of it (NaN)")
     if not 0.0 <= value <= 1.0:
-        raise NotAsAsked(f"{value:g} comes of it, which is not between 0 and 1")
+        raise MalformedReply(f"{value:g} comes of it, which is not between 0 and 1")
     return float(value)
 
 
@@ -214,7 +216,7 @@ def _told(error: ValidationError) -> str:
     return "; ".join(told)[:_SHOWN]
 
 
-def _imported() -> dict[str, _MakesMetric]:
+def _imported() -> dict[str, _RagasMetricFactory]:
     """Import RAGAS with its reports turned off, and without its warnings."""
     os.environ[_SILENCE] = "true"
     with warnings.catch_warnings():
@@ -233,7 +235,7 @@ def _imported() -> dict[str, _MakesMetric]:
             ) from error
     # Its metrics take an instance of this class alone; it may be no base of ours, since
     # ours is made where RAGAS may not be.
-    InstructorBaseRagasLLM.register(PortModel)
+    InstructorBaseRagasLLM.register(RagasChatModel)
     return {
         FAITHFULNESS: Faithfulness,
         CONTEXT_PRECISION: ContextPrecision,

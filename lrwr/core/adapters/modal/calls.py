@@ -8,40 +8,40 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import urlsplit
 
-from lrwr.core.adapters.http.egress_log import Note, Noting
+from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
 from lrwr.core.adapters.modal import errors
-from lrwr.core.adapters.modal.ledger import CallLedger, Errand
-from lrwr.core.model.egress import Purpose, Sent
+from lrwr.core.adapters.modal.ledger import ModalCallKey, ModalCallLedger
+from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 from lrwr.core.model.errors import LrwrError
-from lrwr.core.ports.job_runner import RunnerAway
+from lrwr.core.ports.job_runner import RunnerUnavailable
 
 if TYPE_CHECKING:
     from modal import Client, Function, FunctionCall
 
-MODAL = "https://api.modal.com"
+MODAL_URL = "https://api.modal.com"
 
 _SPARE = "https://api.modal2.com"
 """Modal's other address, which its client tries where the first cannot be reached."""
 
-FUNCTION = "read_document"
+MODAL_FUNCTION_NAME = "read_document"
 """What the app's function is called."""
 
-SLOWEST = 50_000
+MIN_UPLOAD_BYTES_PER_SECOND = 50_000
 """Bytes a second that a file is sent with at least."""
 
-GRACE = 5.0
+SHUTDOWN_GRACE = 5.0
 """Seconds that calls have to be cancelled, and the connection to be closed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class ModalConnection:
     """Which app, where Modal is, and how long it may be silent, in seconds.
 
     One request for a result waits for it for `poll` seconds; then the next one does.
     """
 
     app: str = "lrwr"
-    base_url: str = MODAL
+    base_url: str = MODAL_URL
     timeout: float = 20.0
     poll: float = 10.0
 
@@ -57,14 +57,14 @@ class Connection:
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class ModalToken:
     """Both parts of a token of Modal's."""
 
     id: str
     secret: str
 
 
-class ModalCalls:
+class ModalFunctionClient:
     """Calls the function. Nothing is imported or opened before the first call.
 
     `token` gives the token when it is needed, and raises `ServiceUnavailable` where
@@ -74,10 +74,10 @@ class ModalCalls:
 
     def __init__(
         self,
-        connection: Connection,
-        token: Callable[[], Token],
-        ledger: CallLedger,
-        noting: Noting | None = None,
+        connection: ModalConnection,
+        token: Callable[[], ModalToken],
+        ledger: ModalCallLedger,
+        noting: EgressLogger | None = None,
     ) -> None:
         self.connection = connection
         self._token = token
@@ -86,7 +86,7 @@ class ModalCalls:
         self._opening = asyncio.Lock()
         self._client: Client | None = None
         self._function: Function[..., Any, Any] | None = None
-        self._away: RunnerAway | None = None
+        self._away: RunnerUnavailable | None = None
 
     async def look(self) -> None:
         """See whether the token is taken, and the function is there.
@@ -96,7 +96,7 @@ class ModalCalls:
         """
         await self._opened()
 
-    async def taken_up(self, errand: Errand) -> bytes | None:
+    async def taken_up(self, errand: ModalCallKey) -> bytes | None:
         """Return what an earlier call for this errand gave, waiting if it must.
 
         None where there was none, or Modal does not know it any more.
@@ -112,7 +112,7 @@ class ModalCalls:
         async with self._noted(0) as note:
             return await self._waited(errand, self._call_named(call), note, known=True)
 
-    async def made(self, errand: Errand, body: bytes) -> bytes:
+    async def made(self, errand: ModalCallKey, body: bytes) -> bytes:
         """Make a call, keep its id, wait for it, and return what it gave.
 
         Raises:
@@ -123,7 +123,7 @@ class ModalCalls:
         function = await self._opened()
         await self._cancel_outdated(errand)
         async with self._noted(len(body)) as note:
-            patience = self.connection.timeout + len(body) / SLOWEST
+            patience = self.connection.timeout + len(body) / MIN_UPLOAD_BYTES_PER_SECOND
             try:
                 async with asyncio.timeout(patience):
                     call = await function.spawn.aio(body)
@@ -139,7 +139,7 @@ class ModalCalls:
         """Forget the call of a part of a document: what it gave is kept, or useless."""
         await asyncio.to_thread(self._ledger.drop, document, part)
 
-    def give_up(self, why: RunnerAway) -> None:
+    def give_up(self, why: RunnerUnavailable) -> None:
         """Try nothing more: no document can be read there."""
         self._away = self._away or why
 
@@ -150,14 +150,14 @@ class ModalCalls:
             await _closed(client)
 
     @asynccontextmanager
-    async def _noted(self, size: int) -> AsyncIterator[Note]:
+    async def _noted(self, size: int) -> AsyncIterator[EgressLogEntry]:
         """Lend out the note of what is about to leave.
 
         Raises:
             ServiceUnavailable: It cannot be noted: nothing must leave.
         """
-        about = Sent("modal", self.connection.host, Purpose.READING)
-        async with aclosing(Note(self._noting, about)) as note:
+        about = OutboundRequest("modal", self.connection.host, RequestPurpose.READING)
+        async with aclosing(EgressLogEntry(self._noting, about)) as note:
             if self._noting is not None:
                 await note.leaving(size)
             yield note
@@ -187,7 +187,7 @@ class ModalCalls:
                         first, second
                     )
                     function: Function[..., Any, Any] = modal.Function.from_name(
-                        about.app, FUNCTION, client=self._client
+                        about.app, MODAL_FUNCTION_NAME, client=self._client
                     )
                     await function.hydrate.aio()
             except Exception as error:  # noqa: BLE001 - the client lets anything through
@@ -201,7 +201,12 @@ class ModalCalls:
         return FunctionCall.from_id(call, client=self._client)
 
     async def _waited(
-        self, errand: Errand, call: "FunctionCall[Any]", note: Note, *, known: bool
+        self,
+        errand: ModalCallKey,
+        call: "FunctionCall[Any]",
+        note: EgressLogEntry,
+        *,
+        known: bool,
     ) -> bytes | None:
         """Return what a call gives; None where it is one of a time ago, and unknown."""
         from modal import exception as modal
@@ -214,7 +219,9 @@ class ModalCalls:
         except (modal.NotFoundError, modal.OutputExpiredError) as error:
             await self.drop(errand.document, errand.part)
             if not known:
-                raise errors.unread(errand.document, error) from error
+                raise errors.translate_modal_document_error(
+                    errand.document, error
+                ) from error
             note.came(ok=False, whole=False, received=int)
             return None
         except Exception as error:  # noqa: BLE001 - what a container raised is anything
@@ -234,13 +241,13 @@ class ModalCalls:
                 if patience.expired():
                     raise
 
-    async def _cancel_outdated(self, errand: Errand) -> None:
+    async def _cancel_outdated(self, errand: ModalCallKey) -> None:
         """Stop the call for what the document was before: nobody waits for it."""
         call = await asyncio.to_thread(self._ledger.outdated, errand)
         if call is not None:
             await self._stop(errand, self._call_named(call))
 
-    async def _keep(self, errand: Errand, call: "FunctionCall[Any]") -> None:
+    async def _keep(self, errand: ModalCallKey, call: "FunctionCall[Any]") -> None:
         """Note a call; one that is not noted, or not wanted by then, is stopped."""
         noting = asyncio.to_thread(self._ledger.keep, errand, call.object_id)
         try:
@@ -249,13 +256,13 @@ class ModalCalls:
             await self._stop(errand, call)
             raise
 
-    async def _stop(self, errand: Errand, call: "FunctionCall[Any]") -> None:
+    async def _stop(self, errand: ModalCallKey, call: "FunctionCall[Any]") -> None:
         """Cancel a call and forget it: who took it up would wait for nothing."""
 
         async def stop() -> None:
             try:
                 with suppress(Exception):
-                    async with asyncio.timeout(GRACE):
+                    async with asyncio.timeout(SHUTDOWN_GRACE):
                         await call.cancel.aio()
             finally:
                 await self.drop(errand.document, errand.part)
@@ -263,20 +270,29 @@ class ModalCalls:
         await _to_its_end(stop())
 
     async def _fail_waiting(
-        self, errand: Errand, error: Exception, note: Note
+        self, errand: ModalCallKey, error: Exception, note: EgressLogEntry
     ) -> NoReturn:
-        if errors.away(error, self.connection.app, self.connection.timeout) is None:
+        if (
+            errors.translate_modal_outage(
+                error, self.connection.app, self.connection.timeout
+            )
+            is None
+        ):
             await self.drop(errand.document, errand.part)
         self._fail(errand, error, note)
 
-    def _fail(self, errand: Errand | None, error: Exception, note: Note) -> NoReturn:
+    def _fail(
+        self, errand: ModalCallKey | None, error: Exception, note: EgressLogEntry
+    ) -> NoReturn:
         """Raise what an error of Modal's client means, and remember one for all."""
         about = self.connection
-        refused = errors.away(error, about.app, about.timeout)
+        refused = errors.translate_modal_outage(error, about.app, about.timeout)
         if refused is None and errand is not None:
             note.came(ok=False, whole=False, received=int)
-            raise errors.unread(errand.document, error) from error
-        refused = refused or errors.unforeseen(error)
+            raise errors.translate_modal_document_error(
+                errand.document, error
+            ) from error
+        refused = refused or errors.build_unexpected_modal_error(error)
         self._away = self._away or refused
         if refused.retryable:
             note.unreached()
@@ -286,7 +302,9 @@ class ModalCalls:
 
 
 @asynccontextmanager
-async def opened(connection: Connection, token: Token) -> "AsyncIterator[Client]":
+async def open_modal_client(
+    connection: ModalConnection, token: ModalToken
+) -> "AsyncIterator[Client]":
     """Lend out a connection, and say what goes wrong meanwhile in the writer's words.
 
     Only its opening is bounded in time.
@@ -304,7 +322,7 @@ async def opened(connection: Connection, token: Token) -> "AsyncIterator[Client]
     except Exception as error:  # the client lets anything of its libraries through
         if isinstance(error, LrwrError):
             raise
-        raise errors.refused(error, connection.timeout) from error
+        raise errors.translate_modal_deploy_error(error, connection.timeout) from error
     finally:
         if client is not None:
             await _closed(client)
@@ -326,7 +344,7 @@ async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
 
 async def _closed(client: "Client") -> None:
     with suppress(Exception):
-        async with asyncio.timeout(GRACE):
+        async with asyncio.timeout(SHUTDOWN_GRACE):
             await client.close.aio()
 
 
@@ -336,7 +354,7 @@ def _modal(base_url: str) -> Any:
     It reads variables and a file of its own when it is imported; which server it asks
     and with what token is told by lrwr's settings and keys alone.
     """
-    address = f"{MODAL},{_SPARE}" if base_url == MODAL else base_url
+    address = f"{MODAL_URL},{_SPARE}" if base_url == MODAL_URL else base_url
     os.environ.setdefault("MODAL_CONFIG_PATH", os.devnull)
     os.environ["MODAL_SERVER_URL"] = address
     import modal

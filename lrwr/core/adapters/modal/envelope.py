@@ -12,24 +12,24 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TypeAlias
 
-Told: TypeAlias = dict[str, object]
+EnvelopeFields: TypeAlias = dict[str, object]
 
-MARK = b"lrwr"
-VERSION = 1
+ENVELOPE_MAGIC = b"lrwr"
+ENVELOPE_VERSION = 1
 
-MOST = 1 << 30
+MAX_ENVELOPE_BYTES = 1 << 30
 """Bytes of an envelope's content: more is refused before it fills the memory."""
 
 _COUNT = 8
 """Bytes that hold the length of the JSON text."""
 
 
-class Misfit(ValueError):
+class InvalidEnvelope(ValueError):
     """Bytes that are no envelope of this version, or whose content cannot be true."""
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ModalOrder:
     """What is to be done with one document.
 
     `settings` say how to read, by dotted name. `recipe` is the name that the result
@@ -48,9 +48,9 @@ class Order:
     kept: frozenset[str] = frozenset()
 
 
-def order_to_bytes(order: Order) -> bytes:
+def encode_modal_order(order: ModalOrder) -> bytes:
     """Return an order as it travels: equal orders are equal bytes."""
-    told: Told = {
+    told: EnvelopeFields = {
         "document": order.document,
         "recipe": order.recipe,
         "settings": dict(sorted(order.settings.items())),
@@ -60,74 +60,74 @@ def order_to_bytes(order: Order) -> bytes:
         "kept": sorted(order.kept),
         "content": sha256(order.content).hexdigest(),
     }
-    return packed(told, order.content)
+    return encode_envelope(told, order.content)
 
 
-def order_from_bytes(body: bytes) -> Order:
+def decode_modal_order(body: bytes) -> ModalOrder:
     """Return the order that came.
 
     Raises:
         Misfit: It is none.
     """
-    told, content = unpacked(body)
-    if text_in(told, "content") != sha256(content).hexdigest():
-        raise Misfit("the file changed on the way")
-    return Order(
-        document=text_in(told, "document"),
+    told, content = decode_envelope(body)
+    if get_envelope_text(told, "content") != sha256(content).hexdigest():
+        raise InvalidEnvelope("the file changed on the way")
+    return ModalOrder(
+        document=get_envelope_text(told, "document"),
         content=content,
-        recipe=text_in(told, "recipe"),
-        settings=map_in(told, "settings"),
-        seams=numbers_in(told, "seams"),
-        texts=frozenset(texts_in(told, "texts")),
+        recipe=get_envelope_text(told, "recipe"),
+        settings=get_envelope_map(told, "settings"),
+        seams=get_envelope_numbers(told, "seams"),
+        texts=frozenset(get_envelope_texts(told, "texts")),
         asking=told.get("asking") is True,
-        kept=frozenset(texts_in(told, "kept")),
+        kept=frozenset(get_envelope_texts(told, "kept")),
     )
 
 
-def packed(told: Told, tail: bytes = b"") -> bytes:
+def encode_envelope(told: EnvelopeFields, tail: bytes = b"") -> bytes:
     """Return an envelope with this content."""
     text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
     inner = text.encode("utf-8", "surrogatepass")
     body = len(inner).to_bytes(_COUNT, "big") + inner + tail
-    return MARK + bytes([VERSION]) + zlib.compress(body)
+    return ENVELOPE_MAGIC + bytes([ENVELOPE_VERSION]) + zlib.compress(body)
 
 
-def unpacked(body: bytes) -> tuple[Told, bytes]:
+def decode_envelope(body: bytes) -> tuple[EnvelopeFields, bytes]:
     """Return the content of an envelope: what its JSON says, and its tail.
 
     Raises:
         Misfit: It is none of ours, of another version, cut short, or too large.
     """
-    if not isinstance(body, bytes) or body[: len(MARK)] != MARK:
-        raise Misfit("this is no envelope of lrwr's")
-    if body[len(MARK) : len(MARK) + 1] != bytes([VERSION]):
-        raise Misfit("this envelope is of another version of lrwr")
-    inner = _inflated(body[len(MARK) + 1 :])
+    if not isinstance(body, bytes) or body[: len(ENVELOPE_MAGIC)] != ENVELOPE_MAGIC:
+        raise InvalidEnvelope("this is no envelope of lrwr's")
+    if body[len(ENVELOPE_MAGIC) : len(ENVELOPE_MAGIC) + 1] != bytes([ENVELOPE_VERSION]):
+        raise InvalidEnvelope("this envelope is of another version of lrwr")
+    inner = _inflated(body[len(ENVELOPE_MAGIC) + 1 :])
     length = int.from_bytes(inner[:_COUNT], "big")
     text, tail = inner[_COUNT : _COUNT + length], inner[_COUNT + length :]
     if len(text) < length:
-        raise Misfit("the envelope is cut short")
+        raise InvalidEnvelope("the envelope is cut short")
     try:
         told = json.loads(text.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError) as error:
-        raise Misfit("the envelope holds no JSON") from error
+        raise InvalidEnvelope("the envelope holds no JSON") from error
     if not isinstance(told, dict):
-        raise Misfit("the envelope's JSON is no object")
+        raise InvalidEnvelope("the envelope's JSON is no object")
     return told, tail
 
 
 def _inflated(body: bytes) -> bytes:
     inflating = zlib.decompressobj()
     try:
-        inner = inflating.decompress(body, MOST)
+        inner = inflating.decompress(body, MAX_ENVELOPE_BYTES)
     except zlib.error as error:
-        raise Misfit("the envelope is damaged") from error
+        raise InvalidEnvelope("the envelope is damaged") from error
     if not inflating.eof:
-        raise Misfit("the envelope is cut short, or too large")
+        raise InvalidEnvelope("the envelope is cut short, or too large")
     return inner
 
 
-def text_in(told: Mapping[str, object], name: str) -> str:
+def get_envelope_text(told: Mapping[str, object], name: str) -> str:
     """Return a text of an envelope's JSON.
 
     Raises:
@@ -135,39 +135,39 @@ def text_in(told: Mapping[str, object], name: str) -> str:
     """
     found = told.get(name)
     if not isinstance(found, str):
-        raise Misfit(f"`{name}` is no text")
+        raise InvalidEnvelope(f"`{name}` is no text")
     return found
 
 
-def list_in(told: Mapping[str, object], name: str) -> list[object]:
-    """Return a list of an envelope's JSON; raises `Misfit` as `text_in` does."""
+def get_envelope_list(told: Mapping[str, object], name: str) -> list[object]:
+    """Return a list of an envelope's JSON; raises `InvalidEnvelope` as `get_envelope_text` does."""
     found = told.get(name)
     if not isinstance(found, list):
-        raise Misfit(f"`{name}` is no list")
+        raise InvalidEnvelope(f"`{name}` is no list")
     return found
 
 
-def texts_in(told: Mapping[str, object], name: str) -> list[str]:
-    """Return a list of texts of an envelope's JSON; raises `Misfit` as `text_in`."""
-    found = list_in(told, name)
+def get_envelope_texts(told: Mapping[str, object], name: str) -> list[str]:
+    """Return a list of texts of an envelope's JSON; raises `InvalidEnvelope` as `get_envelope_text`."""
+    found = get_envelope_list(told, name)
     texts = [one for one in found if isinstance(one, str)]
     if len(texts) != len(found):
-        raise Misfit(f"`{name}` holds what is no text")
+        raise InvalidEnvelope(f"`{name}` holds what is no text")
     return texts
 
 
-def map_in(told: Mapping[str, object], name: str) -> Told:
-    """Return an object of an envelope's JSON; raises `Misfit` as `text_in` does."""
+def get_envelope_map(told: Mapping[str, object], name: str) -> EnvelopeFields:
+    """Return an object of an envelope's JSON; raises `InvalidEnvelope` as `get_envelope_text` does."""
     found = told.get(name)
     if not isinstance(found, dict):
-        raise Misfit(f"`{name}` is no object")
+        raise InvalidEnvelope(f"`{name}` is no object")
     return found
 
 
-def numbers_in(told: Mapping[str, object], name: str) -> dict[str, float]:
-    """Return an object of numbers; raises `Misfit` as `text_in` does."""
-    found = map_in(told, name)
+def get_envelope_numbers(told: Mapping[str, object], name: str) -> dict[str, float]:
+    """Return an object of numbers; raises `InvalidEnvelope` as `get_envelope_text` does."""
+    found = get_envelope_map(told, name)
     numbers = {k: float(v) for k, v in found.items() if isinstance(v, int | float)}
     if len(numbers) != len(found):
-        raise Misfit(f"`{name}` holds what is no number")
+        raise InvalidEnvelope(f"`{name}` holds what is no number")
     return numbers

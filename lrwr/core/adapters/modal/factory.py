@@ -2,17 +2,22 @@
 
 from collections.abc import Callable, Mapping
 
-from lrwr.core.adapters.http.egress_log import Noting
-from lrwr.core.adapters.modal.calls import MODAL, Connection, ModalCalls, Token
-from lrwr.core.adapters.modal.ledger import CallLedger
+from lrwr.core.adapters.http.egress_log import EgressLogger
+from lrwr.core.adapters.modal.calls import (
+    MODAL_URL,
+    ModalConnection,
+    ModalFunctionClient,
+    ModalToken,
+)
+from lrwr.core.adapters.modal.ledger import ModalCallLedger
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem
-from lrwr.core.ports.job_runner import RunnerAway
-from lrwr.core.settings.addresses import address_in
+from lrwr.core.ports.job_runner import RunnerUnavailable
+from lrwr.core.settings.addresses import resolve_address
 from lrwr.core.settings.keys import find_key
 from lrwr.core.settings.library import Library
 from lrwr.core.settings.model import Settings
 
-CARRIED = (
+REMOTE_SETTINGS = (
     "pipeline",
     "chunk.size",
     "chunk.overlap",
@@ -43,7 +48,7 @@ _SECRET = "MODAL_TOKEN_SECRET"
 _HERE = 'or read here: [ingest] runner = "local".'
 
 
-def connection_of(settings: Settings) -> Connection | None:
+def find_modal_connection(settings: Settings) -> ModalConnection | None:
     """Return which app of Modal's reads documents, None where this machine does.
 
     Raises:
@@ -51,43 +56,43 @@ def connection_of(settings: Settings) -> Connection | None:
     """
     if settings.ingest.runner == "local":
         return None
-    return modal_of(settings)
+    return build_modal_connection(settings)
 
 
-def modal_of(settings: Settings) -> Connection:
+def build_modal_connection(settings: Settings) -> ModalConnection:
     """Return where Modal is and which app is lrwr's, whoever reads documents.
 
     Raises:
         SettingsProblem: The address is none, or a downloaded one leads elsewhere.
     """
-    address = address_in(settings, "ingest.base_url", MODAL, secret=True)
+    address = resolve_address(settings, "ingest.base_url", MODAL_URL, secret=True)
     app = settings.ingest.app.strip() or "lrwr"
-    return Connection(app, address, float(settings.ingest.timeout))
+    return ModalConnection(app, address, float(settings.ingest.timeout))
 
 
-def carried(settings: Settings) -> Mapping[str, object]:
+def select_remote_settings(settings: Settings) -> Mapping[str, object]:
     """Return the settings that go along with each document.
 
     Raises:
         SettingsProblem: They name what only this machine can reach.
     """
     _check_reach(settings)
-    values = {key: settings.value(key) for key in CARRIED}
+    values = {key: settings.value(key) for key in REMOTE_SETTINGS}
     return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
 
-def open_calls(
-    connection: Connection,
+def create_modal_function_client(
+    connection: ModalConnection,
     library: Library,
-    token: Callable[[], Token],
-    noting: Noting | None,
-) -> ModalCalls:
+    token: Callable[[], ModalToken],
+    noting: EgressLogger | None,
+) -> ModalFunctionClient:
     """Return what makes calls, and keeps their ids; nothing is opened yet."""
-    ledger = CallLedger(library.state_dir / CALLS_FOLDER)
-    return ModalCalls(connection, token, ledger, noting)
+    ledger = ModalCallLedger(library.state_dir / CALLS_FOLDER)
+    return ModalFunctionClient(connection, token, ledger, noting)
 
 
-def token_of(key: Callable[[], str], env: Mapping[str, str]) -> Token:
+def build_modal_token(key: Callable[[], str], env: Mapping[str, str]) -> ModalToken:
     """Return both parts of the token; `key` gives the first, if it may be used.
 
     Raises:
@@ -97,13 +102,13 @@ def token_of(key: Callable[[], str], env: Mapping[str, str]) -> Token:
     try:
         first, second = key(), find_key(_SECRET, env)
     except ServiceUnavailable as error:
-        raise RunnerAway(str(error), hint=error.hint) from error
+        raise RunnerUnavailable(str(error), hint=error.hint) from error
     if not second:
-        raise RunnerAway(
+        raise RunnerUnavailable(
             f"Modal's token has two parts, and there is no {_SECRET}",
             hint="Keep both with `lrwr config set-key modal`.",
         )
-    return Token(first, second)
+    return ModalToken(first, second)
 
 
 def _check_reach(settings: Settings) -> None:

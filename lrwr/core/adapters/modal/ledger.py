@@ -7,17 +7,17 @@ from hashlib import sha256
 from pathlib import Path
 
 from lrwr.core.model.errors import StoreProblem
-from lrwr.core.settings.library import write_private
+from lrwr.core.settings.library import write_private_file
 
-LONGEST = 10_000
+MAX_LEDGER_ENTRY_BYTES = 10_000
 """Bytes of an entry that is read: ours are shorter."""
 
-MOST = 10_000
+MAX_CALL_ID_CHARS = 10_000
 """Characters of an id that is believed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
+class ModalCallKey:
     """What a call is for. Another `content`, `recipe` or `place` is another errand.
 
     `part` tells apart what is asked of one document. `place` names the server and the
@@ -31,7 +31,7 @@ class Errand:
     place: str
 
 
-class CallLedger:
+class ModalCallLedger:
     """Keeps the ids of calls, a file each, in a folder of the library's own.
 
     One call is kept for each part of each document, by its newest errand. No word of
@@ -41,17 +41,17 @@ class CallLedger:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def find(self, errand: Errand) -> str | None:
+    def find(self, errand: ModalCallKey) -> str | None:
         """Return the call that is under way, or was made, for just this errand."""
         call, mark = self._kept(errand)
         return call if mark == _mark(errand) else None
 
-    def outdated(self, errand: Errand) -> str | None:
+    def outdated(self, errand: ModalCallKey) -> str | None:
         """Return the call for what the document was before, if any."""
         call, mark = self._kept(errand)
         return call if mark and mark != _mark(errand) else None
 
-    def keep(self, errand: Errand, call: str) -> None:
+    def keep(self, errand: ModalCallKey, call: str) -> None:
         """Note a call, in place of the one that is noted.
 
         Raises:
@@ -60,7 +60,7 @@ class CallLedger:
         told = json.dumps({"errand": _mark(errand), "call": call})
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
-            write_private(self._path(errand.document, errand.part), f"{told}\n")
+            write_private_file(self._path(errand.document, errand.part), f"{told}\n")
         except OSError as error:
             raise StoreProblem(
                 f"{self._folder} cannot be used: {error.strerror}",
@@ -75,17 +75,19 @@ class CallLedger:
         with suppress(OSError):
             self._path(document, part).unlink(missing_ok=True)
 
-    def _kept(self, errand: Errand) -> tuple[str, str]:
+    def _kept(self, errand: ModalCallKey) -> tuple[str, str]:
         path = self._path(errand.document, errand.part)
         told: object = None
         with suppress(OSError, ValueError, RecursionError), path.open("rb") as file:
-            told = json.loads(file.read(LONGEST))
+            told = json.loads(file.read(MAX_LEDGER_ENTRY_BYTES))
         if not isinstance(told, dict):
             return "", ""
         call, mark = told.get("call"), told.get("errand")
         if not isinstance(call, str) or not isinstance(mark, str):
             return "", ""
-        believed = 0 < len(call) <= MOST and call.isascii() and call.isprintable()
+        believed = (
+            0 < len(call) <= MAX_CALL_ID_CHARS and call.isascii() and call.isprintable()
+        )
         return (call, mark) if believed else ("", "")
 
     def _path(self, document: str, part: str) -> Path:
@@ -93,6 +95,6 @@ class CallLedger:
         return self._folder / f"{name[:32]}.json"
 
 
-def _mark(errand: Errand) -> str:
+def _mark(errand: ModalCallKey) -> str:
     told = [errand.content, errand.recipe, errand.place]
     return sha256(json.dumps(told).encode()).hexdigest()

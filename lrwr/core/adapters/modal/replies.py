@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from uuid import UUID
 
 from lrwr.core.adapters.modal.envelope import (
-    Misfit,
-    Told,
-    list_in,
-    numbers_in,
-    packed,
-    text_in,
-    texts_in,
-    unpacked,
+    EnvelopeFields,
+    InvalidEnvelope,
+    decode_envelope,
+    encode_envelope,
+    get_envelope_list,
+    get_envelope_numbers,
+    get_envelope_text,
+    get_envelope_texts,
 )
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.chunks import (
@@ -28,10 +28,10 @@ from lrwr.core.model.chunks import (
 )
 from lrwr.core.model.documents import Document
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
-from lrwr.core.model.facts import About, Fact
+from lrwr.core.model.facts import Fact, FactAbout
 from lrwr.core.model.text import Span
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.job_runner import Answers, Read, Replies
+from lrwr.core.ports.job_runner import JobResult, ModelAnswers, ModelCallReplies
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,7 +44,7 @@ _UNIT = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class ModalDocumentFailure:
     """Why a document could not be read there, as the writer is told."""
 
     message: str
@@ -52,16 +52,16 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class OtherRecipe:
+class RecipeMismatch:
     """Another lrwr is there, which would make other knowledge."""
 
     name: str
 
 
-Reply: TypeAlias = Read | Answers | Refusal | OtherRecipe
+ModalReply: TypeAlias = JobResult | ModelAnswers | ModalDocumentFailure | RecipeMismatch
 
 
-def read_to_bytes(read: Read) -> bytes:
+def encode_job_result(read: JobResult) -> bytes:
     """Return knowledge as it travels.
 
     The document stays behind: who asked has the file, and parses it alike.
@@ -71,7 +71,7 @@ def read_to_bytes(read: Read) -> bytes:
     knowledge = read.knowledge
     hashes = sorted(knowledge.vectors)
     rows = [knowledge.vectors[one] for one in hashes]
-    told: Told = {
+    told: EnvelopeFields = {
         "kind": "read",
         "text": _digest(knowledge.document),
         "space": knowledge.space,
@@ -84,12 +84,12 @@ def read_to_bytes(read: Read) -> bytes:
         "words_only": _error_told(read.words_only),
     }
     tail = np.array(rows, dtype="<f4").tobytes() if rows else b""
-    return packed(told, tail)
+    return encode_envelope(told, tail)
 
 
-def answers_to_bytes(answers: Answers) -> bytes:
+def encode_model_answers(answers: ModelAnswers) -> bytes:
     """Return what a language model said as it travels."""
-    told: Told = {
+    told: EnvelopeFields = {
         "kind": "answers",
         "replies": [
             [dict(one.said), list(astuple(one.usage))] for one in answers.replies
@@ -97,21 +97,23 @@ def answers_to_bytes(answers: Answers) -> bytes:
         "usage": list(astuple(answers.usage)),
         "unfinished": answers.unfinished,
     }
-    return packed(told)
+    return encode_envelope(told)
 
 
-def refusal_to_bytes(error: LrwrError) -> bytes:
+def encode_document_failure(error: LrwrError) -> bytes:
     """Return why a document cannot be read as it travels."""
-    return packed({"kind": "refusal", "message": str(error), "hint": error.hint})
+    return encode_envelope(
+        {"kind": "refusal", "message": str(error), "hint": error.hint}
+    )
 
 
-def other_to_bytes(name: str) -> bytes:
+def encode_recipe_mismatch(name: str) -> bytes:
     """Return the name of the recipe that is there as it travels."""
-    return packed({"kind": "other", "recipe": name})
+    return encode_envelope({"kind": "other", "recipe": name})
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ReplyExpectation:
     """What a reply must fit: the document as it was understood here, and its space.
 
     `dimensions` is the length of a vector, 0 where nothing is embedded.
@@ -123,27 +125,29 @@ class Expected:
     dimensions: int
 
 
-def reply_from_bytes(body: bytes, expected: Expected) -> Reply:
+def decode_modal_reply(body: bytes, expected: ReplyExpectation) -> ModalReply:
     """Return what came back on a document, checked against the document itself.
 
     Raises:
         Misfit: It does not fit.
     """
-    told, tail = unpacked(body)
+    told, tail = decode_envelope(body)
     match told.get("kind"):
         case "read":
             return _read(told, tail, expected)
         case "answers":
             return _answers(told)
         case "refusal":
-            return Refusal(text_in(told, "message"), text_in(told, "hint"))
+            return ModalDocumentFailure(
+                get_envelope_text(told, "message"), get_envelope_text(told, "hint")
+            )
         case "other":
-            return OtherRecipe(text_in(told, "recipe"))
+            return RecipeMismatch(get_envelope_text(told, "recipe"))
         case _:
-            raise Misfit("it is not said what came")
+            raise InvalidEnvelope("it is not said what came")
 
 
-def missing_in(read: Read) -> set[TextHash]:
+def find_missing_vectors(read: JobResult) -> set[TextHash]:
     """Return the texts of passages that came without a vector, where there is a space."""
     knowledge = read.knowledge
     if not knowledge.space or read.words_only is not None:
@@ -151,55 +155,55 @@ def missing_in(read: Read) -> set[TextHash]:
     return {chunk.text_hash for chunk in knowledge.chunks} - knowledge.vectors.keys()
 
 
-def _read(told: Told, tail: bytes, expected: Expected) -> Read:
+def _read(told: EnvelopeFields, tail: bytes, expected: ReplyExpectation) -> JobResult:
     document, space = expected.document, expected.space
-    if text_in(told, "text") != _digest(document):
-        raise Misfit("the file was understood in another way")
-    if text_in(told, "space") != space:
-        raise Misfit("the vectors are of another model")
-    rows = enumerate(list_in(told, "chunks"))
+    if get_envelope_text(told, "text") != _digest(document):
+        raise InvalidEnvelope("the file was understood in another way")
+    if get_envelope_text(told, "space") != space:
+        raise InvalidEnvelope("the vectors are of another model")
+    rows = enumerate(get_envelope_list(told, "chunks"))
     chunks = tuple(_chunk(document, n, row) for n, row in rows)
     words_only = _error(told.get("words_only"))
     hashes = {chunk.text_hash for chunk in chunks}
-    vectors = _vectors(texts_in(told, "vectors"), tail, expected.dimensions)
+    vectors = _vectors(get_envelope_texts(told, "vectors"), tail, expected.dimensions)
     if not vectors.keys() <= hashes:
-        raise Misfit("there are vectors of other texts")
+        raise InvalidEnvelope("there are vectors of other texts")
     knowledge = Knowledge(
         document=document,
         pipeline=expected.pipeline,
         chunks=chunks,
         space=space,
         vectors=vectors,
-        facts=tuple(_fact(document, row) for row in list_in(told, "facts")),
-        seams=numbers_in(told, "seams"),
-        evidence=text_in(told, "evidence"),
-        noted=text_in(told, "noted"),
+        facts=tuple(_fact(document, row) for row in get_envelope_list(told, "facts")),
+        seams=get_envelope_numbers(told, "seams"),
+        evidence=get_envelope_text(told, "evidence"),
+        noted=get_envelope_text(told, "noted"),
     )
-    return Read(knowledge, words_only)
+    return JobResult(knowledge, words_only)
 
 
-def _answers(told: Told) -> Answers:
-    return Answers(
-        tuple(_replies(row) for row in list_in(told, "replies")),
-        _usage(list_in(told, "usage")),
-        text_in(told, "unfinished"),
+def _answers(told: EnvelopeFields) -> ModelAnswers:
+    return ModelAnswers(
+        tuple(_replies(row) for row in get_envelope_list(told, "replies")),
+        _usage(get_envelope_list(told, "usage")),
+        get_envelope_text(told, "unfinished"),
     )
 
 
-def _replies(row: object) -> Replies:
+def _replies(row: object) -> ModelCallReplies:
     match row:
         case [dict(said), list(usage)] if all(
             isinstance(v, str) for v in said.values()
         ):
-            return Replies(said, _usage(usage))
+            return ModelCallReplies(said, _usage(usage))
         case _:
-            raise Misfit("what a model said is damaged")
+            raise InvalidEnvelope("what a model said is damaged")
 
 
 def _usage(counts: list[object]) -> Usage:
     whole = [one for one in counts if type(one) is int and one >= 0]
     if len(whole) != len(astuple(Usage())) or len(whole) != len(counts):
-        raise Misfit("what a model took is damaged")
+        raise InvalidEnvelope("what a model took is damaged")
     return Usage(*whole)
 
 
@@ -230,7 +234,7 @@ def _chunk(document: Document, ordinal: int, row: object) -> Chunk:
         ]:  # fmt: skip
             pass
         case _:
-            raise Misfit("a passage is damaged")
+            raise InvalidEnvelope("a passage is damaged")
     span = _span(document, [start, end])
     chunk = Chunk(
         id=ChunkId(_uuid(ident)),
@@ -248,9 +252,9 @@ def _chunk(document: Document, ordinal: int, row: object) -> Chunk:
         heading=heading,
     )
     if sha256(chunk.embedded.encode()).hexdigest() != text_hash:
-        raise Misfit("a passage is not the text at its place")
+        raise InvalidEnvelope("a passage is not the text at its place")
     if not (0 <= chapter <= len(document.chapters) and scene >= 0 and tokens >= 0):
-        raise Misfit("a passage stands nowhere")
+        raise InvalidEnvelope("a passage stands nowhere")
     return chunk
 
 
@@ -262,12 +266,12 @@ def _vectors(
     if not hashes:
         return {}
     if len(tail) != 4 * dimensions * len(hashes):
-        raise Misfit("the vectors are of another length, or cut short")
+        raise InvalidEnvelope("the vectors are of another length, or cut short")
     rows = np.frombuffer(tail, dtype="<f4").astype(np.float32)
     rows = rows.reshape(len(hashes), dimensions)
     lengths = np.linalg.norm(rows, axis=1)
     if not np.all(np.abs(lengths - 1.0) < _UNIT):
-        raise Misfit("a vector is none of length 1")
+        raise InvalidEnvelope("a vector is none of length 1")
     return {TextHash(one): row for one, row in zip(hashes, rows, strict=True)}
 
 
@@ -292,7 +296,7 @@ def _fact(document: Document, row: object) -> Fact:
             str(keeper), str(certainty), [*details], int(reach),
         ]:  # fmt: skip
             return Fact(
-                about=_one_of(About, about),
+                about=_one_of(FactAbout, about),
                 subject=subject,
                 field=field,
                 value=value,
@@ -303,7 +307,7 @@ def _fact(document: Document, row: object) -> Fact:
                 reach=reach,
             )
         case _:
-            raise Misfit("a claim is damaged")
+            raise InvalidEnvelope("a claim is damaged")
 
 
 def _span(document: Document, row: object) -> Span:
@@ -311,7 +315,7 @@ def _span(document: Document, row: object) -> Span:
         case [int(start), int(end)] if 0 <= start <= end <= len(document.text):
             return Span(start, end)
         case _:
-            raise Misfit("a place is outside of the text")
+            raise InvalidEnvelope("a place is outside of the text")
 
 
 def _pair(row: object) -> tuple[str, str]:
@@ -319,24 +323,24 @@ def _pair(row: object) -> tuple[str, str]:
         case [str(key), str(value)]:
             return key, value
         case _:
-            raise Misfit("a claim's details are damaged")
+            raise InvalidEnvelope("a claim's details are damaged")
 
 
 def _one_of(kind: type[Word], value: str) -> Word:
     try:
         return kind(value)
     except ValueError as error:
-        raise Misfit(f"{kind.__name__} has no {value!r}") from error
+        raise InvalidEnvelope(f"{kind.__name__} has no {value!r}") from error
 
 
 def _uuid(text: str) -> str:
     try:
         return str(UUID(text))
     except ValueError as error:
-        raise Misfit("a passage has no id") from error
+        raise InvalidEnvelope("a passage has no id") from error
 
 
-def _error_told(error: ServiceUnavailable | None) -> Told | None:
+def _error_told(error: ServiceUnavailable | None) -> EnvelopeFields | None:
     if error is None:
         return None
     return {"message": str(error), "hint": error.hint}
@@ -346,5 +350,7 @@ def _error(told: object) -> ServiceUnavailable | None:
     if told is None:
         return None
     if not isinstance(told, Mapping):
-        raise Misfit("why nothing was embedded is damaged")
-    return ServiceUnavailable(text_in(told, "message"), hint=text_in(told, "hint"))
+        raise InvalidEnvelope("why nothing was embedded is damaged")
+    return ServiceUnavailable(
+        get_envelope_text(told, "message"), hint=get_envelope_text(told, "hint")
+    )

@@ -6,24 +6,34 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from lrwr.core.adapters.modal import errors
-from lrwr.core.adapters.modal.calls import ModalCalls
-from lrwr.core.adapters.modal.envelope import Misfit, Order, order_to_bytes
-from lrwr.core.adapters.modal.ledger import Errand
+from lrwr.core.adapters.modal.calls import ModalFunctionClient
+from lrwr.core.adapters.modal.envelope import (
+    InvalidEnvelope,
+    ModalOrder,
+    encode_modal_order,
+)
+from lrwr.core.adapters.modal.ledger import ModalCallKey
 from lrwr.core.adapters.modal.replies import (
-    Expected,
-    OtherRecipe,
-    Refusal,
-    Reply,
-    missing_in,
-    reply_from_bytes,
+    ModalDocumentFailure,
+    ModalReply,
+    RecipeMismatch,
+    ReplyExpectation,
+    decode_modal_reply,
+    find_missing_vectors,
 )
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.errors import UnreadableDocument
-from lrwr.core.model.events import Embedded, Working
-from lrwr.core.model.jobs import Stage
+from lrwr.core.model.events import ChunksEmbedded, StageStarted
+from lrwr.core.model.jobs import JobStage
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.job_runner import Answers, Read, Report, RunnerAway, Share
+from lrwr.core.ports.job_runner import (
+    JobProgressCallback,
+    JobResult,
+    ModelAnswers,
+    RemoteJobHost,
+    RunnerUnavailable,
+)
 from lrwr.core.ports.manuscript_source import DocumentParser
 
 READING, ASKING = "reading", "asking"
@@ -31,7 +41,7 @@ READING, ASKING = "reading", "asking"
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class ModalRunOptions:
     """How all documents of a run are read.
 
     `settings` go along, by dotted name. `recipe` is the name that all knowledge must
@@ -54,7 +64,11 @@ class ModalRunner:
     """
 
     def __init__(
-        self, task: Task, parse: DocumentParser, share: Share, calls: ModalCalls
+        self,
+        task: ModalRunOptions,
+        parse: DocumentParser,
+        share: RemoteJobHost,
+        calls: ModalFunctionClient,
     ) -> None:
         self._task = task
         self._parse = parse
@@ -66,7 +80,9 @@ class ModalRunner:
         """Return how many containers may be at work at once."""
         return self._task.places
 
-    async def run(self, document: DocumentId, content: bytes, report: Report) -> Read:
+    async def run(
+        self, document: DocumentId, content: bytes, report: JobProgressCallback
+    ) -> JobResult:
         """Return the knowledge of a file's bytes, as containers worked it out.
 
         Raises:
@@ -75,15 +91,15 @@ class ModalRunner:
             StoreProblem: The library cannot be read or written.
         """
         parsed = await asyncio.to_thread(self._parse, document, content)
-        await report(Working(document, Stage.SPLIT))
+        await report(StageStarted(document, JobStage.SPLIT))
         read = await self._read(parsed, content)
-        await report(Embedded(len(read.knowledge.vectors)))
+        await report(ChunksEmbedded(len(read.knowledge.vectors)))
         if read.words_only is not None:
             return read
         wanted = await self._share.wanted(read.knowledge)
         answers = None
         if wanted is not None:
-            await report(Working(document, Stage.ANALYSE))
+            await report(StageStarted(document, JobStage.ANALYSE))
             order = replace(
                 self._order(parsed, content),
                 seams=read.knowledge.seams,
@@ -92,7 +108,7 @@ class ModalRunner:
             )
             answers = await self._asked(parsed, order)
         whole = await self._share.completed(read.knowledge, wanted, answers)
-        return Read(whole)
+        return JobResult(whole)
 
     async def stored(self, document: DocumentId) -> None:
         """Forget the calls of a document: what they gave is kept."""
@@ -103,7 +119,7 @@ class ModalRunner:
         """Let go of connections."""
         await self._calls.aclose()
 
-    async def _read(self, parsed: Document, content: bytes) -> Read:
+    async def _read(self, parsed: Document, content: bytes) -> JobResult:
         """Return a document's knowledge without a language model's part."""
         errand = self._errand(parsed, READING, content)
         earlier = await self._calls.taken_up(errand)
@@ -117,43 +133,45 @@ class ModalRunner:
             seams=known.seams,
             texts=frozenset(str(text) for text in known.texts),
         )
-        body = await asyncio.to_thread(order_to_bytes, order)
+        body = await asyncio.to_thread(encode_modal_order, order)
         read = await self._whole(parsed, await self._calls.made(errand, body))
         if read is None:
             await self._calls.drop(parsed.id, READING)
-            raise errors.misfit(parsed.id)
+            raise errors.build_invalid_result_error(parsed.id)
         return read
 
-    async def _asked(self, parsed: Document, order: Order) -> Answers:
+    async def _asked(self, parsed: Document, order: ModalOrder) -> ModelAnswers:
         """Return what a language model said there; why nothing, where a call failed."""
         errand = self._errand(parsed, ASKING, order.content)
         try:
             body = await self._calls.taken_up(errand)
             if body is None:
-                sent = await asyncio.to_thread(order_to_bytes, order)
+                sent = await asyncio.to_thread(encode_modal_order, order)
                 body = await self._calls.made(errand, sent)
             reply = await self._understood(parsed, ASKING, body)
-        except RunnerAway:
+        except RunnerUnavailable:
             raise
         except UnreadableDocument as error:
-            return Answers((), Usage(), error.told)
-        if isinstance(reply, Answers):
+            return ModelAnswers((), Usage(), error.told)
+        if isinstance(reply, ModelAnswers):
             return reply
-        return Answers((), Usage(), errors.misfit(parsed.id).told)
+        return ModelAnswers(
+            (), Usage(), errors.build_invalid_result_error(parsed.id).told
+        )
 
-    async def _whole(self, parsed: Document, body: bytes) -> Read | None:
+    async def _whole(self, parsed: Document, body: bytes) -> JobResult | None:
         """Return what came, if it fits and nothing is missing in it."""
         reply = await self._understood(parsed, READING, body)
-        if not isinstance(reply, Read):
+        if not isinstance(reply, JobResult):
             return None
-        missing = missing_in(reply)
+        missing = find_missing_vectors(reply)
         if missing - await self._share.embedded(reply.knowledge.space, missing):
             return None
         return reply
 
     async def _understood(
         self, parsed: Document, part: str, body: bytes
-    ) -> Reply | None:
+    ) -> ModalReply | None:
         """Return what a call gave; None where it does not fit.
 
         Raises:
@@ -161,25 +179,25 @@ class ModalRunner:
             RunnerAway: Another lrwr is there.
         """
         task = self._task
-        expected = Expected(parsed, task.pipeline, task.space, task.dimensions)
+        expected = ReplyExpectation(parsed, task.pipeline, task.space, task.dimensions)
         try:
-            reply = await asyncio.to_thread(reply_from_bytes, body, expected)
-        except Misfit:
+            reply = await asyncio.to_thread(decode_modal_reply, body, expected)
+        except InvalidEnvelope:
             return None
-        if isinstance(reply, OtherRecipe):
+        if isinstance(reply, RecipeMismatch):
             await self._calls.drop(parsed.id, part)
-            other = errors.other_version()
+            other = errors.build_version_mismatch_error()
             self._calls.give_up(other)
             raise other
-        if isinstance(reply, Refusal):
+        if isinstance(reply, ModalDocumentFailure):
             await self._calls.drop(parsed.id, part)
             raise UnreadableDocument(reply.message, hint=reply.hint)
         return reply
 
-    def _order(self, parsed: Document, content: bytes) -> Order:
-        return Order(parsed.id, content, self._task.recipe, self._task.settings)
+    def _order(self, parsed: Document, content: bytes) -> ModalOrder:
+        return ModalOrder(parsed.id, content, self._task.recipe, self._task.settings)
 
-    def _errand(self, parsed: Document, part: str, content: bytes) -> Errand:
+    def _errand(self, parsed: Document, part: str, content: bytes) -> ModalCallKey:
         digest = sha256(content).hexdigest()
         place = self._calls.connection.place
-        return Errand(parsed.id, part, digest, self._task.recipe, place)
+        return ModalCallKey(parsed.id, part, digest, self._task.recipe, place)

@@ -9,21 +9,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
-from lrwr.core.adapters.http.egress_log import Note, Noting
+from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
 from lrwr.core.adapters.http.errors import (
-    Advice,
-    Asked,
-    Refusal,
-    Refused,
-    broken_off,
-    by_status,
-    no_answer,
-    ours,
-    timed_out,
-    unreachable,
+    ErrorHints,
+    HttpErrorResponse,
+    HttpRequestInfo,
+    ServiceCallError,
+    build_interrupted_error,
+    build_invalid_response_error,
+    build_timeout_error,
+    build_unreachable_error,
+    find_service_call_error,
+    translate_http_status,
 )
-from lrwr.core.adapters.http.rate_limit import Clock, Pace, Turnstile
-from lrwr.core.model.egress import Purpose, Sent
+from lrwr.core.adapters.http.rate_limit import Clock, RateLimit, RateLimiter
+from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-COHERE = "https://api.cohere.com"
+COHERE_URL = "https://api.cohere.com"
 
 _PATIENCE = 6.0
 """Seconds. A search waits for the second look: not long."""
@@ -42,7 +42,7 @@ _OFF = '[rerank] model = "late-interaction"'
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class CohereConnection:
     """Which model, where the service is, and how it is asked.
 
     `timeout` is in seconds and bounds one request. `own` says that the server is on
@@ -50,7 +50,7 @@ class Connection:
     """
 
     model: str
-    base_url: str = COHERE
+    base_url: str = COHERE_URL
     timeout: float = 15.0
     own: bool = False
 
@@ -70,27 +70,27 @@ class CohereReranker:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: CohereConnection,
         key: Callable[[], str],
-        noting: Noting | None = None,
+        noting: EgressLogger | None = None,
         clock: Clock | None = None,
-        pace: Pace | None = None,
+        pace: RateLimit | None = None,
     ) -> None:
         self._connection = connection
         self._key = key
         self._noting = noting
         self._clock = clock or Clock()
-        pace = pace or Pace(concurrency=2, patience=_PATIENCE)
-        self._turnstile = Turnstile(pace, self._clock)
-        self._about = Sent(
-            "cohere", connection.host, Purpose.RERANKING, connection.model
+        pace = pace or RateLimit(concurrency=2, patience=_PATIENCE)
+        self._turnstile = RateLimiter(pace, self._clock)
+        self._about = OutboundRequest(
+            "cohere", connection.host, RequestPurpose.RERANKING, connection.model
         )
-        self._asked = Asked(
+        self._asked = HttpRequestInfo(
             server="Cohere",
             model=connection.model,
             timeout=connection.timeout,
             here=False,
-            advice=Advice(
+            advice=ErrorHints(
                 section="rerank",
                 model="rerank.cohere_model",
                 key="cohere",
@@ -136,7 +136,7 @@ class CohereReranker:
             endpoints = found.endpoints
             return not isinstance(endpoints, list) or "rerank" in endpoints
 
-        async with aclosing(Note(self._noting, self._about)) as note:
+        async with aclosing(EgressLogEntry(self._noting, self._about)) as note:
             known = await self._said(key, note, ask)
             note.whole()
         return known
@@ -149,7 +149,7 @@ class CohereReranker:
                 model=self._connection.model, query=question, documents=texts
             )
 
-        async with aclosing(Note(self._noting, self._about)) as note:
+        async with aclosing(EgressLogEntry(self._noting, self._about)) as note:
             reply = await self._said(key, note, ask)
             note.whole()
             tokens = _tokens_of(reply)
@@ -157,13 +157,13 @@ class CohereReranker:
                 note.counted(tokens, 0)
         scores = _scores_of(reply, len(texts))
         if scores is None:
-            raise no_answer(self._asked)
+            raise build_invalid_response_error(self._asked)
         return scores
 
     async def _said(
         self,
         key: str,
-        note: Note,
+        note: EgressLogEntry,
         ask: "Callable[[AsyncClientV2], Awaitable[T]]",
     ) -> T:
         """Return what the client returns, its errors in the writer's words."""
@@ -184,7 +184,7 @@ class CohereReranker:
             raise refused from error
 
 
-def _open(connection: Connection) -> "AsyncClient":
+def _open(connection: CohereConnection) -> "AsyncClient":
     """Make the connection; it holds to no redirect and keeps no cookies."""
     import httpx
 
@@ -199,7 +199,9 @@ def _open(connection: Connection) -> "AsyncClient":
     )
 
 
-def _client(http: "AsyncClient", connection: Connection, key: str) -> "AsyncClientV2":
+def _client(
+    http: "AsyncClient", connection: CohereConnection, key: str
+) -> "AsyncClientV2":
     """Make Cohere's client; importing it takes a third of a second."""
     from cohere import AsyncClientV2
 
@@ -213,26 +215,28 @@ def _client(http: "AsyncClient", connection: Connection, key: str) -> "AsyncClie
     )
 
 
-def _failed(error: Exception, asked: Asked, now: float) -> Refused:
+def _failed(error: Exception, asked: HttpRequestInfo, now: float) -> ServiceCallError:
     """Say what an error of the client means, or of the libraries below it."""
     import httpx
     from cohere.core.api_error import ApiError
 
-    own = ours(error)
+    own = find_service_call_error(error)
     if own is not None:
         return own
     if isinstance(error, ApiError) and error.status_code is not None:
         if error.status_code < 300:
-            return no_answer(asked)
-        refusal = Refusal(error.status_code, _words_of(error.body), error.headers or {})
-        return by_status(refusal, asked, now)
+            return build_invalid_response_error(asked)
+        refusal = HttpErrorResponse(
+            error.status_code, _words_of(error.body), error.headers or {}
+        )
+        return translate_http_status(refusal, asked, now)
     if isinstance(error, TimeoutError | httpx.TimeoutException):
-        return timed_out(asked)
+        return build_timeout_error(asked)
     if isinstance(error, httpx.ConnectError | httpx.ProxyError):
-        return unreachable(asked)
+        return build_unreachable_error(asked)
     if isinstance(error, httpx.TransportError):
-        return broken_off(asked)
-    return no_answer(asked)
+        return build_interrupted_error(asked)
+    return build_invalid_response_error(asked)
 
 
 def _never_left(error: Exception) -> bool:

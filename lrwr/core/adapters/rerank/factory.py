@@ -2,13 +2,17 @@
 
 from collections.abc import Callable
 
-from lrwr.core.adapters.http.egress_log import Noting
-from lrwr.core.adapters.rerank.cohere import COHERE, CohereReranker, Connection
-from lrwr.core.settings.addresses import address_in, host_of, is_here
+from lrwr.core.adapters.http.egress_log import EgressLogger
+from lrwr.core.adapters.rerank.cohere import (
+    COHERE_URL,
+    CohereConnection,
+    CohereReranker,
+)
+from lrwr.core.settings.addresses import is_loopback_host, parse_host, resolve_address
 from lrwr.core.settings.model import Settings
 
 
-def connection_of(settings: Settings) -> Connection | None:
+def build_cohere_connection(settings: Settings) -> CohereConnection | None:
     """Return which model of Cohere's looks again, None where that is not set.
 
     Raises:
@@ -17,13 +21,13 @@ def connection_of(settings: Settings) -> Connection | None:
     rerank = settings.rerank
     if rerank.model != "cohere":
         return None
-    address = address_in(settings, "rerank.base_url", COHERE, secret=True)
-    own = is_here(host_of(address))
-    return Connection(rerank.cohere_model, address, float(rerank.timeout), own)
+    address = resolve_address(settings, "rerank.base_url", COHERE_URL, secret=True)
+    own = is_loopback_host(parse_host(address))
+    return CohereConnection(rerank.cohere_model, address, float(rerank.timeout), own)
 
 
-def choose_reranker(
-    settings: Settings, key: Callable[[], str], noting: Noting
+def create_cohere_reranker(
+    settings: Settings, key: Callable[[], str], noting: EgressLogger
 ) -> CohereReranker | None:
     """Return who looks again elsewhere, None where nobody there does.
 
@@ -33,5 +37,5 @@ def choose_reranker(
     Raises:
         SettingsProblem: The address is none, or a downloaded one leads elsewhere.
     """
-    connection = connection_of(settings)
+    connection = build_cohere_connection(settings)
     return CohereReranker(connection, key, noting) if connection else None

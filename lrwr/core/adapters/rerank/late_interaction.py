@@ -13,29 +13,36 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lrwr.core.adapters.embed.local import LocalEmbedder
-from lrwr.core.adapters.embed.minilm import MiniLM, Tokens
-from lrwr.core.model.query_terms import WORD, content_words, light_stem, plain_word
-from lrwr.core.model.text import SplitSentences
+from lrwr.core.adapters.embed.minilm import MiniLM, TokenizedText
+from lrwr.core.model.query_terms import (
+    WORD_PATTERN,
+    extract_content_words,
+    normalize_word,
+    stem_lightly,
+)
+from lrwr.core.model.text import SentenceSplitter
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-WINDOW = 3
+WINDOW_SENTENCES = 3
 """Sentences a passage is judged by."""
 
-Frequencies = Callable[[Sequence[str]], Awaitable[tuple[Mapping[str, int], int]]]
+DocumentFrequencyLookup = Callable[
+    [Sequence[str]], Awaitable[tuple[Mapping[str, int], int]]
+]
 """In how many passages each word occurs, and how many passages there are."""
 
 
-class LateInteraction:
+class LateInteractionReranker:
     """Keeps the Reranker port on this machine."""
 
     def __init__(
         self,
         embedder: LocalEmbedder,
-        sentences: SplitSentences,
-        frequencies: Frequencies,
+        sentences: SentenceSplitter,
+        frequencies: DocumentFrequencyLookup,
     ) -> None:
         self._embedder = embedder
         self._sentences = sentences
@@ -50,7 +57,9 @@ class LateInteraction:
         """Return how near each passage's best window is, from 0.0 to 1.0 or so."""
         if not passages:
             return []
-        words = list(dict.fromkeys(plain_word(w) for w in WORD.findall(question)))
+        words = list(
+            dict.fromkeys(normalize_word(w) for w in WORD_PATTERN.findall(question))
+        )
         counts, total = await self._frequencies(words)
         rarity = {word: _rarity(counts.get(word, 0), total) for word in words}
         windows = [self._window(passage, rarity, question) for passage in passages]
@@ -58,18 +67,21 @@ class LateInteraction:
 
     def _window(self, passage: str, rarity: Mapping[str, float], question: str) -> str:
         spans = self._sentences(passage)
-        if len(spans) <= WINDOW:
+        if len(spans) <= WINDOW_SENTENCES:
             return passage
-        sought = {light_stem(w): rarity[w] for w in content_words(question)}
+        sought = {stem_lightly(w): rarity[w] for w in extract_content_words(question)}
         stems = [
-            {light_stem(plain_word(w)) for w in WORD.findall(passage[s.start : s.end])}
+            {
+                stem_lightly(normalize_word(w))
+                for w in WORD_PATTERN.findall(passage[s.start : s.end])
+            }
             for s in spans
         ]
         best = max(
-            range(len(spans) - WINDOW + 1),
-            key=lambda n: _shared(stems[n : n + WINDOW], sought),
+            range(len(spans) - WINDOW_SENTENCES + 1),
+            key=lambda n: _shared(stems[n : n + WINDOW_SENTENCES], sought),
         )
-        return passage[spans[best].start : spans[best + WINDOW - 1].end]
+        return passage[spans[best].start : spans[best + WINDOW_SENTENCES - 1].end]
 
     def _scores(
         self, question: str, windows: Sequence[str], rarity: Mapping[str, float]
@@ -93,7 +105,7 @@ def _shared(window: Sequence[set[str]], sought: Mapping[str, float]) -> float:
     return sum(weight for stem, weight in sought.items() if stem in there)
 
 
-def _unit_states(model: MiniLM, tokens: Tokens) -> "NDArray[np.float32]":
+def _unit_states(model: MiniLM, tokens: TokenizedText) -> "NDArray[np.float32]":
     import numpy as np
 
     states = model.states(tokens.ids)[1:-1]
@@ -104,16 +116,16 @@ def _unit_states(model: MiniLM, tokens: Tokens) -> "NDArray[np.float32]":
 
 
 def _token_weights(
-    question: str, tokens: Tokens, rarity: Mapping[str, float]
+    question: str, tokens: TokenizedText, rarity: Mapping[str, float]
 ) -> "NDArray[np.float32]":
     import numpy as np
 
     inner = tokens.offsets[1:-1]
     weights = np.zeros(max(1, len(inner)), dtype=np.float32)
-    for word in WORD.finditer(question):
+    for word in WORD_PATTERN.finditer(question):
         for n, (start, end) in enumerate(inner):
             if word.start() <= start and end <= word.end():
-                weights[n] = rarity[plain_word(word.group())]
+                weights[n] = rarity[normalize_word(word.group())]
     total = float(weights.sum())
     if total <= 0:
         return np.full(len(weights), 1 / len(weights), dtype=np.float32)

@@ -4,23 +4,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lrwr.core.adapters.source.docx_package import Package, broken, open_package
+from lrwr.core.adapters.source.docx_package import (
+    DocxPackage,
+    build_damaged_docx_error,
+    open_docx_package,
+)
 from lrwr.core.adapters.source.docx_text import (
-    Anchors,
-    Style,
+    DocxAnchors,
+    DocxParagraphReader,
+    DocxStyle,
     W,
-    Words,
-    boxed,
-    marked,
-    plain,
-    styles_of,
+    find_text_box_paragraphs,
+    join_runs,
+    join_runs_as_markdown,
+    parse_docx_styles,
 )
 from lrwr.core.adapters.source.layout import (
-    Aside,
+    DocumentLayout,
+    Footnote,
     Heading,
-    Layout,
-    is_break,
-    spoken_headings,
+    find_unmarked_headings,
+    is_scene_break,
 )
 from lrwr.core.model.text import LineIndex, Span
 
@@ -33,18 +37,18 @@ _WRAPPERS = frozenset(
 )
 
 
-def read_docx(content: bytes, name: str) -> Layout:
+def parse_docx(content: bytes, name: str) -> DocumentLayout:
     """Read a `.docx`; a line's number is its paragraph's, a table row counting one.
 
     Raises:
         UnreadableDocument: It is broken, locked, another format, or a zip bomb.
     """
-    package = open_package(content, name)
+    package = open_docx_package(content, name)
     try:
-        styles = styles_of(package.styles)
+        styles = parse_docx_styles(package.styles)
     except SyntaxError as error:  # what lxml makes of broken XML
-        raise broken(name) from error
-    reader = _Reader(Words(styles))
+        raise build_damaged_docx_error(name) from error
+    reader = _DocxReader(DocxParagraphReader(styles))
     reader.read_body(package.body)
     body_end = reader.length
     reader.read_notes(package)
@@ -53,7 +57,7 @@ def read_docx(content: bytes, name: str) -> Layout:
 
 
 @dataclass(frozen=True, slots=True)
-class _Unit:
+class _DocxUnit:
     """A paragraph or a table row in the canonical text."""
 
     span: Span
@@ -61,27 +65,27 @@ class _Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _AnchorPosition:
     """Where something is referred to: the paragraph's number and its first character."""
 
     number: int
     at: int
 
 
-class _Reader:
+class _DocxReader:
     """Builds the canonical text unit by unit."""
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: DocxParagraphReader) -> None:
         self._words = words
         self._texts: list[str] = []
         self._numbers: list[int] = []
         self._starts: list[int] = []
-        self._units: list[_Unit] = []
+        self._units: list[_DocxUnit] = []
         self._headings: list[Heading] = []
         self._breaks: list[Span] = []
         self._notes: list[Span] = []
-        self._asides: list[Aside] = []
-        self._anchors: dict[tuple[str, str], _Place] = {}
+        self._asides: list[Footnote] = []
+        self._anchors: dict[tuple[str, str], _AnchorPosition] = {}
         self._number = 0
         self.length = 0
 
@@ -96,7 +100,7 @@ class _Reader:
             else:
                 self._anchor_comment(item)
 
-    def read_notes(self, package: Package) -> None:
+    def read_notes(self, package: DocxPackage) -> None:
         """Add footnotes, then endnotes, in the order of their references."""
         count = 0
         for kind, part in (
@@ -108,24 +112,24 @@ class _Reader:
                 if referred == kind and texts.get(name):
                     count += 1
                     span = self._add(f"[note {count}] {texts[name]}", place.number)
-                    self._asides.append(Aside(span, place.at))
+                    self._asides.append(Footnote(span, place.at))
 
-    def read_comments(self, package: Package) -> None:
+    def read_comments(self, package: DocxPackage) -> None:
         """Add the author's comments; one that nothing refers to is dropped."""
         texts = self._texts_by_id(package.comments, "comment")
         for (kind, name), place in self._anchors.items():
             if kind == "comment" and texts.get(name):
                 self._notes.append(self._add(texts[name], place.number))
 
-    def layout(self, body_end: int) -> Layout:
+    def layout(self, body_end: int) -> DocumentLayout:
         """Return what was read."""
         text = _BETWEEN.join(self._texts)
         blocks = ((unit.span, unit.text) for unit in self._units)
-        return Layout(
+        return DocumentLayout(
             text=text,
             lines=LineIndex(tuple(self._starts) or (0,), tuple(self._numbers) or (1,)),
             body=Span(0, body_end),
-            headings=tuple(self._headings) or spoken_headings(blocks),
+            headings=tuple(self._headings) or find_unmarked_headings(blocks),
             breaks=tuple(self._breaks),
             notes=tuple(self._notes),
             asides=tuple(self._asides),
@@ -133,41 +137,41 @@ class _Reader:
 
     def _read_paragraph(self, paragraph: "_Element") -> None:
         self._number += 1
-        for piece in (paragraph, *boxed(paragraph)):
+        for piece in (paragraph, *find_text_box_paragraphs(paragraph)):
             self._add_paragraph(piece)
 
     def _add_paragraph(self, paragraph: "_Element") -> None:
-        anchors = Anchors()
+        anchors = DocxAnchors()
         style = self._words.style_of(paragraph)
         pieces = list(self._words.pieces(paragraph, anchors))
         at = self._next_start()
         if not style.generated:
-            self._add_words(plain(pieces), marked(pieces), style)
-        self._anchor(anchors, _Place(self._number, at))
+            self._add_words(join_runs(pieces), join_runs_as_markdown(pieces), style)
+        self._anchor(anchors, _AnchorPosition(self._number, at))
 
-    def _add_words(self, words: str, text: str, style: Style) -> None:
+    def _add_words(self, words: str, text: str, style: DocxStyle) -> None:
         if not words:
             return
-        if is_break(words):
+        if is_scene_break(words):
             self._breaks.append(self._add(words, self._number))
         elif style.level is not None:
             span = self._add(words, self._number)
             self._headings.append(Heading(span, style.level, " ".join(words.split())))
         else:
-            self._units.append(_Unit(self._add(text, self._number), words))
+            self._units.append(_DocxUnit(self._add(text, self._number), words))
 
     def _read_row(self, row: "_Element") -> None:
         self._number += 1
-        anchors = Anchors()
+        anchors = DocxAnchors()
         cells = [self._cell(cell, anchors) for cell in row.findall(W + "tc")]
         at = self._next_start()
         if any(cells):
             self._add(" | ".join(cells), self._number)
-        self._anchor(anchors, _Place(self._number, at))
+        self._anchor(anchors, _AnchorPosition(self._number, at))
 
-    def _cell(self, cell: "_Element", anchors: Anchors) -> str:
+    def _cell(self, cell: "_Element", anchors: DocxAnchors) -> str:
         paragraphs = (
-            marked(self._words.pieces(paragraph, anchors))
+            join_runs_as_markdown(self._words.pieces(paragraph, anchors))
             for paragraph in _items(cell)
             if paragraph.tag == W + "p"
         )
@@ -181,12 +185,13 @@ class _Reader:
             if note.get(W + "type") not in (None, "normal"):
                 continue
             paragraphs = (
-                marked(self._words.pieces(p, Anchors())) for p in note.iter(W + "p")
+                join_runs_as_markdown(self._words.pieces(p, DocxAnchors()))
+                for p in note.iter(W + "p")
             )
             texts[note.get(W + "id", "")] = "\n".join(p for p in paragraphs if p)
         return texts
 
-    def _anchor(self, anchors: Anchors, place: _Place) -> None:
+    def _anchor(self, anchors: DocxAnchors, place: _AnchorPosition) -> None:
         for kind, names in (
             ("footnote", anchors.footnotes),
             ("endnote", anchors.endnotes),
@@ -197,7 +202,7 @@ class _Reader:
 
     def _anchor_comment(self, item: "_Element") -> None:
         name = item.get(W + "id", "")
-        place = _Place(self._number + 1, self._next_start())
+        place = _AnchorPosition(self._number + 1, self._next_start())
         self._anchors.setdefault(("comment", name), place)
 
     def _next_start(self) -> int:

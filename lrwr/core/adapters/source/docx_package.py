@@ -41,7 +41,7 @@ _STRICT = (
 
 
 @dataclass(frozen=True, slots=True)
-class Package:
+class DocxPackage:
     """The parts of a Word file that hold words, as XML; None where there is none."""
 
     body: "_Element"
@@ -51,7 +51,7 @@ class Package:
     comments: "_Element | None"
 
 
-def open_package(content: bytes, name: str) -> Package:
+def open_docx_package(content: bytes, name: str) -> DocxPackage:
     """Open a `.docx`.
 
     Raises:
@@ -68,14 +68,14 @@ def open_package(content: bytes, name: str) -> Package:
         parts = dict(_unpacked(content, name))
         return _opened(parts)
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError) as error:
-        raise broken(name) from error
+        raise build_damaged_docx_error(name) from error
     except UnreadableDocument:
         raise
     except Exception as error:  # python-docx raises anything on damaged parts
-        raise broken(name) from error
+        raise build_damaged_docx_error(name) from error
 
 
-def parsed(xml: bytes) -> "_Element":
+def parse_docx_xml(xml: bytes) -> "_Element":
     """Parse XML without entities, document types or network."""
     from lxml import etree
 
@@ -127,7 +127,7 @@ def _holds_words(member: str) -> bool:
 def _checked(xml: bytes, name: str) -> bytes:
     head = xml[:4]
     if head[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in head:
-        raise broken(name)
+        raise build_damaged_docx_error(name)
     if b"<!DOCTYPE" in xml or b"<!ENTITY" in xml:
         raise UnreadableDocument(
             f"{name} holds XML definitions that no Word document needs",
@@ -138,7 +138,7 @@ def _checked(xml: bytes, name: str) -> bytes:
     return xml
 
 
-def _opened(parts: dict[str, bytes]) -> Package:
+def _opened(parts: dict[str, bytes]) -> DocxPackage:
     """Let python-docx find the parts in a package without pictures and styles."""
     from docx import Document
 
@@ -153,8 +153,8 @@ def _opened(parts: dict[str, bytes]) -> Package:
     for relation in document.part.rels.values():
         kind = relation.reltype.rpartition("/")[2]
         if kind in ("footnotes", "endnotes", "comments") and not relation.is_external:
-            found.setdefault(kind, parsed(relation.target_part.blob))
-    return Package(
+            found.setdefault(kind, parse_docx_xml(relation.target_part.blob))
+    return DocxPackage(
         body=document.element.body,
         styles=parts.get(styles, b""),
         footnotes=found.get("footnotes"),
@@ -179,7 +179,7 @@ def _locked(name: str) -> UnreadableDocument:
     )
 
 
-def broken(name: str) -> UnreadableDocument:
+def build_damaged_docx_error(name: str) -> UnreadableDocument:
     """Say that the Word file called `name` is damaged."""
     return UnreadableDocument(
         f"{name} is damaged: it cannot be opened as a Word document",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from lrwr.core.adapters.source.docx_package import parsed
+from lrwr.core.adapters.source.docx_package import parse_docx_xml
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -25,7 +25,7 @@ _MAX_CHAIN = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class DocxStyle:
     """What a style says of its text. `level` is a heading's, 0 for a title."""
 
     bold: bool = False
@@ -35,7 +35,7 @@ class Style:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class DocxRun:
     """Some words that look alike."""
 
     text: str
@@ -44,7 +44,7 @@ class Piece:
 
 
 @dataclass(slots=True)
-class Anchors:
+class DocxAnchors:
     """What a paragraph refers to, in order: footnotes, endnotes, comments, by id."""
 
     footnotes: list[str] = field(default_factory=list)
@@ -52,24 +52,24 @@ class Anchors:
     comments: list[str] = field(default_factory=list)
 
 
-class Words:
+class DocxParagraphReader:
     """Reads paragraphs of one document, whose styles it knows."""
 
-    def __init__(self, styles: Mapping[str, Style]) -> None:
+    def __init__(self, styles: Mapping[str, DocxStyle]) -> None:
         self._styles = styles
 
-    def style_of(self, paragraph: "_Element") -> Style:
+    def style_of(self, paragraph: "_Element") -> DocxStyle:
         """Return the paragraph's style, its own outline level put in."""
         properties = paragraph.find(W + "pPr")
         if properties is None:
-            return Style()
-        style = self._styles.get(_value(properties, "pStyle"), Style())
+            return DocxStyle()
+        style = self._styles.get(_value(properties, "pStyle"), DocxStyle())
         own = _outline_level(properties)
         if own is None:
             return style
-        return Style(style.bold, style.italic, own, style.generated)
+        return DocxStyle(style.bold, style.italic, own, style.generated)
 
-    def pieces(self, element: "_Element", anchors: Anchors) -> Iterator[Piece]:
+    def pieces(self, element: "_Element", anchors: DocxAnchors) -> Iterator[DocxRun]:
         """Yield what a reader sees of `element`, and note what it refers to."""
         for child in element:
             tag = child.tag
@@ -84,28 +84,28 @@ class Words:
             else:
                 yield from self.pieces(child, anchors)
 
-    def _run(self, run: "_Element", anchors: Anchors) -> Iterator[Piece]:
+    def _run(self, run: "_Element", anchors: DocxAnchors) -> Iterator[DocxRun]:
         properties = run.find(W + "rPr")
         bold = italic = False
         if properties is not None:
             if _is_on(properties, "vanish"):
                 return
-            style = self._styles.get(_value(properties, "rStyle"), Style())
+            style = self._styles.get(_value(properties, "rStyle"), DocxStyle())
             bold = _is_on(properties, "b", default=style.bold)
             italic = _is_on(properties, "i", default=style.italic)
         text = "".join(_run_text(run, anchors))
         if text:
-            yield Piece(text, bold, italic)
+            yield DocxRun(text, bold, italic)
 
 
-def boxed(paragraph: "_Element") -> "Iterator[_Element]":
+def find_text_box_paragraphs(paragraph: "_Element") -> "Iterator[_Element]":
     """Yield the paragraphs of text boxes that hang on `paragraph`."""
     for box in paragraph.iter(W + "txbxContent"):
         if not any(a.tag == _COMPATIBILITY + "Fallback" for a in box.iterancestors()):
             yield from box.iterchildren(W + "p")
 
 
-def _run_text(run: "_Element", anchors: Anchors) -> Iterator[str]:
+def _run_text(run: "_Element", anchors: DocxAnchors) -> Iterator[str]:
     for child in run:
         match child.tag:
             case "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}t":
@@ -130,12 +130,12 @@ _SIGNS = {
 }
 
 
-def plain(pieces: Iterable[Piece]) -> str:
+def join_runs(pieces: Iterable[DocxRun]) -> str:
     """Join pieces without marks."""
     return unicodedata.normalize("NFC", "".join(p.text for p in pieces)).strip()
 
 
-def marked(pieces: Iterable[Piece]) -> str:
+def join_runs_as_markdown(pieces: Iterable[DocxRun]) -> str:
     """Join pieces with `*italics*` and `**bold**`, marks close to the words."""
     out: list[str] = []
     open_marks: list[str] = []
@@ -165,17 +165,18 @@ def _turn(open_marks: list[str], wanted: list[str]) -> tuple[list[str], list[str
 
 
 @lru_cache(maxsize=8)
-def styles_of(xml: bytes) -> Mapping[str, Style]:
+def parse_docx_styles(xml: bytes) -> Mapping[str, DocxStyle]:
     """Read a styles part: what each style, with those it is based on, says."""
     if not xml:
         return {}
     found = {
-        style.get(W + "styleId", ""): style for style in parsed(xml).iter(W + "style")
+        style.get(W + "styleId", ""): style
+        for style in parse_docx_xml(xml).iter(W + "style")
     }
     return {name: _resolved(name, found) for name in found}
 
 
-def _resolved(name: str, found: "Mapping[str, _Element]") -> Style:
+def _resolved(name: str, found: "Mapping[str, _Element]") -> DocxStyle:
     bold = italic = generated = None
     level: int | None = None
     for _ in range(_MAX_CHAIN):
@@ -189,7 +190,7 @@ def _resolved(name: str, found: "Mapping[str, _Element]") -> Style:
         level = _style_level(style, name) if level is None else level
         generated = generated or _value(style, "name").lower().startswith("toc ")
         name = _value(style, "basedOn")
-    return Style(bool(bold), bool(italic), level, bool(generated))
+    return DocxStyle(bool(bold), bool(italic), level, bool(generated))
 
 
 def _style_level(style: "_Element", style_id: str) -> int | None:

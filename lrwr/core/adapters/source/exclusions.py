@@ -12,11 +12,11 @@ from lrwr.core.model.errors import SettingsProblem
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-IGNORE_FILE = ".lrwrignore"
+IGNORE_FILE_NAME = ".lrwrignore"
 """The file at the top of a target whose lines are patterns."""
 
 
-class Excludes:
+class ExclusionRules:
     """What is left out under one target, whose path from the root is `prefix`."""
 
     def __init__(self, patterns: Sequence[str], prefix: str) -> None:
@@ -26,8 +26,12 @@ class Excludes:
 
     def read_file(self, target: Path) -> Iterator[tuple[str, str, str]]:
         """Take up the target's own patterns; yield a word on a file that is of no use."""
-        path = target / IGNORE_FILE
-        shown = IGNORE_FILE if self._prefix == "." else f"{self._prefix}/{IGNORE_FILE}"
+        path = target / IGNORE_FILE_NAME
+        shown = (
+            IGNORE_FILE_NAME
+            if self._prefix == "."
+            else f"{self._prefix}/{IGNORE_FILE_NAME}"
+        )
         try:
             if not stat.S_ISREG(path.lstat().st_mode):
                 yield shown, "", "not an ordinary file; its patterns are ignored"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from lrwr.core.adapters.source.numerals import number_of
+from lrwr.core.adapters.source.numerals import parse_numeral
 from lrwr.core.model.documents import DocumentType
 
 _TYPES = {
@@ -30,7 +30,7 @@ _FOLDERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class DocumentMetadata:
     """What front matter says; None where it says nothing."""
 
     title: str = ""
@@ -41,7 +41,7 @@ class Declared:
     warnings: tuple[str, ...] = ()
 
 
-def declared(fields: Mapping[str, str]) -> Declared:
+def parse_document_metadata(fields: Mapping[str, str]) -> DocumentMetadata:
     """Read the fields that lrwr knows; what it cannot read becomes a warning."""
     warnings: list[str] = []
     kind = fields.get("type", "").strip()
@@ -55,17 +55,17 @@ def declared(fields: Mapping[str, str]) -> Declared:
     place = _place(order)
     if order and place is None:
         warnings.append(f"The front matter's order {order[:40]!r} is not a number.")
-    return Declared(
+    return DocumentMetadata(
         title=" ".join(fields.get("title", "").split()),
         type=known,
         order=place,
-        chapter=number_of(fields.get("chapter", "")),
-        volume=number_of(fields.get("volume", "")),
+        chapter=parse_numeral(fields.get("chapter", "")),
+        volume=parse_numeral(fields.get("volume", "")),
         warnings=tuple(warnings),
     )
 
 
-def type_of_folder(path: PurePosixPath) -> DocumentType | None:
+def infer_type_from_folder(path: PurePosixPath) -> DocumentType | None:
     """Tell a document's type by the nearest folder whose name says one."""
     for folder in reversed(path.parts[:-1]):
         name = re.sub(r"^[\W\d_]+", "", folder.lower()).replace("_", "-")

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lrwr.core.adapters.source import skip_reasons
-from lrwr.core.adapters.source.exclusions import Excludes
+from lrwr.core.adapters.source.exclusions import ExclusionRules
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, UnreadableDocument
-from lrwr.core.ports.manuscript_source import Found, Listing, Skipped
+from lrwr.core.ports.manuscript_source import ManuscriptFile, SkippedFile, SourceListing
 
 FILE_LIMIT = 300 * 1024 * 1024
 """The largest file that is taken into memory, in bytes."""
@@ -36,7 +36,7 @@ class FolderSource:
         self._exclude = tuple(exclude)
         self._closed: tuple[str, ...] = ()
 
-    async def list(self) -> Listing:
+    async def list(self) -> SourceListing:
         """Return every manuscript file there is.
 
         Raises:
@@ -81,11 +81,11 @@ class FolderSource:
             hint="Try again when the program that writes it is done.",
         )
 
-    def _list(self) -> Listing:
+    def _list(self) -> SourceListing:
         found: dict[str, str] = {}
         skipped: dict[str, str] = {}
         for target in self._targets:
-            for path, revision, reason in _Walk(
+            for path, revision, reason in _FolderWalk(
                 self._root, target, self._exclude
             ).run():
                 if reason:
@@ -95,10 +95,10 @@ class FolderSource:
         self._closed = tuple(
             p for p, why in skipped.items() if why == skip_reasons.CLOSED
         )
-        return Listing(
-            found=tuple(Found(DocumentId(p), found[p]) for p in sorted(found)),
+        return SourceListing(
+            found=tuple(ManuscriptFile(DocumentId(p), found[p]) for p in sorted(found)),
             skipped=tuple(
-                Skipped(p, skipped[p]) for p in sorted(skipped) if p not in found
+                SkippedFile(p, skipped[p]) for p in sorted(skipped) if p not in found
             ),
         )
 
@@ -117,7 +117,7 @@ _Seen = tuple[str, str, str]
 """A path, its revision, and why it is passed over: one of the last two is empty."""
 
 
-class _Walk:
+class _FolderWalk:
     """One look at a target and all that is under it."""
 
     def __init__(self, root: Path, target: Path, exclude: Sequence[str]) -> None:
@@ -125,7 +125,7 @@ class _Walk:
         self._target = target
         self._real = os.path.realpath(target)
         self._prefix = _relative(target, root)
-        self._excludes = Excludes(exclude, self._prefix)
+        self._excludes = ExclusionRules(exclude, self._prefix)
         self._inodes: set[tuple[int, int]] = set()
         self._links: list[tuple[str, str]] = []
 
@@ -174,9 +174,9 @@ class _Walk:
         elif entry.is_symlink():
             self._links.append((path, inner))
         elif entry.is_dir(follow_symlinks=False):
-            reason = skip_reasons.why_not_a_folder(entry.name) or self._excludes.why(
-                f"{inner}/"
-            )
+            reason = skip_reasons.explain_skipped_folder(
+                entry.name
+            ) or self._excludes.why(f"{inner}/")
             if reason:
                 yield f"{path}/", "", reason
             else:
@@ -185,7 +185,9 @@ class _Walk:
             yield self._entry_file(entry, path, inner)
 
     def _entry_file(self, entry: os.DirEntry[str], path: str, inner: str) -> _Seen:
-        reason = skip_reasons.why_not_a_file(entry.name) or self._excludes.why(inner)
+        reason = skip_reasons.explain_skipped_file(entry.name) or self._excludes.why(
+            inner
+        )
         if reason:
             return path, "", reason
         try:
@@ -197,12 +199,12 @@ class _Walk:
         if not stat.S_ISREG(status.st_mode):
             return path, "", skip_reasons.NOT_A_FILE
         self._inodes.add((status.st_dev, status.st_ino))
-        reason = skip_reasons.why_not_a_file(name)
+        reason = skip_reasons.explain_skipped_file(name)
         return path, "" if reason else _revision(status), reason
 
     def _link(self, path: str, inner: str) -> _Seen:
         """Follow a link to a file inside the target that is not listed otherwise."""
-        reason = skip_reasons.why_not_a_file(Path(path).name)
+        reason = skip_reasons.explain_skipped_file(Path(path).name)
         link = self._target / inner
         try:
             status = link.stat()

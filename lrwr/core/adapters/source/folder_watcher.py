@@ -8,27 +8,32 @@ from pathlib import Path
 
 from lrwr.core.adapters.source import skip_reasons
 from lrwr.core.model.errors import UnreadableDocument
-from lrwr.core.ports.folder_events import FolderNews, Lost, Polling, Touched
+from lrwr.core.ports.folder_events import (
+    FolderEvent,
+    FolderLost,
+    PathsChanged,
+    PollingStarted,
+)
 
-GATHER = 50
+EVENT_BATCH_MS = 50
 """Milliseconds in which what happens is told together."""
 
-STEP = 20
+EVENT_CHECK_MS = 20
 """Milliseconds between two looks at what the system has told."""
 
-TICK = 1000
+FOLDER_CHECK_MS = 1000
 """Milliseconds between two looks whether the folders are still there."""
 
-POLL = 2000
+FILE_POLL_MS = 2000
 """Milliseconds between two looks at every file, where the system does not tell."""
 
-LIMIT = "the system cannot watch so many folders ({})"
+WATCH_LIMIT_REASON = "the system cannot watch so many folders ({})"
 
-Place = tuple[int, int]
+FolderInode = tuple[int, int]
 """What tells a folder from another of the same name: its device and number."""
 
 
-class WatchedFolders:
+class WatchfilesEventSource:
     """Keeps the `FolderEvents` port over folders and files.
 
     `poll` says in a clause why the system's own word is not trusted here; empty where
@@ -36,13 +41,13 @@ class WatchedFolders:
     """
 
     def __init__(
-        self, targets: Sequence[Path], *, poll: str = "", every: int = POLL
+        self, targets: Sequence[Path], *, poll: str = "", every: int = FILE_POLL_MS
     ) -> None:
         self._targets = tuple(dict.fromkeys(targets))
         self._poll = poll
         self._every = every
 
-    async def news(self) -> AsyncGenerator[FolderNews]:
+    async def news(self) -> AsyncGenerator[FolderEvent]:
         """Yield what happens from now on, until a folder is lost.
 
         Raises:
@@ -50,11 +55,11 @@ class WatchedFolders:
         """
         missing = (target for target in self._targets if not target.exists())
         if (target := next(missing, None)) is not None:
-            yield Lost(target)
+            yield FolderLost(target)
             return
         places = {folder: _place(folder) for folder in map(_folder_of, self._targets)}
         if self._poll:
-            yield Polling(self._poll)
+            yield PollingStarted(self._poll)
         try:
             async with aclosing(self._watched(places)) as watched:
                 async for news in watched:
@@ -62,30 +67,32 @@ class WatchedFolders:
         except OSError as error:
             self._cannot(error, places)
 
-    def _cannot(self, error: OSError, places: Mapping[Path, Place | None]) -> None:
+    def _cannot(
+        self, error: OSError, places: Mapping[Path, FolderInode | None]
+    ) -> None:
         """Look for changes from now on, if the system will not tell of them."""
         if self._poll and _lost(places) is None:
             raise UnreadableDocument(
                 f"The manuscript's folder cannot be watched: {error.strerror or error}",
                 hint="Check your rights there; `lrwr ingest` reads without watching.",
             ) from error
-        self._poll = self._poll or LIMIT.format(error.strerror or error)
+        self._poll = self._poll or WATCH_LIMIT_REASON.format(error.strerror or error)
 
     async def _watched(
-        self, places: Mapping[Path, Place | None]
-    ) -> AsyncGenerator[FolderNews]:
+        self, places: Mapping[Path, FolderInode | None]
+    ) -> AsyncGenerator[FolderEvent]:
         if (lost := _lost(places)) is not None:
-            yield Lost(lost)
+            yield FolderLost(lost)
             return
         from watchfiles import awatch
 
         batches = awatch(
             *places,
             watch_filter=None,
-            debounce=GATHER,
-            step=STEP,
+            debounce=EVENT_BATCH_MS,
+            step=EVENT_CHECK_MS,
             stop_event=asyncio.Event(),
-            rust_timeout=TICK,
+            rust_timeout=FOLDER_CHECK_MS,
             yield_on_timeout=True,
             force_polling=bool(self._poll) or None,
             poll_delay_ms=self._every,
@@ -95,11 +102,11 @@ class WatchedFolders:
         async with aclosing(batches) as opened:
             async for batch in opened:
                 if (lost := _lost(places)) is not None:
-                    yield Lost(lost)
+                    yield FolderLost(lost)
                     return
                 paths = {Path(path) for _, path in batch}
                 if wanted := frozenset(_wanted(paths, _as_told(self._targets))):
-                    yield Touched(wanted)
+                    yield PathsChanged(wanted)
 
 
 def _as_told(targets: Sequence[Path]) -> list[Path]:
@@ -121,9 +128,9 @@ def _may_matter(path: Path, target: Path) -> bool:
     if not path.is_relative_to(target):
         return False
     *folders, name = path.relative_to(target).parts or (target.name,)
-    if any(skip_reasons.why_not_a_folder(folder) for folder in folders):
+    if any(skip_reasons.explain_skipped_folder(folder) for folder in folders):
         return False
-    return path == target or skip_reasons.may_be_read(name)
+    return path == target or skip_reasons.may_be_manuscript_name(name)
 
 
 def _folder_of(target: Path) -> Path:
@@ -131,13 +138,13 @@ def _folder_of(target: Path) -> Path:
     return target if target.is_dir() else target.parent
 
 
-def _lost(places: Mapping[Path, Place | None]) -> Path | None:
+def _lost(places: Mapping[Path, FolderInode | None]) -> Path | None:
     """Return the first folder that is gone, or has another in its place."""
     lost = (path for path, place in places.items() if _place(path) != place)
     return next(lost, None)
 
 
-def _place(path: Path) -> Place | None:
+def _place(path: Path) -> FolderInode | None:
     try:
         status = os.stat(path)  # noqa: PTH116 (a number is wanted, not a path)
     except OSError:

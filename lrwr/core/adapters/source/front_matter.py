@@ -22,7 +22,7 @@ class FrontMatter:
     warnings: tuple[str, ...] = ()
 
 
-def read_front_matter(text: str) -> FrontMatter:
+def parse_front_matter(text: str) -> FrontMatter:
     """Read the YAML at the top of `text`, if there is any.
 
     A text that opens with a scene break and goes on in prose has none.

@@ -20,13 +20,13 @@ from lrwr.core.adapters.source import skip_reasons
 from lrwr.core.adapters.source.folder import FILE_LIMIT
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
 
-POINTER = b"version https://git-lfs.github.com/spec/"
+LFS_POINTER_PREFIX = b"version https://git-lfs.github.com/spec/"
 """How a file begins that only says where Git LFS keeps the text."""
 
-LFS = "its text is kept by Git LFS, and not in this repository"
-MISSING = "its text is not in this copy of the repository"
-TOO_LARGE = f"larger than {FILE_LIMIT // 1024**2} MB"
-NO_PLACE = "its name cannot be written on this machine"
+LFS_REASON = "its text is kept by Git LFS, and not in this repository"
+MISSING_OBJECT_REASON = "its text is not in this copy of the repository"
+TOO_LARGE_REASON = f"larger than {FILE_LIMIT // 1024**2} MB"
+UNWRITABLE_NAME_REASON = "its name cannot be written on this machine"
 
 _QUIET = (
     "--no-pager",
@@ -62,7 +62,7 @@ _NOW = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Revision:
+class GitRevision:
     """One state that git keeps: `name` as the writer has it, `commit` its full id."""
 
     name: str
@@ -75,7 +75,7 @@ class Revision:
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class UnreadableFile:
     """A file of a revision that cannot be read, by its path from the top, and why."""
 
     path: str
@@ -83,13 +83,13 @@ class Unread:
 
 
 @dataclass(frozen=True, slots=True)
-class _Blob:
+class _GitBlob:
     id: bytes
     path: str
     size: int
 
 
-class Repository:
+class GitRepository:
     """One git repository, only read; `top` is its folder, absolute and resolved."""
 
     def __init__(self, git: str, top: Path) -> None:
@@ -97,7 +97,7 @@ class Repository:
         self.top = top
 
     @classmethod
-    async def around(cls, folder: Path) -> "Repository":
+    async def around(cls, folder: Path) -> "GitRepository":
         """Return the repository that holds `folder`.
 
         Raises:
@@ -121,7 +121,7 @@ class Repository:
             " with `git init`.",
         )
 
-    async def revision(self, text: str) -> Revision:
+    async def revision(self, text: str) -> GitRevision:
         """Return the revision that git knows by this name.
 
         Raises:
@@ -133,13 +133,13 @@ class Repository:
             object_ = await self._verified(text)
             commit = object_ and await self._verified(f"{object_}^{{commit}}")
             if commit:
-                return Revision(told, commit)
+                return GitRevision(told, commit)
         raise NotFound(
             f"git knows no revision {told!r} here",
             hint=await self._why_none("`git log --oneline` lists them."),
         )
 
-    async def before(self, text: str) -> Revision:
+    async def before(self, text: str) -> GitRevision:
         """Return the last revision, of those that lead to HEAD, before a time.
 
         A day means its beginning; anything else is as git reads it.
@@ -154,7 +154,7 @@ class Repository:
         await self.revision("HEAD")  # a new repository has none yet
         out = await self._told("rev-list", "--max-count=1", f"--before={at}", "HEAD")
         if commit := out.decode().strip():
-            return Revision(f"before {told}", commit)
+            return GitRevision(f"before {told}", commit)
         raise NotFound(
             f"There is no revision before {told}",
             hint=await self._why_none("`git log` says when they were made."),
@@ -162,7 +162,7 @@ class Repository:
 
     async def write_out(
         self, commit: str, inside: Sequence[PurePosixPath], to: Path
-    ) -> tuple[Unread, ...]:
+    ) -> tuple[UnreadableFile, ...]:
         """Write the manuscript files of a commit below `to`, as they are stored.
 
         Only what is `inside` one of these paths from the top is written, and of that
@@ -177,12 +177,12 @@ class Repository:
         async with self._running("cat-file", "--batch") as process:
             for blob in blobs:
                 if blob.size > FILE_LIMIT:
-                    unread.append(Unread(blob.path, TOO_LARGE))
+                    unread.append(UnreadableFile(blob.path, TOO_LARGE_REASON))
                     continue
                 content = await _content(process, blob.id)
                 why = await asyncio.to_thread(_write, content, to / blob.path)
                 if why:
-                    unread.append(Unread(blob.path, why))
+                    unread.append(UnreadableFile(blob.path, why))
         return tuple(unread)
 
     async def _verified(self, text: str) -> str:
@@ -274,14 +274,14 @@ async def _started(
             await process.wait()
 
 
-def _blobs(listed: bytes) -> Iterator[_Blob]:
+def _blobs(listed: bytes) -> Iterator[_GitBlob]:
     """Yield the ordinary files of a tree; links, submodules and odd names are none."""
     for row in filter(None, listed.split(b"\0")):
         about, _, name = row.partition(b"\t")
         mode, kind, object_, size = about.split()
         path = os.fsdecode(name)
         if mode in _FILE and kind == b"blob" and _is_text(path):
-            yield _Blob(object_, path, int(size) if size.isdigit() else 0)
+            yield _GitBlob(object_, path, int(size) if size.isdigit() else 0)
 
 
 def _is_text(path: str) -> bool:
@@ -306,9 +306,9 @@ def _is_wanted(path: str, inside: Sequence[PurePosixPath]) -> bool:
 
 def _is_read(path: PurePosixPath) -> bool:
     folders = path.parts[:-1]
-    if any(skip_reasons.why_not_a_folder(folder) for folder in folders):
+    if any(skip_reasons.explain_skipped_folder(folder) for folder in folders):
         return False
-    return not skip_reasons.why_not_a_file(path.name)
+    return not skip_reasons.explain_skipped_file(path.name)
 
 
 async def _content(process: Process, object_: bytes) -> bytes | None:
@@ -329,15 +329,15 @@ async def _content(process: Process, object_: bytes) -> bytes | None:
 def _write(content: bytes | None, path: Path) -> str:
     """Write a file that is not there yet; return why it cannot be read."""
     if content is None:
-        return MISSING
-    if content.startswith(POINTER):
-        return LFS
+        return MISSING_OBJECT_REASON
+    if content.startswith(LFS_POINTER_PREFIX):
+        return LFS_REASON
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("xb") as file:
             file.write(content)
     except (OSError, ValueError):
-        return NO_PLACE
+        return UNWRITABLE_NAME_REASON
     return ""
 
 

@@ -5,10 +5,14 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 
-from lrwr.core.adapters.source.numerals import FIGURES, NUMERAL, number_of
+from lrwr.core.adapters.source.numerals import (
+    FIGURE_PATTERN,
+    NUMERAL_PATTERN,
+    parse_numeral,
+)
 
 
-class Kind(Enum):
+class HeadingKind(Enum):
     """What a heading announces."""
 
     CHAPTER = "chapter"
@@ -23,12 +27,12 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class HeadingMeaning:
     """What a heading's words say. `rank` orders groups: a volume holds books,
     a book holds parts.
     """
 
-    kind: Kind
+    kind: HeadingKind
     volume: int | None = None
     number: int | None = None
     rank: int = 0
@@ -57,12 +61,10 @@ class _Patterns:
 
 @cache
 def _patterns() -> _Patterns:
-    after = rf"(?=\s*(?:$|[.:,;()–—-]|{NUMERAL}))"
-    chapter = (
-        rf"\b(?:chapter|chap\.?|ch\.?)\s*[#–—-]?\s*(?:the\s+|no\.?\s*)?({NUMERAL})"
-    )
-    group = rf"(volume|vol\.?|tome|book|part|act)\s*[#–—-]?\s*(?:the\s+)?({NUMERAL})"
-    bare = rf"(?:({FIGURES})(?=\s*(?:$|[.:)–—-]))|({NUMERAL})\.?$)"
+    after = rf"(?=\s*(?:$|[.:,;()–—-]|{NUMERAL_PATTERN}))"
+    chapter = rf"\b(?:chapter|chap\.?|ch\.?)\s*[#–—-]?\s*(?:the\s+|no\.?\s*)?({NUMERAL_PATTERN})"
+    group = rf"(volume|vol\.?|tome|book|part|act)\s*[#–—-]?\s*(?:the\s+)?({NUMERAL_PATTERN})"
+    bare = rf"(?:({FIGURE_PATTERN})(?=\s*(?:$|[.:)–—-]))|({NUMERAL_PATTERN})\.?$)"
     return _Patterns(
         chapter=re.compile(chapter, re.I),
         word=re.compile(r"chapter\b(?!\s+\w+\s+\w+\s+\w)", re.I),
@@ -70,11 +72,11 @@ def _patterns() -> _Patterns:
         opening=re.compile(rf"(?:the\s+)?(?:{_OPENINGS})\b{after}", re.I),
         named=re.compile(rf"(?:the\s+)?(?:{_NAMED})\b{after}", re.I),
         bare=re.compile(bare),
-        figures=re.compile(rf"({FIGURES})\.?"),
+        figures=re.compile(rf"({FIGURE_PATTERN})\.?"),
     )
 
 
-def read_heading(title: str) -> Reading:
+def parse_heading(title: str) -> HeadingMeaning:
     """Say what a heading's text, without marks, announces."""
     patterns = _patterns()
     group = patterns.group.match(title)
@@ -83,51 +85,55 @@ def read_heading(title: str) -> Reading:
         if group
         else patterns.chapter.match(title)
     )
-    volume = number_of(group[2]) if group else None
+    volume = parse_numeral(group[2]) if group else None
     if chapter:
-        return Reading(Kind.CHAPTER, volume, number_of(chapter[1]))
+        return HeadingMeaning(HeadingKind.CHAPTER, volume, parse_numeral(chapter[1]))
     if group:
-        return Reading(Kind.GROUP, volume, rank=_RANKS[group[1][:3].lower()])
+        return HeadingMeaning(
+            HeadingKind.GROUP, volume, rank=_RANKS[group[1][:3].lower()]
+        )
     if patterns.word.match(title):
-        return Reading(Kind.CHAPTER)
+        return HeadingMeaning(HeadingKind.CHAPTER)
     if patterns.opening.match(title):
-        return Reading(Kind.OPENING)
+        return HeadingMeaning(HeadingKind.OPENING)
     if patterns.named.match(title):
-        return Reading(Kind.NAMED)
+        return HeadingMeaning(HeadingKind.NAMED)
     bare = patterns.bare.match(title)
-    return Reading(Kind.OTHER, number=number_of(bare[1] or bare[2]) if bare else None)
+    return HeadingMeaning(
+        HeadingKind.OTHER, number=parse_numeral(bare[1] or bare[2]) if bare else None
+    )
 
 
-def read_line(line: str) -> Reading | None:
+def parse_heading_line(line: str) -> HeadingMeaning | None:
     """Say what a line of plain text announces; None when it is a line of prose.
 
-    Stricter than `read_heading`, since nothing but its words marks the line: it is
+    Stricter than `parse_heading`, since nothing but its words marks the line: it is
     short, has a number unless it is a name such as "Prologue", and what follows is
     set off by punctuation or written as a title.
     """
     line = line.strip()
     if not line or len(line) > _TITLE_LIMIT:
         return None
-    reading = read_heading(line)
+    reading = parse_heading(line)
     patterns = _patterns()
     match reading.kind:
-        case Kind.CHAPTER:
+        case HeadingKind.CHAPTER:
             found = patterns.chapter.search(line)
-        case Kind.GROUP:
+        case HeadingKind.GROUP:
             found = patterns.group.match(line)
-        case Kind.OPENING:
+        case HeadingKind.OPENING:
             found = patterns.opening.match(line)
-        case Kind.NAMED:
+        case HeadingKind.NAMED:
             found = patterns.named.match(line)
         case _:
             found = None
     return reading if found and _is_title(line[found.end() :]) else None
 
 
-def lone_figure(line: str) -> int | None:
+def parse_lone_number(line: str) -> int | None:
     """Return the number that is all there is on a line: "IV", "IV.", "4"."""
     found = _patterns().figures.fullmatch(line.strip())
-    return number_of(found[1]) if found else None
+    return parse_numeral(found[1]) if found else None
 
 
 def _is_title(rest: str) -> bool:
@@ -140,18 +146,18 @@ def _is_title(rest: str) -> bool:
     return titled and (rest.isupper() or rest[-1] not in ".!?,;\"'”’")
 
 
-def words_of(name: str) -> str:
+def derive_words_from_file_name(name: str) -> str:
     """Turn a file's name without its ending into words: `07-the-fog` → "the fog"."""
     name = re.sub(r"^\d+(?=[-_ .])", "", name)
     return " ".join(re.split(r"[-_\s]+", name)).strip(" .")
 
 
-def title_of(name: str) -> str:
+def derive_title_from_file_name(name: str) -> str:
     """Make a title from a file's name: `volume-iii-chapter-vi` → "Volume III …"."""
-    words = words_of(name) or name
+    words = derive_words_from_file_name(name) or name
     if not words.islower():
         return words
-    roman = re.compile(rf"{FIGURES}")
+    roman = re.compile(rf"{FIGURE_PATTERN}")
     return " ".join(
         word.upper() if roman.fullmatch(word.upper()) else word[:1].upper() + word[1:]
         for word in words.split()

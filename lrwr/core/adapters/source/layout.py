@@ -5,7 +5,11 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from lrwr.core.adapters.source.headings import Kind, lone_figure, read_line
+from lrwr.core.adapters.source.headings import (
+    HeadingKind,
+    parse_heading_line,
+    parse_lone_number,
+)
 from lrwr.core.model.text import LineIndex, Span
 
 
@@ -19,7 +23,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Aside:
+class Footnote:
     """A footnote: `span` holds its text, `anchor` is where the story refers to it."""
 
     span: Span
@@ -27,7 +31,7 @@ class Aside:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class DocumentLayout:
     """A canonical text and what stands where in it.
 
     `body` is where chapters are: after front matter, before footnotes and comments.
@@ -41,7 +45,7 @@ class Layout:
     headings: tuple[Heading, ...] = ()
     breaks: tuple[Span, ...] = ()
     notes: tuple[Span, ...] = ()
-    asides: tuple[Aside, ...] = ()
+    asides: tuple[Footnote, ...] = ()
     fields: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
@@ -52,25 +56,25 @@ _BREAK = (
 )
 
 
-def is_break(line: str) -> bool:
+def is_scene_break(line: str) -> bool:
     """Say whether a line by itself marks the end of a scene: `* * *`, `#`, `⁂`."""
     return re.fullmatch(_BREAK, line.strip(), re.I) is not None
 
 
-def break_lines(text: str) -> Iterator[int]:
+def find_scene_breaks(text: str) -> Iterator[int]:
     """Yield the offset of the first mark of every line that ends a scene."""
     pattern = re.compile(rf"^[ \t]*(?P<all>{_BREAK})[ \t]*$", re.I | re.M)
     return (found.start("all") for found in pattern.finditer(text))
 
 
-def trimmed(text: str, start: int, end: int) -> Span:
+def trim_prose_span(text: str, start: int, end: int) -> Span:
     """Return the span from `start` to `end` without white space at either side."""
     piece = text[start:end]
     left = len(piece) - len(piece.lstrip())
     return Span(start + left, max(start + left, start + len(piece.rstrip())))
 
 
-class Prose:
+class ProseRegions:
     """A text with holes: what is left when notes and scene breaks are cut out."""
 
     def __init__(self, text: str, cuts: Iterable[Span]) -> None:
@@ -85,7 +89,7 @@ class Prose:
 
     def parts(self, start: int, end: int) -> tuple[Span, ...]:
         """Return the stretches of prose between two offsets, trimmed, in order."""
-        pieces = (trimmed(self._text, *gap) for gap in self._gaps(start, end))
+        pieces = (trim_prose_span(self._text, *gap) for gap in self._gaps(start, end))
         return tuple(piece for piece in pieces if len(piece))
 
     def any(self, start: int, end: int) -> bool:
@@ -104,7 +108,7 @@ class Prose:
             yield start, end
 
 
-def spoken_headings(
+def find_unmarked_headings(
     blocks: Iterable[tuple[Span, str]],
 ) -> tuple[Heading, ...]:
     """Find chapter headings that nothing but their words marks: "CHAPTER I."
@@ -121,22 +125,22 @@ def spoken_headings(
         heading = _spoken(span, first, rest)
         if heading:
             headings.append(heading)
-        elif not rest and (number := lone_figure(block)) is not None:
+        elif not rest and (number := parse_lone_number(block)) is not None:
             figures.append((Heading(span, 3, block.strip()), number))
     return tuple(sorted([*headings, *_counting(figures)], key=lambda h: h.span))
 
 
 def _spoken(span: Span, first: str, rest: str) -> Heading | None:
-    reading = read_line(first)
+    reading = parse_heading_line(first)
     if reading is None or (rest and not _is_subtitle(rest)):
         return None
     title = " ".join(f"{first} {rest}".split())
-    return Heading(span, 1 if reading.kind is Kind.GROUP else 2, title)
+    return Heading(span, 1 if reading.kind is HeadingKind.GROUP else 2, title)
 
 
 def _is_subtitle(rest: str) -> bool:
     rest = rest.strip()
-    single = "\n" not in rest and 0 < len(rest) <= 80 and not is_break(rest)
+    single = "\n" not in rest and 0 < len(rest) <= 80 and not is_scene_break(rest)
     return single and (rest.isupper() or rest[-1] not in ".!?,;:\"'”’")
 
 

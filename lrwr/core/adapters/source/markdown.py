@@ -5,17 +5,17 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from lrwr.core.adapters.source.front_matter import read_front_matter
-from lrwr.core.adapters.source.headings import Kind, read_heading
+from lrwr.core.adapters.source.front_matter import parse_front_matter
+from lrwr.core.adapters.source.headings import HeadingKind, parse_heading
 from lrwr.core.adapters.source.layout import (
+    DocumentLayout,
     Heading,
-    Layout,
-    break_lines,
-    spoken_headings,
-    trimmed,
+    find_scene_breaks,
+    find_unmarked_headings,
+    trim_prose_span,
 )
-from lrwr.core.adapters.source.text import blocks_of
-from lrwr.core.adapters.source.text_decoder import decode
+from lrwr.core.adapters.source.text import find_text_blocks
+from lrwr.core.adapters.source.text_decoder import decode_text
 from lrwr.core.model.text import LineIndex, Span
 
 if TYPE_CHECKING:
@@ -25,21 +25,21 @@ _SETEXT_LIMIT = 80
 _TOLD = 3
 
 
-def read_markdown(content: bytes, name: str) -> Layout:
+def parse_markdown(content: bytes, name: str) -> DocumentLayout:
     """Read a `.md` file; the canonical text is the whole file as decoded.
 
     Raises:
         UnreadableDocument: The bytes are no text.
     """
-    text, warnings = decode(content, name)
-    front = read_front_matter(text)
+    text, warnings = decode_text(content, name)
+    front = parse_front_matter(text)
     lines = LineIndex.of(text)
     notes, unclosed = _comments(text, front.end)
-    page = _Page(text, lines, front.end, notes)
+    page = _MarkdownPage(text, lines, front.end, notes)
     headings, breaks = page.headings(), page.breaks()
     if not headings:
         headings = page.spoken_headings()
-    return Layout(
+    return DocumentLayout(
         text=text,
         lines=lines,
         body=Span(front.end, len(text)),
@@ -118,7 +118,7 @@ def _percent_end(text: str, opened: re.Match[str]) -> int | None:
     return closed + 2
 
 
-class _Page:
+class _MarkdownPage:
     """A Markdown text with front matter and comments blanked, line by line the same."""
 
     def __init__(
@@ -143,7 +143,8 @@ class _Page:
     def breaks(self) -> tuple[Span, ...]:
         """Return every scene break: CommonMark's, and those that writers use."""
         rows = {
-            bisect_right(self._bare_starts, at) - 1 for at in break_lines(self._bare)
+            bisect_right(self._bare_starts, at) - 1
+            for at in find_scene_breaks(self._bare)
         }
         for token in self._tokens:
             if token.type == "fence" and token.map:
@@ -158,7 +159,7 @@ class _Page:
 
     def spoken_headings(self) -> tuple[Heading, ...]:
         """Return headings that only their words mark; for a text with no others."""
-        found = spoken_headings(blocks_of(self._bare))
+        found = find_unmarked_headings(find_text_blocks(self._bare))
         return tuple(
             Heading(
                 self._row_span(self._row(h.span.start), self._row(h.span.end - 1) + 1),
@@ -190,7 +191,7 @@ class _Page:
 
     def _row_span(self, first: int, end: int) -> Span:
         last = self._starts[end] if end < len(self._starts) else len(self._text)
-        return trimmed(self._text, self._starts[first], last)
+        return trim_prose_span(self._text, self._starts[first], last)
 
 
 def _blanked(text: str, start: int, notes: Sequence[Span]) -> Iterator[str]:
@@ -210,7 +211,11 @@ def _has_words(inline: "Token") -> bool:
 def _is_prose_over_dashes(token: "Token", inline: "Token") -> bool:
     """Say whether `---` right under a paragraph was meant as a scene break."""
     title = inline.content.strip()
-    if not title or token.markup != "-" or read_heading(title).kind is not Kind.OTHER:
+    if (
+        not title
+        or token.markup != "-"
+        or parse_heading(title).kind is not HeadingKind.OTHER
+    ):
         return False
     return "\n" in title or len(title) > _SETEXT_LIMIT or title[-1] in ".!?…,;:\"'”’*_"
 

@@ -31,16 +31,18 @@ _WORD = (
     f"|{'|'.join((*_TENS_TH, *_TEENS_TH, *_TEENS))}|{_UNIT}"
 )
 
-NUMERAL = rf"(?:\d{{1,4}}(?:st|nd|rd|th)?|(?i:{_WORD})|(?-i:{_ROMAN}|{_ROMAN_SMALL}))\b"
-"""A pattern for a number; `number_of` reads what it finds."""
+NUMERAL_PATTERN = (
+    rf"(?:\d{{1,4}}(?:st|nd|rd|th)?|(?i:{_WORD})|(?-i:{_ROMAN}|{_ROMAN_SMALL}))\b"
+)
+"""A pattern for a number; `parse_numeral` reads what it finds."""
 
-FIGURES = rf"(?:\d{{1,4}}|(?-i:{_ROMAN}))"
+FIGURE_PATTERN = rf"(?:\d{{1,4}}|(?-i:{_ROMAN}))"
 """A pattern for an Arabic or Roman numeral alone."""
 
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 
 
-def number_of(numeral: str) -> int | None:
+def parse_numeral(numeral: str) -> int | None:
     """Read "12", "12th", "XII", "twelve" or "Twelfth"; None when it is none of them."""
     word = " ".join(numeral.lower().replace("-", " ").split())
     digits = re.match(r"\d{1,6}", word)

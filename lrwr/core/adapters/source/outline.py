@@ -4,8 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from lrwr.core.adapters.source.headings import Kind, Reading, read_heading
-from lrwr.core.adapters.source.layout import Heading, Prose
+from lrwr.core.adapters.source.headings import (
+    HeadingKind,
+    HeadingMeaning,
+    parse_heading,
+)
+from lrwr.core.adapters.source.layout import Heading, ProseRegions
 from lrwr.core.model.text import Span
 
 _NEVER = (-1, -1)
@@ -13,11 +17,11 @@ _LEAST_SECTIONS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class OutlineEntry:
     """A heading and what it says."""
 
     heading: Heading
-    reading: Reading
+    reading: HeadingMeaning
 
     @property
     def level(self) -> int:
@@ -25,7 +29,7 @@ class Entry:
         return self.heading.level
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> HeadingKind:
         """What it announces."""
         return self.reading.kind
 
@@ -37,44 +41,44 @@ class Entry:
     @property
     def is_numbered(self) -> bool:
         """Whether it is a chapter by name or by number."""
-        return self.kind is Kind.CHAPTER or (
-            self.kind is Kind.OTHER and self.reading.number is not None
+        return self.kind is HeadingKind.CHAPTER or (
+            self.kind is HeadingKind.OTHER and self.reading.number is not None
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class ChapterStart:
     """Where a chapter begins, the heading that names it, and its numbers."""
 
     at: int
-    entry: Entry | None
+    entry: OutlineEntry | None
     volume: int | None = None
     number: int | None = None
     opening: bool = False
 
     @classmethod
-    def alone(cls, at: int, entry: Entry | None) -> "Start":
+    def alone(cls, at: int, entry: OutlineEntry | None) -> "ChapterStart":
         """Make the start of a document's only chapter."""
         if entry is None:
             return cls(at, None)
-        reading, is_group = entry.reading, entry.kind is Kind.GROUP
+        reading, is_group = entry.reading, entry.kind is HeadingKind.GROUP
         return cls(
             at,
             entry,
             volume=None if is_group else reading.volume,
             number=reading.volume if is_group else reading.number,
-            opening=entry.kind is Kind.OPENING,
+            opening=entry.kind is HeadingKind.OPENING,
         )
 
 
-def entries(headings: Iterable[Heading]) -> Iterator[Entry]:
+def build_outline_entries(headings: Iterable[Heading]) -> Iterator[OutlineEntry]:
     """Read every heading."""
-    return (Entry(heading, read_heading(heading.title)) for heading in headings)
+    return (OutlineEntry(heading, parse_heading(heading.title)) for heading in headings)
 
 
-def chapter_starts(
-    outline: Sequence[Entry], prose: Prose, sections_count: bool
-) -> list[Start]:
+def find_chapter_starts(
+    outline: Sequence[OutlineEntry], prose: ProseRegions, sections_count: bool
+) -> list[ChapterStart]:
     """Return the chapters that headings begin, in order; empty when none does.
 
     A heading of a volume, or a book's title, begins the chapter that follows it.
@@ -84,40 +88,44 @@ def chapter_starts(
     return _opened(list(_merged(begins, prose)))
 
 
-def _begins(entry: Entry, low: int, high: int) -> bool:
-    if entry.kind is Kind.CHAPTER:
+def _begins(entry: OutlineEntry, low: int, high: int) -> bool:
+    if entry.kind is HeadingKind.CHAPTER:
         return True
-    return entry.level <= (low if entry.kind is Kind.OTHER else high)
+    return entry.level <= (low if entry.kind is HeadingKind.OTHER else high)
 
 
 def _levels(
-    outline: Sequence[Entry], prose: Prose, sections_count: bool
+    outline: Sequence[OutlineEntry], prose: ProseRegions, sections_count: bool
 ) -> tuple[int, int]:
     """Return how deep a chapter's heading may be: any other one, one by name."""
-    numbered = [e.level for e in outline if e.kind is Kind.CHAPTER]
+    numbered = [e.level for e in outline if e.kind is HeadingKind.CHAPTER]
     if numbered:
         return min(numbered), max(numbered)
-    groups = [e.level for e in outline if e.kind is Kind.GROUP]
+    groups = [e.level for e in outline if e.kind is HeadingKind.GROUP]
     if groups:
         level = min(_beneath_groups(outline, prose) or groups)
         return level, level
-    named = [e.level for e in outline if e.kind in (Kind.NAMED, Kind.OPENING)]
+    named = [
+        e.level for e in outline if e.kind in (HeadingKind.NAMED, HeadingKind.OPENING)
+    ]
     if named:
         return min(named), min(named)
     return _unnamed_levels(outline, sections_count)
 
 
-def _beneath_groups(outline: Sequence[Entry], prose: Prose) -> list[int]:
+def _beneath_groups(outline: Sequence[OutlineEntry], prose: ProseRegions) -> list[int]:
     return [
         after.level
         for entry, after in pairwise(outline)
-        if entry.kind is Kind.GROUP
+        if entry.kind is HeadingKind.GROUP
         and after.level > entry.level
         and not prose.any(entry.span.end, after.span.start)
     ]
 
 
-def _unnamed_levels(outline: Sequence[Entry], sections_count: bool) -> tuple[int, int]:
+def _unnamed_levels(
+    outline: Sequence[OutlineEntry], sections_count: bool
+) -> tuple[int, int]:
     levels = [e.level for e in outline if e.level > 0] or [e.level for e in outline]
     if not levels:
         return _NEVER
@@ -132,19 +140,21 @@ def _unnamed_levels(outline: Sequence[Entry], sections_count: bool) -> tuple[int
     return _NEVER
 
 
-def _merged(begins: Sequence[Entry], prose: Prose) -> Iterator[Start]:
+def _merged(
+    begins: Sequence[OutlineEntry], prose: ProseRegions
+) -> Iterator[ChapterStart]:
     """Yield chapters, each with the headings above it that only lead to it."""
     at: int | None = None
-    volume: Entry | None = None
+    volume: OutlineEntry | None = None
     for i, entry in enumerate(begins):
         after = begins[i + 1] if i + 1 < len(begins) else None
         at = entry.span.start if at is None else at
         leads = after is not None and _leads_to(entry, after, prose, first=i == 0)
-        if entry.kind is Kind.GROUP and (leads or _is_over(entry, after)):
+        if entry.kind is HeadingKind.GROUP and (leads or _is_over(entry, after)):
             volume = _outer(volume, entry)
         if leads:
             continue
-        start = Start.alone(at, entry)
+        start = ChapterStart.alone(at, entry)
         if volume is not None and start.volume is None:
             number = None if entry is volume else start.number
             start = replace(start, volume=volume.reading.volume, number=number)
@@ -152,11 +162,11 @@ def _merged(begins: Sequence[Entry], prose: Prose) -> Iterator[Start]:
         at = None
 
 
-def _is_over(entry: Entry, after: Entry | None) -> bool:
+def _is_over(entry: OutlineEntry, after: OutlineEntry | None) -> bool:
     return after is not None and after.level > entry.level
 
 
-def _outer(current: Entry | None, entry: Entry) -> Entry:
+def _outer(current: OutlineEntry | None, entry: OutlineEntry) -> OutlineEntry:
     """Choose what counts as the volume: "Book Two" stays it when "Part 1" follows."""
     if current is None:
         return entry
@@ -164,21 +174,25 @@ def _outer(current: Entry | None, entry: Entry) -> Entry:
     return entry if (entry.level, entry.reading.rank) <= old else current
 
 
-def _leads_to(entry: Entry, after: Entry, prose: Prose, *, first: bool) -> bool:
+def _leads_to(
+    entry: OutlineEntry, after: OutlineEntry, prose: ProseRegions, *, first: bool
+) -> bool:
     """Say whether a heading only leads to the next chapter's."""
-    if entry.kind is Kind.GROUP and after.kind is Kind.CHAPTER:
+    if entry.kind is HeadingKind.GROUP and after.kind is HeadingKind.CHAPTER:
         return True
     if prose.any(entry.span.end, after.span.start):
         return False
-    if entry.kind is Kind.GROUP:
+    if entry.kind is HeadingKind.GROUP:
         same = (after.level, after.reading.rank) == (entry.level, entry.reading.rank)
-        return not (after.kind is Kind.GROUP and same)
-    if entry.kind is Kind.OTHER:
-        return entry.level < after.level or (first and after.kind is not Kind.OTHER)
+        return not (after.kind is HeadingKind.GROUP and same)
+    if entry.kind is HeadingKind.OTHER:
+        return entry.level < after.level or (
+            first and after.kind is not HeadingKind.OTHER
+        )
     return False
 
 
-def _opened(starts: list[Start]) -> list[Start]:
+def _opened(starts: list[ChapterStart]) -> list[ChapterStart]:
     """Mark what stands before the first chapter."""
     at = 0
     first = next(
@@ -192,5 +206,5 @@ def _opened(starts: list[Start]) -> list[Start]:
     return [replace(start, opening=i < at) for i, start in enumerate(starts)]
 
 
-def _is_other(start: Start) -> bool:
-    return start.entry is not None and start.entry.kind is Kind.OTHER
+def _is_other(start: ChapterStart) -> bool:
+    return start.entry is not None and start.entry.kind is HeadingKind.OTHER

@@ -5,13 +5,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from lrwr.core.adapters.source.docx import read_docx
-from lrwr.core.adapters.source.fields import Declared, declared, type_of_folder
-from lrwr.core.adapters.source.headings import Kind, read_heading, title_of, words_of
-from lrwr.core.adapters.source.layout import Layout
-from lrwr.core.adapters.source.markdown import read_markdown
-from lrwr.core.adapters.source.structure import Structure
-from lrwr.core.adapters.source.text import read_text
+from lrwr.core.adapters.source.docx import parse_docx
+from lrwr.core.adapters.source.fields import (
+    DocumentMetadata,
+    infer_type_from_folder,
+    parse_document_metadata,
+)
+from lrwr.core.adapters.source.headings import (
+    HeadingKind,
+    derive_title_from_file_name,
+    derive_words_from_file_name,
+    parse_heading,
+)
+from lrwr.core.adapters.source.layout import DocumentLayout
+from lrwr.core.adapters.source.markdown import parse_markdown
+from lrwr.core.adapters.source.structure import ChapterFinder
+from lrwr.core.adapters.source.text import parse_plain_text
 from lrwr.core.model.documents import (
     Chapter,
     Document,
@@ -21,7 +30,7 @@ from lrwr.core.model.documents import (
 )
 from lrwr.core.model.errors import UnreadableDocument
 
-ENDINGS = {
+FORMATS_BY_SUFFIX = {
     ".md": DocumentFormat.MARKDOWN,
     ".markdown": DocumentFormat.MARKDOWN,
     ".docx": DocumentFormat.DOCX,
@@ -29,25 +38,25 @@ ENDINGS = {
 }
 """The file endings that are read, in lower case."""
 
-TEXT_LIMIT = 50 * 1024 * 1024
+MAX_TEXT_FILE_BYTES = 50 * 1024 * 1024
 """The largest text file that is read, in bytes."""
 
-_READERS: dict[DocumentFormat, Callable[[bytes, str], Layout]] = {
-    DocumentFormat.MARKDOWN: read_markdown,
-    DocumentFormat.DOCX: read_docx,
-    DocumentFormat.TEXT: read_text,
+_READERS: dict[DocumentFormat, Callable[[bytes, str], DocumentLayout]] = {
+    DocumentFormat.MARKDOWN: parse_markdown,
+    DocumentFormat.DOCX: parse_docx,
+    DocumentFormat.TEXT: parse_plain_text,
 }
 _WORD = re.compile(r"\w\S*")
 
 
 @dataclass(frozen=True, slots=True)
-class Parser:
+class ManuscriptParser:
     """Keeps the port: bytes in, a document out, nothing remembered.
 
     `text_limit` is the largest text file that is read, in bytes.
     """
 
-    text_limit: int = TEXT_LIMIT
+    text_limit: int = MAX_TEXT_FILE_BYTES
 
     def __call__(self, document: DocumentId, content: bytes) -> Document:
         """Parse `content`; the format is told by the ending of `document`.
@@ -63,7 +72,7 @@ class Parser:
 
 
 def parse_document(
-    document: DocumentId, content: bytes, *, text_limit: int = TEXT_LIMIT
+    document: DocumentId, content: bytes, *, text_limit: int = MAX_TEXT_FILE_BYTES
 ) -> Document:
     """Make a document of a file's bytes; the same bytes make the same document.
 
@@ -71,7 +80,7 @@ def parse_document(
         UnreadableDocument: The bytes are not what the ending of `document` says.
     """
     path = PurePosixPath(document)
-    kind = ENDINGS.get(path.suffix.lower())
+    kind = FORMATS_BY_SUFFIX.get(path.suffix.lower())
     if kind is None:
         raise UnreadableDocument(
             f"{path.name} is not in a format that lrwr reads",
@@ -86,17 +95,19 @@ def parse_document(
     return _document(document, kind, layout)
 
 
-def _empty() -> Layout:
-    return read_text(b"", "")
+def _empty() -> DocumentLayout:
+    return parse_plain_text(b"", "")
 
 
-def _document(document: DocumentId, kind: DocumentFormat, layout: Layout) -> Document:
+def _document(
+    document: DocumentId, kind: DocumentFormat, layout: DocumentLayout
+) -> Document:
     path = PurePosixPath(document)
-    said = declared(layout.fields)
-    document_type = said.type or type_of_folder(path) or DocumentType.SCENE
+    said = parse_document_metadata(layout.fields)
+    document_type = said.type or infer_type_from_folder(path) or DocumentType.SCENE
     is_story = document_type is DocumentType.SCENE
     sections_count = is_story and said.chapter is None and not path.stem[:1].isdigit()
-    structure = Structure(layout, sections_count=sections_count)
+    structure = ChapterFinder(layout, sections_count=sections_count)
     chapters = structure.chapters() if is_story else structure.whole()
     title = _title(path, said, structure, chapters)
     if is_story:
@@ -123,8 +134,8 @@ def _emptiness(text: str) -> tuple[str, ...]:
 
 def _title(
     path: PurePosixPath,
-    said: Declared,
-    structure: Structure,
+    said: DocumentMetadata,
+    structure: ChapterFinder,
     chapters: tuple[Chapter, ...],
 ) -> str:
     """Choose the front matter's title, the first heading, or the file's name.
@@ -135,20 +146,20 @@ def _title(
         return said.title
     first = structure.first_heading()
     if first and first.level <= 1:
-        names_part = first.kind is not Kind.OTHER or (
+        names_part = first.kind is not HeadingKind.OTHER or (
             chapters and first.heading.title == chapters[0].title
         )
         if len(chapters) < 2 or not names_part:
             return first.heading.title
-    return title_of(path.stem)
+    return derive_title_from_file_name(path.stem)
 
 
 def _placed(
-    chapters: tuple[Chapter, ...], path: PurePosixPath, said: Declared
+    chapters: tuple[Chapter, ...], path: PurePosixPath, said: DocumentMetadata
 ) -> tuple[Chapter, ...]:
     """Number chapters by the front matter, or by the file's name where they do not."""
-    name = read_heading(words_of(path.stem))
-    volume = name.volume if name.kind is Kind.CHAPTER else None
+    name = parse_heading(derive_words_from_file_name(path.stem))
+    volume = name.volume if name.kind is HeadingKind.CHAPTER else None
     volume = volume if said.volume is None else said.volume
     chapters = tuple(
         replace(c, volume=volume) if c.volume is None and not c.opening else c
@@ -157,12 +168,16 @@ def _placed(
     if len(chapters) != 1:
         return chapters
     only = chapters[0]
-    heading = read_heading(only.title).kind
+    heading = parse_heading(only.title).kind
     if said.chapter is not None:
         return (replace(only, number=said.chapter, opening=False),)
-    if heading is Kind.OTHER and only.number is None and name.kind is Kind.OPENING:
+    if (
+        heading is HeadingKind.OTHER
+        and only.number is None
+        and name.kind is HeadingKind.OPENING
+    ):
         return (replace(only, opening=True, volume=None),)
-    says_number = name.kind is Kind.CHAPTER or path.stem[:1].isdigit()
+    says_number = name.kind is HeadingKind.CHAPTER or path.stem[:1].isdigit()
     if only.number is None and not only.opening and says_number:
         return (replace(only, number=name.number),)
     return chapters

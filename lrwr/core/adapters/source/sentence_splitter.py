@@ -8,7 +8,7 @@ _PARAGRAPH = re.compile(r"\S(?:.*?)(?=\n[^\S\n]*\n|\n#|\Z)", re.DOTALL)
 """A run of text without an empty line; a heading ends it too."""
 
 
-def sentence_spans(text: str) -> list[Span]:
+def find_sentence_spans(text: str) -> list[Span]:
     """Return where each sentence of `text` stands, in order, without white space.
 
     No sentence crosses an empty line, and a heading is one of its own.

@@ -3,7 +3,7 @@
 import re
 from pathlib import PurePosixPath
 
-from lrwr.core.adapters.source.parser import ENDINGS
+from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX
 
 OUTSIDE = "a link that leads out of the manuscript folder; it is not followed"
 NOWHERE = "a link to nothing, or back to itself"
@@ -33,7 +33,7 @@ _TEMPORARY = re.compile(
 )
 
 
-def why_not_a_file(name: str) -> str:
+def explain_skipped_file(name: str) -> str:
     """Say why the file called `name` is passed over; empty when it is read."""
     if name.startswith("~$"):
         return _LOCK
@@ -42,17 +42,17 @@ def why_not_a_file(name: str) -> str:
     if _TEMPORARY.fullmatch(name):
         return _BACKUP
     ending = PurePosixPath(name).suffix.lower()
-    if ending in ENDINGS:
+    if ending in FORMATS_BY_SUFFIX:
         return ""
     return _FORMAT if ending and ending in _WRITERS_FORMATS.split() else _OTHER
 
 
-def may_be_read(name: str) -> bool:
+def may_be_manuscript_name(name: str) -> bool:
     """Say whether `name` may be a manuscript's or a folder's, and no temporary one."""
-    return why_not_a_file(name) not in (_LOCK, _HIDDEN, _BACKUP, _FORMAT)
+    return explain_skipped_file(name) not in (_LOCK, _HIDDEN, _BACKUP, _FORMAT)
 
 
-def why_not_a_folder(name: str) -> str:
+def explain_skipped_folder(name: str) -> str:
     """Say why the folder called `name` is passed over; empty when it is entered."""
     if name.startswith("."):
         return _HIDDEN

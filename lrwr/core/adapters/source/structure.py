@@ -4,24 +4,34 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from lrwr.core.adapters.source.layout import Aside, Layout, Prose, trimmed
-from lrwr.core.adapters.source.outline import Entry, Start, chapter_starts, entries
+from lrwr.core.adapters.source.layout import (
+    DocumentLayout,
+    Footnote,
+    ProseRegions,
+    trim_prose_span,
+)
+from lrwr.core.adapters.source.outline import (
+    ChapterStart,
+    OutlineEntry,
+    build_outline_entries,
+    find_chapter_starts,
+)
 from lrwr.core.model.documents import Chapter, Scene
 from lrwr.core.model.text import Span
 
 
-class Structure:
+class ChapterFinder:
     """Finds the chapters of one layout.
 
     `sections_count` says that numerals alone, below one title, are chapters: so in a
     whole book, not in a file that is itself one of several chapters.
     """
 
-    def __init__(self, layout: Layout, *, sections_count: bool) -> None:
+    def __init__(self, layout: DocumentLayout, *, sections_count: bool) -> None:
         self._layout = layout
         self._sections_count = sections_count
-        self._prose = Prose(layout.text, (*layout.notes, *layout.breaks))
-        self._outline = tuple(entries(layout.headings))
+        self._prose = ProseRegions(layout.text, (*layout.notes, *layout.breaks))
+        self._outline = tuple(build_outline_entries(layout.headings))
         self._marks = sorted(
             [(cut.start, cut.end, True) for cut in layout.breaks]
             + [(h.span.start, h.span.end, False) for h in layout.headings]
@@ -37,30 +47,33 @@ class Structure:
     def whole(self) -> tuple[Chapter, ...]:
         """Return one chapter that holds everything, its scenes split at headings."""
         body = self._layout.body
-        chapter = self._chapter(Start(body.start, self.first_heading()), body.end)
+        chapter = self._chapter(
+            ChapterStart(body.start, self.first_heading()), body.end
+        )
         return self._finish([chapter] if chapter else [])
 
-    def first_heading(self) -> Entry | None:
+    def first_heading(self) -> OutlineEntry | None:
         """Return the first heading of the highest rank."""
         top = min((entry.level for entry in self._outline), default=0)
         return next((e for e in self._outline if e.level == top), None)
 
-    def _starts(self) -> list[Start]:
+    def _starts(self) -> list[ChapterStart]:
         body = self._layout.body
-        starts = chapter_starts(self._outline, self._prose, self._sections_count)
+        starts = find_chapter_starts(self._outline, self._prose, self._sections_count)
         if not starts:
-            return [Start.alone(body.start, self.first_heading())]
+            return [ChapterStart.alone(body.start, self.first_heading())]
         if len(starts) == 1:
             return [
                 replace(
-                    Start.alone(body.start, starts[0].entry), volume=starts[0].volume
+                    ChapterStart.alone(body.start, starts[0].entry),
+                    volume=starts[0].volume,
                 )
             ]
         first = starts[0]
         if self._has_text_before(first.at):
             before = [e for e in self._outline if e.span.end <= first.at]
             entry = before[0] if before else None
-            return [Start(body.start, entry, opening=True), *starts]
+            return [ChapterStart(body.start, entry, opening=True), *starts]
         return [replace(first, at=body.start), *starts[1:]]
 
     def _has_text_before(self, end: int) -> bool:
@@ -72,13 +85,13 @@ class Structure:
             at = entry.span.end
         return self._prose.any(at, end)
 
-    def _chapter(self, start: Start, end: int) -> Chapter | None:
+    def _chapter(self, start: ChapterStart, end: int) -> Chapter | None:
         scenes = tuple(self._scenes(start.at, end))
         if not scenes:
             return None
         return Chapter(
             title=start.entry.heading.title if start.entry else "",
-            span=trimmed(self._layout.text, start.at, end),
+            span=trim_prose_span(self._layout.text, start.at, end),
             scenes=scenes,
             opening=start.opening,
             volume=start.volume,
@@ -90,7 +103,7 @@ class Structure:
         scenes: list[Scene] = []
         waiting: Span | None = None
         for left, right in self._segments(start, end):
-            span = trimmed(self._layout.text, left, right)
+            span = trim_prose_span(self._layout.text, left, right)
             parts = self._prose.parts(left, right)
             if parts:
                 first = waiting.start if waiting else span.start
@@ -123,7 +136,7 @@ class Structure:
         if asides and not chapters:
             first = asides[0].span
             chapters = [Chapter("", first, (Scene(first, ()),))]
-        by_chapter: dict[int, list[Aside]] = {}
+        by_chapter: dict[int, list[Footnote]] = {}
         starts = [chapter.span.start for chapter in chapters]
         for aside in asides:
             by_chapter.setdefault(_holder(starts, aside.anchor), []).append(aside)
@@ -134,7 +147,7 @@ class Structure:
 
 
 def _with_asides(
-    scenes: tuple[Scene, ...], asides: Sequence[Aside]
+    scenes: tuple[Scene, ...], asides: Sequence[Footnote]
 ) -> tuple[Scene, ...]:
     extra: dict[int, list[Span]] = {}
     starts = [scene.span.start for scene in scenes]

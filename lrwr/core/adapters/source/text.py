@@ -3,29 +3,33 @@
 import re
 from collections.abc import Iterator
 
-from lrwr.core.adapters.source.layout import Layout, break_lines, spoken_headings
-from lrwr.core.adapters.source.text_decoder import decode
+from lrwr.core.adapters.source.layout import (
+    DocumentLayout,
+    find_scene_breaks,
+    find_unmarked_headings,
+)
+from lrwr.core.adapters.source.text_decoder import decode_text
 from lrwr.core.model.text import LineIndex, Span
 
 
-def read_text(content: bytes, name: str) -> Layout:
+def parse_plain_text(content: bytes, name: str) -> DocumentLayout:
     """Read a `.txt` file; the canonical text is the whole file as decoded.
 
     Raises:
         UnreadableDocument: The bytes are no text.
     """
-    text, warnings = decode(content, name)
-    return Layout(
+    text, warnings = decode_text(content, name)
+    return DocumentLayout(
         text=text,
         lines=LineIndex.of(text),
         body=Span(0, len(text)),
-        headings=spoken_headings(blocks_of(text)),
-        breaks=tuple(_line_from(text, at) for at in break_lines(text)),
+        headings=find_unmarked_headings(find_text_blocks(text)),
+        breaks=tuple(_line_from(text, at) for at in find_scene_breaks(text)),
         warnings=warnings,
     )
 
 
-def blocks_of(text: str) -> Iterator[tuple[Span, str]]:
+def find_text_blocks(text: str) -> Iterator[tuple[Span, str]]:
     """Yield the stretches of lines between empty lines, trimmed."""
     for found in re.finditer(r"\S[^\n]*(?:\n[ \t]*\S[^\n]*)*", text):
         block = found[0].rstrip()

@@ -19,14 +19,14 @@ _SHOWN_AS_HOLES = "Some bytes are not UTF-8; they are shown as �."
 _BY_LINE = "Some lines are UTF-8, others Windows-1252; each is read as what it is."
 
 
-def canonical(text: str) -> str:
+def canonicalize_text(text: str) -> str:
     """Return `text` in NFC, its lines ended by `\\n`."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
-def decode(content: bytes, name: str) -> tuple[str, tuple[str, ...]]:
+def decode_text(content: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     """Return canonical text, and a warning where the encoding had to be guessed.
 
     Raises:
@@ -40,7 +40,7 @@ def decode(content: bytes, name: str) -> tuple[str, tuple[str, ...]]:
         text, warnings = _unmarked(content, name)
     if "\0" in text:
         raise _no_text(name)
-    return canonical(text), warnings
+    return canonicalize_text(text), warnings
 
 
 def _marked(content: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:

@@ -13,15 +13,15 @@ from hashlib import sha256
 from pathlib import Path
 
 
-def worker_named(name: str) -> str:
+def build_worker_name(name: str) -> str:
     """Return the name of a worker of this process: `machine/process id/name`."""
     return f"{_machine()}/{os.getpid()}/{name}"
 
 
-def is_dead(worker: str) -> bool:
+def is_worker_dead(worker: str) -> bool:
     """Say whether `worker` ran on this machine and its process is gone.
 
-    A worker is named as `worker_named` does. Any doubt means that it lives.
+    A worker is named as `build_worker_name` does. Any doubt means that it lives.
     """
     machine, _, rest = worker.partition("/")
     process = rest.partition("/")[0]

@@ -1,12 +1,12 @@
 """No traces, as it comes."""
 
-from lrwr.core.ports.tracer import Span
+from lrwr.core.ports.tracer import TraceSpan
 
 
-class NoTracer:
+class NullTracer:
     """Keeps the Tracer port by keeping nothing."""
 
-    def keep(self, trace: Span) -> None:
+    def keep(self, trace: TraceSpan) -> None:
         """Let it go."""
         del trace
 

@@ -11,44 +11,50 @@ from math import isclose
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from lrwr.core.adapters.http.egress_log import Noting
-from lrwr.core.adapters.http.errors import Refused
+from lrwr.core.adapters.http.egress_log import EgressLogger
+from lrwr.core.adapters.http.errors import ServiceCallError
 from lrwr.core.adapters.http.rate_limit import Clock
-from lrwr.core.adapters.traces.errors import RESULTS
-from lrwr.core.adapters.traces.http import MOST_RUNS, Call, Connection, Reply, Wire
+from lrwr.core.adapters.traces.errors import RESULTS_UPLOAD
+from lrwr.core.adapters.traces.http import (
+    MAX_RUNS_PER_REQUEST,
+    LangSmithConnection,
+    LangSmithHttpClient,
+    LangSmithRequest,
+    LangSmithResponse,
+)
 from lrwr.core.adapters.traces.records import (
-    DIGEST,
-    Row,
-    batches,
-    dataset_id,
-    dataset_of,
-    digest,
-    end_of,
-    examples_of,
-    feedback_of,
-    runs_of_experiment,
-    said_of,
-    session_of,
+    RESULTS_DIGEST_KEY,
+    LangSmithRow,
+    build_dataset_row,
+    build_example_rows,
+    build_experiment_runs,
+    build_feedback_rows,
+    build_session_end_row,
+    build_session_row,
+    compute_dataset_id,
+    compute_results_digest,
+    get_score_and_comment,
+    split_rows_by_size,
 )
 from lrwr.core.ports.experiment_log import Experiment, GoldenSet
 
 if TYPE_CHECKING:
     from httpx import AsyncClient
 
-MOST_BYTES = 1_000_000
+MAX_BYTES_PER_REQUEST = 1_000_000
 """Bytes of rows in one request: the service takes 20 million, a slow line does not."""
 
-MOST_ROWS = 250
+MAX_ROWS_PER_REQUEST = 250
 """Examples or judgements in one request."""
 
-PAGE = 100
+ROWS_PER_PAGE = 100
 """Rows of one page of a list: the service gives no more."""
 
 _PAUSE = 1.0
 """Seconds before the second try, where the service does not say."""
 
 
-class LangSmithExperiments:
+class LangSmithExperimentLog:
     """Keeps the ExperimentLog port over HTTP. Nothing is opened before it is used.
 
     `key` gives the key each time: it raises `ServiceUnavailable` where nothing may be
@@ -57,15 +63,17 @@ class LangSmithExperiments:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: LangSmithConnection,
         key: Callable[[], str],
-        noting: Noting | None = None,
+        noting: EgressLogger | None = None,
         clock: Clock | None = None,
     ) -> None:
         self._connection = connection
         self._key = key
         self._clock = clock or Clock()
-        self._wire = Wire(connection, noting, self._clock, RESULTS)
+        self._wire = LangSmithHttpClient(
+            connection, noting, self._clock, RESULTS_UPLOAD
+        )
 
     async def keep(
         self,
@@ -84,7 +92,7 @@ class LangSmithExperiments:
         key = await asyncio.to_thread(self._key)
         timeout = self._connection.timeout
         async with self._wire.opened() as http:
-            line = _Line(self._wire, http, key, timeout, self._clock)
+            line = _LangSmithSession(self._wire, http, key, timeout, self._clock)
             name = await self._keep_set(line, golden)
             for experiment in experiments:
                 await self._keep(line, golden, experiment)
@@ -92,66 +100,70 @@ class LangSmithExperiments:
                     kept()
         return name
 
-    async def _keep_set(self, line: "_Line", golden: GoldenSet) -> str:
+    async def _keep_set(self, line: "_LangSmithSession", golden: GoldenSet) -> str:
         about = self._connection
-        dataset = dataset_of(golden, about.project, texts=about.texts)
-        rows = examples_of(golden, texts=about.texts)
-        made = await line.ask(Call("POST", "/datasets", body=dataset))
+        dataset = build_dataset_row(golden, about.project, texts=about.texts)
+        rows = build_example_rows(golden, texts=about.texts)
+        made = await line.ask(LangSmithRequest("POST", "/datasets", body=dataset))
         if made.there:
             query = {"dataset": str(dataset["id"])}
             rows = _without(rows, await line.listed("/examples", query, len(rows)))
-        await line.send("/examples/bulk", rows, MOST_ROWS)
+        await line.send("/examples/bulk", rows, MAX_ROWS_PER_REQUEST)
         return str(dataset["name"])
 
     async def _keep(
-        self, line: "_Line", golden: GoldenSet, experiment: Experiment
+        self, line: "_LangSmithSession", golden: GoldenSet, experiment: Experiment
     ) -> None:
         about, now = self._connection, self._clock.today()
-        dataset = dataset_id(golden, texts=about.texts)
+        dataset = compute_dataset_id(golden, texts=about.texts)
         longest = max((one.seconds for one in experiment.results), default=0.0)
-        session = session_of(experiment, dataset, about.project, now - longest)
-        runs = runs_of_experiment(experiment, golden, texts=about.texts, now=now)
+        session = build_session_row(experiment, dataset, about.project, now - longest)
+        runs = build_experiment_runs(experiment, golden, texts=about.texts, now=now)
         own = str(session["id"])
-        made = await line.ask(Call("POST", "/sessions", body=session))
+        made = await line.ask(LangSmithRequest("POST", "/sessions", body=session))
         if made.there:
-            if await line.has_all(own, digest(experiment)):
+            if await line.has_all(own, compute_results_digest(experiment)):
                 return
             runs = _without(runs, await line.runs(own, len(runs)))
-        await line.send("/runs/batch", runs, MOST_RUNS, _posted)
+        await line.send("/runs/batch", runs, MAX_RUNS_PER_REQUEST, _posted)
         await self._judge(line, experiment, dataset, own, before=made.there)
-        await line.ask(Call("PATCH", f"/sessions/{own}", body=end_of(experiment, now)))
+        await line.ask(
+            LangSmithRequest(
+                "PATCH", f"/sessions/{own}", body=build_session_end_row(experiment, now)
+            )
+        )
 
     async def _judge(
         self,
-        line: "_Line",
+        line: "_LangSmithSession",
         experiment: Experiment,
         dataset: UUID,
         session: str,
         *,
         before: bool,
     ) -> None:
-        rows = feedback_of(experiment, dataset)
+        rows = build_feedback_rows(experiment, dataset)
         if before:
             query = {"session": session}
             there = await line.listed("/feedback", query, len(rows))
             await line.correct(rows, there)
             rows = _without(rows, there)
-        await line.send("/feedback/batch", rows, MOST_ROWS)
+        await line.send("/feedback/batch", rows, MAX_ROWS_PER_REQUEST)
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _LangSmithSession:
     """One connection with one key. A request has `timeout` seconds, second try included."""
 
-    wire: Wire
+    wire: LangSmithHttpClient
     http: "AsyncClient"
     key: str
     timeout: float
     clock: Clock
 
     async def ask(
-        self, call: Call, expects: type | tuple[type, ...] = (dict, list)
-    ) -> Reply:
+        self, call: LangSmithRequest, expects: type | tuple[type, ...] = (dict, list)
+    ) -> LangSmithResponse:
         """Return what comes back, at the second try where waiting helps.
 
         Raises:
@@ -160,7 +172,7 @@ class _Line:
         began = self.clock.now()
         try:
             return await self.wire.ask(self.http, self.key, call, expects)
-        except Refused as refused:
+        except ServiceCallError as refused:
             pause = _PAUSE if refused.after is None else refused.after
             left = began + self.timeout - self.clock.now() - pause
             if not refused.retryable or left <= 0:
@@ -171,38 +183,50 @@ class _Line:
     async def send(
         self,
         path: str,
-        rows: Mapping[str, Row],
+        rows: Mapping[str, LangSmithRow],
         most: int,
-        body: Callable[[list[Row]], object] = list,
+        body: Callable[[list[LangSmithRow]], object] = list,
     ) -> None:
         """Send rows in as many requests as it takes.
 
         Those of a request that is refused as there already are there: it has been sent
         before, and its answer was lost.
         """
-        for some in batches(list(rows.values()), most, MOST_BYTES):
-            await self.ask(Call("POST", path, body=body(some)))
+        for some in split_rows_by_size(
+            list(rows.values()), most, MAX_BYTES_PER_REQUEST
+        ):
+            await self.ask(LangSmithRequest("POST", path, body=body(some)))
 
     async def listed(
         self, path: str, query: Mapping[str, str], about: int
-    ) -> dict[str, Row]:
+    ) -> dict[str, LangSmithRow]:
         """Return rows by id, of which there are `about` so many, from all pages."""
-        found: dict[str, Row] = {}
-        for offset in range(0, about + PAGE, PAGE):
-            page: dict[str, str | int] = {**query, "limit": PAGE, "offset": offset}
-            reply = await self.ask(Call("GET", path, page), list)
+        found: dict[str, LangSmithRow] = {}
+        for offset in range(0, about + ROWS_PER_PAGE, ROWS_PER_PAGE):
+            page: dict[str, str | int] = {
+                **query,
+                "limit": ROWS_PER_PAGE,
+                "offset": offset,
+            }
+            reply = await self.ask(LangSmithRequest("GET", path, page), list)
             rows = _rows(reply.said)
             found |= rows
-            if len(rows) < PAGE:
+            if len(rows) < ROWS_PER_PAGE:
                 break
         return found
 
-    async def runs(self, session: str, about: int) -> dict[str, Row]:
+    async def runs(self, session: str, about: int) -> dict[str, LangSmithRow]:
         """Return the runs of a session by id, of which there are `about` so many."""
-        found: dict[str, Row] = {}
-        asked: Row = {"session": [session], "select": ["id"], "limit": PAGE}
-        for _ in range(0, about + PAGE, PAGE):
-            reply = await self.ask(Call("POST", "/runs/query", body=asked), dict)
+        found: dict[str, LangSmithRow] = {}
+        asked: LangSmithRow = {
+            "session": [session],
+            "select": ["id"],
+            "limit": ROWS_PER_PAGE,
+        }
+        for _ in range(0, about + ROWS_PER_PAGE, ROWS_PER_PAGE):
+            reply = await self.ask(
+                LangSmithRequest("POST", "/runs/query", body=asked), dict
+            )
             said = reply.said if isinstance(reply.said, dict) else {}
             found |= _rows(said.get("runs"))
             cursors = said.get("cursors")
@@ -213,30 +237,36 @@ class _Line:
 
     async def has_all(self, session: str, results: str) -> bool:
         """Say whether all of these results were sent to a session before."""
-        reply = await self.ask(Call("GET", f"/sessions/{session}"), dict)
+        reply = await self.ask(LangSmithRequest("GET", f"/sessions/{session}"), dict)
         said = reply.said if isinstance(reply.said, dict) else {}
         extra = said.get("extra")
         facts = extra.get("metadata") if isinstance(extra, dict) else None
-        return isinstance(facts, dict) and facts.get(DIGEST) == results
+        return isinstance(facts, dict) and facts.get(RESULTS_DIGEST_KEY) == results
 
-    async def correct(self, rows: Mapping[str, Row], there: Mapping[str, Row]) -> None:
+    async def correct(
+        self, rows: Mapping[str, LangSmithRow], there: Mapping[str, LangSmithRow]
+    ) -> None:
         """Bring judgements up to date that are there and say something else."""
         for own, row in rows.items():
-            if own in there and not _alike(said_of(row), said_of(there[own])):
-                score, comment = said_of(row)
+            if own in there and not _alike(
+                get_score_and_comment(row), get_score_and_comment(there[own])
+            ):
+                score, comment = get_score_and_comment(row)
                 body = {"score": score, "comment": comment}
-                await self.ask(Call("PATCH", f"/feedback/{own}", body=body))
+                await self.ask(LangSmithRequest("PATCH", f"/feedback/{own}", body=body))
 
 
-def _posted(runs: list[Row]) -> object:
+def _posted(runs: list[LangSmithRow]) -> object:
     return {"post": runs, "patch": []}
 
 
-def _without(rows: Mapping[str, Row], there: Mapping[str, Row]) -> dict[str, Row]:
+def _without(
+    rows: Mapping[str, LangSmithRow], there: Mapping[str, LangSmithRow]
+) -> dict[str, LangSmithRow]:
     return {own: row for own, row in rows.items() if own not in there}
 
 
-def _rows(said: object) -> dict[str, Row]:
+def _rows(said: object) -> dict[str, LangSmithRow]:
     """Return rows by id; what is none is passed over."""
     rows = said if isinstance(said, list) else []
     return {

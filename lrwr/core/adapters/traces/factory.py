@@ -2,16 +2,16 @@
 
 from collections.abc import Callable
 
-from lrwr.core.adapters.http.egress_log import Noting
-from lrwr.core.adapters.traces.experiments import LangSmithExperiments
-from lrwr.core.adapters.traces.http import LANGSMITH, Connection
+from lrwr.core.adapters.http.egress_log import EgressLogger
+from lrwr.core.adapters.traces.experiments import LangSmithExperimentLog
+from lrwr.core.adapters.traces.http import LANGSMITH_URL, LangSmithConnection
 from lrwr.core.adapters.traces.langsmith import LangSmithTracer
-from lrwr.core.settings.addresses import address_in, host_of, is_here
-from lrwr.core.settings.consent import traces_texts
+from lrwr.core.settings.addresses import is_loopback_host, parse_host, resolve_address
+from lrwr.core.settings.consent import is_tracing_texts
 from lrwr.core.settings.model import Settings
 
 
-def connection_of(settings: Settings) -> Connection | None:
+def build_langsmith_connection(settings: Settings) -> LangSmithConnection | None:
     """Return where traces are sent, None where they are off.
 
     Raises:
@@ -20,20 +20,20 @@ def connection_of(settings: Settings) -> Connection | None:
     traces = settings.traces
     if traces.keeper == "off":
         return None
-    address = address_in(settings, "traces.base_url", LANGSMITH, secret=True)
-    return Connection(
+    address = resolve_address(settings, "traces.base_url", LANGSMITH_URL, secret=True)
+    return LangSmithConnection(
         project=traces.project.strip() or "lrwr",
         base_url=address,
-        texts=traces_texts(settings),
+        texts=is_tracing_texts(settings),
         timeout=float(traces.timeout),
-        own=is_here(host_of(address)),
+        own=is_loopback_host(parse_host(address)),
     )
 
 
-def choose_tracer(
+def create_langsmith_tracer(
     settings: Settings,
     key: Callable[[], str],
-    noting: Noting,
+    noting: EgressLogger,
     say: Callable[[str], None] | None,
 ) -> LangSmithTracer | None:
     """Return who keeps traces, None where nobody does. Nothing is sent or opened yet.
@@ -43,17 +43,17 @@ def choose_tracer(
     Raises:
         SettingsProblem: The address is none, or a downloaded one leads elsewhere.
     """
-    connection = connection_of(settings)
+    connection = build_langsmith_connection(settings)
     return LangSmithTracer(connection, key, noting, say) if connection else None
 
 
-def choose_experiments(
-    settings: Settings, key: Callable[[], str], noting: Noting
-) -> LangSmithExperiments | None:
+def create_langsmith_experiment_log(
+    settings: Settings, key: Callable[[], str], noting: EgressLogger
+) -> LangSmithExperimentLog | None:
     """Return who keeps results of evaluations, None where nobody does.
 
     Raises:
         SettingsProblem: The address is none, or a downloaded one leads elsewhere.
     """
-    connection = connection_of(settings)
-    return LangSmithExperiments(connection, key, noting) if connection else None
+    connection = build_langsmith_connection(settings)
+    return LangSmithExperimentLog(connection, key, noting) if connection else None

@@ -14,23 +14,23 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from lrwr.core.adapters.http.egress_log import Note, Noting
+from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
 from lrwr.core.adapters.http.rate_limit import Clock
 from lrwr.core.adapters.traces.errors import (
-    A_TRACE,
-    Sending,
-    by_status,
-    failed,
-    no_answer,
+    TRACE_UPLOAD,
+    LangSmithUpload,
+    build_langsmith_response_error,
+    translate_langsmith_error,
+    translate_langsmith_status,
 )
-from lrwr.core.model.egress import Purpose, Sent
+from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 
 if TYPE_CHECKING:
     from httpx import AsyncClient, Response
 
-LANGSMITH = "https://api.smith.langchain.com"
+LANGSMITH_URL = "https://api.smith.langchain.com"
 
-MOST_RUNS = 100
+MAX_RUNS_PER_REQUEST = 100
 """Runs in one request: the service takes no more."""
 
 _EXISTS = 409
@@ -38,7 +38,7 @@ _EXISTS = 409
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class LangSmithConnection:
     """Which project, where the service is, and how it is asked.
 
     Unless `texts`, no word of the writer's is sent. `timeout` is in seconds and bounds
@@ -46,7 +46,7 @@ class Connection:
     """
 
     project: str
-    base_url: str = LANGSMITH
+    base_url: str = LANGSMITH_URL
     texts: bool = False
     timeout: float = 10.0
     own: bool = False
@@ -58,7 +58,7 @@ class Connection:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class LangSmithRequest:
     """One request: a method, a path of the API, what is asked, and what is sent."""
 
     method: str
@@ -68,14 +68,14 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class LangSmithResponse:
     """What came back. `there` says that what was sent is there already."""
 
     said: object
     there: bool = False
 
 
-class Wire:
+class LangSmithHttpClient:
     """Asks LangSmith. Nothing is imported or opened before the first request.
 
     With `noting` each request is noted before it leaves. `sending` is for the sentences
@@ -84,16 +84,18 @@ class Wire:
 
     def __init__(
         self,
-        connection: Connection,
-        noting: Noting | None,
+        connection: LangSmithConnection,
+        noting: EgressLogger | None,
         clock: Clock,
-        sending: Sending = A_TRACE,
+        sending: LangSmithUpload = TRACE_UPLOAD,
     ) -> None:
         self._connection = connection
         self._noting = noting
         self._clock = clock
         self._sending = sending
-        self._about = Sent("langsmith", connection.host, Purpose.TRACES)
+        self._about = OutboundRequest(
+            "langsmith", connection.host, RequestPurpose.TRACES
+        )
 
     @asynccontextmanager
     async def opened(self) -> "AsyncIterator[AsyncClient]":
@@ -106,21 +108,21 @@ class Wire:
         self,
         http: "AsyncClient",
         key: str,
-        call: Call,
+        call: LangSmithRequest,
         expects: type | tuple[type, ...] = (dict, list),
         within: float | None = None,
-    ) -> Reply:
+    ) -> LangSmithResponse:
         """Return what comes back; `within` so many seconds, if not the whole time-out.
 
         Raises:
             Refused: LangSmith did not answer, or refused, or said something else.
         """
-        async with aclosing(Note(self._noting, self._about)) as note:
+        async with aclosing(EgressLogEntry(self._noting, self._about)) as note:
             response = await self._response(http, key, call, note, within)
             if response.status_code == _EXISTS:
-                return Reply(None, there=True)
+                return LangSmithResponse(None, there=True)
             if not response.is_success:
-                raise by_status(
+                raise translate_langsmith_status(
                     response.status_code,
                     response.headers,
                     self._clock.today(),
@@ -128,16 +130,16 @@ class Wire:
                 )
             said = _read(response.content)
             if not isinstance(said, expects):
-                raise no_answer()
+                raise build_langsmith_response_error()
             note.whole()
-            return Reply(said)
+            return LangSmithResponse(said)
 
     async def _response(
         self,
         http: "AsyncClient",
         key: str,
-        call: Call,
-        note: Note,
+        call: LangSmithRequest,
+        note: EgressLogEntry,
         within: float | None,
     ) -> "Response":
         about = self._connection
@@ -158,10 +160,12 @@ class Wire:
         except Exception as error:  # the client lets anything of its libraries through
             if _never_left(error):
                 note.unreached()
-            raise failed(error, about.timeout, self._sending, own=about.own) from error
+            raise translate_langsmith_error(
+                error, about.timeout, self._sending, own=about.own
+            ) from error
 
 
-def _open(connection: Connection) -> "AsyncClient":
+def _open(connection: LangSmithConnection) -> "AsyncClient":
     """Make the connection; it holds to no redirect and keeps no cookies."""
     import httpx
 

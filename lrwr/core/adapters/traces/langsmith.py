@@ -4,14 +4,19 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from lrwr.core.adapters.http.egress_log import Noting
-from lrwr.core.adapters.http.errors import Refused
-from lrwr.core.adapters.http.rate_limit import Clock, Pace, Turnstile
-from lrwr.core.adapters.traces.errors import timed_out
-from lrwr.core.adapters.traces.http import MOST_RUNS, Call, Connection, Wire
-from lrwr.core.adapters.traces.runs import Run, runs_of
+from lrwr.core.adapters.http.egress_log import EgressLogger
+from lrwr.core.adapters.http.errors import ServiceCallError
+from lrwr.core.adapters.http.rate_limit import Clock, RateLimit, RateLimiter
+from lrwr.core.adapters.traces.errors import build_langsmith_timeout_error
+from lrwr.core.adapters.traces.http import (
+    MAX_RUNS_PER_REQUEST,
+    LangSmithConnection,
+    LangSmithHttpClient,
+    LangSmithRequest,
+)
+from lrwr.core.adapters.traces.runs import LangSmithRun, build_trace_runs
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.ports.tracer import Span
+from lrwr.core.ports.tracer import TraceSpan
 
 _PATIENCE = 3.0
 """Seconds. Nobody waits for a trace but the end of a command."""
@@ -27,9 +32,9 @@ class LangSmithTracer:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: LangSmithConnection,
         key: Callable[[], str],
-        noting: Noting | None = None,
+        noting: EgressLogger | None = None,
         say: Callable[[str], None] | None = None,
         clock: Clock | None = None,
     ) -> None:
@@ -37,14 +42,14 @@ class LangSmithTracer:
         self._key = key
         self._say = say
         clock = clock or Clock()
-        pace = Pace(concurrency=1, patience=_PATIENCE)
-        self._turnstile = Turnstile(pace, clock)
-        self._wire = Wire(connection, noting, clock)
+        pace = RateLimit(concurrency=1, patience=_PATIENCE)
+        self._turnstile = RateLimiter(pace, clock)
+        self._wire = LangSmithHttpClient(connection, noting, clock)
         self._under_way: set[asyncio.Task[None]] = set()
         self._ended = False
-        self._refused: Refused | None = None
+        self._refused: ServiceCallError | None = None
 
-    def keep(self, trace: Span) -> None:
+    def keep(self, trace: TraceSpan) -> None:
         """Take a trace, and send it beside whatever goes on."""
         if self._ended:
             return
@@ -61,7 +66,9 @@ class LangSmithTracer:
         for task in late:
             task.cancel()
         if late:
-            self._tell(self._refused or timed_out(self._connection.timeout))
+            self._tell(
+                self._refused or build_langsmith_timeout_error(self._connection.timeout)
+            )
             await asyncio.wait(late)
 
     async def knows_the_key(self) -> None:
@@ -73,10 +80,10 @@ class LangSmithTracer:
         key = await asyncio.to_thread(self._key)
         async with self._wire.opened() as http:
             await self._wire.ask(
-                http, key, Call("GET", "/sessions", {"limit": 1}), list
+                http, key, LangSmithRequest("GET", "/sessions", {"limit": 1}), list
             )
 
-    async def _keep(self, trace: Span) -> None:
+    async def _keep(self, trace: TraceSpan) -> None:
         try:
             await self._sent(trace)
         except ServiceUnavailable as error:
@@ -89,25 +96,25 @@ class LangSmithTracer:
         if say is not None:
             say(f"A trace was not sent. {error.told}")
 
-    async def _sent(self, trace: Span) -> None:
+    async def _sent(self, trace: TraceSpan) -> None:
         key = await asyncio.to_thread(self._key)
         about = self._connection
-        runs = runs_of(trace, about.project, texts=about.texts)
+        runs = build_trace_runs(trace, about.project, texts=about.texts)
         async with self._turnstile.place():
-            for start in range(0, len(runs), MOST_RUNS):
-                some = runs[start : start + MOST_RUNS]
+            for start in range(0, len(runs), MAX_RUNS_PER_REQUEST):
+                some = runs[start : start + MAX_RUNS_PER_REQUEST]
                 await self._turnstile.trying(partial(self._try, key, some))
 
-    async def _try(self, key: str, runs: Sequence[Run]) -> None:
+    async def _try(self, key: str, runs: Sequence[LangSmithRun]) -> None:
         """Send runs once, and remember why they were not taken: the end may come."""
         self._refused = None
         try:
             await self._post(key, runs)
-        except Refused as refused:
+        except ServiceCallError as refused:
             self._refused = refused
             raise
 
-    async def _post(self, key: str, runs: Sequence[Run]) -> None:
-        call = Call("POST", "/runs/batch", body={"post": runs, "patch": []})
+    async def _post(self, key: str, runs: Sequence[LangSmithRun]) -> None:
+        call = LangSmithRequest("POST", "/runs/batch", body={"post": runs, "patch": []})
         async with self._wire.opened() as http:
             await self._wire.ask(http, key, call, dict)

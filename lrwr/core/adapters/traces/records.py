@@ -12,10 +12,19 @@ from hashlib import sha256
 from typing import TypeAlias
 from uuid import UUID, uuid5
 
-from lrwr.core.adapters.traces.runs import Run, sendable, shown
-from lrwr.core.ports.experiment_log import Experiment, GoldenSet, Result, Score
+from lrwr.core.adapters.traces.runs import (
+    LangSmithRun,
+    replace_unsendable_characters,
+    select_sendable_texts,
+)
+from lrwr.core.ports.experiment_log import (
+    Experiment,
+    ExperimentResult,
+    GoldenSet,
+    MeasureScore,
+)
 
-Row: TypeAlias = dict[str, object]
+LangSmithRow: TypeAlias = dict[str, object]
 
 _OURS = UUID("5f1c3c5e-8d1e-4a57-9b5c-0f2b9a6d7e31")
 """The name space of ids that lrwr makes."""
@@ -23,38 +32,47 @@ _OURS = UUID("5f1c3c5e-8d1e-4a57-9b5c-0f2b9a6d7e31")
 _SHOWN = 8
 """Characters of an id that a name ends with, so that no two are alike."""
 
-FAILED = "Tried, and not got: it counts as failed, not as 0. `lrwr eval show` says why."
+FAILED_SCORE_COMMENT = (
+    "Tried, and not got: it counts as failed, not as 0. `lrwr eval show` says why."
+)
 
-DIGEST = "results"
+RESULTS_DIGEST_KEY = "results"
 """The fact of a session that says of which results all is there."""
 
 
-def dataset_id(golden: GoldenSet, *, texts: bool) -> UUID:
+def compute_dataset_id(golden: GoldenSet, *, texts: bool) -> UUID:
     """Return the id of a golden set; with texts it is another than without."""
     return uuid5(_OURS, f"{'texts' if texts else 'numbers'}\n{golden.key}")
 
 
-def dataset_of(golden: GoldenSet, project: str, *, texts: bool) -> Row:
+def build_dataset_row(golden: GoldenSet, project: str, *, texts: bool) -> LangSmithRow:
     """Return a golden set without its examples."""
-    own = dataset_id(golden, texts=texts)
-    title = sendable(golden.title) if texts and golden.title else "questions"
+    own = compute_dataset_id(golden, texts=texts)
+    title = (
+        replace_unsendable_characters(golden.title)
+        if texts and golden.title
+        else "questions"
+    )
     return {
         "id": str(own),
-        "name": f"{sendable(project)}: {title} {str(own)[:_SHOWN]}",
+        "name": f"{replace_unsendable_characters(project)}: {title} {str(own)[:_SHOWN]}",
         "description": f"{len(golden.examples)} questions of `lrwr eval`.",
         "data_type": "kv",
     }
 
 
-def examples_of(golden: GoldenSet, *, texts: bool) -> dict[str, Row]:
+def build_example_rows(golden: GoldenSet, *, texts: bool) -> dict[str, LangSmithRow]:
     """Return the examples of a golden set by id; without texts numbers and kinds."""
-    dataset = dataset_id(golden, texts=texts)
-    rows: list[Row] = [
+    dataset = compute_dataset_id(golden, texts=texts)
+    rows: list[LangSmithRow] = [
         {
             "id": str(_example_id(dataset, one.number)),
             "dataset_id": str(dataset),
-            "inputs": {"number": one.number, **shown(one.inputs, texts=texts)},
-            "outputs": shown(one.outputs, texts=texts),
+            "inputs": {
+                "number": one.number,
+                **select_sendable_texts(one.inputs, texts=texts),
+            },
+            "outputs": select_sendable_texts(one.outputs, texts=texts),
             "metadata": dict(one.facts),
         }
         for one in golden.examples
@@ -62,14 +80,14 @@ def examples_of(golden: GoldenSet, *, texts: bool) -> dict[str, Row]:
     return {str(row["id"]): row for row in rows}
 
 
-def session_of(
+def build_session_row(
     experiment: Experiment, dataset: UUID, project: str, started: float
-) -> Row:
+) -> LangSmithRow:
     """Return an experiment without its runs; it begins at `started`."""
-    own = session_id(experiment, dataset)
+    own = compute_session_id(experiment, dataset)
     return {
         "id": str(own),
-        "name": f"{sendable(project)}: {experiment.name} {str(own)[:_SHOWN]}",
+        "name": f"{replace_unsendable_characters(project)}: {experiment.name} {str(own)[:_SHOWN]}",
         "description": experiment.told,
         "reference_dataset_id": str(dataset),
         "start_time": _moment(started),
@@ -77,40 +95,43 @@ def session_of(
     }
 
 
-def session_id(experiment: Experiment, dataset: UUID) -> UUID:
+def compute_session_id(experiment: Experiment, dataset: UUID) -> UUID:
     """Return the id of an experiment on a dataset."""
     return uuid5(dataset, f"experiment\n{experiment.key}")
 
 
-def end_of(experiment: Experiment, ended: float) -> Row:
+def build_session_end_row(experiment: Experiment, ended: float) -> LangSmithRow:
     """Return what an experiment becomes once all of it is there."""
-    facts = {**_facts(experiment), DIGEST: digest(experiment)}
+    facts = {
+        **_facts(experiment),
+        RESULTS_DIGEST_KEY: compute_results_digest(experiment),
+    }
     return {"end_time": _moment(ended), "extra": {"metadata": facts}}
 
 
-def digest(experiment: Experiment) -> str:
+def compute_results_digest(experiment: Experiment) -> str:
     """Tell the results of an experiment from any others; they hold no words."""
     told = json.dumps(asdict(experiment)["results"], sort_keys=True)
     return sha256(f"{experiment.key}\n{told}".encode()).hexdigest()[:16]
 
 
-def runs_of_experiment(
+def build_experiment_runs(
     experiment: Experiment, golden: GoldenSet, *, texts: bool, now: float
-) -> dict[str, Run]:
+) -> dict[str, LangSmithRun]:
     """Return a run for each result by id, each ending `now`.
 
     LangSmith takes no run that began more than a day ago, so that a run says how long
     something took, and not when.
     """
-    dataset = dataset_id(golden, texts=texts)
-    session = session_id(experiment, dataset)
+    dataset = compute_dataset_id(golden, texts=texts)
+    session = compute_session_id(experiment, dataset)
     asked = {one.number: one for one in golden.examples}
-    runs: list[Run] = []
+    runs: list[LangSmithRun] = []
     for result in experiment.results:
         own = str(_run_id(session, result))
         began = datetime.fromtimestamp(now - max(0.0, result.seconds), UTC)
         example = asked[result.number]
-        run: Run = {
+        run: LangSmithRun = {
             "id": own,
             "trace_id": own,
             "dotted_order": f"{began:%Y%m%dT%H%M%S%f}Z{own}",
@@ -120,19 +141,24 @@ def runs_of_experiment(
             "run_type": "chain",
             "start_time": began.isoformat(),
             "end_time": _moment(now),
-            "inputs": {"number": result.number, **shown(example.inputs, texts=texts)},
+            "inputs": {
+                "number": result.number,
+                **select_sendable_texts(example.inputs, texts=texts),
+            },
             "outputs": dict(result.facts),
             "extra": {"metadata": dict(example.facts)},
         }
         if result.failed:
-            run["error"] = FAILED
+            run["error"] = FAILED_SCORE_COMMENT
         runs.append(run)
     return {str(run["id"]): run for run in runs}
 
 
-def feedback_of(experiment: Experiment, dataset: UUID) -> dict[str, Row]:
+def build_feedback_rows(
+    experiment: Experiment, dataset: UUID
+) -> dict[str, LangSmithRow]:
     """Return a judgement for each measure of each result by id."""
-    session = session_id(experiment, dataset)
+    session = compute_session_id(experiment, dataset)
     rows = (
         _judged(score, _run_id(session, result), session)
         for result in experiment.results
@@ -141,17 +167,19 @@ def feedback_of(experiment: Experiment, dataset: UUID) -> dict[str, Row]:
     return {str(row["id"]): row for row in rows}
 
 
-def said_of(row: Mapping[str, object]) -> tuple[object, str]:
+def get_score_and_comment(row: Mapping[str, object]) -> tuple[object, str]:
     """Return what a judgement says: its score and its comment."""
     return row.get("score"), str(row.get("comment") or "")
 
 
-def batches(rows: Sequence[Row], most: int, most_bytes: int) -> Iterator[list[Row]]:
+def split_rows_by_size(
+    rows: Sequence[LangSmithRow], most: int, most_bytes: int
+) -> Iterator[list[LangSmithRow]]:
     """Yield rows in order, at most `most` and so many bytes of JSON at a time.
 
     A row that is larger than that stands alone.
     """
-    batch: list[Row] = []
+    batch: list[LangSmithRow] = []
     size = 0
     for row in rows:
         own = len(json.dumps(row, ensure_ascii=False).encode()) + 1
@@ -164,8 +192,8 @@ def batches(rows: Sequence[Row], most: int, most_bytes: int) -> Iterator[list[Ro
         yield batch
 
 
-def _judged(score: Score, run: UUID, session: UUID) -> Row:
-    row: Row = {
+def _judged(score: MeasureScore, run: UUID, session: UUID) -> LangSmithRow:
+    row: LangSmithRow = {
         "id": str(uuid5(run, f"measure\n{score.measure}")),
         "run_id": str(run),
         "trace_id": str(run),
@@ -175,13 +203,13 @@ def _judged(score: Score, run: UUID, session: UUID) -> Row:
         "feedback_source": {"type": "api"},
     }
     if score.value is None:
-        row["comment"] = FAILED
+        row["comment"] = FAILED_SCORE_COMMENT
     return row
 
 
-def _facts(experiment: Experiment) -> Row:
+def _facts(experiment: Experiment) -> LangSmithRow:
     return {
-        name: sendable(told) if isinstance(told, str) else told
+        name: replace_unsendable_characters(told) if isinstance(told, str) else told
         for name, told in experiment.facts.items()
     }
 
@@ -190,7 +218,7 @@ def _example_id(dataset: UUID, number: int) -> UUID:
     return uuid5(dataset, f"question\n{number}")
 
 
-def _run_id(session: UUID, result: Result) -> UUID:
+def _run_id(session: UUID, result: ExperimentResult) -> UUID:
     return uuid5(session, f"question\n{result.number}")
 
 

@@ -5,35 +5,41 @@ from datetime import UTC, datetime
 from typing import TypeAlias
 from uuid import uuid4
 
-from lrwr.core.ports.tracer import Kind, Span, Texts
+from lrwr.core.ports.tracer import TraceSpan, TraceStepKind, TraceTexts
 
-Run: TypeAlias = dict[str, object]
+LangSmithRun: TypeAlias = dict[str, object]
 
-THREAD = "thread_id"
+THREAD_METADATA_KEY = "thread_id"
 """By this LangSmith puts the turns of a conversation together."""
 
 
-def runs_of(trace: Span, project: str, *, texts: bool) -> list[Run]:
+def build_trace_runs(
+    trace: TraceSpan, project: str, *, texts: bool
+) -> list[LangSmithRun]:
     """Return the runs of a trace, each after the one that it is within.
 
     Unless `texts`, nothing goes in but names, kinds, times, facts and kinds of errors.
     """
-    thread = {THREAD: trace.facts[THREAD]} if THREAD in trace.facts else {}
+    thread = (
+        {THREAD_METADATA_KEY: trace.facts[THREAD_METADATA_KEY]}
+        if THREAD_METADATA_KEY in trace.facts
+        else {}
+    )
     return list(_runs(trace, project, thread, texts=texts))
 
 
 def _runs(
-    span: Span,
+    span: TraceSpan,
     project: str,
     thread: Mapping[str, object],
     *,
     texts: bool,
-    within: Run | None = None,
-) -> Iterator[Run]:
+    within: LangSmithRun | None = None,
+) -> Iterator[LangSmithRun]:
     own = str(uuid4())
     began = datetime.fromtimestamp(span.started, UTC)
     order = f"{began:%Y%m%dT%H%M%S%f}Z{own}"
-    run: Run = {
+    run: LangSmithRun = {
         "id": own,
         "trace_id": within["trace_id"] if within else own,
         "dotted_order": f"{within['dotted_order']}.{order}" if within else order,
@@ -42,37 +48,43 @@ def _runs(
         "run_type": span.kind.value,
         "start_time": began.isoformat(),
         "end_time": datetime.fromtimestamp(span.ended, UTC).isoformat(),
-        "inputs": shown(span.inputs, texts=texts),
-        "outputs": shown(span.outputs, texts=texts),
+        "inputs": select_sendable_texts(span.inputs, texts=texts),
+        "outputs": select_sendable_texts(span.outputs, texts=texts),
         "extra": {"metadata": {**_told(span), **thread}},
     }
     if within is not None:
         run["parent_run_id"] = within["id"]
     if span.error is not None:
-        told = f": {sendable(span.error.told)}" if texts and span.error.told else ""
+        told = (
+            f": {replace_unsendable_characters(span.error.told)}"
+            if texts and span.error.told
+            else ""
+        )
         run["error"] = f"{span.error.kind}{told}"
     yield run
     for step in span.steps:
         yield from _runs(step, project, thread, texts=texts, within=run)
 
 
-def shown(said: Texts, *, texts: bool) -> dict[str, object]:
+def select_sendable_texts(said: TraceTexts, *, texts: bool) -> dict[str, object]:
     """Return words as they are sent: none at all unless `texts`."""
     if not texts:
         return {}
     return {
-        name: sendable(text) if isinstance(text, str) else [*map(sendable, text)]
+        name: replace_unsendable_characters(text)
+        if isinstance(text, str)
+        else [*map(replace_unsendable_characters, text)]
         for name, text in said.items()
     }
 
 
-def sendable(text: str) -> str:
+def replace_unsendable_characters(text: str) -> str:
     """Return text without the halves of characters that a terminal may hand us."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _told(span: Span) -> dict[str, object]:
+def _told(span: TraceSpan) -> dict[str, object]:
     facts: dict[str, object] = dict(span.facts)
-    if span.kind is Kind.LLM and "model" in facts:
+    if span.kind is TraceStepKind.LLM and "model" in facts:
         facts["ls_model_name"] = facts["model"]
     return facts

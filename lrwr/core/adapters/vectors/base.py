@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from lrwr.core.model.chunks import ChunkId, Pipeline
-from lrwr.core.model.search import Scope, Scored
-from lrwr.core.ports.record_store import Change, ChangeFeed
+from lrwr.core.model.search import ScoredChunk, SearchScope
+from lrwr.core.ports.record_store import ChangeFeed, ChunkChange
 from lrwr.core.ports.vector_index import VectorIndex
 
 if TYPE_CHECKING:
@@ -16,29 +16,29 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class NetChanges:
     """What a run of changes comes to: chunks to keep, with their vectors, and others.
 
     `gone` are chunks that are not to be found, whether they ever were or not.
     """
 
-    kept: tuple[Change, ...]
+    kept: tuple[ChunkChange, ...]
     gone: tuple[ChunkId, ...]
 
 
-def settled(changes: Sequence[Change]) -> Settled:
+def compute_net_changes(changes: Sequence[ChunkChange]) -> NetChanges:
     """Return what `changes`, oldest first, come to: of each chunk the last one counts."""
     last = {change.chunk: change for change in changes}
     kept = tuple(change for change in last.values() if change.vector is not None)
     gone = tuple(chunk for chunk, change in last.items() if change.vector is None)
-    return Settled(kept, gone)
+    return NetChanges(kept, gone)
 
 
-async def follow(
+async def apply_change_feed(
     feed: ChangeFeed,
     pipeline: Pipeline,
     space: str,
-    apply: Callable[[Sequence[Change]], Awaitable[None]],
+    apply: Callable[[Sequence[ChunkChange]], Awaitable[None]],
     *,
     after: int,
     limit: int,
@@ -59,7 +59,7 @@ async def follow(
 Result = TypeVar("Result")
 
 
-class AskingIndex(ABC):
+class DelegatingVectorIndex(ABC):
     """Passes the questions of the `VectorIndex` port on."""
 
     async def catch_up(self) -> int:
@@ -71,8 +71,8 @@ class AskingIndex(ABC):
         return await self._ask(lambda index: index.catch_up())
 
     async def nearest(
-        self, query: "NDArray[np.float32]", *, scope: Scope, limit: int
-    ) -> list[Scored]:
+        self, query: "NDArray[np.float32]", *, scope: SearchScope, limit: int
+    ) -> list[ScoredChunk]:
         """Return at most `limit` chunks, best first; cosine, from -1.0 to 1.0."""
         return await self._ask(
             lambda index: index.nearest(query, scope=scope, limit=limit)

@@ -11,21 +11,29 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from lrwr.core.adapters.vectors.base import settled
-from lrwr.core.adapters.vectors.filters import bounds_of
-from lrwr.core.adapters.vectors.numpy_index import SLACK, exact_cosines, unit
-from lrwr.core.adapters.vectors.qdrant_http import Missing, Wire, nonsense
+from lrwr.core.adapters.vectors.base import compute_net_changes
+from lrwr.core.adapters.vectors.filters import build_vector_filter
+from lrwr.core.adapters.vectors.numpy_index import (
+    COSINE_TOLERANCE,
+    compute_exact_cosines,
+    normalize_vector,
+)
+from lrwr.core.adapters.vectors.qdrant_http import (
+    CollectionNotFound,
+    QdrantHttpClient,
+    build_qdrant_response_error,
+)
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.search import Scope, Scored
-from lrwr.core.ports.record_store import Change
+from lrwr.core.model.search import ScoredChunk, SearchScope
+from lrwr.core.ports.record_store import ChunkChange
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from qdrant_client import models
 
-LARGEST = 1_000_000
+MAX_REQUEST_BYTES = 1_000_000
 """Bytes of a request or an answer, about: a slow line takes some seconds for them."""
 
 _LAYOUT = 1
@@ -48,7 +56,7 @@ Point = TypeVar("Point", "models.Record", "models.ScoredPoint")
 
 
 @dataclass(frozen=True, slots=True)
-class Cursor:
+class QdrantCursor:
     """How far a collection has followed the feed `epoch` of the library `mark`."""
 
     mark: str
@@ -56,19 +64,19 @@ class Cursor:
     seq: int
 
 
-class Collection:
+class QdrantCollection:
     """One collection. Every method may raise `ServiceUnavailable`.
 
     Documents are named to it by hashes, made with the `mark` that each call is given.
     """
 
-    def __init__(self, wire: Wire, name: str, dimensions: int) -> None:
+    def __init__(self, wire: QdrantHttpClient, name: str, dimensions: int) -> None:
         self._wire = wire
         self.name = name
         self._dimensions = dimensions
-        self.page = max(1, LARGEST // (dimensions * _NUMBER + _FACTS))
+        self.page = max(1, MAX_REQUEST_BYTES // (dimensions * _NUMBER + _FACTS))
 
-    async def cursor(self) -> Cursor | None:
+    async def cursor(self) -> QdrantCursor | None:
         """Return how far it has come; None where it is not there, or made otherwise."""
         if not await self._wire.ask(lambda client: client.collection_exists(self.name)):
             return None
@@ -82,10 +90,10 @@ class Collection:
             return None
         match said.get("mark"), said.get("epoch"), said.get("seq"):
             case str() as mark, str() as epoch, int() as seq:
-                return Cursor(mark, epoch, seq)
+                return QdrantCursor(mark, epoch, seq)
         return None
 
-    async def make(self, cursor: Cursor) -> None:
+    async def make(self, cursor: QdrantCursor) -> None:
         """Make it anew and empty, whatever was there.
 
         No graph is built: every search compares with all vectors in scope, so that it
@@ -109,7 +117,7 @@ class Collection:
 
     async def forget(self) -> None:
         """Delete it, with all that is in it. Doing it twice is the same as once."""
-        with suppress(Missing):
+        with suppress(CollectionNotFound):
             await self._wire.ask(lambda client: client.delete_collection(self.name))
 
     async def count(self) -> int:
@@ -122,24 +130,25 @@ class Collection:
         )
         return counted.count
 
-    async def apply(self, changes: Sequence[Change], cursor: Cursor) -> None:
+    async def apply(self, changes: Sequence[ChunkChange], cursor: QdrantCursor) -> None:
         """Follow the feed: what is gone, then what is new, and `cursor` with that."""
-        now = settled(changes)
+        now = compute_net_changes(changes)
         if now.gone:
             await self._delete([str(chunk) for chunk in now.gone])
         await self._write(now.kept, cursor)
 
     async def nearest(
-        self, query: "NDArray[np.float32]", scope: Scope, limit: int, mark: str
-    ) -> list[Scored]:
+        self, query: "NDArray[np.float32]", scope: SearchScope, limit: int, mark: str
+    ) -> list[ScoredChunk]:
         """Return the best chunks in scope; exact cosines, ties by chunk id."""
-        query = unit(query)
+        query = normalize_vector(query)
         bounds = _filter(scope, mark)
         if bounds is None:
             return []
         points = await self._candidates(query, bounds, limit)
         found = [
-            Scored(ChunkId(id_), score) for id_, score in self._scored(query, points)
+            ScoredChunk(ChunkId(id_), score)
+            for id_, score in self._scored(query, points)
         ]
         return sorted(found, key=lambda one: (-one.score, one.chunk))[:limit]
 
@@ -147,7 +156,7 @@ class Collection:
         self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
     ) -> list[float]:
         """Return the cosine of each chunk, in order; 0.0 where it has no vector."""
-        query = unit(query)
+        query = normalize_vector(query)
         score_of: dict[str, float] = {}
         named = list(dict.fromkeys(str(chunk) for chunk in chunks))
         for start in range(0, len(named), self.page):
@@ -166,7 +175,10 @@ class Collection:
         asked = limit + _MORE
         while True:
             found = await self._queried(query.tolist(), bounds, asked)
-            if len(found) < asked or found[-1].score < found[limit - 1].score - SLACK:
+            if (
+                len(found) < asked
+                or found[-1].score < found[limit - 1].score - COSINE_TOLERANCE
+            ):
                 return found
             asked *= 2
 
@@ -211,7 +223,9 @@ class Collection:
             lambda client: client.delete(self.name, points_selector=gone, wait=True)
         )
 
-    async def _write(self, changes: Sequence[Change], cursor: Cursor) -> None:
+    async def _write(
+        self, changes: Sequence[ChunkChange], cursor: QdrantCursor
+    ) -> None:
         from qdrant_client import models
 
         said = {
@@ -224,7 +238,7 @@ class Collection:
         points = [models.PointStruct(id=_CURSOR, vector={}, payload=said)]
         for change in changes:
             facts = {
-                "document": hashed(change.document, cursor.mark),
+                "document": hash_document_id(change.document, cursor.mark),
                 "kind": change.kind,
                 "end": change.end,
             }
@@ -246,17 +260,17 @@ class Collection:
             return []
         vectors = [_vector_of(point) for point in points]
         if any(len(vector) != self._dimensions for vector in vectors):
-            raise nonsense("Qdrant")
-        scores = exact_cosines(query, np.array(vectors, np.float32))
+            raise build_qdrant_response_error("Qdrant")
+        scores = compute_exact_cosines(query, np.array(vectors, np.float32))
         return [(str(p.id), score) for p, score in zip(points, scores, strict=True)]
 
 
-def hashed(document: DocumentId, mark: str) -> str:
+def hash_document_id(document: DocumentId, mark: str) -> str:
     """Return what a server is told instead of a document's name."""
     return sha256(f"{mark}\0{document}".encode()).hexdigest()[:24]
 
 
-def _numbers(change: Change) -> list[float]:
+def _numbers(change: ChunkChange) -> list[float]:
     """Return a vector in as few digits as give its very bits again."""
     import numpy as np
 
@@ -273,11 +287,11 @@ def _vector_of(point: "models.Record | models.ScoredPoint") -> list[float]:
     return cast("list[float]", found) if isinstance(found, list) else []
 
 
-def _filter(scope: Scope, mark: str) -> "models.Filter | None":
+def _filter(scope: SearchScope, mark: str) -> "models.Filter | None":
     """Return `scope` as the server's filter; None when nothing can be in scope."""
     from qdrant_client import models
 
-    bounds = bounds_of(scope)
+    bounds = build_vector_filter(scope)
     if bounds is None:
         return None
     kinds = _among("kind", bounds.kinds)
@@ -285,7 +299,9 @@ def _filter(scope: Scope, mark: str) -> "models.Filter | None":
         return models.Filter(must=[kinds])
 
     def named(documents: Iterable[DocumentId]) -> "models.FieldCondition":
-        return _among("document", [hashed(document, mark) for document in documents])
+        return _among(
+            "document", [hash_document_id(document, mark) for document in documents]
+        )
 
     anywhere: list[models.Condition] = []
     if bounds.others:

@@ -11,51 +11,55 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lrwr.core.adapters.vectors.base import AskingIndex, Result, follow
+from lrwr.core.adapters.vectors.base import (
+    DelegatingVectorIndex,
+    Result,
+    apply_change_feed,
+)
 from lrwr.core.adapters.vectors.lock import FileLock
-from lrwr.core.adapters.vectors.numpy_index import VectorScan
-from lrwr.core.adapters.vectors.shard import Shard, ShardBroken
+from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
+from lrwr.core.adapters.vectors.shard import EdgeShard, ShardCorruption
 from lrwr.core.model.chunks import ChunkId, Pipeline
-from lrwr.core.model.search import Scope, Scored
-from lrwr.core.ports.record_store import Change, ChangeFeed
+from lrwr.core.model.search import ScoredChunk, SearchScope
+from lrwr.core.ports.record_store import ChangeFeed, ChunkChange
 from lrwr.core.ports.vector_index import VectorIndex
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-PAGE = 1_000
+EDGE_CHANGES_PER_BATCH = 1_000
 """Changes applied at once."""
 
 
-async def open_edge(
+async def open_edge_index(
     index: Path, feed: ChangeFeed, *, pipeline: Pipeline, space: str, dimensions: int
-) -> "EdgeIndex | None":
+) -> "EdgeVectorIndex | None":
     """Open the shard of one pipeline and space under `index`, and hold it alone.
 
     Returns None when it cannot be had: another process holds it, or the folder may
-    not be written. `VectorScan` keeps the same promises then.
+    not be written. `NumpyVectorIndex` keeps the same promises then.
     """
-    name = shard_name(pipeline, space)
+    name = build_shard_name(pipeline, space)
     lock = FileLock(index / f"{name}.lock")
     try:
         if not lock.acquire():
             return None
     except OSError:
         return None
-    scan = VectorScan(feed, pipeline=pipeline, space=space, dimensions=dimensions)
-    followed = _FollowedShard(
+    scan = NumpyVectorIndex(feed, pipeline=pipeline, space=space, dimensions=dimensions)
+    followed = _EdgeShardIndex(
         index / name, feed, pipeline=pipeline, space=space, dimensions=dimensions
     )
-    return EdgeIndex(followed, instead=scan, lock=lock)
+    return EdgeVectorIndex(followed, instead=scan, lock=lock)
 
 
-def shard_name(pipeline: Pipeline, space: str) -> str:
+def build_shard_name(pipeline: Pipeline, space: str) -> str:
     """Return the name of a shard's folder; its lock is the file `NAME.lock`."""
     return f"{pipeline.value}-{_file_name(space)}"
 
 
-class EdgeIndex(AskingIndex):
+class EdgeVectorIndex(DelegatingVectorIndex):
     """Keeps the `VectorIndex` port with a shard, and never fails because of it.
 
     A shard that breaks is thrown away and made again from the records, once; when
@@ -63,7 +67,7 @@ class EdgeIndex(AskingIndex):
     """
 
     def __init__(
-        self, shard: "_FollowedShard", *, instead: VectorIndex, lock: FileLock
+        self, shard: "_EdgeShardIndex", *, instead: VectorIndex, lock: FileLock
     ) -> None:
         self._shard = shard
         self._instead = instead
@@ -94,21 +98,21 @@ class EdgeIndex(AskingIndex):
             while True:
                 try:
                     return await ask(self._index)
-                except ShardBroken:
+                except ShardCorruption:
                     await self._recover()
 
     async def _recover(self) -> None:
         if not self._rebuilt:
             self._rebuilt = True
-            with suppress(ShardBroken):
+            with suppress(ShardCorruption):
                 await self._shard.rebuild()
                 return
         self._index = self._instead
         await self._instead.catch_up()
 
 
-class _FollowedShard:
-    """The `VectorIndex` port over a shard, which may raise `ShardBroken` at any time.
+class _EdgeShardIndex:
+    """The `VectorIndex` port over a shard, which may raise `ShardCorruption` at any time.
 
     The shard is opened at the first use. It is used from one thread of its own.
     """
@@ -127,7 +131,7 @@ class _FollowedShard:
         self._pipeline = pipeline
         self._space = space
         self._dimensions = dimensions
-        self._shard: Shard | None = None
+        self._shard: EdgeShard | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="lrwr-vectors")
         self._closed = False
 
@@ -141,16 +145,21 @@ class _FollowedShard:
         epoch = await self._feed.epoch()
         seq = await self._run(lambda: self._at(epoch))
 
-        async def apply(page: Sequence[Change]) -> None:
+        async def apply(page: Sequence[ChunkChange]) -> None:
             await self._run(partial(self._opened().apply, page))
 
-        return await follow(
-            self._feed, self._pipeline, self._space, apply, after=seq, limit=PAGE
+        return await apply_change_feed(
+            self._feed,
+            self._pipeline,
+            self._space,
+            apply,
+            after=seq,
+            limit=EDGE_CHANGES_PER_BATCH,
         )
 
     async def nearest(
-        self, query: "NDArray[np.float32]", *, scope: Scope, limit: int
-    ) -> list[Scored]:
+        self, query: "NDArray[np.float32]", *, scope: SearchScope, limit: int
+    ) -> list[ScoredChunk]:
         """Ask the shard."""
         if limit < 1:
             return []
@@ -179,9 +188,9 @@ class _FollowedShard:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, work)
 
-    def _opened(self) -> Shard:
+    def _opened(self) -> EdgeShard:
         if self._shard is None:
-            self._shard = Shard.load(self._folder, self._dimensions)
+            self._shard = EdgeShard.load(self._folder, self._dimensions)
         return self._shard
 
     def _at(self, epoch: str) -> int:
@@ -197,13 +206,13 @@ class _FollowedShard:
             if self._folder.exists():
                 shutil.rmtree(self._folder)
         except OSError as error:
-            raise ShardBroken(str(error)) from error
-        self._shard = Shard.create(self._folder, self._dimensions, epoch)
+            raise ShardCorruption(str(error)) from error
+        self._shard = EdgeShard.create(self._folder, self._dimensions, epoch)
 
     def _let_go(self) -> None:
         shard, self._shard = self._shard, None
         if shard is not None:
-            with suppress(ShardBroken):
+            with suppress(ShardCorruption):
                 shard.close()
 
 

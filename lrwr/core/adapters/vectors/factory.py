@@ -4,31 +4,35 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lrwr.core.adapters.http.egress_log import Noting
-from lrwr.core.adapters.vectors.collection import Collection
-from lrwr.core.adapters.vectors.numpy_index import VectorScan
+from lrwr.core.adapters.http.egress_log import EgressLogger
+from lrwr.core.adapters.vectors.collection import QdrantCollection
+from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
 from lrwr.core.adapters.vectors.qdrant import (
-    FollowedCollection,
-    QdrantIndex,
-    UnaskedQdrant,
-    collection_name,
+    QdrantCollectionIndex,
+    QdrantVectorIndex,
+    UnavailableQdrantIndex,
+    build_collection_name,
 )
-from lrwr.core.adapters.vectors.qdrant_http import QDRANT, Connection, Wire
+from lrwr.core.adapters.vectors.qdrant_http import (
+    QDRANT_URL,
+    QdrantConnection,
+    QdrantHttpClient,
+)
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.ports.record_store import ChangeFeed
-from lrwr.core.settings.addresses import address_in, host_of, is_here
+from lrwr.core.settings.addresses import is_loopback_host, parse_host, resolve_address
 from lrwr.core.settings.keys import find_key
 from lrwr.core.settings.model import Settings
 
 if TYPE_CHECKING:
     from lrwr.core.ports.vector_index import VectorIndex
 
-EDGE_FROM = 6_000
+EDGE_MIN_CHUNKS = 6_000
 """Chunks from which opening the shard costs less than reading every vector."""
 
 
-async def open_vectors(
+async def open_local_vector_index(
     index: Path,
     feed: ChangeFeed,
     *,
@@ -41,26 +45,28 @@ async def open_vectors(
 
     `index` is the folder for the shards of large libraries.
     """
-    if chunks >= EDGE_FROM:
-        from lrwr.core.adapters.vectors.edge import open_edge
+    if chunks >= EDGE_MIN_CHUNKS:
+        from lrwr.core.adapters.vectors.edge import open_edge_index
 
-        edge = await open_edge(
+        edge = await open_edge_index(
             index, feed, pipeline=pipeline, space=space, dimensions=dimensions
         )
         if edge is not None:
             return edge
-    return VectorScan(feed, pipeline=pipeline, space=space, dimensions=dimensions)
+    return NumpyVectorIndex(feed, pipeline=pipeline, space=space, dimensions=dimensions)
 
 
-KEY = "QDRANT_API_KEY"
+QDRANT_KEY_VARIABLE = "QDRANT_API_KEY"
 
 
-def told_apart(root: Path, library: str) -> str:
+def build_library_key(root: Path, library: str) -> str:
     """Return what tells a library from a copy of it in another folder."""
     return f"{root}\0{library}"
 
 
-def connection_of(settings: Settings, env: Mapping[str, str]) -> Connection | None:
+def build_qdrant_connection(
+    settings: Settings, env: Mapping[str, str]
+) -> QdrantConnection | None:
     """Return how the server is asked, None where lrwr keeps vectors itself.
 
     A key that is there turns nothing on, and a server need not want one.
@@ -71,13 +77,13 @@ def connection_of(settings: Settings, env: Mapping[str, str]) -> Connection | No
     """
     if settings.vectors.keeper != "qdrant":
         return None
-    key = find_key(KEY, env) or ""
-    address = address_in(settings, "vectors.url", QDRANT, secret=bool(key))
-    own = is_here(host_of(address))
-    return Connection(address, key, float(settings.vectors.timeout), own)
+    key = find_key(QDRANT_KEY_VARIABLE, env) or ""
+    address = resolve_address(settings, "vectors.url", QDRANT_URL, secret=bool(key))
+    own = is_loopback_host(parse_host(address))
+    return QdrantConnection(address, key, float(settings.vectors.timeout), own)
 
 
-def open_qdrant(
+def create_qdrant_index(
     settings: Settings,
     env: Mapping[str, str],
     index: Path,
@@ -87,7 +93,7 @@ def open_qdrant(
     space: str,
     dimensions: int,
     refused: LrwrError | None,
-    noting: Noting,
+    noting: EgressLogger,
 ) -> "VectorIndex":
     """Return the index that the server keeps; nothing is sent or opened yet.
 
@@ -99,17 +105,17 @@ def open_qdrant(
         SettingsProblem: The address is none, or leads where it must not.
     """
     pipeline = settings.pipeline
-    scan = VectorScan(feed, pipeline=pipeline, space=space, dimensions=dimensions)
+    scan = NumpyVectorIndex(feed, pipeline=pipeline, space=space, dimensions=dimensions)
     try:
-        connection = connection_of(settings, env)
+        connection = build_qdrant_connection(settings, env)
     except ServiceUnavailable as error:
-        return UnaskedQdrant(error, scan)
+        return UnavailableQdrantIndex(error, scan)
     if refused is not None or connection is None:
-        return UnaskedQdrant(refused or LrwrError("It is off"), scan)
-    wire = Wire(connection, noting=None if connection.own else noting)
-    name = collection_name(library, pipeline, space)
-    collection = Collection(wire, name, dimensions)
-    followed = FollowedCollection(
+        return UnavailableQdrantIndex(refused or LrwrError("It is off"), scan)
+    wire = QdrantHttpClient(connection, noting=None if connection.own else noting)
+    name = build_collection_name(library, pipeline, space)
+    collection = QdrantCollection(wire, name, dimensions)
+    followed = QdrantCollectionIndex(
         collection, index, feed, pipeline=pipeline, space=space
     )
-    return QdrantIndex(followed, instead=scan, now=wire.clock.now)
+    return QdrantVectorIndex(followed, instead=scan, now=wire.clock.now)

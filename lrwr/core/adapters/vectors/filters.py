@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.search import Scope
+from lrwr.core.model.search import SearchScope
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class VectorFilter:
     """What may be found: of some kinds, and in any of these places.
 
     Every document but `bounded` where `others`; the documents `whole`; of each document
@@ -27,7 +27,7 @@ class Bounds:
         return self.others and not self.bounded
 
 
-def bounds_of(scope: Scope) -> Bounds | None:
+def build_vector_filter(scope: SearchScope) -> VectorFilter | None:
     """Return what `scope` asks for; None when nothing can be in it."""
     among = scope.documents
     bounded = {
@@ -39,4 +39,4 @@ def bounds_of(scope: Scope) -> Bounds | None:
     if not scope.kinds or not (among is None or whole or bounded):
         return None
     kinds = tuple(sorted(kind.value for kind in scope.kinds))
-    return Bounds(kinds, among is None, whole, bounded)
+    return VectorFilter(kinds, among is None, whole, bounded)

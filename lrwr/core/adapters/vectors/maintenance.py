@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from lrwr.core.adapters.vectors.lock import FileLock
-from lrwr.core.adapters.vectors.shard import Cursor, Shard, ShardBroken
+from lrwr.core.adapters.vectors.shard import EdgeShard, EdgeShardCursor, ShardCorruption
 from lrwr.core.model.errors import StoreProblem
 
 
@@ -24,23 +24,23 @@ class ShardState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ShardFacts:
+class ShardReport:
     """One shard: `cursor` says how far it has come, where it could be opened."""
 
     name: str
     state: ShardState
-    cursor: Cursor | None = None
+    cursor: EdgeShardCursor | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Cleared:
+class ShardCleanup:
     """Shards that were taken away, and those that another process holds."""
 
     gone: tuple[str, ...]
     held: tuple[str, ...]
 
 
-def shards_in(index: Path) -> list[str]:
+def list_shards(index: Path) -> list[str]:
     """Return the names of the shards under `index`, sorted. Links are not followed."""
     if index.is_symlink() or not index.is_dir():
         return []
@@ -48,23 +48,23 @@ def shards_in(index: Path) -> list[str]:
         return sorted(e.name for e in entries if e.is_dir(follow_symlinks=False))
 
 
-def look_at_shard(index: Path, name: str, dimensions: int) -> ShardFacts:
+def inspect_shard(index: Path, name: str, dimensions: int) -> ShardReport:
     """Open a shard and say how it is."""
-    if name not in shards_in(index):
-        return ShardFacts(name, ShardState.MISSING)
+    if name not in list_shards(index):
+        return ShardReport(name, ShardState.MISSING)
     with _held(index, name) as mine:
         if not mine:
-            return ShardFacts(name, ShardState.HELD)
+            return ShardReport(name, ShardState.HELD)
         try:
-            shard = Shard.load(index / name, dimensions)
+            shard = EdgeShard.load(index / name, dimensions)
             cursor = shard.cursor
             shard.close()
-        except ShardBroken:
-            return ShardFacts(name, ShardState.BROKEN)
-        return ShardFacts(name, ShardState.OPENED, cursor)
+        except ShardCorruption:
+            return ShardReport(name, ShardState.BROKEN)
+        return ShardReport(name, ShardState.OPENED, cursor)
 
 
-def clear_shards(index: Path) -> Cleared:
+def clear_shards(index: Path) -> ShardCleanup:
     """Take every shard under `index` away that no process holds.
 
     Locks stay: a lock that is deleted could be had twice.
@@ -79,12 +79,12 @@ def clear_shards(index: Path) -> Cleared:
         )
     gone: list[str] = []
     held: list[str] = []
-    for name in shards_in(index):
+    for name in list_shards(index):
         with _held(index, name) as mine:
             if mine:
                 _delete(index / name)
             (gone if mine else held).append(name)
-    return Cleared(tuple(gone), tuple(held))
+    return ShardCleanup(tuple(gone), tuple(held))
 
 
 @contextmanager

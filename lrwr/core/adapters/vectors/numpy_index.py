@@ -4,30 +4,30 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from lrwr.core.adapters.vectors.base import follow, settled
+from lrwr.core.adapters.vectors.base import apply_change_feed, compute_net_changes
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.dot_products import length
-from lrwr.core.model.search import Scope, Scored
-from lrwr.core.ports.record_store import Change, ChangeFeed
+from lrwr.core.model.dot_products import compute_norm
+from lrwr.core.model.search import ScoredChunk, SearchScope
+from lrwr.core.ports.record_store import ChangeFeed, ChunkChange
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-SLACK = 1e-5
+COSINE_TOLERANCE = 1e-5
 """How far a fast cosine, in 32 bits, may be from the exact one."""
 
 
-def unit(vector: "NDArray[np.float32]") -> "NDArray[np.float32]":
+def normalize_vector(vector: "NDArray[np.float32]") -> "NDArray[np.float32]":
     """Return `vector` with length 1.0; a vector of length 0.0 stays as it is."""
     import numpy as np
 
-    far = length(vector)
+    far = compute_norm(vector)
     return np.asarray(vector / far if far else vector, np.float32)
 
 
-def exact_cosines(
+def compute_exact_cosines(
     query: "NDArray[np.float32]", vectors: "NDArray[np.float32]"
 ) -> list[float]:
     """Return the cosine of `query`, of length 1.0, with each row of `vectors`.
@@ -43,11 +43,11 @@ def exact_cosines(
 
 
 Key = TypeVar("Key")
-PAGE = 4_000
+SCAN_CHANGES_PER_BATCH = 4_000
 """Changes read at once."""
 
 
-class VectorScan:
+class NumpyVectorIndex:
     """Keeps the `VectorIndex` port with one matrix in memory.
 
     Follows `feed` for one pipeline and one embedding space. Meant for libraries up
@@ -60,7 +60,7 @@ class VectorScan:
         self._feed = feed
         self._pipeline = pipeline
         self._space = space
-        self._table = _Table(dimensions)
+        self._table = _VectorTable(dimensions)
         self._epoch = ""
         self._seq = 0
         self._busy = asyncio.Lock()
@@ -81,18 +81,18 @@ class VectorScan:
             if epoch != self._epoch:
                 self._table.clear()
                 self._epoch, self._seq = epoch, 0
-            return await follow(
+            return await apply_change_feed(
                 self._feed,
                 self._pipeline,
                 self._space,
                 self._apply,
                 after=self._seq,
-                limit=PAGE,
+                limit=SCAN_CHANGES_PER_BATCH,
             )
 
     async def nearest(
-        self, query: "NDArray[np.float32]", *, scope: Scope, limit: int
-    ) -> list[Scored]:
+        self, query: "NDArray[np.float32]", *, scope: SearchScope, limit: int
+    ) -> list[ScoredChunk]:
         """Return at most `limit` chunks, best first; cosine, from -1.0 to 1.0."""
         async with self._busy:
             return await asyncio.to_thread(self._table.nearest, query, scope, limit)
@@ -109,12 +109,12 @@ class VectorScan:
         self._table.clear()
         self._epoch = ""
 
-    async def _apply(self, page: Sequence[Change]) -> None:
+    async def _apply(self, page: Sequence[ChunkChange]) -> None:
         await asyncio.to_thread(self._table.apply, page)
         self._seq = page[-1].seq
 
 
-class _Table:
+class _VectorTable:
     """Vectors in rows, with what a scope asks about beside them.
 
     A row that is given up is filled by the last row, so that rows have no gaps.
@@ -136,15 +136,15 @@ class _Table:
         # One row each: the document's number, the chunk's end, the kind's number.
         self._facts = np.empty((3, 0), np.int64)
 
-    def apply(self, changes: Sequence[Change]) -> None:
+    def apply(self, changes: Sequence[ChunkChange]) -> None:
         """Keep the chunks that have a vector, forget the others."""
-        now = settled(changes)
+        now = compute_net_changes(changes)
         for chunk in now.gone:
             self._drop(chunk)
         if now.kept:
             self._keep(now.kept)
 
-    def _keep(self, changes: Sequence[Change]) -> None:
+    def _keep(self, changes: Sequence[ChunkChange]) -> None:
         import numpy as np
 
         rows = np.array([self._row_of(change.chunk) for change in changes])
@@ -188,12 +188,12 @@ class _Table:
             self._facts[:, row] = self._facts[:, len(self._ids)]
 
     def nearest(
-        self, query: "NDArray[np.float32]", scope: Scope, limit: int
-    ) -> list[Scored]:
+        self, query: "NDArray[np.float32]", scope: SearchScope, limit: int
+    ) -> list[ScoredChunk]:
         """Compare with every vector in scope and keep the best."""
         import numpy as np
 
-        query = unit(query)
+        query = normalize_vector(query)
         rows = np.flatnonzero(self._in_scope(scope))
         if limit < 1 or not len(rows):
             return []
@@ -203,10 +203,10 @@ class _Table:
             vectors = self._vectors[: len(rows)] if everything else self._vectors[rows]
             fast = vectors @ query
             worst = np.partition(fast, len(rows) - limit)[len(rows) - limit]
-            rows = rows[fast >= worst - SLACK]
-        scores = exact_cosines(query, self._vectors[rows])
+            rows = rows[fast >= worst - COSINE_TOLERANCE]
+        scores = compute_exact_cosines(query, self._vectors[rows])
         found = [
-            Scored(self._ids[row], score)
+            ScoredChunk(self._ids[row], score)
             for row, score in zip(rows.tolist(), scores, strict=True)
         ]
         return sorted(found, key=lambda one: (-one.score, one.chunk))[:limit]
@@ -219,11 +219,11 @@ class _Table:
 
         known = [chunk for chunk in chunks if chunk in self._rows]
         rows = np.array([self._rows[chunk] for chunk in known], np.int64)
-        scores = exact_cosines(unit(query), self._vectors[rows])
+        scores = compute_exact_cosines(normalize_vector(query), self._vectors[rows])
         score_of = dict(zip(known, scores, strict=True))
         return [score_of.get(chunk, 0.0) for chunk in chunks]
 
-    def _in_scope(self, scope: Scope) -> "NDArray[np.bool_]":
+    def _in_scope(self, scope: SearchScope) -> "NDArray[np.bool_]":
         import numpy as np
 
         documents, ends, kinds = self._facts[:, : len(self._ids)]
@@ -232,7 +232,7 @@ class _Table:
         inside: NDArray[np.bool_] = allowed[kinds] & (ends <= untils[documents])
         return inside
 
-    def _untils(self, scope: Scope) -> Iterator[int]:
+    def _untils(self, scope: SearchScope) -> Iterator[int]:
         for document in self._documents:
             if scope.documents is None or document in scope.documents:
                 yield scope.until.get(document, 2**62)

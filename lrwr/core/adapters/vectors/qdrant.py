@@ -8,21 +8,25 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lrwr.core.adapters.vectors.base import AskingIndex, Result, follow
-from lrwr.core.adapters.vectors.collection import Collection, Cursor
+from lrwr.core.adapters.vectors.base import (
+    DelegatingVectorIndex,
+    Result,
+    apply_change_feed,
+)
+from lrwr.core.adapters.vectors.collection import QdrantCollection, QdrantCursor
 from lrwr.core.adapters.vectors.lock import FileLock
-from lrwr.core.adapters.vectors.qdrant_http import Missing
+from lrwr.core.adapters.vectors.qdrant_http import CollectionNotFound
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
-from lrwr.core.model.search import Scope, Scored
-from lrwr.core.ports.record_store import Change, ChangeFeed
+from lrwr.core.model.search import ScoredChunk, SearchScope
+from lrwr.core.ports.record_store import ChangeFeed, ChunkChange
 from lrwr.core.ports.vector_index import VectorIndex
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-REST = 60.0
+UNREACHABLE_SERVER_PAUSE = 60.0
 """Seconds for which a server that did not answer is left alone."""
 
 _A_MOMENT = 5.0
@@ -31,7 +35,7 @@ _A_MOMENT = 5.0
 _MARK = "mark"
 
 
-def collection_name(library: str, pipeline: Pipeline, space: str) -> str:
+def build_collection_name(library: str, pipeline: Pipeline, space: str) -> str:
     """Return the name of a collection: one for each library, pipeline and space.
 
     `library` tells libraries apart. Nothing of it can be read from the name.
@@ -40,7 +44,7 @@ def collection_name(library: str, pipeline: Pipeline, space: str) -> str:
     return f"lrwr-{pipeline.value}-{told}"
 
 
-def mark_of(index: Path, name: str) -> str:
+def read_local_mark(index: Path, name: str) -> str:
     """Return the mark that a collection must bear to be this library's; empty: none."""
     try:
         return (index / name / _MARK).read_text(encoding="ascii")[:64]
@@ -48,7 +52,7 @@ def mark_of(index: Path, name: str) -> str:
         return ""
 
 
-class QdrantIndex(AskingIndex):
+class QdrantVectorIndex(DelegatingVectorIndex):
     """Keeps the `VectorIndex` port with a collection, and never fails because of it.
 
     Where the server does not answer, `instead` does, and `remark` says so; the server
@@ -57,7 +61,7 @@ class QdrantIndex(AskingIndex):
 
     def __init__(
         self,
-        collection: "FollowedCollection",
+        collection: "QdrantCollectionIndex",
         *,
         instead: VectorIndex,
         now: Callable[[], float],
@@ -100,30 +104,30 @@ class QdrantIndex(AskingIndex):
 
     def _leave_alone(self, error: ServiceUnavailable) -> None:
         match error:
-            case Missing():
+            case CollectionNotFound():
                 rest = 0.0  # it is made anew
-            case Elsewhere():
+            case CollectionInUse():
                 rest = _A_MOMENT
             case _:
-                rest = REST
+                rest = UNREACHABLE_SERVER_PAUSE
         self._again = self._now() + rest
-        self._remark = compared_here(error)
+        self._remark = format_local_search_remark(error)
 
 
-class UnaskedQdrant:
+class UnavailableQdrantIndex:
     """The `VectorIndex` port where the server may not be asked, or cannot be."""
 
     def __init__(self, why: LrwrError, instead: VectorIndex) -> None:
         self._instead = instead
-        self.remark = compared_here(why)
+        self.remark = format_local_search_remark(why)
 
     async def catch_up(self) -> int:
         """Apply what changed in the records since the last call; return how much."""
         return await self._instead.catch_up()
 
     async def nearest(
-        self, query: "NDArray[np.float32]", *, scope: Scope, limit: int
-    ) -> list[Scored]:
+        self, query: "NDArray[np.float32]", *, scope: SearchScope, limit: int
+    ) -> list[ScoredChunk]:
         """Return at most `limit` chunks, best first; cosine, from -1.0 to 1.0."""
         return await self._instead.nearest(query, scope=scope, limit=limit)
 
@@ -138,7 +142,7 @@ class UnaskedQdrant:
         await self._instead.aclose()
 
 
-class FollowedCollection:
+class QdrantCollectionIndex:
     """The `VectorIndex` port over a collection, which may not answer at any time.
 
     What is kept of it under `index` is its mark: random, and gone when that folder is
@@ -148,7 +152,7 @@ class FollowedCollection:
 
     def __init__(
         self,
-        collection: Collection,
+        collection: QdrantCollection,
         index: Path,
         feed: ChangeFeed,
         *,
@@ -161,7 +165,7 @@ class FollowedCollection:
         self._feed = feed
         self._pipeline = pipeline
         self._space = space
-        self._at: Cursor | None = None
+        self._at: QdrantCursor | None = None
         self._busy = asyncio.Lock()
 
     @property
@@ -184,8 +188,8 @@ class FollowedCollection:
                 return await self._followed(epoch)
 
     async def nearest(
-        self, query: "NDArray[np.float32]", *, scope: Scope, limit: int
-    ) -> list[Scored]:
+        self, query: "NDArray[np.float32]", *, scope: SearchScope, limit: int
+    ) -> list[ScoredChunk]:
         """Ask the server."""
         if limit < 1:
             return []
@@ -210,7 +214,7 @@ class FollowedCollection:
         """Let go of connections. Safe to call twice."""
         await self._collection.aclose()
 
-    async def _somewhere(self) -> Cursor:
+    async def _somewhere(self) -> QdrantCursor:
         """Return how far the collection has come; it is caught up where nobody knows."""
         while self._at is None:
             await self.catch_up()
@@ -229,17 +233,17 @@ class FollowedCollection:
         mark = self._marked() or self._new_mark()
         there = await self._collection.cursor()
         if there is None or (there.mark, there.epoch) != (mark, epoch):
-            there = Cursor(mark, epoch, 0)
+            there = QdrantCursor(mark, epoch, 0)
             await self._collection.make(there)
 
-        async def apply(page: Sequence[Change]) -> None:
-            now = Cursor(mark, epoch, page[-1].seq)
+        async def apply(page: Sequence[ChunkChange]) -> None:
+            now = QdrantCursor(mark, epoch, page[-1].seq)
             await self._collection.apply(page, now)
             self._at = now
 
         self._at = there
         try:
-            return await follow(
+            return await apply_change_feed(
                 self._feed,
                 self._pipeline,
                 self._space,
@@ -254,7 +258,7 @@ class FollowedCollection:
     async def _unless_missing(self, asked: Awaitable[Result]) -> Result:
         try:
             return await asked
-        except Missing:
+        except CollectionNotFound:
             self._at = None
             raise
 
@@ -265,14 +269,14 @@ class FollowedCollection:
         except OSError as error:
             raise self._unkept(error) from error
         if not mine:
-            raise Elsewhere("Another lrwr is sending vectors to Qdrant")
+            raise CollectionInUse("Another lrwr is sending vectors to Qdrant")
         try:
             yield
         finally:
             self._lock.release()
 
     def _marked(self) -> str:
-        return mark_of(self._index, self._collection.name)
+        return read_local_mark(self._index, self._collection.name)
 
     def _new_mark(self) -> str:
         mark = secrets.token_hex(16)
@@ -292,10 +296,10 @@ class FollowedCollection:
         )
 
 
-class Elsewhere(ServiceUnavailable):
+class CollectionInUse(ServiceUnavailable):
     """Another process is at it."""
 
 
-def compared_here(why: LrwrError) -> str:
+def format_local_search_remark(why: LrwrError) -> str:
     """Say that this machine compared vectors, and why."""
     return f"Compared on this machine, without Qdrant. {why.told}"

@@ -2,17 +2,17 @@
 
 from contextlib import suppress
 
-from lrwr.core.adapters.vectors.collection import Collection
-from lrwr.core.adapters.vectors.qdrant_http import Missing, Wire
+from lrwr.core.adapters.vectors.collection import QdrantCollection
+from lrwr.core.adapters.vectors.qdrant_http import CollectionNotFound, QdrantHttpClient
 from lrwr.core.model.chunks import Pipeline
 
 
-def is_name_of_ours(name: str) -> bool:
+def is_lrwr_collection(name: str) -> bool:
     """Say whether lrwr gives such names to collections, of whichever library."""
     return any(name.startswith(f"lrwr-{pipeline.value}-") for pipeline in Pipeline)
 
 
-async def names_there(wire: Wire) -> list[str]:
+async def list_lrwr_collections(wire: QdrantHttpClient) -> list[str]:
     """Return the collections on the server that lrwr made, sorted.
 
     Raises:
@@ -20,16 +20,16 @@ async def names_there(wire: Wire) -> list[str]:
     """
     listed = await wire.ask(lambda client: client.get_collections())
     names = (one.name for one in listed.collections)
-    return sorted(name for name in names if is_name_of_ours(name))
+    return sorted(name for name in names if is_lrwr_collection(name))
 
 
-async def bears(wire: Wire, name: str) -> tuple[str, str]:
+async def fetch_collection_mark(wire: QdrantHttpClient, name: str) -> tuple[str, str]:
     """Return the mark that a collection bears, and its library's name; empty: none.
 
     Raises:
         ServiceUnavailable: The server did not answer.
     """
-    with suppress(Missing):
+    with suppress(CollectionNotFound):
         points = await wire.ask(
             lambda client: client.retrieve(
                 name, [0], with_payload=True, with_vectors=False
@@ -42,7 +42,7 @@ async def bears(wire: Wire, name: str) -> tuple[str, str]:
     return "", ""
 
 
-async def remove(wire: Wire, name: str) -> bool:
+async def delete_collection(wire: QdrantHttpClient, name: str) -> bool:
     """Delete a collection; False when it was not there.
 
     Raises:
@@ -50,5 +50,5 @@ async def remove(wire: Wire, name: str) -> bool:
     """
     if not await wire.ask(lambda client: client.collection_exists(name)):
         return False
-    await Collection(wire, name, dimensions=1).forget()
+    await QdrantCollection(wire, name, dimensions=1).forget()
     return True

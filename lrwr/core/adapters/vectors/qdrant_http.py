@@ -9,13 +9,13 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, TypeVar
 
-from lrwr.core.adapters.chat.connection import trusting_nobody
-from lrwr.core.adapters.http.egress_log import Note, Noting
-from lrwr.core.adapters.http.errors import Refused, asked_to_wait
-from lrwr.core.adapters.http.rate_limit import Clock, Pace, Turnstile
-from lrwr.core.model.egress import Purpose, Sent
+from lrwr.core.adapters.chat.connection import create_empty_ssl_context
+from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
+from lrwr.core.adapters.http.errors import ServiceCallError, parse_retry_after
+from lrwr.core.adapters.http.rate_limit import Clock, RateLimit, RateLimiter
+from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.settings.addresses import host_of
+from lrwr.core.settings.addresses import parse_host
 
 if TYPE_CHECKING:
     import httpx
@@ -26,31 +26,37 @@ _BUSY = frozenset({408, 429, 500, 502, 503, 504})
 _EMBEDDED = 'or set [vectors] keeper = "embedded"'
 
 
-class Missing(Refused):
+class CollectionNotFound(ServiceCallError):
     """The server has no such collection (any more)."""
 
 
-def by_status(status: int, server: str, after: float | None) -> Refused:
+def translate_qdrant_status(
+    status: int, server: str, after: float | None
+) -> ServiceCallError:
     """Say what a refusal means; `after` are seconds that the server asks to wait."""
     if status in _BUSY:
         reason = "has more requests than it takes" if status == 429 else "failed"
-        return Refused(
+        return ServiceCallError(
             f"{server} {reason} ({status})",
             hint="Search again later.",
             retryable=True,
             after=after,
         )
     if status == 404:
-        return Missing(
+        return CollectionNotFound(
             f"{server} does not have what is asked for ({status})",
             hint=f"Check `vectors.url`, {_EMBEDDED}.",
             retryable=False,
         )
     message, hint = _for_good(status)
-    return Refused(f"{server} {message} ({status})", hint=hint, retryable=False)
+    return ServiceCallError(
+        f"{server} {message} ({status})", hint=hint, retryable=False
+    )
 
 
-def refusal(error: Exception, timeout: float, server: str) -> ServiceUnavailable:
+def translate_qdrant_error(
+    error: Exception, timeout: float, server: str
+) -> ServiceUnavailable:
     """Say what an error of the client means, or of the libraries below it."""
     import httpx
 
@@ -58,36 +64,36 @@ def refusal(error: Exception, timeout: float, server: str) -> ServiceUnavailable
         if isinstance(cause, ServiceUnavailable):
             return _once_more(cause)
         if isinstance(cause, TimeoutError | httpx.TimeoutException):
-            return Refused(
+            return ServiceCallError(
                 f"{server} did not answer within {timeout:g} seconds",
                 hint="Search again, or raise `vectors.timeout`.",
                 retryable=True,
             )
         if isinstance(cause, httpx.ConnectError | httpx.ProxyError):
-            return Refused(
+            return ServiceCallError(
                 f"{server} cannot be reached",
                 hint=f"Start it, correct `vectors.url`, {_EMBEDDED}.",
                 retryable=True,
             )
         if isinstance(cause, httpx.TransportError):
-            return Refused(
+            return ServiceCallError(
                 f"{server} broke off in the middle of its answer",
                 hint="Search again.",
                 retryable=True,
             )
-    return nonsense(server)
+    return build_qdrant_response_error(server)
 
 
-def nonsense(server: str) -> Refused:
+def build_qdrant_response_error(server: str) -> ServiceCallError:
     """Say that an answer was none."""
-    return Refused(
+    return ServiceCallError(
         f"{server} answered with something that is no answer of Qdrant's",
         hint=f"Check `vectors.url`, {_EMBEDDED}.",
         retryable=False,
     )
 
 
-def unreached(error: Exception) -> bool:
+def is_connection_failure(error: Exception) -> bool:
     """Say whether nobody took the request."""
     import httpx
 
@@ -115,7 +121,7 @@ def _for_good(status: int) -> tuple[str, str]:
 
 def _once_more(told: ServiceUnavailable) -> ServiceUnavailable:
     """Return what lrwr itself has said below the client, to be raised above it."""
-    if isinstance(told, Refused):
+    if isinstance(told, ServiceCallError):
         return type(told)(
             str(told), hint=told.hint, retryable=told.retryable, after=told.after
         )
@@ -131,10 +137,10 @@ def _causes(error: Exception) -> Iterator[BaseException]:
         cause = source if isinstance(source, BaseException) else cause.__cause__
 
 
-QDRANT = "http://127.0.0.1:6333"
+QDRANT_URL = "http://127.0.0.1:6333"
 """Where a server of one's own is, unless it was put elsewhere."""
-PATIENCE_AFAR = 10.0
-PATIENCE_HERE = 2.0
+REMOTE_RETRY_SECONDS = 10.0
+LOCAL_RETRY_SECONDS = 2.0
 """Seconds after which no request is made again: a search waits meanwhile, and this
 machine can compare by itself."""
 _AT_ONCE = 4
@@ -142,14 +148,14 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class QdrantConnection:
     """Where the server is, and how it is asked.
 
     `timeout` is in seconds and bounds one request. `own` says that the server is on this
     machine: no proxy is used.
     """
 
-    url: str = QDRANT
+    url: str = QDRANT_URL
     key: str = field(default="", repr=False)
     timeout: float = 15.0
     own: bool = True
@@ -157,10 +163,10 @@ class Connection:
     @property
     def host(self) -> str:
         """The machine that is asked."""
-        return host_of(self.url)
+        return parse_host(self.url)
 
 
-class Wire:
+class QdrantHttpClient:
     """Asks one server, and lets a request that failed be made again.
 
     With `noting` nothing is sent that was not noted before. Nothing is imported or
@@ -169,9 +175,9 @@ class Wire:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: QdrantConnection,
         *,
-        noting: Noting | None = None,
+        noting: EgressLogger | None = None,
         clock: Clock | None = None,
         connect: "Callable[[], AsyncQdrantClient] | None" = None,
     ) -> None:
@@ -179,9 +185,11 @@ class Wire:
         self.clock = clock or Clock()
         self._noting = noting
         self._connect = connect or self._connected
-        patience = PATIENCE_HERE if connection.own else PATIENCE_AFAR
-        self._turnstile = Turnstile(Pace(_AT_ONCE, patience=patience), self.clock)
-        self._note: ContextVar[Note] = ContextVar("note")
+        patience = LOCAL_RETRY_SECONDS if connection.own else REMOTE_RETRY_SECONDS
+        self._turnstile = RateLimiter(
+            RateLimit(_AT_ONCE, patience=patience), self.clock
+        )
+        self._note: ContextVar[EgressLogEntry] = ContextVar("note")
         self._opening = asyncio.Lock()
         self._client: AsyncQdrantClient | None = None
 
@@ -204,16 +212,18 @@ class Wire:
 
     async def _once(self, call: "Callable[[AsyncQdrantClient], Awaitable[T]]") -> T:
         client = await self._opened()
-        about = Sent("qdrant", self.connection.host, Purpose.VECTORS)
-        async with aclosing(Note(self._noting, about)) as note:
+        about = OutboundRequest("qdrant", self.connection.host, RequestPurpose.VECTORS)
+        async with aclosing(EgressLogEntry(self._noting, about)) as note:
             token = self._note.set(note)
             try:
                 async with asyncio.timeout(self.connection.timeout):
                     answer = await call(client)
             except Exception as error:  # the client lets anything through
-                if unreached(error):
+                if is_connection_failure(error):
                     note.unreached()
-                raise refusal(error, self.connection.timeout, self._server) from error
+                raise translate_qdrant_error(
+                    error, self.connection.timeout, self._server
+                ) from error
             finally:
                 self._note.reset(token)
             note.whole()
@@ -249,7 +259,9 @@ class Wire:
             },
             follow_redirects=False,
             trust_env=not connection.own,
-            verify=True if connection.url.startswith("https:") else trusting_nobody(),
+            verify=True
+            if connection.url.startswith("https:")
+            else create_empty_ssl_context(),
         )
 
     async def _on_request(self, request: "httpx.Request") -> None:
@@ -260,5 +272,5 @@ class Wire:
         """Say what a refusal means, before the client drops half of what it says."""
         await self._note.get().on_response(response)
         if not response.is_success:
-            after = asked_to_wait(response.headers, now=self.clock.today())
-            raise by_status(response.status_code, self._server, after)
+            after = parse_retry_after(response.headers, now=self.clock.today())
+            raise translate_qdrant_status(response.status_code, self._server, after)

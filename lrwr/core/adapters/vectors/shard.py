@@ -1,7 +1,7 @@
 """A Qdrant Edge shard: the one module that knows the native engine.
 
 The engine may raise anything, panics that are no `Exception` among them, and may
-read damaged files without a word. Here that becomes one thing, `ShardBroken`: the
+read damaged files without a word. Here that becomes one thing, `ShardCorruption`: the
 shard holds nothing that the records do not, so it is thrown away and made again.
 """
 
@@ -12,22 +12,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from uuid import UUID
 
-from lrwr.core.adapters.vectors.base import settled
-from lrwr.core.adapters.vectors.filters import bounds_of
-from lrwr.core.adapters.vectors.numpy_index import SLACK, exact_cosines, unit
+from lrwr.core.adapters.vectors.base import compute_net_changes
+from lrwr.core.adapters.vectors.filters import build_vector_filter
+from lrwr.core.adapters.vectors.numpy_index import (
+    COSINE_TOLERANCE,
+    compute_exact_cosines,
+    normalize_vector,
+)
 from lrwr.core.model.chunks import ChunkId
-from lrwr.core.model.search import Scope, Scored
-from lrwr.core.ports.record_store import Change
+from lrwr.core.model.search import ScoredChunk, SearchScope
+from lrwr.core.ports.record_store import ChunkChange
 
 if TYPE_CHECKING:
     import numpy as np
     import qdrant_edge
     from numpy.typing import NDArray
 
-ENGINE = "0.9.0"
+EDGE_ENGINE_VERSION = "0.9.0"
 """The engine's version; a shard that another version wrote is made again."""
 
-_LAYOUT = f"1 qdrant-edge {ENGINE}"
+_LAYOUT = f"1 qdrant-edge {EDGE_ENGINE_VERSION}"
 _VECTOR = "text"
 _CURSOR = 0
 """The point that says how far the feed was followed; a chunk's id is a UUID."""
@@ -36,12 +40,12 @@ _MORE = 16
 """Points asked for beyond the limit, to see whether others score as well."""
 
 
-class ShardBroken(Exception):
+class ShardCorruption(Exception):
     """The shard's files or the engine cannot be trusted any more."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cursor:
+class EdgeShardCursor:
     """How far a shard has followed the feed `epoch`, and the vectors that it holds."""
 
     epoch: str
@@ -49,18 +53,18 @@ class Cursor:
     points: int
 
 
-class Shard:
-    """An open shard, for one thread. Every method may raise `ShardBroken`."""
+class EdgeShard:
+    """An open shard, for one thread. Every method may raise `ShardCorruption`."""
 
     def __init__(
-        self, shard: "qdrant_edge.EdgeShard", cursor: Cursor, dimensions: int
+        self, shard: "qdrant_edge.EdgeShard", cursor: EdgeShardCursor, dimensions: int
     ) -> None:
         self._shard = shard
         self._dimensions = dimensions
         self.cursor = cursor
 
     @classmethod
-    def load(cls, folder: Path, dimensions: int) -> "Shard":
+    def load(cls, folder: Path, dimensions: int) -> "EdgeShard":
         """Open the shard in `folder` and check that it holds what it says."""
         with _native():
             import qdrant_edge as engine
@@ -74,7 +78,7 @@ class Shard:
         return cls(shard, cursor, dimensions)
 
     @classmethod
-    def create(cls, folder: Path, dimensions: int, epoch: str) -> "Shard":
+    def create(cls, folder: Path, dimensions: int, epoch: str) -> "EdgeShard":
         """Make an empty shard in `folder`, which must not hold one."""
         with _native():
             import qdrant_edge as engine
@@ -91,13 +95,13 @@ class Shard:
             shard.update(index("document", kinds.Keyword))
             shard.update(index("end", kinds.Integer))
             shard.update(index("kind", kinds.Keyword))
-            made = cls(shard, Cursor(epoch, 0, 0), dimensions)
+            made = cls(shard, EdgeShardCursor(epoch, 0, 0), dimensions)
             made._write([], made.cursor)
         return made
 
-    def apply(self, changes: Sequence[Change]) -> None:
+    def apply(self, changes: Sequence[ChunkChange]) -> None:
         """Follow the feed: what is new, what is gone, and the cursor with them."""
-        now = settled(changes)
+        now = compute_net_changes(changes)
         with _native():
             import qdrant_edge as engine
 
@@ -109,24 +113,26 @@ class Shard:
             if gone := [chunk for chunk in now.gone if chunk in known]:
                 self._shard.update(engine.UpdateOperation.delete_points([*gone]))
             points = self.cursor.points - len(known) + len(now.kept)
-            self._write(now.kept, Cursor(self.cursor.epoch, changes[-1].seq, points))
+            self._write(
+                now.kept, EdgeShardCursor(self.cursor.epoch, changes[-1].seq, points)
+            )
 
     def nearest(
-        self, query: "NDArray[np.float32]", scope: Scope, limit: int
-    ) -> list[Scored]:
+        self, query: "NDArray[np.float32]", scope: SearchScope, limit: int
+    ) -> list[ScoredChunk]:
         """Return the best chunks in scope; exact cosines, ties by chunk id."""
         import numpy as np
 
-        query = unit(query)
+        query = normalize_vector(query)
         with _native():
             bounds = _filter(scope)
             points = self._candidates(query, bounds, limit) if bounds else []
         if not points:
             return []
         vectors = np.array([vector for _, vector in points], np.float32)
-        scores = exact_cosines(query, vectors)
+        scores = compute_exact_cosines(query, vectors)
         found = [
-            Scored(ChunkId(chunk), score)
+            ScoredChunk(ChunkId(chunk), score)
             for (chunk, _), score in zip(points, scores, strict=True)
         ]
         return sorted(found, key=lambda one: (-one.score, one.chunk))[:limit]
@@ -143,7 +149,7 @@ class Shard:
         if not found:
             return [0.0] * len(chunks)
         vectors = np.array(list(found.values()), np.float32)
-        scores = exact_cosines(unit(query), vectors)
+        scores = compute_exact_cosines(normalize_vector(query), vectors)
         score_of = dict(zip(found, scores, strict=True))
         return [score_of.get(chunk, 0.0) for chunk in chunks]
 
@@ -170,12 +176,15 @@ class Shard:
                 )
             )
             if not all(abs(point.score) < 1.01 for point in found):
-                raise ShardBroken("A cosine is not between -1 and 1.")
-            if len(found) < asked or found[-1].score < found[limit - 1].score - SLACK:
+                raise ShardCorruption("A cosine is not between -1 and 1.")
+            if (
+                len(found) < asked
+                or found[-1].score < found[limit - 1].score - COSINE_TOLERANCE
+            ):
                 return [(str(point.id), _vector_of(point)) for point in found]
             asked *= 2
 
-    def _write(self, changes: Sequence[Change], cursor: Cursor) -> None:
+    def _write(self, changes: Sequence[ChunkChange], cursor: EdgeShardCursor) -> None:
         import qdrant_edge as engine
 
         said = {
@@ -202,31 +211,31 @@ class Shard:
 def _native() -> Iterator[None]:
     try:
         yield
-    except (KeyboardInterrupt, SystemExit, ShardBroken):
+    except (KeyboardInterrupt, SystemExit, ShardCorruption):
         raise
     except BaseException as error:  # a panic in the engine is no Exception
-        raise ShardBroken(str(error)) from error
+        raise ShardCorruption(str(error)) from error
 
 
-def _cursor_of(shard: "qdrant_edge.EdgeShard", dimensions: int) -> Cursor:
+def _cursor_of(shard: "qdrant_edge.EdgeShard", dimensions: int) -> EdgeShardCursor:
     import qdrant_edge as engine
 
     points = shard.retrieve([_CURSOR], True, False)
     said = (points[0].payload or {}) if points else {}
     if (said.get("layout"), said.get("dimensions")) != (_LAYOUT, dimensions):
-        raise ShardBroken("The shard was made by another version.")
-    cursor = Cursor(said["epoch"], said["seq"], said["points"])
+        raise ShardCorruption("The shard was made by another version.")
+    cursor = EdgeShardCursor(said["epoch"], said["seq"], said["points"])
     vectors = engine.Filter(must=[engine.HasVectorCondition(_VECTOR)])
     if shard.count(engine.CountRequest(exact=True, filter=vectors)) != cursor.points:
-        raise ShardBroken("The shard has lost vectors, or kept some too many.")
+        raise ShardCorruption("The shard has lost vectors, or kept some too many.")
     return cursor
 
 
-def _filter(scope: Scope) -> "qdrant_edge.Filter | None":
+def _filter(scope: SearchScope) -> "qdrant_edge.Filter | None":
     """Return `scope` as the engine's filter; None when nothing can be in scope."""
     import qdrant_edge as engine
 
-    bounds = bounds_of(scope)
+    bounds = build_vector_filter(scope)
     if bounds is None:
         return None
     kinds = _among("kind", bounds.kinds)

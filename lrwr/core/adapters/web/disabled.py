@@ -4,7 +4,7 @@ from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.ports.web_search import WebPage
 
 
-class MuteWeb:
+class UnavailableWebSearch:
     """Asks nobody; `why` is what whoever searches is told."""
 
     def __init__(self, why: LrwrError) -> None:

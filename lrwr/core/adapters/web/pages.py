@@ -5,8 +5,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import urlsplit
 
-from lrwr.core.model.text import SplitSentences
-from lrwr.core.ports.web_search import MOST_TEXT, WebPage
+from lrwr.core.model.text import SentenceSplitter
+from lrwr.core.ports.web_search import MAX_PAGE_TEXT_CHARS, WebPage
 
 _MOST_TITLE = 160
 _MOST_URL = 600
@@ -16,8 +16,8 @@ _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b\n]*(?:\x07|\x1b\
 """An escape sequence of a terminal: colours, titles, links."""
 
 
-def pages_of(
-    results: Iterable[object], limit: int, sentences: SplitSentences
+def parse_web_pages(
+    results: Iterable[object], limit: int, sentences: SentenceSplitter
 ) -> list[WebPage]:
     """Return at most `limit` pages of a service's `results`, each address once.
 
@@ -29,7 +29,7 @@ def pages_of(
     return list(kept.values())[:limit]
 
 
-def _read(results: Iterable[object], sentences: SplitSentences) -> Iterator[WebPage]:
+def _read(results: Iterable[object], sentences: SentenceSplitter) -> Iterator[WebPage]:
     for result in results:
         if not isinstance(result, Mapping):
             continue
@@ -43,10 +43,10 @@ def _read(results: Iterable[object], sentences: SplitSentences) -> Iterator[WebP
 
 def _field(result: "Mapping[object, object]", name: str) -> str:
     said = result.get(name)
-    return one_line(said) if isinstance(said, str) else ""
+    return flatten_page_text(said) if isinstance(said, str) else ""
 
 
-def one_line(text: str) -> str:
+def flatten_page_text(text: str) -> str:
     """Return `text` in one line, with nothing in it that a terminal would obey."""
     text = _ESCAPE.sub("", text)
     letters = (
@@ -70,12 +70,12 @@ def _address(said: str) -> str:
     return said if usable and not misleads else ""
 
 
-def _shortened(text: str, sentences: SplitSentences) -> str:
-    """Return whole sentences of at most `MOST_TEXT` characters; a long one is cut."""
-    if len(text) <= MOST_TEXT:
+def _shortened(text: str, sentences: SentenceSplitter) -> str:
+    """Return whole sentences of at most `MAX_PAGE_TEXT_CHARS` characters; a long one is cut."""
+    if len(text) <= MAX_PAGE_TEXT_CHARS:
         return text
-    fitting = [one.end for one in sentences(text[: MOST_TEXT + 1])][:-1]
-    return text[: fitting[-1]] if fitting else _cut(text, MOST_TEXT)
+    fitting = [one.end for one in sentences(text[: MAX_PAGE_TEXT_CHARS + 1])][:-1]
+    return text[: fitting[-1]] if fitting else _cut(text, MAX_PAGE_TEXT_CHARS)
 
 
 def _cut(text: str, most: int) -> str:

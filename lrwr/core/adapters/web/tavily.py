@@ -9,19 +9,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from lrwr.core.adapters.http.egress_log import Note, Noting
-from lrwr.core.adapters.http.errors import asked_to_wait
-from lrwr.core.adapters.web.pages import pages_of
-from lrwr.core.model.egress import Purpose, Sent
+from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
+from lrwr.core.adapters.http.errors import parse_retry_after
+from lrwr.core.adapters.web.pages import parse_web_pages
+from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.text import SplitSentences
+from lrwr.core.model.text import SentenceSplitter
 from lrwr.core.ports.web_search import WebPage
 
 if TYPE_CHECKING:
     from httpx import AsyncClient, Response
     from tavily import AsyncTavilyClient
 
-TAVILY = "https://api.tavily.com"
+TAVILY_URL = "https://api.tavily.com"
 
 _LATER = "Ask again later; what your book says is answered without it."
 _OFF = 'or set [web] use = "off"'
@@ -31,12 +31,12 @@ _NO_PAGES = "with something that is no list of pages"
 _NO_SUCH_PLACE = frozenset({404, 405})
 """States of a server that searches, and has nothing at the address that was asked."""
 
-Ask = Callable[["AsyncClient"], Awaitable[object]]
+TavilyCall = Callable[["AsyncClient"], Awaitable[object]]
 """Asks by a connection, and returns what came back."""
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class TavilyConnection:
     """Where the service is, and how it is asked.
 
     `timeout` is in seconds and bounds a whole search. `own` says that the server is
@@ -44,20 +44,20 @@ class Connection:
     """
 
     key: str = field(repr=False)
-    base_url: str = TAVILY
+    base_url: str = TAVILY_URL
     timeout: float = 15.0
     own: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Credits:
+class TavilyCredits:
     """What an account has used of its plan."""
 
     used: int
     of: int
 
 
-class Unsaid(ServiceUnavailable):
+class CreditsUnavailable(ServiceUnavailable):
     """A server that does not say what an account has used: its key may be good."""
 
 
@@ -72,10 +72,10 @@ class TavilySearch:
 
     def __init__(
         self,
-        connection: Connection,
-        sentences: SplitSentences,
+        connection: TavilyConnection,
+        sentences: SentenceSplitter,
         today: Callable[[], float] = time.time,
-        noting: Noting | None = None,
+        noting: EgressLogger | None = None,
     ) -> None:
         if not connection.key:
             raise ValueError("without a key the query would be sent all the same")
@@ -94,9 +94,9 @@ class TavilySearch:
         results = answer.get("results") if isinstance(answer, Mapping) else None
         if not isinstance(results, list):
             raise _nonsense(_NO_PAGES)
-        return await asyncio.to_thread(pages_of, results, limit, self._sentences)
+        return await asyncio.to_thread(parse_web_pages, results, limit, self._sentences)
 
-    async def takes_the_key(self) -> Credits | None:
+    async def takes_the_key(self) -> TavilyCredits | None:
         """Ask what the account has used: no search is made for it.
 
         None where the key is taken and no counts are told. Tavily takes ten such
@@ -131,15 +131,15 @@ class TavilySearch:
         except (ValueError, RecursionError):
             return None
 
-    async def _asked(self, ask: Ask) -> object:
+    async def _asked(self, ask: TavilyCall) -> object:
         host = urlsplit(self._connection.base_url).hostname or ""
-        about = Sent("tavily", host, Purpose.WEB_SEARCH)
-        async with aclosing(Note(self._noting, about)) as note:
+        about = OutboundRequest("tavily", host, RequestPurpose.WEB_SEARCH)
+        async with aclosing(EgressLogEntry(self._noting, about)) as note:
             answer = await self._answered(ask, note)
             note.whole()
         return answer
 
-    async def _answered(self, ask: Ask, note: Note) -> object:
+    async def _answered(self, ask: TavilyCall, note: EgressLogEntry) -> object:
         import httpx
 
         http = await asyncio.to_thread(_open, self._connection)
@@ -161,16 +161,16 @@ class TavilySearch:
         """Say what a refusal means, before the client drops half of what it says."""
         status = response.status_code
         if status in _NO_SUCH_PLACE and response.request.method == "GET":
-            raise Unsaid(
+            raise CreditsUnavailable(
                 f"The server does not say whether it takes the key ({status})",
                 hint="The next search shows it; or check `web.base_url`.",
             )
         if status != 200:
-            wait = asked_to_wait(response.headers, now=self._today())
+            wait = parse_retry_after(response.headers, now=self._today())
             raise _refused(status, wait)
 
 
-def _open(connection: Connection) -> "AsyncClient":
+def _open(connection: TavilyConnection) -> "AsyncClient":
     """Make the connection; it holds to no redirect and keeps no cookies."""
     import httpx
 
@@ -186,7 +186,7 @@ def _open(connection: Connection) -> "AsyncClient":
     )
 
 
-def _client(http: "AsyncClient", connection: Connection) -> "AsyncTavilyClient":
+def _client(http: "AsyncClient", connection: TavilyConnection) -> "AsyncTavilyClient":
     """Make Tavily's client; importing it takes a quarter of a second."""
     from tavily import AsyncTavilyClient
 
@@ -237,7 +237,7 @@ def _for_good(status: int) -> tuple[str, str]:
             return ("Tavily refused the query", f"Ask in other words, {_OFF}.")
 
 
-def _failed(error: Exception, connection: Connection) -> ServiceUnavailable:
+def _failed(error: Exception, connection: TavilyConnection) -> ServiceUnavailable:
     """Say what an error of the client means, or of the libraries below it."""
     import httpx
     from tavily import errors
@@ -265,13 +265,13 @@ def _failed(error: Exception, connection: Connection) -> ServiceUnavailable:
     return _nonsense(_NO_PAGES)
 
 
-def _credits_in(answer: Mapping[object, object]) -> Credits | None:
+def _credits_in(answer: Mapping[object, object]) -> TavilyCredits | None:
     """Return what is told of a plan, None where a number lacks."""
     account = answer.get("account")
     told = account if isinstance(account, Mapping) else {}
     used, of = told.get("plan_usage"), told.get("plan_limit")
     if isinstance(used, int) and isinstance(of, int):
-        return Credits(used, of)
+        return TavilyCredits(used, of)
     return None
 
 

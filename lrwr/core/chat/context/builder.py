@@ -25,10 +25,16 @@ from lrwr.core.chat.extractive.question_parts import (
     parse_chapter_numbers,
 )
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
-from lrwr.core.model.query_terms import content_words, light_stem
+from lrwr.core.model.query_terms import extract_content_words, stem_lightly
 from lrwr.core.model.search import Passage
-from lrwr.core.model.turns import Intent, Intention, Plan, Resolved, Source
-from lrwr.core.ports.story_store import Role
+from lrwr.core.model.turns import (
+    AnswerIntent,
+    AnswerSource,
+    QuestionPlan,
+    ResolvedEntity,
+    SourceIntention,
+)
+from lrwr.core.ports.story_store import AppearanceRole
 from lrwr.core.retrieval.people import find_question_characters
 from lrwr.core.retrieval.service import SearchResult
 
@@ -48,8 +54,8 @@ _T = TypeVar("_T")
 
 def gather_context(
     question: TurnQuestion,
-    plan: Plan,
-    resolved: Sequence[Resolved],
+    plan: QuestionPlan,
+    resolved: Sequence[ResolvedEntity],
     bible: Bible,
     found: SearchResult,
 ) -> RetrievalResult:
@@ -58,7 +64,10 @@ def gather_context(
     `bible` and `found` are bounded by the question's horizon. Where the question goes
     by what its character witnessed, all else is left out.
     """
-    people = _named(resolved, (Source.PROFILES, Source.TIMELINE, Source.MANUSCRIPT))
+    people = _named(
+        resolved,
+        (AnswerSource.PROFILES, AnswerSource.TIMELINE, AnswerSource.MANUSCRIPT),
+    )
     if question.character:
         people.setdefault(question.character, None)
     wanted = {choice.intention for choice in plan.choices}
@@ -90,7 +99,7 @@ def _unknown(question: TurnQuestion, found: SearchResult) -> tuple[str, ...]:
 
 
 def _passages(
-    plan: Plan, chapters: frozenset[int], found: SearchResult, *, known: bool
+    plan: QuestionPlan, chapters: frozenset[int], found: SearchResult, *, known: bool
 ) -> tuple[Passage, ...]:
     """Return passages of the chapters asked about, and of notes first if asked for.
 
@@ -99,28 +108,28 @@ def _passages(
     inside = tuple(one for one in found.passages if one.chapter in chapters)
     if chapters and (inside or known):
         return inside
-    if Source.NOTES in plan.sources:
+    if AnswerSource.NOTES in plan.sources:
         return tuple(sorted(found.passages, key=lambda one: one.chapter is not None))
     return found.passages
 
 
 def _scenes(
     question: TurnQuestion,
-    wanted: set[Intention],
-    resolved: Sequence[Resolved],
+    wanted: set[SourceIntention],
+    resolved: Sequence[ResolvedEntity],
     bible: Bible,
     found: SearchResult,
 ) -> tuple[SceneSummary, ...]:
     """Return scenes to recap, or those that somebody is asked to have been in."""
     chapters = parse_chapter_numbers(question.text)
     inside = tuple(one for one in bible.scenes if one.chapter in chapters)
-    if Intention.RECAP in wanted:
+    if SourceIntention.RECAP in wanted:
         return (
             inside[:MAX_GATHERED_SCENES]
             if inside
             else bible.scenes[-MAX_GATHERED_SCENES:]
         )
-    if Intention.WHO_WAS_THERE not in wanted:
+    if SourceIntention.WHO_WAS_THERE not in wanted:
         return ()
     places = _QuestionPlaces(resolved, bible)
     there = inside or tuple(filter(places.title, bible.scenes))
@@ -156,7 +165,9 @@ def _with_those_present(scene: SceneSummary, bible: Bible) -> SceneSummary:
     return replace(scene, key_sentences=told or scene.key_sentences)
 
 
-def _named(resolved: Iterable[Resolved], sources: Sequence[Source]) -> dict[str, None]:
+def _named(
+    resolved: Iterable[ResolvedEntity], sources: Sequence[AnswerSource]
+) -> dict[str, None]:
     """Return the names of what was found in `sources`, each once, in order."""
     return {
         place.name: None
@@ -167,36 +178,41 @@ def _named(resolved: Iterable[Resolved], sources: Sequence[Source]) -> dict[str,
 
 
 def _profiles(
-    question: TurnQuestion, plan: Plan, resolved: Sequence[Resolved], bible: Bible
+    question: TurnQuestion,
+    plan: QuestionPlan,
+    resolved: Sequence[ResolvedEntity],
+    bible: Bible,
 ) -> tuple[CharacterProfile, ...]:
-    named = _named(resolved, (Source.PROFILES,))
+    named = _named(resolved, (AnswerSource.PROFILES,))
     if question.character:
         named.setdefault(question.character, None)
-    if Source.PROFILES not in plan.sources and not question.character:
+    if AnswerSource.PROFILES not in plan.sources and not question.character:
         return ()
     return tuple(profile for profile in bible.characters if profile.name in named)
 
 
-def _world(resolved: Sequence[Resolved], bible: Bible) -> tuple[WorldElement, ...]:
-    named = _named(resolved, (Source.WORLD,))
+def _world(
+    resolved: Sequence[ResolvedEntity], bible: Bible
+) -> tuple[WorldElement, ...]:
+    named = _named(resolved, (AnswerSource.WORLD,))
     return tuple(element for element in bible.world if element.name in named)
 
 
 def _moments(
     question: TurnQuestion,
-    plan: Plan,
+    plan: QuestionPlan,
     people: dict[str, None],
-    resolved: Sequence[Resolved],
+    resolved: Sequence[ResolvedEntity],
     bible: Bible,
 ) -> tuple[TimelineMoment, ...]:
     """Return moments by the question's words, people, chapters, and places named.
 
     What would be if somebody … is asked of what they did: theirs alone, then.
     """
-    played = plan.intent is Intent.SCENARIO
-    if Source.TIMELINE not in plan.sources and not played:
+    played = plan.intent is AnswerIntent.SCENARIO
+    if AnswerSource.TIMELINE not in plan.sources and not played:
         return ()
-    words = set(content_words(question.text))
+    words = set(extract_content_words(question.text))
     chapters = parse_chapter_numbers(question.text)
     places = _QuestionPlaces(resolved, bible)
 
@@ -204,9 +220,9 @@ def _moments(
         if chapters and moment.evidence.chapter not in chapters:
             return 0
         theirs = len(people.keys() & set(moment.characters))
-        if played and Source.TIMELINE not in plan.sources and not theirs:
+        if played and AnswerSource.TIMELINE not in plan.sources and not theirs:
             return 0
-        own = len(words.intersection(content_words(moment.text)))
+        own = len(words.intersection(extract_content_words(moment.text)))
         return own + 2 * theirs + bool(chapters) + places.near(moment)
 
     return _best(bible.timeline, shared, MAX_GATHERED_MOMENTS)
@@ -215,7 +231,7 @@ def _moments(
 class _QuestionPlaces:
     """The things of the world that a question names, and which moments are at them."""
 
-    def __init__(self, resolved: Sequence[Resolved], bible: Bible) -> None:
+    def __init__(self, resolved: Sequence[ResolvedEntity], bible: Bible) -> None:
         named = {one.entity.name for one in resolved}
         elements = [one for one in bible.world if one.name in named]
         self._keys = [normalize_element_name(one.name) for one in elements]
@@ -249,9 +265,9 @@ class _QuestionPlaces:
 
 
 def _relations(
-    wanted: set[Intention], people: dict[str, None], bible: Bible
+    wanted: set[SourceIntention], people: dict[str, None], bible: Bible
 ) -> tuple[CharacterRelation, ...]:
-    if Intention.RELATIONSHIPS not in wanted:
+    if SourceIntention.RELATIONSHIPS not in wanted:
         return ()
     return tuple(
         relation
@@ -262,15 +278,20 @@ def _relations(
 
 def _gaps(
     question: TurnQuestion,
-    plan: Plan,
-    wanted: set[Intention],
-    resolved: Sequence[Resolved],
+    plan: QuestionPlan,
+    wanted: set[SourceIntention],
+    resolved: Sequence[ResolvedEntity],
     people: dict[str, None],
     bible: Bible,
 ) -> tuple[Gap, ...]:
-    asked = Intention.OPEN_QUESTION in wanted or plan.intent is Intent.GAP_PROBE
+    asked = (
+        SourceIntention.OPEN_QUESTION in wanted or plan.intent is AnswerIntent.GAP_PROBE
+    )
     words = _stems(question.text)
-    names = people.keys() | _named(resolved, (Source.WORLD, Source.NOTES)).keys()
+    names = (
+        people.keys()
+        | _named(resolved, (AnswerSource.WORLD, AnswerSource.NOTES)).keys()
+    )
     return tuple(
         gap
         for gap in bible.gaps
@@ -283,11 +304,11 @@ def _gaps(
 
 
 def _stems(text: str) -> set[str]:
-    return {light_stem(word) for word in content_words(text)}
+    return {stem_lightly(word) for word in extract_content_words(text)}
 
 
 def _lines(
-    question: TurnQuestion, plan: Plan, people: dict[str, None], bible: Bible
+    question: TurnQuestion, plan: QuestionPlan, people: dict[str, None], bible: Bible
 ) -> tuple[AttributedQuote, ...]:
     """Return what is said by whoever is asked, verified first, then in story order.
 
@@ -296,17 +317,17 @@ def _lines(
     wanted = {choice.intention for choice in plan.choices}
     speakers = {question.character} if question.character else set()
     hearers: set[str] = set()
-    if not speakers and wanted & {Intention.DIALOGUE_OF, Intention.VOICE}:
-        speakers = _doing(Role.SPEAKS, question, bible) or set(people)
-        hearers = _doing(Role.HEARS, question, bible)
-    if not speakers and plan.intent is Intent.SCENARIO:
+    if not speakers and wanted & {SourceIntention.DIALOGUE_OF, SourceIntention.VOICE}:
+        speakers = _doing(AppearanceRole.SPEAKS, question, bible) or set(people)
+        hearers = _doing(AppearanceRole.HEARS, question, bible)
+    if not speakers and plan.intent is AnswerIntent.SCENARIO:
         speakers = set(people)
     said = [quote for quote in bible.quotes if quote.speaker in speakers]
     said = [quote for quote in said if quote.addressee in hearers] or said
-    words = set(content_words(question.text))
+    words = set(extract_content_words(question.text))
 
     def fit(quote: AttributedQuote) -> float:
-        own = len(words.intersection(content_words(quote.evidence.text)))
+        own = len(words.intersection(extract_content_words(quote.evidence.text)))
         return own + 0.5 * (quote.evidence.certainty in SURE_CERTAINTIES) + 0.1
 
     return tuple(
@@ -317,7 +338,7 @@ def _lines(
     )
 
 
-def _doing(role: Role, question: TurnQuestion, bible: Bible) -> set[str]:
+def _doing(role: AppearanceRole, question: TurnQuestion, bible: Bible) -> set[str]:
     """Return who speaks in a question about saying, or is spoken to; never its topic."""
     asked = find_question_characters(question.text, extract_visible_cast(bible))
     return {who for one in asked if one.role is role for who in one.people}

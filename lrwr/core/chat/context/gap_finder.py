@@ -16,11 +16,21 @@ from lrwr.core.chat.context.items import collect_context_items
 from lrwr.core.chat.context.numbered_items import estimate_material_tokens
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.fence import RULE, fenced, new_mark
-from lrwr.core.model.query_terms import WORD, content_words, light_stem, plain_word
-from lrwr.core.model.replies import NotAsAsked, clean, object_in, strict
-from lrwr.core.model.turns import GapFlag, Intent, Plan
-from lrwr.core.ports.chat_model import ChatModel, Message, Shape
+from lrwr.core.model.fence import FENCE_RULE, generate_fence_mark, wrap_in_fence
+from lrwr.core.model.query_terms import (
+    WORD_PATTERN,
+    extract_content_words,
+    normalize_word,
+    stem_lightly,
+)
+from lrwr.core.model.replies import (
+    MalformedReply,
+    build_strict_schema,
+    extract_json_object,
+    flatten_reply_text,
+)
+from lrwr.core.model.turns import AnswerIntent, GapFlag, QuestionPlan
+from lrwr.core.ports.chat_model import ChatMessage, ChatModel, ReplyShape
 
 MAX_GAPS_PER_QUESTION = 3
 """Gaps of one question."""
@@ -42,7 +52,7 @@ undefined_attribute: two to five words, as "favourite colour".
 what_is_implied: what the text found lets one infer, empty if nothing.
 development_suggestion: one way in which the novelist could define it.
 Never answer the question. Reply with JSON.
-{RULE}"""
+{FENCE_RULE}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +86,7 @@ class GapFinder:
             return GapFinderResult(tuple(_kept(parse_gaps_reply(reply.text), bible)))
         except TimeoutError:
             why = f"the model took more than {self._timeout:g} seconds"
-        except NotAsAsked:
+        except MalformedReply:
             why = "the model's reply could not be understood"
         except ServiceUnavailable as error:
             why = str(error).rstrip(".")
@@ -85,24 +95,26 @@ class GapFinder:
         )
 
 
-def may_reveal_gap(question: TurnQuestion, plan: Plan, result: RetrievalResult) -> bool:
+def may_reveal_gap(
+    question: TurnQuestion, plan: QuestionPlan, result: RetrievalResult
+) -> bool:
     """Say whether something may be undefined that the question needs."""
-    if result.low_confidence or plan.intent is Intent.GAP_PROBE:
+    if result.low_confidence or plan.intent is AnswerIntent.GAP_PROBE:
         return True
-    asked = {light_stem(word) for word in content_words(question.text)}
+    asked = {stem_lightly(word) for word in extract_content_words(question.text)}
     return any(not asked.isdisjoint(_stems(gap.attribute)) for gap in result.gaps)
 
 
 @cache
-def build_gaps_shape() -> Shape:
+def build_gaps_shape() -> ReplyShape:
     """Return the shape of the reply."""
     text = {"type": "string"}
     fields = (
         "about", "undefined_attribute", "what_is_implied", "development_suggestion",
     )  # fmt: skip
-    item = strict(dict.fromkeys(fields, text))
-    shape = strict({"gaps": {"type": "array", "items": item}})
-    return Shape("Gaps", json.dumps(shape, separators=(",", ":")))
+    item = build_strict_schema(dict.fromkeys(fields, text))
+    shape = build_strict_schema({"gaps": {"type": "array", "items": item}})
+    return ReplyShape("Gaps", json.dumps(shape, separators=(",", ":")))
 
 
 def parse_gaps_reply(reply: str) -> list[GapFlag]:
@@ -111,11 +123,11 @@ def parse_gaps_reply(reply: str) -> list[GapFlag]:
     Raises:
         NotAsAsked: The reply does not keep to its shape.
     """
-    match object_in(reply):
+    match extract_json_object(reply):
         case {"gaps": [*gaps]}:
             found = [_gap(one) for one in gaps]
         case _:
-            raise NotAsAsked("it is not an object of `gaps`")
+            raise MalformedReply("it is not an object of `gaps`")
     return [gap for gap in found if gap.undefined_attribute][:MAX_GAPS_PER_QUESTION]
 
 
@@ -128,12 +140,12 @@ def _gap(told: object) -> GapFlag:
             "development_suggestion": str(suggestion),
         }:
             return GapFlag(
-                clean(about),
-                clean(attribute)[:MAX_ATTRIBUTE_CHARS],
-                clean(implied)[:MAX_GAP_TEXT_CHARS],
-                clean(suggestion)[:MAX_GAP_TEXT_CHARS],
+                flatten_reply_text(about),
+                flatten_reply_text(attribute)[:MAX_ATTRIBUTE_CHARS],
+                flatten_reply_text(implied)[:MAX_GAP_TEXT_CHARS],
+                flatten_reply_text(suggestion)[:MAX_GAP_TEXT_CHARS],
             )
-    raise NotAsAsked("a gap does not have its four fields")
+    raise MalformedReply("a gap does not have its four fields")
 
 
 def _kept(gaps: Iterable[GapFlag], bible: Bible) -> Iterator[GapFlag]:
@@ -144,7 +156,7 @@ def _kept(gaps: Iterable[GapFlag], bible: Bible) -> Iterator[GapFlag]:
             yield replace(gap, about=people[0].name if people else "")
 
 
-def _messages(question: TurnQuestion, result: RetrievalResult) -> Sequence[Message]:
+def _messages(question: TurnQuestion, result: RetrievalResult) -> Sequence[ChatMessage]:
     blocks = {
         "question": question.text,
         "known": "\n".join(
@@ -153,9 +165,9 @@ def _messages(question: TurnQuestion, result: RetrievalResult) -> Sequence[Messa
         "passages": "\n\n".join(_fitting(p.chunk.text for p in result.ranked_chunks)),
         "stands nowhere": ", ".join(result.unknown),
     }
-    mark = new_mark(*blocks.values())
-    told = [fenced(label, text, mark) for label, text in blocks.items() if text]
-    return [Message("system", _TOLD), Message("user", "\n".join(told))]
+    mark = generate_fence_mark(*blocks.values())
+    told = [wrap_in_fence(label, text, mark) for label, text in blocks.items() if text]
+    return [ChatMessage("system", _TOLD), ChatMessage("user", "\n".join(told))]
 
 
 def _fitting(texts: Iterable[str]) -> Iterator[str]:
@@ -169,4 +181,4 @@ def _fitting(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _stems(text: str) -> set[str]:
-    return {light_stem(plain_word(word)) for word in WORD.findall(text)}
+    return {stem_lightly(normalize_word(word)) for word in WORD_PATTERN.findall(text)}

@@ -27,7 +27,7 @@ from lrwr.core.bible.values import (
 from lrwr.core.chat.extractive.question_parts import parse_chapter_numbers
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.turns import Intention
+from lrwr.core.model.turns import SourceIntention
 
 
 class StoryFacet(StrEnum):
@@ -51,30 +51,30 @@ class StoryFacet(StrEnum):
     """What a character says, verbatim."""
 
 
-FACETS: Mapping[Intention, frozenset[StoryFacet]] = MappingProxyType(
+FACETS: Mapping[SourceIntention, frozenset[StoryFacet]] = MappingProxyType(
     {
-        Intention.TRAITS: frozenset(
+        SourceIntention.TRAITS: frozenset(
             {StoryFacet.LOOK, StoryFacet.CHARACTER, StoryFacet.NAME}
         ),
-        Intention.VALUES: frozenset({StoryFacet.CHARACTER}),
-        Intention.BEHAVIOR: frozenset({StoryFacet.CHARACTER}),
-        Intention.RELATIONSHIPS: frozenset({StoryFacet.RELATION}),
-        Intention.VOICE: frozenset({StoryFacet.VOICE, StoryFacet.LINE}),
-        Intention.ARC: frozenset(
+        SourceIntention.VALUES: frozenset({StoryFacet.CHARACTER}),
+        SourceIntention.BEHAVIOR: frozenset({StoryFacet.CHARACTER}),
+        SourceIntention.RELATIONSHIPS: frozenset({StoryFacet.RELATION}),
+        SourceIntention.VOICE: frozenset({StoryFacet.VOICE, StoryFacet.LINE}),
+        SourceIntention.ARC: frozenset(
             {StoryFacet.LOOK, StoryFacet.CHARACTER, StoryFacet.HAPPENED}
         ),
-        Intention.DIALOGUE_OF: frozenset({StoryFacet.LINE}),
-        Intention.RECAP: frozenset({StoryFacet.RECAP}),
-        Intention.SETTING: frozenset({StoryFacet.WORLD}),
-        Intention.TECHNOLOGY: frozenset({StoryFacet.WORLD}),
-        Intention.FACTION: frozenset({StoryFacet.WORLD}),
-        Intention.ARTIFACT: frozenset({StoryFacet.WORLD}),
-        Intention.RULE: frozenset({StoryFacet.WORLD}),
-        Intention.WHAT_HAPPENED: frozenset({StoryFacet.HAPPENED}),
-        Intention.WHEN: frozenset({StoryFacet.HAPPENED}),
-        Intention.BEFORE_AFTER: frozenset({StoryFacet.HAPPENED}),
-        Intention.WHO_WAS_THERE: frozenset({StoryFacet.PRESENT}),
-        Intention.AUTHOR_INTENT: frozenset(
+        SourceIntention.DIALOGUE_OF: frozenset({StoryFacet.LINE}),
+        SourceIntention.RECAP: frozenset({StoryFacet.RECAP}),
+        SourceIntention.SETTING: frozenset({StoryFacet.WORLD}),
+        SourceIntention.TECHNOLOGY: frozenset({StoryFacet.WORLD}),
+        SourceIntention.FACTION: frozenset({StoryFacet.WORLD}),
+        SourceIntention.ARTIFACT: frozenset({StoryFacet.WORLD}),
+        SourceIntention.RULE: frozenset({StoryFacet.WORLD}),
+        SourceIntention.WHAT_HAPPENED: frozenset({StoryFacet.HAPPENED}),
+        SourceIntention.WHEN: frozenset({StoryFacet.HAPPENED}),
+        SourceIntention.BEFORE_AFTER: frozenset({StoryFacet.HAPPENED}),
+        SourceIntention.WHO_WAS_THERE: frozenset({StoryFacet.PRESENT}),
+        SourceIntention.AUTHOR_INTENT: frozenset(
             {
                 StoryFacet.GAP,
                 StoryFacet.LOOK,
@@ -83,8 +83,8 @@ FACETS: Mapping[Intention, frozenset[StoryFacet]] = MappingProxyType(
                 StoryFacet.WORLD,
             }
         ),
-        Intention.OPEN_QUESTION: frozenset({StoryFacet.GAP}),
-        Intention.EXTERNAL_REFERENCE: frozenset({StoryFacet.REFERENCE}),
+        SourceIntention.OPEN_QUESTION: frozenset({StoryFacet.GAP}),
+        SourceIntention.EXTERNAL_REFERENCE: frozenset({StoryFacet.REFERENCE}),
     }
 )
 """What each intention asks for; the others ask for passages alone."""
@@ -186,7 +186,9 @@ def collect_context_items(result: RetrievalResult) -> list[ContextItem]:
     return list(dict.fromkeys(found))
 
 
-def map_intentions_to_facets(intentions: Iterable[Intention]) -> frozenset[StoryFacet]:
+def map_intentions_to_facets(
+    intentions: Iterable[SourceIntention],
+) -> frozenset[StoryFacet]:
     """Return the facets that `intentions` ask for."""
     nothing: frozenset[StoryFacet] = frozenset()
     return nothing.union(*(FACETS.get(one, nothing) for one in intentions))

@@ -13,7 +13,7 @@ from lrwr.core.chat.context.items import (
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.search import Passage
-from lrwr.core.model.text import Span, SplitSentences
+from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.core.model.turns import Citation
 from lrwr.core.ports.record_store import DocumentText, PassageStore
 from lrwr.core.retrieval.evidence import WordWeights, select_excerpt
@@ -92,7 +92,7 @@ async def load_result_texts(
 def number_material(
     result: RetrievalResult,
     texts: Mapping[DocumentId, DocumentText],
-    sentences: SplitSentences,
+    sentences: SentenceSplitter,
     *,
     words: WordWeights | None = None,
     budget: int = MATERIAL_TOKEN_BUDGET,
@@ -135,7 +135,7 @@ class _MaterialBudget:
     """Takes in material while there is room."""
 
     def __init__(
-        self, numbering: CitationNumbering, sentences: SplitSentences, left: int
+        self, numbering: CitationNumbering, sentences: SentenceSplitter, left: int
     ) -> None:
         self._numbering = numbering
         self._sentences = sentences

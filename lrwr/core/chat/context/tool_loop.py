@@ -21,11 +21,11 @@ from lrwr.core.chat.context.tools import (
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.fence import RULE, fenced, new_mark
-from lrwr.core.model.replies import NotAsAsked
+from lrwr.core.model.fence import FENCE_RULE, generate_fence_mark, wrap_in_fence
+from lrwr.core.model.replies import MalformedReply
 from lrwr.core.model.search import Passage
-from lrwr.core.model.turns import Staged, TurnEvent
-from lrwr.core.ports.chat_model import ChatModel, Message
+from lrwr.core.model.turns import TurnEvent, TurnStageStarted
+from lrwr.core.ports.chat_model import ChatMessage, ChatModel
 from lrwr.core.retrieval.chapters import ChapterTitle
 
 LOOKUP_TOKEN_BUDGET = 4_000
@@ -46,7 +46,7 @@ table_of_contents: the chapters so far.
 enough: as soon as the passages answer it, or none will; `keep` lists the numbers of \
 those that bear on the question, best first.
 Leave fields that a step does not use empty or 0. Never repeat a step.
-{RULE}"""
+{FENCE_RULE}"""
 
 
 class LookupTools(Protocol):
@@ -97,7 +97,7 @@ class LookupLoop:
         for left in range(self._steps, 0, -1):
             try:
                 step = await self._next(table, left)
-            except (ServiceUnavailable, TimeoutError, NotAsAsked) as error:
+            except (ServiceUnavailable, TimeoutError, MalformedReply) as error:
                 return table.sought(_why(error, self._timeout))
             if isinstance(step, FinishStep):
                 table.keep = step.keep
@@ -142,7 +142,7 @@ class _LookupState:
         numbers = ", ".join(str(place + 1) for place in laid)
         self.done[step] = f"{_told(step)}: {numbers or 'nothing'}"
 
-    def messages(self, left: int) -> list[Message]:
+    def messages(self, left: int) -> list[ChatMessage]:
         """Return what the model is told; all that anybody wrote is fenced."""
         blocks = {
             "question": self.question.text,
@@ -150,10 +150,12 @@ class _LookupState:
             "table of contents": self.contents,
             "passages": "\n\n".join(self._shown()),
         }
-        mark = new_mark(*blocks.values())
-        told = [fenced(label, text, mark) for label, text in blocks.items() if text]
+        mark = generate_fence_mark(*blocks.values())
+        told = [
+            wrap_in_fence(label, text, mark) for label, text in blocks.items() if text
+        ]
         told.append(f"Steps left: {left}.")
-        return [Message("system", _TOLD), Message("user", "\n".join(told))]
+        return [ChatMessage("system", _TOLD), ChatMessage("user", "\n".join(told))]
 
     def sought(self, remark: str = "") -> LookupResult:
         """Return the passages in the order that the model gives them, if it does."""
@@ -186,13 +188,13 @@ async def _take(
     """Do one step, and show it."""
     match step:
         case SearchStep(words):
-            emit(Staged("search", f"Searching the manuscript for “{words}”"))
+            emit(TurnStageStarted("search", f"Searching the manuscript for “{words}”"))
             table.add(step, await hands.search(words))
         case ReadChapterStep(number, part):
-            emit(Staged("read", f"Reading chapter {number}{_part(part)}"))
+            emit(TurnStageStarted("read", f"Reading chapter {number}{_part(part)}"))
             table.add(step, _cut(await hands.chapter(number), part))
         case ListChaptersStep():
-            emit(Staged("contents", "Looking at the table of contents"))
+            emit(TurnStageStarted("contents", "Looking at the table of contents"))
             lines = [f"{one.number}. {one.title}".strip() for one in hands.contents()]
             table.contents = "\n".join(lines[-MAX_SHOWN_CHAPTERS:])
             table.done[step] = _told(step)
@@ -230,7 +232,7 @@ def _part(part: int) -> str:
 def _why(error: Exception, timeout: float) -> str:
     if isinstance(error, TimeoutError):
         why = f"the model took more than {timeout:g} seconds"
-    elif isinstance(error, NotAsAsked):
+    elif isinstance(error, MalformedReply):
         why = "the model's reply could not be understood"
     else:
         why = str(error).rstrip(".")

@@ -9,9 +9,14 @@ from typing import TypeAlias
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.context.witness import WitnessFilter
 from lrwr.core.chat.state import TurnQuestion
-from lrwr.core.model.replies import NotAsAsked, clean, object_in, strict
+from lrwr.core.model.replies import (
+    MalformedReply,
+    build_strict_schema,
+    extract_json_object,
+    flatten_reply_text,
+)
 from lrwr.core.model.search import Passage
-from lrwr.core.ports.chat_model import Shape
+from lrwr.core.ports.chat_model import ReplyShape
 from lrwr.core.retrieval.chapters import ChapterReader, ChapterTitle
 from lrwr.core.retrieval.service import SearchResult
 
@@ -105,7 +110,7 @@ LookupStep: TypeAlias = ListChaptersStep | ReadChapterStep | SearchStep | Finish
 
 
 @cache
-def build_step_shape() -> Shape:
+def build_step_shape() -> ReplyShape:
     """Return the shape of a reply: one step, with every field, unused ones empty."""
     number = {"type": "integer"}
     fields = {
@@ -118,7 +123,9 @@ def build_step_shape() -> Shape:
         "part": number,
         "keep": {"type": "array", "items": number},
     }
-    return Shape("Step", json.dumps(strict(fields), separators=(",", ":")))
+    return ReplyShape(
+        "Step", json.dumps(build_strict_schema(fields), separators=(",", ":"))
+    )
 
 
 def parse_lookup_step(reply: str) -> LookupStep:
@@ -127,8 +134,10 @@ def parse_lookup_step(reply: str) -> LookupStep:
     Raises:
         NotAsAsked: The reply does not keep to its shape, or asks for nothing known.
     """
-    match object_in(reply):
-        case {"tool": "search", "words": str(words)} if said := clean(words):
+    match extract_json_object(reply):
+        case {"tool": "search", "words": str(words)} if said := flatten_reply_text(
+            words
+        ):
             return SearchStep(said[:MAX_SEARCH_CHARS])
         case {"tool": "read_chapter", "chapter": int(chapter), "part": int(part)}:
             return ReadChapterStep(chapter, max(1, part))
@@ -136,7 +145,7 @@ def parse_lookup_step(reply: str) -> LookupStep:
             return ListChaptersStep()
         case {"tool": "enough", "keep": [*keep]} if all(map(_is_number, keep)):
             return FinishStep(tuple(dict.fromkeys(int(one) for one in keep)))
-    raise NotAsAsked("it is no step that there is")
+    raise MalformedReply("it is no step that there is")
 
 
 def _is_number(said: object) -> bool:

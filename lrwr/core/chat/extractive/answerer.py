@@ -44,13 +44,13 @@ from lrwr.core.chat.extractive.writer import AnswerWriter
 from lrwr.core.chat.generation.speaker import find_answering_character
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.turns import (
-    Cited,
+    AnswerIntent,
+    AnswerToken,
     GapFlag,
     GapFound,
-    Intent,
-    Intention,
-    Plan,
-    Token,
+    PassageCited,
+    QuestionPlan,
+    SourceIntention,
 )
 
 __all__ = ["build_gap_from_question", "stream_extractive_answer"]
@@ -72,7 +72,7 @@ SCENARIO_FACETS = frozenset(
 )
 """What is shown where a scene would have to be played out."""
 
-AnswerEventStream = AsyncGenerator[Token | Cited | GapFound]
+AnswerEventStream = AsyncGenerator[AnswerToken | PassageCited | GapFound]
 """An answer as it is made: what is cited comes before the line that cites it."""
 
 AnswerLine = tuple[ContextItem, ...]
@@ -80,7 +80,7 @@ AnswerLine = tuple[ContextItem, ...]
 
 async def stream_extractive_answer(
     question: TurnQuestion,
-    plan: Plan,
+    plan: QuestionPlan,
     result: RetrievalResult,
     shelf: PassageSource,
     remark: RemarkCallback,
@@ -106,10 +106,10 @@ async def stream_extractive_answer(
         ),
     )
     facets = map_intentions_to_facets(one.intention for one in plan.choices)
-    if plan.intent is Intent.GAP_PROBE:
+    if plan.intent is AnswerIntent.GAP_PROBE:
         facets |= {StoryFacet.GAP}
     answer = told.analytical(facets, remark)
-    if plan.intent is Intent.SCENARIO:
+    if plan.intent is AnswerIntent.SCENARIO:
         answer = told.scenario(remark)
     elif find_answering_character(question, plan):
         answer = told.in_character()
@@ -123,7 +123,7 @@ class _ExtractiveAnswer:
     """An answer under way."""
 
     question: TurnQuestion
-    plan: Plan
+    plan: QuestionPlan
     result: RetrievalResult
     shelf: PassageSource
     parts: Sequence[QuestionPart]
@@ -150,7 +150,7 @@ class _ExtractiveAnswer:
 
     def _beforehand(
         self, facets: frozenset[StoryFacet], facts: Sequence[Sequence[AnswerLine]]
-    ) -> Iterator[Token | GapFound]:
+    ) -> Iterator[AnswerToken | GapFound]:
         """Yield what is left open of what was asked, and what the text never says."""
         known = any(facts)
         nearest = known or bool(self.result.ranked_chunks)
@@ -160,7 +160,7 @@ class _ExtractiveAnswer:
         if not nearest:
             silence = NotFoundLevel.SURE
         gaps = [build_gap_from_ledger(gap) for gap in self._open_gaps(facets)]
-        outward = self.plan.intent is Intent.EXTERNAL_REFERENCE
+        outward = self.plan.intent is AnswerIntent.EXTERNAL_REFERENCE
         if silence in (NotFoundLevel.SURE, NotFoundLevel.UNDEFINED) and not (
             gaps or outward
         ):
@@ -216,7 +216,7 @@ class _ExtractiveAnswer:
     @property
     def _asks_what_is_open(self) -> bool:
         """Whether all that is left open is asked for, and no one thing."""
-        probe = self.plan.intent is Intent.GAP_PROBE
+        probe = self.plan.intent is AnswerIntent.GAP_PROBE
         return probe and not any(part.words.weights for part in self.parts)
 
     @property
@@ -255,7 +255,7 @@ class _ExtractiveAnswer:
     def _room_for_quotes(self, part: QuestionPart, lines: Sequence[AnswerLine]) -> int:
         """Return how many sentences are quoted: fewer, or none, where facts answer."""
         asked = {one.intention for one in self.plan.choices}
-        listed = asked & {Intention.OPEN_QUESTION, Intention.RECAP}
+        listed = asked & {SourceIntention.OPEN_QUESTION, SourceIntention.RECAP}
         facts = [piece for line in lines for piece in line]
         if facts and (listed or self._asks_what_is_open or _is_answered(part, facts)):
             return 0
@@ -276,7 +276,7 @@ class _ExtractiveAnswer:
         ]
         return asked or (gaps[:MAX_FACTS_PER_PART] if StoryFacet.GAP in facets else [])
 
-    def _missing(self, silence: NotFoundLevel, nearest: bool) -> Iterator[Token]:
+    def _missing(self, silence: NotFoundLevel, nearest: bool) -> Iterator[AnswerToken]:
         unheard = find_unknown_words(self.result)
         told = format_not_found(self.question, unheard, silence, nearest=nearest)
         return map(self.scribe.say, told)

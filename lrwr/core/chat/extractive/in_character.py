@@ -10,8 +10,8 @@ from lrwr.core.chat.extractive.sentence_ranking import MIN_QUOTE_WORDS
 from lrwr.core.chat.extractive.writer import AnswerPieces, AnswerWriter
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.query_terms import STOP_WORDS, WORD, plain_word
-from lrwr.core.model.turns import Plan
+from lrwr.core.model.query_terms import STOP_WORDS, WORD_PATTERN, normalize_word
+from lrwr.core.model.turns import QuestionPlan
 
 _GREETING = re.compile(
     r"\b(?:hello|hi|hey|greetings|good\s+(?:morning|day|afternoon|evening|night)"
@@ -33,7 +33,7 @@ class CharacterAnswerer:
     def __init__(
         self,
         question: TurnQuestion,
-        plan: Plan,
+        plan: QuestionPlan,
         result: RetrievalResult,
         scribe: AnswerWriter,
     ) -> None:
@@ -88,8 +88,8 @@ class CharacterAnswerer:
 
     def _is_greeted(self) -> bool:
         rest = _GREETING.sub(" ", self._question.text)
-        names = {plain_word(word) for word in WORD.findall(self._name)}
-        words = {plain_word(word) for word in WORD.findall(rest)}
+        names = {normalize_word(word) for word in WORD_PATTERN.findall(self._name)}
+        words = {normalize_word(word) for word in WORD_PATTERN.findall(rest)}
         greeted = rest != self._question.text
         return greeted and words <= names | STOP_WORDS
 

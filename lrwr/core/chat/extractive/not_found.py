@@ -13,8 +13,13 @@ from lrwr.core.chat.extractive.question_parts import (
 from lrwr.core.chat.extractive.sentence_ranking import is_unanswerable_without
 from lrwr.core.chat.extractive.writer import add_quotation_marks
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
-from lrwr.core.model.query_terms import WORD, content_words, names, plain_word
-from lrwr.core.model.turns import GapFlag, Plan
+from lrwr.core.model.query_terms import (
+    WORD_PATTERN,
+    extract_capitalized_words,
+    extract_content_words,
+    normalize_word,
+)
+from lrwr.core.model.turns import GapFlag, QuestionPlan
 
 MIN_UNKNOWN_SHARE = 0.5
 """The share of what is asked for that, never said in the text, makes it doubtful."""
@@ -77,9 +82,11 @@ def format_not_found(
     """Yield what is told of a silence; `nearest` says that something follows."""
     bounded = question.horizon is not None
     if unheard:
-        named = names(question.text)
+        named = extract_capitalized_words(question.text)
         who = "The story so far" if bounded else "Your text"
-        asked = {plain_word(word): word for word in WORD.findall(question.text)}
+        asked = {
+            normalize_word(word): word for word in WORD_PATTERN.findall(question.text)
+        }
         told = [asked.get(word, word) if word in named else word for word in unheard]
         yield f"{who} never says {_listed(told)}."
     if silence is NotFoundLevel.NONE and nearest:
@@ -93,7 +100,7 @@ def format_not_found(
 
 
 def build_gap_from_question(
-    question: TurnQuestion, result: RetrievalResult, plan: Plan | None = None
+    question: TurnQuestion, result: RetrievalResult, plan: QuestionPlan | None = None
 ) -> GapFlag:
     """Return what `question` asks for, as something that the text leaves undefined.
 
@@ -103,7 +110,7 @@ def build_gap_from_question(
     if not names and plan is not None:
         names = [entity.name for entity in plan.entities]
     about = question.character or (names[0] if len(names) == 1 else "")
-    own = content_words(about)
+    own = extract_content_words(about)
     asked = extract_question_words(question.text, plan, result)
     words = [word for word in asked if word not in own]
     return GapFlag(about, " ".join(words) or " ".join(question.text.split()))

@@ -13,8 +13,13 @@ from lrwr.core.chat.extractive.sentence_ranking import (
 )
 from lrwr.core.chat.planning import lexicon
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
-from lrwr.core.model.query_terms import STOP_WORDS, WORD, content_words, plain_word
-from lrwr.core.model.turns import Plan
+from lrwr.core.model.query_terms import (
+    STOP_WORDS,
+    WORD_PATTERN,
+    extract_content_words,
+    normalize_word,
+)
+from lrwr.core.model.turns import QuestionPlan
 from lrwr.core.retrieval.evidence import WordWeights
 
 _ASKING = (
@@ -98,9 +103,9 @@ class QuestionPart:
         """Return what a sentence's score is multiplied by: more where all are named
         that the question is about, and where it tells what kind of thing is asked.
         """
-        named = {plain_word(word) for word in WORD.findall(text)}
+        named = {normalize_word(word) for word in WORD_PATTERN.findall(text)}
         together = len(self.forms) > 1 and all(
-            any(named.issuperset(content_words(form)) for form in forms)
+            any(named.issuperset(extract_content_words(form)) for form in forms)
             for forms in self.forms
         )
         return (ALL_NAMED_FACTOR if together else 1.0) * score_answer_type(
@@ -114,7 +119,10 @@ class QuestionPart:
 
 
 async def split_question_parts(
-    question: TurnQuestion, plan: Plan, result: RetrievalResult, shelf: PassageSource
+    question: TurnQuestion,
+    plan: QuestionPlan,
+    result: RetrievalResult,
+    shelf: PassageSource,
 ) -> list[QuestionPart]:
     """Return the parts of `question`, in order; one that names nobody goes on.
 
@@ -133,7 +141,7 @@ async def split_question_parts(
             QuestionPart(
                 text=whole,
                 words=await weigh_question_words([*asked, *_meant(asked)], shelf),
-                whole=await weigh_question_words(content_words(whole), shelf),
+                whole=await weigh_question_words(extract_content_words(whole), shelf),
                 people=people,
                 is_of_something=bool(people or _entities_in(text, plan)),
                 naming=await weigh_question_words(_naming_words(whole), shelf),
@@ -153,7 +161,7 @@ def split_questions(text: str) -> list[str]:
 
 
 def extract_question_words(
-    text: str, plan: Plan | None, result: RetrievalResult
+    text: str, plan: QuestionPlan | None, result: RetrievalResult
 ) -> list[str]:
     """Return the words that say what is asked, and not of whom.
 
@@ -186,10 +194,10 @@ def strip_request_phrase(text: str) -> str:
 
 def _naming(text: str, names: Iterable[str]) -> Iterator[str]:
     """Yield the words by which a text names: a whole name's, or capitalised ones."""
-    words = {plain_word(word) for word in WORD.findall(text)}
-    capital = {plain_word(w) for w in WORD.findall(text) if w[0].isupper()}
+    words = {normalize_word(word) for word in WORD_PATTERN.findall(text)}
+    capital = {normalize_word(w) for w in WORD_PATTERN.findall(text) if w[0].isupper()}
     for name in names:
-        own = set(content_words(name))
+        own = set(extract_content_words(name))
         yield from own if own <= words else own & capital
 
 
@@ -209,19 +217,20 @@ def parse_chapter_numbers(text: str) -> frozenset[int]:
 def find_chapter_words(text: str) -> list[str]:
     """Return the words by which `text` names chapters: no text has to hold them."""
     told = " ".join(one["whole"] for one in _CHAPTER.finditer(text))
-    return content_words(told)
+    return extract_content_words(told)
 
 
 def find_profiles_in_text(
     text: str, people: Iterable[CharacterProfile]
 ) -> frozenset[str]:
     """Return whom of `people` a text names, by any form of their names."""
-    words = set(content_words(text))
+    words = set(extract_content_words(text))
     return frozenset(
         one.name
         for one in people
         if any(
-            words.issuperset(content_words(form)) for form in iter_profile_names(one)
+            words.issuperset(extract_content_words(form))
+            for form in iter_profile_names(one)
         )
     )
 
@@ -242,15 +251,15 @@ def _forms_of(
     )
 
 
-def _entities_in(text: str, plan: Plan) -> list[str]:
-    words = set(content_words(text))
+def _entities_in(text: str, plan: QuestionPlan) -> list[str]:
+    words = set(extract_content_words(text))
     names = (entity.name for entity in plan.entities)
-    return [name for name in names if words & set(content_words(name))]
+    return [name for name in names if words & set(extract_content_words(name))]
 
 
 def _naming_words(text: str) -> list[str]:
     idle = ASPECT_WORDS | STOP_WORDS | _PARTICLES
-    return [word for word in content_words(text) if word not in idle]
+    return [word for word in extract_content_words(text) if word not in idle]
 
 
 def _meant(words: Iterable[str]) -> list[str]:
@@ -259,7 +268,7 @@ def _meant(words: Iterable[str]) -> list[str]:
 
 
 def _pointed_at(
-    question: TurnQuestion, plan: Plan, result: RetrievalResult
+    question: TurnQuestion, plan: QuestionPlan, result: RetrievalResult
 ) -> Sequence[str]:
     """Return whom a question means that names nobody."""
     if find_profiles_in_text(question.text, result.character_profiles):

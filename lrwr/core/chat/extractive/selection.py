@@ -15,9 +15,9 @@ from lrwr.core.chat.extractive.sentence_ranking import (
     MIN_RELATIVE_QUOTE_SCORE,
 )
 from lrwr.core.chat.state import RetrievalResult
-from lrwr.core.model.facts import WRITER
-from lrwr.core.model.query_terms import WORD, plain_word
-from lrwr.core.model.turns import Intent, Intention, Plan
+from lrwr.core.model.facts import WRITER_KEEPER
+from lrwr.core.model.query_terms import WORD_PATTERN, normalize_word
+from lrwr.core.model.turns import AnswerIntent, QuestionPlan, SourceIntention
 
 MAX_FACTS_PER_PART = 6
 """Lines of facts told at most: what fits less is in the bible, whole."""
@@ -67,7 +67,7 @@ _GATHERED = frozenset({StoryFacet.PRESENT, StoryFacet.RECAP})
 _FIRST = frozenset({StoryFacet.PRESENT, StoryFacet.GAP})
 """What answers before all else, where it fits."""
 
-_OF_CHARACTER = frozenset({Intention.VALUES, Intention.ARC})
+_OF_CHARACTER = frozenset({SourceIntention.VALUES, SourceIntention.ARC})
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +89,13 @@ class ItemSelector:
     """Chooses from `pieces`, all that was found, for one question."""
 
     def __init__(
-        self, pieces: Sequence[ContextItem], plan: Plan, result: RetrievalResult
+        self, pieces: Sequence[ContextItem], plan: QuestionPlan, result: RetrievalResult
     ) -> None:
         self._asked = {choice.intention for choice in plan.choices}
-        self._played = plan.intent is Intent.SCENARIO
+        self._played = plan.intent is AnswerIntent.SCENARIO
         self._people = result.character_profiles
         self._unknown = frozenset(result.unknown)
-        if Intention.AUTHOR_INTENT in self._asked:
+        if SourceIntention.AUTHOR_INTENT in self._asked:
             pieces = [one for one in pieces if _is_writers(one)]
         self._pieces = _without_scraps(pieces)
         self._forms = {
@@ -281,7 +281,7 @@ def _says(whole: ContextItem, part: ContextItem) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    return [plain_word(word) for word in WORD.findall(text)]
+    return [normalize_word(word) for word in WORD_PATTERN.findall(text)]
 
 
 def _without_scraps(pieces: Sequence[ContextItem]) -> list[ContextItem]:
@@ -301,4 +301,4 @@ def _joins(piece: ContextItem, people: frozenset[str]) -> bool:
 def _is_writers(piece: ContextItem) -> bool:
     """Say whether the writer says so, outside of the story, or has left it open."""
     told = piece.decided or piece.facet is StoryFacet.GAP
-    return told or any(one.keeper == WRITER for one in piece.evidence)
+    return told or any(one.keeper == WRITER_KEEPER for one in piece.evidence)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import NotFound, ServiceUnavailable
-from lrwr.core.model.query_terms import content_words, names
+from lrwr.core.model.query_terms import extract_capitalized_words, extract_content_words
 from lrwr.core.model.search import Passage
-from lrwr.core.model.text import Lines, Span, SplitSentences
+from lrwr.core.model.text import LineRange, SentenceSplitter, Span
 from lrwr.core.ports.lexical_index import LexicalIndex
 from lrwr.core.ports.record_store import PassageStore
 from lrwr.core.ports.reranker import Reranker
@@ -56,7 +56,7 @@ class SentenceQuote:
 
     text: str
     span: Span
-    lines: Lines
+    lines: LineRange
     passage: Passage
 
 
@@ -67,7 +67,7 @@ class PassageSource:
     store: PassageStore
     lexical: LexicalIndex
     reranker: Reranker | None
-    sentences: SplitSentences
+    sentences: SentenceSplitter
     pipeline: Pipeline
 
 
@@ -121,13 +121,13 @@ def is_unanswerable_without(question: str, unknown: Sequence[str]) -> bool:
     They are all of its words, or a name is among them.
     """
     missing = set(unknown)
-    return set(content_words(question)) <= missing or not missing.isdisjoint(
-        names(question)
+    return set(extract_content_words(question)) <= missing or not missing.isdisjoint(
+        extract_capitalized_words(question)
     )
 
 
 def _sentences_of(
-    passages: Sequence[Passage], weights: WordWeights, sentences: SplitSentences
+    passages: Sequence[Passage], weights: WordWeights, sentences: SentenceSplitter
 ) -> list[_ScoredSentence]:
     """Return the sentences that share most with the question, each once."""
     told: dict[tuple[str, int], _ScoredSentence] = {}
@@ -176,7 +176,7 @@ def _worth(score: float, sentence: _ScoredSentence, sought: SentenceQuery) -> fl
 
 
 def _grown(
-    chosen: Sequence[_ScoredSentence], sentences: SplitSentences
+    chosen: Sequence[_ScoredSentence], sentences: SentenceSplitter
 ) -> list[_ScoredSentence]:
     """Let each sentence take in its neighbours, and drop what is quoted twice."""
     grown: list[_ScoredSentence] = []
@@ -211,7 +211,7 @@ async def _verified(
     return quotes
 
 
-def _stretches(text: str, sentences: SplitSentences) -> list[Span]:
+def _stretches(text: str, sentences: SentenceSplitter) -> list[Span]:
     """Return the sentences, cut where an item of a list ends without a full stop."""
     spans: list[Span] = []
     for whole in sentences(text):

@@ -11,9 +11,15 @@ from lrwr.core.attribution.citations import (
 from lrwr.core.bible.values import TextEvidence
 from lrwr.core.chat.context.items import UNNAMED, ContextItem, StoryFacet
 from lrwr.core.chat.extractive.sentence_ranking import SentenceQuote
-from lrwr.core.model.query_terms import content_words
-from lrwr.core.model.text import SplitSentences
-from lrwr.core.model.turns import Citation, Cited, CitedOutside, Speaker, Token
+from lrwr.core.model.query_terms import extract_content_words
+from lrwr.core.model.text import SentenceSplitter
+from lrwr.core.model.turns import (
+    AnswerSpeaker,
+    AnswerToken,
+    Citation,
+    PassageCited,
+    WebPageCited,
+)
 from lrwr.core.nlp.facts.note_layout import strip_note_markdown
 from lrwr.core.ports.web_search import WebPage
 from lrwr.core.retrieval.evidence import WordWeights, select_excerpt
@@ -101,25 +107,29 @@ def _is_said(piece: ContextItem, words: str) -> bool:
 
 def _is_less(says: str, words: str) -> bool:
     """Say whether a fact has every word that it rests on, and more."""
-    return set(content_words(words)) <= set(content_words(says))
+    return set(extract_content_words(words)) <= set(extract_content_words(says))
 
 
-AnswerPieces = Iterator[Token | Cited]
+AnswerPieces = Iterator[AnswerToken | PassageCited]
 """What is cited comes before the line that cites it."""
 
 
 class AnswerWriter:
     """Writes the lines of one answer; `lines` counts them."""
 
-    def __init__(self, numbering: CitationNumbering, sentences: SplitSentences) -> None:
+    def __init__(
+        self, numbering: CitationNumbering, sentences: SentenceSplitter
+    ) -> None:
         self._numbering = numbering
         self._sentences = sentences
         self.lines = 0
 
-    def say(self, text: str) -> Token:
+    def say(self, text: str) -> AnswerToken:
         """Return a line that rests on nothing: what is missing, or what follows."""
         self.lines += 1
-        return Token(text if self.lines == 1 else f"\n\n{text}", Speaker.AVATAR)
+        return AnswerToken(
+            text if self.lines == 1 else f"\n\n{text}", AnswerSpeaker.AVATAR
+        )
 
     def facts(self, together: Sequence[ContextItem]) -> AnswerPieces:
         """Yield a line of facts of one kind, without those whose words are gone."""
@@ -165,7 +175,7 @@ class AnswerWriter:
         if found is None or self._is_told(found):
             return
         citation = self._numbering.number(found)
-        yield Cited(citation)
+        yield PassageCited(citation)
         yield self.say(f"{format_quote_line(quote.text)} [{citation.number}]")
 
     def _found(self, piece: ContextItem) -> list[Citation]:
@@ -178,10 +188,10 @@ class AnswerWriter:
     def _cited(self, evidence: TextEvidence) -> Iterator[Citation]:
         return cite_evidence(evidence, self._numbering, self._sentences)
 
-    def _new(self, found: Sequence[Citation]) -> Iterator[Cited]:
+    def _new(self, found: Sequence[Citation]) -> Iterator[PassageCited]:
         for one in found:
             if not self._numbering.knows(one):
-                yield Cited(self._numbering.number(one))
+                yield PassageCited(self._numbering.number(one))
 
     def _is_told(self, found: Citation) -> bool:
         told = {
@@ -219,8 +229,8 @@ MAX_WEB_QUOTE_CHARS = 320
 
 
 def quote_web_pages(
-    pages: Sequence[WebPage], words: WordWeights, sentences: SplitSentences
-) -> Iterator[CitedOutside | Token]:
+    pages: Sequence[WebPage], words: WordWeights, sentences: SentenceSplitter
+) -> Iterator[WebPageCited | AnswerToken]:
     """Yield the best sentences of the first pages, verbatim, each behind its title.
 
     They stand under a line of their own and have the web's marks: nobody can take them
@@ -240,9 +250,9 @@ def quote_web_pages(
             citation.text, words, sentences, limit=MAX_WEB_QUOTE_CHARS
         )
         said = add_quotation_marks(" ".join(citation.text[start:end].split()))
-        yield CitedOutside(citation)
+        yield WebPageCited(citation)
         yield _line(f"{citation.title}: {said} [w{citation.number}]")
 
 
-def _line(text: str) -> Token:
-    return Token(f"\n\n{text}", Speaker.AVATAR)
+def _line(text: str) -> AnswerToken:
+    return AnswerToken(f"\n\n{text}", AnswerSpeaker.AVATAR)

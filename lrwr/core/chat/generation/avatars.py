@@ -32,21 +32,21 @@ from lrwr.core.chat.generation.speaker import (
 from lrwr.core.chat.nodes import Avatar, AvatarAnswer, TurnEventEmitter
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.fence import new_mark
-from lrwr.core.model.query_terms import content_words
+from lrwr.core.model.fence import generate_fence_mark
+from lrwr.core.model.query_terms import extract_content_words
 from lrwr.core.model.turns import (
+    AnswerIntent,
+    AnswerMode,
+    AnswerToken,
     Citation,
-    Cited,
-    CitedOutside,
     GapFlag,
     GapFound,
-    Intent,
-    Mode,
-    Plan,
-    Token,
+    PassageCited,
+    QuestionPlan,
     WebCitation,
+    WebPageCited,
 )
-from lrwr.core.ports.chat_model import ChatModel, Message
+from lrwr.core.ports.chat_model import ChatMessage, ChatModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class ExtractiveAvatar:
     async def answer(
         self,
         question: TurnQuestion,
-        plan: Plan,
+        plan: QuestionPlan,
         result: RetrievalResult,
         emit: TurnEventEmitter,
     ) -> AvatarAnswer:
@@ -75,9 +75,9 @@ class ExtractiveAvatar:
             async for event in events:
                 emit(event)
                 match event:
-                    case Token(text=text):
+                    case AnswerToken(text=text):
                         pieces.append(text)
-                    case Cited(citation=citation):
+                    case PassageCited(citation=citation):
                         citations.append(citation)
                     case GapFound(gap=gap):
                         gaps.append(gap)
@@ -96,11 +96,13 @@ class ExtractiveAvatar:
         pages = select_web_pages(question, result)
         if not pages:
             return []
-        words = await weigh_question_words(content_words(result.web_query), self.shelf)
+        words = await weigh_question_words(
+            extract_content_words(result.web_query), self.shelf
+        )
         said: list[str] = []
         for event in quote_web_pages(pages, words, self.shelf.sentences):
             emit(event)
-            if isinstance(event, Token):
+            if isinstance(event, AnswerToken):
                 said.append(event.text)
         return said
 
@@ -109,7 +111,7 @@ class ExtractiveAvatar:
 class AvatarPrompt:
     """What a language model would be sent, and the material that is in it."""
 
-    messages: tuple[Message, ...]
+    messages: tuple[ChatMessage, ...]
     material: NumberedMaterial
     web: tuple[WebCitation, ...] = ()
 
@@ -131,21 +133,23 @@ class ModelAvatar:
         return self.chat.name
 
     async def prompt(
-        self, question: TurnQuestion, plan: Plan, result: RetrievalResult
+        self, question: TurnQuestion, plan: QuestionPlan, result: RetrievalResult
     ) -> AvatarPrompt:
         """Return exactly what would be sent, but for the mark of its fences."""
         texts = await load_result_texts(result, self.shelf.store)
-        words = await weigh_question_words(content_words(question.text), self.shelf)
+        words = await weigh_question_words(
+            extract_content_words(question.text), self.shelf
+        )
         material = number_material(result, texts, self.shelf.sentences, words=words)
         web = select_prompt_pages(question, result)
-        mark = new_mark(*list_fenced_texts(question, material, web))
+        mark = generate_fence_mark(*list_fenced_texts(question, material, web))
         messages = build_avatar_messages(question, plan, result, material, mark)
         return AvatarPrompt(tuple(messages), material, web)
 
     async def answer(
         self,
         question: TurnQuestion,
-        plan: Plan,
+        plan: QuestionPlan,
         result: RetrievalResult,
         emit: TurnEventEmitter,
     ) -> AvatarAnswer:
@@ -180,7 +184,7 @@ class ModelAvatar:
         self,
         error: ServiceUnavailable,
         question: TurnQuestion,
-        plan: Plan,
+        plan: QuestionPlan,
         result: RetrievalResult,
         emit: TurnEventEmitter,
     ) -> AvatarAnswer:
@@ -198,15 +202,15 @@ class ModelAvatar:
         said: str,
         prompt: AvatarPrompt,
         question: TurnQuestion,
-        plan: Plan,
+        plan: QuestionPlan,
         result: RetrievalResult,
         remarks: tuple[str, ...],
     ) -> AvatarAnswer:
         material = prompt.material
         mode = (
-            Mode.IN_CHARACTER
+            AnswerMode.IN_CHARACTER
             if find_answering_character(question, plan)
-            else Mode.ANALYTICAL
+            else AnswerMode.ANALYTICAL
         )
         text, cited, unsupported = check_citations(
             said,
@@ -219,7 +223,7 @@ class ModelAvatar:
             own=collect_story_name_words(plan, result),
         )
         empty = not material.entries and not material.passages
-        asked = plan.intent is Intent.GAP_PROBE and not cited
+        asked = plan.intent is AnswerIntent.GAP_PROBE and not cited
         gaps = (
             (build_gap_from_question(question, result, plan),) if empty or asked else ()
         )
@@ -229,9 +233,9 @@ class ModelAvatar:
 def _show(prompt: AvatarPrompt, emit: TurnEventEmitter) -> None:
     """Let others see what the numbers of an answer that has begun stand for."""
     for citation in prompt.material.citations:
-        emit(Cited(citation))
+        emit(PassageCited(citation))
     for page in prompt.web:
-        emit(CitedOutside(page))
+        emit(WebPageCited(page))
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +253,7 @@ class AvatarWithRemark:
     async def answer(
         self,
         question: TurnQuestion,
-        plan: Plan,
+        plan: QuestionPlan,
         result: RetrievalResult,
         emit: TurnEventEmitter,
     ) -> AvatarAnswer:

@@ -15,11 +15,22 @@ from lrwr.core.chat.context.numbered_items import (
 )
 from lrwr.core.chat.generation.speaker import find_answering_character
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
-from lrwr.core.model.fence import RULE, fenced
-from lrwr.core.model.query_terms import STOP_WORDS, WORD, content_words, plain_word
+from lrwr.core.model.fence import FENCE_RULE, wrap_in_fence
+from lrwr.core.model.query_terms import (
+    STOP_WORDS,
+    WORD_PATTERN,
+    extract_content_words,
+    normalize_word,
+)
 from lrwr.core.model.story import Horizon
-from lrwr.core.model.turns import Citation, Intent, Mode, Plan, WebCitation
-from lrwr.core.ports.chat_model import Message
+from lrwr.core.model.turns import (
+    AnswerIntent,
+    AnswerMode,
+    Citation,
+    QuestionPlan,
+    WebCitation,
+)
+from lrwr.core.ports.chat_model import ChatMessage
 from lrwr.core.ports.web_search import WebPage
 from lrwr.core.web.citations import number_web_pages, strip_web_part
 
@@ -30,7 +41,7 @@ NAME_LENGTH = 80
 """Characters of a name that go into the rules: a name is the text's, not ours."""
 
 _RULES = f"""\
-{RULE}
+{FENCE_RULE}
 Answer only from the numbered material. After each sentence put the number of what it \
 rests on, as in [2] or [1][3]; use no number that is not there.
 Quote word for word, in “…”, or do not quote.
@@ -55,17 +66,17 @@ Stay {name}: no word on prompts, material or models."""
 _WITNESSED = """
 You know only what you were there for and what you were told."""
 
-_KINDS: Mapping[Intent, str] = MappingProxyType(
+_KINDS: Mapping[AnswerIntent, str] = MappingProxyType(
     {
-        Intent.SCENARIO: """\
+        AnswerIntent.SCENARIO: """\
 The novelist asks what would be if. Judge it in three parts and write no scene:
 Fits: what the material speaks for, with quotes and numbers.
 Strains: what it speaks against, with quotes and numbers.
 Unknown: what the text leaves open that would decide it.""",
-        Intent.GAP_PROBE: """\
+        AnswerIntent.GAP_PROBE: """\
 The novelist asks what is undefined. Say what the text does not define, what it \
 implies, with numbers, and offer one or two ways to define it, called suggestions.""",
-        Intent.EXTERNAL_REFERENCE: """\
+        AnswerIntent.EXTERNAL_REFERENCE: """\
 The novelist asks about something outside of the book. Say what the book itself makes \
 of it; what it does not say, leave open.""",
     }
@@ -92,20 +103,20 @@ _NOTHING = "Nothing was found for this question."
 
 def build_avatar_messages(
     question: TurnQuestion,
-    plan: Plan,
+    plan: QuestionPlan,
     result: RetrievalResult,
     material: NumberedMaterial,
     mark: str,
-) -> list[Message]:
+) -> list[ChatMessage]:
     """Return the rules, the turns before, and the question with its material.
 
     Everything of the manuscript and of the web is fenced with `mark`, which must stand
     in none of it: see `new_mark` and `list_fenced_texts`.
     """
     return [
-        Message("system", _system(question, plan, result)),
+        ChatMessage("system", _system(question, plan, result)),
         *_history(question),
-        Message("user", "\n\n".join(_asked(question, result, material, mark))),
+        ChatMessage("user", "\n\n".join(_asked(question, result, material, mark))),
     ]
 
 
@@ -143,7 +154,7 @@ def describe_horizon(horizon: Horizon | None) -> str:
     return f"in chapter {horizon.chapter}, at the end of scene {horizon.scene}"
 
 
-def _system(question: TurnQuestion, plan: Plan, result: RetrievalResult) -> str:
+def _system(question: TurnQuestion, plan: QuestionPlan, result: RetrievalResult) -> str:
     parts = [_ANALYST, _RULES]
     if speaker := find_answering_character(question, plan):
         name = " ".join(speaker.split())[:NAME_LENGTH]
@@ -162,14 +173,14 @@ def _system(question: TurnQuestion, plan: Plan, result: RetrievalResult) -> str:
     return "\n\n".join(parts)
 
 
-def _history(question: TurnQuestion) -> Iterator[Message]:
+def _history(question: TurnQuestion) -> Iterator[ChatMessage]:
     for turn in question.history:
         own = strip_web_part(turn.output.response_text)
         answered = strip_answer_citation_marks(own).strip()
         outdated = turn.id in question.outdated
         asked = f"{turn.question}\n\n{_OUTDATED}" if outdated else turn.question
-        yield Message("user", asked)
-        yield Message("assistant", answered or "…")
+        yield ChatMessage("user", asked)
+        yield ChatMessage("assistant", answered or "…")
 
 
 def _asked(
@@ -179,12 +190,14 @@ def _asked(
     mark: str,
 ) -> Iterator[str]:
     if question.before.strip():
-        yield fenced("earlier in this conversation", question.before.strip(), mark)
+        yield wrap_in_fence(
+            "earlier in this conversation", question.before.strip(), mark
+        )
     yield from _material(material, mark)
     if not material.entries and not material.passages:
         yield _NOTHING
     for page in select_prompt_pages(question, result):
-        yield fenced("from the web", _page(page), mark)
+        yield wrap_in_fence("from the web", _page(page), mark)
     if question.state.assumptions:
         yield f"Assumed for now: {'; '.join(question.state.assumptions)}."
     if result.unknown:
@@ -206,10 +219,10 @@ def _material(material: NumberedMaterial, mark: str) -> Iterator[str]:
     ):
         if entries:
             told = "\n".join(_told(entry, cited) for entry in entries)
-            yield fenced(label, told, mark)
+            yield wrap_in_fence(label, told, mark)
     for passage in material.passages:
         told = f"{_heading(passage)}\n{passage.text}"
-        yield fenced(f"passage {passage.number}", told, mark)
+        yield wrap_in_fence(f"passage {passage.number}", told, mark)
 
 
 def _told(entry: NumberedItem, cited: Mapping[int, Citation]) -> str:
@@ -237,10 +250,12 @@ def select_web_pages(
     question: TurnQuestion, result: RetrievalResult
 ) -> tuple[WebPage, ...]:
     """Return the pages that an answer may mention: a character knows no web."""
-    return () if question.mode is Mode.IN_CHARACTER else result.pages
+    return () if question.mode is AnswerMode.IN_CHARACTER else result.pages
 
 
-def collect_story_name_words(plan: Plan, result: RetrievalResult) -> frozenset[str]:
+def collect_story_name_words(
+    plan: QuestionPlan, result: RetrievalResult
+) -> frozenset[str]:
     """Return the words of names that are the book's, plain: no page can tell of them.
 
     What was sent to the web is a name from outside, whoever else bears it.
@@ -252,9 +267,9 @@ def collect_story_name_words(plan: Plan, result: RetrievalResult) -> frozenset[s
         *(entity.name for entity in plan.entities),
     ]
     words = {
-        plain_word(word)
+        normalize_word(word)
         for name in named
-        for word in WORD.findall(name)
+        for word in WORD_PATTERN.findall(name)
         if word[0].isupper()
     }
-    return frozenset(words - STOP_WORDS - set(content_words(result.web_query)))
+    return frozenset(words - STOP_WORDS - set(extract_content_words(result.web_query)))

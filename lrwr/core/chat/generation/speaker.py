@@ -5,23 +5,32 @@ from contextlib import aclosing
 
 from lrwr.core.bible.characters import compile_forms_pattern
 from lrwr.core.chat.state import TurnQuestion
-from lrwr.core.model.turns import Intent, Mode, Plan, Speaker, Token
-from lrwr.core.ports.chat_model import ChatModel, Message
+from lrwr.core.model.turns import (
+    AnswerIntent,
+    AnswerMode,
+    AnswerSpeaker,
+    AnswerToken,
+    QuestionPlan,
+)
+from lrwr.core.ports.chat_model import ChatMessage, ChatModel
 
 
-def find_answering_character(question: TurnQuestion, plan: Plan) -> str:
+def find_answering_character(question: TurnQuestion, plan: QuestionPlan) -> str:
     """Return the character who answers; empty where the analyst does.
 
     What would be if is judged from outside, whoever is asked.
     """
-    if question.mode is not Mode.IN_CHARACTER or plan.intent is Intent.SCENARIO:
+    if (
+        question.mode is not AnswerMode.IN_CHARACTER
+        or plan.intent is AnswerIntent.SCENARIO
+    ):
         return ""
     return question.character
 
 
 async def stream_model_answer(
-    model: ChatModel, messages: Sequence[Message]
-) -> AsyncGenerator[Token]:
+    model: ChatModel, messages: Sequence[ChatMessage]
+) -> AsyncGenerator[AnswerToken]:
     """Yield the model's answer piece by piece, as its server sends it.
 
     Closing it closes the model's stream. What came before a failure was yielded.
@@ -32,7 +41,7 @@ async def stream_model_answer(
     async with aclosing(model.stream(messages)) as pieces:
         async for piece in pieces:
             if piece:
-                yield Token(piece, Speaker.AVATAR)
+                yield AnswerToken(piece, AnswerSpeaker.AVATAR)
 
 
 def find_names_beyond_horizon(

@@ -7,7 +7,7 @@ the place of names, without "can you tell me".
 import re
 from dataclasses import dataclass
 
-from lrwr.core.model.turns import Intention, Source
+from lrwr.core.model.turns import AnswerSource, SourceIntention
 
 PLAIN_CUE_CONFIDENCE = 0.9
 """The question asks for it in so many words: "who is X", "when did …"."""
@@ -30,8 +30,8 @@ class QuestionCue:
     """Words that ask a source for something. `person` says: only of somebody named."""
 
     words: re.Pattern[str]
-    source: Source
-    intention: Intention
+    source: AnswerSource
+    intention: SourceIntention
     confidence: float
     person: bool = False
 
@@ -125,8 +125,8 @@ QUESTION_CUES: tuple[QuestionCue, ...] = (
             r"\brecap\w*|\bsummar(?:y|ies|i[sz]e\w*)\b|\bso\s+far\b|\bcatch\s+me\s+up\b"
             r"|\bwhere\s+did\s+(?:i|we)\s+(?:leave|stop)\b|\bsynopsis\b"
         ),
-        Source.MANUSCRIPT,
-        Intention.RECAP,
+        AnswerSource.MANUSCRIPT,
+        SourceIntention.RECAP,
         PLAIN_CUE_CONFIDENCE,
     ),
     QuestionCue(
@@ -134,8 +134,8 @@ QUESTION_CUES: tuple[QuestionCue, ...] = (
             r"\bcompar(?:e|es|ed|ing|ison)\b|\bcontrast\w*|\bdiffer\w*|\bversus\b"
             r"|\bvs\b|\b(?:in)?consisten\w+|\bcontradict\w*"
         ),
-        Source.MANUSCRIPT,
-        Intention.COMPARE_PASSAGES,
+        AnswerSource.MANUSCRIPT,
+        SourceIntention.COMPARE_PASSAGES,
         LIKELY_CUE_CONFIDENCE,
     ),
     QuestionCue(
@@ -144,8 +144,8 @@ QUESTION_CUES: tuple[QuestionCue, ...] = (
             r"|\bpassages?\b|\b(?:first|last)\s+(?:mention|appear|seen?|time)\w*"
             r"|\bwhere\s+(?:does|do|did|is|are|was|were|have|has)\b"
         ),
-        Source.MANUSCRIPT,
-        Intention.FIND_PASSAGE,
+        AnswerSource.MANUSCRIPT,
+        SourceIntention.FIND_PASSAGE,
         LIKELY_CUE_CONFIDENCE,
     ),
     QuestionCue(
@@ -154,8 +154,8 @@ QUESTION_CUES: tuple[QuestionCue, ...] = (
             rf"|\bwho['’]s\s+{_PERSON}|\bwho\s+{_PERSON}\s+(?:is|was|are|were)\b"
             rf"|^\W*{_PERSON}\W*$"
         ),
-        Source.PROFILES,
-        Intention.TRAITS,
+        AnswerSource.PROFILES,
+        SourceIntention.TRAITS,
         PLAIN_CUE_CONFIDENCE,
     ),
     QuestionCue(
@@ -164,8 +164,8 @@ QUESTION_CUES: tuple[QuestionCue, ...] = (
             rf"|\bwho['’]s\s+{_PERSON}|\bwho\s+{_PERSON}\s+(?:is|was|are|were)\b"
             rf"|^\W*{_PERSON}\W*$"
         ),
-        Source.MANUSCRIPT,
-        Intention.FIND_PASSAGE,
+        AnswerSource.MANUSCRIPT,
+        SourceIntention.FIND_PASSAGE,
         LIKELY_CUE_CONFIDENCE,
     ),
     QuestionCue(
@@ -175,8 +175,8 @@ QUESTION_CUES: tuple[QuestionCue, ...] = (
             r"|\b(?:eyes?|hair|height|tall|wears?|wearing)\b|\bkind\s+of\s+(?:person"
             r"|man|woman|girl|boy)\b|\bstrengths?\b|\bflaws?\b|\bweakness\w*"
         ),
-        Source.PROFILES,
-        Intention.TRAITS,
+        AnswerSource.PROFILES,
+        SourceIntention.TRAITS,
         LIKELY_CUE_CONFIDENCE,
         person=True,
     ),
@@ -186,8 +186,8 @@ QUESTION_CUES: tuple[QuestionCue, ...] = (
             r"\b|\bwants?\b|\bmotiv\w+|\bprinciples?\b|\bmatters?\s+to\b|\bstands?\s+for"
             r"\b|\bfears?\b|\bafraid\b|\bhopes?\b|\bdreams?\s+of\b"
         ),
-        Source.PROFILES,
-        Intention.VALUES,
+        AnswerSource.PROFILES,
+        SourceIntention.VALUES,
         LIKELY_CUE_CONFIDENCE,
         person=True,
     ),
@@ -196,8 +196,8 @@ QUESTION_CUES: tuple[QuestionCue, ...] = (
             r"\bhabits?\b|\busually\b|\balways\b|\btends?\b|\breact\w*|\bbehav\w+"
             r"|\bacts?\b|\bwould\b|\bbreaks?\b|\bobeys?\b|\brefus\w+|\bkeeps?\s+to\b"
         ),
-        Source.PROFILES,
-        Intention.BEHAVIOR,
+        AnswerSource.PROFILES,
+        SourceIntention.BEHAVIOR,
         LIKELY_CUE_CONFIDENCE,
         person=True,
     ),
@@ -212,8 +212,8 @@ QUESTION_CUES: tuple[QuestionCue, ...] = (
             r"|\b(?:think|thinks|thought|make|makes)\s+of\s+(?:PERSON|each\s+other"
             r"|one\s+another)|\b(?:dis)?likes?\s+PERSON|\bthe\s+two\s+of\s+them\b"
         ),
-        Source.PROFILES,
-        Intention.RELATIONSHIPS,
+        AnswerSource.PROFILES,
+        SourceIntention.RELATIONSHIPS,
         LIKELY_CUE_CONFIDENCE,
         person=True,
     ),
@@ -224,8 +224,8 @@ QUESTION_CUES: tuple[QuestionCue, ...] = (
             r"|\b(?:way|manner)\s+of\s+(?:talking|speaking|speech)\b"
             r"|\bspeech\s+patterns?\b|\bverbal\s+tics?\b"
         ),
-        Source.PROFILES,
-        Intention.VOICE,
+        AnswerSource.PROFILES,
+        SourceIntention.VOICE,
         PLAIN_CUE_CONFIDENCE,
         person=True,
     ),
@@ -234,33 +234,33 @@ QUESTION_CUES: tuple[QuestionCue, ...] = (
             r"\barcs?\b|\bchang(?:e|es|ed|ing)\b|\bgr[eo]ws?\b|\bgrowth\b|\bgrown\b"
             r"|\bdevelop\w*|\bbec[ao]mes?\b|\btransform\w*|\bevol\w+"
         ),
-        Source.PROFILES,
-        Intention.ARC,
+        AnswerSource.PROFILES,
+        SourceIntention.ARC,
         LIKELY_CUE_CONFIDENCE,
         person=True,
     ),
     QuestionCue(
         re.compile(r"\bsettings?\b|\b(?:what|which)\s+places?\b|\bgeograph\w+"),
-        Source.WORLD,
-        Intention.SETTING,
+        AnswerSource.WORLD,
+        SourceIntention.SETTING,
         LIKELY_CUE_CONFIDENCE,
     ),
     QuestionCue(
         re.compile(r"\btechnolog\w+|\b(?:what|which)\s+(?:machine|device)s?\b"),
-        Source.WORLD,
-        Intention.TECHNOLOGY,
+        AnswerSource.WORLD,
+        SourceIntention.TECHNOLOGY,
         LIKELY_CUE_CONFIDENCE,
     ),
     QuestionCue(
         re.compile(r"\bfactions?\b|\bguilds?\b|\bclans?\b"),
-        Source.WORLD,
-        Intention.FACTION,
+        AnswerSource.WORLD,
+        SourceIntention.FACTION,
         LIKELY_CUE_CONFIDENCE,
     ),
     QuestionCue(
         re.compile(r"\bart[ei]facts?\b|\brelics?\b"),
-        Source.WORLD,
-        Intention.ARTIFACT,
+        AnswerSource.WORLD,
+        SourceIntention.ARTIFACT,
         LIKELY_CUE_CONFIDENCE,
     ),
     QuestionCue(
@@ -268,8 +268,8 @@ QUESTION_CUES: tuple[QuestionCue, ...] = (
             r"\b(?:rules?|laws?)\s+of\s+(?:the|this|my|that)\s+world\b"
             r"|\bmagic\s+systems?\b|\bhow\s+(?:does|do)\s+(?:the\s+)?magic\b"
         ),
-        Source.WORLD,
-        Intention.RULE,
+        AnswerSource.WORLD,
+        SourceIntention.RULE,
         LIKELY_CUE_CONFIDENCE,
     ),
     QuestionCue(
@@ -277,8 +277,8 @@ QUESTION_CUES: tuple[QuestionCue, ...] = (
             r"\bwhat\s+(?:happen(?:s|ed)|has\s+happened|had\s+happened|went\s+on)\b"
             r"|\bevents?\b|\btimeline\b|\bwhat\s+(?:does|do|did)\s+(?:\w+\s+){1,2}do\b"
         ),
-        Source.TIMELINE,
-        Intention.WHAT_HAPPENED,
+        AnswerSource.TIMELINE,
+        SourceIntention.WHAT_HAPPENED,
         PLAIN_CUE_CONFIDENCE,
     ),
     QuestionCue(
@@ -287,14 +287,14 @@ QUESTION_CUES: tuple[QuestionCue, ...] = (
             r"|\b(?:and|or|know|since)\s+when\b|\bhow\s+long\s+ago\b"
             r"|\b(?:what|which)\s+(?:day|year|month|time|date|season)\b"
         ),
-        Source.TIMELINE,
-        Intention.WHEN,
+        AnswerSource.TIMELINE,
+        SourceIntention.WHEN,
         PLAIN_CUE_CONFIDENCE,
     ),
     QuestionCue(
         re.compile(r"\S\s+when(?:ever)?\b"),
-        Source.TIMELINE,
-        Intention.WHAT_HAPPENED,
+        AnswerSource.TIMELINE,
+        SourceIntention.WHAT_HAPPENED,
         FALLBACK_CONFIDENCE,
     ),
     QuestionCue(
@@ -303,8 +303,8 @@ QUESTION_CUES: tuple[QuestionCue, ...] = (
             r"(?<!\bnamed )(?<!\btakes )(?<!\btake )(?<!\btook )\bafter\b(?!\s+all\b)"
             r"|\b(?:earlier|later)\s+than\b|\b(?:which|what)\s+comes\s+first\b"
         ),
-        Source.TIMELINE,
-        Intention.BEFORE_AFTER,
+        AnswerSource.TIMELINE,
+        SourceIntention.BEFORE_AFTER,
         LIKELY_CUE_CONFIDENCE,
     ),
     QuestionCue(
@@ -312,8 +312,8 @@ QUESTION_CUES: tuple[QuestionCue, ...] = (
             r"\bwho\s+(?:is|was|are|were|else\s+(?:is|was))\s+(?:all\s+)?(?:there"
             r"|present|with|at|in|on|around)\b|\bwitness\w*|\bwho\s+(?:saw|sees)\b"
         ),
-        Source.TIMELINE,
-        Intention.WHO_WAS_THERE,
+        AnswerSource.TIMELINE,
+        SourceIntention.WHO_WAS_THERE,
         PLAIN_CUE_CONFIDENCE,
     ),
     QuestionCue(
@@ -322,8 +322,8 @@ QUESTION_CUES: tuple[QuestionCue, ...] = (
             r"|\b(?:my|our)\s+(?:\w+\s+)?(?:notes?|intentions?|plans?|outline|ideas?)\b"
             r"|\bauthor(?:ial|['’]s)?\s+inten\w+"
         ),
-        Source.NOTES,
-        Intention.AUTHOR_INTENT,
+        AnswerSource.NOTES,
+        SourceIntention.AUTHOR_INTENT,
         PLAIN_CUE_CONFIDENCE,
     ),
     QuestionCue(
@@ -332,8 +332,8 @@ QUESTION_CUES: tuple[QuestionCue, ...] = (
             r"|\bunresolved\b|\bstill\s+(?:have\s+to|need\s+to|must)\s+(?:decide|write"
             r"|fix|settle)\b"
         ),
-        Source.NOTES,
-        Intention.OPEN_QUESTION,
+        AnswerSource.NOTES,
+        SourceIntention.OPEN_QUESTION,
         PLAIN_CUE_CONFIDENCE,
     ),
 )  # fmt: skip

@@ -21,9 +21,15 @@ from lrwr.core.chat.planning.replies import (
 )
 from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.replies import NotAsAsked
-from lrwr.core.model.turns import Choice, Entity, Intent, Mode, Plan
-from lrwr.core.ports.chat_model import ChatModel, Message, Shape
+from lrwr.core.model.replies import MalformedReply
+from lrwr.core.model.turns import (
+    AnswerIntent,
+    AnswerMode,
+    QuestionEntity,
+    QuestionPlan,
+    SourceChoice,
+)
+from lrwr.core.ports.chat_model import ChatMessage, ChatModel, ReplyShape
 
 T = TypeVar("T")
 
@@ -64,13 +70,15 @@ class ModelPlanner:
 
     def messages(
         self, question: TurnQuestion, bible: Bible
-    ) -> tuple[list[Message], list[Message]]:
+    ) -> tuple[list[ChatMessage], list[ChatMessage]]:
         """Return what the two calls are sent: for sources, and for names."""
         return build_tools_messages(question, bible), build_entities_messages(
             question, bible
         )
 
-    async def plan(self, question: TurnQuestion, bible: Bible, fallback: Plan) -> Plan:
+    async def plan(
+        self, question: TurnQuestion, bible: Bible, fallback: QuestionPlan
+    ) -> QuestionPlan:
         """Return a plan; what a call does not tell is `fallback`'s, with a remark.
 
         Cancelling it cancels both calls.
@@ -89,8 +97,8 @@ class ModelPlanner:
 
     async def _half(
         self,
-        asked: Sequence[Message],
-        shape: Shape,
+        asked: Sequence[ChatMessage],
+        shape: ReplyShape,
         read: Callable[[str], T],
         otherwise: str,
     ) -> _PlannerReply[T]:
@@ -101,29 +109,29 @@ class ModelPlanner:
             why = f"the model took more than {self._timeout:g} seconds"
         except ServiceUnavailable as error:
             why = str(error).rstrip(".")
-        except NotAsAsked:
+        except MalformedReply:
             why = "the model's reply could not be understood"
         return _PlannerReply(None, f"{otherwise}: {why}.")
 
     async def _filled(
-        self, asked: Sequence[Message], shape: Shape, read: Callable[[str], T]
+        self, asked: Sequence[ChatMessage], shape: ReplyShape, read: Callable[[str], T]
     ) -> T:
         """Return a reply as it was understood; one that was not is asked for again."""
         first = await self._model.fill(asked, shape)
         try:
             return read(first.text)
-        except NotAsAsked as wrong:
+        except MalformedReply as wrong:
             again = build_planner_repair_messages(asked, first.text, str(wrong))
         second = await self._model.fill(again, shape)
         return read(second.text)
 
     def _joined(
         self,
-        mode: Mode,
+        mode: AnswerMode,
         tools: _PlannerReply[ToolSelection],
-        names: _PlannerReply[tuple[Entity, ...]],
-        fallback: Plan,
-    ) -> Plan:
+        names: _PlannerReply[tuple[QuestionEntity, ...]],
+        fallback: QuestionPlan,
+    ) -> QuestionPlan:
         remarks = tuple(filter(None, (tools.remark, names.remark)))
         if tools.reply is None and names.reply is None:
             return replace(fallback, remarks=fallback.remarks + remarks)
@@ -133,21 +141,21 @@ class ModelPlanner:
             choices, unsure = _chosen(tools.reply, fallback)
             remarks += tools.reply.refused + unsure
         entities = fallback.entities if names.reply is None else names.reply
-        return Plan(
+        return QuestionPlan(
             intent, choices, entities, self._model.name, fallback.remarks + remarks
         )
 
 
-def _intent_in(mode: Mode, said: Intent) -> Intent:
+def _intent_in(mode: AnswerMode, said: AnswerIntent) -> AnswerIntent:
     """Return the intent; whether a character answers is the writer's to say."""
-    if mode is Mode.IN_CHARACTER:
-        return Intent.IN_CHARACTER
-    return Intent.ANALYTICAL if said is Intent.IN_CHARACTER else said
+    if mode is AnswerMode.IN_CHARACTER:
+        return AnswerIntent.IN_CHARACTER
+    return AnswerIntent.ANALYTICAL if said is AnswerIntent.IN_CHARACTER else said
 
 
 def _chosen(
-    tools: ToolSelection, fallback: Plan
-) -> tuple[tuple[Choice, ...], tuple[str, ...]]:
+    tools: ToolSelection, fallback: QuestionPlan
+) -> tuple[tuple[SourceChoice, ...], tuple[str, ...]]:
     """Return what a model is sure of; something must be asked, so else the rules'."""
     if tools.choices:
         return tools.choices, ()

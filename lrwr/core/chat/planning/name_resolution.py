@@ -11,7 +11,12 @@ from lrwr.core.bible.name_lookup import (
     match_people_exactly,
 )
 from lrwr.core.bible.values import Bible, CharacterProfile, WorldElement
-from lrwr.core.model.turns import Located, Plan, Resolved, Source
+from lrwr.core.model.turns import (
+    AnswerSource,
+    EntityLocation,
+    QuestionPlan,
+    ResolvedEntity,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,27 +34,27 @@ class _EntityMatches:
 
 
 def resolve_entities(
-    plan: Plan, bible: Bible, notes: Sequence[str]
-) -> tuple[Resolved, ...]:
+    plan: QuestionPlan, bible: Bible, notes: Sequence[str]
+) -> tuple[ResolvedEntity, ...]:
     """Return each entity of `plan` with every place where a chosen source has it.
 
     `notes` are titles of the writer's notes, and places in them are such titles.
     Somebody is in the world where a thing is connected with them, in the timeline
     under each name that a moment has. The manuscript is searched by every form of a
     name, so everything is there; the web only for what the bible does not hold.
-    Places come in the order of `Source`. An entity that no chosen source has keeps
+    Places come in the order of `AnswerSource`. An entity that no chosen source has keeps
     its confidence and has no places.
     """
-    sources = [source for source in Source if source in plan.sources]
-    resolved: list[Resolved] = []
+    sources = [source for source in AnswerSource if source in plan.sources]
+    resolved: list[ResolvedEntity] = []
     for entity in plan.entities:
         meant = _meant(entity.name, bible)
         places = (
-            Located(source, name)
+            EntityLocation(source, name)
             for source in sources
             for name in _names_in(source, meant, entity.name, bible, notes)
         )
-        resolved.append(Resolved(entity, tuple(dict.fromkeys(places))))
+        resolved.append(ResolvedEntity(entity, tuple(dict.fromkeys(places))))
     return tuple(resolved)
 
 
@@ -68,21 +73,25 @@ def _meant(name: str, bible: Bible) -> _EntityMatches:
 
 
 def _names_in(
-    source: Source, meant: _EntityMatches, name: str, bible: Bible, notes: Sequence[str]
+    source: AnswerSource,
+    meant: _EntityMatches,
+    name: str,
+    bible: Bible,
+    notes: Sequence[str],
 ) -> Iterable[str]:
     match source:
-        case Source.PROFILES:
+        case AnswerSource.PROFILES:
             return (one.name for one in meant.people)
-        case Source.WORLD:
+        case AnswerSource.WORLD:
             return _in_the_world(meant, bible)
-        case Source.TIMELINE:
+        case AnswerSource.TIMELINE:
             return _in_the_timeline(meant, bible)
-        case Source.MANUSCRIPT:
+        case AnswerSource.MANUSCRIPT:
             return meant.forms
-        case Source.NOTES:
+        case AnswerSource.NOTES:
             words = _any_of(meant.forms)
             return (title for title in notes if words.search(title))
-        case Source.WEB:
+        case AnswerSource.WEB:
             return () if meant.people or meant.elements else (name,)
 
 

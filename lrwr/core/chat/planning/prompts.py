@@ -6,9 +6,9 @@ from types import MappingProxyType
 from lrwr.core.bible.name_lookup import match_elements, match_people
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.state import TurnQuestion
-from lrwr.core.model.fence import RULE, fenced, new_mark
-from lrwr.core.model.turns import INTENTIONS, Mode, Source
-from lrwr.core.ports.chat_model import Message
+from lrwr.core.model.fence import FENCE_RULE, generate_fence_mark, wrap_in_fence
+from lrwr.core.model.turns import INTENTIONS_BY_SOURCE, AnswerMode, AnswerSource
+from lrwr.core.ports.chat_model import ChatMessage
 
 MAX_PROMPT_PEOPLE = 80
 MAX_PROMPT_ELEMENTS = 80
@@ -23,14 +23,14 @@ MAX_PROMPT_EARLIER_QUESTIONS = 2
 _SHOWN_AGAIN = 800
 """Characters of a wrong reply that are shown to the model again."""
 
-_HOLDS: Mapping[Source, str] = MappingProxyType(
+_HOLDS: Mapping[AnswerSource, str] = MappingProxyType(
     {
-        Source.MANUSCRIPT: "the story's own words; dialogue_of: what somebody says",
-        Source.PROFILES: "what is known of each character; voice: how they talk",
-        Source.WORLD: "places, devices, groups, objects and rules of the world",
-        Source.TIMELINE: "what happens, in order",
-        Source.NOTES: "the writer's own notes: what they meant, what is undecided",
-        Source.WEB: "other people's works, and the craft of writing",
+        AnswerSource.MANUSCRIPT: "the story's own words; dialogue_of: what somebody says",
+        AnswerSource.PROFILES: "what is known of each character; voice: how they talk",
+        AnswerSource.WORLD: "places, devices, groups, objects and rules of the world",
+        AnswerSource.TIMELINE: "what happens, in order",
+        AnswerSource.NOTES: "the writer's own notes: what they meant, what is undecided",
+        AnswerSource.WEB: "other people's works, and the craft of writing",
     }
 )
 
@@ -54,30 +54,30 @@ No entities: an empty list.
 """
 
 
-def build_tools_messages(question: TurnQuestion, bible: Bible) -> list[Message]:
+def build_tools_messages(question: TurnQuestion, bible: Bible) -> list[ChatMessage]:
     """Ask which sources a question needs, and for what."""
     tools = "\n".join(
-        f"- {source}: {_HOLDS[source]}. For: {', '.join(INTENTIONS[source])}"
-        for source in Source
+        f"- {source}: {_HOLDS[source]}. For: {', '.join(INTENTIONS_BY_SOURCE[source])}"
+        for source in AnswerSource
     )
     return _messages(_TOOLS.format(tools=tools), question, bible)
 
 
-def build_entities_messages(question: TurnQuestion, bible: Bible) -> list[Message]:
+def build_entities_messages(question: TurnQuestion, bible: Bible) -> list[ChatMessage]:
     """Ask whom and what a question names."""
     return _messages(_ENTITIES, question, bible)
 
 
 def build_planner_repair_messages(
-    asked: Sequence[Message], reply: str, problem: str
-) -> list[Message]:
+    asked: Sequence[ChatMessage], reply: str, problem: str
+) -> list[ChatMessage]:
     """Ask the same once more, and say what was wrong with the reply."""
     wrong = f"That does not fit: {problem}. Answer again as asked, with JSON alone."
     said = reply.strip()[:_SHOWN_AGAIN] or "-"
-    return [*asked, Message("assistant", said), Message("user", wrong)]
+    return [*asked, ChatMessage("assistant", said), ChatMessage("user", wrong)]
 
 
-def _messages(told: str, question: TurnQuestion, bible: Bible) -> list[Message]:
+def _messages(told: str, question: TurnQuestion, bible: Bible) -> list[ChatMessage]:
     """Fence all that anybody wrote; the instructions are the same every time."""
     blocks = {
         "people": _people(bible),
@@ -87,9 +87,12 @@ def _messages(told: str, question: TurnQuestion, bible: Bible) -> list[Message]:
         "earlier questions": _earlier(question),
         "question": question.text,
     }
-    mark = new_mark(*blocks.values())
-    shown = (fenced(label, text, mark) for label, text in blocks.items() if text)
-    return [Message("system", f"{told}{RULE}"), Message("user", "\n".join(shown))]
+    mark = generate_fence_mark(*blocks.values())
+    shown = (wrap_in_fence(label, text, mark) for label, text in blocks.items() if text)
+    return [
+        ChatMessage("system", f"{told}{FENCE_RULE}"),
+        ChatMessage("user", "\n".join(shown)),
+    ]
 
 
 def _people(bible: Bible) -> str:
@@ -101,7 +104,7 @@ def _people(bible: Bible) -> str:
 
 
 def _addressed(question: TurnQuestion) -> str:
-    return question.character if question.mode is Mode.IN_CHARACTER else ""
+    return question.character if question.mode is AnswerMode.IN_CHARACTER else ""
 
 
 def _in_play(question: TurnQuestion, bible: Bible) -> list[str]:

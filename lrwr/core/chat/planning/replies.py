@@ -5,9 +5,21 @@ import math
 from dataclasses import dataclass
 from functools import cache
 
-from lrwr.core.model.replies import NotAsAsked, clean, object_in, strict
-from lrwr.core.model.turns import INTENTIONS, Choice, Entity, Intent, Intention, Source
-from lrwr.core.ports.chat_model import Shape
+from lrwr.core.model.replies import (
+    MalformedReply,
+    build_strict_schema,
+    extract_json_object,
+    flatten_reply_text,
+)
+from lrwr.core.model.turns import (
+    INTENTIONS_BY_SOURCE,
+    AnswerIntent,
+    AnswerSource,
+    QuestionEntity,
+    SourceChoice,
+    SourceIntention,
+)
+from lrwr.core.ports.chat_model import ReplyShape
 
 _LONGEST_NAME = 120
 """Characters; what is longer is no name."""
@@ -17,32 +29,36 @@ _LONGEST_NAME = 120
 class ToolSelection:
     """What a model chose. `refused` says in sentences what it cannot have."""
 
-    intent: Intent
-    choices: tuple[Choice, ...]
+    intent: AnswerIntent
+    choices: tuple[SourceChoice, ...]
     refused: tuple[str, ...] = ()
 
 
 @cache
-def build_tools_shape() -> Shape:
+def build_tools_shape() -> ReplyShape:
     """Return the shape of the reply that chooses sources and intentions."""
     tool = {
-        "tool": {"type": "string", "enum": [one.value for one in Source]},
-        "intention": {"type": "string", "enum": [one.value for one in Intention]},
+        "tool": {"type": "string", "enum": [one.value for one in AnswerSource]},
+        "intention": {"type": "string", "enum": [one.value for one in SourceIntention]},
         "confidence": {"type": "number"},
     }
     fields = {
-        "intent": {"type": "string", "enum": [one.value for one in Intent]},
-        "tools": {"type": "array", "items": strict(tool)},
+        "intent": {"type": "string", "enum": [one.value for one in AnswerIntent]},
+        "tools": {"type": "array", "items": build_strict_schema(tool)},
     }
-    return Shape("Tools", json.dumps(strict(fields), separators=(",", ":")))
+    return ReplyShape(
+        "Tools", json.dumps(build_strict_schema(fields), separators=(",", ":"))
+    )
 
 
 @cache
-def build_entities_shape() -> Shape:
+def build_entities_shape() -> ReplyShape:
     """Return the shape of the reply that lists names."""
     entity = {"name": {"type": "string"}, "confidence": {"type": "number"}}
-    fields = {"entities": {"type": "array", "items": strict(entity)}}
-    return Shape("Entities", json.dumps(strict(fields), separators=(",", ":")))
+    fields = {"entities": {"type": "array", "items": build_strict_schema(entity)}}
+    return ReplyShape(
+        "Entities", json.dumps(build_strict_schema(fields), separators=(",", ":"))
+    )
 
 
 def parse_tools_reply(reply: str, threshold: float) -> ToolSelection:
@@ -53,12 +69,12 @@ def parse_tools_reply(reply: str, threshold: float) -> ToolSelection:
     Raises:
         NotAsAsked: The reply does not keep to its shape.
     """
-    match object_in(reply):
+    match extract_json_object(reply):
         case {"intent": str(said), "tools": [*tools], **more} if not more:
             intent = _intent(said)
         case _:
-            raise NotAsAsked("it is not an object of `intent` and `tools`")
-    best: dict[tuple[Source, Intention], Choice] = {}
+            raise MalformedReply("it is not an object of `intent` and `tools`")
+    best: dict[tuple[AnswerSource, SourceIntention], SourceChoice] = {}
     refused: list[str] = []
     for tool, intention, confidence in map(_pair, tools):
         choice = _choice(tool, intention, confidence)
@@ -72,29 +88,29 @@ def parse_tools_reply(reply: str, threshold: float) -> ToolSelection:
     return ToolSelection(intent, tuple(choices), tuple(dict.fromkeys(refused)))
 
 
-def parse_entities_reply(reply: str, threshold: float) -> tuple[Entity, ...]:
+def parse_entities_reply(reply: str, threshold: float) -> tuple[QuestionEntity, ...]:
     """Return the names of a reply with at least `threshold`, each once, in order.
 
     Raises:
         NotAsAsked: The reply does not keep to its shape.
     """
-    match object_in(reply):
+    match extract_json_object(reply):
         case {"entities": [*listed], **more} if not more:
             entities = [_entity(one) for one in listed]
         case _:
-            raise NotAsAsked("it is not an object of `entities`")
-    kept: dict[str, Entity] = {}
+            raise MalformedReply("it is not an object of `entities`")
+    kept: dict[str, QuestionEntity] = {}
     for one in entities:
         if one.confidence >= threshold and 0 < len(one.name) <= _LONGEST_NAME:
             kept.setdefault(one.name.casefold(), one)
     return tuple(kept.values())
 
 
-def _intent(said: str) -> Intent:
+def _intent(said: str) -> AnswerIntent:
     try:
-        return Intent(said)
+        return AnswerIntent(said)
     except ValueError as error:
-        raise NotAsAsked(f"there is no intent {_shown(said)}") from error
+        raise MalformedReply(f"there is no intent {_shown(said)}") from error
 
 
 def _pair(told: object) -> tuple[str, str, float]:
@@ -106,41 +122,41 @@ def _pair(told: object) -> tuple[str, str, float]:
             **more,
         } if not more:
             return tool, intention, _share(confidence)
-    raise NotAsAsked("a tool is not `tool`, `intention` and `confidence`")
+    raise MalformedReply("a tool is not `tool`, `intention` and `confidence`")
 
 
-def _entity(told: object) -> Entity:
+def _entity(told: object) -> QuestionEntity:
     match told:
         case {
             "name": str(name),
             "confidence": int() | float() as confidence,
             **more,
         } if not more:
-            return Entity(clean(name), _share(confidence))
-    raise NotAsAsked("an entity is not `name` and `confidence`")
+            return QuestionEntity(flatten_reply_text(name), _share(confidence))
+    raise MalformedReply("an entity is not `name` and `confidence`")
 
 
 def _share(confidence: float) -> float:
     """Return a confidence; True and NaN are none, though JSON or Python has them so."""
     fits = not isinstance(confidence, bool) and math.isfinite(confidence)
     if not fits or not 0 <= confidence <= 1:
-        raise NotAsAsked("a confidence is not between 0 and 1")
+        raise MalformedReply("a confidence is not between 0 and 1")
     return float(confidence)
 
 
-def _choice(tool: str, intention: str, confidence: float) -> Choice | None:
+def _choice(tool: str, intention: str, confidence: float) -> SourceChoice | None:
     """Return the choice, None where there is no such tool, or it does no such thing."""
-    if tool not in list(Source) or intention not in list(Intention):
+    if tool not in list(AnswerSource) or intention not in list(SourceIntention):
         return None
-    source, wanted = Source(tool), Intention(intention)
-    if wanted not in INTENTIONS[source]:
+    source, wanted = AnswerSource(tool), SourceIntention(intention)
+    if wanted not in INTENTIONS_BY_SOURCE[source]:
         return None
-    return Choice(source, wanted, confidence)
+    return SourceChoice(source, wanted, confidence)
 
 
-def _sureness(choice: Choice) -> float:
+def _sureness(choice: SourceChoice) -> float:
     return choice.confidence
 
 
 def _shown(word: str) -> str:
-    return f"“{clean(word)[:40]}”"
+    return f"“{flatten_reply_text(word)[:40]}”"

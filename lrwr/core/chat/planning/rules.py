@@ -15,18 +15,18 @@ from lrwr.core.bible.name_lookup import (
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.planning import lexicon
 from lrwr.core.chat.state import TurnQuestion
-from lrwr.core.model.facts import RULES
+from lrwr.core.model.facts import RULES_KEEPER
 from lrwr.core.model.turns import (
-    INTENTIONS,
-    Choice,
-    Entity,
-    Intent,
-    Intention,
-    Mode,
-    Plan,
-    Source,
+    INTENTIONS_BY_SOURCE,
+    AnswerIntent,
+    AnswerMode,
+    AnswerSource,
+    QuestionEntity,
+    QuestionPlan,
+    SourceChoice,
+    SourceIntention,
 )
-from lrwr.core.ports.story_store import Role
+from lrwr.core.ports.story_store import AppearanceRole
 from lrwr.core.retrieval.people import asks_about_saying, infer_question_role
 
 ADDRESSED_CONFIDENCE = 0.95
@@ -45,16 +45,16 @@ _SOMEBODY = re.compile(
 )
 
 
-def plan_by_rules(question: TurnQuestion, bible: Bible) -> Plan:
+def plan_by_rules(question: TurnQuestion, bible: Bible) -> QuestionPlan:
     """Return a plan for `question`: the same one every time."""
     named = recognize_named_entities(question.text, bible)
     plain = _plain(question, named)
     entities = tuple(_entities(question, named, bible))
     intent = _intent(plain)
     choices = _best(_choices(question, plain, named, intent))
-    if question.mode is Mode.IN_CHARACTER:
-        intent = Intent.IN_CHARACTER
-    return Plan(intent, choices, entities, RULES)
+    if question.mode is AnswerMode.IN_CHARACTER:
+        intent = AnswerIntent.IN_CHARACTER
+    return QuestionPlan(intent, choices, entities, RULES_KEEPER)
 
 
 def build_search_text(question: TurnQuestion, bible: Bible) -> str:
@@ -76,25 +76,28 @@ def _plain(question: TurnQuestion, named: Sequence[NamedEntity]) -> str:
     parts.append(question.text[at:].lower())
     text = " ".join("".join(parts).split())
     text = lexicon.REQUEST_PATTERN.sub("", text).strip(" .?!")
-    if question.mode is Mode.IN_CHARACTER:
+    if question.mode is AnswerMode.IN_CHARACTER:
         return _YOU.sub(NamedEntityKind.PERSON, text)
     return text
 
 
-def _intent(plain: str) -> Intent:
+def _intent(plain: str) -> AnswerIntent:
     """Return what kind of answer is asked for, whoever gives it."""
     if lexicon.GAP_PATTERN.search(plain):
-        return Intent.GAP_PROBE
+        return AnswerIntent.GAP_PROBE
     if lexicon.SCENARIO_PATTERN.search(plain):
-        return Intent.SCENARIO
+        return AnswerIntent.SCENARIO
     if lexicon.CRAFT_PATTERN.search(plain) or lexicon.ALLUSION_PATTERN.search(plain):
-        return Intent.EXTERNAL_REFERENCE
-    return Intent.ANALYTICAL
+        return AnswerIntent.EXTERNAL_REFERENCE
+    return AnswerIntent.ANALYTICAL
 
 
 def _choices(
-    question: TurnQuestion, plain: str, named: Sequence[NamedEntity], intent: Intent
-) -> Iterator[Choice]:
+    question: TurnQuestion,
+    plain: str,
+    named: Sequence[NamedEntity],
+    intent: AnswerIntent,
+) -> Iterator[SourceChoice]:
     """Yield what is asked of which source; the web is never the only one."""
     # What the text says is no talk of anybody's.
     rest = lexicon.GAP_PATTERN.sub(" ", plain)
@@ -108,32 +111,48 @@ def _choices(
     own = [*_of_intent(plain, intent), *_of_cues(rest, saying=saying)]
     if not own and things and any(one.kind is NamedEntityKind.PERSON for one in named):
         own.append(
-            Choice(Source.PROFILES, Intention.BEHAVIOR, lexicon.HINTED_CUE_CONFIDENCE)
+            SourceChoice(
+                AnswerSource.PROFILES,
+                SourceIntention.BEHAVIOR,
+                lexicon.HINTED_CUE_CONFIDENCE,
+            )
         )
     own += (choice for one in things for choice in _of_elements(one))
     yield from own
     yield from _of_the_world_outside(plain)
     if not own:
-        yield Choice(
-            Source.MANUSCRIPT, Intention.FIND_PASSAGE, lexicon.FALLBACK_CONFIDENCE
+        yield SourceChoice(
+            AnswerSource.MANUSCRIPT,
+            SourceIntention.FIND_PASSAGE,
+            lexicon.FALLBACK_CONFIDENCE,
         )
 
 
-def _of_intent(plain: str, intent: Intent) -> Iterator[Choice]:
-    if intent is Intent.GAP_PROBE:
-        yield Choice(
-            Source.MANUSCRIPT, Intention.FIND_PASSAGE, lexicon.PLAIN_CUE_CONFIDENCE
+def _of_intent(plain: str, intent: AnswerIntent) -> Iterator[SourceChoice]:
+    if intent is AnswerIntent.GAP_PROBE:
+        yield SourceChoice(
+            AnswerSource.MANUSCRIPT,
+            SourceIntention.FIND_PASSAGE,
+            lexicon.PLAIN_CUE_CONFIDENCE,
         )
         if NamedEntityKind.PERSON in plain:
-            yield Choice(
-                Source.PROFILES, Intention.TRAITS, lexicon.HINTED_CUE_CONFIDENCE
+            yield SourceChoice(
+                AnswerSource.PROFILES,
+                SourceIntention.TRAITS,
+                lexicon.HINTED_CUE_CONFIDENCE,
             )
-    if intent is Intent.SCENARIO and NamedEntityKind.PERSON in plain:
-        yield Choice(Source.PROFILES, Intention.BEHAVIOR, lexicon.PLAIN_CUE_CONFIDENCE)
-        yield Choice(Source.PROFILES, Intention.VALUES, lexicon.LIKELY_CUE_CONFIDENCE)
+    if intent is AnswerIntent.SCENARIO and NamedEntityKind.PERSON in plain:
+        yield SourceChoice(
+            AnswerSource.PROFILES,
+            SourceIntention.BEHAVIOR,
+            lexicon.PLAIN_CUE_CONFIDENCE,
+        )
+        yield SourceChoice(
+            AnswerSource.PROFILES, SourceIntention.VALUES, lexicon.LIKELY_CUE_CONFIDENCE
+        )
 
 
-def _of_cues(plain: str, *, saying: bool) -> Iterator[Choice]:
+def _of_cues(plain: str, *, saying: bool) -> Iterator[SourceChoice]:
     person = NamedEntityKind.PERSON in plain
     told = [
         cue
@@ -143,12 +162,16 @@ def _of_cues(plain: str, *, saying: bool) -> Iterator[Choice]:
     surely = any(cue.confidence > lexicon.FALLBACK_CONFIDENCE for cue in told)
     for cue in told:
         if cue.confidence > lexicon.FALLBACK_CONFIDENCE or not surely:
-            yield Choice(cue.source, cue.intention, cue.confidence)
+            yield SourceChoice(cue.source, cue.intention, cue.confidence)
     if person and lexicon.NOTES_PATTERN.search(plain):
-        yield Choice(Source.PROFILES, Intention.TRAITS, lexicon.HINTED_CUE_CONFIDENCE)
+        yield SourceChoice(
+            AnswerSource.PROFILES, SourceIntention.TRAITS, lexicon.HINTED_CUE_CONFIDENCE
+        )
     if saying:
-        yield Choice(
-            Source.MANUSCRIPT, Intention.DIALOGUE_OF, lexicon.PLAIN_CUE_CONFIDENCE
+        yield SourceChoice(
+            AnswerSource.MANUSCRIPT,
+            SourceIntention.DIALOGUE_OF,
+            lexicon.PLAIN_CUE_CONFIDENCE,
         )
 
 
@@ -159,36 +182,42 @@ def _is_about_saying(question: TurnQuestion, plain: str) -> bool:
         question.text
     )
     voice = next(
-        cue for cue in lexicon.QUESTION_CUES if cue.intention is Intention.VOICE
+        cue for cue in lexicon.QUESTION_CUES if cue.intention is SourceIntention.VOICE
     )
     return somebody and says and not voice.words.search(plain)
 
 
 def _is_topic(text: str, one: NamedEntity) -> bool:
-    return infer_question_role(text, one.span.start) is Role.MENTIONED
+    return infer_question_role(text, one.span.start) is AppearanceRole.MENTIONED
 
 
-def _of_elements(named: NamedEntity) -> Iterator[Choice]:
+def _of_elements(named: NamedEntity) -> Iterator[SourceChoice]:
     types = [claim.value for one in named.elements for claim in one.element_types]
-    known = [one for one in INTENTIONS[Source.WORLD] if one in types]
+    known = [one for one in INTENTIONS_BY_SOURCE[AnswerSource.WORLD] if one in types]
     for intention in known:
-        yield Choice(Source.WORLD, intention, lexicon.PLAIN_CUE_CONFIDENCE)
+        yield SourceChoice(AnswerSource.WORLD, intention, lexicon.PLAIN_CUE_CONFIDENCE)
     if not known:  # nobody said what it is: places are the commonest things
-        yield Choice(Source.WORLD, Intention.SETTING, lexicon.HINTED_CUE_CONFIDENCE)
+        yield SourceChoice(
+            AnswerSource.WORLD, SourceIntention.SETTING, lexicon.HINTED_CUE_CONFIDENCE
+        )
 
 
-def _of_the_world_outside(plain: str) -> Iterator[Choice]:
+def _of_the_world_outside(plain: str) -> Iterator[SourceChoice]:
     if lexicon.ALLUSION_PATTERN.search(plain):
-        yield Choice(
-            Source.WEB, Intention.EXTERNAL_REFERENCE, lexicon.LIKELY_CUE_CONFIDENCE
+        yield SourceChoice(
+            AnswerSource.WEB,
+            SourceIntention.EXTERNAL_REFERENCE,
+            lexicon.LIKELY_CUE_CONFIDENCE,
         )
     if lexicon.CRAFT_PATTERN.search(plain):
-        yield Choice(Source.WEB, Intention.CRAFT, lexicon.LIKELY_CUE_CONFIDENCE)
+        yield SourceChoice(
+            AnswerSource.WEB, SourceIntention.CRAFT, lexicon.LIKELY_CUE_CONFIDENCE
+        )
 
 
-def _best(choices: Iterable[Choice]) -> tuple[Choice, ...]:
+def _best(choices: Iterable[SourceChoice]) -> tuple[SourceChoice, ...]:
     """Return each pair once, at its surest, surest first."""
-    best: dict[tuple[Source, Intention], Choice] = {}
+    best: dict[tuple[AnswerSource, SourceIntention], SourceChoice] = {}
     for one in choices:
         pair = one.source, one.intention
         if pair not in best or best[pair].confidence < one.confidence:
@@ -198,16 +227,16 @@ def _best(choices: Iterable[Choice]) -> tuple[Choice, ...]:
 
 def _entities(
     question: TurnQuestion, named: Sequence[NamedEntity], bible: Bible
-) -> Iterator[Entity]:
+) -> Iterator[QuestionEntity]:
     """Yield each name once: those in the question, then those that it points to."""
-    names: dict[str, Entity] = {}
+    names: dict[str, QuestionEntity] = {}
     for one in named:
-        names.setdefault(one.name, Entity(one.name, one.confidence))
-    talked_to = question.character if question.mode is Mode.IN_CHARACTER else ""
+        names.setdefault(one.name, QuestionEntity(one.name, one.confidence))
+    talked_to = question.character if question.mode is AnswerMode.IN_CHARACTER else ""
     if talked_to and _YOU.search(question.text):
-        names.setdefault(talked_to, Entity(talked_to, ADDRESSED_CONFIDENCE))
+        names.setdefault(talked_to, QuestionEntity(talked_to, ADDRESSED_CONFIDENCE))
     if not names and _PRONOUN.search(question.text):
         for name in question.state.entities:
             if match_people(name, bible):  # the horizon may have moved since
-                names.setdefault(name, Entity(name, IN_PLAY_CONFIDENCE))
+                names.setdefault(name, QuestionEntity(name, IN_PLAY_CONFIDENCE))
     yield from names.values()

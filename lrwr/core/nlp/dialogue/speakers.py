@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from lrwr.core.model.cast import Cast, Cue, Mention, Quotation
+from lrwr.core.model.cast import AttributionCue, Cast, Mention, Quotation
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.dialogue.addressees import Addressee, find_addressees
@@ -43,12 +43,12 @@ def _keep(found: list[DialogueTag], tag: DialogueTag | None) -> None:
 
 _CLEAR_MARGIN = 5.0
 _CUES = {
-    PersonMentionKind.NAMED: Cue.NAMED,
-    PersonMentionKind.STRANGER: Cue.NAMED,
-    PersonMentionKind.PRONOUN: Cue.PRONOUN,
-    PersonMentionKind.DESCRIBED: Cue.PRONOUN,
-    PersonMentionKind.NARRATOR: Cue.NARRATOR,
-    PersonMentionKind.SEVERAL: Cue.NONE,
+    PersonMentionKind.NAMED: AttributionCue.NAMED,
+    PersonMentionKind.STRANGER: AttributionCue.NAMED,
+    PersonMentionKind.PRONOUN: AttributionCue.PRONOUN,
+    PersonMentionKind.DESCRIBED: AttributionCue.PRONOUN,
+    PersonMentionKind.NARRATOR: AttributionCue.NARRATOR,
+    PersonMentionKind.SEVERAL: AttributionCue.NONE,
 }
 
 
@@ -133,14 +133,14 @@ def _quotation(
     )
 
 
-def _cue(reading: SpeakerCues, name: str) -> Cue:
+def _cue(reading: SpeakerCues, name: str) -> AttributionCue:
     if name == NARRATOR:
-        return Cue.NARRATOR
+        return AttributionCue.NARRATOR
     for tag in reading.tags:
         if tag.strength is TagStrength.BEAT:
-            return Cue.ACTION
+            return AttributionCue.ACTION
         return _CUES[tag.person.kind]
-    return Cue.TURN if name else Cue.NONE
+    return AttributionCue.TURN if name else AttributionCue.NONE
 
 
 def _is_told(

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import About, CharacterField, Fact
+from lrwr.core.model.facts import CharacterField, Fact, FactAbout
 from lrwr.core.nlp.facts.appearance_words import TRADES
 from lrwr.core.nlp.facts.attribute_rules import (
     CHARACTER_PATTERN,
@@ -139,7 +139,7 @@ def _fact(
     attribute, _, value, _ = rule
     details = (("attribute", attribute),)
     return make_fact(
-        About.CHARACTER,
+        FactAbout.CHARACTER,
         CharacterField.ATTRIBUTE,
         value or found["value"],
         to_text_span(sentence, found.start(), found.end()),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import RULES, About, Fact
+from lrwr.core.model.facts import RULES_KEEPER, Fact, FactAbout
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.patterns import (
     NAME_PATTERN,
@@ -53,7 +53,7 @@ def ends_in_question(words: str, end: int) -> bool:
 
 
 def make_fact(
-    about: About,
+    about: FactAbout,
     field: str,
     value: str,
     span: Span,
@@ -63,7 +63,7 @@ def make_fact(
     details: tuple[tuple[str, str], ...] = (),
 ) -> Fact:
     """Make a fact of the rules with one span."""
-    return Fact(about, subject, field, value, (span,), RULES, certainty, details)
+    return Fact(about, subject, field, value, (span,), RULES_KEEPER, certainty, details)
 
 
 def rate_rule_certainty(spoken: bool, named: bool = True) -> Certainty:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import About, Fact
+from lrwr.core.model.facts import Fact, FactAbout
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.facts.claims import (
     ends_in_question,
@@ -111,7 +111,7 @@ def _fact(prose: AnnotatedProse, sentence: ProseSentence, at: int) -> Fact:
         n for n in find_prose_person_names(prose, words) if may_be_person(n, prose)
     ]
     return make_fact(
-        About.EVENT,
+        FactAbout.EVENT,
         "event",
         extract_verbatim(prose, span),
         span,
@@ -164,7 +164,7 @@ def find_reported_speech_facts(prose: AnnotatedProse) -> Iterator[Fact]:
             start = found.end("teller") - len(teller)
             what = to_text_span(sentence, found.start("what"), end)
             yield make_fact(
-                About.TOLD,
+                FactAbout.TOLD,
                 "told",
                 extract_verbatim(prose, what),
                 to_text_span(sentence, start, end),

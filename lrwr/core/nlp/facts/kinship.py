@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import About, CharacterField, Fact
+from lrwr.core.model.facts import CharacterField, Fact, FactAbout
 from lrwr.core.nlp.facts.claims import (
     SPOKEN_DETAIL,
     deduplicate_facts,
@@ -250,7 +250,7 @@ def _fact(tie: _KinshipMatch, sentence: ProseSentence, spoken: bool) -> Fact:
     end = tie.found.end("list") if "list" in tie.found.groupdict() else -1
     end = tie.found.start("list") if end > 0 else tie.found.end()
     return make_fact(
-        About.CHARACTER,
+        FactAbout.CHARACTER,
         CharacterField.RELATIONSHIP,
         "",
         to_text_span(sentence, tie.found.start(), end),

@@ -9,14 +9,14 @@ from lrwr.core.model.cast import Gender
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import Document, DocumentType
 from lrwr.core.model.facts import (
-    WRITER,
-    About,
+    WRITER_KEEPER,
     CharacterField,
     ElementType,
     Fact,
+    FactAbout,
     WorldField,
 )
-from lrwr.core.model.text import Span, SplitSentences
+from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.core.nlp.facts.appearance_words import NUMBER, OCCUPATION
 from lrwr.core.nlp.facts.kinship import RELATIONSHIP_WORDS
 from lrwr.core.nlp.facts.note_layout import (
@@ -138,7 +138,7 @@ def find_note_subjects(document: Document) -> list[NoteSubject]:
     ]
 
 
-def extract_note_facts(document: Document, split: SplitSentences) -> list[Fact]:
+def extract_note_facts(document: Document, split: SentenceSplitter) -> list[Fact]:
     """Return what a character, setting or world note lays down, in order.
 
     Everything in it is the writer's and confirmed: labelled lines ("Eyes: grey") are
@@ -152,7 +152,7 @@ def extract_note_facts(document: Document, split: SplitSentences) -> list[Fact]:
 
 
 def _of_entry(
-    document: Document, entry: NoteEntry, split: SplitSentences
+    document: Document, entry: NoteEntry, split: SentenceSplitter
 ) -> Iterator[Fact]:
     text = document.text
     person = document.type is DocumentType.CHARACTER
@@ -176,7 +176,9 @@ def _element(document: Document, entry: NoteEntry) -> Iterator[Fact]:
     if document.type is DocumentType.SETTING:
         said = said or ElementType.SETTING
     if said in set(ElementType) and document.type is not DocumentType.CHARACTER:
-        yield _fact(About.WORLD, entry.name, WorldField.ELEMENT_TYPE, said, entry.place)
+        yield _fact(
+            FactAbout.WORLD, entry.name, WorldField.ELEMENT_TYPE, said, entry.place
+        )
 
 
 def _front_fields(entry: NoteEntry) -> Iterator[Fact]:
@@ -199,7 +201,7 @@ def _field(entry: NoteEntry, key: str, value: str, span: Span) -> Iterator[Fact]
         for name in split_name_list(value):
             tie = (("target", name), ("kind", kin))
             yield _fact(
-                About.CHARACTER,
+                FactAbout.CHARACTER,
                 entry.name,
                 CharacterField.RELATIONSHIP,
                 "",
@@ -215,7 +217,7 @@ def _field(entry: NoteEntry, key: str, value: str, span: Span) -> Iterator[Fact]
         else [strip_note_markdown(value)]
     )
     for one in values:
-        yield _fact(About.CHARACTER, entry.name, field, one, span, details)
+        yield _fact(FactAbout.CHARACTER, entry.name, field, one, span, details)
 
 
 def _sentence(
@@ -226,7 +228,7 @@ def _sentence(
     if _ASIDE.fullmatch(words) or not any(letter.isalnum() for letter in value):
         return
     if not person:
-        yield _fact(About.WORLD, entry.name, WorldField.DESCRIPTION, value, span)
+        yield _fact(FactAbout.WORLD, entry.name, WorldField.DESCRIPTION, value, span)
         return
     yield _attribute(entry, "description", value, span)
     for found in _KIN_OF.finditer(words):
@@ -234,7 +236,7 @@ def _sentence(
             if name:
                 details = (("target", entry.name), ("kind", found["kin"].lower()))
                 yield _fact(
-                    About.CHARACTER,
+                    FactAbout.CHARACTER,
                     strip_note_markdown(name),
                     CharacterField.RELATIONSHIP,
                     "",
@@ -250,7 +252,7 @@ def _sentence(
 def _attribute(entry: NoteEntry, name: str, value: str, span: Span) -> Fact:
     details = (("attribute", name),)
     return _fact(
-        About.CHARACTER, entry.name, CharacterField.ATTRIBUTE, value, span, details
+        FactAbout.CHARACTER, entry.name, CharacterField.ATTRIBUTE, value, span, details
     )
 
 
@@ -269,7 +271,7 @@ def _blocks(document: Document, entry: NoteEntry) -> Iterator[_NoteBlock]:
 
 
 def _fact(
-    about: About,
+    about: FactAbout,
     subject: str,
     field: str,
     value: str,
@@ -277,7 +279,14 @@ def _fact(
     details: tuple[tuple[str, str], ...] = (),
 ) -> Fact:
     return Fact(
-        about, subject, field, value, (span,), WRITER, Certainty.CONFIRMED, details
+        about,
+        subject,
+        field,
+        value,
+        (span,),
+        WRITER_KEEPER,
+        Certainty.CONFIRMED,
+        details,
     )
 
 

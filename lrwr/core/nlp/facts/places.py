@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import About, ElementType, Fact, WorldField
+from lrwr.core.model.facts import ElementType, Fact, FactAbout, WorldField
 from lrwr.core.nlp.facts.claims import make_fact, split_narration_and_speech
 from lrwr.core.nlp.names.evidence import NameEvidence
 from lrwr.core.nlp.names.forms import CapitalizationCounts, merge_name_forms
@@ -86,7 +86,7 @@ def find_place_facts(prose: AnnotatedProse) -> Iterator[Fact]:
         least = 1 if prose.known and not name.startswith(("the ", "The ")) else 2
         if counts[name] >= least and name not in people:
             yield make_fact(
-                About.WORLD,
+                FactAbout.WORLD,
                 WorldField.ELEMENT_TYPE,
                 ElementType.SETTING,
                 sentence.span,

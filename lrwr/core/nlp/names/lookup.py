@@ -5,7 +5,13 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from lrwr.core.model.cast import Cast, Character
-from lrwr.core.model.facts import WRITER, About, ElementType, Fact, WorldField
+from lrwr.core.model.facts import (
+    WRITER_KEEPER,
+    ElementType,
+    Fact,
+    FactAbout,
+    WorldField,
+)
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.lexicon import NON_NAME_WORDS
 from lrwr.core.nlp.names.overrides import fold_name
@@ -44,10 +50,10 @@ def is_character_name(name: str, cast: Cast) -> bool:
 def is_misread_place(fact: Fact, cast: Cast) -> bool:
     """Say whether a fact takes a person for a place; the writer is always believed."""
     return (
-        fact.about is About.WORLD
+        fact.about is FactAbout.WORLD
         and fact.field == WorldField.ELEMENT_TYPE
         and fact.value == ElementType.SETTING
-        and fact.keeper != WRITER
+        and fact.keeper != WRITER_KEEPER
         and is_character_name(fact.subject, cast)
     )
 

@@ -4,10 +4,10 @@ import re
 
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.facts import (
-    RULES,
-    About,
+    RULES_KEEPER,
     ContentType,
     Fact,
+    FactAbout,
     PassageField,
 )
 from lrwr.core.model.text import Span
@@ -101,11 +101,11 @@ def _of_narration(words: list[str], told: str) -> ContentType | None:
 
 def _fact(content: ContentType, span: Span) -> Fact:
     return Fact(
-        About.PASSAGE,
+        FactAbout.PASSAGE,
         "",
         PassageField.CONTENT_TYPE,
         content,
         (span,),
-        RULES,
+        RULES_KEEPER,
         Certainty.PROBABLE,
     )

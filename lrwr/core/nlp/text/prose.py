@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.model.text import Span, SplitSentences
+from lrwr.core.model.text import SentenceSplitter, Span
 
 MASK_CHARACTER = "\x01"
 """Stands for every character that a rule must not see."""
@@ -70,7 +70,7 @@ class AnnotatedProse:
 
 
 def annotate_prose(
-    text: str, split: SplitSentences, known: tuple[str, ...] = ()
+    text: str, split: SentenceSplitter, known: tuple[str, ...] = ()
 ) -> AnnotatedProse:
     """Read a text for the rules; `known` are names of people in it."""
     bare = _COMMENT.sub(_hide, text)

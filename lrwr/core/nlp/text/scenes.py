@@ -8,7 +8,7 @@ from itertools import chain
 from math import log
 
 from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import RULES, WRITER, About, Fact
+from lrwr.core.model.facts import RULES_KEEPER, WRITER_KEEPER, Fact, FactAbout
 from lrwr.core.model.query_terms import STOP_WORDS
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.facts.claims import find_sentence_subject, to_text_span
@@ -78,7 +78,15 @@ def infer_point_of_view(
     detail `person` says "first" or "third".
     """
     if pov:
-        return Fact(About.SCENE, "", "pov", pov, (scene,), WRITER, Certainty.CONFIRMED)
+        return Fact(
+            FactAbout.SCENE,
+            "",
+            "pov",
+            pov,
+            (scene,),
+            WRITER_KEEPER,
+            Certainty.CONFIRMED,
+        )
     inside = [s for s in prose.sentences if scene.holds(s.span)]
     said, share = _first_person(inside)
     if len(said) >= _LEAST_FIRST and share >= _LEAST_SHARE:
@@ -143,7 +151,9 @@ def _read_minds(
 
 def _fact(who: str, spans: Sequence[Span], person: str, certainty: Certainty) -> Fact:
     details = (("person", person),)
-    return Fact(About.SCENE, "", "pov", who, tuple(spans), RULES, certainty, details)
+    return Fact(
+        FactAbout.SCENE, "", "pov", who, tuple(spans), RULES_KEEPER, certainty, details
+    )
 
 
 _NAME = re.compile(r"(?<![\w'])[A-ZÀ-ÖØ-Þ]\w+")
@@ -167,7 +177,9 @@ def select_key_sentences(prose: AnnotatedProse, scene: Span) -> Fact | None:
     scores = [(-_score(s, at in edges, weights, prose), at) for at, s in able]
     count = min(_RECAPS_MOST, 1 + len(inside) // _PER_KEY_SENTENCE)
     spans = [inside[at].span for at in sorted(at for _, at in sorted(scores)[:count])]
-    return Fact(About.SCENE, "", "recap", "", tuple(spans), RULES, Certainty.PROBABLE)
+    return Fact(
+        FactAbout.SCENE, "", "recap", "", tuple(spans), RULES_KEEPER, Certainty.PROBABLE
+    )
 
 
 def _may_stand(sentence: ProseSentence) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import Document
-from lrwr.core.model.facts import RULES, WRITER, About, Fact
+from lrwr.core.model.facts import RULES_KEEPER, WRITER_KEEPER, Fact, FactAbout
 from lrwr.core.model.text import Span
 
 _ASKS = (
@@ -49,7 +49,7 @@ def find_marked_gaps(text: str, known: tuple[str, ...] = ()) -> Iterator[Fact]:
         if _is_marked(found):
             mark = Span(*found.span("mark" if found["mark"] else 0))
             subject = _nearest(text, mark, known)
-            yield _gap(text, _trimmed(found), subject, RULES, Certainty.VERIFIED)
+            yield _gap(text, _trimmed(found), subject, RULES_KEEPER, Certainty.VERIFIED)
 
 
 def find_note_gaps(document: Document) -> Iterator[Fact]:
@@ -57,19 +57,19 @@ def find_note_gaps(document: Document) -> Iterator[Fact]:
     for span in document.notes:
         words = document.text[span.start : span.end]
         if _OPEN.search(words):
-            yield _gap(document.text, span, "", WRITER, Certainty.CONFIRMED)
+            yield _gap(document.text, span, "", WRITER_KEEPER, Certainty.CONFIRMED)
 
 
 def find_open_questions(text: str, subject: str, start: int = 0) -> Iterator[Fact]:
     """Yield "Open: …" and "I have not decided …" of a note about `subject`."""
     for found in _OPEN_LINE.finditer(text, start):
         yield Fact(
-            About.GAP,
+            FactAbout.GAP,
             subject,
             "open",
             " ".join(found.group().split()),
             (Span(*found.span()),),
-            WRITER,
+            WRITER_KEEPER,
             Certainty.CONFIRMED,
         )
 
@@ -101,7 +101,7 @@ def _gap(
 ) -> Fact:
     words = text[span.start : span.end]
     value = " ".join(re.sub(r"<!--|-->|%%|[\][]", " ", words).split())
-    return Fact(About.GAP, subject, "marked", value, (span,), keeper, certainty)
+    return Fact(FactAbout.GAP, subject, "marked", value, (span,), keeper, certainty)
 
 
 def _nearest(text: str, span: Span, known: tuple[str, ...]) -> str:

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.model.query_terms import STOP_WORDS, WORD, light_stem
+from lrwr.core.model.query_terms import STOP_WORDS, WORD_PATTERN, stem_lightly
 from lrwr.core.nlp.facts.events import EVENT_VERBS
 from lrwr.pipeline.evaluation.question_generation.draft import QuestionDraft
 from lrwr.pipeline.evaluation.question_generation.lexicon import (
@@ -88,7 +88,9 @@ def _by_stem(material: SourceMaterial) -> dict[str, list[list[str]]]:
     for document, spans in material.sentences.items():
         text = material.texts[document]
         for span in spans:
-            words = [w.lower() for w in WORD.findall(text[span.start : span.end])]
+            words = [
+                w.lower() for w in WORD_PATTERN.findall(text[span.start : span.end])
+            ]
             for stem in {stem_noun(word) for word in words}:
                 found[stem].append(words)
     return found
@@ -98,7 +100,7 @@ def _is_near(heads: Collection[str], stem: str, words: Sequence[str]) -> bool:
     """Say whether one of `heads` stands shortly before the thing."""
     things = [n for n, word in enumerate(words) if stem_noun(word) == stem]
     return any(
-        word in heads or light_stem(word) in heads
+        word in heads or stem_lightly(word) in heads
         for at in things
         for word in words[max(0, at - _NEAR) : at]
     )
@@ -109,7 +111,7 @@ def _heads() -> dict[str, set[str]]:
     heads: dict[str, set[str]] = defaultdict(set)
     for told, asked in ACTION_VERBS.items():
         head = asked.partition(" ")[0]
-        heads[asked] |= {told.partition(" ")[0], head, light_stem(head)}
+        heads[asked] |= {told.partition(" ")[0], head, stem_lightly(head)}
     return heads
 
 

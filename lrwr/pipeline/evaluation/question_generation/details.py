@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lrwr.core.model.query_terms import WORD
+from lrwr.core.model.query_terms import WORD_PATTERN
 from lrwr.core.model.text import Span
 from lrwr.pipeline.evaluation.question_generation.draft import QuestionDraft
 from lrwr.pipeline.evaluation.question_generation.lexicon import BODY, VAGUE_WORDS
@@ -108,7 +108,7 @@ def draft_person_and_thing_questions(
             if not anybody.search(said):
                 continue
             names = [name for name, found in named.items() if found.search(said)]
-            if len(names) == 1 and len(WORD.findall(said)) >= _SHORTEST:
+            if len(names) == 1 and len(WORD_PATTERN.findall(said)) >= _SHORTEST:
                 place = AnswerPlace(document, span)
                 yield from _together(names[0], named[names[0]], place, material)
 
@@ -140,7 +140,7 @@ def _found(material: SourceMaterial) -> Iterator[_Detail]:
 
 def _in(text: str, place: AnswerPlace) -> Iterator[_Detail]:
     span: Span = place.span
-    if len(WORD.findall(text, span.start, span.end)) < _SHORTEST:
+    if len(WORD_PATTERN.findall(text, span.start, span.end)) < _SHORTEST:
         return
     for way, (pattern, _) in enumerate(_DETAILS):
         for found in pattern.finditer(text, span.start, span.end):

@@ -8,8 +8,8 @@ from random import Random
 from typing import TypeAlias
 
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.query_terms import content_words, light_stem
-from lrwr.core.model.replies import NotAsAsked
+from lrwr.core.model.query_terms import extract_content_words, stem_lightly
+from lrwr.core.model.replies import MalformedReply
 from lrwr.core.model.text import Span
 from lrwr.core.ports.chat_model import ChatModel
 from lrwr.pipeline.evaluation.question_generation import facts, prompts
@@ -159,7 +159,7 @@ class _ModelQuestionGenerator:
         except ServiceUnavailable as problem:
             tally.broken = str(problem).rstrip(".")
             return []
-        except NotAsAsked:
+        except MalformedReply:
             tally.lost["were in a reply that could not be read"] += PER_CALL
             return []
         drafts = (self._draft(one, kind, places, tally) for one in asked)
@@ -287,6 +287,6 @@ def _fault(asked: prompts.ModelQuestion, kind: QuestionKind, golds: int) -> str:
 
 
 def _repeats(question: str, quote: str) -> bool:
-    said = {light_stem(word) for word in content_words(quote)}
-    asked = {light_stem(word) for word in content_words(question)}
+    said = {stem_lightly(word) for word in extract_content_words(quote)}
+    asked = {stem_lightly(word) for word in extract_content_words(question)}
     return len(said) >= _FEWEST and len(said & asked) >= _REPEATED * len(said)

@@ -6,9 +6,14 @@ from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 
-from lrwr.core.model.fence import RULE, fenced, new_mark
-from lrwr.core.model.replies import NotAsAsked, clean, object_in, strict
-from lrwr.core.ports.chat_model import Message, Shape
+from lrwr.core.model.fence import FENCE_RULE, generate_fence_mark, wrap_in_fence
+from lrwr.core.model.replies import (
+    MalformedReply,
+    build_strict_schema,
+    extract_json_object,
+    flatten_reply_text,
+)
+from lrwr.core.ports.chat_model import ChatMessage, ReplyShape
 from lrwr.pipeline.evaluation.questions import QuestionKind
 
 REVISION = "1"
@@ -57,30 +62,32 @@ class ModelQuestion:
 
 def build_question_messages(
     kind: QuestionKind, passages: Sequence[str], number: int
-) -> list[Message]:
+) -> list[ChatMessage]:
     """Ask for questions of one kind on passages, which are numbered from 1 and fenced."""
     quotes = _NO_QUOTES if kind is QuestionKind.UNANSWERABLE else ""
     told = _TOLD.format(number=number, way=_WAYS[kind], quotes=quotes)
-    mark = new_mark(*passages)
+    mark = generate_fence_mark(*passages)
     shown = "\n".join(
-        fenced(f"passage {place}", text, mark)
+        wrap_in_fence(f"passage {place}", text, mark)
         for place, text in enumerate(passages, start=1)
     )
-    return [Message("system", f"{told}{RULE}"), Message("user", shown)]
+    return [ChatMessage("system", f"{told}{FENCE_RULE}"), ChatMessage("user", shown)]
 
 
 @cache
-def build_question_shape(kind: QuestionKind) -> Shape:
+def build_question_shape(kind: QuestionKind) -> ReplyShape:
     """Return the shape of a reply with questions of one kind."""
     quote = {"passage": {"type": "integer"}, "quote": {"type": "string"}}
     row = {
         "question": {"type": "string"},
         "answer": {"type": "string"},
-        "quotes": {"type": "array", "items": strict(quote)},
+        "quotes": {"type": "array", "items": build_strict_schema(quote)},
     }
-    fields = {"questions": {"type": "array", "items": strict(row)}}
+    fields = {"questions": {"type": "array", "items": build_strict_schema(row)}}
     name = f"Questions_{kind.value.replace('-', '_')}"
-    return Shape(name, json.dumps(strict(fields), separators=(",", ":")))
+    return ReplyShape(
+        name, json.dumps(build_strict_schema(fields), separators=(",", ":"))
+    )
 
 
 def parse_question_reply(reply: str) -> list[ModelQuestion]:
@@ -89,10 +96,10 @@ def parse_question_reply(reply: str) -> list[ModelQuestion]:
     Raises:
         NotAsAsked: The reply does not keep to its shape.
     """
-    match object_in(reply):
+    match extract_json_object(reply):
         case {"questions": [*rows], **more} if not more:
             return [_row(one) for one in rows]
-    raise NotAsAsked("it is not an object of `questions`")
+    raise MalformedReply("it is not an object of `questions`")
 
 
 def _row(told: object) -> ModelQuestion:
@@ -104,13 +111,15 @@ def _row(told: object) -> ModelQuestion:
             **more,
         } if not more:
             return ModelQuestion(
-                clean(question), clean(answer), tuple(map(_quote, quotes))
+                flatten_reply_text(question),
+                flatten_reply_text(answer),
+                tuple(map(_quote, quotes)),
             )
-    raise NotAsAsked("a question is not `question`, `answer` and `quotes`")
+    raise MalformedReply("a question is not `question`, `answer` and `quotes`")
 
 
 def _quote(told: object) -> tuple[int, str]:
     match told:
         case {"passage": int(passage), "quote": str(quote), **more} if not more:
             return passage - 1, quote
-    raise NotAsAsked("a quote is not `passage` and `quote`")
+    raise MalformedReply("a quote is not `passage` and `quote`")

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from lrwr.core.bible.values import AttributedQuote
 from lrwr.core.model.cast import Gender
-from lrwr.core.model.query_terms import WORD, plain_word
+from lrwr.core.model.query_terms import WORD_PATTERN, normalize_word
 from lrwr.core.model.text import Span
 from lrwr.pipeline.evaluation.question_generation.draft import QuestionDraft
 from lrwr.pipeline.evaluation.question_generation.source_material import (
@@ -262,8 +262,8 @@ def _stems_by_speaker(material: SourceMaterial) -> dict[str, dict[str, list[int]
     """Return in which quotations of whom each word stands, whoever is sure of it."""
     found: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for number, quote in enumerate(material.bible.quotes):
-        words = WORD.findall(quote.evidence.text)
-        for stem in {stem_noun(plain_word(word)) for word in words}:
+        words = WORD_PATTERN.findall(quote.evidence.text)
+        for stem in {stem_noun(normalize_word(word)) for word in words}:
             found[stem][quote.speaker].append(number)
     return found
 

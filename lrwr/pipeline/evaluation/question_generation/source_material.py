@@ -11,8 +11,13 @@ from lrwr.core.bible.service import BibleService
 from lrwr.core.bible.values import Bible, CharacterProfile, TextEvidence
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.query_terms import STOP_WORDS, WORD, light_stem, plain_word
-from lrwr.core.model.text import Span, SplitSentences
+from lrwr.core.model.query_terms import (
+    STOP_WORDS,
+    WORD_PATTERN,
+    normalize_word,
+    stem_lightly,
+)
+from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.core.retrieval.story import StoryOrder
 from lrwr.pipeline.evaluation.question_generation.lexicon import BODY, VAGUE_WORDS
 from lrwr.pipeline.evaluation.questions import AnswerPlace, GoldQuote, find_quote_places
@@ -252,7 +257,7 @@ class SourceMaterial:
 
 
 async def load_source_material(
-    bible: BibleService, split: SplitSentences
+    bible: BibleService, split: SentenceSplitter
 ) -> SourceMaterial:
     """Return what is known of a library's manuscript.
 
@@ -264,14 +269,16 @@ async def load_source_material(
 
 
 def build_source_material(
-    known: StoryKnowledge, split: SplitSentences
+    known: StoryKnowledge, split: SentenceSplitter
 ) -> SourceMaterial:
     """Return what questions are made from, of a story that is known already."""
 
     bible = project_bible(known)
     texts = {document: kept.text for document, kept in known.texts.items()}
     counts = Counter(
-        plain_word(word) for text in texts.values() for word in WORD.findall(text)
+        normalize_word(word)
+        for text in texts.values()
+        for word in WORD_PATTERN.findall(text)
     )
     stems: Counter[str] = Counter()
     for word, count in counts.items():
@@ -300,7 +307,7 @@ def build_source_material(
 
 def stem_noun(word: str) -> str:
     """Return what a noun and its plural share."""
-    return light_stem(plain_word(word)).rstrip("e")
+    return stem_lightly(normalize_word(word)).rstrip("e")
 
 
 def get_first_evidence_place(evidence: TextEvidence) -> AnswerPlace:
@@ -309,7 +316,7 @@ def get_first_evidence_place(evidence: TextEvidence) -> AnswerPlace:
 
 
 def _own_sentences(
-    document: DocumentId, text: str, order: StoryOrder, split: SplitSentences
+    document: DocumentId, text: str, order: StoryOrder, split: SentenceSplitter
 ) -> tuple[Span, ...]:
     parts = [
         part

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, replace
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.query_terms import WORD, light_stem, plain_word
+from lrwr.core.model.query_terms import WORD_PATTERN, normalize_word, stem_lightly
 from lrwr.core.model.turns import NarrativeState, Thread, ThreadId, Turn, TurnState
-from lrwr.core.ports.thread_store import AskedGap, CitingTurn
+from lrwr.core.ports.thread_store import RecordedGap, TurnCitations
 
 
 @dataclass(slots=True)
-class _Kept:
+class _StoredThread:
     """One conversation. `deletion` counts deletions; 0 is one that is not deleted."""
 
     thread: Thread
@@ -24,7 +24,7 @@ class MemoryThreadStore:
     """Keeps the `ThreadStore` port until it is let go of."""
 
     def __init__(self) -> None:
-        self._kept: dict[ThreadId, _Kept] = {}
+        self._kept: dict[ThreadId, _StoredThread] = {}
         self._deletions = 0
 
     async def threads(self) -> list[Thread]:
@@ -50,7 +50,7 @@ class MemoryThreadStore:
     ) -> Thread:
         """Keep a turn and the state after it, all or nothing."""
         at = turn.asked_at
-        begun = _Kept(Thread(thread, _unicode(title), at, at, 0, state))
+        begun = _StoredThread(Thread(thread, _unicode(title), at, at, 0, state))
         kept = self._kept.setdefault(thread, begun)
         kept.deletion = 0
         if all(one.id != turn.id for one in kept.turns):
@@ -94,10 +94,10 @@ class MemoryThreadStore:
             del self._kept[thread]
         return len(old)
 
-    async def gaps(self) -> list[AskedGap]:
+    async def gaps(self) -> list[RecordedGap]:
         """Return what whole answers of kept conversations left open, oldest first."""
         return [
-            AskedGap(gap, turn.output.narrative_state_delta.as_of)
+            RecordedGap(gap, turn.output.narrative_state_delta.as_of)
             for _, turn in self._oldest_first()
             if turn.state is TurnState.COMPLETE
             for gap in turn.output.gap_flags
@@ -105,9 +105,9 @@ class MemoryThreadStore:
 
     async def citing(
         self, documents: Collection[DocumentId] | None = None
-    ) -> list[CitingTurn]:
+    ) -> list[TurnCitations]:
         """Return what answers of kept conversations cite, oldest first."""
-        found: list[CitingTurn] = []
+        found: list[TurnCitations] = []
         for thread, turn in self._oldest_first():
             cited = tuple(
                 one
@@ -115,7 +115,7 @@ class MemoryThreadStore:
                 if documents is None or one.document in documents
             )
             if cited:
-                found.append(CitingTurn(thread.id, turn.id, cited))
+                found.append(TurnCitations(thread.id, turn.id, cited))
         return found
 
     async def search(
@@ -134,7 +134,7 @@ class MemoryThreadStore:
         found.sort(key=lambda one: -one[0])
         return [(thread, turn) for _, thread, turn in found[: max(0, limit)]]
 
-    def _there(self, thread: ThreadId) -> _Kept:
+    def _there(self, thread: ThreadId) -> _StoredThread:
         kept = self._kept.get(thread)
         if kept is None or kept.deletion:
             raise NotFound(
@@ -142,7 +142,7 @@ class MemoryThreadStore:
             )
         return kept
 
-    def _shown(self) -> list[_Kept]:
+    def _shown(self) -> list[_StoredThread]:
         return [one for one in self._kept.values() if not one.deletion]
 
     def _oldest_first(self) -> list[tuple[Thread, Turn]]:
@@ -156,8 +156,10 @@ def _numbered(turn: Turn, number: int) -> Turn:
 
 
 def _stems(texts: Iterable[str]) -> frozenset[str]:
-    words = (plain_word(word) for text in texts for word in WORD.findall(text))
-    return frozenset(light_stem(word) for word in words)
+    words = (
+        normalize_word(word) for text in texts for word in WORD_PATTERN.findall(text)
+    )
+    return frozenset(stem_lightly(word) for word in words)
 
 
 def _unicode(text: str) -> str:

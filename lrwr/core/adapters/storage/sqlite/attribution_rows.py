@@ -6,15 +6,18 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lrwr.core.adapters.storage.sqlite.fact_rows import first_mentions, spans_to_json
+from lrwr.core.adapters.storage.sqlite.fact_rows import (
+    find_first_mentions,
+    spans_to_json,
+)
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.ports.cast_store import Woven
+from lrwr.core.ports.cast_store import AttributionResult
 
-FORMAT = 1
+ATTRIBUTION_ROWS_FORMAT = 1
 """Names how rows are written down; a later lrwr may write others."""
 
-PLACES = """
+SELECT_CHUNK_SPANS = """
 select id, char_start, char_end from chunk
 where document_id = ? and pipeline = 'b' and kind = 'prose' order by ordinal
 """
@@ -83,30 +86,32 @@ select id, names from chunk
 where document_id = ? and pipeline = 'b' and names <> '' order by id
 """
 
-Rows = tuple[tuple[object, ...], ...]
+SqlRows = tuple[tuple[object, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Weave:
+class AttributionRows:
     """All rows that were woven of a document whose file has this `content`."""
 
     document: DocumentId
     content: str
     revision: str
-    quotations: Rows
-    appearances: Rows
-    first_seen: Rows
+    quotations: SqlRows
+    appearances: SqlRows
+    first_seen: SqlRows
     names: tuple[tuple[str, str], ...]
 
 
-def weave_of(connection: sqlite3.Connection, woven: Woven) -> Weave | None:
+def build_attribution_rows(
+    connection: sqlite3.Connection, woven: AttributionResult
+) -> AttributionRows | None:
     """Return what was woven as rows; None where the document is another by now."""
     given = (woven.document, woven.content)
     text = connection.execute(_TEXT, given).fetchone()
     if text is None:
         return None
-    first = first_mentions(list(woven.mentions), text[0])
-    return Weave(
+    first = find_first_mentions(list(woven.mentions), text[0])
+    return AttributionRows(
         *given,
         woven.revision,
         quotations=tuple(_quotations(woven)),
@@ -116,13 +121,15 @@ def weave_of(connection: sqlite3.Connection, woven: Woven) -> Weave | None:
     )
 
 
-def stored_weave(connection: sqlite3.Connection, document: DocumentId) -> Weave | None:
+def load_attribution_rows(
+    connection: sqlite3.Connection, document: DocumentId
+) -> AttributionRows | None:
     """Return what is stored as woven of a document; None where nothing is."""
     which = (document,)
     found = connection.execute(_STORED, which).fetchone()
     if found is None:
         return None
-    return Weave(
+    return AttributionRows(
         document,
         *found,
         *(
@@ -137,7 +144,9 @@ def stored_weave(connection: sqlite3.Connection, document: DocumentId) -> Weave 
     )
 
 
-def keep_weave(connection: sqlite3.Connection, weave: Weave) -> bool:
+def store_attribution_rows(
+    connection: sqlite3.Connection, weave: AttributionRows
+) -> bool:
     """Replace what was woven; False where the document is another by now."""
     document = weave.document
     if not connection.execute(_TEXT, (document, weave.content)).fetchone():
@@ -147,7 +156,7 @@ def keep_weave(connection: sqlite3.Connection, weave: Weave) -> bool:
     connection.executemany(_QUOTATION, ((document, *row) for row in weave.quotations))
     connection.executemany(_APPEARANCE, weave.appearances)
     names = dict(weave.names)
-    chunks = connection.execute(PLACES, (document,)).fetchall()
+    chunks = connection.execute(SELECT_CHUNK_SPANS, (document,)).fetchall()
     connection.executemany(
         _NAMES, [(chunk, names.get(chunk, "")) for chunk, *_ in chunks]
     )
@@ -156,22 +165,27 @@ def keep_weave(connection: sqlite3.Connection, weave: Weave) -> bool:
     return True
 
 
-def weave_to_json(weave: Weave) -> str:
+def attribution_rows_to_json(weave: AttributionRows) -> str:
     """Write rows down; the same rows are always the same text, in ASCII."""
-    return json.dumps({"format": FORMAT, **asdict(weave)}, separators=(",", ":"))
+    return json.dumps(
+        {"format": ATTRIBUTION_ROWS_FORMAT, **asdict(weave)}, separators=(",", ":")
+    )
 
 
-def weave_from_json(text: str) -> Weave:
+def attribution_rows_from_json(text: str) -> AttributionRows:
     """Read rows.
 
     Raises:
         ValueError: It is nothing woven, or written by a later lrwr.
     """
     told: dict[str, Any] = json.loads(text)
-    if not isinstance(told, dict) or told.pop("format", None) != FORMAT:
+    if (
+        not isinstance(told, dict)
+        or told.pop("format", None) != ATTRIBUTION_ROWS_FORMAT
+    ):
         raise ValueError("written by another lrwr")
     try:
-        return Weave(**{name: _frozen(value) for name, value in told.items()})
+        return AttributionRows(**{name: _frozen(value) for name, value in told.items()})
     except TypeError as error:
         raise ValueError("not what is woven of a document") from error
 
@@ -180,7 +194,7 @@ def _frozen(value: Any) -> Any:
     return tuple(map(tuple, value)) if isinstance(value, list) else value
 
 
-def _quotations(woven: Woven) -> Iterator[tuple[object, ...]]:
+def _quotations(woven: AttributionResult) -> Iterator[tuple[object, ...]]:
     for quotation in woven.quotations:
         yield (
             quotation.spans[0].start,
@@ -194,7 +208,7 @@ def _quotations(woven: Woven) -> Iterator[tuple[object, ...]]:
         )
 
 
-def _appearances(woven: Woven) -> Iterator[tuple[ChunkId, str, str, int]]:
+def _appearances(woven: AttributionResult) -> Iterator[tuple[ChunkId, str, str, int]]:
     for chunk, counts in woven.appearances.items():
         for (who, role), count in counts.items():
             yield chunk, who, role.value, count

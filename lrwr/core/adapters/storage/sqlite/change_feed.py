@@ -3,10 +3,10 @@
 import sqlite3
 from typing import TYPE_CHECKING
 
-from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.ports.record_store import Change
+from lrwr.core.ports.record_store import ChunkChange
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,12 +39,12 @@ select max(change.seq) - (select pruned from library) from change
 class SqliteChangeFeed:
     """Keeps the `ChangeFeed` port: each change comes with the chunk as it is now."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
     async def changes(
         self, pipeline: Pipeline, space: str, *, after: int, limit: int
-    ) -> list[Change]:
+    ) -> list[ChunkChange]:
         """Return at most `limit` changes after `after`, oldest first."""
         asked = {
             "pipeline": pipeline.value,
@@ -71,7 +71,7 @@ class SqliteChangeFeed:
         )
 
 
-def shorten(connection: sqlite3.Connection) -> None:
+def prune_change_feed(connection: sqlite3.Connection) -> None:
     """Drop changes that say nothing any more, when the feed has become long.
 
     What is dropped includes chunks that are gone, so the feed gets a new epoch.
@@ -91,11 +91,11 @@ def shorten(connection: sqlite3.Connection) -> None:
 
 def _read(
     rows: "Iterable[tuple[int, str, str | None, int | None, str | None, bytes | None]]",
-) -> list[Change]:
+) -> list[ChunkChange]:
     import numpy as np
 
     return [
-        Change(
+        ChunkChange(
             seq=seq,
             chunk=ChunkId(chunk),
             document=DocumentId(document or ""),

@@ -10,8 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lrwr.core.adapters.storage.sqlite.errors import newer_library, older_library
-from lrwr.core.adapters.storage.sqlite.migrator import Say, migrate, newest, version_of
+from lrwr.core.adapters.storage.sqlite.errors import (
+    build_newer_library_error,
+    build_older_library_error,
+)
+from lrwr.core.adapters.storage.sqlite.migrator import (
+    NoticeCallback,
+    find_newest_migration,
+    migrate_sqlite_library,
+    read_schema_version,
+)
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -29,36 +37,42 @@ _NO_SHARED_MEMORY = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class LibraryConnection:
     """An open library, and why it can only be read; None when it can be written."""
 
     connection: sqlite3.Connection
     why_read_only: sqlite3.Error | None = None
 
 
-def open_library(
-    path: Path, *, patience: float, say: Say, migrations: "Traversable | None" = None
-) -> Opened:
+def open_sqlite_library(
+    path: Path,
+    *,
+    patience: float,
+    say: NoticeCallback,
+    migrations: "Traversable | None" = None,
+) -> LibraryConnection:
     """Open the library at `path`, made and brought up to date as need be.
 
     Where nothing can be written, a library that is up to date is opened to read.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        return Opened(_to_write(path, patience, say, migrations))
+        return LibraryConnection(_to_write(path, patience, say, migrations))
     except sqlite3.OperationalError as error:
-        if not forbids_writing(error) or not path.is_file():
+        if not is_read_only_error(error) or not path.is_file():
             raise
-        return Opened(_current(path, patience, newest(migrations)), error)
+        return LibraryConnection(
+            _current(path, patience, find_newest_migration(migrations)), error
+        )
 
 
-def forbids_writing(error: sqlite3.Error) -> bool:
+def is_read_only_error(error: sqlite3.Error) -> bool:
     """Say whether `error` means that the library may still be read."""
     code = getattr(error, "sqlite_errorcode", 0)
     return code in _NO_SHARED_MEMORY or code & 0xFF in _NO_WRITING
 
 
-def open_to_read(path: Path, *, patience: float) -> sqlite3.Connection:
+def open_library_read_only(path: Path, *, patience: float) -> sqlite3.Connection:
     """Open the file at `path` without changing it, whatever its schema.
 
     SQLite wants to keep two small files beside it even to read; where it may not,
@@ -68,7 +82,7 @@ def open_to_read(path: Path, *, patience: float) -> sqlite3.Connection:
     try:
         return _checked(f"{uri}?mode=ro", patience)
     except sqlite3.OperationalError as error:
-        if not forbids_writing(error):
+        if not is_read_only_error(error):
             raise
         if _has_unmerged(path):
             return _copied(path)
@@ -76,7 +90,7 @@ def open_to_read(path: Path, *, patience: float) -> sqlite3.Connection:
 
 
 @contextmanager
-def looking(path: Path, *, patience: float) -> Iterator[sqlite3.Connection]:
+def open_library_as_is(path: Path, *, patience: float) -> Iterator[sqlite3.Connection]:
     """Lend out the file at `path` as it is, to look at or to mend.
 
     It can be written where that is allowed, which keeps SQLite's two files in order.
@@ -85,26 +99,26 @@ def looking(path: Path, *, patience: float) -> Iterator[sqlite3.Connection]:
         uri = f"{path.absolute().as_uri()}?mode=rw"
         connection = _checked(uri, patience)
     except sqlite3.OperationalError as error:
-        if not forbids_writing(error):
+        if not is_read_only_error(error):
             raise
-        connection = open_to_read(path, patience=patience)
+        connection = open_library_read_only(path, patience=patience)
     with closing(connection):
         yield connection
 
 
 def _to_write(
-    path: Path, patience: float, say: Say, migrations: "Traversable | None"
+    path: Path, patience: float, say: NoticeCallback, migrations: "Traversable | None"
 ) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=patience, isolation_level=None)
     try:
         _write_ahead(connection, patience)
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
-        schema = newest(migrations)
-        if version_of(connection) < schema:
+        schema = find_newest_migration(migrations)
+        if read_schema_version(connection) < schema:
             _migrate(connection, migrations, say)
-        if version_of(connection) > schema:
-            raise newer_library(path)
+        if read_schema_version(connection) > schema:
+            raise build_newer_library_error(path)
     except BaseException:
         connection.close()
         raise
@@ -128,11 +142,13 @@ def _write_ahead(connection: sqlite3.Connection, patience: float) -> None:
 
 
 def _migrate(
-    connection: sqlite3.Connection, migrations: "Traversable | None", say: Say
+    connection: sqlite3.Connection,
+    migrations: "Traversable | None",
+    say: NoticeCallback,
 ) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        migrate(connection, migrations, say)
+        migrate_sqlite_library(connection, migrations, say)
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
@@ -141,12 +157,16 @@ def _migrate(
 
 
 def _current(path: Path, patience: float, schema: int) -> sqlite3.Connection:
-    connection = open_to_read(path, patience=patience)
-    version = version_of(connection)
+    connection = open_library_read_only(path, patience=patience)
+    version = read_schema_version(connection)
     if version == schema:
         return connection
     connection.close()
-    raise newer_library(path) if version > schema else older_library(path)
+    raise (
+        build_newer_library_error(path)
+        if version > schema
+        else build_older_library_error(path)
+    )
 
 
 def _checked(uri: str, patience: float) -> sqlite3.Connection:

@@ -8,19 +8,22 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from lrwr.core.adapters.storage.sqlite.connection import Opened, open_library
-from lrwr.core.adapters.storage.sqlite.errors import told
-from lrwr.core.adapters.storage.sqlite.migrator import Say
+from lrwr.core.adapters.storage.sqlite.connection import (
+    LibraryConnection,
+    open_sqlite_library,
+)
+from lrwr.core.adapters.storage.sqlite.errors import translate_sqlite_error
+from lrwr.core.adapters.storage.sqlite.migrator import NoticeCallback
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 Result = TypeVar("Result")
 
-Generation = tuple[int, int]
+LibraryGeneration = tuple[int, int]
 
 
-class Database:
+class SqliteDatabase:
     """The library's file, opened and brought up to date at its first use.
 
     All of SQLite's work is done in one thread of its own, so that the event loop
@@ -36,7 +39,7 @@ class Database:
         path: Path,
         *,
         patience: float = 10.0,
-        say: Say | None = None,
+        say: NoticeCallback | None = None,
         migrations: "Traversable | None" = None,
         first: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
@@ -45,7 +48,7 @@ class Database:
         self._say = say or _nobody_asks
         self._migrations = migrations
         self._first = first
-        self._library: Opened | None = None
+        self._library: LibraryConnection | None = None
         self._closed = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="lrwr-records")
 
@@ -91,11 +94,13 @@ class Database:
                 raise library.why_read_only
             return _transaction(library.connection, begin, work)
         except (sqlite3.Error, OSError, UnicodeError) as error:
-            raise told(error, self._path, patience=self._patience) from error
+            raise translate_sqlite_error(
+                error, self._path, patience=self._patience
+            ) from error
 
-    def _opened(self) -> Opened:
+    def _opened(self) -> LibraryConnection:
         if self._library is None:
-            self._library = open_library(
+            self._library = open_sqlite_library(
                 self._path,
                 patience=self._patience,
                 say=self._say,
@@ -109,7 +114,7 @@ class Database:
             self._library = None
 
 
-def generation(connection: sqlite3.Connection) -> Generation:
+def read_library_generation(connection: sqlite3.Connection) -> LibraryGeneration:
     """Return what is another value whenever anything in the library may be another.
 
     Inside a transaction it is that of its snapshot. It means nothing to another

@@ -6,14 +6,14 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lrwr.core.adapters.storage.sqlite.change_feed import shorten
+from lrwr.core.adapters.storage.sqlite.change_feed import prune_change_feed
 from lrwr.core.adapters.storage.sqlite.codecs import chapters_to_json
 from lrwr.core.adapters.storage.sqlite.fact_rows import (
-    Read,
-    drop,
-    keep,
-    read_of,
-    stored_read,
+    FactRows,
+    build_fact_rows,
+    delete_fact_rows,
+    load_fact_rows,
+    store_fact_rows,
 )
 from lrwr.core.model.chunks import Chunk, Knowledge, Pipeline
 from lrwr.core.model.documents import Document, DocumentId
@@ -25,7 +25,7 @@ UNUSED_VECTORS_KEPT = 24 * 3600.0
 _SWEEP_DELAY = 3600.0
 """Seconds between a vector's being no longer promised and its being deleted."""
 
-FORMAT = 1
+DOCUMENT_ROWS_FORMAT = 1
 """Names how a draft is written down; a later lrwr may write another."""
 
 _EMBEDDED = """
@@ -95,17 +95,17 @@ delete from document where id = ?1
 and not exists (select 1 from processed where document_id = ?1)
 """
 
-Row = tuple[str | int, ...]
+ChunkRow = tuple[str | int, ...]
 """A chunk from `id` to `text`, in the order of `_CHUNK_COLUMNS`."""
 
-Embedding = tuple[str, str, bytes]
+EmbeddingRow = tuple[str, str, bytes]
 """Space, hash of the text, and the vector as little-endian float32."""
 
 _SPACE, _TEXT_HASH, _TEXT = 10, 13, 14
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class DocumentRows:
     """All rows of one document in one pipeline, without the vectors.
 
     `document` is in the order of the table's columns. A chunk's own space is empty
@@ -117,8 +117,8 @@ class Draft:
     content: str
     recipe: str
     space: str
-    chunks: tuple[Row, ...]
-    read: Read | None
+    chunks: tuple[ChunkRow, ...]
+    read: FactRows | None
 
     @property
     def id(self) -> DocumentId:
@@ -130,27 +130,31 @@ class Draft:
         """Return the hashes of the texts that are embedded."""
         return frozenset(str(row[_TEXT_HASH]) for row in self.chunks if row[_SPACE])
 
-    def embedded(self, texts: Collection[str]) -> "Draft":
+    def embedded(self, texts: Collection[str]) -> "DocumentRows":
         """Return the draft with only these texts embedded."""
         return replace(
             self, chunks=tuple(_spaced(row, self.space, texts) for row in self.chunks)
         )
 
 
-def draft_of(knowledge: Knowledge, content: str, recipe: str, now: float) -> Draft:
+def build_document_rows(
+    knowledge: Knowledge, content: str, recipe: str, now: float
+) -> DocumentRows:
     """Return knowledge as rows, as if every text of it were embedded."""
-    return Draft(
+    return DocumentRows(
         document=_document_row(knowledge.document, now),
         pipeline=knowledge.pipeline,
         content=content,
         recipe=recipe,
         space=knowledge.space,
         chunks=tuple(_row(chunk, knowledge.space) for chunk in knowledge.chunks),
-        read=read_of(knowledge) if knowledge.pipeline is Pipeline.AGENTIC else None,
+        read=build_fact_rows(knowledge)
+        if knowledge.pipeline is Pipeline.AGENTIC
+        else None,
     )
 
 
-def embeddings_of(knowledge: Knowledge) -> list[Embedding]:
+def build_embedding_rows(knowledge: Knowledge) -> list[EmbeddingRow]:
     """Return the vectors that come with knowledge."""
     return [
         (knowledge.space, text, vector.astype("<f4").tobytes())
@@ -158,9 +162,9 @@ def embeddings_of(knowledge: Knowledge) -> list[Embedding]:
     ]
 
 
-def stored_draft(
+def load_document_rows(
     connection: sqlite3.Connection, document: DocumentId, pipeline: Pipeline
-) -> Draft | None:
+) -> DocumentRows | None:
     """Return what is stored of a document; None where the pipeline has not read it."""
     which = (document, pipeline.value)
     processed = connection.execute(_STORED_PROCESSED, which).fetchone()
@@ -171,16 +175,16 @@ def stored_draft(
     ).fetchone()
     chunks = tuple(connection.execute(_STORED_CHUNKS, which))
     agentic = pipeline is Pipeline.AGENTIC
-    read = stored_read(connection, document) if agentic else None
+    read = load_fact_rows(connection, document) if agentic else None
     spaces = {str(one[_SPACE]) for one in chunks} | {read.space if read else ""}
     content, recipe = processed
-    return Draft(row, pipeline, content, recipe, max(spaces), chunks, read)
+    return DocumentRows(row, pipeline, content, recipe, max(spaces), chunks, read)
 
 
-def keep_draft(
+def store_document_rows(
     connection: sqlite3.Connection,
-    draft: Draft,
-    embeddings: Iterable[Embedding],
+    draft: DocumentRows,
+    embeddings: Iterable[EmbeddingRow],
     *,
     revision: str,
     now: float,
@@ -194,13 +198,13 @@ def keep_draft(
     connection.executemany(_EMBEDDING, embeddings)
     _replace_chunks(connection, draft, now)
     if draft.read is not None:
-        keep(connection, draft.read)
+        store_fact_rows(connection, draft.read)
     _clean(connection, now)
     processed = draft.id, draft.pipeline.value, revision, draft.content, draft.recipe
     connection.execute(_PROCESSED, processed)
 
 
-def drop_draft(
+def delete_document_rows(
     connection: sqlite3.Connection, document: DocumentId, pipeline: Pipeline, now: float
 ) -> None:
     """Take away what a pipeline knows of a document."""
@@ -213,12 +217,12 @@ def drop_draft(
         "delete from processed where document_id = ? and pipeline = ?", which
     )
     if pipeline is Pipeline.AGENTIC:
-        drop(connection, document)
+        delete_fact_rows(connection, document)
     connection.execute(_DROP_DOCUMENT, (document,))
     _clean(connection, now)
 
 
-def embedded_texts(
+def find_embedded_texts(
     connection: sqlite3.Connection, space: str, texts: Collection[str]
 ) -> set[str]:
     """Return which of `texts` have a vector."""
@@ -226,11 +230,11 @@ def embedded_texts(
     return {row[0] for row in connection.execute(_EMBEDDED, asked)}
 
 
-def draft_to_json(draft: Draft) -> str:
+def document_rows_to_json(draft: DocumentRows) -> str:
     """Write a draft down; the same draft is always the same text, in ASCII."""
     read = draft.read
     told = {
-        "format": FORMAT,
+        "format": DOCUMENT_ROWS_FORMAT,
         "document": draft.document,
         "pipeline": draft.pipeline.value,
         "content": draft.content,
@@ -242,25 +246,25 @@ def draft_to_json(draft: Draft) -> str:
     return json.dumps(told, separators=(",", ":"))
 
 
-def draft_from_json(text: str) -> Draft:
+def document_rows_from_json(text: str) -> DocumentRows:
     """Read a draft.
 
     Raises:
         ValueError: It is no draft, or written by a later lrwr.
     """
     told: dict[str, Any] = json.loads(text)
-    if not isinstance(told, dict) or told.get("format") != FORMAT:
+    if not isinstance(told, dict) or told.get("format") != DOCUMENT_ROWS_FORMAT:
         raise ValueError("written by another lrwr")
     try:
         read = told["read"]
-        return Draft(
+        return DocumentRows(
             document=tuple(told["document"]),
             pipeline=Pipeline(told["pipeline"]),
             content=told["content"],
             recipe=told["recipe"],
             space=told["space"],
             chunks=tuple(tuple(row) for row in told["chunks"]),
-            read=None if read is None else Read.of(read),
+            read=None if read is None else FactRows.of(read),
         )
     except (KeyError, TypeError) as error:
         raise ValueError("not what is known of a document") from error
@@ -289,7 +293,7 @@ def _paragraphs(lines: LineIndex) -> str:
     return json.dumps([lines.starts, lines.numbers], separators=(",", ":"))
 
 
-def _row(chunk: Chunk, space: str) -> Row:
+def _row(chunk: Chunk, space: str) -> ChunkRow:
     return (
         chunk.id,
         chunk.ordinal,
@@ -309,18 +313,20 @@ def _row(chunk: Chunk, space: str) -> Row:
     )
 
 
-def _spaced(row: Row, space: str, texts: Collection[str]) -> Row:
+def _spaced(row: ChunkRow, space: str, texts: Collection[str]) -> ChunkRow:
     space = space if row[_SPACE] and row[_TEXT_HASH] in texts else ""
     return (*row[:_SPACE], space, *row[_SPACE + 1 :])
 
 
-def _replace_chunks(connection: sqlite3.Connection, draft: Draft, now: float) -> None:
+def _replace_chunks(
+    connection: sqlite3.Connection, draft: DocumentRows, now: float
+) -> None:
     which = draft.id, draft.pipeline.value
-    draft = draft.embedded(embedded_texts(connection, draft.space, draft.texts))
+    draft = draft.embedded(find_embedded_texts(connection, draft.space, draft.texts))
     rows = connection.execute(_STORED_CHUNKS, which)
-    stored: dict[str, Row] = {row[0]: row for row in rows}
-    added: list[Row] = []
-    moved: list[Row] = []
+    stored: dict[str, ChunkRow] = {row[0]: row for row in rows}
+    added: list[ChunkRow] = []
+    moved: list[ChunkRow] = []
     for row in draft.chunks:
         old = stored.get(str(row[0]))
         if old is None or old[_TEXT_HASH] != row[_TEXT_HASH]:
@@ -338,7 +344,9 @@ def _replace_chunks(connection: sqlite3.Connection, draft: Draft, now: float) ->
     connection.executemany(_INSERT_CHUNK, added)
 
 
-def _forsake(connection: sqlite3.Connection, rows: Collection[Row], now: float) -> None:
+def _forsake(
+    connection: sqlite3.Connection, rows: Collection[ChunkRow], now: float
+) -> None:
     """Note that these chunks no longer use their vectors; others still may."""
     unused = [(row[_SPACE], row[_TEXT_HASH], now) for row in rows if row[_SPACE]]
     connection.executemany(_ORPHAN, unused)
@@ -350,4 +358,4 @@ def _clean(connection: sqlite3.Connection, now: float) -> None:
     if old.fetchone():
         connection.execute(_SWEEP, before)
         connection.execute("delete from orphan where since < ?", before)
-    shorten(connection)
+    prune_change_feed(connection)

@@ -5,14 +5,17 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lrwr.core.adapters.storage.sqlite.connection import looking
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.sqlite.fact_rows import fact_of
-from lrwr.core.adapters.storage.sqlite.maintenance import PATIENCE
-from lrwr.core.adapters.storage.supabase.library_link import Binding, binding_of
+from lrwr.core.adapters.storage.sqlite.connection import open_library_as_is
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.fact_rows import parse_fact_row
+from lrwr.core.adapters.storage.sqlite.maintenance import MAINTENANCE_LOCK_TIMEOUT
+from lrwr.core.adapters.storage.supabase.library_link import (
+    LibraryLink,
+    read_library_link,
+)
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.ports.snapshot_store import Held, HeldFact
+from lrwr.core.ports.snapshot_store import DocumentSnapshot, QuotedFact
 
 _TEXT = """
 select d.text from document d join processed p on p.document_id = d.id
@@ -29,18 +32,18 @@ order by char_start, n
 _PEOPLE = "select distinct character from first_seen where document_id = ?"
 
 
-class SqliteHoldingStore:
+class SqliteSnapshotStore:
     """Keeps the `HoldingStore` port."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
     async def held(
         self, documents: Collection[DocumentId], pipeline: Pipeline
-    ) -> Mapping[DocumentId, Held]:
+    ) -> Mapping[DocumentId, DocumentSnapshot]:
         """Return what a pipeline knows of these documents."""
 
-        def read(connection: sqlite3.Connection) -> dict[DocumentId, Held]:
+        def read(connection: sqlite3.Connection) -> dict[DocumentId, DocumentSnapshot]:
             found = {one: _held(connection, one, pipeline) for one in documents}
             return {one: held for one, held in found.items() if held is not None}
 
@@ -49,19 +52,21 @@ class SqliteHoldingStore:
 
 def _held(
     connection: sqlite3.Connection, document: DocumentId, pipeline: Pipeline
-) -> Held | None:
+) -> DocumentSnapshot | None:
     row = connection.execute(_TEXT, (document, pipeline.value)).fetchone()
     if row is None:
         return None
     passages = connection.execute(_PASSAGES, (document, pipeline.value))
     texts = tuple(text for (text,) in passages)
     if pipeline is Pipeline.NAIVE:
-        return Held(texts)
-    facts = (fact_of(tuple(row)) for row in connection.execute(_FACTS, (document,)))
-    return Held(
+        return DocumentSnapshot(texts)
+    facts = (
+        parse_fact_row(tuple(row)) for row in connection.execute(_FACTS, (document,))
+    )
+    return DocumentSnapshot(
         passages=texts,
         facts=tuple(
-            HeldFact(fact, " ".join(row[0][s.start : s.end] for s in fact.spans[:1]))
+            QuotedFact(fact, " ".join(row[0][s.start : s.end] for s in fact.spans[:1]))
             for fact in facts
         ),
         people=frozenset(who for (who,) in connection.execute(_PEOPLE, (document,))),
@@ -79,7 +84,7 @@ group by service, host order by service, host
 
 
 @dataclass(frozen=True, slots=True)
-class Recipient:
+class EgressRecipient:
     """Who was sent something, by how many requests."""
 
     service: str
@@ -88,7 +93,7 @@ class Recipient:
 
 
 @dataclass(frozen=True, slots=True)
-class Weight:
+class LibraryInventory:
     """What is in the file, as far as it can be read; 0 and empty where it cannot.
 
     `library` is its name, and `spaces` are those that its passages were embedded in:
@@ -105,26 +110,26 @@ class Weight:
     answers: int = 0
     replies: int = 0
     requests: int = 0
-    recipients: tuple[Recipient, ...] = ()
-    hosted: Binding | None = None
+    recipients: tuple[EgressRecipient, ...] = ()
+    hosted: LibraryLink | None = None
     unread: bool = False
 
 
-def weigh(path: Path) -> Weight:
+def take_library_inventory(path: Path) -> LibraryInventory:
     """Count what is in the library at `path`, of whatever schema, damaged or not."""
     try:
-        with looking(path, patience=PATIENCE) as connection:
+        with open_library_as_is(path, patience=MAINTENANCE_LOCK_TIMEOUT) as connection:
             return _weighed(connection)
     except (sqlite3.Error, OSError):
-        return Weight(unread=True)
+        return LibraryInventory(unread=True)
 
 
-def _weighed(connection: sqlite3.Connection) -> Weight:
+def _weighed(connection: sqlite3.Connection) -> LibraryInventory:
     hosted, unread = _binding(connection)
     named = _rows(connection, "select id from library")
     spaces = _rows(connection, _SPACES)
     recipients = _rows(connection, _RECIPIENTS)
-    return Weight(
+    return LibraryInventory(
         library=str(named[0][0]) if named else "",
         spaces=tuple(str(row[0]) for row in spaces),
         documents=_count(connection, "document"),
@@ -133,16 +138,16 @@ def _weighed(connection: sqlite3.Connection) -> Weight:
         answers=_count(connection, "turn"),
         replies=_count(connection, "reply"),
         requests=_count(connection, "sent"),
-        recipients=tuple(Recipient(*row) for row in recipients),
+        recipients=tuple(EgressRecipient(*row) for row in recipients),
         hosted=hosted,
         unread=unread,
     )
 
 
-def _binding(connection: sqlite3.Connection) -> tuple[Binding | None, bool]:
+def _binding(connection: sqlite3.Connection) -> tuple[LibraryLink | None, bool]:
     """Return which library of a project it follows, and whether that cannot be read."""
     try:
-        return binding_of(connection), False
+        return read_library_link(connection), False
     except sqlite3.OperationalError:
         return None, False  # an older file has no such table
     except sqlite3.Error:

@@ -4,15 +4,15 @@ import sqlite3
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.model.egress import (
-    Came,
-    Outcome,
-    Purpose,
-    Sent,
-    SentId,
-    SentReport,
-    SentTotal,
+    EgressReport,
+    EgressTotal,
+    OutboundRequest,
+    OutboundRequestId,
+    RequestCompletion,
+    RequestOutcome,
+    RequestPurpose,
 )
 
 _Row: TypeAlias = tuple[
@@ -60,13 +60,13 @@ from sent where at >= :since order by at desc, n desc limit :limit
 _BEGAN = "select max(at) from sent_since"
 
 
-class SqliteSendLog:
+class SqliteEgressLog:
     """Keeps the `SendLog` port."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
-    async def begin(self, sent: Sent) -> SentId:
+    async def begin(self, sent: OutboundRequest) -> OutboundRequestId:
         """Note a request that is about to leave."""
         row = (
             sent.when,
@@ -82,10 +82,12 @@ class SqliteSendLog:
             sent.outcome.value,
         )
         return await self._database.write(
-            lambda connection: SentId(connection.execute(_BEGIN, row).fetchone()[0])
+            lambda connection: OutboundRequestId(
+                connection.execute(_BEGIN, row).fetchone()[0]
+            )
         )
 
-    async def end(self, sent: SentId, came: Came) -> None:
+    async def end(self, sent: OutboundRequestId, came: RequestCompletion) -> None:
         """Say what came of a request."""
         row = (
             came.outcome.value,
@@ -99,14 +101,14 @@ class SqliteSendLog:
             lambda connection: connection.execute(_END, row).rowcount
         )
 
-    async def report(self, *, since: float = 0.0, limit: int = 20) -> SentReport:
+    async def report(self, *, since: float = 0.0, limit: int = 20) -> EgressReport:
         """Return what left at `since` or later."""
         asked = {
             "since": since,
             "limit": max(0, limit),
-            "unreached": Outcome.UNREACHED.value,
-            "answered": Outcome.ANSWERED.value,
-            "cut": Outcome.CUT.value,
+            "unreached": RequestOutcome.UNREACHED.value,
+            "answered": RequestOutcome.ANSWERED.value,
+            "cut": RequestOutcome.CUT.value,
         }
         return await self._database.read(lambda connection: _report(connection, asked))
 
@@ -115,25 +117,27 @@ class SqliteSendLog:
         return await self._database.write(lambda connection: _cleared(connection, at))
 
 
-def _report(connection: sqlite3.Connection, asked: Mapping[str, object]) -> SentReport:
+def _report(
+    connection: sqlite3.Connection, asked: Mapping[str, object]
+) -> EgressReport:
     totals = connection.execute(_TOTALS, asked).fetchall()
     newest = connection.execute(_NEWEST, asked).fetchall()
-    return SentReport(
+    return EgressReport(
         began=connection.execute(_BEGAN).fetchone()[0],
         totals=tuple(
-            SentTotal(service, host, Purpose(purpose), *rest)
+            EgressTotal(service, host, RequestPurpose(purpose), *rest)
             for service, host, purpose, *rest in totals
         ),
         newest=tuple(_sent(row) for row in newest),
     )
 
 
-def _sent(row: _Row) -> Sent:
+def _sent(row: _Row) -> OutboundRequest:
     service, host, purpose, model, when, size, received, prompt, reply, price, end = row
-    return Sent(
+    return OutboundRequest(
         service=service,
         host=host,
-        purpose=Purpose(purpose),
+        purpose=RequestPurpose(purpose),
         model=model,
         when=when,
         sent_bytes=size,
@@ -141,7 +145,7 @@ def _sent(row: _Row) -> Sent:
         prompt_tokens=prompt,
         completion_tokens=reply,
         price=price,
-        outcome=Outcome(end),
+        outcome=RequestOutcome(end),
     )
 
 

@@ -52,13 +52,13 @@ _SAID[sqlite3.SQLITE_PERM] = _SAID[sqlite3.SQLITE_READONLY]
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
-def is_damage(error: Exception) -> bool:
+def is_corruption_error(error: Exception) -> bool:
     """Say whether `error` means that the file itself is broken."""
     code = getattr(error, "sqlite_errorcode", None)
     return isinstance(code, int) and code & 0xFF in _DAMAGE
 
 
-def told(
+def translate_sqlite_error(
     error: sqlite3.Error | OSError | UnicodeError, path: Path, *, patience: float
 ) -> StoreProblem:
     """Return what `error` means for the library at `path`."""
@@ -85,7 +85,7 @@ def told(
     return StoreProblem(message.format(path=path, patience=patience), hint=hint)
 
 
-def newer_library(path: Path) -> StoreProblem:
+def build_newer_library_error(path: Path) -> StoreProblem:
     """Return the refusal of a library that a later lrwr has changed."""
     return StoreProblem(
         f"{path} was made by a newer lrwr than this one.",
@@ -93,7 +93,7 @@ def newer_library(path: Path) -> StoreProblem:
     )
 
 
-def older_library(path: Path) -> StoreProblem:
+def build_older_library_error(path: Path) -> StoreProblem:
     """Return the refusal of a library that must be changed and may not be."""
     return StoreProblem(
         f"{path} was made by an older lrwr and cannot be brought up to date there.",

@@ -10,7 +10,7 @@ from lrwr.core.model.cast import Mention
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.chunks import Knowledge
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import About, Fact
+from lrwr.core.model.facts import Fact, FactAbout
 from lrwr.core.model.text import Span
 
 _DROP = (
@@ -61,7 +61,7 @@ _TELLING = ("attribute", "kind")
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class FactRows:
     """The rows of one document."""
 
     document: DocumentId
@@ -84,7 +84,7 @@ class Read:
         }
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> "Read":
+    def of(cls, told: Mapping[str, Any]) -> "FactRows":
         """Return what `told` wrote."""
         document = DocumentId(told["document"])
         evidence, noted = told["reading"]
@@ -96,10 +96,10 @@ class Read:
         )
 
 
-def read_of(knowledge: Knowledge) -> Read:
+def build_fact_rows(knowledge: Knowledge) -> FactRows:
     """Make the rows of a document ready."""
     document = knowledge.document.id
-    return Read(
+    return FactRows(
         document=document,
         facts=[_row(document, fact) for fact in knowledge.facts],
         seams=[
@@ -110,12 +110,14 @@ def read_of(knowledge: Knowledge) -> Read:
     )
 
 
-def stored_read(connection: sqlite3.Connection, document: DocumentId) -> Read | None:
+def load_fact_rows(
+    connection: sqlite3.Connection, document: DocumentId
+) -> FactRows | None:
     """Return the rows that are stored of a document; None where there are none."""
     reading = connection.execute(_STORED_READING, (document,)).fetchone()
     if reading is None:
         return None
-    return Read(
+    return FactRows(
         document,
         connection.execute(_STORED_FACTS, (document,)).fetchall(),
         connection.execute(_STORED_SEAMS, (document,)).fetchall(),
@@ -123,7 +125,7 @@ def stored_read(connection: sqlite3.Connection, document: DocumentId) -> Read | 
     )
 
 
-def keep(connection: sqlite3.Connection, read: Read) -> None:
+def store_fact_rows(connection: sqlite3.Connection, read: FactRows) -> None:
     """Put a document's rows in the place of those that were there.
 
     It is to be woven anew even where its text is the same: its chunks may be others.
@@ -135,21 +137,21 @@ def keep(connection: sqlite3.Connection, read: Read) -> None:
     connection.execute(_READING, read.reading)
 
 
-def drop(connection: sqlite3.Connection, document: DocumentId) -> None:
+def delete_fact_rows(connection: sqlite3.Connection, document: DocumentId) -> None:
     """Take a document's rows away, with all that was woven of them."""
     for statement in (*_DROP, *_DROP_WOVEN):
         connection.execute(statement, (document,))
 
 
-def fact_of(row: FactRow) -> Fact:
+def parse_fact_row(row: FactRow) -> Fact:
     """Return the fact that a row holds."""
     about, subject, field, value, keeper, certainty, reach, spans, details = row
     return Fact(
-        about=About(about),
+        about=FactAbout(about),
         subject=subject,
         field=field,
         value=value,
-        spans=spans_of(spans),
+        spans=spans_from_json(spans),
         keeper=keeper,
         certainty=Certainty(certainty),
         details=tuple((key, told) for key, told in json.loads(details)),
@@ -157,7 +159,7 @@ def fact_of(row: FactRow) -> Fact:
     )
 
 
-def spans_of(text: str) -> tuple[Span, ...]:
+def spans_from_json(text: str) -> tuple[Span, ...]:
     """Read spans as `spans_to_json` writes them."""
     return tuple(Span(start, end) for start, end in json.loads(text))
 
@@ -167,7 +169,7 @@ def spans_to_json(spans: tuple[Span, ...]) -> str:
     return json.dumps([[span.start, span.end] for span in spans])
 
 
-def first_mentions(
+def find_first_mentions(
     mentions: list[Mention], text: str
 ) -> dict[tuple[str, str], tuple[int, int, int]]:
     """Return for each character and form: start and end of the first, and how many."""

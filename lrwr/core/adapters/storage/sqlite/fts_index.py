@@ -5,16 +5,16 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
-from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.model.chunks import ChunkId, Pipeline
-from lrwr.core.model.search import Scope, Scored
+from lrwr.core.model.search import ScoredChunk, SearchScope
 
 _INDEXES = {Pipeline.NAIVE: "chunk_fts_a", Pipeline.AGENTIC: "chunk_fts_b"}
 
-Weights = tuple[float, ...]
+Bm25Weights = tuple[float, ...]
 """What a word counts in each column of an index, in the order of its columns."""
 
-WEIGHTS: Mapping[Pipeline, Weights] = {
+BM25_WEIGHTS_BY_PIPELINE: Mapping[Pipeline, Bm25Weights] = {
     Pipeline.NAIVE: (1.0,),
     Pipeline.AGENTIC: (1.0, 0.5, 0.3, 0.3),
 }
@@ -25,10 +25,10 @@ _BOUNDED = {Pipeline.NAIVE: "{text}", Pipeline.AGENTIC: "{text lead heading}"}
 """The columns that are searched; a name in `names` may be one that the text gives
 somebody only later, so it is not searched where there is a bound."""
 
-CLOSE = 12
+MAX_WORDS_BETWEEN_PAIR = 12
 """Two words are close when at most so many others stand between them."""
 
-PAIRED_WORDS = 8
+MAX_PAIRED_WORDS = 8
 """Words of a question that are paired, the first ones: 28 pairs at most."""
 
 _ANYWHERE = 2**62
@@ -62,26 +62,38 @@ class SqliteLexicalIndex:
     """Keeps the `LexicalIndex` port; the records' own triggers keep it fresh."""
 
     def __init__(
-        self, database: Database, weights: Mapping[Pipeline, Weights] = WEIGHTS
+        self,
+        database: SqliteDatabase,
+        weights: Mapping[Pipeline, Bm25Weights] = BM25_WEIGHTS_BY_PIPELINE,
     ) -> None:
         self._database = database
         self._weights = weights
 
     async def search_words(
-        self, words: Sequence[str], *, pipeline: Pipeline, scope: Scope, limit: int
-    ) -> list[Scored]:
+        self,
+        words: Sequence[str],
+        *,
+        pipeline: Pipeline,
+        scope: SearchScope,
+        limit: int,
+    ) -> list[ScoredChunk]:
         """Return at most `limit` chunks that hold any of `words`, best first."""
-        return await self._search(any_of(words), pipeline, scope, limit)
+        return await self._search(build_fts_any_query(words), pipeline, scope, limit)
 
     async def search_pairs(
-        self, words: Sequence[str], *, pipeline: Pipeline, scope: Scope, limit: int
-    ) -> list[Scored]:
+        self,
+        words: Sequence[str],
+        *,
+        pipeline: Pipeline,
+        scope: SearchScope,
+        limit: int,
+    ) -> list[ScoredChunk]:
         """Return at most `limit` chunks where two of `words` stand close, best first."""
         return await self._search(_pairs_of(words), pipeline, scope, limit)
 
     async def _search(
-        self, match: str, pipeline: Pipeline, scope: Scope, limit: int
-    ) -> list[Scored]:
+        self, match: str, pipeline: Pipeline, scope: SearchScope, limit: int
+    ) -> list[ScoredChunk]:
         if not match or limit < 1:
             return []
         sql, asked = _bounded(scope)
@@ -91,7 +103,7 @@ class SqliteLexicalIndex:
         chosen = sql.format(index=_INDEXES[pipeline], weights=weights)
         return await self._database.read(
             lambda connection: [
-                Scored(ChunkId(chunk), score)
+                ScoredChunk(ChunkId(chunk), score)
                 for chunk, score in connection.execute(chosen, asked)
             ]
         )
@@ -106,7 +118,7 @@ class SqliteLexicalIndex:
         )
 
 
-def _bounded(scope: Scope) -> tuple[str, dict[str, object]]:
+def _bounded(scope: SearchScope) -> tuple[str, dict[str, object]]:
     asked: dict[str, object] = {"kinds": json.dumps(sorted(scope.kinds))}
     if scope.documents is None and not scope.until:
         return _FOUND, asked
@@ -132,15 +144,16 @@ def _frequencies(
     return found, total.fetchone()[0]
 
 
-def any_of(words: Iterable[str]) -> str:
+def build_fts_any_query(words: Iterable[str]) -> str:
     """Return the FTS5 query for texts that hold any of `words`; empty for none."""
     return " OR ".join(dict.fromkeys(_term(word) for word in words))
 
 
 def _pairs_of(words: Iterable[str]) -> str:
-    terms = list(dict.fromkeys(_term(word) for word in words))[:PAIRED_WORDS]
+    terms = list(dict.fromkeys(_term(word) for word in words))[:MAX_PAIRED_WORDS]
     return " OR ".join(
-        f"NEAR({one} {other}, {CLOSE})" for one, other in combinations(terms, 2)
+        f"NEAR({one} {other}, {MAX_WORDS_BETWEEN_PAIR})"
+        for one, other in combinations(terms, 2)
     )
 
 

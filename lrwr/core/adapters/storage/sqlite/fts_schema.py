@@ -3,8 +3,8 @@
 import sqlite3
 from contextlib import suppress
 
-from lrwr.core.adapters.storage.sqlite.connection import forbids_writing
-from lrwr.core.adapters.storage.sqlite.migrator import shipped_statement
+from lrwr.core.adapters.storage.sqlite.connection import is_read_only_error
+from lrwr.core.adapters.storage.sqlite.migrator import find_migration_statement
 
 _INDEXES = ("chunk_fts_a", "chunk_fts_b", "fact_fts", "turn_fts")
 
@@ -12,7 +12,7 @@ _SHADOWS = ("data", "idx", "content", "docsize", "config")
 """Endings of the tables that FTS5 keeps an index in."""
 
 
-def words_fit(connection: sqlite3.Connection) -> bool | None:
+def check_fts_consistency(connection: sqlite3.Connection) -> bool | None:
     """Ask the indexes to compare themselves with what they are made of.
 
     None where nobody can tell: another process writes, or nothing may be written.
@@ -25,20 +25,20 @@ def words_fit(connection: sqlite3.Connection) -> bool | None:
             )
     except sqlite3.Error as error:
         busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
-        return None if busy or forbids_writing(error) else False
+        return None if busy or is_read_only_error(error) else False
     finally:
         with suppress(sqlite3.Error):
             connection.execute("ROLLBACK")
     return True
 
 
-def rebuild_words(connection: sqlite3.Connection) -> None:
+def rebuild_fts_indexes(connection: sqlite3.Connection) -> None:
     """Fill every index that is there anew, inside the caller's transaction."""
     for index in _there(connection):
         _rebuild(connection, index)
 
 
-def remake_words(connection: sqlite3.Connection) -> None:
+def recreate_fts_indexes(connection: sqlite3.Connection) -> None:
     """Put a new index in the place of every one, whatever is left of it.
 
     FTS5 does not even drop an index that it cannot read, and SQLite no table whose
@@ -60,7 +60,7 @@ def remake_words(connection: sqlite3.Connection) -> None:
         _make(connection, index)
 
 
-def add_missing_words(connection: sqlite3.Connection) -> None:
+def create_missing_fts_indexes(connection: sqlite3.Connection) -> None:
     """Make and fill the indexes that are not there; the schema must be the newest."""
     there = _there(connection)
     for index in _INDEXES:
@@ -74,7 +74,7 @@ def _there(connection: sqlite3.Connection) -> list[str]:
 
 
 def _make(connection: sqlite3.Connection, index: str) -> None:
-    connection.execute(shipped_statement(f"create virtual table {index} "))
+    connection.execute(find_migration_statement(f"create virtual table {index} "))
     _rebuild(connection, index)
 
 

@@ -4,21 +4,21 @@ import json
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.worker_liveness import is_dead
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.worker_liveness import is_worker_dead
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import (
-    Claim,
     Job,
+    JobClaim,
     JobId,
     JobKind,
     JobOrder,
+    JobStage,
     JobState,
-    Stage,
 )
 
-MOST_ATTEMPTS = 3
+MAX_JOB_ATTEMPTS = 3
 KEPT_JOBS = 2_000
 """Jobs that are over are forgotten once so many newer ones were queued."""
 
@@ -118,7 +118,7 @@ order by id desc limit :limit
 class SqliteJobQueue:
     """Keeps the `JobQueue` port. `now` returns seconds since 1970, UTC."""
 
-    def __init__(self, database: Database, *, now: Callable[[], float]) -> None:
+    def __init__(self, database: SqliteDatabase, *, now: Callable[[], float]) -> None:
         self._database = database
         self._now = now
 
@@ -143,7 +143,7 @@ class SqliteJobQueue:
         lease: float,
         documents: Collection[DocumentId] | None = None,
         pipeline: Pipeline | None = None,
-    ) -> Claim | None:
+    ) -> JobClaim | None:
         """Take the oldest job that waits, or whose lease ran out; None if none."""
         asked: dict[str, object] = {
             "worker": worker,
@@ -154,7 +154,7 @@ class SqliteJobQueue:
         }
         return await self._database.write(lambda connection: _claim(connection, asked))
 
-    async def renew(self, claim: Claim, stage: Stage, *, lease: float) -> bool:
+    async def renew(self, claim: JobClaim, stage: JobStage, *, lease: float) -> bool:
         """Hold on to a job for `lease` more seconds; False when it was lost."""
         row = self._proof(claim) | {"lease": lease, "stage": stage.value}
         changed = await self._database.write(
@@ -162,7 +162,7 @@ class SqliteJobQueue:
         )
         return changed == 1
 
-    async def fail(self, claim: Claim, error: str, hint: str) -> None:
+    async def fail(self, claim: JobClaim, error: str, hint: str) -> None:
         """Mark a job failed; nothing happens when the claim has been lost."""
         row = self._proof(claim) | {"error": error, "hint": hint}
         await self._database.write(
@@ -176,16 +176,16 @@ class SqliteJobQueue:
             lambda connection: [_job(row) for row in connection.execute(_JOBS, asked)]
         )
 
-    def _proof(self, claim: Claim) -> dict[str, object]:
+    def _proof(self, claim: JobClaim) -> dict[str, object]:
         return _proof(claim, self._now())
 
 
-def complete(connection: sqlite3.Connection, claim: Claim, now: float) -> bool:
+def complete_job(connection: sqlite3.Connection, claim: JobClaim, now: float) -> bool:
     """Mark a job complete inside the caller's transaction; False when it was lost."""
     return connection.execute(_COMPLETE, _proof(claim, now)).rowcount == 1
 
 
-def _proof(claim: Claim, now: float) -> dict[str, object]:
+def _proof(claim: JobClaim, now: float) -> dict[str, object]:
     return {
         "job": claim.job,
         "worker": claim.worker,
@@ -201,16 +201,18 @@ def _queue(connection: sqlite3.Connection, rows: list[dict[str, object]]) -> int
     return max(0, added)
 
 
-def _claim(connection: sqlite3.Connection, asked: Mapping[str, object]) -> Claim | None:
+def _claim(
+    connection: sqlite3.Connection, asked: Mapping[str, object]
+) -> JobClaim | None:
     at_work = connection.execute(_AT_WORK, (asked["now"],)).fetchall()
-    dead = [(worker,) for (worker,) in at_work if is_dead(worker)]
+    dead = [(worker,) for (worker,) in at_work if is_worker_dead(worker)]
     connection.executemany(_END_LEASES, dead)
     connection.execute(
         _GIVE_UP,
         {
             "now": asked["now"],
-            "most": MOST_ATTEMPTS,
-            "error": f"Work on it was begun {MOST_ATTEMPTS} times and never finished.",
+            "most": MAX_JOB_ATTEMPTS,
+            "error": f"Work on it was begun {MAX_JOB_ATTEMPTS} times and never finished.",
             "hint": "Save the file again, or run `lrwr ingest` again.",
         },
     )
@@ -220,7 +222,7 @@ def _claim(connection: sqlite3.Connection, asked: Mapping[str, object]) -> Claim
         return None
     job, kind, document, pipeline, attempts = rows[0]
     order = JobOrder(JobKind(kind), DocumentId(document), Pipeline(pipeline))
-    return Claim(JobId(job), order, str(asked["worker"]), attempts)
+    return JobClaim(JobId(job), order, str(asked["worker"]), attempts)
 
 
 def _job(
@@ -231,7 +233,7 @@ def _job(
         id=JobId(job),
         order=JobOrder(JobKind(kind), DocumentId(document), Pipeline(pipeline)),
         state=JobState(state),
-        stage=Stage(stage) if stage else None,
+        stage=JobStage(stage) if stage else None,
         attempts=attempts,
         error=told[0],
         hint=told[1],

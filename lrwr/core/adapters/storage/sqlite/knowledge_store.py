@@ -4,19 +4,19 @@ import json
 import sqlite3
 from collections.abc import Callable, Collection, Sequence
 
-from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.document_rows import (
     UNUSED_VECTORS_KEPT,
-    draft_of,
-    drop_draft,
-    embeddings_of,
-    keep_draft,
+    build_document_rows,
+    build_embedding_rows,
+    delete_document_rows,
+    store_document_rows,
 )
-from lrwr.core.adapters.storage.sqlite.job_queue import complete
+from lrwr.core.adapters.storage.sqlite.job_queue import complete_job
 from lrwr.core.model.chunks import Knowledge, Pipeline, TextHash
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.jobs import Claim
-from lrwr.core.ports.record_store import Seen
+from lrwr.core.model.jobs import JobClaim
+from lrwr.core.ports.record_store import DocumentVersion
 
 _SEEN = """
 select document_id, revision, content, recipe from processed
@@ -41,15 +41,15 @@ where document_id = ? and pipeline = ? and content = ? and recipe = ?
 class SqliteKnowledgeStore:
     """Keeps the `KnowledgeStore` port. `now` returns seconds since 1970, UTC."""
 
-    def __init__(self, database: Database, *, now: Callable[[], float]) -> None:
+    def __init__(self, database: SqliteDatabase, *, now: Callable[[], float]) -> None:
         self._database = database
         self._now = now
 
-    async def seen(self, pipeline: Pipeline) -> list[Seen]:
+    async def seen(self, pipeline: Pipeline) -> list[DocumentVersion]:
         """Return what this pipeline has read, ordered by document."""
         return await self._database.read(
             lambda connection: [
-                Seen(DocumentId(document), *rest)
+                DocumentVersion(DocumentId(document), *rest)
                 for document, *rest in connection.execute(_SEEN, (pipeline.value,))
             ]
         )
@@ -69,27 +69,29 @@ class SqliteKnowledgeStore:
             }
         )
 
-    async def replace(self, knowledge: Knowledge, seen: Seen, claim: Claim) -> bool:
+    async def replace(
+        self, knowledge: Knowledge, seen: DocumentVersion, claim: JobClaim
+    ) -> bool:
         """Make `knowledge` all that its pipeline knows; False if the claim is lost.
 
         Raises:
             StoreProblem: The library cannot be written.
         """
         now = self._now()
-        draft = draft_of(knowledge, seen.content, seen.recipe, now)
-        embeddings = embeddings_of(knowledge)
+        draft = build_document_rows(knowledge, seen.content, seen.recipe, now)
+        embeddings = build_embedding_rows(knowledge)
 
         def work(connection: sqlite3.Connection) -> bool:
-            held = complete(connection, claim, now)
+            held = complete_job(connection, claim, now)
             if held:
-                keep_draft(
+                store_document_rows(
                     connection, draft, embeddings, revision=seen.revision, now=now
                 )
             return held
 
         return await self._database.write(work)
 
-    async def forget(self, document: DocumentId, claim: Claim) -> bool:
+    async def forget(self, document: DocumentId, claim: JobClaim) -> bool:
         """Take away what the claim's pipeline knows of `document`.
 
         Raises:
@@ -98,30 +100,33 @@ class SqliteKnowledgeStore:
         now = self._now()
 
         def work(connection: sqlite3.Connection) -> bool:
-            held = complete(connection, claim, now)
+            held = complete_job(connection, claim, now)
             if held:
-                drop_draft(connection, document, claim.order.pipeline, now)
+                delete_document_rows(connection, document, claim.order.pipeline, now)
             return held
 
         return await self._database.write(work)
 
     async def touch(
-        self, pipeline: Pipeline, seen: Sequence[Seen], claim: Claim | None = None
+        self,
+        pipeline: Pipeline,
+        seen: Sequence[DocumentVersion],
+        claim: JobClaim | None = None,
     ) -> int:
         """Note new revisions of documents that are known as `seen` says."""
         now = self._now()
 
         def work(connection: sqlite3.Connection) -> int:
-            known = touch(connection, pipeline, seen)
+            known = update_document_revisions(connection, pipeline, seen)
             if claim is not None and known == len(seen):
-                complete(connection, claim, now)
+                complete_job(connection, claim, now)
             return known
 
         return await self._database.write(work)
 
 
-def touch(
-    connection: sqlite3.Connection, pipeline: Pipeline, seen: Sequence[Seen]
+def update_document_revisions(
+    connection: sqlite3.Connection, pipeline: Pipeline, seen: Sequence[DocumentVersion]
 ) -> int:
     """Note new revisions of documents that are known as `seen` says; return how many."""
     rows = [

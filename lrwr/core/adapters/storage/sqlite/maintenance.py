@@ -6,24 +6,33 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from lrwr.core.adapters.storage.sqlite.connection import looking
-from lrwr.core.adapters.storage.sqlite.errors import is_damage, newer_library, told
-from lrwr.core.adapters.storage.sqlite.fts_schema import (
-    add_missing_words,
-    rebuild_words,
-    remake_words,
-    words_fit,
+from lrwr.core.adapters.storage.sqlite.connection import open_library_as_is
+from lrwr.core.adapters.storage.sqlite.errors import (
+    build_newer_library_error,
+    is_corruption_error,
+    translate_sqlite_error,
 )
-from lrwr.core.adapters.storage.sqlite.migrator import SCHEMA, Say, migrate, version_of
+from lrwr.core.adapters.storage.sqlite.fts_schema import (
+    check_fts_consistency,
+    create_missing_fts_indexes,
+    rebuild_fts_indexes,
+    recreate_fts_indexes,
+)
+from lrwr.core.adapters.storage.sqlite.migrator import (
+    SCHEMA_VERSION,
+    NoticeCallback,
+    migrate_sqlite_library,
+    read_schema_version,
+)
 from lrwr.core.model.chunks import Pipeline
 
-PATIENCE = 3.0
+MAINTENANCE_LOCK_TIMEOUT = 3.0
 """Seconds to wait for another process's lock."""
 
-MOST_DAMAGE = 20
+MAX_DAMAGE_MESSAGES = 20
 """Complaints of SQLite's own check that are kept."""
 
-LONGEST_COMPLAINT = 160
+MAX_DAMAGE_MESSAGE_CHARS = 160
 
 _UNUSED = "never used"
 """What SQLite says of a page that nothing needs."""
@@ -52,7 +61,7 @@ select
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class DatabaseCounts:
     """What the file holds. `bare` chunks have no vector.
 
     Of the jobs, `stuck` are held by a process that is gone, and `failed` were not
@@ -69,10 +78,10 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class DatabaseFacts:
+class DatabaseReport:
     """What a look at the file shows. `schema` may differ from `wanted`.
 
-    `damage` is what SQLite complains of. `words_fit` says whether the word index
+    `damage` is what SQLite complains of. `check_fts_consistency` says whether the word index
     matches the passages, None where it could not be checked. `counts` is None when
     the schema is not ours or the file is damaged.
     """
@@ -81,11 +90,11 @@ class DatabaseFacts:
     wanted: int
     damage: tuple[str, ...]
     words_fit: bool | None
-    counts: Counts | None
+    counts: DatabaseCounts | None
 
 
 @dataclass(frozen=True, slots=True)
-class FeedFacts:
+class ChangeFeedReport:
     """What a vector index should hold: the feed's name, its end, and its vectors."""
 
     epoch: str
@@ -93,20 +102,22 @@ class FeedFacts:
     vectors: int
 
 
-def examine(path: Path, *, now: float) -> DatabaseFacts:
+def inspect_database(path: Path, *, now: float) -> DatabaseReport:
     """Look at the library at `path`; nothing in it is changed.
 
     Raises:
         StoreProblem: It cannot be opened, or is damaged so that nothing can be read.
     """
     try:
-        with looking(path, patience=PATIENCE) as connection:
+        with open_library_as_is(path, patience=MAINTENANCE_LOCK_TIMEOUT) as connection:
             return _examined(connection, now)
     except (sqlite3.Error, OSError) as error:
-        raise told(error, path, patience=PATIENCE) from error
+        raise translate_sqlite_error(
+            error, path, patience=MAINTENANCE_LOCK_TIMEOUT
+        ) from error
 
 
-def feed_of(path: Path, pipeline: Pipeline, space: str) -> FeedFacts:
+def inspect_change_feed(path: Path, pipeline: Pipeline, space: str) -> ChangeFeedReport:
     """Return what the vector index of one pipeline and space should hold.
 
     Raises:
@@ -114,13 +125,17 @@ def feed_of(path: Path, pipeline: Pipeline, space: str) -> FeedFacts:
     """
     asked = {"pipeline": pipeline.value, "space": space}
     try:
-        with looking(path, patience=PATIENCE) as connection:
-            return FeedFacts(*connection.execute(_FEED, asked).fetchone())
+        with open_library_as_is(path, patience=MAINTENANCE_LOCK_TIMEOUT) as connection:
+            return ChangeFeedReport(*connection.execute(_FEED, asked).fetchone())
     except (sqlite3.Error, OSError) as error:
-        raise told(error, path, patience=PATIENCE) from error
+        raise translate_sqlite_error(
+            error, path, patience=MAINTENANCE_LOCK_TIMEOUT
+        ) from error
 
 
-def mend(path: Path, say: Say | None = None) -> tuple[str, ...]:
+def rebuild_database_indexes(
+    path: Path, say: NoticeCallback | None = None
+) -> tuple[str, ...]:
     """Make every index in the file anew; return what is still wrong with it.
 
     An older library is brought up to date first, and `say` is told.
@@ -130,18 +145,20 @@ def mend(path: Path, say: Say | None = None) -> tuple[str, ...]:
     """
     try:
         try:
-            return _mended(path, rebuild_words, say or _nobody_asks)
+            return _mended(path, rebuild_fts_indexes, say or _nobody_asks)
         except sqlite3.DatabaseError as error:
             if not _may_be_the_words(error):
                 raise
-            return _mended(path, remake_words, say or _nobody_asks)
+            return _mended(path, recreate_fts_indexes, say or _nobody_asks)
     except (sqlite3.Error, OSError) as error:
-        if isinstance(error, sqlite3.DatabaseError) and is_damage(error):
+        if isinstance(error, sqlite3.DatabaseError) and is_corruption_error(error):
             return (str(error),)
-        raise told(error, path, patience=PATIENCE) from error
+        raise translate_sqlite_error(
+            error, path, patience=MAINTENANCE_LOCK_TIMEOUT
+        ) from error
 
 
-def close_for_all(path: Path) -> None:
+def checkpoint_database(path: Path) -> None:
     """Make sure that nobody uses the file, and that all of it is in the one file.
 
     A damaged file is left as it is.
@@ -154,11 +171,13 @@ def close_for_all(path: Path) -> None:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.execute("PRAGMA journal_mode = DELETE").fetchone()
     except sqlite3.Error as error:
-        if not is_damage(error):
-            raise told(error, path, patience=PATIENCE) from error
+        if not is_corruption_error(error):
+            raise translate_sqlite_error(
+                error, path, patience=MAINTENANCE_LOCK_TIMEOUT
+            ) from error
 
 
-def copy(source: Path, target: Path) -> None:
+def copy_database(source: Path, target: Path) -> None:
     """Write a consistent copy of the library to `target`, which must not exist.
 
     Others may use and change the library meanwhile.
@@ -168,14 +187,16 @@ def copy(source: Path, target: Path) -> None:
     """
     try:
         with (
-            looking(source, patience=PATIENCE) as connection,
+            open_library_as_is(source, patience=MAINTENANCE_LOCK_TIMEOUT) as connection,
             closing(sqlite3.connect(target, isolation_level=None)) as made,
         ):
             connection.backup(made)
             made.execute("PRAGMA journal_mode = DELETE").fetchone()
     except (sqlite3.Error, OSError) as error:
-        path = source if is_damage(error) else target
-        raise told(error, path, patience=PATIENCE) from error
+        path = source if is_corruption_error(error) else target
+        raise translate_sqlite_error(
+            error, path, patience=MAINTENANCE_LOCK_TIMEOUT
+        ) from error
 
 
 def _nobody_asks(sentence: str) -> None:
@@ -184,23 +205,25 @@ def _nobody_asks(sentence: str) -> None:
 
 def _plain(path: Path) -> sqlite3.Connection:
     uri = f"{path.absolute().as_uri()}?mode=rw"
-    return sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None)
+    return sqlite3.connect(
+        uri, uri=True, timeout=MAINTENANCE_LOCK_TIMEOUT, isolation_level=None
+    )
 
 
-def _examined(connection: sqlite3.Connection, now: float) -> DatabaseFacts:
-    schema = version_of(connection)
+def _examined(connection: sqlite3.Connection, now: float) -> DatabaseReport:
+    schema = read_schema_version(connection)
     damage = _complaints(connection, "quick_check")
     fit, counts = None, None
-    if schema == SCHEMA and not damage:
-        fit = words_fit(connection)
-        counts = Counts(*connection.execute(_COUNTS, {"now": now}).fetchone())
-    return DatabaseFacts(schema, SCHEMA, damage, fit, counts)
+    if schema == SCHEMA_VERSION and not damage:
+        fit = check_fts_consistency(connection)
+        counts = DatabaseCounts(*connection.execute(_COUNTS, {"now": now}).fetchone())
+    return DatabaseReport(schema, SCHEMA_VERSION, damage, fit, counts)
 
 
 def _complaints(connection: sqlite3.Connection, check: str) -> tuple[str, ...]:
-    rows = connection.execute(f"PRAGMA {check}({MOST_DAMAGE})").fetchall()
+    rows = connection.execute(f"PRAGMA {check}({MAX_DAMAGE_MESSAGES})").fetchall()
     lines = (" ".join(str(row[0]).replace("***", " ").split()) for row in rows)
-    return tuple(line[:LONGEST_COMPLAINT] for line in lines if line != "ok")
+    return tuple(line[:MAX_DAMAGE_MESSAGE_CHARS] for line in lines if line != "ok")
 
 
 def _may_be_the_words(error: sqlite3.DatabaseError) -> bool:
@@ -210,17 +233,17 @@ def _may_be_the_words(error: sqlite3.DatabaseError) -> bool:
 
 
 def _mended(
-    path: Path, prepare: Callable[[sqlite3.Connection], None], say: Say
+    path: Path, prepare: Callable[[sqlite3.Connection], None], say: NoticeCallback
 ) -> tuple[str, ...]:
     """Bring everything in the file up to date; `prepare` looks after the words."""
-    with looking(path, patience=PATIENCE) as connection:
-        if version_of(connection) > SCHEMA:
-            raise newer_library(path)
+    with open_library_as_is(path, patience=MAINTENANCE_LOCK_TIMEOUT) as connection:
+        if read_schema_version(connection) > SCHEMA_VERSION:
+            raise build_newer_library_error(path)
         connection.execute("BEGIN IMMEDIATE")
         try:
             prepare(connection)
-            migrate(connection, None, say)
-            add_missing_words(connection)
+            migrate_sqlite_library(connection, None, say)
+            create_missing_fts_indexes(connection)
             connection.execute("REINDEX")
             connection.execute("COMMIT")
         except BaseException:

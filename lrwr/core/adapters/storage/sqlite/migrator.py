@@ -9,14 +9,14 @@ from lrwr.core.model.errors import StoreProblem
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-SCHEMA = 5
+SCHEMA_VERSION = 5
 """The newest migration: `migrations/` holds the numbers from 1 to this."""
 
-Say = Callable[[str], None]
+NoticeCallback = Callable[[str], None]
 """Takes a sentence for the writer."""
 
 
-def version_of(connection: sqlite3.Connection) -> int:
+def read_schema_version(connection: sqlite3.Connection) -> int:
     """Return the schema of the open file, 0 for a new one."""
     row: tuple[object] = connection.execute("PRAGMA user_version").fetchone()
     if not isinstance(row[0], int):
@@ -24,19 +24,19 @@ def version_of(connection: sqlite3.Connection) -> int:
     return row[0]
 
 
-def newest(folder: "Traversable | None") -> int:
+def find_newest_migration(folder: "Traversable | None") -> int:
     """Return the schema that the scripts of `folder` lead to; None: those of lrwr."""
-    return SCHEMA if folder is None else len(_scripts(folder))
+    return SCHEMA_VERSION if folder is None else len(_scripts(folder))
 
 
-def migrate(
-    connection: sqlite3.Connection, folder: "Traversable | None", say: Say
+def migrate_sqlite_library(
+    connection: sqlite3.Connection, folder: "Traversable | None", say: NoticeCallback
 ) -> None:
     """Run the scripts that this file has not seen, inside the caller's transaction.
 
     `say` is told when a library that was in use is changed.
     """
-    known = version_of(connection)  # another process may have been here first
+    known = read_schema_version(connection)  # another process may have been here first
     scripts = _scripts(folder or _shipped())[known:]
     for script in scripts:
         for statement in _statements(script.read_text(encoding="utf-8")):
@@ -46,7 +46,7 @@ def migrate(
         say(f"The library was brought from schema {known} to {known + len(scripts)}.")
 
 
-def shipped_statement(words: str) -> str:
+def find_migration_statement(words: str) -> str:
     """Return the one statement of lrwr's own scripts that holds `words`."""
     (found,) = (
         statement

@@ -5,12 +5,16 @@ import sqlite3
 from collections.abc import Sequence
 
 from lrwr.core.adapters.storage.sqlite.codecs import chapters_from_json
-from lrwr.core.adapters.storage.sqlite.database import Database, Generation, generation
+from lrwr.core.adapters.storage.sqlite.database import (
+    LibraryGeneration,
+    SqliteDatabase,
+    read_library_generation,
+)
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline, TextHash
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.story import DocumentOutline
-from lrwr.core.model.text import LineIndex, Lines, Span
+from lrwr.core.model.text import LineIndex, LineRange, Span
 from lrwr.core.ports.record_store import DocumentText, LibraryCounts
 
 _OUTLINES = """
@@ -50,10 +54,10 @@ class SqlitePassageStore:
     Outlines are kept in memory, and read again when anything has been written.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
         self._outlines: tuple[DocumentOutline, ...] = ()
-        self._as_of: Generation | None = None
+        self._as_of: LibraryGeneration | None = None
 
     async def outlines(self) -> list[DocumentOutline]:
         """Return an outline of each document, ordered by id."""
@@ -62,7 +66,7 @@ class SqlitePassageStore:
     def _read_outlines(
         self, connection: sqlite3.Connection
     ) -> tuple[DocumentOutline, ...]:
-        now = generation(connection)
+        now = read_library_generation(connection)
         if now != self._as_of:
             self._outlines = tuple(map(_outline, connection.execute(_OUTLINES)))
             self._as_of = now
@@ -138,7 +142,7 @@ def _chunk(
         document=DocumentId(row[1]),
         ordinal=row[2],
         span=Span(row[3], row[4]),
-        lines=Lines(row[5], row[6]),
+        lines=LineRange(row[5], row[6]),
         chapter=row[7],
         scene=row[8],
         kind=ChunkKind(row[9]),

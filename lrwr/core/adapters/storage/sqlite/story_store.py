@@ -5,27 +5,33 @@ import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from lrwr.core.adapters.storage.sqlite.attribution_rows import (
-    PLACES,
-    keep_weave,
-    weave_of,
+    SELECT_CHUNK_SPANS,
+    build_attribution_rows,
+    store_attribution_rows,
 )
 from lrwr.core.adapters.storage.sqlite.codecs import (
     cast_from_json,
     cast_to_json,
     chapters_from_json,
 )
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.sqlite.fact_rows import fact_of, spans_of
-from lrwr.core.adapters.storage.sqlite.fts_index import any_of
-from lrwr.core.model.cast import Cast, Cue, Quotation
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.fact_rows import parse_fact_row, spans_from_json
+from lrwr.core.adapters.storage.sqlite.fts_index import build_fts_any_query
+from lrwr.core.model.cast import AttributionCue, Cast, Quotation
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import About
+from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.text import Span
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.cast_store import Place, Strand, Woven
-from lrwr.core.ports.story_store import Appearance, FirstSeen, Known, Role, Said
+from lrwr.core.ports.cast_store import AttributionInput, AttributionResult, ChunkSpan
+from lrwr.core.ports.story_store import (
+    Appearance,
+    AppearanceRole,
+    DocumentFact,
+    DocumentQuotation,
+    FirstMention,
+)
 
 _CAST = 'select "cast" from story where id = 1'
 _KEEP_CAST = """
@@ -103,56 +109,58 @@ values (?, ?, ?, ?, ?)
 class SqliteStoryStore:
     """Keeps the `StoryStore` port. The cast is kept in memory while it is the same."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
         self._cast = ("", Cast())
 
     async def cast(self) -> Cast:
         """Return everyone in the story."""
-        kept = await self._database.read(stored_cast)
+        kept = await self._database.read(load_cast_json)
         if kept != self._cast[0]:
             self._cast = kept, cast_from_json(kept) if kept else Cast()
         return self._cast[1]
 
-    async def first_seen(self) -> list[FirstSeen]:
+    async def first_seen(self) -> list[FirstMention]:
         """Return every form of every name once a document."""
         return await self._database.read(
             lambda connection: [
-                FirstSeen(who, alias, DocumentId(document), Span(start, end), count)
+                FirstMention(who, alias, DocumentId(document), Span(start, end), count)
                 for who, alias, document, start, end, count in connection.execute(
                     _FIRST_SEEN
                 )
             ]
         )
 
-    async def quotations(self, speaker: str | None = None) -> list[Said]:
+    async def quotations(self, speaker: str | None = None) -> list[DocumentQuotation]:
         """Return what is said, or what one character says."""
         asked = {"speaker": speaker}
         return await self._database.read(
             lambda connection: [
-                Said(DocumentId(row[0]), _quotation(row))
+                DocumentQuotation(DocumentId(row[0]), _quotation(row))
                 for row in connection.execute(_QUOTATIONS, asked)
             ]
         )
 
-    async def facts(self, about: Collection[About] = ()) -> list[Known]:
+    async def facts(self, about: Collection[FactAbout] = ()) -> list[DocumentFact]:
         """Return facts about these kinds of things, or all."""
         asked = {"about": json.dumps(sorted(about))}
         return await self._database.read(
             lambda connection: [
-                Known(DocumentId(document), fact_of(tuple(row)))
+                DocumentFact(DocumentId(document), parse_fact_row(tuple(row)))
                 for document, *row in connection.execute(_FACTS, asked)
             ]
         )
 
-    async def search_facts(self, words: Sequence[str], *, limit: int) -> list[Known]:
+    async def search_facts(
+        self, words: Sequence[str], *, limit: int
+    ) -> list[DocumentFact]:
         """Return at most `limit` facts that hold any of `words`, best first."""
-        match = any_of(words)
+        match = build_fts_any_query(words)
         if not match:
             return []
         return await self._database.read(
             lambda connection: [
-                Known(DocumentId(document), fact_of(tuple(row)))
+                DocumentFact(DocumentId(document), parse_fact_row(tuple(row)))
                 for document, *row in connection.execute(_SEARCH_FACTS, (match, limit))
             ]
         )
@@ -185,7 +193,7 @@ class SqliteStoryStore:
                     Span(*span),
                     ordinal,
                     who,
-                    Role(role),
+                    AppearanceRole(role),
                     count,
                 )
                 for chunk, document, *span, ordinal, who, role, count in (
@@ -198,40 +206,42 @@ class SqliteStoryStore:
 class SqliteCastStore:
     """Keeps the `CastStore` port."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
-    async def strands(self) -> list[Strand]:
+    async def strands(self) -> list[AttributionInput]:
         """Return every document that pipeline b has read."""
         return await self._database.read(
             lambda connection: [
-                Strand(
+                AttributionInput(
                     DocumentId(document), content, text, chapters_from_json(told), *rest
                 )
                 for document, content, text, told, *rest in connection.execute(_STRANDS)
             ]
         )
 
-    async def places(self, document: DocumentId) -> Sequence[Place]:
+    async def places(self, document: DocumentId) -> Sequence[ChunkSpan]:
         """Return the document's chunks of the story's own words."""
         return await self._database.read(
             lambda connection: [
-                Place(ChunkId(chunk), Span(start, end))
-                for chunk, start, end in connection.execute(PLACES, (document,))
+                ChunkSpan(ChunkId(chunk), Span(start, end))
+                for chunk, start, end in connection.execute(
+                    SELECT_CHUNK_SPANS, (document,)
+                )
             ]
         )
 
     async def keep_cast(self, cast: Cast) -> None:
         """Make `cast` the cast of the library."""
         kept = cast_to_json(cast)
-        await self._database.write(lambda connection: keep_cast(connection, kept))
+        await self._database.write(lambda connection: store_cast_json(connection, kept))
 
-    async def keep_woven(self, woven: Woven) -> bool:
+    async def keep_woven(self, woven: AttributionResult) -> bool:
         """Replace what was woven of a document; False if it changed meanwhile."""
 
         def work(connection: sqlite3.Connection) -> bool:
-            weave = weave_of(connection, woven)
-            return weave is not None and keep_weave(connection, weave)
+            weave = build_attribution_rows(connection, woven)
+            return weave is not None and store_attribution_rows(connection, weave)
 
         return await self._database.write(work)
 
@@ -239,7 +249,7 @@ class SqliteCastStore:
 class SqliteAnalysisStore:
     """Keeps the `AnalysisStore` port. `now` returns seconds since 1970, UTC."""
 
-    def __init__(self, database: Database, *, now: Callable[[], float]) -> None:
+    def __init__(self, database: SqliteDatabase, *, now: Callable[[], float]) -> None:
         self._database = database
         self._now = now
 
@@ -269,13 +279,13 @@ class SqliteAnalysisStore:
         )
 
 
-def stored_cast(connection: sqlite3.Connection) -> str:
+def load_cast_json(connection: sqlite3.Connection) -> str:
     """Return the cast as JSON; empty where none was made yet."""
     row = connection.execute(_CAST).fetchone()
     return str(row[0]) if row else ""
 
 
-def keep_cast(connection: sqlite3.Connection, cast: str) -> None:
+def store_cast_json(connection: sqlite3.Connection, cast: str) -> None:
     """Make the cast that JSON tells the cast of the library."""
     connection.execute(_KEEP_CAST, (cast,))
 
@@ -287,10 +297,10 @@ def _listed(values: Collection[str] | None) -> str | None:
 def _quotation(row: tuple[str, ...]) -> Quotation:
     _, spans, speaker, certainty, cue, addressee, addressee_certainty, mentions = row
     return Quotation(
-        spans=spans_of(spans),
+        spans=spans_from_json(spans),
         speaker=speaker,
         certainty=Certainty(certainty),
-        cue=Cue(cue),
+        cue=AttributionCue(cue),
         addressee=addressee,
         addressee_certainty=Certainty(addressee_certainty),
         mentions=tuple(json.loads(mentions)),

@@ -4,23 +4,23 @@ import json
 import sqlite3
 from collections.abc import Collection, Sequence
 
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.sqlite.fts_index import any_of
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.fts_index import build_fts_any_query
 from lrwr.core.adapters.storage.sqlite.turn_rows import (
     THREAD_COLUMNS,
     TURN_COLUMNS,
     citations_from_json,
     gaps_from_json,
+    parse_thread_row,
+    parse_turn_row,
+    replace_surrogates,
     state_to_json,
-    thread_of,
-    turn_of,
-    turn_row,
-    unicode_of,
+    turn_to_columns,
 )
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import NarrativeState, Thread, ThreadId, Turn, TurnId
-from lrwr.core.ports.thread_store import AskedGap, CitingTurn
+from lrwr.core.ports.thread_store import RecordedGap, TurnCitations
 
 _THREADS = f"""
 select {THREAD_COLUMNS} from thread where deleted_at is null
@@ -104,13 +104,15 @@ _OF_THREAD = 6
 class SqliteThreadStore:
     """Keeps the `ThreadStore` port."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
     async def threads(self) -> list[Thread]:
         """Return the conversations, the one that was spoken in last first."""
         return await self._database.read(
-            lambda connection: [thread_of(row) for row in connection.execute(_THREADS)]
+            lambda connection: [
+                parse_thread_row(row) for row in connection.execute(_THREADS)
+            ]
         )
 
     async def thread(self, thread: ThreadId) -> Thread:
@@ -123,16 +125,16 @@ class SqliteThreadStore:
         rows = await self._database.read(
             lambda connection: connection.execute(_TURNS, (thread, limit)).fetchall()
         )
-        return [turn_of(row) for row in reversed(rows)]
+        return [parse_turn_row(row) for row in reversed(rows)]
 
     async def keep_turn(
         self, thread: ThreadId, title: str, turn: Turn, state: NarrativeState
     ) -> Thread:
         """Keep a turn and the state after it, all or nothing."""
         kept = {
-            **turn_row(turn),
+            **turn_to_columns(turn),
             "thread": thread,
-            "title": unicode_of(title),
+            "title": replace_surrogates(title),
             "narrative": state_to_json(state),
         }
         return await self._database.write(
@@ -141,7 +143,7 @@ class SqliteThreadStore:
 
     async def rename(self, thread: ThreadId, title: str) -> None:
         """Give a conversation another title."""
-        await self._change(_RENAME, unicode_of(title), thread)
+        await self._change(_RENAME, replace_surrogates(title), thread)
 
     async def delete(self, thread: ThreadId, at: float) -> None:
         """Put a conversation away."""
@@ -157,11 +159,11 @@ class SqliteThreadStore:
             lambda connection: connection.execute(_PURGE, (before,)).rowcount
         )
 
-    async def gaps(self) -> list[AskedGap]:
+    async def gaps(self) -> list[RecordedGap]:
         """Return what whole answers of kept conversations left open, oldest first."""
         return await self._database.read(
             lambda connection: [
-                AskedGap(gap, as_of)
+                RecordedGap(gap, as_of)
                 for flags, as_of in connection.execute(_GAPS)
                 for gap in gaps_from_json(flags)
             ]
@@ -169,12 +171,14 @@ class SqliteThreadStore:
 
     async def citing(
         self, documents: Collection[DocumentId] | None = None
-    ) -> list[CitingTurn]:
+    ) -> list[TurnCitations]:
         """Return what answers of kept conversations cite, oldest first."""
         wanted = None if documents is None else json.dumps(sorted(documents))
         return await self._database.read(
             lambda connection: [
-                CitingTurn(ThreadId(thread), TurnId(turn), citations_from_json(cited))
+                TurnCitations(
+                    ThreadId(thread), TurnId(turn), citations_from_json(cited)
+                )
                 for thread, turn, cited in connection.execute(_CITING, (wanted,))
             ]
         )
@@ -183,12 +187,12 @@ class SqliteThreadStore:
         self, words: Sequence[str], *, limit: int
     ) -> list[tuple[Thread, Turn]]:
         """Return turns whose question or answer holds any of `words`, best first."""
-        match = any_of(words)
+        match = build_fts_any_query(words)
         if not match:
             return []
         return await self._database.read(
             lambda connection: [
-                (thread_of(row[:_OF_THREAD]), turn_of(row[_OF_THREAD:]))
+                (parse_thread_row(row[:_OF_THREAD]), parse_turn_row(row[_OF_THREAD:]))
                 for row in connection.execute(_SEARCH, (match, max(0, limit)))
             ]
         )
@@ -205,7 +209,7 @@ def _thread(connection: sqlite3.Connection, thread: ThreadId) -> Thread:
     row = connection.execute(_THREAD, (thread,)).fetchone()
     if row is None:
         raise _no_thread(thread)
-    return thread_of(row)
+    return parse_thread_row(row)
 
 
 def _keep(

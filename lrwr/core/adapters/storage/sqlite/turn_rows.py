@@ -5,12 +5,12 @@ from dataclasses import asdict
 from typing import Any
 
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.text import Lines, Span
+from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import (
+    AnswerIntent,
+    AnswerMode,
     Citation,
     GapFlag,
-    Intent,
-    Mode,
     NarrativeState,
     SupervisorOutput,
     Thread,
@@ -26,19 +26,19 @@ THREAD_COLUMNS = """
   thread.id, thread.title, thread.created_at, thread.updated_at,
   (select count(*) from turn of_it where of_it.thread_id = thread.id), thread.state
 """
-"""What `thread_of` reads."""
+"""What `parse_thread_row` reads."""
 
 TURN_COLUMNS = """
   turn.id, turn.number, turn.asked_at, turn.state, turn.price, turn.usage,
   turn.question, turn.answer, turn.output
 """
-"""What `turn_of` reads, and `turn_row` makes without the number."""
+"""What `parse_turn_row` reads, and `turn_to_columns` makes without the number."""
 
 ThreadRow = tuple[str, str, float, float, int, str]
 TurnRow = tuple[str, int, float, str, float | None, str, str, str, str]
 
 
-def thread_of(row: ThreadRow) -> Thread:
+def parse_thread_row(row: ThreadRow) -> Thread:
     """Return the conversation that a row holds."""
     id_, title, created_at, updated_at, turns, state = row
     return Thread(
@@ -51,7 +51,7 @@ def thread_of(row: ThreadRow) -> Thread:
     )
 
 
-def turn_of(row: TurnRow) -> Turn:
+def parse_turn_row(row: TurnRow) -> Turn:
     """Return the turn that a row holds."""
     id_, number, asked_at, state, price, usage, question, answer, output = row
     return Turn(
@@ -66,7 +66,7 @@ def turn_of(row: TurnRow) -> Turn:
     )
 
 
-def turn_row(turn: Turn) -> dict[str, object]:
+def turn_to_columns(turn: Turn) -> dict[str, object]:
     """Return a turn's columns by name; the store gives the number."""
     rest = asdict(turn.output)
     answer = rest.pop("response_text")
@@ -76,8 +76,8 @@ def turn_row(turn: Turn) -> dict[str, object]:
         "state": turn.state.value,
         "price": turn.price,
         "usage": _json(asdict(turn.usage)),
-        "question": unicode_of(turn.question),
-        "answer": unicode_of(answer),
+        "question": replace_surrogates(turn.question),
+        "answer": replace_surrogates(answer),
         "output": _json(rest),
     }
 
@@ -98,7 +98,7 @@ def citations_from_json(cited: str) -> tuple[Citation, ...]:
     return tuple(sorted(found, key=lambda one: one.number))
 
 
-def unicode_of(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """Return `text` with a `?` for each character that is not Unicode.
 
     No answer is lost because a terminal sent a broken letter; places stay the same.
@@ -107,13 +107,15 @@ def unicode_of(text: str) -> str:
 
 
 def _json(value: object) -> str:
-    return unicode_of(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    return replace_surrogates(
+        json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    )
 
 
 def _output(answer: str, rest: dict[str, Any]) -> SupervisorOutput:
     return SupervisorOutput(
         response_text=answer,
-        intent=Intent(rest["intent"]),
+        intent=AnswerIntent(rest["intent"]),
         resolved_characters=tuple(rest["resolved_characters"]),
         citations=tuple(_citation(one) for one in rest["citations"]),
         gap_flags=tuple(GapFlag(**one) for one in rest["gap_flags"]),
@@ -133,7 +135,7 @@ def _citation(one: dict[str, Any]) -> Citation:
         number=one["number"],
         document=DocumentId(one["document"]),
         span=Span(**one["span"]),
-        lines=Lines(**one["lines"]),
+        lines=LineRange(**one["lines"]),
         text=one["text"],
         chapter=one["chapter"],
     )
@@ -142,7 +144,7 @@ def _citation(one: dict[str, Any]) -> Citation:
 def _state(kept: dict[str, Any]) -> NarrativeState:
     return NarrativeState(
         character=kept["character"],
-        mode=Mode(kept["mode"]),
+        mode=AnswerMode(kept["mode"]),
         as_of=kept["as_of"],
         witnessed=kept["witnessed"],
         entities=tuple(kept["entities"]),

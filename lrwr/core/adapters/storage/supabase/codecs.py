@@ -4,17 +4,17 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from lrwr.core.adapters.storage.sqlite.attribution_rows import (
-    Weave,
-    weave_from_json,
-    weave_to_json,
+    AttributionRows,
+    attribution_rows_from_json,
+    attribution_rows_to_json,
 )
 from lrwr.core.adapters.storage.sqlite.codecs import cast_from_json
 from lrwr.core.adapters.storage.sqlite.document_rows import (
-    Draft,
-    draft_from_json,
-    draft_to_json,
+    DocumentRows,
+    document_rows_from_json,
+    document_rows_to_json,
 )
-from lrwr.core.adapters.storage.supabase.records import Record
+from lrwr.core.adapters.storage.supabase.records import SupabaseRecord
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import StoreProblem
@@ -22,55 +22,58 @@ from lrwr.core.model.errors import StoreProblem
 DOCUMENT, WOVEN, CAST = "document", "woven", "cast"
 """Kinds of records."""
 
-THE_CAST = "cast"
+CAST_RECORD_KEY = "cast"
 """The key of the one record of its kind."""
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class RecordTombstone:
     """A record that was taken away."""
 
     kind: str
     key: str
 
 
-Told = Draft | Weave | str | Gone
+RecordContent = DocumentRows | AttributionRows | str | RecordTombstone
 """What a record tells; a text is the cast."""
 
 
-def key_of(document: DocumentId, pipeline: Pipeline) -> str:
+def build_record_key(document: DocumentId, pipeline: Pipeline) -> str:
     """Name what a pipeline knows of a document."""
     return f"{pipeline.value}/{document}"
 
 
-def named_by(key: str) -> tuple[DocumentId, Pipeline]:
+def parse_record_key(key: str) -> tuple[DocumentId, Pipeline]:
     """Return what a key names."""
     pipeline, _, document = key.partition("/")
     return DocumentId(document), Pipeline(pipeline)
 
 
-def record_of(told: Draft | Weave | str) -> Record:
+def encode_record(told: DocumentRows | AttributionRows | str) -> SupabaseRecord:
     """Return the record that tells this."""
     match told:
-        case Draft():
-            body, key = draft_to_json(told), key_of(told.id, told.pipeline)
+        case DocumentRows():
+            body, key = (
+                document_rows_to_json(told),
+                build_record_key(told.id, told.pipeline),
+            )
             texts = tuple(sorted(told.texts))
             space = told.space if texts else ""
             return _record(DOCUMENT, key, told.content, body, space, texts)
-        case Weave():
-            body = weave_to_json(told)
-            key = key_of(told.document, Pipeline.AGENTIC)
+        case AttributionRows():
+            body = attribution_rows_to_json(told)
+            key = build_record_key(told.document, Pipeline.AGENTIC)
             return _record(WOVEN, key, told.content, body)
         case str():
-            return _record(CAST, THE_CAST, "", told)
+            return _record(CAST, CAST_RECORD_KEY, "", told)
 
 
-def gone(kind: str, key: str) -> Record:
+def build_tombstone(kind: str, key: str) -> SupabaseRecord:
     """Return the record that takes another away."""
-    return Record(kind, key, "", "", None)
+    return SupabaseRecord(kind, key, "", "", None)
 
 
-def told_by(record: Record) -> Told:
+def decode_record(record: SupabaseRecord) -> RecordContent:
     """Return what a record tells.
 
     Raises:
@@ -81,9 +84,9 @@ def told_by(record: Record) -> Told:
             return _gone(record)
         match record.kind:
             case "document":
-                return draft_from_json(record.body)
+                return document_rows_from_json(record.body)
             case "woven":
-                return weave_from_json(record.body)
+                return attribution_rows_from_json(record.body)
             case _:
                 cast_from_json(record.body)
                 return record.body
@@ -95,10 +98,10 @@ def told_by(record: Record) -> Told:
         ) from error
 
 
-def _gone(record: Record) -> Gone:
+def _gone(record: SupabaseRecord) -> RecordTombstone:
     if record.kind == DOCUMENT:
-        named_by(record.key)  # which a later lrwr may have written
-    return Gone(record.kind, record.key)
+        parse_record_key(record.key)  # which a later lrwr may have written
+    return RecordTombstone(record.kind, record.key)
 
 
 def _record(
@@ -108,6 +111,6 @@ def _record(
     body: str,
     space: str = "",
     texts: tuple[str, ...] = (),
-) -> Record:
+) -> SupabaseRecord:
     digest = sha256(body.encode("utf-8", "replace")).hexdigest()
-    return Record(kind, key, content, digest, body, space, texts)
+    return SupabaseRecord(kind, key, content, digest, body, space, texts)

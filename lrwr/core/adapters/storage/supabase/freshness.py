@@ -4,19 +4,19 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
-from lrwr.core.adapters.storage.supabase.library_link import Binding
-from lrwr.core.adapters.storage.supabase.records import Page
+from lrwr.core.adapters.storage.supabase.library_link import LibraryLink
+from lrwr.core.adapters.storage.supabase.records import RecordPage
 from lrwr.core.model.errors import LrwrError, StoreProblem
 
-EVERY = 5.0
+FRESH_SECONDS = 5.0
 """Seconds for which what is here counts as fresh."""
-PATIENCE = 60.0
+UNREACHABLE_PAUSE = 60.0
 """Seconds for which a project that did not answer is not asked again."""
-SOONEST = 1.0
+MIN_CHECK_INTERVAL = 1.0
 """Seconds between two looks, however often something is said to have changed."""
 
 
-class Fresh:
+class ReplicaRefresher:
     """Catches up, at most once in a while: call it before the copy is read.
 
     Once it is said to be due, it does so at the next call. A project that cannot be
@@ -57,11 +57,11 @@ class Fresh:
             try:
                 await self._catch_up()
             except LrwrError as error:
-                self._next = self._soonest = self._clock() + PATIENCE
+                self._next = self._soonest = self._clock() + UNREACHABLE_PAUSE
                 self._complain(error)
             else:
-                self._soonest = self._clock() + SOONEST
-                self._next = self._clock() + EVERY
+                self._soonest = self._clock() + MIN_CHECK_INTERVAL
+                self._next = self._clock() + FRESH_SECONDS
                 self._told = False
 
     def _complain(self, error: LrwrError) -> None:
@@ -70,7 +70,7 @@ class Fresh:
             self._say(f"What others have changed is not here yet. {error.told}")
 
 
-def has_less(bound: Binding, page: Page) -> bool:
+def has_lost_changes(bound: LibraryLink, page: RecordPage) -> bool:
     """Say whether a project has lost something that a copy has from there.
 
     `bound` must have been read before the project was asked for `page`.
@@ -78,7 +78,7 @@ def has_less(bound: Binding, page: Page) -> bool:
     return page.version < bound.cursor or page.spoken < bound.spoken
 
 
-def less_there() -> StoreProblem:
+def build_lost_changes_error() -> StoreProblem:
     """Return what the writer is told of it."""
     return StoreProblem(
         "The project has less than it had when it was last asked from here: was it"

@@ -6,33 +6,38 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
-from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.document_rows import (
-    Draft,
-    Embedding,
-    draft_of,
-    drop_draft,
-    embeddings_of,
-    keep_draft,
+    DocumentRows,
+    EmbeddingRow,
+    build_document_rows,
+    build_embedding_rows,
+    delete_document_rows,
+    store_document_rows,
 )
 from lrwr.core.adapters.storage.sqlite.knowledge_store import (
     SqliteKnowledgeStore,
-    touch,
+    update_document_revisions,
 )
-from lrwr.core.adapters.storage.supabase.codecs import DOCUMENT, gone, key_of, record_of
+from lrwr.core.adapters.storage.supabase.codecs import (
+    DOCUMENT,
+    build_record_key,
+    build_tombstone,
+    encode_record,
+)
 from lrwr.core.adapters.storage.supabase.job_queue import SupabaseJobQueue
-from lrwr.core.adapters.storage.supabase.records import Put, SupabaseRecords
+from lrwr.core.adapters.storage.supabase.records import PutResult, SupabaseRecords
 from lrwr.core.adapters.storage.supabase.replica import (
-    VECTORS_AT_ONCE,
-    WorkingCopy,
-    batches,
+    VECTORS_PER_REQUEST,
+    SupabaseReplica,
+    split_into_batches,
 )
 from lrwr.core.model.chunks import Knowledge, Pipeline, TextHash
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, StoreProblem
-from lrwr.core.model.jobs import Claim
+from lrwr.core.model.jobs import JobClaim
 from lrwr.core.ports.file_store import FileStore
-from lrwr.core.ports.record_store import Seen
+from lrwr.core.ports.record_store import DocumentVersion
 
 _TRIES = 3
 """Vectors that nobody uses may be swept while a record is on its way."""
@@ -42,14 +47,14 @@ where space = ? and text_hash in (select value from json_each(?))
 """
 
 
-async def put_with_vectors(
-    database: Database,
+async def put_record_with_vectors(
+    database: SqliteDatabase,
     records: SupabaseRecords,
-    draft: Draft,
+    draft: DocumentRows,
     known: Mapping[str, bytes] | None = None,
-    claim: Claim | None = None,
+    claim: JobClaim | None = None,
     if_digest: str | None = None,
-) -> tuple[Put, Draft]:
+) -> tuple[PutResult, DocumentRows]:
     """Put a document's record, after those of its vectors that the project lacks.
 
     Vectors are those `known`, by hash of their text, else those in the file. A text
@@ -67,9 +72,9 @@ async def put_with_vectors(
     wanted = sorted(draft.texts)
     lacking = await records.missing(draft.space, wanted) if wanted else []
     for _ in range(_TRIES):
-        for some in batches(lacking, VECTORS_AT_ONCE):
+        for some in split_into_batches(lacking, VECTORS_PER_REQUEST):
             await records.put_vectors(draft.space, {one: vectors[one] for one in some})
-        put = await records.put(record_of(draft), claim=claim, if_digest=if_digest)
+        put = await records.put(encode_record(draft), claim=claim, if_digest=if_digest)
         if not put.missing:
             return put, draft
         lacking = list(put.missing)
@@ -81,7 +86,7 @@ async def put_with_vectors(
 
 def _stored(
     connection: sqlite3.Connection, space: str, texts: Collection[str]
-) -> list[Embedding]:
+) -> list[EmbeddingRow]:
     asked = (space, json.dumps(list(texts)))
     return connection.execute(_VECTORS, asked).fetchall()
 
@@ -99,8 +104,8 @@ class SupabaseKnowledgeStore:
 
     def __init__(
         self,
-        database: Database,
-        copy: WorkingCopy,
+        database: SqliteDatabase,
+        copy: SupabaseReplica,
         records: SupabaseRecords,
         queue: SupabaseJobQueue,
         files: FileStore | None = None,
@@ -115,7 +120,7 @@ class SupabaseKnowledgeStore:
         self._here = SqliteKnowledgeStore(database, now=now)
         self._now = now
 
-    async def seen(self, pipeline: Pipeline) -> list[Seen]:
+    async def seen(self, pipeline: Pipeline) -> list[DocumentVersion]:
         """Return what this pipeline has read, ordered by document."""
         return await self._here.seen(pipeline)
 
@@ -125,7 +130,9 @@ class SupabaseKnowledgeStore:
         """Return which of `texts` are embedded in `space`: here, which is enough."""
         return await self._here.known_vectors(space, texts)
 
-    async def replace(self, knowledge: Knowledge, seen: Seen, claim: Claim) -> bool:
+    async def replace(
+        self, knowledge: Knowledge, seen: DocumentVersion, claim: JobClaim
+    ) -> bool:
         """Make `knowledge` all that its pipeline knows; False if the claim is lost.
 
         Raises:
@@ -133,16 +140,16 @@ class SupabaseKnowledgeStore:
             StoreProblem: The copy cannot be written.
         """
         now, before = self._now(), await self._content_of(seen.id)
-        draft = draft_of(knowledge, seen.content, seen.recipe, now)
-        embeddings = embeddings_of(knowledge)
+        draft = build_document_rows(knowledge, seen.content, seen.recipe, now)
+        embeddings = build_embedding_rows(knowledge)
         known = {text: vector for _, text, vector in embeddings}
-        put, draft = await put_with_vectors(
+        put, draft = await put_record_with_vectors(
             self._database, self._records, draft, known, claim
         )
         if not put.done:
             return False
         work = partial(
-            keep_draft,
+            store_document_rows,
             draft=draft,
             embeddings=embeddings,
             revision=seen.revision,
@@ -152,7 +159,7 @@ class SupabaseKnowledgeStore:
         await self._remove(before)
         return True
 
-    async def forget(self, document: DocumentId, claim: Claim) -> bool:
+    async def forget(self, document: DocumentId, claim: JobClaim) -> bool:
         """Take away what the claim's pipeline knows of `document`.
 
         Raises:
@@ -161,26 +168,31 @@ class SupabaseKnowledgeStore:
         """
         self._copy.check()
         pipeline = claim.order.pipeline
-        record = gone(DOCUMENT, key_of(document, pipeline))
+        record = build_tombstone(DOCUMENT, build_record_key(document, pipeline))
         before = await self._content_of(document)
         put = await self._records.put(record, claim=claim)
         if put.done:
             now = self._now()
             await self._copy.written(
                 put,
-                lambda connection: drop_draft(connection, document, pipeline, now),
+                lambda connection: delete_document_rows(
+                    connection, document, pipeline, now
+                ),
             )
             await self._remove(before)
         return put.done
 
     async def touch(
-        self, pipeline: Pipeline, seen: Sequence[Seen], claim: Claim | None = None
+        self,
+        pipeline: Pipeline,
+        seen: Sequence[DocumentVersion],
+        claim: JobClaim | None = None,
     ) -> int:
         """Note new revisions of documents that are known as `seen` says."""
         if claim is not None:
             await self._copy.catch_up()
         known = await self._database.write(
-            lambda connection: touch(connection, pipeline, seen)
+            lambda connection: update_document_revisions(connection, pipeline, seen)
         )
         if claim is not None and known == len(seen):
             await self._queue.complete(claim)
@@ -204,14 +216,16 @@ class SupabaseKnowledgeStore:
 
     async def _here_too(
         self,
-        put: Put,
+        put: PutResult,
         work: Callable[[sqlite3.Connection], None],
-        seen: Seen,
-        draft: Draft,
+        seen: DocumentVersion,
+        draft: DocumentRows,
     ) -> None:
         await self._copy.written(put, work)
         await self._database.write(
-            lambda connection: touch(connection, draft.pipeline, [seen])
+            lambda connection: update_document_revisions(
+                connection, draft.pipeline, [seen]
+            )
         )
 
 

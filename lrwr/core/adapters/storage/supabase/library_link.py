@@ -7,8 +7,8 @@ from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
-from lrwr.core.adapters.storage.sqlite.connection import open_to_read
-from lrwr.core.adapters.storage.sqlite.errors import told
+from lrwr.core.adapters.storage.sqlite.connection import open_library_read_only
+from lrwr.core.adapters.storage.sqlite.errors import translate_sqlite_error
 
 _PATIENCE = 10.0
 """Seconds to wait for a lock."""
@@ -33,7 +33,7 @@ _ALL_UNSENT = (
 
 
 @dataclass(frozen=True, slots=True)
-class Binding:
+class LibraryLink:
     """A library of an account at a project's address.
 
     `writer` names this copy of it. All up to version `cursor` is here; `apart` says
@@ -51,21 +51,23 @@ class Binding:
     spoken: int = 0
 
 
-def new_binding(project: str, account: str, library: str, name: str) -> Binding:
+def create_library_link(
+    project: str, account: str, library: str, name: str
+) -> LibraryLink:
     """Bind a file that has nothing of that library yet."""
-    return Binding(project, account, library, name, writer=uuid4().hex)
+    return LibraryLink(project, account, library, name, writer=uuid4().hex)
 
 
-def binding_of(connection: sqlite3.Connection) -> Binding | None:
+def read_library_link(connection: sqlite3.Connection) -> LibraryLink | None:
     """Return what a file is bound to; None where to nothing."""
     row = connection.execute(_BINDING).fetchone()
     if row is None:
         return None
-    bound = Binding(*row)
+    bound = LibraryLink(*row)
     return replace(bound, apart=bool(bound.apart))
 
 
-def binding_in(path: Path) -> Binding | None:
+def load_library_link(path: Path) -> LibraryLink | None:
     """Return what the library at `path` is bound to; None where there is no library.
 
     Raises:
@@ -74,15 +76,15 @@ def binding_in(path: Path) -> Binding | None:
     if not path.exists():
         return None
     try:
-        with closing(open_to_read(path, patience=_PATIENCE)) as connection:
+        with closing(open_library_read_only(path, patience=_PATIENCE)) as connection:
             if not connection.execute(_HAS_TABLE).fetchone():
                 return None  # it was made by an older lrwr
-            return binding_of(connection)
+            return read_library_link(connection)
     except (sqlite3.Error, OSError) as error:
-        raise told(error, path, patience=_PATIENCE) from error
+        raise translate_sqlite_error(error, path, patience=_PATIENCE) from error
 
 
-def renew_writer(path: Path) -> None:
+def assign_replica_writer(path: Path) -> None:
     """Give a copied file a name of its own among the copies of its library.
 
     Raises:
@@ -93,28 +95,28 @@ def renew_writer(path: Path) -> None:
             if connection.execute(_HAS_TABLE).fetchone():
                 connection.execute("update hosted set writer = ?", (uuid4().hex,))
     except sqlite3.Error as error:
-        raise told(error, path, patience=_PATIENCE) from error
+        raise translate_sqlite_error(error, path, patience=_PATIENCE) from error
 
 
-def bind(connection: sqlite3.Connection, binding: Binding) -> None:
+def store_library_link(connection: sqlite3.Connection, binding: LibraryLink) -> None:
     """Bind a file, in place of what it was bound to; nothing counts as sent there."""
     connection.execute(_BIND, astuple(binding))
     for statement in _ALL_UNSENT:
         connection.execute(statement)
 
 
-def advance(connection: sqlite3.Connection, cursor: int) -> None:
+def advance_cursor(connection: sqlite3.Connection, cursor: int) -> None:
     """Note that everything up to a version is here."""
     connection.execute("update hosted set cursor = max(cursor, ?)", (cursor,))
 
 
-def agree(connection: sqlite3.Connection) -> None:
+def mark_in_sync(connection: sqlite3.Connection) -> None:
     """Note that the project knows all that is here."""
     connection.execute("update hosted set apart = 0")
 
 
 @contextmanager
-def as_the_project_has_it(connection: sqlite3.Connection) -> Iterator[None]:
+def preserve_sync_mark(connection: sqlite3.Connection) -> Iterator[None]:
     """Write what the project has: that sets nothing apart."""
     row = connection.execute("select apart from hosted").fetchone()
     yield

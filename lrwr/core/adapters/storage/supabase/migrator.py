@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Migration:
+class SupabaseMigration:
     """One script, which the project's owner runs. `number` counts from 1."""
 
     number: int
@@ -13,22 +13,24 @@ class Migration:
     sql: str
 
 
-def migrations() -> list[Migration]:
+def list_supabase_migrations() -> list[SupabaseMigration]:
     """Return lrwr's scripts in the order in which they are run."""
     from importlib.resources import files
 
     folder = files("lrwr.core.adapters.storage.supabase") / "migrations"
     found = [
-        Migration(int(file.name[:3]), file.name, file.read_text(encoding="utf-8"))
+        SupabaseMigration(
+            int(file.name[:3]), file.name, file.read_text(encoding="utf-8")
+        )
         for file in folder.iterdir()
         if file.name.endswith(".sql")
     ]
     return sorted(found, key=lambda one: one.number)
 
 
-def missing(run: Collection[int]) -> list[Migration]:
+def find_missing_migrations(run: Collection[int]) -> list[SupabaseMigration]:
     """Return the scripts that a project has not run, given the numbers of those it has.
 
     A later lrwr may have run more than this one knows.
     """
-    return [one for one in migrations() if one.number not in run]
+    return [one for one in list_supabase_migrations() if one.number not in run]

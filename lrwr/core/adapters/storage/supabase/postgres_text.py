@@ -7,7 +7,7 @@ hold one, and what is kept is kept as it is: it travels as two others.
 import json
 from typing import Any
 
-Json = Any
+PostgresJson = Any
 """What JSON can say."""
 
 _MARK = "\x10"
@@ -15,22 +15,24 @@ _AWAY = (("\x10", "\x101"), ("\x00", "\x100"))
 _BACK = {"\x101": "\x10", "\x100": "\x00"}
 
 
-def packed(value: Json) -> Json:
+def encode_postgres_text(value: PostgresJson) -> PostgresJson:
     """Return a value whose texts PostgreSQL keeps; what is not Unicode becomes `?`."""
     return _each(value, _pack)
 
 
-def packed_json(value: Json) -> str:
+def encode_postgres_json(value: PostgresJson) -> str:
     """Return a value as JSON text, for an argument that is a whole document."""
-    return json.dumps(packed(value), ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(
+        encode_postgres_text(value), ensure_ascii=False, separators=(",", ":")
+    )
 
 
-def unpacked(value: Json) -> Json:
+def decode_postgres_text(value: PostgresJson) -> PostgresJson:
     """Return the value that was packed."""
     return _each(value, _unpack)
 
 
-def _each(value: Json, change: Any) -> Json:
+def _each(value: PostgresJson, change: Any) -> PostgresJson:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):

@@ -4,15 +4,18 @@ import sqlite3
 from dataclasses import astuple, dataclass
 from functools import partial
 
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.supabase.push import REPLIES_AT_ONCE, Tell
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.supabase.push import (
+    REPLIES_PER_REQUEST,
+    PushProgressCallback,
+)
 from lrwr.core.adapters.storage.supabase.records import SupabaseRecords
-from lrwr.core.adapters.storage.supabase.replica import WorkingCopy
-from lrwr.core.adapters.storage.supabase.row_transfer import Reply, WholeThread
+from lrwr.core.adapters.storage.supabase.replica import SupabaseReplica
+from lrwr.core.adapters.storage.supabase.row_transfer import ModelReplyRow, ThreadRecord
 from lrwr.core.adapters.storage.supabase.thread_rows import (
-    digests,
-    put_together,
-    spoken_of,
+    merge_remote_thread,
+    read_spoken_count,
+    read_thread_digests,
 )
 
 _REPLY = """
@@ -22,7 +25,7 @@ values (?, ?, ?, ?, ?) on conflict (key) do nothing
 
 
 @dataclass(frozen=True, slots=True)
-class Pulled:
+class PullResult:
     """What a pull brought: records that changed, and what was not here yet."""
 
     records: int
@@ -30,9 +33,12 @@ class Pulled:
     conversations: int
 
 
-async def pull(
-    database: Database, copy: WorkingCopy, records: SupabaseRecords, tell: Tell
-) -> Pulled:
+async def pull_remote_changes(
+    database: SqliteDatabase,
+    copy: SupabaseReplica,
+    records: SupabaseRecords,
+    tell: PushProgressCallback,
+) -> PullResult:
     """Bring all that changed there since the last time; conversations are put together.
 
     Raises:
@@ -41,14 +47,14 @@ async def pull(
     """
     came = await copy.catch_up(lambda count: tell("records", count, 0))
     replies = await _pull_replies(database, records, tell)
-    return Pulled(came, replies, await _pull_conversations(database, records, tell))
+    return PullResult(came, replies, await _pull_conversations(database, records, tell))
 
 
 async def _pull_replies(
-    database: Database, records: SupabaseRecords, tell: Tell
+    database: SqliteDatabase, records: SupabaseRecords, tell: PushProgressCallback
 ) -> int:
     count, after = 0, ""
-    while rows := await records.replies_after(after, REPLIES_AT_ONCE):
+    while rows := await records.replies_after(after, REPLIES_PER_REQUEST):
         after = rows[-1].key
         count += await database.write(partial(_keep_replies, rows=rows))
         tell("replies", count, 0)
@@ -56,10 +62,13 @@ async def _pull_replies(
 
 
 async def _pull_conversations(
-    database: Database, records: SupabaseRecords, tell: Tell
+    database: SqliteDatabase, records: SupabaseRecords, tell: PushProgressCallback
 ) -> int:
     before, known = await database.read(
-        lambda connection: (spoken_of(connection), digests(connection))
+        lambda connection: (
+            read_spoken_count(connection),
+            read_thread_digests(connection),
+        )
     )
     marks = await records.threads.marks()
     others = [one for one in marks if known.get(one) != marks[one]]
@@ -74,16 +83,16 @@ async def _pull_conversations(
 
 
 def _put_together(
-    connection: sqlite3.Connection, thread: WholeThread, before: int
+    connection: sqlite3.Connection, thread: ThreadRecord, before: int
 ) -> bool:
     """Write a conversation unless another process brought something newer meanwhile."""
-    if spoken_of(connection) != before:
+    if read_spoken_count(connection) != before:
         return False
-    put_together(connection, thread)
+    merge_remote_thread(connection, thread)
     return True
 
 
-def _keep_replies(connection: sqlite3.Connection, rows: list[Reply]) -> int:
+def _keep_replies(connection: sqlite3.Connection, rows: list[ModelReplyRow]) -> int:
     return max(
         0, connection.executemany(_REPLY, [astuple(row) for row in rows]).rowcount
     )

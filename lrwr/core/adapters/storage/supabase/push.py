@@ -11,34 +11,47 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from lrwr.core.adapters.storage.sqlite.attribution_rows import Weave, stored_weave
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.sqlite.document_rows import Draft, stored_draft
-from lrwr.core.adapters.storage.sqlite.story_store import stored_cast
+from lrwr.core.adapters.storage.sqlite.attribution_rows import (
+    AttributionRows,
+    load_attribution_rows,
+)
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.document_rows import (
+    DocumentRows,
+    load_document_rows,
+)
+from lrwr.core.adapters.storage.sqlite.story_store import load_cast_json
 from lrwr.core.adapters.storage.supabase.codecs import (
     DOCUMENT,
     WOVEN,
-    gone,
-    key_of,
-    record_of,
+    build_record_key,
+    build_tombstone,
+    encode_record,
 )
-from lrwr.core.adapters.storage.supabase.freshness import has_less, less_there
-from lrwr.core.adapters.storage.supabase.knowledge_store import put_with_vectors
+from lrwr.core.adapters.storage.supabase.freshness import (
+    build_lost_changes_error,
+    has_lost_changes,
+)
+from lrwr.core.adapters.storage.supabase.knowledge_store import put_record_with_vectors
 from lrwr.core.adapters.storage.supabase.library_link import (
-    Binding,
-    advance,
-    agree,
-    bind,
+    LibraryLink,
+    advance_cursor,
+    mark_in_sync,
+    store_library_link,
 )
-from lrwr.core.adapters.storage.supabase.records import Manifest, Put, SupabaseRecords
-from lrwr.core.adapters.storage.supabase.replica import batches
-from lrwr.core.adapters.storage.supabase.row_transfer import Reply
-from lrwr.core.adapters.storage.supabase.thread_replica import ThreadsCopy
+from lrwr.core.adapters.storage.supabase.records import (
+    PutResult,
+    RecordManifest,
+    SupabaseRecords,
+)
+from lrwr.core.adapters.storage.supabase.replica import split_into_batches
+from lrwr.core.adapters.storage.supabase.row_transfer import ModelReplyRow
+from lrwr.core.adapters.storage.supabase.thread_replica import ThreadReplica
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import StoreProblem
 
-REPLIES_AT_ONCE = 100
+REPLIES_PER_REQUEST = 100
 
 _PROCESSED = "select document_id, pipeline from processed order by 1, 2"
 
@@ -54,12 +67,12 @@ select key, made, prompt_tokens, completion_tokens, finding from reply
 where key in (select value from json_each(?))
 """
 
-Tell = Callable[[str, int, int], None]
+PushProgressCallback = Callable[[str, int, int], None]
 """Is told what is done, how much of it, and of how much."""
 
 
 @dataclass(slots=True)
-class Pushed:
+class PushResult:
     """What a push took there; `removed` are records of documents that are gone here.
 
     `apart`: something was read here meanwhile, which the next push will take.
@@ -74,22 +87,26 @@ class Pushed:
     apart: bool = False
 
 
-class Push:
+class LibraryPush:
     """One push of the library in `database`, which is bound as `bound` says."""
 
     def __init__(
-        self, database: Database, records: SupabaseRecords, bound: Binding, tell: Tell
+        self,
+        database: SqliteDatabase,
+        records: SupabaseRecords,
+        bound: LibraryLink,
+        tell: PushProgressCallback,
     ) -> None:
         self._database = database
         self._records = records
         self._bound = bound
         self._tell = tell
-        self._done = Pushed()
+        self._done = PushResult()
         self._over = False
         self._there: dict[tuple[str, str], str] = {}
         self._upto = 0
 
-    async def run(self, *, over: bool = False) -> Pushed:
+    async def run(self, *, over: bool = False) -> PushResult:
         """Make the project's library like this one; conversations are put together.
 
         `over` also what others have changed there since, until it is sent.
@@ -112,7 +129,7 @@ class Push:
         await self._documents()
         await self._take_away(manifest)
         await self._weaves()
-        await self._put(await self._database.read(stored_cast))
+        await self._put(await self._database.read(load_cast_json))
         await self._replies()
         await self._conversations()
         await self._agree(stand)
@@ -121,12 +138,12 @@ class Push:
     async def _check_not_less(self) -> None:
         """Refuse a project that has lost something; with `over` all is to go there anew."""
         page = await self._records.changes(self._bound.cursor, most=0)
-        if not has_less(self._bound, page):
+        if not has_lost_changes(self._bound, page):
             return
         if not self._over:
-            raise less_there()
+            raise build_lost_changes_error()
         self._bound = replace(self._bound, cursor=0, spoken=0, apart=True)
-        await self._database.write(partial(bind, binding=self._bound))
+        await self._database.write(partial(store_library_link, binding=self._bound))
 
     async def _documents(self) -> None:
         """Send documents that are others there."""
@@ -142,12 +159,12 @@ class Push:
 
     async def _document(self, document: DocumentId, pipeline: Pipeline) -> bool:
         draft = await self._database.read(
-            lambda connection: stored_draft(connection, document, pipeline)
+            lambda connection: load_document_rows(connection, document, pipeline)
         )
         if draft is None or not await self._differs(draft):
             return False
-        key = key_of(document, pipeline)
-        put, _ = await put_with_vectors(
+        key = build_record_key(document, pipeline)
+        put, _ = await put_record_with_vectors(
             self._database,
             self._records,
             draft,
@@ -162,32 +179,34 @@ class Push:
         )
         for number, (document,) in enumerate(rows):
             self._tell("woven", number, len(rows))
-            weave = await self._database.read(partial(stored_weave, document=document))
+            weave = await self._database.read(
+                partial(load_attribution_rows, document=document)
+            )
             if weave is not None:
                 self._done.woven += await self._put(weave)
 
-    async def _put(self, told: Weave | str) -> bool:
+    async def _put(self, told: AttributionRows | str) -> bool:
         if not told or not await self._differs(told):
             return False
-        record = record_of(told)
+        record = encode_record(told)
         put = await self._records.put(
             record,
-            if_content=told.content if isinstance(told, Weave) else None,
+            if_content=told.content if isinstance(told, AttributionRows) else None,
             if_digest=self._expected(record.kind, record.key),
         )
         return self._wrote(put)
 
-    async def _differs(self, told: Draft | Weave | str) -> bool:
-        record = await asyncio.to_thread(record_of, told)
+    async def _differs(self, told: DocumentRows | AttributionRows | str) -> bool:
+        record = await asyncio.to_thread(encode_record, told)
         return self._there.get((record.kind, record.key)) != record.digest
 
-    async def _take_away(self, manifest: Manifest) -> None:
+    async def _take_away(self, manifest: RecordManifest) -> None:
         """Take away what is known there of documents that are gone here."""
         here = await self._database.read(_documents)
         for entry in manifest.entries:
             if entry.kind == DOCUMENT and entry.key not in here:
                 put = await self._records.put(
-                    gone(entry.kind, entry.key),
+                    build_tombstone(entry.kind, entry.key),
                     if_digest=self._expected(entry.kind, entry.key),
                 )
                 self._done.removed += self._wrote(put)
@@ -196,7 +215,7 @@ class Push:
         """Return the digest of what is replaced; None where that may be anything."""
         return None if self._over else self._there.get((kind, key), "")
 
-    def _wrote(self, put: Put) -> bool:
+    def _wrote(self, put: PutResult) -> bool:
         """Say whether a record was written; note how far nobody else wrote between.
 
         Raises:
@@ -214,7 +233,7 @@ class Push:
                 row[0] for row in connection.execute("select key from reply order by 1")
             ]
         )
-        for some in batches(keys, REPLIES_AT_ONCE):
+        for some in split_into_batches(keys, REPLIES_PER_REQUEST):
             self._tell("replies", self._done.replies, len(keys))
             there = {one.key for one in await self._records.replies(some)}
             lacking = [key for key in some if key not in there]
@@ -223,7 +242,7 @@ class Push:
             self._done.replies += len(rows)
 
     async def _conversations(self) -> None:
-        copy = ThreadsCopy(self._database, self._records.threads)
+        copy = ThreadReplica(self._database, self._records.threads)
         tell = partial(self._tell, "conversations")
         self._done.conversations = await copy.send(tell=tell)
 
@@ -236,8 +255,8 @@ class Push:
         def work(connection: sqlite3.Connection) -> bool:
             if _stand(connection) != stand:
                 return False
-            agree(connection)
-            advance(connection, self._upto)
+            mark_in_sync(connection)
+            advance_cursor(connection, self._upto)
             return True
 
         self._done.apart = not await self._database.write(work)
@@ -257,9 +276,13 @@ def _stand(connection: sqlite3.Connection) -> list[tuple[str, ...]]:
 
 def _documents(connection: sqlite3.Connection) -> set[str]:
     rows = connection.execute(_PROCESSED)
-    return {key_of(document, Pipeline(pipeline)) for document, pipeline in rows}
+    return {
+        build_record_key(document, Pipeline(pipeline)) for document, pipeline in rows
+    }
 
 
-def _kept_replies(connection: sqlite3.Connection, keys: list[str]) -> list[Reply]:
+def _kept_replies(
+    connection: sqlite3.Connection, keys: list[str]
+) -> list[ModelReplyRow]:
     rows = connection.execute(_REPLIES, (json.dumps(keys),))
-    return [Reply(*row) for row in rows]
+    return [ModelReplyRow(*row) for row in rows]

@@ -19,34 +19,34 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
-from lrwr.core.adapters.auth.project import Project
-from lrwr.core.adapters.http.egress_log import Note, Noting
-from lrwr.core.model.egress import Purpose, Sent
+from lrwr.core.adapters.auth.project import SupabaseConnection
+from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
+from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 
 if TYPE_CHECKING:
     from websockets.asyncio.client import connect
     from websockets.asyncio.connection import Connection
 
-BEAT = 25.0
+HEARTBEAT_INTERVAL = 25.0
 """Seconds between two signs of life, as Realtime asks for; the server answers each."""
 
-FIRST_PAUSE = 1.0
+FIRST_RECONNECT_DELAY = 1.0
 """Seconds before a connection that was lost is sought again; then twice as many."""
 
-LONGEST_PAUSE = 600.0
+MAX_RECONNECT_DELAY = 600.0
 """Seconds after which it is sought again at the latest."""
 
-MOMENT = 0.5
+CLOSE_TIMEOUT = 0.5
 """Seconds that saying goodbye may take."""
 
 _JOIN = "1"
 """Names the request to join, so that its reply is known."""
 
-Rest = Callable[[float], Awaitable[None]]
+SleepFunction = Callable[[float], Awaitable[None]]
 """Waits so many seconds."""
 
 
-class News:
+class ChangeSignal:
     """That something has changed elsewhere, for whoever waits for that."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class News:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class RealtimeMessage:
     """One message of the protocol; its fields are empty where it says nothing there."""
 
     event: str = ""
@@ -77,11 +77,11 @@ class Heard:
     status: str = ""
 
 
-class Unheard(Exception):
+class RealtimeUnavailable(Exception):
     """Realtime does not tell what it is asked for, or not any more."""
 
 
-class Waking:
+class RealtimeListener:
     """Calls `came` whenever a library's row has changed, as far as Realtime tells.
 
     Nothing is done before `begin`. `token` is asked anew for each connection and at
@@ -90,13 +90,13 @@ class Waking:
 
     def __init__(
         self,
-        project: Project,
+        project: SupabaseConnection,
         library: str,
         token: Callable[[], Awaitable[str]],
         came: Callable[[], None],
         *,
-        noting: Noting | None = None,
-        rest: Rest = asyncio.sleep,
+        noting: EgressLogger | None = None,
+        rest: SleepFunction = asyncio.sleep,
     ) -> None:
         self._project = project
         self._library = library
@@ -106,7 +106,7 @@ class Waking:
         self._noting = None if project.own else noting
         self._rest = rest
         self._task: asyncio.Task[None] | None = None
-        self._pause = FIRST_PAUSE
+        self._pause = FIRST_RECONNECT_DELAY
         self._heard = False
         self._beats = 0
 
@@ -119,7 +119,7 @@ class Waking:
         """Stop listening. Safe to call twice."""
         if self._task is not None:
             self._task.cancel()
-            await asyncio.wait([self._task], timeout=2 * MOMENT)
+            await asyncio.wait([self._task], timeout=2 * CLOSE_TIMEOUT)
 
     async def _listen(self) -> None:
         """Connect again and again."""
@@ -127,15 +127,15 @@ class Waking:
             with suppress(Exception):  # whatever it is, copies look by themselves
                 await self._connection()
             await self._rest(self._pause)
-            self._pause = min(2 * self._pause, LONGEST_PAUSE)
+            self._pause = min(2 * self._pause, MAX_RECONNECT_DELAY)
 
     async def _connection(self) -> None:
         """Listen on one connection, until it is lost."""
         token = await self._token()
         dialled = await asyncio.to_thread(_dialled, self._project)
         join = self._joining(token)
-        about = Sent("supabase", self._project.host, Purpose.RECORDS)
-        async with aclosing(Note(self._noting, about)) as note:
+        about = OutboundRequest("supabase", self._project.host, RequestPurpose.RECORDS)
+        async with aclosing(EgressLogEntry(self._noting, about)) as note:
             if self._noting is not None:
                 await note.leaving(len(join.encode()))
             try:
@@ -151,7 +151,9 @@ class Waking:
                     group.create_task(self._hear(socket))
                     group.create_task(self._beat(socket, token))
 
-    async def _join(self, socket: "Connection", join: str, note: Note) -> None:
+    async def _join(
+        self, socket: "Connection", join: str, note: EgressLogEntry
+    ) -> None:
         """Ask for what is to be told, and wait until it is promised."""
         await socket.send(join)
         joined, size = await self._reply(socket)
@@ -176,12 +178,12 @@ class Waking:
             _insist(not _is_over(told))
             if told.event == "postgres_changes":
                 self._came()
-        raise Unheard
+        raise RealtimeUnavailable
 
     async def _beat(self, socket: "Connection", token: str) -> None:
         """Say that somebody listens, and who; end it where nobody answers."""
         while True:
-            await self._rest(BEAT)
+            await self._rest(HEARTBEAT_INTERVAL)
             _insist(self._heard)
             self._heard = False
             newest = await self._token()
@@ -191,7 +193,7 @@ class Waking:
                 await socket.send(self._message("access_token", payload))
             self._beats += 1
             await socket.send(_written("phoenix", "heartbeat", {}, f"b{self._beats}"))
-            self._pause = FIRST_PAUSE  # it has held for a while
+            self._pause = FIRST_RECONNECT_DELAY  # it has held for a while
 
     def _joining(self, token: str) -> str:
         row = {
@@ -212,20 +214,22 @@ class Waking:
     def _message(self, event: str, payload: dict[str, Any]) -> str:
         return _written(self._topic, event, payload, _JOIN)
 
-    def _told(self, frame: str | bytes) -> Heard:
+    def _told(self, frame: str | bytes) -> RealtimeMessage:
         """Return what a frame says of the library; nothing, where it makes no sense."""
         try:
             message = json.loads(frame)
         except (ValueError, RecursionError):
-            return Heard()
+            return RealtimeMessage()
         if not isinstance(message, dict) or message.get("topic") != self._topic:
-            return Heard()
+            return RealtimeMessage()
         payload = message.get("payload")
         status = payload.get("status") if isinstance(payload, dict) else ""
-        return Heard(str(message.get("event")), str(message.get("ref")), str(status))
+        return RealtimeMessage(
+            str(message.get("event")), str(message.get("ref")), str(status)
+        )
 
 
-def _is_over(told: Heard) -> bool:
+def _is_over(told: RealtimeMessage) -> bool:
     """Say whether a message means that no change will be told."""
     if told.event == "system":
         return told.status == "error"
@@ -234,7 +238,7 @@ def _is_over(told: Heard) -> bool:
 
 def _insist(holds: bool) -> None:
     if not holds:
-        raise Unheard
+        raise RealtimeUnavailable
 
 
 def _written(topic: str, event: str, payload: dict[str, Any], ref: str) -> str:
@@ -244,7 +248,7 @@ def _written(topic: str, event: str, payload: dict[str, Any], ref: str) -> str:
     return json.dumps(message)
 
 
-def _dialled(project: Project) -> "connect":
+def _dialled(project: SupabaseConnection) -> "connect":
     """Prepare a connection; importing what it needs takes a tenth of a second."""
     import logging
 
@@ -265,7 +269,7 @@ def _dialled(project: Project) -> "connect":
         user_agent_header="lrwr",
         compression=None,
         open_timeout=project.timeout,
-        close_timeout=MOMENT,
+        close_timeout=CLOSE_TIMEOUT,
         ping_interval=None,  # the protocol has a beat of its own
         logger=logging.Logger("lrwr.waking", logging.CRITICAL + 1),
     )

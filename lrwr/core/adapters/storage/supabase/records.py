@@ -11,16 +11,19 @@ import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 
-from lrwr.core.adapters.storage.supabase.postgres_text import packed_json
-from lrwr.core.adapters.storage.supabase.row_transfer import Reply, reply_of
-from lrwr.core.adapters.storage.supabase.rpc import Hosted, Json
-from lrwr.core.adapters.storage.supabase.thread_api import HostedThreads
+from lrwr.core.adapters.storage.supabase.postgres_text import encode_postgres_json
+from lrwr.core.adapters.storage.supabase.row_transfer import (
+    ModelReplyRow,
+    parse_model_reply_row,
+)
+from lrwr.core.adapters.storage.supabase.rpc import RpcJson, SupabaseRpc
+from lrwr.core.adapters.storage.supabase.thread_api import SupabaseThreadApi
 from lrwr.core.model.errors import NotFound, StoreProblem
-from lrwr.core.model.jobs import Claim
+from lrwr.core.model.jobs import JobClaim
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class SupabaseRecord:
     """What is known of one document, was woven of it, or the cast.
 
     `kind` is `document`, `woven` or `cast`; `content` is the hash of what it was made
@@ -38,7 +41,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Put:
+class PutResult:
     """What became of a record.
 
     The library was at version `before`, and is at `version` since. Unless it is `done`
@@ -56,21 +59,21 @@ class Put:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class RecordPage:
     """Changes in their order, of one moment.
 
     Whoever has them has everything up to `upto`; the library was at `version`, and its
     conversations had been changed `spoken` times.
     """
 
-    records: tuple[Record, ...]
+    records: tuple[SupabaseRecord, ...]
     upto: int
     version: int
     spoken: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RecordEntry:
     """A record without what it says."""
 
     kind: str
@@ -80,15 +83,15 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class RecordManifest:
     """All records that are not gone, by kind and key, of one moment."""
 
     version: int
-    entries: tuple[Entry, ...]
+    entries: tuple[RecordEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class RemoteLibraryState:
     """Where a library stands, and whether others have changed it since."""
 
     version: int
@@ -96,7 +99,7 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class HostedLibrary:
+class RemoteLibrary:
     """A library as it is listed. `created` is in seconds since 1970, UTC.
 
     `documents` counts those of which something is known, by whichever pipeline.
@@ -118,26 +121,26 @@ class SupabaseRecords:
     library, if it has to know.
     """
 
-    def __init__(self, hosted: Hosted, library: str, writer: str) -> None:
+    def __init__(self, hosted: SupabaseRpc, library: str, writer: str) -> None:
         self._hosted = hosted
         self._library = library
         self._writer = writer
-        self.threads = HostedThreads(hosted, library)
+        self.threads = SupabaseThreadApi(hosted, library)
 
-    async def state(self, after: int) -> State:
+    async def state(self, after: int) -> RemoteLibraryState:
         """Return the version, and whether others have changed anything `after` one."""
         told = await self._told("state", writer=self._writer, after=after)
         with self._hosted.reading():
-            return State(int(told["version"]), bool(told["others"]))
+            return RemoteLibraryState(int(told["version"]), bool(told["others"]))
 
     async def put(
         self,
-        record: Record,
+        record: SupabaseRecord,
         *,
-        claim: Claim | None = None,
+        claim: JobClaim | None = None,
         if_content: str | None = None,
         if_digest: str | None = None,
-    ) -> Put:
+    ) -> PutResult:
         """Write a record and complete the claimed job, all or nothing.
 
         What is there already in every part is not written again. A record without a
@@ -163,7 +166,7 @@ class SupabaseRecords:
             if_digest=if_digest,
         )
         with self._hosted.reading():
-            return Put(
+            return PutResult(
                 bool(told["done"]),
                 bool(told["lost"]),
                 int(told["version"]),
@@ -172,17 +175,17 @@ class SupabaseRecords:
                 bool(told["overtaken"]),
             )
 
-    async def manifest(self) -> Manifest:
+    async def manifest(self) -> RecordManifest:
         """Return what there is, without what it says."""
         told = await self._told("manifest")
         with self._hosted.reading():
             entries = tuple(
-                Entry(one["kind"], one["key"], one["content"], one["digest"])
+                RecordEntry(one["kind"], one["key"], one["content"], one["digest"])
                 for one in told["records"]
             )
-            return Manifest(int(told["version"]), entries)
+            return RecordManifest(int(told["version"]), entries)
 
-    async def changes(self, after: int, *, most: int = 1_000_000) -> Page:
+    async def changes(self, after: int, *, most: int = 1_000_000) -> RecordPage:
         """Return what changed after a version, each record as it is now.
 
         At least one, if there is any, and then as many as have bodies of `most`
@@ -195,7 +198,7 @@ class SupabaseRecords:
         with self._hosted.reading():
             records = tuple(_record(one) for one in told["records"])
             stand = (int(told[one]) for one in ("upto", "version", "spoken"))
-            page = Page(records, *stand)
+            page = RecordPage(records, *stand)
         for record in records:
             _check(record)
         return page
@@ -216,7 +219,9 @@ class SupabaseRecords:
                 text: base64.b64encode(vector).decode("ascii")
                 for text, vector in vectors.items()
             }
-            await self._call("put_vectors", space=space, vectors=packed_json(told))
+            await self._call(
+                "put_vectors", space=space, vectors=encode_postgres_json(told)
+            )
 
     async def vectors(self, space: str, texts: Collection[str]) -> dict[str, bytes]:
         """Return those vectors that are kept, by the hash of their text."""
@@ -224,25 +229,25 @@ class SupabaseRecords:
         with self._hosted.reading():
             return {text: base64.b64decode(vector) for text, vector in found.items()}
 
-    async def put_replies(self, replies: Collection[Reply]) -> None:
+    async def put_replies(self, replies: Collection[ModelReplyRow]) -> None:
         """Keep models' replies; of two with the same key the one made later stays."""
         if replies:
-            rows = packed_json([asdict(reply) for reply in replies])
+            rows = encode_postgres_json([asdict(reply) for reply in replies])
             await self._call("put_replies", rows=rows)
 
-    async def replies(self, keys: Collection[str]) -> list[Reply]:
+    async def replies(self, keys: Collection[str]) -> list[ModelReplyRow]:
         """Return those replies that are kept, by key."""
         found = await self._call("replies", keys=list(keys))
         with self._hosted.reading():
-            return [reply_of(one) for one in found]
+            return [parse_model_reply_row(one) for one in found]
 
-    async def replies_after(self, after: str, limit: int) -> list[Reply]:
+    async def replies_after(self, after: str, limit: int) -> list[ModelReplyRow]:
         """Return the next replies by key, as code points order them; at first `""`."""
         found = await self._call("replies_after", after=after, limit=max(0, limit))
         with self._hosted.reading():
-            return [reply_of(one) for one in found]
+            return [parse_model_reply_row(one) for one in found]
 
-    async def _told(self, function: str, **arguments: Json) -> Json:
+    async def _told(self, function: str, **arguments: RpcJson) -> RpcJson:
         told = await self._call(function, **arguments)
         if told is None:
             raise NotFound(
@@ -251,16 +256,16 @@ class SupabaseRecords:
             )
         return told
 
-    async def _call(self, function: str, **arguments: Json) -> Json:
+    async def _call(self, function: str, **arguments: RpcJson) -> RpcJson:
         return await self._hosted.call(function, library=self._library, **arguments)
 
 
-async def libraries(hosted: Hosted) -> list[HostedLibrary]:
+async def list_remote_libraries(hosted: SupabaseRpc) -> list[RemoteLibrary]:
     """Return the account's libraries, by name."""
     found = await hosted.call("libraries")
     with hosted.reading():
         return [
-            HostedLibrary(
+            RemoteLibrary(
                 id=one["id"],
                 name=one["name"],
                 version=one["version"],
@@ -272,26 +277,26 @@ async def libraries(hosted: Hosted) -> list[HostedLibrary]:
         ]
 
 
-async def scripts_run(hosted: Hosted) -> frozenset[int]:
+async def list_applied_migrations(hosted: SupabaseRpc) -> frozenset[int]:
     """Return the numbers of lrwr's SQL scripts that the project has run."""
     found = await hosted.call("migrations")
     with hosted.reading():
         return frozenset(int(one) for one in found)
 
 
-async def new_library(hosted: Hosted, name: str) -> str | None:
+async def create_remote_library(hosted: SupabaseRpc, name: str) -> str | None:
     """Make a library and return its id; None where the account has one of that name."""
     made = await hosted.call("new_library", name=name)
     return None if made is None else str(made)
 
 
-async def delete_library(hosted: Hosted, library: str) -> bool:
+async def delete_remote_library(hosted: SupabaseRpc, library: str) -> bool:
     """Delete a library with all that it holds; False where there is none."""
     return bool(await hosted.call("delete_library", library=library))
 
 
-def _record(told: Json) -> Record:
-    return Record(
+def _record(told: RpcJson) -> SupabaseRecord:
+    return SupabaseRecord(
         kind=told["kind"],
         key=told["key"],
         content=told["content"],
@@ -302,7 +307,7 @@ def _record(told: Json) -> Record:
     )
 
 
-def _check(record: Record) -> None:
+def _check(record: SupabaseRecord) -> None:
     if record.body is None:
         return
     body = record.body.encode("utf-8", "replace")

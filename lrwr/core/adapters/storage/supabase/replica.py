@@ -10,37 +10,47 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TypeVar
 
-from lrwr.core.adapters.storage.sqlite.attribution_rows import Weave, keep_weave
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.sqlite.document_rows import (
-    Draft,
-    Embedding,
-    drop_draft,
-    embedded_texts,
-    keep_draft,
+from lrwr.core.adapters.storage.sqlite.attribution_rows import (
+    AttributionRows,
+    store_attribution_rows,
 )
-from lrwr.core.adapters.storage.sqlite.story_store import keep_cast
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.document_rows import (
+    DocumentRows,
+    EmbeddingRow,
+    delete_document_rows,
+    find_embedded_texts,
+    store_document_rows,
+)
+from lrwr.core.adapters.storage.sqlite.story_store import store_cast_json
 from lrwr.core.adapters.storage.supabase.codecs import (
     DOCUMENT,
-    Gone,
-    Told,
-    named_by,
-    told_by,
+    RecordContent,
+    RecordTombstone,
+    decode_record,
+    parse_record_key,
 )
-from lrwr.core.adapters.storage.supabase.freshness import has_less, less_there
+from lrwr.core.adapters.storage.supabase.freshness import (
+    build_lost_changes_error,
+    has_lost_changes,
+)
 from lrwr.core.adapters.storage.supabase.library_link import (
-    Binding,
-    advance,
-    as_the_project_has_it,
-    binding_of,
+    LibraryLink,
+    advance_cursor,
+    preserve_sync_mark,
+    read_library_link,
 )
-from lrwr.core.adapters.storage.supabase.records import Page, Put, SupabaseRecords
-from lrwr.core.adapters.storage.supabase.thread_replica import ThreadsCopy
+from lrwr.core.adapters.storage.supabase.records import (
+    PutResult,
+    RecordPage,
+    SupabaseRecords,
+)
+from lrwr.core.adapters.storage.supabase.thread_replica import ThreadReplica
 from lrwr.core.model.errors import StoreProblem
 
 Result = TypeVar("Result")
 
-VECTORS_AT_ONCE = 250
+VECTORS_PER_REQUEST = 250
 """Vectors in one request: half a megabyte or so."""
 
 _KNOWN = """
@@ -48,11 +58,11 @@ select revision, content = ? and recipe = ? from processed
 where document_id = ? and pipeline = ?
 """
 
-OTHERS = "another"
+FOREIGN_REVISION = "another"
 """The revision of a file of this machine that says something else in the library."""
 
 
-class WorkingCopy:
+class SupabaseReplica:
     """Brings a file up to what a project keeps, page by page.
 
     `database` is the file, asked as it is. Killed at any moment, it goes on where it
@@ -63,10 +73,10 @@ class WorkingCopy:
 
     def __init__(
         self,
-        database: Database,
+        database: SqliteDatabase,
         records: SupabaseRecords,
         now: Callable[[], float],
-        threads: ThreadsCopy | None = None,
+        threads: ThreadReplica | None = None,
     ) -> None:
         self._database = database
         self._records = records
@@ -81,7 +91,7 @@ class WorkingCopy:
             StoreProblem: It had.
         """
         if self._less:
-            raise less_there()
+            raise build_lost_changes_error()
 
     async def catch_up(self, came: Callable[[int], None] | None = None) -> int:
         """Apply what changed since the last time; return how many records that were.
@@ -97,7 +107,7 @@ class WorkingCopy:
             bound = await self._binding()
             cursor = bound.cursor
             page = await self._records.changes(cursor)
-            self._note(less=has_less(bound, page))
+            self._note(less=has_lost_changes(bound, page))
             self.check()
             more = page.upto not in (cursor, page.version)
             if page.upto != cursor:
@@ -110,7 +120,7 @@ class WorkingCopy:
         return count
 
     async def written(
-        self, put: Put, work: Callable[[sqlite3.Connection], Result]
+        self, put: PutResult, work: Callable[[sqlite3.Connection], Result]
     ) -> Result | None:
         """Write here what the project has just taken.
 
@@ -122,10 +132,10 @@ class WorkingCopy:
             bound = _bound(connection)
             if bound.cursor > put.before:
                 return None
-            with as_the_project_has_it(connection):
+            with preserve_sync_mark(connection):
                 result = work(connection)
             if bound.cursor == put.before:
-                advance(connection, put.version)
+                advance_cursor(connection, put.version)
             return result
 
         return await self._database.write(write)
@@ -135,37 +145,41 @@ class WorkingCopy:
         if self._threads is not None:
             self._threads.note(less=less)
 
-    async def _binding(self) -> Binding:
+    async def _binding(self) -> LibraryLink:
         return await self._database.read(_bound)
 
-    async def _apply(self, page: Page, cursor: int) -> None:
-        told = await asyncio.to_thread(lambda: [told_by(one) for one in page.records])
+    async def _apply(self, page: RecordPage, cursor: int) -> None:
+        told = await asyncio.to_thread(
+            lambda: [decode_record(one) for one in page.records]
+        )
         came = [(one, await self._embeddings(one)) for one in told]
         work = partial(_keep_page, came, (cursor, page.upto), self._now())
         await self._database.write(work)
 
-    async def _embeddings(self, draft: Told) -> list[Embedding]:
+    async def _embeddings(self, draft: RecordContent) -> list[EmbeddingRow]:
         """Return those of a draft's vectors that are not here yet."""
-        if not isinstance(draft, Draft):
+        if not isinstance(draft, DocumentRows):
             return []
         here = await self._database.read(
-            lambda connection: embedded_texts(connection, draft.space, draft.texts)
+            lambda connection: find_embedded_texts(connection, draft.space, draft.texts)
         )
         lacking = sorted(draft.texts - here)
-        found: list[Embedding] = []
-        for some in batches(lacking, VECTORS_AT_ONCE):
+        found: list[EmbeddingRow] = []
+        for some in split_into_batches(lacking, VECTORS_PER_REQUEST):
             vectors = await self._records.vectors(draft.space, some)
             found += [(draft.space, text, vectors[text]) for text in vectors]
         return found
 
 
-def batches(items: Sequence[Result], size: int) -> Iterable[Sequence[Result]]:
+def split_into_batches(
+    items: Sequence[Result], size: int
+) -> Iterable[Sequence[Result]]:
     """Return items by at most `size` at once, in order."""
     return (items[start : start + size] for start in range(0, len(items), size))
 
 
-def _bound(connection: sqlite3.Connection) -> Binding:
-    bound = binding_of(connection)
+def _bound(connection: sqlite3.Connection) -> LibraryLink:
+    bound = read_library_link(connection)
     if bound is None:
         raise StoreProblem(
             "This library is not a copy of one in a project any more",
@@ -175,7 +189,7 @@ def _bound(connection: sqlite3.Connection) -> Binding:
 
 
 def _keep_page(
-    came: Sequence[tuple[Told, list[Embedding]]],
+    came: Sequence[tuple[RecordContent, list[EmbeddingRow]]],
     step: tuple[int, int],
     now: float,
     connection: sqlite3.Connection,
@@ -183,34 +197,36 @@ def _keep_page(
     before, after = step
     if _bound(connection).cursor != before:
         return  # another process has applied this page
-    with as_the_project_has_it(connection):
+    with preserve_sync_mark(connection):
         for told, embeddings in came:
             _keep(connection, told, embeddings, now)
-    advance(connection, after)
+    advance_cursor(connection, after)
 
 
 def _keep(
     connection: sqlite3.Connection,
-    told: Told,
-    embeddings: list[Embedding],
+    told: RecordContent,
+    embeddings: list[EmbeddingRow],
     now: float,
 ) -> None:
     match told:
-        case Draft():
+        case DocumentRows():
             revision = _revision(connection, told)
-            keep_draft(connection, told, embeddings, revision=revision, now=now)
-        case Weave():
-            keep_weave(connection, told)
-        case Gone(kind, key):
+            store_document_rows(
+                connection, told, embeddings, revision=revision, now=now
+            )
+        case AttributionRows():
+            store_attribution_rows(connection, told)
+        case RecordTombstone(kind, key):
             # What was woven goes with its document, or stays until it is woven anew.
             if kind == DOCUMENT:
-                drop_draft(connection, *named_by(key), now)
+                delete_document_rows(connection, *parse_record_key(key), now)
         case cast:
-            keep_cast(connection, cast)
+            store_cast_json(connection, cast)
 
 
-def _revision(connection: sqlite3.Connection, draft: Draft) -> str:
+def _revision(connection: sqlite3.Connection, draft: DocumentRows) -> str:
     """Return this machine's name for the state of the file; empty if it never had it."""
     asked = (draft.content, draft.recipe, draft.id, draft.pipeline.value)
     revision, is_same = connection.execute(_KNOWN, asked).fetchone() or ("", True)
-    return str(revision) if is_same or not revision else OTHERS
+    return str(revision) if is_same or not revision else FOREIGN_REVISION

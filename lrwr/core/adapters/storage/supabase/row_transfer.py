@@ -3,11 +3,11 @@
 import json
 from dataclasses import asdict, dataclass, field
 
-from lrwr.core.adapters.storage.supabase.postgres_text import Json
+from lrwr.core.adapters.storage.supabase.postgres_text import PostgresJson
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ModelReplyRow:
     """What a model found, and what it cost; `made` in seconds since 1970, UTC."""
 
     key: str
@@ -18,7 +18,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class WholeTurn:
+class TurnRecord:
     """A turn's row; `usage` and `output` are JSON texts."""
 
     id: str
@@ -33,7 +33,7 @@ class WholeTurn:
 
 
 @dataclass(frozen=True, slots=True)
-class WholeThread:
+class ThreadRecord:
     """A conversation's row with its turns in order; `state` is a JSON text.
 
     Times are seconds since 1970, UTC. `digest` is the project's, and empty where a file
@@ -46,13 +46,13 @@ class WholeThread:
     updated_at: float
     deleted_at: float | None
     state: str
-    turns: tuple[WholeTurn, ...]
+    turns: tuple[TurnRecord, ...]
     digest: str = field(default="", compare=False)
 
 
-def reply_of(told: Json) -> Reply:
+def parse_model_reply_row(told: PostgresJson) -> ModelReplyRow:
     """Return the reply that a row tells."""
-    return Reply(
+    return ModelReplyRow(
         key=told["key"],
         made=float(told["made"]),
         prompt_tokens=told["prompt_tokens"],
@@ -61,9 +61,9 @@ def reply_of(told: Json) -> Reply:
     )
 
 
-def whole_thread_of(told: Json) -> WholeThread:
+def parse_thread_record(told: PostgresJson) -> ThreadRecord:
     """Return the conversation that a project tells."""
-    return WholeThread(
+    return ThreadRecord(
         id=told["id"],
         title=told["title"],
         created_at=float(told["created_at"]),
@@ -75,20 +75,20 @@ def whole_thread_of(told: Json) -> WholeThread:
     )
 
 
-def whole_thread_row(thread: WholeThread) -> Json:
+def thread_record_to_json(thread: ThreadRecord) -> PostgresJson:
     """Return what a project is told of a conversation."""
-    turns = [turn_row(turn) for turn in thread.turns]
+    turns = [turn_record_to_json(turn) for turn in thread.turns]
     return {**asdict(thread), "state": json.loads(thread.state), "turns": turns}
 
 
-def turn_row(turn: WholeTurn) -> Json:
+def turn_record_to_json(turn: TurnRecord) -> PostgresJson:
     """Return what a project is told of a turn."""
     usage, output = json.loads(turn.usage), json.loads(turn.output)
     return {**asdict(turn), "usage": usage, "output": output}
 
 
-def _turn(told: Json) -> WholeTurn:
-    return WholeTurn(
+def _turn(told: PostgresJson) -> TurnRecord:
+    return TurnRecord(
         id=told["id"],
         number=told["number"],
         asked_at=float(told["asked_at"]),
@@ -101,9 +101,9 @@ def _turn(told: Json) -> WholeTurn:
     )
 
 
-def _number(told: Json) -> float | None:
+def _number(told: PostgresJson) -> float | None:
     return None if told is None else float(told)
 
 
-def _json(value: Json) -> str:
+def _json(value: PostgresJson) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

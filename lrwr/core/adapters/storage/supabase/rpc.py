@@ -8,11 +8,21 @@ from contextlib import AsyncExitStack, aclosing, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from lrwr.core.adapters.auth.errors import by_status, refusal
-from lrwr.core.adapters.auth.project import Project, headers_of, open_http
-from lrwr.core.adapters.http.egress_log import Note, Noting
-from lrwr.core.adapters.storage.supabase.postgres_text import packed, unpacked
-from lrwr.core.model.egress import Purpose, Sent
+from lrwr.core.adapters.auth.errors import (
+    translate_supabase_error,
+    translate_supabase_status,
+)
+from lrwr.core.adapters.auth.project import (
+    SupabaseConnection,
+    build_supabase_headers,
+    open_supabase_http,
+)
+from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
+from lrwr.core.adapters.storage.supabase.postgres_text import (
+    decode_postgres_text,
+    encode_postgres_text,
+)
+from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 from lrwr.core.model.errors import LrwrError, NotFound, StoreProblem
 
 if TYPE_CHECKING:
@@ -20,13 +30,13 @@ if TYPE_CHECKING:
     from postgrest import AsyncPostgrestClient
     from postgrest.exceptions import APIError
 
-Json = Any
+RpcJson = Any
 """What JSON can say."""
 
-Token = Callable[[], Awaitable[str]]
+AccessTokenProvider = Callable[[], Awaitable[str]]
 """Returns what proves who asks, good for a minute at least."""
 
-_note: ContextVar[Note | None] = ContextVar("_note", default=None)
+_note: ContextVar[EgressLogEntry | None] = ContextVar("_note", default=None)
 """The request that is under way here."""
 
 _STATE = re.compile("[0-9A-Z]{5}")
@@ -40,7 +50,7 @@ _NOT_ALLOWED = frozenset({"42501", "PGRST301", "PGRST302", "PGRST303"})
 _NOT_FROM_DATABASE = frozenset({401, 408, 429})
 
 
-class Hosted:
+class SupabaseRpc:
     """A project's functions. Every one answers with one JSON value.
 
     Supabase cuts rows off after a number that the project sets, and says nothing; one
@@ -50,7 +60,10 @@ class Hosted:
     """
 
     def __init__(
-        self, project: Project, token: Token, noting: Noting | None = None
+        self,
+        project: SupabaseConnection,
+        token: AccessTokenProvider,
+        noting: EgressLogger | None = None,
     ) -> None:
         self._project = project
         self._token = token
@@ -59,7 +72,7 @@ class Hosted:
         self._opening = asyncio.Lock()
         self._stack = AsyncExitStack()
 
-    async def call(self, function: str, **arguments: Json) -> Json:
+    async def call(self, function: str, **arguments: RpcJson) -> RpcJson:
         """Call a function; arguments are named without the `p_` that they have there.
 
         Raises:
@@ -68,17 +81,20 @@ class Hosted:
             ServiceUnavailable: The project did not answer.
         """
         token = await self._token()
-        asked = {f"p_{name}": packed(value) for name, value in arguments.items()}
+        asked = {
+            f"p_{name}": encode_postgres_text(value)
+            for name, value in arguments.items()
+        }
         client = await self._opened()
         request = client.rpc(f"lrwr_{function}", asked)
         request.request.headers["Authorization"] = f"Bearer {token}"
-        about = Sent("supabase", self._project.host, Purpose.RECORDS)
-        async with aclosing(Note(self._noting, about)) as note:
+        about = OutboundRequest("supabase", self._project.host, RequestPurpose.RECORDS)
+        async with aclosing(EgressLogEntry(self._noting, about)) as note:
             if self._noting is not None:
                 await note.leaving(len(json.dumps(asked, ensure_ascii=False).encode()))
             came = await self._executed(request, note)
             note.whole()
-        return unpacked(came)
+        return decode_postgres_text(came)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -90,9 +106,9 @@ class Hosted:
         try:
             yield
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise by_status(0, self._project) from error
+            raise translate_supabase_status(0, self._project) from error
 
-    async def _executed(self, request: Any, note: Note) -> Json:
+    async def _executed(self, request: Any, note: EgressLogEntry) -> RpcJson:
         under_way = _note.set(note)
         try:
             came = await request.execute()
@@ -121,10 +137,10 @@ class Hosted:
 
         if isinstance(error, APIError):
             return _said(error, self._project)
-        return refusal(error, self._project)
+        return translate_supabase_error(error, self._project)
 
 
-def _client(project: Project) -> "AsyncPostgrestClient":
+def _client(project: SupabaseConnection) -> "AsyncPostgrestClient":
     """Make Supabase's client; importing it takes a quarter of a second."""
     from postgrest import AsyncPostgrestClient
 
@@ -135,17 +151,19 @@ def _client(project: Project) -> "AsyncPostgrestClient":
             await note.on_response(response)
         status = response.status_code
         if status in _NOT_FROM_DATABASE or status >= 500:
-            raise by_status(status, project)
+            raise translate_supabase_status(status, project)
 
     def check_whole(response: "Response") -> None:
         if response.is_success and not _may_be_json(response.content):
-            raise by_status(0, project)  # the client would take it for a text
+            raise translate_supabase_status(
+                0, project
+            )  # the client would take it for a text
 
-    http = open_http(project, check_whole)
+    http = open_supabase_http(project, check_whole)
     http.event_hooks["response"].append(check)
     return AsyncPostgrestClient(
         f"{project.url}/rest/v1",
-        headers=headers_of(project),
+        headers=build_supabase_headers(project),
         http_client=http,
         retry_enabled=False,
     )
@@ -156,7 +174,7 @@ def _may_be_json(body: bytes) -> bool:
     return body.lstrip()[:1] in _BEGINNINGS
 
 
-def _said(error: "APIError", project: Project) -> LrwrError:
+def _said(error: "APIError", project: SupabaseConnection) -> LrwrError:
     code = error.code or ""
     if code in _NO_FUNCTION:
         return StoreProblem(
@@ -169,7 +187,7 @@ def _said(error: "APIError", project: Project) -> LrwrError:
             hint="Sign in again with `lrwr login`.",
         )
     if code.isdecimal() and len(code) == 3:
-        return by_status(int(code), project)
+        return translate_supabase_status(int(code), project)
     if code == "23503":
         return NotFound(
             f"There is no such library of yours at {project.host}",

@@ -2,41 +2,44 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from lrwr.core.adapters.storage.sqlite.attribution_rows import keep_weave, weave_of
+from lrwr.core.adapters.storage.sqlite.attribution_rows import (
+    build_attribution_rows,
+    store_attribution_rows,
+)
 from lrwr.core.adapters.storage.sqlite.codecs import cast_to_json
-from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.story_store import (
     SqliteAnalysisStore,
     SqliteCastStore,
-    keep_cast,
-    stored_cast,
+    load_cast_json,
+    store_cast_json,
 )
-from lrwr.core.adapters.storage.supabase.codecs import record_of
+from lrwr.core.adapters.storage.supabase.codecs import encode_record
 from lrwr.core.adapters.storage.supabase.records import SupabaseRecords
-from lrwr.core.adapters.storage.supabase.replica import WorkingCopy
-from lrwr.core.adapters.storage.supabase.row_transfer import Reply
+from lrwr.core.adapters.storage.supabase.replica import SupabaseReplica
+from lrwr.core.adapters.storage.supabase.row_transfer import ModelReplyRow
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.cast_store import Place, Strand, Woven
+from lrwr.core.ports.cast_store import AttributionInput, AttributionResult, ChunkSpan
 
 
 class SupabaseCastStore:
     """Keeps the `CastStore` port. What is read is read from the copy."""
 
     def __init__(
-        self, database: Database, copy: WorkingCopy, records: SupabaseRecords
+        self, database: SqliteDatabase, copy: SupabaseReplica, records: SupabaseRecords
     ) -> None:
         self._database = database
         self._copy = copy
         self._records = records
         self._here = SqliteCastStore(database)
 
-    async def strands(self) -> list[Strand]:
+    async def strands(self) -> list[AttributionInput]:
         """Return every document that pipeline b has read."""
         return await self._here.strands()
 
-    async def places(self, document: DocumentId) -> Sequence[Place]:
+    async def places(self, document: DocumentId) -> Sequence[ChunkSpan]:
         """Return the document's chunks of the story's own words."""
         return await self._here.places(document)
 
@@ -47,28 +50,30 @@ class SupabaseCastStore:
             LrwrError: The project cannot be asked, or refuses.
         """
         kept = cast_to_json(cast)
-        if kept == await self._database.read(stored_cast):
+        if kept == await self._database.read(load_cast_json):
             return
         self._copy.check()
-        put = await self._records.put(record_of(kept))
-        await self._copy.written(put, lambda connection: keep_cast(connection, kept))
+        put = await self._records.put(encode_record(kept))
+        await self._copy.written(
+            put, lambda connection: store_cast_json(connection, kept)
+        )
 
-    async def keep_woven(self, woven: Woven) -> bool:
+    async def keep_woven(self, woven: AttributionResult) -> bool:
         """Replace what was woven of a document; False if it changed meanwhile.
 
         Raises:
             LrwrError: The project cannot be asked, or refuses.
         """
         weave = await self._database.read(
-            lambda connection: weave_of(connection, woven)
+            lambda connection: build_attribution_rows(connection, woven)
         )
         if weave is None:
             return False
         self._copy.check()
-        put = await self._records.put(record_of(weave), if_content=woven.content)
+        put = await self._records.put(encode_record(weave), if_content=woven.content)
         if put.done:
             await self._copy.written(
-                put, lambda connection: keep_weave(connection, weave)
+                put, lambda connection: store_attribution_rows(connection, weave)
             )
         return put.done
 
@@ -77,7 +82,11 @@ class SupabaseAnalysisStore:
     """Keeps the `AnalysisStore` port. `now` returns seconds since 1970, UTC."""
 
     def __init__(
-        self, database: Database, records: SupabaseRecords, *, now: Callable[[], float]
+        self,
+        database: SqliteDatabase,
+        records: SupabaseRecords,
+        *,
+        now: Callable[[], float],
     ) -> None:
         self._here = SqliteAnalysisStore(database, now=now)
         self._records = records
@@ -111,7 +120,7 @@ class SupabaseAnalysisStore:
         tokens += [(0, 0)] * len(replies)
         await self._records.put_replies(
             [
-                Reply(key, self._now(), *spent, finding)
+                ModelReplyRow(key, self._now(), *spent, finding)
                 for (key, finding), spent in zip(replies.items(), tokens, strict=False)
             ]
         )

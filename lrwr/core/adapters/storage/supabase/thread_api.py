@@ -2,19 +2,19 @@
 
 from dataclasses import dataclass
 
-from lrwr.core.adapters.storage.supabase.postgres_text import packed_json
+from lrwr.core.adapters.storage.supabase.postgres_text import encode_postgres_json
 from lrwr.core.adapters.storage.supabase.row_transfer import (
-    WholeThread,
-    WholeTurn,
-    turn_row,
-    whole_thread_of,
-    whole_thread_row,
+    ThreadRecord,
+    TurnRecord,
+    parse_thread_record,
+    thread_record_to_json,
+    turn_record_to_json,
 )
-from lrwr.core.adapters.storage.supabase.rpc import Hosted, Json
+from lrwr.core.adapters.storage.supabase.rpc import RpcJson, SupabaseRpc
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class TurnReceipt:
     """What a turn made of the library: it was the `count`-th change of a conversation.
 
     `digest` is the conversation's since.
@@ -24,13 +24,13 @@ class Spoken:
     digest: str
 
 
-class HostedThreads:
+class SupabaseThreadApi:
     """Conversations of one library, whole. Each change of one is counted.
 
     Every function raises an LrwrError where the project cannot be asked or refuses.
     """
 
-    def __init__(self, hosted: Hosted, library: str) -> None:
+    def __init__(self, hosted: SupabaseRpc, library: str) -> None:
         self._hosted = hosted
         self._library = library
 
@@ -40,28 +40,28 @@ class HostedThreads:
         with self._hosted.reading():
             return {one["id"]: one["digest"] for one in found}
 
-    async def whole(self, thread: str) -> WholeThread | None:
+    async def whole(self, thread: str) -> ThreadRecord | None:
         """Return a conversation with all its turns, a deleted one too."""
         told = await self._call("thread_whole", thread=thread)
         with self._hosted.reading():
-            return None if told is None else whole_thread_of(told)
+            return None if told is None else parse_thread_record(told)
 
-    async def put(self, thread: WholeThread) -> None:
+    async def put(self, thread: ThreadRecord) -> None:
         """Write a conversation whole, and keep the turns that only the project has.
 
         A new turn keeps its number unless another turn has it; then it gets the next
         free one. Title, state and deletion are those of whichever was changed later,
         and of `thread` where both were changed at the same time.
         """
-        row = packed_json(whole_thread_row(thread))
+        row = encode_postgres_json(thread_record_to_json(thread))
         done = await self._call("put_thread", thread=row)
         with self._hosted.reading():
             if done is not True:
                 raise ValueError("it does not say that it is kept")
 
     async def keep_turn(
-        self, thread: WholeThread, turn: WholeTurn, *, late: bool = False
-    ) -> Spoken:
+        self, thread: ThreadRecord, turn: TurnRecord, *, late: bool = False
+    ) -> TurnReceipt:
         """Keep a turn as the last of a conversation, with the state and for a new one
         the title that `thread` has; kept twice, it is there once.
 
@@ -72,12 +72,12 @@ class HostedThreads:
             "keep_turn",
             thread=thread.id,
             title=thread.title,
-            state=packed_json(whole_thread_row(thread)["state"]),
-            turn=packed_json(turn_row(turn)),
+            state=encode_postgres_json(thread_record_to_json(thread)["state"]),
+            turn=encode_postgres_json(turn_record_to_json(turn)),
             late=late,
         )
         with self._hosted.reading():
-            return Spoken(int(told["spoken"]), str(told["digest"]))
+            return TurnReceipt(int(told["spoken"]), str(told["digest"]))
 
     async def rename(self, thread: str, title: str) -> bool:
         """Give a conversation another title; False where there is none."""
@@ -98,5 +98,5 @@ class HostedThreads:
         with self._hosted.reading():
             return int(count)
 
-    async def _call(self, function: str, **arguments: Json) -> Json:
+    async def _call(self, function: str, **arguments: RpcJson) -> RpcJson:
         return await self._hosted.call(function, library=self._library, **arguments)

@@ -5,29 +5,29 @@ import sqlite3
 from collections.abc import Callable
 from functools import partial
 
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.core.adapters.storage.supabase.freshness import less_there
-from lrwr.core.adapters.storage.supabase.row_transfer import WholeThread
-from lrwr.core.adapters.storage.supabase.thread_api import HostedThreads
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.supabase.freshness import build_lost_changes_error
+from lrwr.core.adapters.storage.supabase.row_transfer import ThreadRecord
+from lrwr.core.adapters.storage.supabase.thread_api import SupabaseThreadApi
 from lrwr.core.adapters.storage.supabase.thread_rows import (
-    Unsent,
-    changed_here,
-    digests,
-    keep_as_there,
-    keep_if_whole,
-    note_heard,
-    note_sent,
-    note_spoken,
-    spoken_of,
-    unsent_turns,
-    whole_thread,
+    UnsentTurn,
+    list_locally_changed_threads,
+    list_unsent_turns,
+    load_thread_record,
+    mark_thread_sent,
+    mark_threads_received,
+    mark_turn_sent,
+    read_spoken_count,
+    read_thread_digests,
+    store_remote_thread,
+    store_remote_thread_if_complete,
 )
 
-Progress = Callable[[int, int], None]
+ThreadProgressCallback = Callable[[int, int], None]
 """Is told how many conversations are done, and of how many."""
 
 
-class ThreadsCopy:
+class ThreadReplica:
     """Makes the conversations in a file those of a project, and the other way round.
 
     `database` is the file, asked as it is. What was said here alone is noted there as
@@ -35,7 +35,7 @@ class ThreadsCopy:
     it was; any number of processes may do so with one file.
     """
 
-    def __init__(self, database: Database, there: HostedThreads) -> None:
+    def __init__(self, database: SqliteDatabase, there: SupabaseThreadApi) -> None:
         self._database = database
         self._there = there
         self._one_at_a_time = asyncio.Lock()
@@ -45,7 +45,9 @@ class ThreadsCopy:
         """Note whether the project has less than it had: then nothing goes there."""
         self._less = less
 
-    async def send(self, *, at_once: str = "", tell: Progress | None = None) -> int:
+    async def send(
+        self, *, at_once: str = "", tell: ThreadProgressCallback | None = None
+    ) -> int:
         """Send what the project may not have; return of how many conversations.
 
         Of what another machine renamed or deleted nothing is undone, but that a turn
@@ -58,7 +60,7 @@ class ThreadsCopy:
         """
         async with self._one_at_a_time:
             if self._less:
-                raise less_there()
+                raise build_lost_changes_error()
             return await self._send(at_once, tell)
 
     async def catch_up(self, spoken: int) -> None:
@@ -72,15 +74,17 @@ class ThreadsCopy:
         """
         async with self._one_at_a_time:
             sent = await self._send()
-            before = await self._database.read(spoken_of)
+            before = await self._database.read(read_spoken_count)
             if not sent and spoken == before:
                 return
             there = await self._there.marks()
-            known = await self._database.read(digests)
+            known = await self._database.read(read_thread_digests)
             others = [one for one in there if known.get(one) != there[one]]
             brought = [await self._bring(one, before) for one in others]
             if all(brought):
-                work = partial(note_heard, threads=there.keys(), spoken=spoken)
+                work = partial(
+                    mark_threads_received, threads=there.keys(), spoken=spoken
+                )
                 await self._if_still(before, work)
 
     async def bring(self, thread: str) -> None:
@@ -90,42 +94,48 @@ class ThreadsCopy:
             LrwrError: The project cannot be asked, or refuses.
         """
         async with self._one_at_a_time:
-            before = await self._database.read(spoken_of)
+            before = await self._database.read(read_spoken_count)
             whole = await self._there.whole(thread)
             if whole is not None:
-                await self._if_still(before, partial(keep_if_whole, thread=whole))
+                await self._if_still(
+                    before, partial(store_remote_thread_if_complete, thread=whole)
+                )
 
     async def _bring(self, thread: str, before: int) -> bool:
         """Say whether a conversation is here as it is there, or is gone from there."""
         whole = await self._there.whole(thread)
         if whole is None:
             return True
-        return await self._if_still(before, partial(keep_as_there, thread=whole))
+        return await self._if_still(before, partial(store_remote_thread, thread=whole))
 
     async def _if_still(
         self, before: int, work: Callable[[sqlite3.Connection], bool]
     ) -> bool:
         """Write unless others brought something newer meanwhile; say whether it was."""
         return await self._database.write(
-            lambda connection: spoken_of(connection) == before and work(connection)
+            lambda connection: (
+                read_spoken_count(connection) == before and work(connection)
+            )
         )
 
-    async def _send(self, at_once: str = "", tell: Progress | None = None) -> int:
-        changed = await self._database.read(changed_here)
+    async def _send(
+        self, at_once: str = "", tell: ThreadProgressCallback | None = None
+    ) -> int:
+        changed = await self._database.read(list_locally_changed_threads)
         for number, id_ in enumerate(changed):
             if tell is not None:
                 tell(number, len(changed))
-            thread = await self._database.read(partial(whole_thread, id_=id_))
+            thread = await self._database.read(partial(load_thread_record, id_=id_))
             if thread is not None:
                 await self._there.put(thread)
-                await self._database.write(partial(note_sent, thread=thread))
-        unsent = await self._database.read(unsent_turns)
+                await self._database.write(partial(mark_thread_sent, thread=thread))
+        unsent = await self._database.read(list_unsent_turns)
         for one in unsent:
             await self._send_turn(one, late=one.turn.id != at_once)
         return len({*changed, *(one.thread.id for one in unsent)})
 
-    async def _send_turn(self, unsent: Unsent, *, late: bool) -> None:
-        thread: WholeThread = unsent.thread
+    async def _send_turn(self, unsent: UnsentTurn, *, late: bool) -> None:
+        thread: ThreadRecord = unsent.thread
         spoken = await self._there.keep_turn(thread, unsent.turn, late=late)
-        work = partial(note_spoken, unsent=unsent, spoken=spoken, late=late)
+        work = partial(mark_turn_sent, unsent=unsent, spoken=spoken, late=late)
         await self._database.write(work)

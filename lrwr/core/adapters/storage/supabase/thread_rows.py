@@ -8,8 +8,8 @@ import sqlite3
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from lrwr.core.adapters.storage.supabase.row_transfer import WholeThread, WholeTurn
-from lrwr.core.adapters.storage.supabase.thread_api import Spoken
+from lrwr.core.adapters.storage.supabase.row_transfer import ThreadRecord, TurnRecord
+from lrwr.core.adapters.storage.supabase.thread_api import TurnReceipt
 
 _THREAD = """
 select id, title, created_at, updated_at, deleted_at, state from thread where id = ?
@@ -83,70 +83,75 @@ insert into turn (
 
 _NUMBERS = "select number, id from turn where thread_id = ?"
 
-Kept = tuple[float, float | None, int | None]
+ThreadStamps = tuple[float, float | None, int | None]
 """When a conversation was spoken in last and deleted, and which deletion that was."""
 
 
 @dataclass(frozen=True, slots=True)
-class Unsent:
+class UnsentTurn:
     """A turn that the project may not have; `thread` has no turns here."""
 
-    thread: WholeThread
-    turn: WholeTurn
+    thread: ThreadRecord
+    turn: TurnRecord
 
 
-def changed_here(connection: sqlite3.Connection) -> list[str]:
+def list_locally_changed_threads(connection: sqlite3.Connection) -> list[str]:
     """Return the conversations that were renamed, deleted or brought back here."""
     return [str(row[0]) for row in connection.execute(_CHANGED)]
 
 
-def whole_thread(connection: sqlite3.Connection, id_: str) -> WholeThread | None:
+def load_thread_record(connection: sqlite3.Connection, id_: str) -> ThreadRecord | None:
     """Return a conversation with all its turns, a deleted one too."""
     row = connection.execute(_THREAD, (id_,)).fetchone()
     if row is None:
         return None
     turns = connection.execute(_TURNS, (id_,))
-    return WholeThread(*(*row, tuple(WholeTurn(*turn) for turn in turns)))
+    return ThreadRecord(*(*row, tuple(TurnRecord(*turn) for turn in turns)))
 
 
-def unsent_turns(connection: sqlite3.Connection) -> list[Unsent]:
+def list_unsent_turns(connection: sqlite3.Connection) -> list[UnsentTurn]:
     """Return the turns that the project may not have, in the order they were kept in."""
     rows = connection.execute(_UNSENT).fetchall()
     return [
-        Unsent(_without_turns(connection, id_), WholeTurn(*row)) for id_, *row in rows
+        UnsentTurn(_without_turns(connection, id_), TurnRecord(*row))
+        for id_, *row in rows
     ]
 
 
-def note_sent(connection: sqlite3.Connection, thread: WholeThread) -> None:
+def mark_thread_sent(connection: sqlite3.Connection, thread: ThreadRecord) -> None:
     """Note that the project has a conversation as `thread` tells it."""
     connection.execute(_SENT_TURNS, (_ids(thread.turns),))
     told = {"id": thread.id, "title": thread.title, "deleted_at": thread.deleted_at}
     connection.execute(_SENT_THREAD, told)
 
 
-def note_spoken(
-    connection: sqlite3.Connection, unsent: Unsent, spoken: Spoken, *, late: bool
+def mark_turn_sent(
+    connection: sqlite3.Connection,
+    unsent: UnsentTurn,
+    spoken: TurnReceipt,
+    *,
+    late: bool,
 ) -> None:
     """Note that the project has a turn, and that both are the same since if they are."""
     thread = unsent.thread.id
     connection.execute(_SENT_TURNS, (_ids([unsent.turn]),))
-    followed = spoken_of(connection) == spoken.count - 1
+    followed = read_spoken_count(connection) == spoken.count - 1
     if followed and not late and not _is_noted(connection, thread):
         connection.execute(_KNOW, (thread, spoken.digest))
         connection.execute(_HEARD, (spoken.count,))
 
 
-def spoken_of(connection: sqlite3.Connection) -> int:
+def read_spoken_count(connection: sqlite3.Connection) -> int:
     """Return how often the library was spoken in when all its conversations were here."""
     return int(connection.execute(_SPOKEN).fetchone()[0])
 
 
-def digests(connection: sqlite3.Connection) -> dict[str, str]:
+def read_thread_digests(connection: sqlite3.Connection) -> dict[str, str]:
     """Return which state of the project's each conversation is here in."""
     return dict(connection.execute("select thread_id, digest from hosted_thread"))
 
 
-def keep_as_there(connection: sqlite3.Connection, thread: WholeThread) -> bool:
+def store_remote_thread(connection: sqlite3.Connection, thread: ThreadRecord) -> bool:
     """Write a conversation exactly as the project has it.
 
     Nothing is written, and False returned, while something of it is here alone.
@@ -164,8 +169,10 @@ def keep_as_there(connection: sqlite3.Connection, thread: WholeThread) -> bool:
     return True
 
 
-def keep_if_whole(connection: sqlite3.Connection, thread: WholeThread) -> bool:
-    """Write a conversation as `keep_as_there` does, unless turns of it are gone there.
+def store_remote_thread_if_complete(
+    connection: sqlite3.Connection, thread: ThreadRecord
+) -> bool:
+    """Write a conversation as `store_remote_thread` does, unless turns of it are gone there.
 
     A project that was restored from a backup has lost some; all else is the next look's
     affair.
@@ -173,20 +180,20 @@ def keep_if_whole(connection: sqlite3.Connection, thread: WholeThread) -> bool:
     here = {id_ for _, id_ in connection.execute(_NUMBERS, (thread.id,))}
     if not here <= {turn.id for turn in thread.turns}:
         return False
-    return keep_as_there(connection, thread)
+    return store_remote_thread(connection, thread)
 
 
-def put_together(connection: sqlite3.Connection, thread: WholeThread) -> None:
+def merge_remote_thread(connection: sqlite3.Connection, thread: ThreadRecord) -> None:
     """Write a conversation as the project has it, with what only this file has of it.
 
     Title, state and deletion are those of whichever was changed later; where both were
     at the same time, this file's if they were changed here. A turn whose number another
     has gets the next free one.
     """
-    if keep_as_there(connection, thread):
+    if store_remote_thread(connection, thread):
         return
     kept = connection.execute(_KEPT, (thread.id,)).fetchone()
-    ours = thread.id in changed_here(connection)
+    ours = thread.id in list_locally_changed_threads(connection)
     if kept[0] < thread.updated_at or (kept[0] == thread.updated_at and not ours):
         _keep(connection, thread, kept)
         connection.execute(
@@ -204,7 +211,7 @@ def put_together(connection: sqlite3.Connection, thread: WholeThread) -> None:
     connection.execute(_SENT_TURNS, (_ids(thread.turns),))
 
 
-def note_heard(
+def mark_threads_received(
     connection: sqlite3.Connection, threads: Collection[str], spoken: int
 ) -> bool:
     """Note that all conversations are here; what was there and is not any more goes."""
@@ -212,9 +219,9 @@ def note_heard(
     return connection.execute(_HEARD, (spoken,)).rowcount > 0
 
 
-def _without_turns(connection: sqlite3.Connection, id_: str) -> WholeThread:
+def _without_turns(connection: sqlite3.Connection, id_: str) -> ThreadRecord:
     row = connection.execute(_THREAD, (id_,)).fetchone()
-    return WholeThread(*(*row, ()))
+    return ThreadRecord(*(*row, ()))
 
 
 def _is_noted(connection: sqlite3.Connection, id_: str) -> bool:
@@ -222,12 +229,12 @@ def _is_noted(connection: sqlite3.Connection, id_: str) -> bool:
     return bool(connection.execute(_NOTED, {"id": id_}).fetchone()[0])
 
 
-def _ids(turns: Collection[WholeTurn]) -> str:
+def _ids(turns: Collection[TurnRecord]) -> str:
     return json.dumps([turn.id for turn in turns])
 
 
 def _keep(
-    connection: sqlite3.Connection, thread: WholeThread, kept: Kept | None
+    connection: sqlite3.Connection, thread: ThreadRecord, kept: ThreadStamps | None
 ) -> None:
     row = (
         thread.id,
@@ -242,7 +249,7 @@ def _keep(
 
 
 def _deletion(
-    connection: sqlite3.Connection, thread: WholeThread, kept: Kept | None
+    connection: sqlite3.Connection, thread: ThreadRecord, kept: ThreadStamps | None
 ) -> int | None:
     """Return which deletion this was, among those of all conversations, by its time."""
     if thread.deleted_at is None:
@@ -255,7 +262,7 @@ def _deletion(
     return place
 
 
-def _row(turn: WholeTurn, thread: str, number: int) -> tuple[object, ...]:
+def _row(turn: TurnRecord, thread: str, number: int) -> tuple[object, ...]:
     return (
         turn.id,
         thread,

@@ -2,17 +2,17 @@
 
 from collections.abc import Callable, Collection, Sequence
 
-from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
-from lrwr.core.adapters.storage.supabase.thread_api import HostedThreads
-from lrwr.core.adapters.storage.supabase.thread_replica import ThreadsCopy
+from lrwr.core.adapters.storage.supabase.thread_api import SupabaseThreadApi
+from lrwr.core.adapters.storage.supabase.thread_replica import ThreadReplica
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound
 from lrwr.core.model.turns import NarrativeState, Thread, ThreadId, Turn
-from lrwr.core.ports.thread_store import AskedGap, CitingTurn
+from lrwr.core.ports.thread_store import RecordedGap, TurnCitations
 
 
-class FollowedThreadStore:
+class SupabaseThreadStore:
     """Keeps the `ThreadStore` port. What is read is read from the file.
 
     A turn is kept in the file and then in the project. Where that cannot be asked the
@@ -23,9 +23,9 @@ class FollowedThreadStore:
 
     def __init__(
         self,
-        database: Database,
-        copy: ThreadsCopy,
-        there: HostedThreads,
+        database: SqliteDatabase,
+        copy: ThreadReplica,
+        there: SupabaseThreadApi,
         say: Callable[[str], None],
         away: Callable[[], bool],
     ) -> None:
@@ -92,13 +92,13 @@ class FollowedThreadStore:
         await self._here.purge(before)
         return count
 
-    async def gaps(self) -> list[AskedGap]:
+    async def gaps(self) -> list[RecordedGap]:
         """Return what whole answers of kept conversations left open, oldest first."""
         return await self._here.gaps()
 
     async def citing(
         self, documents: Collection[DocumentId] | None = None
-    ) -> list[CitingTurn]:
+    ) -> list[TurnCitations]:
         """Return what answers of kept conversations cite, oldest first."""
         return await self._here.citing(documents)
 
