@@ -75,6 +75,7 @@ def test_what_the_citation_bears_out_is_left_alone(answer: str) -> None:
     [
         ("Her eyes are grey [2]. She was born in the valley.", ["She was born in the valley."]),
         ("She grew up among smugglers and thieves [2].", ["She grew up among smugglers and thieves [2]."]),
+        ("Nell grew up among smugglers and thieves in town [1].", ["Nell grew up among smugglers and thieves in town [1]."]),
         ("The text does not say so, yet smugglers raised her [2].", ["The text does not say so, yet smugglers raised her [2]."]),
         ("She has grey eyes.", ["She has grey eyes."]),
     ],

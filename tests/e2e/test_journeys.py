@@ -1,0 +1,28 @@
+"""How many modules a command passes through never grows: lower a limit, never raise it.
+
+`python -m bench.journeys --modules` shows the way through the modules.
+"""
+
+import pytest
+
+from bench.journeys import EXAMPLE, follow
+
+LIMITS = {
+    "ingest": 140,
+    "ingest, one changed": 136,
+    "watch, one save": 167,
+    "search": 66,
+    "ask": 118,
+}
+
+
+@pytest.mark.timeout(300)
+def test_no_command_passes_through_more_modules_than_it_did() -> None:
+    entered = {one.name: one.modules for one in follow(EXAMPLE)}
+    assert entered.keys() == LIMITS.keys()
+    beyond = {
+        name: f"{len(modules)} modules, at most {LIMITS[name]}"
+        for name, modules in entered.items()
+        if len(modules) > LIMITS[name]
+    }
+    assert not beyond
