@@ -99,6 +99,7 @@ def test_a_deployment_with_a_model_wants_its_key_in_a_secret_of_modals(
 def test_a_deployment_that_cannot_be_says_why(
     desk: Desk, env: dict[str, str], says: str
 ) -> None:
+    desk.apart = env is NOWHERE
     ran = desk.run("deploy", "modal", **env)
     assert ran.code == ExitCode.SERVICE
     assert says in ran.err

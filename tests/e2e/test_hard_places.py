@@ -1,5 +1,6 @@
 """Folders that may only be read, disks that are full, libraries of other versions."""
 
+import json
 import sqlite3
 import sys
 from contextlib import closing
@@ -8,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.model.errors import ExitCode
-from tests.fakes import hardship
-from tests.fakes.terminal import LRWR, Ran, Terminal
+from tests.fakes import hardship, several
+from tests.fakes.terminal import LRWR, Ran, Terminal, each_of
 
 TEXT = "# {n}\n\n" + "The frog {n} sat on the sluice gate and sang. " * 400
 
@@ -24,6 +25,13 @@ def book(empty: Terminal) -> Terminal:
 def in_want(terminal: Terminal, want: str, *words: str) -> Ran:
     command = [sys.executable, hardship.__file__, want, str(LRWR), *words]
     return terminal.command(command)
+
+
+def without_rights(terminal: Terminal, *commands: list[str]) -> list[Ran]:
+    """Run commands in one process, which may write only where its user may."""
+    ran = [sys.executable, several.__file__, json.dumps(commands)]
+    want = [sys.executable, hardship.__file__, "no-rights", *ran]
+    return each_of(terminal.command(want))
 
 
 def check_one_sentence(ran: Ran) -> None:
@@ -45,16 +53,17 @@ def test_a_folder_that_may_only_be_read_still_answers(book: Terminal) -> None:
     (book.folder / "2.md").write_text("# Two\n\nThe toad.", encoding="utf-8")
     forbid_writing(state)
     before = sorted(path.name for path in state.iterdir())
-    for words in (["search", "frog"], ["ask", "Who is shy?"], ["status"], ["jobs"]):
-        ran = in_want(book, "no-rights", *words)
+    looks = (["search", "frog"], ["ask", "Who is shy?"], ["status"], ["jobs"])
+    *looked, searched, ingested, repaired, doctor = without_rights(
+        book, *looks, ["search", "frog"], ["ingest"], ["repair"], ["doctor"]
+    )
+    for ran in looked:
         assert ran.code == 0, ran.err
         assert ran.out
-    assert "shy" in in_want(book, "no-rights", "search", "frog").out
-    for words in (["ingest"], ["repair"]):
-        ran = in_want(book, "no-rights", *words)
+    assert "shy" in searched.out
+    for ran in (ingested, repaired):
         check_one_sentence(ran)
         assert "may not be written" in ran.err
-    doctor = in_want(book, "no-rights", "doctor")
     assert doctor.code == 0
     assert "read only" in doctor.out
     assert sorted(path.name for path in state.iterdir()) == before

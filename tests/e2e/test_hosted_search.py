@@ -108,7 +108,7 @@ def test_cohere_looks_again_and_the_writer_is_told_what_it_gets(
         (Refuse(401), "Cohere does not accept the key (401). Set the key anew with"),
         (Refuse(404), "Cohere has no model rerank-v5.0-fast (404). Set"),
         (Refuse(429, headers={"retry-after": "60"}), "requests than it takes (429)."),
-        (Hang(), "Cohere did not answer within 3 seconds. Try again, or raise"),
+        (Hang(), "Cohere did not answer within 1 seconds. Try again, or raise"),
         (CutShort(), "Cohere broke off in the middle of its answer. Ask again."),
         (Nonsense("<html>"), "something that is no model's answer. Check"),
     ],
@@ -117,7 +117,8 @@ def test_a_search_goes_on_without_cohere_and_says_why(
     desk: Desk, cohere: CohereServer, turn: Turn, says: str
 ) -> None:
     cohere.will(*[turn] * 4)
-    found = desk.run("search", LAMP, "--json")
+    hasty = {"LRWR_RERANK_TIMEOUT": "1"} if isinstance(turn, Hang) else {}
+    found = desk.run("search", LAMP, "--json", **hasty)
     assert found.code == 0
     assert len(files_in(found)) == 2
     (remark,) = found.json["remarks"]

@@ -207,6 +207,7 @@ def test_where_modal_cannot_be_asked_one_sentence_says_why_and_the_rest_is_done(
             env["MODAL_TOKEN_ID"] = ""
         case "dead":
             env["LRWR_INGEST_BASE_URL"] = "http://127.0.0.1:9"
+            desk.apart = True
     ran = desk.ingest(**env)
     assert ran.code == ExitCode.SERVICE
     says = {
@@ -237,6 +238,7 @@ def test_a_language_model_is_asked_from_there_once_and_its_key_is_not_sent(
             "LRWR_MODEL_BASE_URL": models.base_url,
         }
         there = Desk(tmp_path / "there", server, chapters=2, model="off")
+        there.apart = True  # the key is the containers', which run here
         ran = there.ingest(**env)
         assert ran.code == 0, ran.err
         assert ran.json["remarks"] == []

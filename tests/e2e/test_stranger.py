@@ -4,7 +4,7 @@ import json
 import os
 import sqlite3
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import pytest
 from lrwr.core.model.errors import ExitCode
 from lrwr.core.settings.consent import HOSTED_SERVICES
 from tests.fakes import guarded
-from tests.fakes.terminal import Ran, Terminal
+from tests.fakes.terminal import Ran, Terminal, each_of
 
 if os.name == "nt":
     pytest.skip("needs links", allow_module_level=True)
@@ -57,10 +57,19 @@ class Stranger:
         )
 
     def run(self, *words: str, forbidden: str = "") -> Ran:
+        (ran,) = self.run_all([words], forbidden)
+        return ran
+
+    def run_all(
+        self, commands: Sequence[Sequence[str]], forbidden: str = ""
+    ) -> list[Ran]:
+        """Run commands in one process; what the guard stops is the last."""
         folder = str(self.outside / forbidden)
-        return self._terminal.command(
-            [sys.executable, guarded.__file__, folder, *words]
-        )
+        asked = [sys.executable, guarded.__file__, folder, json.dumps(commands)]
+        whole = self._terminal.command(asked)
+        if whole.code == guarded.CAUGHT:
+            return [whole]
+        return each_of(whole)
 
     def settings(self, text: str) -> None:
         (self.book / "lrwr.toml").write_text(text, encoding="utf-8")
@@ -179,8 +188,8 @@ def test_a_stranger_s_folder_reaches_nothing_outside_it(
 ) -> None:
     trick(stranger)
     before = stranger.things()
-    for words in (*COMMANDS, *(ASKING if trick in MAY_ASK else ())):
-        ran = stranger.run(*words)
+    commands = (*COMMANDS, *(ASKING if trick in MAY_ASK else ()))
+    for words, ran in zip(commands, stranger.run_all(commands), strict=True):
         assert ran.code in (0, 1, 2, 3, 5, 7), (words, ran)
         assert SECRET not in ran.out
         assert KEY not in ran.out + ran.err

@@ -1,14 +1,17 @@
-"""Runs lrwr under guard: `guarded.py FORBIDDEN WORD...`, FORBIDDEN being a folder.
+"""Runs lrwr under guard: `guarded.py FORBIDDEN COMMANDS`, FORBIDDEN being a folder.
 
-Ends at once, with 99, where Python contacts something, starts a program, or opens a
+COMMANDS are told and run as `several.py` has them. Ends at once, with 99, where Python contacts something, starts a program, or opens a
 file in the forbidden folder. A connection by any library of ours goes through Python.
 """
 
+import json
 import os
 import socket
 import sys
 from pathlib import Path
 from typing import NoReturn
+
+from tests.fakes.several import run_all
 
 CAUGHT = 99
 
@@ -44,14 +47,13 @@ def watch(event: str, arguments: tuple[object, ...], forbidden: Path) -> None:
 
 
 def main() -> None:
-    forbidden = Path(sys.argv[1]).resolve()
-    sys.argv = ["lrwr", *sys.argv[2:]]
-    from lrwr.cli.main import run
+    forbidden, commands = Path(sys.argv[1]).resolve(), json.loads(sys.argv[2])
+    import lrwr.cli.main  # noqa: F401 - before anything is watched
 
     for way in ("connect", "connect_ex", "sendto"):
         setattr(socket.socket, way, caught)
     sys.addaudithook(lambda event, args: watch(event, args, forbidden))
-    run()
+    run_all(commands)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ from contextlib import closing
 from pathlib import Path
 
 from tests.fakes.hostile_gate import Came
-from tests.fakes.inside import Inside
 from tests.fakes.planted import MANUSCRIPT, SESSION, TEXTS, leaking_files, leaks
 from tests.fakes.terminal import Ran, Terminal
 
@@ -53,7 +52,7 @@ class Desk:
             "LRWR_EMBEDDING_MODEL": "off",
             **env,
         }
-        self.inside = Inside(self.book, home=place / "home", **self.env)
+        self.terminal = Terminal(self.book, home=place / "home", **self.env)
 
     def write(self) -> None:
         """Write the book's pages."""
@@ -73,12 +72,11 @@ class Desk:
 
     def run(self, *words: str, given: str = "", **env: str) -> Ran:
         """Run a command; no secret may be in what it says, no text in its story."""
-        return self.judged(words, self.inside.run(*words, given=given, **env))
+        return self.judged(words, self.terminal.run(*words, given=given, **env))
 
     def start(self, *words: str, **env: str) -> Ran:
         """Run a command in a process of its own."""
-        terminal = Terminal(self.book, home=self.place / "home", **self.env)
-        return self.judged(words, terminal.run(*words, **env))
+        return self.judged(words, self.terminal.process(*words, **env))
 
     def judged(self, words: tuple[str, ...], ran: Ran) -> Ran:
         """Search what a command said."""

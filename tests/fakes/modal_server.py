@@ -34,7 +34,7 @@ FUNCTION = "read_document"
 SMALL = 8 * 1024
 """Bytes that travel in a message; more goes through the store."""
 
-_LONGEST_POLL = 2.0
+_LONGEST_POLL = 0.5
 
 
 class ContainerDied(Exception):

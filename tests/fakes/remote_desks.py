@@ -52,13 +52,18 @@ def until(true: Callable[[], bool]) -> None:
 
 
 class Desk:
-    """A book, and a terminal that reads it at a control plane."""
+    """A book, and a terminal that reads it at a control plane.
+
+    `apart` has each command run in a process. Modal's client leaves a task behind where
+    nobody listens, which is heard of later, by whoever runs then.
+    """
 
     def __init__(
         self, place: Path, server: ModalServer, chapters: int = 4, model: str = "local"
     ) -> None:
         place.mkdir(exist_ok=True)
         self.server = server
+        self.apart = False
         self.book = place / "book"
         self.files = write_book(self.book, chapters)
         env = {**server.env, "LRWR_EMBEDDING_MODEL": model}
@@ -66,7 +71,8 @@ class Desk:
 
     def run(self, *words: str, **env: str) -> Ran:
         """Run a command; neither a token nor a word of the book may be in its story."""
-        ran = self.terminal.run(*words, **env)
+        run = self.terminal.process if self.apart else self.terminal.run
+        ran = run(*words, **env)
         state = self.book / ".lrwr"
         kept = [one.read_bytes() for one in state.rglob("*") if one.is_file()]
         for secret in (TOKEN_ID, TOKEN_SECRET, KEY):

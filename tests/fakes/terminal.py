@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from lrwr.core.model.errors import ExitCode
+from tests.fakes.inside import Call, run_inside
+from tests.fakes.several import parted
 
 LRWR = Path(sys.executable).parent / "lrwr"
 
@@ -54,7 +56,15 @@ class Terminal:
         }
 
     def run(self, *words: str, given: str = "", **env: str) -> Ran:
-        """Run `lrwr` with these words; `given` is piped in."""
+        """Run `lrwr` with these words, in the tests' own process.
+
+        `given` is piped in.
+        """
+        call = Call(words, self.folder, {**self.env, **env}, given)
+        return _checked(Ran(*run_inside(call)))
+
+    def process(self, *words: str, given: str = "", **env: str) -> Ran:
+        """Run `lrwr` as it is installed, in a process of its own."""
         return self.command([str(LRWR), *words], given=given, **env)
 
     def start(self, *words: str) -> "subprocess.Popen[bytes]":
@@ -79,11 +89,22 @@ class Terminal:
             capture_output=True,
             check=False,
         )
-        ran = Ran(done.stdout.decode(), done.stderr.decode(), done.returncode)
-        assert "Traceback" not in ran.err, ran.err
-        assert ran.code != ExitCode.INTERNAL, ran.err
-        assert "\x1b" not in ran.out + ran.err
-        return ran
+        ended = Ran(done.stdout.decode(), done.stderr.decode(), done.returncode)
+        return _checked(ended)
+
+
+def each_of(whole: Ran) -> list[Ran]:
+    """Return what each command said that ran in one process; see `several.py`."""
+    assert whole.code == 0, whole
+    said = zip(parted(whole.out), parted(whole.err), strict=True)
+    return [_checked(Ran(out, err, code)) for (out, code), (err, _) in said]
+
+
+def _checked(ran: Ran) -> Ran:
+    assert "Traceback" not in ran.err, ran.err
+    assert ran.code != ExitCode.INTERNAL, ran.err
+    assert "\x1b" not in ran.out + ran.err
+    return ran
 
 
 def check_refusal(ran: Ran, code: ExitCode, *words: str) -> None:

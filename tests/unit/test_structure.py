@@ -68,7 +68,11 @@ def imported_by(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules())
-        elif isinstance(node, ast.ImportFrom) and node.module in modules():
+        elif (
+            isinstance(node, ast.ImportFrom)
+            and node.module
+            and node.module in modules()
+        ):
             for alias in node.names:
                 inner = f"{node.module}.{alias.name}"
                 yield inner if inner in modules() else node.module
