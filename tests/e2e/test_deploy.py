@@ -65,7 +65,7 @@ def test_a_deployment_takes_lrwr_there_and_nothing_of_the_book(
     assert function.autoscaler_settings.max_containers == 10
     root = "/" + "root/lrwr/"  # where a container has what is mounted
     shipped = {name.removeprefix(root) for name in server.files}
-    assert {"remote.py", "core/adapters/embed/assets/minilm.onnx"} <= shipped
+    assert {"app/modal_worker.py", "core/adapters/embed/assets/minilm.onnx"} <= shipped
     assert all(name.startswith(root) for name in server.files)
     assert any("numpy==" in step for step in server.steps)
     sent = repr(server.messages)

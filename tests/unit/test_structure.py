@@ -1,4 +1,4 @@
-"""The structure that docs/architecture.md promises, held against the code.
+"""The structure of the package, held against docs/decisions/024-five-packages.md.
 
 What breaks a rule today stands in structure_baseline.json, and may only shrink.
 """
