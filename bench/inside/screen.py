@@ -41,10 +41,10 @@ class BareRoom(App[None]):
 async def stream_ours() -> float:
     app = OurRoom()
     async with app.run_test(size=(120, 36)) as pilot:
-        view = await app.query_one(Transcript).begin("What happened to the lamp?")
+        view = await app.query_one(Transcript).start_turn("What happened to the lamp?")
         began = time.process_time()
         for piece in pieces():
-            await view.write(piece, AnswerSpeaker.AVATAR, called="", model="a model")
+            await view.write(piece, AnswerSpeaker.AVATAR, avatar="", model="a model")
             await asyncio.sleep(0)
         await pilot.pause()
         return time.process_time() - began

@@ -1,16 +1,19 @@
 """The writing room: one app, its colours and its keys."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.app import App
 from textual.binding import Binding, BindingType
 
-from lrwr.core.model.errors import LrwrError
 from lrwr.core.settings.model import Settings
 from lrwr.tui.actions.table import ROOM_ACTIONS
-from lrwr.tui.input.keyboard import enable_alt_enter_key, enable_alt_number_keys
+from lrwr.tui.input.keymap import (
+    enable_alt_enter_key,
+    enable_alt_number_keys,
+    parse_keymap,
+)
+from lrwr.tui.room import CrashReporter, RoomApp
 from lrwr.tui.scope import ChatOptions
 from lrwr.tui.screens.chat import ChatScreen
 from lrwr.tui.themes import build_themes, resolve_theme
@@ -19,12 +22,9 @@ if TYPE_CHECKING:
     from lrwr.tui.service_thread import ServiceThread
     from lrwr.tui.services import Lends
 
-CrashReporter = Callable[[Exception], LrwrError]
-"""Makes of an error that nobody foresaw what a writer is told."""
 
-
-class WritingRoom(App[None], inherit_bindings=False):
-    """Shows the conversation; whatever takes time happens on `stage`."""
+class WritingRoom(RoomApp, inherit_bindings=False):
+    """Shows the chat screen in the configured theme and with the configured keys."""
 
     TITLE = "lrwr"
     CSS_PATH = "room.tcss"
@@ -36,61 +36,51 @@ class WritingRoom(App[None], inherit_bindings=False):
 
     def __init__(
         self,
-        stage: "ServiceThread[Lends]",
+        service_thread: "ServiceThread[Lends]",
         settings: Settings,
-        opening: ChatOptions,
-        fault: CrashReporter,
+        options: ChatOptions,
+        report_crash: CrashReporter,
     ) -> None:
-        super().__init__()
+        super().__init__(service_thread, settings, report_crash)
         enable_alt_number_keys()
         enable_alt_enter_key()
-        self.stage = stage
-        self.settings = settings
-        self.fault = fault
-        self.keymap: Mapping[str, str] = {}
-        self._opening = opening
-        self._problems = list(self._dress())
-        self._read_so = self._colours()
-        self.stylesheet.set_variables(self._read_so)
+        self._options = options
+        self._problems = list(self._apply_theme())
+        self._parsed_colours = self._current_colours()
+        self.stylesheet.set_variables(self._parsed_colours)
 
     def on_mount(self) -> None:
-        """Show the conversation, and what is wrong with the room's settings."""
+        """Show the chat screen, and warn of settings that cannot be used."""
         if self.settings.screen.keys:
-            self._take_keys()
-        self.push_screen(ChatScreen(self._opening))
+            self._apply_keymap()
+        self.push_screen(ChatScreen(self._options))
         for problem in self._problems:
             self.notify(problem, severity="warning", markup=False)
 
     def refresh_css(self, animate: bool = True) -> None:
-        """Read the styles anew, unless they were read in these colours."""
-        if self._read_so == self._colours():
+        """Parse the styles again, unless they were parsed with the same colours."""
+        if self._parsed_colours == self._current_colours():
             self.stylesheet.update(self, animate=animate)
         else:
-            self._read_so = self._colours()
+            self._parsed_colours = self._current_colours()
             super().refresh_css(animate)
 
-    def _colours(self) -> dict[str, str]:
+    def _current_colours(self) -> dict[str, str]:
         return self.get_css_variables()
 
-    def _take_keys(self) -> None:
-        """Do what is done with the writer's own keys."""
-        from lrwr.tui.input.keymap import parse_keymap
-
+    def _apply_keymap(self) -> None:
+        """Bind the writer's own keys."""
         self.keymap, problems = parse_keymap(self.settings.screen.keys)
         self.set_keymap(self.keymap)
         self._problems = [*problems, *self._problems]
 
-    def _dress(self) -> Iterator[str]:
-        """Put on the theme that is set, before anything is drawn in another."""
+    def _apply_theme(self) -> Iterator[str]:
+        """Set the configured theme before anything is drawn; yield what is wrong."""
         for theme in build_themes():
             self.register_theme(theme)
-        wanted = resolve_theme(self.settings.screen.theme, os.environ)
-        if wanted in self.available_themes:
-            self.theme = wanted
+        name = resolve_theme(self.settings.screen.theme, os.environ)
+        if name in self.available_themes:
+            self.theme = name
             return
         self.theme = resolve_theme("auto", os.environ)
-        yield f"There is no theme “{wanted}”."
-
-    def told(self, error: Exception) -> LrwrError:
-        """Return what the writer is told of an error, foreseen or not."""
-        return error if isinstance(error, LrwrError) else self.fault(error)
+        yield f"There is no theme “{name}”."

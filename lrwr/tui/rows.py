@@ -1,111 +1,112 @@
-"""Rows of a list, and which of them are meant by what is typed."""
+"""Rows of a list, and the search in them."""
 
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rapidfuzz.fuzz import partial_ratio
+
 NEAR = 70.0
-"""How alike a word and a name must be, out of 100, for a slip of the keyboard."""
+"""The least similarity, out of 100, that counts as a typing error."""
 
 _SHORTEST = 3
-"""The fewest letters in which a slip is looked for."""
+"""The fewest letters in which a typing error is looked for."""
 
 
-_WHOLE, _BEGINS, _WORD, _INSIDE, _ASIDE = 500.0, 400.0, 300.0, 200.0, 150.0
-"""What holds the letters that are typed goes before what is only like them."""
+_WHOLE, _BEGINS, _WORD, _INSIDE, _IN_DETAIL = 500.0, 400.0, 300.0, 200.0, 150.0
+"""Scores of names that contain the query; all above those that are only similar."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListRow:
-    """One row of a list: its `key` is its own, `aside` is said after its name.
+    """One row of a list: `key` is unique, `detail` is shown after the name.
 
-    It is found by its name, its `aside` and what it is `also` called. A `heading`
-    stands over the rows that come after it, and cannot be chosen. It is shown `deep`
-    columns from the left. Nothing is cleaned.
+    It is found by its name, its detail and its `search_terms`. A `heading` stands
+    above the rows after it, and cannot be chosen. `depth` is the indent in columns.
+    The texts are not sanitized.
     """
 
     key: str
     name: str
-    aside: str = ""
-    also: tuple[str, ...] = ()
+    detail: str = ""
+    search_terms: tuple[str, ...] = ()
     heading: bool = False
-    deep: int = 0
+    depth: int = 0
 
 
 class SearchableRows:
-    """Rows in their order, to be looked through at each letter that is typed."""
+    """Rows in their order, searched at each typed letter."""
 
     def __init__(self, rows: Sequence[ListRow]) -> None:
         self.all = tuple(rows)
         self._names: list[tuple[str, ...]] | None = None
 
-    def ranked(self, wanted: str) -> list[ListRow]:
-        """Return the rows whose names are like what is typed, likest first.
+    def rank(self, query: str) -> list[ListRow]:
+        """Return the rows whose names are similar to `query`, best match first.
 
-        Headings are left out then. Nothing typed leaves all as it is.
+        Headings are left out. An empty query returns all rows in their order.
         """
-        sought = _plain(wanted)
-        if not sought:
+        wanted = _normalize(query)
+        if not wanted:
             return list(self.all)
         scored = [
-            (_likeness(sought, names), row)
-            for row, names in zip(self.all, self._plain_names(), strict=True)
+            (_score(wanted, names), row)
+            for row, names in zip(self.all, self._normalized_names(), strict=True)
             if not row.heading
         ]
-        found = [pair for pair in scored if pair[0] > 0]
-        return [row for _, row in sorted(found, key=lambda pair: -pair[0])]
+        matches = [pair for pair in scored if pair[0] > 0]
+        return [row for _, row in sorted(matches, key=lambda pair: -pair[0])]
 
-    def holding(self, wanted: str) -> list[ListRow]:
-        """Return the rows that hold every word that is typed, under their headings."""
-        words = _plain(wanted).split()
+    def filter(self, query: str) -> list[ListRow]:
+        """Return the rows that contain every word of `query`, under their headings."""
+        words = _normalize(query).split()
         if not words:
             return list(self.all)
-        found: list[ListRow] = []
+        matches: list[ListRow] = []
         heading: ListRow | None = None
-        for row, names in zip(self.all, self._plain_names(), strict=True):
+        for row, names in zip(self.all, self._normalized_names(), strict=True):
             if row.heading:
                 heading = row
             elif all(any(word in name for name in names) for word in words):
-                found += [heading] if heading else []
+                matches += [heading] if heading else []
                 heading = None
-                found.append(row)
-        return found
+                matches.append(row)
+        return matches
 
-    def _plain_names(self) -> list[tuple[str, ...]]:
-        """Return for each row its names and what is said besides, the latter last."""
+    def _normalized_names(self) -> list[tuple[str, ...]]:
+        """Return for each row its normalized names, and its detail last."""
         if self._names is None:
             self._names = [
-                tuple(map(_plain, (row.name, *row.also, row.aside))) for row in self.all
+                tuple(map(_normalize, (row.name, *row.search_terms, row.detail)))
+                for row in self.all
             ]
         return self._names
 
 
-def _likeness(sought: str, names: Sequence[str]) -> float:
-    *called, aside = names
-    best = max(_said(sought, name) for name in called)
-    if best or sought in aside:
-        return best or _ASIDE
-    if len(sought) < _SHORTEST:
+def _score(wanted: str, names: Sequence[str]) -> float:
+    *called, detail = names
+    best = max(_score_substring(wanted, name) for name in called)
+    if best or wanted in detail:
+        return best or _IN_DETAIL
+    if len(wanted) < _SHORTEST:
         return 0.0
-    from rapidfuzz.fuzz import partial_ratio
-
-    score = max(partial_ratio(sought, name) for name in called)
+    score = max(partial_ratio(wanted, name) for name in called)
     return score if score >= NEAR else 0.0
 
 
-def _said(sought: str, name: str) -> float:
-    """Score a name that holds what is sought: whole, from its beginning, a word's."""
-    if sought == name:
+def _score_substring(wanted: str, name: str) -> float:
+    """Score a name that contains the query; 0 if it does not."""
+    if wanted == name:
         return _WHOLE
-    if name.startswith(sought):
+    if name.startswith(wanted):
         return _BEGINS
-    if f" {sought}" in name:
+    if f" {wanted}" in name:
         return _WORD
-    return _INSIDE if sought in name else 0.0
+    return _INSIDE if wanted in name else 0.0
 
 
-def _plain(text: str) -> str:
-    """Return a text without case, accents and needless blanks."""
+def _normalize(text: str) -> str:
+    """Return a text without case, accents and repeated blanks."""
     parts = unicodedata.normalize("NFKD", text.casefold())
-    bare = "".join(one for one in parts if not unicodedata.combining(one))
+    bare = "".join(c for c in parts if not unicodedata.combining(c))
     return " ".join(bare.split())

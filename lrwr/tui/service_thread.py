@@ -1,4 +1,4 @@
-"""Services at work in a thread of their own: the screen never waits for them."""
+"""Runs services in a thread with an event loop of its own."""
 
 import asyncio
 import threading
@@ -8,52 +8,52 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
-PATIENCE = 10.0
-"""Seconds that work may take to end, once it was told to."""
+STOP_TIMEOUT = 10.0
+"""Seconds that work may take to end after it was cancelled."""
 
-LAST = 1.0
-"""Seconds that are left to work that is cut off."""
+CANCEL_TIMEOUT = 1.0
+"""Seconds that are left to work that is cancelled a second time."""
 
 ServicesT = TypeVar("ServicesT", covariant=True)
-Result = TypeVar("Result")
+ResultT = TypeVar("ResultT")
 
 
 @dataclass(frozen=True, slots=True)
 class CloseFailure:
-    """Something that could not be put away, and why: `error` None for want of time."""
+    """Work that could not be saved at the end; `error` is None if it timed out."""
 
     what: str
     error: Exception | None
 
 
 class ServiceThread(Generic[ServicesT]):
-    """Opens what is lent when it is first wanted, and closes it when all is over.
+    """Opens services at the first call, and closes them on exit.
 
-    All work is done in one thread, by one event loop. Whoever waits for it waits in
-    the loop of the screen, and stops it by being cancelled.
+    All work runs in one thread, on one event loop. Callers await it on their own loop;
+    cancelling the caller cancels the work.
     """
 
     def __init__(
         self,
         opening: Callable[[], AbstractAsyncContextManager[ServicesT]],
         *,
-        patience: float = PATIENCE,
+        stop_timeout: float = STOP_TIMEOUT,
     ) -> None:
         self.waiting = 0
-        """How many wait for what they had done."""
+        """Number of callers that wait in `run`."""
         self.lost: list[CloseFailure] = []
-        """What was stopped and could not be put away; whole once all is over."""
-        self._patience = patience
-        self._keeping: dict[asyncio.Task[Any], str] = {}
+        """Stopped work that could not be saved; complete after exit."""
+        self._stop_timeout = stop_timeout
+        self._saving: dict[asyncio.Task[Any], str] = {}
         self._opening = opening
         self._opened: asyncio.Task[ServicesT] | None = None
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="backstage", daemon=True)
         self._stack = AsyncExitStack()
-        self._begun: set[asyncio.Task[Any]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
 
     async def __aenter__(self) -> "ServiceThread[ServicesT]":
-        """Begin; nothing is opened yet."""
+        """Start the thread; the services are not opened yet."""
         self._thread.start()
         return self
 
@@ -63,7 +63,7 @@ class ServiceThread(Generic[ServicesT]):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Stop all work, close what was opened, and wait until that is done."""
+        """Stop all work, close the services, and wait for both."""
         try:
             await asyncio.wrap_future(
                 asyncio.run_coroutine_threadsafe(self._end(), self._loop)
@@ -73,58 +73,58 @@ class ServiceThread(Generic[ServicesT]):
             await asyncio.to_thread(self._thread.join)
             self._loop.close()
 
-    async def do(
-        self, work: Callable[[ServicesT], Coroutine[Any, Any, Result]]
-    ) -> Result:
-        """Return what `work` comes to; what it raises is raised.
+    async def run(
+        self, work: Callable[[ServicesT], Coroutine[Any, Any, ResultT]]
+    ) -> ResultT:
+        """Return the result of `work`, or raise its error.
 
-        Cancelled, it stops the work and waits until it has stopped.
+        When cancelled, it cancels the work and waits until that has ended.
         """
 
-        async def done() -> Result:
-            return await work(await self._lent())
+        async def open_and_run() -> ResultT:
+            return await work(await self._open_services())
 
         self.waiting += 1
         try:
-            return await self._there(done())
+            return await self._run_in_thread(open_and_run())
         finally:
             self.waiting -= 1
 
-    async def follow(
+    async def stream(
         self,
-        work: Callable[[ServicesT], AsyncGenerator[Result, None]],
+        work: Callable[[ServicesT], AsyncGenerator[ResultT, None]],
         *,
         keeps: str = "",
-    ) -> AsyncGenerator[Result, None]:
+    ) -> AsyncGenerator[ResultT, None]:
         """Yield what `work` yields, in order and as it comes.
 
-        Closed early, it closes the work and waits until that has ended. `keeps` names
-        what the work puts away as it ends, for `lost` if it cannot.
+        When closed early, it closes the work and waits until that has ended. `keeps`
+        names what the work saves when it ends, for `lost` if that fails.
         """
         here = asyncio.get_running_loop()
-        came: asyncio.Queue[_StreamItem[Result]] = asyncio.Queue()
+        items: asyncio.Queue[_StreamItem[ResultT]] = asyncio.Queue()
 
-        async def pass_on() -> None:
-            async with aclosing(work(await self._lent())) as events:
+        async def forward() -> None:
+            async with aclosing(work(await self._open_services())) as events:
                 async for event in events:
-                    here.call_soon_threadsafe(came.put_nowait, _StreamItem([event]))
+                    here.call_soon_threadsafe(items.put_nowait, _StreamItem([event]))
 
-        async def watched() -> None:
+        async def run_to_end() -> None:
             try:
-                await self._there(pass_on(), keeps)
+                await self._run_in_thread(forward(), keeps)
             finally:
-                came.put_nowait(_StreamItem([]))
+                items.put_nowait(_StreamItem([]))
 
-        under_way = asyncio.create_task(watched())
+        running = asyncio.create_task(run_to_end())
         try:
-            while event := (await came.get()).event:
+            while event := (await items.get()).event:
                 yield event[0]
-            await under_way
+            await running
         finally:
-            under_way.cancel()
-            await asyncio.wait([under_way])
+            running.cancel()
+            await asyncio.wait([running])
 
-    async def _lent(self) -> ServicesT:
+    async def _open_services(self) -> ServicesT:
         if self._opened is None:
             entering = self._stack.enter_async_context(self._opening())
             self._opened = asyncio.create_task(entering)
@@ -133,67 +133,67 @@ class ServiceThread(Generic[ServicesT]):
             return await asyncio.shield(opened)
         finally:
             if opened.done() and (opened.cancelled() or opened.exception()):
-                self._opened = None  # what could not be opened is tried again
+                self._opened = None  # so that the next call tries again
 
-    async def _there(
-        self, work: Coroutine[Any, Any, Result], keeps: str = ""
-    ) -> Result:
+    async def _run_in_thread(
+        self, work: Coroutine[Any, Any, ResultT], keeps: str = ""
+    ) -> ResultT:
         here = asyncio.get_running_loop()
-        ended: asyncio.Future[asyncio.Task[Result]] = here.create_future()
-        begun: list[asyncio.Task[Result]] = []
+        ended: asyncio.Future[asyncio.Task[ResultT]] = here.create_future()
+        started: list[asyncio.Task[ResultT]] = []
 
         def begin() -> None:
             task = self._loop.create_task(work)
-            begun.append(task)
-            self._begun.add(task)
+            started.append(task)
+            self._tasks.add(task)
             if keeps:
-                self._keeping[task] = keeps
+                self._saving[task] = keeps
             task.add_done_callback(end)
 
-        def end(task: asyncio.Task[Result]) -> None:
-            self._begun.discard(task)
-            self._note(task)
-            here.call_soon_threadsafe(settle, task)
+        def end(task: asyncio.Task[ResultT]) -> None:
+            self._tasks.discard(task)
+            self._record_failure(task)
+            here.call_soon_threadsafe(set_result, task)
 
-        def settle(task: asyncio.Task[Result]) -> None:
-            if not ended.done():  # nobody may wait for it any more
+        def set_result(task: asyncio.Task[ResultT]) -> None:
+            if not ended.done():  # the caller may be gone
                 ended.set_result(task)
 
         self._loop.call_soon_threadsafe(begin)
         try:
             task = await asyncio.shield(ended)
         except asyncio.CancelledError:
-            self._loop.call_soon_threadsafe(lambda: _stop(begun[0]))
-            _heard(await ended)
+            self._loop.call_soon_threadsafe(lambda: _stop(started[0]))
+            _retrieve_exception(await ended)
             raise
         return task.result()
 
     async def _end(self) -> None:
-        """Stop each task once: one that is stopping already has things to put away."""
-        for task in self._begun:
+        """Cancel each task once: one that is stopping already may be saving."""
+        for task in self._tasks:
             _stop(task)
-        end = self._loop.time() + self._patience
+        end = self._loop.time() + self._stop_timeout
         while left := asyncio.all_tasks() - {asyncio.current_task()}:
             await asyncio.wait(left, timeout=max(0.0, end - self._loop.time()))
             if self._loop.time() >= end:
-                await self._cut_off()
+                await self._cancel_again()
                 break
         await self._stack.aclose()
         await self._loop.shutdown_asyncgens()
         await self._loop.shutdown_default_executor()
 
-    async def _cut_off(self) -> None:
-        """End what would not end, and note what it leaves undone."""
-        self.lost += [CloseFailure(what, None) for what in self._keeping.values()]
-        self._keeping.clear()
+    async def _cancel_again(self) -> None:
+        """Cancel what did not end in time, and record what it could not save."""
+        self.lost += [CloseFailure(what, None) for what in self._saving.values()]
+        self._saving.clear()
         if left := asyncio.all_tasks() - {asyncio.current_task()}:
             for task in left:
                 task.cancel()
-            await asyncio.wait(left, timeout=LAST)
+            await asyncio.wait(left, timeout=CANCEL_TIMEOUT)
 
-    def _note(self, task: asyncio.Task[Any]) -> None:
-        """Note what a task had to put away when it was stopped, and could not."""
-        what = self._keeping.pop(task, "")
+    def _record_failure(self, task: asyncio.Task[Any]) -> None:
+        """Record the error of a stopped task that had something to save."""
+        what = self._saving.pop(task, "")
         if what and task.cancelling() and not task.cancelled():
             error = task.exception()
             self.lost += (
@@ -205,20 +205,20 @@ class ServiceThread(Generic[ServicesT]):
         self._loop.run_forever()
 
 
-class _StreamItem(Generic[Result]):
-    """What came from backstage; no event is the end."""
+class _StreamItem(Generic[ResultT]):
+    """One streamed event; an empty list marks the end."""
 
-    def __init__(self, event: list[Result]) -> None:
+    def __init__(self, event: list[ResultT]) -> None:
         self.event = event
 
 
 def _stop(task: "asyncio.Task[Any]") -> None:
-    """Stop a task, once: a second time would interrupt what it still has to do."""
+    """Cancel a task once: a second time would interrupt its clean-up."""
     if not task.cancelling():
         task.cancel()
 
 
-def _heard(task: "asyncio.Task[Any]") -> None:
-    """Take note of what a stopped task raised: nobody waits for it any more."""
+def _retrieve_exception(task: "asyncio.Task[Any]") -> None:
+    """Retrieve the error of a stopped task, so that asyncio does not report it."""
     if not task.cancelled():
         task.exception()

@@ -6,8 +6,8 @@ from textual.content import Content
 from textual.visual import Padding
 from textual.widgets import Input, Static
 
+from lrwr.tui.screens.dialogs import TextInputScreen
 from lrwr.tui.screens.master_detail import MasterDetailScreen
-from lrwr.tui.screens.text_input import TextInputScreen
 from lrwr.tui.widgets.listing import LineList, RowList
 from tests.fakes.room import Room
 

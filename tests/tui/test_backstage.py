@@ -77,8 +77,8 @@ async def test_work_is_done_in_one_thread_that_is_not_the_screen_s() -> None:
     props: list[Props] = []
     async with opening(props) as stage:
         assert props == []
-        assert await stage.do(lambda lent: lent.sum(2, 3)) == 5
-        assert await stage.do(lambda lent: lent.sum(1, 1)) == 2
+        assert await stage.run(lambda lent: lent.sum(2, 3)) == 5
+        assert await stage.run(lambda lent: lent.sum(1, 1)) == 2
     (lent,) = props
     assert lent.thread != threading.get_ident()
     assert lent.log == ["closed"]
@@ -94,7 +94,7 @@ async def test_nothing_that_was_not_wanted_is_opened() -> None:
 async def test_what_comes_is_handed_on_in_order() -> None:
     props: list[Props] = []
     async with opening(props) as stage:
-        got = [number async for number in stage.follow(lambda lent: lent.count(50))]
+        got = [number async for number in stage.stream(lambda lent: lent.count(50))]
     assert got == list(range(50))
     assert props[0].log == ["counted", "closed"]
 
@@ -102,7 +102,7 @@ async def test_what_comes_is_handed_on_in_order() -> None:
 async def test_whoever_stops_listening_stops_the_work_and_waits_for_its_end() -> None:
     props: list[Props] = []
     async with opening(props) as stage:
-        async with aclosing(stage.follow(lambda lent: lent.count(10**9))) as numbers:
+        async with aclosing(stage.stream(lambda lent: lent.count(10**9))) as numbers:
             assert [await anext(numbers), await anext(numbers)] == [0, 1]
         assert props[0].log == ["counted"]
 
@@ -110,8 +110,8 @@ async def test_whoever_stops_listening_stops_the_work_and_waits_for_its_end() ->
 async def test_work_that_nobody_waits_for_is_stopped() -> None:
     props: list[Props] = []
     async with opening(props) as stage:
-        await stage.do(lambda lent: lent.sum(0, 0))
-        waiting = asyncio.create_task(stage.do(lambda lent: lent.wait()))
+        await stage.run(lambda lent: lent.sum(0, 0))
+        waiting = asyncio.create_task(stage.run(lambda lent: lent.wait()))
         await asyncio.to_thread(props[0].waits.wait)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -122,8 +122,8 @@ async def test_work_that_nobody_waits_for_is_stopped() -> None:
 async def test_leaving_ends_what_is_under_way() -> None:
     props: list[Props] = []
     async with opening(props) as stage:
-        await stage.do(lambda lent: lent.sum(0, 0))
-        waiting = asyncio.create_task(stage.do(lambda lent: lent.wait()))
+        await stage.run(lambda lent: lent.sum(0, 0))
+        waiting = asyncio.create_task(stage.run(lambda lent: lent.wait()))
         await asyncio.to_thread(props[0].waits.wait)
     with pytest.raises(asyncio.CancelledError):
         await waiting
@@ -135,8 +135,8 @@ async def test_what_is_put_away_when_work_stops_is_put_away_before_all_is_closed
 ):
     props: list[Props] = []
     async with opening(props) as stage:
-        await stage.do(lambda lent: lent.sum(0, 0))
-        waiting = asyncio.create_task(stage.do(lambda lent: lent.keep()))
+        await stage.run(lambda lent: lent.sum(0, 0))
+        waiting = asyncio.create_task(stage.run(lambda lent: lent.keep()))
         await asyncio.to_thread(props[0].waits.wait)
         waiting.cancel()
         await asyncio.sleep(0)  # it is told to stop, and nobody waits until it has
@@ -149,8 +149,8 @@ async def test_a_failure_is_told_and_opening_is_tried_again() -> None:
     props: list[Props] = []
     async with opening(props, failing=1) as stage:
         with pytest.raises(NotFound, match="Nothing is there yet"):
-            await stage.do(lambda lent: lent.sum(1, 2))
-        assert await stage.do(lambda lent: lent.sum(1, 2)) == 3
+            await stage.run(lambda lent: lent.sum(1, 2))
+        assert await stage.run(lambda lent: lent.sum(1, 2)) == 3
 
 
 async def test_a_failure_half_way_comes_after_what_came_before_it() -> None:
@@ -159,7 +159,7 @@ async def test_a_failure_half_way_comes_after_what_came_before_it() -> None:
         raise NotFound("It is gone")
 
     async with opening([]) as stage:
-        came = stage.follow(fail)
+        came = stage.stream(fail)
         assert await anext(came) == 1
         with pytest.raises(NotFound, match="It is gone"):
             await anext(came)
@@ -196,10 +196,10 @@ async def left_while_talking(error: Exception | None, keeps: str) -> list[CloseF
         yield shelf
 
     async def listen() -> None:
-        async for _ in stage.follow(lambda lent: lent.talk(), keeps=keeps):
+        async for _ in stage.stream(lambda lent: lent.talk(), keeps=keeps):
             pass
 
-    async with ServiceThread(open_shelf, patience=0.05) as stage:
+    async with ServiceThread(open_shelf, stop_timeout=0.05) as stage:
         listening = asyncio.create_task(listen())
         await asyncio.to_thread(shelf.begun.wait)
     listening.cancel()

@@ -43,15 +43,15 @@ async def test_a_character_is_found_by_another_name_and_chosen(book: Path) -> No
         assert "first seen" in "\n".join(shown_lines(room))
         await room.press("enter")
         assert isinstance(room.app.screen, ChatScreen)
-        assert room.screen.sitting.character == "Nell Tallow"
-        assert room.screen.sitting.mode is AnswerMode.ANALYTICAL
+        assert room.screen.scope.character == "Nell Tallow"
+        assert room.screen.scope.mode is AnswerMode.ANALYTICAL
 
 
 async def test_one_key_chooses_and_has_them_answer(book: Path) -> None:
     async with a_room(book) as room:
         await room.press("f2", "down", "f4")
-        assert room.screen.sitting.character == "PurpleFrog"
-        assert room.screen.sitting.speaker == "PurpleFrog"
+        assert room.screen.scope.character == "PurpleFrog"
+        assert room.screen.scope.speaker == "PurpleFrog"
         await room.press("f2")
         assert "chosen, 107 times" in shown_rows(room)[1]
 
@@ -59,21 +59,21 @@ async def test_one_key_chooses_and_has_them_answer(book: Path) -> None:
 async def test_nobody_brings_the_analyst_back(book: Path) -> None:
     opening = ChatOptions(character="Mags", mode=AnswerMode.IN_CHARACTER)
     async with a_room(book, opening=opening) as room:
-        assert room.screen.sitting.speaker == "OchraMags"
+        assert room.screen.scope.speaker == "OchraMags"
         await room.press("f2")
         await room.type("nob")
         await room.press("enter")
-        assert room.screen.sitting.character == ""
-        assert room.screen.sitting.mode is AnswerMode.ANALYTICAL
+        assert room.screen.scope.character == ""
+        assert room.screen.scope.mode is AnswerMode.ANALYTICAL
 
 
 async def test_escape_changes_nothing(book: Path) -> None:
     async with a_room(book) as room:
-        before = room.screen.sitting
+        before = room.screen.scope
         for key in ("f2", "f3"):
             await room.press(key, "down", "escape")
             assert isinstance(room.app.screen, ChatScreen)
-        assert room.screen.sitting == before
+        assert room.screen.scope == before
 
 
 async def test_a_click_shows_a_card_and_another_chooses(book: Path) -> None:
@@ -85,7 +85,7 @@ async def test_a_click_shows_a_card_and_another_chooses(book: Path) -> None:
         assert shown_lines(room)[0].startswith("OchraMags")
         await room.pilot.click(RowList, offset=(4, 3))
         await room.settle()
-        assert room.screen.sitting.character == "OchraMags"
+        assert room.screen.scope.character == "OchraMags"
 
 
 async def test_words_choose_at_once_and_a_wrong_name_offers_the_nearest(
@@ -93,11 +93,11 @@ async def test_words_choose_at_once_and_a_wrong_name_offers_the_nearest(
 ) -> None:
     async with a_room(book) as room:
         await do(room, "characters", "wren")
-        assert room.screen.sitting.character == "Nell Tallow"
+        assert room.screen.scope.character == "Nell Tallow"
         await do(room, "characters", "nobody")
-        assert room.screen.sitting.character == ""
+        assert room.screen.scope.character == ""
         await do(room, "characters", "Brinehutt")
-        assert room.screen.sitting.character == ""
+        assert room.screen.scope.character == ""
         assert any("Did you mean BrineHob?" in one for one in told(room))
 
 
@@ -107,7 +107,7 @@ async def test_only_who_has_come_up_can_be_chosen(book: Path) -> None:
         early = shown_rows(room)
         await room.press("escape")
         await do(room, "horizon", "everything")
-        assert room.screen.sitting.as_of == ""
+        assert room.screen.scope.as_of == ""
         await room.press("f2")
         assert 1 < len(early) < len(shown_rows(room))
 
@@ -119,12 +119,12 @@ async def test_a_place_is_chosen_from_the_list_of_chapters(book: Path) -> None:
         await room.press("down", "down", "down")
         assert highlighted(room).startswith("  scene 2  The stair")
         await room.press("enter")
-        assert room.screen.sitting.as_of == "ch1:s2"
+        assert room.screen.scope.as_of == "ch1:s2"
         await room.press("f3")
         assert highlighted(room).startswith("  ◆ scene 2")
         await room.type("ch3")
         await room.press("enter")
-        assert room.screen.sitting.as_of == "ch3"
+        assert room.screen.scope.as_of == "ch3"
 
 
 async def test_a_place_is_understood_however_it_is_called(book: Path) -> None:
@@ -134,7 +134,7 @@ async def test_a_place_is_understood_however_it_is_called(book: Path) -> None:
         assert highlighted(room).startswith("  ◆ scene 1  The Reeve came")
         await room.press("escape")
         await do(room, "horizon", "ch99")
-        assert room.screen.sitting.as_of == "Chapter 2, scene 1"
+        assert room.screen.scope.as_of == "Chapter 2, scene 1"
         assert any("no chapter 99" in one for one in told(room))
 
 
@@ -142,7 +142,7 @@ async def test_who_is_not_known_yet_is_let_go_and_that_is_said(book: Path) -> No
     opening = ChatOptions(character="Dorothea Pell", mode=AnswerMode.IN_CHARACTER)
     async with a_room(book, opening=opening) as room:
         await do(room, "horizon", "ch1")
-        sitting = room.screen.sitting
+        sitting = room.screen.scope
         assert (sitting.as_of, sitting.character) == ("ch1", "")
         assert sitting.mode is AnswerMode.ANALYTICAL
         assert any("Dorothea Pell is not known yet" in one for one in told(room))
@@ -160,7 +160,7 @@ async def test_what_is_chosen_at_once_is_chosen_one_after_the_other(
             room.screen.action_do(name, words)
             await asyncio.sleep(0)
         await room.settle()
-        sitting = room.screen.sitting
+        sitting = room.screen.scope
         assert (sitting.speaker, sitting.as_of) == ("PurpleFrog", "ch3")
 
 
@@ -168,10 +168,10 @@ async def test_a_conversation_that_begins_meanwhile_goes_on(book: Path) -> None:
     async with a_room(book) as room:
         room.screen.action_do("horizon", "ch3")
         await asyncio.sleep(0)
-        begun = replace(room.screen.sitting, thread=ThreadId("begun"), title="Begun")
-        room.screen.sitting = begun
+        begun = replace(room.screen.scope, thread=ThreadId("begun"), title="Begun")
+        room.screen.scope = begun
         await room.settle()
-        assert room.screen.sitting == replace(begun, as_of="ch3")
+        assert room.screen.scope == replace(begun, as_of="ch3")
 
 
 async def test_the_mode_goes_to_and_fro_and_asks_for_whom(book: Path) -> None:
@@ -179,14 +179,14 @@ async def test_the_mode_goes_to_and_fro_and_asks_for_whom(book: Path) -> None:
         await room.press("f4")
         assert isinstance(room.app.screen, CharactersScreen)
         await room.press("escape")
-        assert room.screen.sitting.mode is AnswerMode.ANALYTICAL
+        assert room.screen.scope.mode is AnswerMode.ANALYTICAL
         await room.press("f4", "down", "enter")
-        assert room.screen.sitting.speaker == "PurpleFrog"
+        assert room.screen.scope.speaker == "PurpleFrog"
         await room.press("f4")
-        assert room.screen.sitting.speaker == ""
-        assert room.screen.sitting.character == "PurpleFrog"
+        assert room.screen.scope.speaker == ""
+        assert room.screen.scope.character == "PurpleFrog"
         await do(room, "mode", "in-character")
-        assert room.screen.sitting.speaker == "PurpleFrog"
+        assert room.screen.scope.speaker == "PurpleFrog"
         await do(room, "mode", "analitical")
         assert any("Did you mean analytical" in one for one in told(room))
 
@@ -194,12 +194,12 @@ async def test_the_mode_goes_to_and_fro_and_asks_for_whom(book: Path) -> None:
 async def test_witnessed_wants_a_witness(book: Path) -> None:
     async with a_room(book) as room:
         await room.press("alt+w", "escape")
-        assert not room.screen.sitting.witnessed
+        assert not room.screen.scope.witnessed
         await room.press("alt+w", "down", "enter")
-        assert room.screen.sitting.witnessed
-        assert room.screen.sitting.character == "PurpleFrog"
+        assert room.screen.scope.witnessed
+        assert room.screen.scope.character == "PurpleFrog"
         await room.press("alt+w")
-        assert not room.screen.sitting.witnessed
+        assert not room.screen.scope.witnessed
 
 
 async def test_where_nothing_was_read_the_list_says_what_to_do(unread: Path) -> None:
@@ -235,10 +235,10 @@ async def test_keys_are_taken_in_the_order_in_which_they_are_pressed(
     async with a_room(book) as room:
         await room.press("f3")
         await room.hit("down", "down", "enter")
-        assert room.screen.sitting.as_of == "ch1:s1"
+        assert room.screen.scope.as_of == "ch1:s1"
         await room.press("f2")
         await room.hit(*"ochra", "enter")
-        assert room.screen.sitting.character == "OchraMags"
+        assert room.screen.scope.character == "OchraMags"
         await room.press("alt+r")
         await room.hit(*"xyz", "enter")
         assert room.on_top

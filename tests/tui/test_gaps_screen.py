@@ -99,7 +99,7 @@ async def test_what_was_decided_elsewhere_since_is_left_alone(book: Path) -> Non
     async with a_room(book) as room:
         await open_gaps(room)
         await room.press("d")
-        await room.stage.do(confirm)
+        await room.stage.run(confirm)
         await room.press("u")
         assert "Something else was decided since" in shown_note(room)
         assert "Monday" in (book / CANON).read_text(encoding="utf-8")

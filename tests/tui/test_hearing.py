@@ -1,7 +1,7 @@
 from textual._xterm_parser import XTermParser
 from textual.events import Key
 
-from lrwr.tui.input.keyboard import enable_alt_number_keys
+from lrwr.tui.input.keymap import enable_alt_number_keys
 
 
 def keys_of(sent: str) -> list[str]:

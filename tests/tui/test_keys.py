@@ -9,9 +9,9 @@ from textual._xterm_parser import XTermParser
 from textual.binding import Binding
 from textual.events import Key
 
-from lrwr.tui.input.keyboard import enable_alt_enter_key
 from lrwr.tui.input.keymap import (
     ALL_ACTIONS,
+    enable_alt_enter_key,
     format_key,
     normalize_key,
     parse_keymap,

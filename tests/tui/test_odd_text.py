@@ -107,12 +107,12 @@ async def test_odd_text_is_shown_as_text_at_any_width(text: str, model: str) -> 
 async def test_odd_text_comes_in_pieces_of_any_length(model: str) -> None:
     whole = " ".join(PIECES)
     async with a_desk() as (app, pilot):
-        view = await app.desk.begin(whole)
-        view.step(whole)
+        view = await app.desk.start_turn(whole)
+        view.show_stage(whole)
         for start in range(0, len(whole), 17):
             piece = whole[start : start + 17]
             await view.write(
-                piece, AnswerSpeaker.AVATAR, called=whole[:50], model=model
+                piece, AnswerSpeaker.AVATAR, avatar=whole[:50], model=model
             )
         await view.fail(whole, whole)
         await settle(app, pilot)

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
+from lrwr.tui.screens.dialogs import TextInputScreen
 from lrwr.tui.screens.help import HelpScreen
 from lrwr.tui.screens.library import LibraryScreen
 from lrwr.tui.screens.settings import SettingsScreen
-from lrwr.tui.screens.text_input import TextInputScreen
 from lrwr.tui.widgets.listing import LineList, RowList
 from lrwr.tui.widgets.sources import Sources
 from tests.fakes.paired import (
@@ -51,7 +51,7 @@ async def test_choosing_waits_for_what_was_typed_before(book: Path, key: str) ->
     async with a_room(book, LRWR_SCREEN_KEYS=f"list.choose {key}") as room:
         await room.press("f2")
         await room.hit(*"nell", key)
-        assert room.screen.sitting.character == "Nell Tallow"
+        assert room.screen.scope.character == "Nell Tallow"
 
 
 @pytest.mark.parametrize("key", ["f2", "f5", "f6", "ctrl+l", "ctrl+t", "f1"])
@@ -123,7 +123,7 @@ async def test_talking_with_a_character(book: Path) -> None:
         await room.press("f2")
         await room.type("nell")
         await room.press("ctrl+y")
-        assert room.screen.sitting.speaker == "Nell Tallow"
+        assert room.screen.scope.speaker == "Nell Tallow"
 
 
 async def test_reading_from_the_library(book: Path) -> None:

@@ -44,7 +44,7 @@ async def test_tab_completes_a_command_and_then_a_name(book: Path) -> None:
         assert prompt(room).text == "/character Nell Tallow"
         assert offered(room) == []
         await room.press("enter")
-        assert room.screen.sitting.character == "Nell Tallow"
+        assert room.screen.scope.character == "Nell Tallow"
 
 
 async def test_enter_takes_what_is_chosen_and_does_it(book: Path) -> None:
@@ -52,16 +52,16 @@ async def test_enter_takes_what_is_chosen_and_does_it(book: Path) -> None:
         await room.type("/character nel")
         await room.settle()
         await room.press("enter")
-        assert room.screen.sitting.character == "Nell Tallow"
+        assert room.screen.scope.character == "Nell Tallow"
         await room.type("/mode ")
         await room.settle()
         await room.press("down", "down", "enter")
-        assert room.screen.sitting.mode is AnswerMode.IN_CHARACTER
+        assert room.screen.scope.mode is AnswerMode.IN_CHARACTER
         await room.type("/as")
         await room.press("enter")
         await room.type("third")
         await room.press("enter")
-        assert room.screen.sitting.as_of == "ch7"
+        assert room.screen.scope.as_of == "ch7"
 
 
 async def test_people_are_offered_as_far_as_the_story_has_come(book: Path) -> None:
@@ -129,7 +129,7 @@ async def test_a_name_of_the_text_is_no_markup(book: Path) -> None:
     async with a_room(book) as room:
         await room.type("/character ")
         await room.settle()
-        prompt(room).known = CompletionContext(
+        prompt(room).completions = CompletionContext(
             ("[bold]x[/]", "\x1b[31mred", "e\u0301\u202e" * 300)
         )
         await room.pilot.pause()

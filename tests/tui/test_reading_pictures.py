@@ -58,15 +58,15 @@ async def test_an_answer_that_was_stopped() -> None:
 async def test_an_answer_under_way() -> None:
     async with a_desk(SIZES["wide"]) as (app, pilot):
         await app.desk.show([answered()])
-        view = await app.desk.begin("And who knows of it?")
-        view.step("Reading the question")
-        view.step("Searching the manuscript")
+        view = await app.desk.start_turn("And who knows of it?")
+        view.show_stage("Reading the question")
+        view.show_stage("Searching the manuscript")
         await settle(app, pilot)
         await check_picture(app, "reading-under-way-wide-dark")
-        await app.desk.found(view, QUOTED)
+        await app.desk.add_citation(view, QUOTED)
         called = "Nell Tallow"
         await view.write(
-            "Only I do [1].", AnswerSpeaker.AVATAR, called=called, model=""
+            "Only I do [1].", AnswerSpeaker.AVATAR, avatar=called, model=""
         )
         await view.stop()
         await settle(app, pilot)

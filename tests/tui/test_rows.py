@@ -20,31 +20,31 @@ def names(rows: list[ListRow]) -> list[str]:
 
 
 def test_nothing_typed_leaves_everybody_in_place() -> None:
-    assert SearchableRows(CAST).ranked("  ") == CAST
+    assert SearchableRows(CAST).rank("  ") == CAST
 
 
 def test_the_beginning_of_a_word_goes_before_its_middle() -> None:
     assert (
-        names(SearchableRows(CAST).ranked("tal")) == ["A tall man", "Nell Tallow"][::-1]
+        names(SearchableRows(CAST).rank("tal")) == ["A tall man", "Nell Tallow"][::-1]
     )
 
 
 def test_another_name_finds_its_bearer() -> None:
-    assert names(SearchableRows(CAST).ranked("soot")) == ["Nell Tallow"]
-    assert names(SearchableRows(CAST).ranked("mags"))[0] == "OchraMags"
+    assert names(SearchableRows(CAST).rank("soot")) == ["Nell Tallow"]
+    assert names(SearchableRows(CAST).rank("mags"))[0] == "OchraMags"
 
 
 def test_a_slip_of_the_keyboard_is_understood() -> None:
-    assert names(SearchableRows(CAST).ranked("tallwo"))[0] == "Nell Tallow"
-    assert names(SearchableRows(CAST).ranked("ochrmags")) == ["OchraMags"]
+    assert names(SearchableRows(CAST).rank("tallwo"))[0] == "Nell Tallow"
+    assert names(SearchableRows(CAST).rank("ochrmags")) == ["OchraMags"]
 
 
 def test_accents_and_case_do_not_matter() -> None:
-    assert names(SearchableRows(CAST).ranked("ELOISE")) == ["Éloïse Vale"]
+    assert names(SearchableRows(CAST).rank("ELOISE")) == ["Éloïse Vale"]
 
 
 def test_what_is_like_nothing_finds_nothing() -> None:
-    assert SearchableRows(CAST).ranked("zzzz") == []
+    assert SearchableRows(CAST).rank("zzzz") == []
 
 
 def test_rows_in_order_keep_the_headings_over_them() -> None:
@@ -54,17 +54,17 @@ def test_rows_in_order_keep_the_headings_over_them() -> None:
     )
     lamp, fog = ListRow("a", "Nell lit the lamp", "Nell"), ListRow("b", "Fog came", "")
     rows = [one, lamp, two, fog]
-    assert SearchableRows(rows).holding("") == rows
-    assert SearchableRows(rows).holding("fog") == [two, fog]
-    assert SearchableRows(rows).holding("nell lamp") == [one, lamp]
-    assert SearchableRows(rows).holding("nell fog") == []
+    assert SearchableRows(rows).filter("") == rows
+    assert SearchableRows(rows).filter("fog") == [two, fog]
+    assert SearchableRows(rows).filter("nell lamp") == [one, lamp]
+    assert SearchableRows(rows).filter("nell fog") == []
 
 
 @given(texts, cast)
 def test_every_found_row_is_one_of_the_rows(wanted: str, rows: list[ListRow]) -> None:
     for found in (
-        SearchableRows(rows).ranked(wanted),
-        SearchableRows(rows).holding(wanted),
+        SearchableRows(rows).rank(wanted),
+        SearchableRows(rows).filter(wanted),
     ):
         left = list(rows)
         for row in found:
@@ -74,6 +74,6 @@ def test_every_found_row_is_one_of_the_rows(wanted: str, rows: list[ListRow]) ->
 @given(st.integers(0, 11), cast)
 def test_a_whole_name_finds_its_row_first(at: int, rows: list[ListRow]) -> None:
     if at < len(rows) and rows[at].name.strip():
-        first = SearchableRows(rows).ranked(rows[at].name)
+        first = SearchableRows(rows).rank(rows[at].name)
         assert rows[at] in first
-        assert rows[at] in SearchableRows(rows).holding(rows[at].name)
+        assert rows[at] in SearchableRows(rows).filter(rows[at].name)

@@ -45,10 +45,10 @@ async def test_a_chosen_passage_stands_in_its_context(book: Path) -> None:
         assert room.app.focused is sources
         chosen = sources.chosen
         assert isinstance(chosen, SourceView)
-        assert chosen.found is not None
-        for part in (chosen.found.before, chosen.found.words, chosen.found.after):
+        assert chosen.context is not None
+        for part in (chosen.context.before, chosen.context.words, chosen.context.after):
             assert part.strip()[:20] in told(chosen)
-        assert chosen.found.chapter in told(chosen)
+        assert chosen.context.chapter in told(chosen)
         await room.press("escape")
         assert room.app.focused is room.screen.query_one("#prompt")
 
@@ -140,7 +140,7 @@ async def test_what_became_of_a_passage_is_said(book: Path) -> None:
     terminal = Terminal(book, home=book.parent / "home", LRWR_EMBEDDING_MODEL="off")
     assert terminal.run("ingest", ".").code == 0
     async with a_room(book) as room:
-        found = await room.stage.do(
+        found = await room.stage.run(
             lambda lent: load_citation_contexts(lent, [edited, gone])
         )
     assert [one.became for one in found] == [
@@ -153,7 +153,7 @@ async def test_what_became_of_a_passage_is_said(book: Path) -> None:
 
 async def test_a_docx_is_told_by_its_paragraphs(book: Path) -> None:
     async with a_room(book) as room:
-        text = await room.stage.do(
+        text = await room.stage.run(
             lambda lent: lent.passages.text(DocumentId("chapters/04-six-strokes.docx"))
         )
         at = len(text.text) // 2
@@ -166,7 +166,7 @@ async def test_a_docx_is_told_by_its_paragraphs(book: Path) -> None:
             text.text[at : at + 60],
             4,
         )
-        (found,) = await room.stage.do(
+        (found,) = await room.stage.run(
             lambda lent: load_citation_contexts(lent, [cited])
         )
     assert f"paragraph {found.lines.first}" in found.place.replace("graphs", "graph")
@@ -197,10 +197,10 @@ async def test_an_answer_that_rests_on_nothing_says_so() -> None:
 async def test_passages_come_as_they_are_found_and_stay_if_they_are_cited() -> None:
     other = replace(QUOTED, number=2, text="Nobody saw it.")
     async with a_desk() as (app, pilot):
-        view = await app.desk.begin("Who shut it?")
-        await app.desk.found_page(view, PAGE)
-        await app.desk.found(view, QUOTED)
-        await app.desk.found(view, other)
+        view = await app.desk.start_turn("Who shut it?")
+        await app.desk.add_page(view, PAGE)
+        await app.desk.add_citation(view, QUOTED)
+        await app.desk.add_citation(view, other)
         await settle(app, pilot)
         assert [one.number for one in app.desk.sources.views] == ["1", "2", "w1"]
         await app.desk.finish(view, a_turn("Who shut it?"))

@@ -44,7 +44,7 @@ async def three_talks(lent: Lends) -> None:
 
 
 async def opened(room: Room) -> None:
-    await room.stage.do(three_talks)
+    await room.stage.run(three_talks)
     await room.press("f5")
 
 

@@ -8,7 +8,7 @@ from textual.events import Paste
 from lrwr.core.model.turns import AnswerMode
 from lrwr.tui.scope import ChatOptions
 from lrwr.tui.screens.chat import ChatScreen
-from lrwr.tui.screens.text_input import TextInputScreen
+from lrwr.tui.screens.dialogs import TextInputScreen
 from lrwr.tui.widgets.listing import RowList
 from lrwr.tui.widgets.prompt import PromptInputArea
 from lrwr.tui.widgets.sources import Sources
@@ -53,7 +53,7 @@ async def test_a_conversation_is_opened_where_it_left_off(book: Path) -> None:
         assert any(LEDGER in line for line in shown_lines(room)[1:])
         await room.press("enter")
         assert isinstance(room.app.screen, ChatScreen)
-        sitting = room.screen.sitting
+        sitting = room.screen.scope
         assert (sitting.title, sitting.as_of) == (LEDGER, "ch3")
         assert sitting.speaker == "Nell"
         (view,) = room.transcript.views
@@ -75,7 +75,7 @@ async def test_titles_are_found_at_once_and_words_after_a_pause(book: Path) -> N
         await until(room, lambda: "said in" in shown_rows(room))
         assert titles(room)[-1] == LEDGER
         await room.press("enter")
-        assert room.screen.sitting.title == LEDGER
+        assert room.screen.scope.title == LEDGER
         assert room.screen.query_one(Sources).views
 
 
@@ -88,7 +88,7 @@ async def test_a_title_is_changed_in_place(book: Path) -> None:
         assert "is now called “[bold]x[/] red שלום e\u0301 🪔”" in shown_note(room)
         assert titles(room) == ["[bold]x[/] red שלום e\u0301 🪔"]
         await room.press("escape")
-        assert room.screen.sitting.title == "[bold]x[/] red שלום e\u0301 🪔"
+        assert room.screen.scope.title == "[bold]x[/] red שלום e\u0301 🪔"
 
 
 async def test_what_is_deleted_can_be_had_back(book: Path) -> None:
@@ -112,7 +112,7 @@ async def test_the_talk_that_is_deleted_is_over(book: Path) -> None:
         assert shown_rows(room) == []
         assert "ask something first" in shown_lines(room)[0]
         await room.press("escape")
-        assert room.screen.sitting.thread is None
+        assert room.screen.scope.thread is None
         assert room.transcript.views == []
         await room.ask(FOG)
         await room.press("f5")
@@ -148,26 +148,26 @@ async def test_this_talk_is_renamed_and_written_out_by_words(book: Path) -> None
         await room.ask(LEDGER)
         room.screen.action_do("rename", "Tides")
         await room.settle()
-        assert room.screen.sitting.title == "Tides"
+        assert room.screen.scope.title == "Tides"
         file = book.parent / "tides.md"
         room.screen.action_do("export", str(file))
         await room.settle()
         assert file.read_text(encoding="utf-8").startswith("# Tides")
         await room.press("alt+r")
         await write_line(room, "Ebb")
-        assert room.screen.sitting.title == "Ebb"
+        assert room.screen.scope.title == "Ebb"
 
 
 async def test_a_new_talk_keeps_whom_and_where(book: Path) -> None:
     opening = ChatOptions(character="Nell", as_of="ch3")
     async with a_room(book, opening=opening) as room:
         await room.ask(LEDGER)
-        first = room.screen.sitting.thread
+        first = room.screen.scope.thread
         await room.press("ctrl+n")
-        assert room.screen.sitting.thread is None
-        assert room.screen.sitting.character == "Nell"
+        assert room.screen.scope.thread is None
+        assert room.screen.scope.character == "Nell"
         await room.ask(FOG)
-        assert room.screen.sitting.thread not in (None, first)
+        assert room.screen.scope.thread not in (None, first)
 
 
 async def test_an_answer_under_way_is_kept_where_it_was_asked(book: Path) -> None:
@@ -177,7 +177,7 @@ async def test_an_answer_under_way_is_kept_where_it_was_asked(book: Path) -> Non
         )
         async with a_room(book, model=server) as room:
             await room.ask(LEDGER)
-            first = room.screen.sitting.thread
+            first = room.screen.scope.thread
             await room.press("ctrl+n")
             room.screen.query_one(PromptInputArea).post_message(Paste(FOG))
             await room.pilot.press("enter")
@@ -187,8 +187,8 @@ async def test_an_answer_under_way_is_kept_where_it_was_asked(book: Path) -> Non
             while room.on_top or not shown_rows(room):
                 await room.pilot.pause(0.02)
             await room.pilot.press("enter")
-            await until(room, lambda: room.on_top and room.screen.sitting.title != "")
-            assert room.screen.sitting.thread == first
+            await until(room, lambda: room.on_top and room.screen.scope.title != "")
+            assert room.screen.scope.thread == first
             assert [one.question for one in room.transcript.views] == [LEDGER]
             await room.press("f5")
             assert sorted(titles(room)) == sorted([FOG, LEDGER])
@@ -203,7 +203,7 @@ async def test_a_click_shows_a_talk_and_another_opens_it(book: Path) -> None:
         assert highlighted(room).startswith(LEDGER)
         await room.pilot.click(RowList, offset=(4, 1))
         await room.settle()
-        assert room.screen.sitting.title == LEDGER
+        assert room.screen.scope.title == LEDGER
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])

@@ -77,7 +77,7 @@ async def test_a_question_asked_far_up_is_shown_at_the_end() -> None:
         for _ in range(6):
             transcript.scroll_to(y=0, animate=False)
             await settle(app, pilot)
-        await app.desk.begin("And now?")
+        await app.desk.start_turn("And now?")
         await settle(app, pilot)
         assert questions(transcript.views)[-2:] == ["Question 119?", "And now?"]
         assert transcript.scroll_y == transcript.max_scroll_y
@@ -85,7 +85,7 @@ async def test_a_question_asked_far_up_is_shown_at_the_end() -> None:
 
 async def test_a_short_conversation_begins_at_the_top() -> None:
     async with a_desk() as (app, pilot):
-        await app.desk.begin("Who shut the sluice?")
+        await app.desk.start_turn("Who shut the sluice?")
         await settle(app, pilot)
         (view,) = app.desk.transcript.views
         assert app.desk.transcript.scroll_y == 0
@@ -95,7 +95,7 @@ async def test_a_short_conversation_begins_at_the_top() -> None:
 async def written(view: TurnView, count: int, *, model: str = "") -> None:
     for n in range(count):
         text = f"word{n} " + ("\n\n" if n % 20 == 19 else "")
-        await view.write(text, AnswerSpeaker.AVATAR, called="", model=model)
+        await view.write(text, AnswerSpeaker.AVATAR, avatar="", model=model)
 
 
 @pytest.mark.parametrize("model", ["", "a-model"])
@@ -104,7 +104,7 @@ async def test_an_answer_under_way_is_followed_only_while_its_end_is_in_sight(
 ) -> None:
     async with a_desk() as (app, pilot):
         transcript = app.desk.transcript
-        view = await app.desk.begin("Tell me all of it.")
+        view = await app.desk.start_turn("Tell me all of it.")
         await written(view, 900, model=model)
         await pilot.pause(0.2)
         await settle(app, pilot)
@@ -124,9 +124,9 @@ async def test_an_answer_under_way_is_followed_only_while_its_end_is_in_sight(
 
 async def test_every_word_of_a_quick_answer_is_shown_in_the_end() -> None:
     async with a_desk() as (app, pilot):
-        view = await app.desk.begin("Tell me all of it.")
-        view.step("Searching the manuscript")
-        view.step("Answering")
+        view = await app.desk.start_turn("Tell me all of it.")
+        view.show_stage("Searching the manuscript")
+        view.show_stage("Answering")
         await pilot.pause()
         assert len(view.query(".step")) == 2
         await written(view, 3_000)
@@ -140,9 +140,9 @@ async def test_every_word_of_a_quick_answer_is_shown_in_the_end() -> None:
 
 async def test_supervisor_analyst_and_avatar_are_told_apart_by_a_word() -> None:
     async with a_desk() as (app, pilot):
-        view = await app.desk.begin("And?")
-        await view.write("One. ", AnswerSpeaker.SUPERVISOR, called="Nell", model="")
-        await view.write("Two. ", AnswerSpeaker.AVATAR, called="Nell", model="")
+        view = await app.desk.start_turn("And?")
+        await view.write("One. ", AnswerSpeaker.SUPERVISOR, avatar="Nell", model="")
+        await view.write("Two. ", AnswerSpeaker.AVATAR, avatar="Nell", model="")
         await settle(app, pilot)
         told = [str(one.render()) for one in view.query(".speaker").results(Static)]
         assert told == ["lrwr", "Nell, in character"]
@@ -152,10 +152,10 @@ async def test_supervisor_analyst_and_avatar_are_told_apart_by_a_word() -> None:
 
 async def test_a_stopped_answer_bears_a_mark_and_takes_no_more_words() -> None:
     async with a_desk() as (app, pilot):
-        view = await app.desk.begin("And?")
-        await view.write("One. ", AnswerSpeaker.AVATAR, called="", model="")
+        view = await app.desk.start_turn("And?")
+        await view.write("One. ", AnswerSpeaker.AVATAR, avatar="", model="")
         await view.stop()
-        await view.write("Two. ", AnswerSpeaker.AVATAR, called="", model="")
+        await view.write("Two. ", AnswerSpeaker.AVATAR, avatar="", model="")
         await settle(app, pilot)
         assert "■ stopped" in shown_words(view)
         assert "Two." not in shown_words(view)

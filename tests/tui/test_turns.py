@@ -42,11 +42,11 @@ async def test_a_question_is_answered_and_its_passages_stand_beside(book: Path) 
 async def test_questions_are_one_conversation_and_it_is_there_again(book: Path) -> None:
     async with a_room(book) as room:
         await room.ask(LEDGER)
-        thread = room.screen.sitting.thread
+        thread = room.screen.scope.thread
         await room.ask("And who is Nell?")
-        assert room.screen.sitting.thread == thread
+        assert room.screen.scope.thread == thread
     async with a_room(book, opening=ChatOptions(thread="1")) as room:
-        assert room.screen.sitting.thread == thread
+        assert room.screen.scope.thread == thread
         asked = [view.question for view in room.transcript.views]
         assert asked == [LEDGER, "And who is Nell?"]
 
@@ -69,10 +69,10 @@ async def test_a_model_s_words_are_shown_as_they_come(
         await room.ask(LEDGER)
         assert room.transcript.last is not None
         assert room.transcript.last.output.response_text == "OchraMags does."
-        spent = room.screen.query_one(StatusLine).standing.spent
+        spent = room.screen.query_one(StatusLine).status.spent
         assert "tokens, price unknown" in spent and "in all" not in spent
         await room.ask("And who is Nell?")
-        assert "; in all" in room.screen.query_one(StatusLine).standing.spent
+        assert "; in all" in room.screen.query_one(StatusLine).status.spent
 
 
 async def test_an_answer_that_is_stopped_is_marked_and_kept(
@@ -89,7 +89,7 @@ async def test_an_answer_that_is_stopped_is_marked_and_kept(
         assert room.transcript.last is not None
         assert room.transcript.last.state is TurnState.STOPPED
         assert any("stopped before its end" in note for note in notes(room))
-        assert room.screen.sitting.thread is not None
+        assert room.screen.scope.thread is not None
         server.pause = 0.0
         server.answering(lambda a: Refuse(400) if a.shape else Say("Yes."))
         await room.ask("Again?")

@@ -125,4 +125,4 @@ async def test_a_list_that_is_opened_early_outlives_a_watch_that_begins(
         await room.settle()
         await room.type("Nell")
         await room.press("enter")
-        assert room.screen.sitting.character == "Nell Tallow"
+        assert room.screen.scope.character == "Nell Tallow"

@@ -9,7 +9,7 @@ from tests.fakes.room import Room, a_room
 
 async def until_index(room: Room, wanted: str) -> None:
     status = room.screen.query_one(StatusLine)
-    while wanted not in status.standing.index:
+    while wanted not in status.status.index:
         await room.pilot.pause(0.02)
 
 
@@ -20,18 +20,18 @@ async def test_a_save_is_read_and_told(book: Path) -> None:
         before = chapter.read_text()
         chapter.write_text(f"{before}\n\nCorin Vale's eyes were as grey as slate.\n")
         await until_index(room, "read again")
-        assert chapter.name in room.screen.query_one(StatusLine).standing.index
-        assert any("1 passage" in line for line in room.screen.learned)
+        assert chapter.name in room.screen.query_one(StatusLine).status.index
+        assert any("1 passage" in line for line in room.screen.ingest_notices)
 
 
 async def test_watching_is_begun_and_ended_by_a_command(book: Path) -> None:
     async with a_room(book) as room:
         await until_index(room, "up to date")  # by a look at the files, once
-        room.screen.query_one(StatusLine).say(index="")
+        room.screen.query_one(StatusLine).update_fields(index="")
         room.screen.action_do("watch")
         await until_index(room, "up to date")
         room.screen.action_do("watch")
         await room.settle()
         while any(one.group == "watch" for one in room.app.workers):
             await room.pilot.pause(0.02)
-        assert room.screen.query_one(StatusLine).standing.index == ""
+        assert room.screen.query_one(StatusLine).status.index == ""

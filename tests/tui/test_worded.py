@@ -74,10 +74,10 @@ async def test_a_number_in_any_part_of_an_answer_opens_its_passage(
 
 async def streamed(app: DeskApp, pilot: Pilot[None], cited: Citation) -> None:
     """Have an answer come letter by letter."""
-    view = await app.desk.begin("Who shut it?")
-    await app.desk.found(view, cited)
+    view = await app.desk.start_turn("Who shut it?")
+    await app.desk.add_citation(view, cited)
     for letter in ANSWER:
-        await view.write(letter, AnswerSpeaker.AVATAR, called="", model="a-model")
+        await view.write(letter, AnswerSpeaker.AVATAR, avatar="", model="a-model")
         if letter in "|\n":
             await view.query_one(MarkdownReply)._flush()
     await view.query_one(MarkdownReply).finish()

@@ -8,9 +8,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from lrwr.cli.runtime.stream import StyledText, is_terminal
-from lrwr.core.model.errors import LrwrError
 from lrwr.tui.input.editor import (
     EditorCommand,
+    EditorError,
     build_editor_command,
     find_editor,
     is_shell_unsafe,
@@ -19,10 +19,6 @@ from lrwr.tui.input.editor import (
 if TYPE_CHECKING:
     from lrwr.cli.runtime.output import Output
     from lrwr.tui.queries.locations import FileLocation
-
-
-class PlainEditorError(LrwrError):
-    """An editor could not be run, or ended badly."""
 
 
 async def open_file_location(spot: "FileLocation", output: "Output") -> None:
@@ -47,7 +43,7 @@ async def open_file_location(spot: "FileLocation", output: "Output") -> None:
     try:
         command = build_editor_command(editor, spot.file, spot.line, windows=windows)
     except ValueError as error:
-        raise PlainEditorError(
+        raise EditorError(
             "EDITOR cannot be read", hint="Check its quotation marks."
         ) from error
     await _run(command)
@@ -56,13 +52,13 @@ async def open_file_location(spot: "FileLocation", output: "Output") -> None:
 async def _run(command: EditorCommand) -> None:
     program = shutil.which(command.arguments[0])
     if program is None or is_shell_unsafe(command, program):
-        raise PlainEditorError(
+        raise EditorError(
             f"{command.program} cannot be run here",
             hint="Set VISUAL or EDITOR to an editor that you have.",
         )
     code = await asyncio.to_thread(_start, [program, *command.arguments[1:]], command)
     if code:
-        raise PlainEditorError(f"{command.program} ended with code {code}")
+        raise EditorError(f"{command.program} ended with code {code}")
 
 
 def _start(arguments: list[str], command: EditorCommand) -> int:
@@ -73,7 +69,7 @@ def _start(arguments: list[str], command: EditorCommand) -> int:
             return subprocess.run(arguments, check=False).returncode
         subprocess.Popen(arguments, stdin=nowhere, stdout=nowhere, stderr=nowhere)
     except OSError as error:
-        raise PlainEditorError(
+        raise EditorError(
             f"{command.program} could not be started: {error.strerror}",
             hint="Check VISUAL and EDITOR.",
         ) from error

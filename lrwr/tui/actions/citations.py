@@ -7,16 +7,16 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
 from lrwr.app.presenters.answers import strip_links
 from lrwr.app.presenters.text import sanitize_line, sanitize_text, shorten_excerpt
-from lrwr.core.model.errors import LrwrError, NotFound
+from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import Turn
 from lrwr.tui.input.editor import (
     EditorCommand,
+    EditorError,
     build_editor_command,
     build_opener_command,
     explain_clipboard_failure,
@@ -28,22 +28,15 @@ from lrwr.tui.queries.locations import (
     locate_citation,
     locate_document_line,
 )
+from lrwr.tui.room import RoomApp, RoomScreen
 from lrwr.tui.widgets.source import PageView, SourceView
 from lrwr.tui.widgets.split_view import SplitView
-
-if TYPE_CHECKING:
-    from lrwr.tui.app import WritingRoom
-    from lrwr.tui.screens.chat import ChatScreen
 
 SOON = 2.0
 """Seconds in which an editor with a window of its own may say that it cannot."""
 
 
-class EditorError(LrwrError):
-    """An editor could not be run, or ended badly."""
-
-
-async def open_cited_passage(screen: "ChatScreen", words: str) -> None:
+async def open_cited_passage(screen: RoomScreen, words: str) -> None:
     """Open the chosen passage in the writer's editor; `words` may be its number.
 
     Raises:
@@ -65,24 +58,26 @@ async def open_cited_passage(screen: "ChatScreen", words: str) -> None:
             "No passage is chosen", hint="Alt+1 chooses the first, or click [1]."
         )
     citation = chosen.citation
-    spot = await screen.room.stage.do(lambda lent: locate_citation(lent, citation))
+    spot = await screen.room.service_thread.run(
+        lambda lent: locate_citation(lent, citation)
+    )
     await _open_spot(screen.room, spot)
 
 
-async def open_document_at_line(screen: "ChatScreen", document: str, line: int) -> None:
+async def open_document_at_line(screen: RoomScreen, document: str, line: int) -> None:
     """Open a document at a line of it, counted from 1; of a `.docx`, a paragraph.
 
     Raises:
         NotFound: The file is not there.
         EditorFailed: No editor is set, or it did not work.
     """
-    spot = await screen.room.stage.do(
+    spot = await screen.room.service_thread.run(
         lambda lent: locate_document_line(lent, document, line)
     )
     await _open_spot(screen.room, spot)
 
 
-async def copy_answer(screen: "ChatScreen", words: str) -> None:
+async def copy_answer(screen: RoomScreen, words: str) -> None:
     """Copy the last answer, or, if `words` say quote, the chosen passage.
 
     Raises:
@@ -113,7 +108,7 @@ def _quote(desk: SplitView) -> str:
     return f"{chosen.words.strip()}\n— {chosen.place}"
 
 
-async def _open_spot(room: "WritingRoom", spot: FileLocation) -> None:
+async def _open_spot(room: RoomApp, spot: FileLocation) -> None:
     if spot.gone:
         room.notify(
             f"The passage is no longer there; it stood at {_named(spot)}.", markup=False
@@ -138,7 +133,7 @@ async def _open_spot(room: "WritingRoom", spot: FileLocation) -> None:
     await _run(room, command, spot)
 
 
-async def _open_document(room: "WritingRoom", spot: FileLocation) -> None:
+async def _open_document(room: RoomApp, spot: FileLocation) -> None:
     """Open a `.docx` with what the system opens it with, and say where to look."""
     name = sanitize_text(sanitize_line(spot.file.name))
     room.notify(f"Look for paragraph {spot.line} of {name}.", markup=False)
@@ -148,7 +143,7 @@ async def _open_document(room: "WritingRoom", spot: FileLocation) -> None:
         await _run(room, build_opener_command(spot.file, sys.platform), spot)
 
 
-async def _run(room: "WritingRoom", command: EditorCommand, spot: FileLocation) -> None:
+async def _run(room: RoomApp, command: EditorCommand, spot: FileLocation) -> None:
     program = shutil.which(command.arguments[0])
     if program is None:
         raise EditorError(
@@ -173,7 +168,7 @@ async def _run(room: "WritingRoom", command: EditorCommand, spot: FileLocation) 
         )
 
 
-def _wait_for(room: "WritingRoom", arguments: list[str], program: str) -> int:
+def _wait_for(room: RoomApp, arguments: list[str], program: str) -> int:
     """Give an editor the terminal, and return its exit code.
 
     The room stands still meanwhile: nothing else may write to the terminal.

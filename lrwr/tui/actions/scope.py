@@ -1,18 +1,16 @@
-"""Choosing whom one talks with, and where in the story one stands."""
+"""Choose the character, the horizon, the answer mode and the witnessed filter."""
 
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import wraps
-from typing import TYPE_CHECKING
 
 from lrwr.app.presenters.text import sanitize_text
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.turns import AnswerMode
 from lrwr.tui.queries.story import move_chat_scope, resolve_character_name
-
-if TYPE_CHECKING:
-    from lrwr.tui.actions.registry import ActionHandler
-    from lrwr.tui.screens.chat import ChatScreen
+from lrwr.tui.room import ActionHandler, RoomScreen
+from lrwr.tui.screens.characters import NOBODY, CharactersScreen
+from lrwr.tui.screens.horizon import HorizonScreen
 
 _MODES = {
     "analytical": AnswerMode.ANALYTICAL,
@@ -20,137 +18,128 @@ _MODES = {
     "in_character": AnswerMode.IN_CHARACTER,
     "in character": AnswerMode.IN_CHARACTER,
 }
-_EVERYTHING = frozenset({"the whole story", "whole", "all", "everything", "end"})
+_WHOLE_STORY_WORDS = frozenset({"the whole story", "whole", "all", "everything", "end"})
 
 
-def _in_turn(deed: "ActionHandler") -> "ActionHandler":
-    """Have a deed wait for the one before it: each goes by what that one chose."""
+def _one_at_a_time(handler: ActionHandler) -> ActionHandler:
+    """Run a handler after the one before it, whose choice it may depend on."""
 
-    @wraps(deed)
-    async def taken(screen: "ChatScreen", words: str) -> None:
-        async with screen.choosing:
-            await deed(screen, words)
+    @wraps(handler)
+    async def run(screen: RoomScreen, words: str) -> None:
+        async with screen.scope_lock:
+            await handler(screen, words)
 
-    return taken
+    return run
 
 
-@_in_turn
-async def choose_character(screen: "ChatScreen", words: str) -> None:
-    """Choose a character: the one that is named, or one of the list.
+@_one_at_a_time
+async def choose_character(screen: RoomScreen, words: str) -> None:
+    """Choose the character called `words`, or one from the list if that is empty.
 
     Raises:
-        NotFound: Nobody is called so as far as the story has come.
+        NotFound: No character is called so as far as the story has come.
     """
-    from lrwr.tui.screens.characters import NOBODY
-
-    wanted = words.strip()
-    if not wanted:
-        await _pick(screen, "Whom do you ask about?")
-    elif wanted.casefold() == NOBODY:
-        _take(screen, "")
+    query = words.strip()
+    if not query:
+        await _pick_character(screen, "Whom do you ask about?")
+    elif query.casefold() == NOBODY:
+        _set_character(screen, "")
     else:
-        as_of = screen.sitting.as_of
-        name = await screen.room.stage.do(
-            lambda lent: resolve_character_name(lent, wanted, as_of)
+        as_of = screen.scope.as_of
+        name = await screen.room.service_thread.run(
+            lambda lent: resolve_character_name(lent, query, as_of)
         )
-        _take(screen, name)
+        _set_character(screen, name)
 
 
-@_in_turn
-async def choose_horizon(screen: "ChatScreen", words: str) -> None:
-    """Choose how far the story has come.
+@_one_at_a_time
+async def choose_horizon(screen: RoomScreen, words: str) -> None:
+    """Choose how far the story has come: the place `words`, or one from the list.
 
     Raises:
         NotFound: There is no such place.
     """
-    from lrwr.tui.screens.horizon import HorizonScreen
-
-    wanted: str | None = words.strip()
-    if not wanted:
-        wanted = await screen.app.push_screen_wait(HorizonScreen(screen))
-    elif wanted.casefold() in _EVERYTHING:
-        wanted = ""
-    if wanted is None:
+    place: str | None = words.strip()
+    if not place:
+        place = await screen.app.push_screen_wait(HorizonScreen(screen))
+    elif place.casefold() in _WHOLE_STORY_WORDS:
+        place = ""
+    if place is None:
         return
-    before, as_of = screen.sitting, wanted
-    after = await screen.room.stage.do(
+    before, as_of = screen.scope, place
+    after = await screen.room.service_thread.run(
         lambda lent: move_chat_scope(lent, before, as_of)
     )
-    now = screen.sitting  # a conversation may have begun meanwhile
-    screen.sitting = replace(after, thread=now.thread, title=now.title)
+    now = screen.scope  # a conversation may have begun meanwhile
+    screen.scope = replace(after, thread=now.thread, title=now.title)
     if before.character and not after.character:
-        _say(screen, _let_go(before.character, as_of))
+        message = _explain_lost_character(before.character, as_of)
+        screen.notify(sanitize_text(message), markup=False)
 
 
-@_in_turn
-async def switch_mode(screen: "ChatScreen", words: str) -> None:
-    """Have the analyst answer, or the character; unsaid, whoever does not now.
+@_one_at_a_time
+async def switch_mode(screen: RoomScreen, words: str) -> None:
+    """Switch to the mode that `words` name, or to the other one if they are empty.
 
     Raises:
         SettingsProblem: There is no such mode.
     """
-    wanted = _mode_called(words) if words.strip() else _other(screen.sitting.mode)
-    alone = wanted is AnswerMode.IN_CHARACTER and not screen.sitting.character
-    if not alone or await _pick(screen, "Who is to answer?"):
-        screen.sitting = replace(screen.sitting, mode=wanted)
+    mode = _parse_mode(words) if words.strip() else _other_mode(screen.scope.mode)
+    needs_character = mode is AnswerMode.IN_CHARACTER and not screen.scope.character
+    if not needs_character or await _pick_character(screen, "Who is to answer?"):
+        screen.scope = replace(screen.scope, mode=mode)
 
 
-@_in_turn
-async def toggle_witnessed(screen: "ChatScreen", words: str) -> None:
-    """Use only what the character was there for, or everything again."""
+@_one_at_a_time
+async def toggle_witnessed(screen: RoomScreen, words: str) -> None:
+    """Use only what the character witnessed, or everything again."""
     del words
-    wanted = not screen.sitting.witnessed
-    alone = wanted and not screen.sitting.character
-    if not alone or await _pick(screen, "Who was there?"):
-        screen.sitting = replace(screen.sitting, witnessed=wanted)
+    witnessed = not screen.scope.witnessed
+    needs_character = witnessed and not screen.scope.character
+    if not needs_character or await _pick_character(screen, "Who was there?"):
+        screen.scope = replace(screen.scope, witnessed=witnessed)
 
 
-async def _pick(screen: "ChatScreen", title: str) -> bool:
-    """Have a character picked; return whether somebody is chosen then."""
-    from lrwr.tui.screens.characters import CharactersScreen
-
-    chosen = await screen.app.push_screen_wait(CharactersScreen(screen, title))
-    if chosen is None:
+async def _pick_character(screen: RoomScreen, title: str) -> bool:
+    """Show the list of characters; return whether one is chosen afterwards."""
+    choice = await screen.app.push_screen_wait(CharactersScreen(screen, title))
+    if choice is None:
         return False
-    _take(screen, chosen.name)
-    if chosen.talk:
-        screen.sitting = replace(screen.sitting, mode=AnswerMode.IN_CHARACTER)
-    return bool(chosen.name)
+    _set_character(screen, choice.name)
+    if choice.talk:
+        screen.scope = replace(screen.scope, mode=AnswerMode.IN_CHARACTER)
+    return bool(choice.name)
 
 
-def _take(screen: "ChatScreen", name: str) -> None:
-    """Choose a character; with nobody, the analyst answers, from everything."""
-    sitting = replace(screen.sitting, character=name)
+def _set_character(screen: RoomScreen, name: str) -> None:
+    """Set the character; without one, the analyst answers, from everything."""
+    scope = replace(screen.scope, character=name)
     if not name:
-        sitting = replace(sitting, mode=AnswerMode.ANALYTICAL, witnessed=False)
-    screen.sitting = sitting
+        scope = replace(scope, mode=AnswerMode.ANALYTICAL, witnessed=False)
+    screen.scope = scope
 
 
-def _mode_called(words: str) -> AnswerMode:
-    wanted = words.strip().casefold().replace("-", "_")
-    if wanted in _MODES:
-        return _MODES[wanted]
-    near = get_close_matches(wanted, _MODES, n=1)
-    offer = f"Did you mean {near[0]}? " if near else ""
+def _parse_mode(words: str) -> AnswerMode:
+    name = words.strip().casefold().replace("-", "_")
+    if name in _MODES:
+        return _MODES[name]
+    similar = get_close_matches(name, _MODES, n=1)
+    suggestion = f"Did you mean {similar[0]}? " if similar else ""
     raise SettingsProblem(
         f"There is no mode “{words.strip()}”",
-        hint=f"{offer}Choose from: analytical, in_character.",
+        hint=f"{suggestion}Choose from: analytical, in_character.",
     )
 
 
-def _other(now: AnswerMode) -> AnswerMode:
+def _other_mode(mode: AnswerMode) -> AnswerMode:
     return (
         AnswerMode.ANALYTICAL
-        if now is AnswerMode.IN_CHARACTER
+        if mode is AnswerMode.IN_CHARACTER
         else AnswerMode.IN_CHARACTER
     )
 
 
-def _let_go(name: str, as_of: str) -> str:
+def _explain_lost_character(name: str, as_of: str) -> str:
     if as_of:
         return f"{name} is not known yet as of {as_of}, and no longer chosen."
     return f"{name} may be several people now: choose again."
-
-
-def _say(screen: "ChatScreen", text: str) -> None:
-    screen.notify(sanitize_text(text), markup=False)

@@ -1,4 +1,4 @@
-"""All that can be done in the writing room: one table for keys, palette and help."""
+"""Table of all actions: the one source of keys, palette and help."""
 
 import re
 from dataclasses import dataclass
@@ -6,86 +6,86 @@ from dataclasses import dataclass
 from textual.binding import Binding
 
 DO_ACTION = re.compile(r"do\('(\w+)'\)")
-"""How an action names what does it."""
+"""The action string of a named handler."""
 
 ASKING = "Asking"
 TALK = "The conversation"
 STORY = "The story"
 ROOM_ITSELF = "The room"
-ORDER = (ASKING, TALK, STORY, ROOM_ITSELF)
-"""The parts that actions stand in, in the order of the help."""
+PART_ORDER = (ASKING, TALK, STORY, ROOM_ITSELF)
+"""The sections of the help, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that the writer can do.
+    """Something that the writer can do by a key, a command or the palette.
 
-    `id` is what the keys in the settings are told for. `does` is the screen's own
-    action. `slash` is what may be typed instead, empty where nothing can; `takes` names
-    what follows it, in brackets where it may be left out. `part` is where it stands in
-    the help. What is `eager` is heard before what has the focus, and before it is typed.
+    `id` names it in the key settings. `action` is Textual's action string. `slash` is
+    the prompt command that does the same, empty for none; `argument` names what follows
+    the command, in brackets if it is optional. `part` is its section in the help. An
+    `is_priority` action comes before those of the focused widget.
     """
 
     id: str
     keys: str
     title: str
     help: str
-    does: str
+    action: str
     slash: str = ""
-    takes: str = ""
-    shown: bool = False
+    argument: str = ""
+    is_shown_in_footer: bool = False
     part: str = ""
-    eager: bool = True
+    is_priority: bool = True
 
     @property
-    def deed(self) -> str:
-        """What `deeds` calls it; empty for what the screen does itself."""
-        found = DO_ACTION.fullmatch(self.does)
-        return found[1] if found else ""
+    def handler_name(self) -> str:
+        """Its key in `ACTION_HANDLERS`; empty if the screen itself handles it."""
+        match = DO_ACTION.fullmatch(self.action)
+        return match[1] if match else ""
 
     @property
     def binding(self) -> Binding:
-        """The keys, as a screen or a part of it binds them."""
+        """The binding of its keys, for a screen or a widget."""
         return Binding(
             self.keys,
-            self.does,
+            self.action,
             self.title,
-            show=self.shown,
+            show=self.is_shown_in_footer,
             tooltip=self.help,
             id=self.id,
-            priority=self.eager,
+            priority=self.is_priority,
         )
 
 
 ROOM_ACTIONS: tuple[Action, ...] = (
     Action(
         "room.help", "f1", "Help", "Show all keys and commands", "do('help')", "help",
-        shown=True,
+        is_shown_in_footer=True,
         part=ROOM_ITSELF,
     ),
     Action(
         "room.characters", "f2", "Character", "Choose whom you talk about, or with",
-        "do('characters')", "character", "[NAME]", shown=True,
+        "do('characters')", "character", "[NAME]", is_shown_in_footer=True,
         part=ASKING,
     ),
     Action(
         "room.horizon", "f3", "As of", "Choose how far the story has come",
-        "do('horizon')", "asof", "[PLACE]", shown=True,
+        "do('horizon')", "asof", "[PLACE]", is_shown_in_footer=True,
         part=ASKING,
     ),
     Action(
         "room.mode", "f4", "Mode", "Have the analyst answer, or the character",
-        "do('mode')", "mode", "[MODE]", shown=True,
+        "do('mode')", "mode", "[MODE]", is_shown_in_footer=True,
         part=ASKING,
     ),
     Action(
         "room.threads", "f5", "Threads", "Go back to another conversation",
-        "do('threads')", "threads", shown=True,
+        "do('threads')", "threads", is_shown_in_footer=True,
         part=TALK,
     ),
     Action(
         "room.gaps", "f6", "Gaps", "See what is left open, and answer it",
-        "do('gaps')", "gaps", shown=True,
+        "do('gaps')", "gaps", is_shown_in_footer=True,
         part=STORY,
     ),
     Action(
@@ -151,7 +151,7 @@ ROOM_ACTIONS: tuple[Action, ...] = (
     Action(
         "room.stop", "escape", "Stop", "Stop the answer, or leave what is open",
         "stop", "stop",
-        part=ASKING, eager=False,
+        part=ASKING, is_priority=False,
     ),
     Action(
         "room.quit", "ctrl+q", "Quit", "Leave the writing room", "quit", "quit",
@@ -163,7 +163,7 @@ ROOM_ACTIONS: tuple[Action, ...] = (
         part=ROOM_ITSELF,
     ),
 )  # fmt: skip
-"""What the conversation's own screen can do."""
+"""Actions of the chat screen."""
 
 PROMPT_ACTIONS: tuple[Action, ...] = (
     Action("prompt.ask", "enter", "Ask", "Ask what is written", "send", part=ASKING),
@@ -184,63 +184,63 @@ PROMPT_ACTIONS: tuple[Action, ...] = (
         "newer", part=ASKING,
     ),
 )  # fmt: skip
-"""What the prompt can do while it is written in."""
+"""Actions of the prompt."""
 
 PLACE_ACTIONS: tuple[Action, ...] = (
     Action(
         "place.open", "enter", "Open", "Open the passage in your editor", "open",
-        eager=False,
+        is_priority=False,
     ),
     Action("place.copy", "c", "Copy", "Copy the passage", "copy_quote"),
     Action(
         "place.next", "down,j", "Next passage", "Go to the next passage", "move(1)",
-        eager=False,
+        is_priority=False,
     ),
     Action(
         "place.before", "up,k", "Passage before", "Go to the passage before",
-        "move(-1)", eager=False,
+        "move(-1)", is_priority=False,
     ),
     Action(
         "place.first", "home", "First passage", "Go to the first passage",
-        "move(-999)", eager=False,
+        "move(-999)", is_priority=False,
     ),
     Action(
         "place.last", "end", "Last passage", "Go to the last passage", "move(999)",
-        eager=False,
+        is_priority=False,
     ),
     Action(
-        "place.leave", "escape", "Back", "Go back to the prompt", "leave", eager=False
+        "place.leave", "escape", "Back", "Go back to the prompt", "leave", is_priority=False
     ),
 )  # fmt: skip
-"""What can be done with a passage that is shown."""
+"""Actions of the sources pane."""
 
 TURN_ACTIONS: tuple[Action, ...] = (
     Action(
         "turn.before", "up", "Turn before", "Go to the turn before", "choose(-1)",
-        eager=False,
+        is_priority=False,
     ),
     Action(
         "turn.next", "down", "Next turn", "Go to the next turn", "choose(1)",
-        eager=False,
+        is_priority=False,
     ),
-    Action("turn.end", "end", "To the end", "Go to its end", "to_end", eager=False),
+    Action("turn.end", "end", "To the end", "Go to its end", "to_end", is_priority=False),
 )  # fmt: skip
-"""What can be done in the conversation, once it is chosen."""
+"""Actions of the focused transcript."""
 
 JUMP = "alt+1,alt+2,alt+3,alt+4,alt+5,alt+6,alt+7,alt+8,alt+9"
-"""Keys that show the passage of that number."""
+"""Keys that show the passage of their number."""
 
 DIGIT_ACTIONS: tuple[Action, ...] = (
     Action(
         "turn.jump", "1,2,3,4,5,6,7,8,9", "Passage", "Show the passage of that number",
-        "jump", eager=False,
+        "jump", is_priority=False,
     ),
     Action(
         "place.jump", "1,2,3,4,5,6,7,8,9", "Passage", "Go to the passage of that number",
-        "jump", eager=False,
+        "jump", is_priority=False,
     ),
 )  # fmt: skip
-"""Keys of the conversation, and of its passages, that show the one of that number."""
+"""Digit keys of the transcript and of the sources pane."""
 
 FIXED_ACTIONS: tuple[Action, ...] = (
     Action(
@@ -249,15 +249,17 @@ FIXED_ACTIONS: tuple[Action, ...] = (
     ),
     *DIGIT_ACTIONS,
 )  # fmt: skip
-"""What has keys that cannot be changed."""
+"""Actions whose keys cannot be changed."""
 
-CLOSE_ACTION = Action("list.close", "escape", "Close", "Go back", "leave", shown=True)
-"""What all that lies on the conversation can do."""
+CLOSE_ACTION = Action(
+    "list.close", "escape", "Close", "Go back", "leave", is_shown_in_footer=True
+)
+"""Closes a modal screen."""
 
 LIST_ACTIONS: tuple[Action, ...] = (
     Action(
         "list.choose", "enter", "Choose",
-        "Choose the row, or open the place of the line", "enter", shown=True,
+        "Choose the row, or open the place of the line", "enter", is_shown_in_footer=True,
     ),
     Action("list.up", "up", "Up", "Go to the one before", "step(-1)"),
     Action("list.down", "down", "Down", "Go to the next one", "step(1)"),
@@ -265,93 +267,112 @@ LIST_ACTIONS: tuple[Action, ...] = (
     Action("list.on", "pagedown", "On", "Go on a page", "page(1)"),
     Action(
         "list.rows", "left", "To the list", "Go back from what is read to the list",
-        "back", eager=False,
+        "back", is_priority=False,
     ),
     CLOSE_ACTION,
 )  # fmt: skip
-"""What every list can do."""
+"""Actions of every list screen."""
 
 ANSWER_ACTION = Action(
     "list.choose", "enter", "Answer",
-    "Answer the gap, or open the place of the line", "enter", shown=True,
+    "Answer the gap, or open the place of the line", "enter", is_shown_in_footer=True,
 )  # fmt: skip
-"""What Enter does among gaps."""
+"""Enter on a gap."""
 
 GO_ON_ACTION = Action(
-    "list.choose", "enter", "Open", "Go on with this conversation", "enter", shown=True
+    "list.choose",
+    "enter",
+    "Open",
+    "Go on with this conversation",
+    "enter",
+    is_shown_in_footer=True,
 )
-"""What Enter does among conversations."""
+"""Enter on a conversation."""
 
 GO_TO_ACTION = Action(
     "list.choose", "enter", "Open",
-    "Go to what is said of it, or open the place of the line", "enter", shown=True,
+    "Go to what is said of it, or open the place of the line", "enter", is_shown_in_footer=True,
 )  # fmt: skip
-"""What Enter does among what is known of the story."""
+"""Enter on a row of the story screens."""
 
 FIND_ACTION = Action(
     "list.find", "slash", "Find", "Look for words, where letters are keys", "find",
-    shown=True, eager=False,
+    is_shown_in_footer=True, is_priority=False,
 )  # fmt: skip
-"""Of lists in which letters are keys."""
+"""Focuses the filter, in lists in which letters are keys."""
 
 GAP_ACTIONS: tuple[Action, ...] = (
-    Action("gaps.answer", "a", "Answer", "Answer the gap", "answer", eager=False),
+    Action("gaps.answer", "a", "Answer", "Answer the gap", "answer", is_priority=False),
     Action(
         "gaps.dismiss", "d", "Leave open", "Leave it open on purpose", "decline",
-        shown=True, eager=False,
+        is_shown_in_footer=True, is_priority=False,
     ),
     Action(
         "gaps.postpone", "p", "Later", "Put it off: nothing is decided", "postpone",
-        shown=True, eager=False,
+        is_shown_in_footer=True, is_priority=False,
     ),
     Action(
         "gaps.undo", "u", "Undo", "Take the last decision back", "undo",
-        shown=True, eager=False,
+        is_shown_in_footer=True, is_priority=False,
     ),
 )  # fmt: skip
-"""What can be done with what is left open."""
+"""Actions of the gaps screen."""
 
 THREAD_ACTIONS: tuple[Action, ...] = (
     Action(
         "threads.rename", "r", "Rename", "Give it another title", "rename",
-        shown=True, eager=False,
+        is_shown_in_footer=True, is_priority=False,
     ),
     Action(
         "threads.export", "e", "Export", "Write it out as Markdown", "export",
-        shown=True, eager=False,
+        is_shown_in_footer=True, is_priority=False,
     ),
     Action(
         "threads.delete", "d", "Delete", "Put it away: that can be undone", "delete",
-        shown=True, eager=False,
+        is_shown_in_footer=True, is_priority=False,
     ),
     Action(
         "threads.undo", "u", "Undo", "Bring the last deleted one back", "undo",
-        shown=True, eager=False,
+        is_shown_in_footer=True, is_priority=False,
     ),
 )  # fmt: skip
-"""What can be done with conversations."""
+"""Actions of the conversations screen."""
 
 CHARACTER_ACTIONS: tuple[Action, ...] = (
     Action(
         "characters.talk", "f4,ctrl+enter", "Talk with them",
-        "Choose, and have them answer themselves", "talk", shown=True,
+        "Choose, and have them answer themselves", "talk", is_shown_in_footer=True,
     ),
 )  # fmt: skip
-"""What can be done with those whom one may talk about."""
+"""Actions of the characters screen."""
 
 LIBRARY_ACTIONS: tuple[Action, ...] = (
     Action(
         "library.read", "r", "Read", "Read what changed in the manuscript", "read",
-        shown=True, eager=False,
+        is_shown_in_footer=True, is_priority=False,
     ),
 )  # fmt: skip
-"""What can be done with the library."""
+"""Actions of the library screen."""
 
 LINE_ACTIONS: tuple[Action, ...] = (
-    Action("line.done", "enter", "Done", "Take what is written", "give", shown=True),
-    Action("line.leave", "escape", "Leave it", "Change nothing", "leave", shown=True),
+    Action(
+        "line.done",
+        "enter",
+        "Done",
+        "Take what is written",
+        "give",
+        is_shown_in_footer=True,
+    ),
+    Action(
+        "line.leave",
+        "escape",
+        "Leave it",
+        "Change nothing",
+        "leave",
+        is_shown_in_footer=True,
+    ),
 )
-"""What can be done where one line is asked for."""
+"""Actions of the one-line dialog."""
 
 OTHER_SCREEN_ACTIONS: tuple[tuple[str, tuple[Action, ...]], ...] = (
     ("In lists", (*LIST_ACTIONS, FIND_ACTION)),
@@ -361,4 +382,4 @@ OTHER_SCREEN_ACTIONS: tuple[tuple[str, tuple[Action, ...]], ...] = (
     ("In the library", LIBRARY_ACTIONS),
     ("Where one line is asked for", LINE_ACTIONS),
 )
-"""All of it, by where it is done."""
+"""Actions of the modal screens, by the section of the help."""

@@ -1,4 +1,4 @@
-"""The room's commands, and how what is typed of one may go on."""
+"""Prompt commands and their completions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,21 +14,21 @@ MODES = (
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """How what is typed may go on.
+    """One way to complete what is typed.
 
-    `text` is the prompt with it. `label` and `help` are shown. `whole` says that it can
-    be sent so: nothing has to follow.
+    `text` is the completed prompt. `label` and `help` are shown. `is_complete` says
+    that it can be sent as it is: no argument has to follow.
     """
 
     text: str
     label: str
     help: str
-    whole: bool
+    is_complete: bool
 
 
 @dataclass(frozen=True, slots=True)
 class CompletionContext:
-    """What can follow commands: people, and places of the story with their titles.
+    """Values of command arguments: names, and places of the story with their titles.
 
     `mark` changes with the library.
     """
@@ -43,62 +43,66 @@ def list_commands() -> dict[str, Action]:
     return {action.slash: action for action in ROOM_ACTIONS if action.slash}
 
 
-def suggest_completions(text: str, known: CompletionContext) -> tuple[Suggestion, ...]:
-    """Return how a command may go on; nothing for a question, or a whole command."""
+def suggest_completions(
+    text: str, context: CompletionContext
+) -> tuple[Suggestion, ...]:
+    """Return the completions of a command; none for a question."""
     if not text.startswith("/") or text.startswith("//") or "\n" in text:
         return ()
-    name, space, begun = text[1:].partition(" ")
+    name, space, typed = text[1:].partition(" ")
     if not space:
-        return _commands_like(name.lower())
+        return _suggest_commands(name.lower())
     action = list_commands().get(name.lower())
     if action is None:
         return ()
     return tuple(
-        Suggestion(f"/{action.slash} {value}", value, told, whole=True)
-        for value, told in _values_of(action, known)
-        if _fits(begun, value, told)
+        Suggestion(f"/{action.slash} {value}", value, help_text, is_complete=True)
+        for value, help_text in _values_of(action, context)
+        if _matches(typed, value, help_text)
     )
 
 
-def is_complete_command(text: str, known: CompletionContext) -> bool:
-    """Say whether a text is a command by its whole name, or with a whole value."""
+def is_complete_command(text: str, context: CompletionContext) -> bool:
+    """Return whether `text` is a command's full name, or ends with a full value."""
     name, space, words = text.removeprefix("/").casefold().partition(" ")
     action = list_commands().get(name)
     if action is None or not space:
         return action is not None
-    return words.strip() in (one.casefold() for one, _ in _values_of(action, known))
+    return words.strip() in (
+        value.casefold() for value, _ in _values_of(action, context)
+    )
 
 
-def _commands_like(begun: str) -> tuple[Suggestion, ...]:
-    """Return the commands that begin so; or else those that hold it."""
-    found = list_commands()
-    names = [name for name in found if name.startswith(begun)]
-    names = names or [name for name in found if begun in name]
+def _suggest_commands(typed: str) -> tuple[Suggestion, ...]:
+    """Return the commands that start with `typed`, or else those that contain it."""
+    commands = list_commands()
+    names = [name for name in commands if name.startswith(typed)]
+    names = names or [name for name in commands if typed in name]
     return tuple(
         Suggestion(
-            f"/{name} " if found[name].takes else f"/{name}",
-            f"/{name} {found[name].takes}".rstrip(),
-            found[name].help,
-            whole=not found[name].takes,
+            f"/{name} " if commands[name].argument else f"/{name}",
+            f"/{name} {commands[name].argument}".rstrip(),
+            commands[name].help,
+            is_complete=not commands[name].argument,
         )
         for name in names
     )
 
 
-def _values_of(action: Action, known: CompletionContext) -> Iterator[tuple[str, str]]:
-    """Yield what can follow a command, and what to say of each."""
-    if action.takes == "[NAME]":
-        yield from ((name, "") for name in known.names)
-    elif action.takes == "[PLACE]":
-        yield from known.places
-    elif action.takes == "[MODE]":
+def _values_of(action: Action, context: CompletionContext) -> Iterator[tuple[str, str]]:
+    """Yield the values of a command's argument, each with a help text."""
+    if action.argument == "[NAME]":
+        yield from ((name, "") for name in context.names)
+    elif action.argument == "[PLACE]":
+        yield from context.places
+    elif action.argument == "[MODE]":
         yield from MODES
-    elif "|" in action.takes:
-        yield from ((value, "") for value in action.takes.strip("[]").split("|"))
+    elif "|" in action.argument:
+        yield from ((value, "") for value in action.argument.strip("[]").split("|"))
 
 
-def _fits(begun: str, value: str, told: str) -> bool:
-    """Say whether `begun` begins a word of a value, and is not the whole of it."""
-    begun = begun.strip().casefold()
-    whole = f" {value} {told}".casefold()
-    return begun != value.casefold() and f" {begun}" in whole
+def _matches(typed: str, value: str, help_text: str) -> bool:
+    """Return whether `typed` starts a word of a value, and is not the whole value."""
+    typed = typed.strip().casefold()
+    text = f" {value} {help_text}".casefold()
+    return typed != value.casefold() and f" {typed}" in text

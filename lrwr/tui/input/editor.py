@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from lrwr.core.model.errors import LrwrError
+
 PLUS = frozenset({
     "vi", "vim", "nvim", "view", "vimx", "elvis", "ex", "nano", "pico", "rnano",
     "emacs", "emacsclient", "mg", "zile", "micro", "kak", "joe", "jmacs", "jpico",
@@ -40,6 +42,10 @@ USUAL = ("nano", "micro")
 """Editors that say on the screen how to leave them, for whoever has set none."""
 _ENDINGS = (".exe", ".cmd", ".bat", ".com")
 _STEERING = frozenset('"%&|<>^!\r\n')
+
+
+class EditorError(LrwrError):
+    """The editor could not be started, or ended with an error."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,12 @@
-"""The writer's own keys."""
+"""The writer's own keys, and keys that terminals send in different ways."""
 
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from difflib import get_close_matches
 from itertools import product
+from typing import cast
 
+from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.keys import KEY_ALIASES, KEY_NAME_REPLACEMENTS, Keys, key_to_character
 
 from lrwr.tui.actions.table import (
@@ -22,7 +24,7 @@ ALL_ACTIONS = (
     *PROMPT_ACTIONS,
     *PLACE_ACTIONS,
     *TURN_ACTIONS,
-    *(one for _, actions in OTHER_SCREEN_ACTIONS for one in actions),
+    *(action for _, actions in OTHER_SCREEN_ACTIONS for action in actions),
 )
 """All that keys can be set for."""
 
@@ -177,3 +179,24 @@ def _same_place(one: str, other: str) -> bool:
     places = frozenset({one.partition(".")[0], other.partition(".")[0]})
     at_once = len(places) == 1 or places in TOGETHER
     return at_once or not EVERYWHERE.isdisjoint({one, other})
+
+
+def enable_alt_number_keys() -> None:
+    """Read Alt with a number as that key, in every terminal.
+
+    Older terminals send an escape before the number, which Textual takes for the sign
+    that a Mac types there. That sign itself, when typed, stays what it is.
+    """
+    sequences = cast("MutableMapping[str, object]", ANSI_SEQUENCES_KEYS)
+    for number in range(1, 10):
+        sequences.pop(f"\x1b{number}", None)
+
+
+def enable_alt_enter_key() -> None:
+    """Let Alt+Enter begin a new line in every terminal.
+
+    Older terminals send an escape before the Enter, which Textual reads as Enter alone.
+    """
+    sequences = cast("MutableMapping[str, object]", ANSI_SEQUENCES_KEYS)
+    for ending in ("\r", "\n"):
+        sequences[f"\x1b{ending}"] = (Keys.ControlJ,)

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 from lrwr.app.presenters.citations import describe_story_place, format_place
 from lrwr.app.presenters.text import sanitize_text
 from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import LrwrError, NotFound
+from lrwr.core.model.story import DocumentOutline
 from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import Citation
+from lrwr.core.retrieval.anchors import AnchoredCitation, Freshness
+from lrwr.core.retrieval.freshness import FreshnessService
+from lrwr.core.retrieval.story import StoryOrder
 
 if TYPE_CHECKING:
-    from lrwr.core.model.story import DocumentOutline
-    from lrwr.core.retrieval.anchors import AnchoredCitation
-    from lrwr.core.retrieval.story import StoryOrder
     from lrwr.tui.services import Lends
 
 AROUND = 300
@@ -55,9 +57,6 @@ async def load_citation_contexts(
     lent: "Lends", citations: Sequence[Citation]
 ) -> list[CitationContext]:
     """Return each passage with what surrounds it in the present text, in that order."""
-    from lrwr.core.model.errors import LrwrError, NotFound
-    from lrwr.core.retrieval.freshness import FreshnessService
-
     if not citations:
         return []
     places = await FreshnessService(lent.passages).anchors(citations)
@@ -78,7 +77,7 @@ async def load_citation_contexts(
 
 
 def build_citation_context(
-    one: "AnchoredCitation", text: str, order: "StoryOrder | None"
+    one: AnchoredCitation, text: str, order: "StoryOrder | None"
 ) -> CitationContext:
     """Return a passage and what surrounds it in `text`, its document's present one."""
     cited, now = one.citation, one.now
@@ -146,9 +145,7 @@ def _after(text: str, start: int) -> str:
     return f"{window[:word] if word > 0 else window} …"
 
 
-def _became(one: "AnchoredCitation") -> str:
-    from lrwr.core.retrieval.anchors import Freshness
-
+def _became(one: AnchoredCitation) -> str:
     cited = one.citation
     was = sanitize_text(format_place(cited.document, cited.lines))
     match one.freshness:
@@ -162,7 +159,7 @@ def _became(one: "AnchoredCitation") -> str:
             return f"moved; it stood at {was}" if one.moved else ""
 
 
-def _chapter_of(document: DocumentId, span: Span, order: "StoryOrder") -> str:
+def _chapter_of(document: DocumentId, span: Span, order: StoryOrder) -> str:
     outline = order.outlines.get(document)
     if outline is None:
         return ""
@@ -176,7 +173,7 @@ def _chapter_of(document: DocumentId, span: Span, order: "StoryOrder") -> str:
     )
 
 
-def _standing(outline: "DocumentOutline", at: int) -> tuple[int, int]:
+def _standing(outline: DocumentOutline, at: int) -> tuple[int, int]:
     """Return the chapter and the scene that hold a character, each from 0.
 
     The footnotes of a `.docx` stand at its end, and are their scene's.

@@ -4,12 +4,13 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lrwr.core.bible.values import Bible, Gap, GapState
+from lrwr.core.canon.decision import Decision, GapAnswered, GapDeclined
+from lrwr.core.canon.phrases import format_decision
+from lrwr.core.model.turns import ThreadId
 from lrwr.tui.queries.story import load_story
 
 if TYPE_CHECKING:
-    from lrwr.core.bible.values import Bible, Gap
-    from lrwr.core.canon.decision import Decision
-    from lrwr.core.model.turns import ThreadId
     from lrwr.tui.services import Lends
 
 
@@ -18,7 +19,7 @@ class OpenGaps:
     """What the story leaves open as of a place; `asked` are the gaps, by id, that this
     conversation came upon."""
 
-    bible: "Bible"
+    bible: Bible
     open: "tuple[Gap, ...]"
     asked: frozenset[str]
 
@@ -31,8 +32,6 @@ async def load_open_gaps(
     Raises:
         NotFound: Nothing was read, or there is no such place.
     """
-    from lrwr.core.bible.values import GapState
-
     bible = await load_story(lent, as_of)
     found = tuple(gap for gap in bible.gaps if gap.state is GapState.OPEN)
     turns = await lent.threads.turns(thread) if thread else []
@@ -42,9 +41,7 @@ async def load_open_gaps(
     return OpenGaps(bible, found, frozenset(asked))
 
 
-async def decide_gap(
-    lent: "Lends", gap: "Gap", answer: str | None
-) -> "Decision | None":
+async def decide_gap(lent: "Lends", gap: Gap, answer: str | None) -> "Decision | None":
     """Define what is left open, or leave it so on purpose where there is no answer.
 
     Returns what was decided; None where that was decided already.
@@ -53,8 +50,6 @@ async def decide_gap(
         SettingsProblem: The file of the writer's decisions is broken.
         StoreProblem: It cannot be written.
     """
-    from lrwr.core.canon.decision import GapAnswered, GapDeclined
-
     known = {one.id: one for one in (await lent.bible().read()).gaps}
     asked = known.get(gap.id, gap).asked  # a horizon may hide under what name
     decision: Decision = (
@@ -66,7 +61,7 @@ async def decide_gap(
     return decision if change else None
 
 
-async def undo_gap_decision(lent: "Lends", last: "Decision") -> str:
+async def undo_gap_decision(lent: "Lends", last: Decision) -> str:
     """Take back the decision that was made here last; return what it was, in words.
 
     Empty where something else was decided since, elsewhere: that is left alone.
@@ -75,8 +70,6 @@ async def undo_gap_decision(lent: "Lends", last: "Decision") -> str:
         SettingsProblem: The file was changed by hand since.
         StoreProblem: It cannot be written.
     """
-    from lrwr.core.canon.phrases import format_decision
-
     held = [
         one for one in await asyncio.to_thread(lent.canon.history) if not one.undone
     ]
@@ -86,7 +79,7 @@ async def undo_gap_decision(lent: "Lends", last: "Decision") -> str:
     return format_decision(undone) if undone else ""
 
 
-def _asked(gap: "Gap") -> tuple[str, str]:
+def _asked(gap: Gap) -> tuple[str, str]:
     return _plain(gap.about), _plain(gap.attribute)
 
 

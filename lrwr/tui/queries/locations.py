@@ -1,5 +1,6 @@
 """Where a cited passage stands in its file, as it is on the disk. Runs backstage."""
 
+import asyncio
 import unicodedata
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,9 +9,15 @@ from typing import TYPE_CHECKING
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.text import LineIndex, Span
 from lrwr.core.model.turns import Citation
+from lrwr.core.ports.record_store import DocumentText
+from lrwr.core.retrieval.anchors import (
+    AnchoredCitation,
+    QuoteLocation,
+    anchor_citations,
+)
+from lrwr.core.retrieval.freshness import FreshnessService
 
 if TYPE_CHECKING:
-    from lrwr.core.retrieval.anchors import AnchoredCitation, QuoteLocation
     from lrwr.tui.services import Lends
 
 LONGEST = 20_000_000
@@ -36,10 +43,6 @@ async def locate_citation(lent: "Lends", citation: Citation) -> FileLocation:
     Raises:
         NotFound: The file is not there.
     """
-    import asyncio
-
-    from lrwr.core.retrieval.freshness import FreshnessService
-
     (found,) = await FreshnessService(lent.passages).anchors([citation])
     return await asyncio.to_thread(_on_disk, lent.library.root, found)
 
@@ -53,7 +56,7 @@ async def locate_document_line(lent: "Lends", document: str, line: int) -> FileL
     return _spot(lent.library.root, document, line)
 
 
-def _on_disk(root: Path, found: "AnchoredCitation") -> FileLocation:
+def _on_disk(root: Path, found: AnchoredCitation) -> FileLocation:
     cited, now = found.citation, found.now
     lines = now.lines if now else cited.lines
     spot = _spot(root, now.document if now else cited.document, lines.first)
@@ -74,11 +77,8 @@ def _spot(root: Path, document: str, line: int) -> FileLocation:
     return FileLocation(file, line, paragraphs=file.suffix.lower() == ".docx")
 
 
-def _line_now(file: Path, cited: Citation, now: "QuoteLocation") -> int | None:
+def _line_now(file: Path, cited: Citation, now: QuoteLocation) -> int | None:
     """Return the line in the file itself, which may have been saved since it was read."""
-    from lrwr.core.ports.record_store import DocumentText
-    from lrwr.core.retrieval.anchors import anchor_citations
-
     text = _read(file)
     if text is None or _stands(text, now.span, now.text):
         return None

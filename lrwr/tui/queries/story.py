@@ -4,15 +4,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from lrwr.core.bible.service import find_profile_by_name
+from lrwr.core.bible.values import Bible
+from lrwr.core.model.documents import Chapter, DocumentId, Scene
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import AnswerMode
+from lrwr.core.ports.record_store import DocumentText
+from lrwr.core.retrieval.story import StoryOrder, parse_horizon
+from lrwr.core.settings.places import CANON_FILE_NAME
+from lrwr.tui.input.commands import CompletionContext
 from lrwr.tui.scope import ChatScope
 
 if TYPE_CHECKING:
-    from lrwr.core.bible.values import Bible
-    from lrwr.core.model.documents import Chapter, DocumentId, Scene
-    from lrwr.core.ports.record_store import DocumentText
-    from lrwr.core.retrieval.story import StoryOrder
     from lrwr.tui.services import Lends
 
 FIRST_WORDS = 70
@@ -47,7 +50,7 @@ def require_ingested(lent: "Lends") -> None:
         )
 
 
-async def load_story(lent: "Lends", as_of: str) -> "Bible":
+async def load_story(lent: "Lends", as_of: str) -> Bible:
     """Return all that is known up to a place, the whole story for an empty one.
 
     Raises:
@@ -65,25 +68,21 @@ async def resolve_character_name(lent: "Lends", name: str, as_of: str) -> str:
     Raises:
         NotFound: Nobody is called so, or several are.
     """
-    from lrwr.core.bible.service import find_profile_by_name
-
     return find_profile_by_name(name, await load_story(lent, as_of)).name
 
 
-async def move_chat_scope(lent: "Lends", sitting: ChatScope, as_of: str) -> ChatScope:
-    """Return the sitting as of another place; who is not known there is let go.
+async def move_chat_scope(lent: "Lends", scope: ChatScope, as_of: str) -> ChatScope:
+    """Return the scope as of another place; who is not known there is let go.
 
     Raises:
         NotFound: There is no such place.
     """
     bible = await load_story(lent, as_of)
-    there = replace(sitting, as_of=as_of)
-    if not sitting.character:
+    there = replace(scope, as_of=as_of)
+    if not scope.character:
         return there
-    from lrwr.core.bible.service import find_profile_by_name
-
     try:
-        name = find_profile_by_name(sitting.character, bible).name
+        name = find_profile_by_name(scope.character, bible).name
     except NotFound:
         return replace(there, character="", mode=AnswerMode.ANALYTICAL, witnessed=False)
     return replace(there, character=name)
@@ -107,10 +106,10 @@ async def list_horizon_stops(lent: "Lends", as_of: str) -> list[HorizonStop]:
 
 
 def _stops_of(
-    document: "DocumentId",
-    chapter: "Chapter",
+    document: DocumentId,
+    chapter: Chapter,
     number: int,
-    order: "StoryOrder",
+    order: StoryOrder,
     text: str,
 ) -> Iterator[HorizonStop]:
     if chapter.opening and number:
@@ -126,13 +125,11 @@ def _stops_of(
 
 
 def _marked(
-    found: list[HorizonStop], as_of: str, order: "StoryOrder"
+    found: list[HorizonStop], as_of: str, order: StoryOrder
 ) -> list[HorizonStop]:
     """Mark where the writer stands, however they called it."""
     if not as_of:
         return found
-    from lrwr.core.retrieval.story import parse_horizon
-
     try:
         here = parse_horizon(as_of, order)
     except NotFound:  # read anew since, and gone
@@ -142,7 +139,7 @@ def _marked(
     ]
 
 
-def extract_first_words(scene: "Scene", text: str, *, besides: str = "") -> str:
+def extract_first_words(scene: Scene, text: str, *, besides: str = "") -> str:
     """Return the words with which a scene begins, without headings and `besides`."""
     for part in scene.parts:
         for line in text[part.start : part.end].splitlines():
@@ -152,3 +149,36 @@ def extract_first_words(scene: "Scene", text: str, *, besides: str = "") -> str:
                 short = words[:FIRST_WORDS]
                 return short if short == words else short.rsplit(" ", 1)[0] + " …"
     return ""
+
+
+async def load_completion_context(
+    lent: "Lends", as_of: str, before: CompletionContext
+) -> CompletionContext:
+    """Return the characters known by `as_of`, and the places of the whole story.
+
+    Returns `before` itself if nothing has changed since it was loaded.
+
+    Raises:
+        NotFound: There is no such place in the story.
+        StoreProblem: The library cannot be read.
+    """
+    if not lent.begun:
+        return CompletionContext()
+    canon = lent.library.root / CANON_FILE_NAME
+    decided_at = canon.stat().st_mtime_ns if canon.exists() else 0
+    counts = await lent.passages.counts(lent.settings.pipeline)
+    mark = f"{as_of} {decided_at} {counts}"
+    if mark == before.mark:
+        return before
+    bible = lent.bible()
+    horizon = await bible.horizon(as_of) if as_of else None
+    characters = (await bible.read(horizon)).characters
+    chapters = (await lent.order()).told()
+    places = {
+        f"ch{number}": chapter.title
+        for _, chapter, number in chapters
+        if not chapter.opening
+    }
+    return CompletionContext(
+        tuple(character.name for character in characters), tuple(places.items()), mark
+    )

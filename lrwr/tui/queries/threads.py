@@ -1,10 +1,13 @@
 """What the screens do with conversations. All of it runs backstage."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lrwr.app.presenters.threads import KEPT_DAYS, cut_around_words
+from lrwr.core.model.query_terms import extract_content_words
 from lrwr.core.model.turns import Thread, ThreadId, Turn
 from lrwr.tui.queries.story import require_ingested
 
@@ -48,9 +51,6 @@ async def load_thread_with_turns(
 
 async def search_threads(lent: "Lends", text: str) -> list[ThreadMatch]:
     """Return conversations in which any of the words was said, best first."""
-    from lrwr.app.presenters.threads import cut_around_words
-    from lrwr.core.model.query_terms import extract_content_words
-
     wanted = extract_content_words(text)
     if not wanted:
         return []
@@ -63,10 +63,6 @@ async def search_threads(lent: "Lends", text: str) -> list[ThreadMatch]:
 
 async def delete_thread(lent: "Lends", thread: ThreadId) -> int:
     """Delete a conversation; return how many are gone for good, after 30 days."""
-    import time
-
-    from lrwr.app.presenters.threads import KEPT_DAYS
-
     now = time.time()
     await lent.threads.delete(thread, now)
     return await lent.threads.purge(now - KEPT_DAYS * _DAY)

@@ -1,15 +1,19 @@
 """What is asked of the services, in the words of the screen. All of it runs backstage."""
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from lrwr.app.presenters.threads import find_thread
+from lrwr.core.bible.service import find_profile_by_name
+from lrwr.core.chat.service import TurnRequest
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import ThreadId, Turn, TurnEvent
+from lrwr.core.ports.record_store import LibraryCounts
 from lrwr.tui.scope import ChatOptions, ChatScope
 
 if TYPE_CHECKING:
-    from lrwr.core.ports.record_store import LibraryCounts
     from lrwr.tui.services import Lends
 
 
@@ -21,7 +25,7 @@ class Welcome:
     been ingested. `first_use` says what will leave the machine from now on.
     """
 
-    sitting: ChatScope
+    scope: ChatScope
     model: str = ""
     counts: "LibraryCounts | None" = None
     leaving: tuple[str, ...] = ()
@@ -29,7 +33,7 @@ class Welcome:
     turns: tuple[Turn, ...] = ()
 
 
-async def load_welcome(lent: "Lends", opening: ChatOptions) -> Welcome:
+async def load_welcome(lent: "Lends", options: ChatOptions) -> Welcome:
     """Return how things stand, once all that is slow to load is loaded.
 
     Raises:
@@ -39,11 +43,11 @@ async def load_welcome(lent: "Lends", opening: ChatOptions) -> Welcome:
     if not lent.begun:
         return Welcome(ChatScope())
     session = lent.sessions()
-    sitting = await resolve_chat_scope(lent, opening)
-    turns = await lent.threads.turns(sitting.thread) if sitting.thread else []
+    scope = await resolve_chat_scope(lent, options)
+    turns = await lent.threads.turns(scope.thread) if scope.thread else []
     counts = await lent.passages.counts(lent.settings.pipeline)
     return Welcome(
-        sitting,
+        scope,
         session.model,
         counts,
         lent.leaving(),
@@ -52,38 +56,33 @@ async def load_welcome(lent: "Lends", opening: ChatOptions) -> Welcome:
     )
 
 
-async def resolve_chat_scope(lent: "Lends", opening: ChatOptions) -> ChatScope:
+async def resolve_chat_scope(lent: "Lends", options: ChatOptions) -> ChatScope:
     """Return where the writer begins.
 
     Raises:
         NotFound: There is no such character, conversation or place in the story.
     """
-    from dataclasses import replace
-
-    from lrwr.app.presenters.threads import find_thread
-    from lrwr.core.bible.service import find_profile_by_name
-
-    sitting = ChatScope()
-    if opening.thread:
-        found = find_thread(opening.thread, await lent.threads.threads())
-        sitting = ChatScope.of_thread(found)
+    scope = ChatScope()
+    if options.thread:
+        found = find_thread(options.thread, await lent.threads.threads())
+        scope = ChatScope.of_thread(found)
     bible = lent.bible()
-    if opening.as_of:
-        await bible.horizon(opening.as_of)
-        sitting = replace(sitting, as_of=opening.as_of)
-    if opening.character:
-        horizon = await bible.horizon(sitting.as_of) if sitting.as_of else None
-        name = find_profile_by_name(opening.character, await bible.read(horizon)).name
-        sitting = replace(sitting, character=name)
-    mode = opening.mode or sitting.mode
-    return replace(sitting, mode=mode)
+    if options.as_of:
+        await bible.horizon(options.as_of)
+        scope = replace(scope, as_of=options.as_of)
+    if options.character:
+        horizon = await bible.horizon(scope.as_of) if scope.as_of else None
+        name = find_profile_by_name(options.character, await bible.read(horizon)).name
+        scope = replace(scope, character=name)
+    mode = options.mode or scope.mode
+    return replace(scope, mode=mode)
 
 
 async def load_stopped_turn(
-    lent: "Lends", sitting: ChatScope, text: str
+    lent: "Lends", scope: ChatScope, text: str
 ) -> tuple[ThreadId, Turn] | None:
     """Return what was kept of a turn that was stopped; None where nothing was."""
-    thread = sitting.thread
+    thread = scope.thread
     if thread is None:
         threads = await lent.threads.threads()
         thread = threads[0].id if threads else None
@@ -94,24 +93,20 @@ async def load_stopped_turn(
 
 
 async def stream_answer(
-    lent: "Lends", sitting: ChatScope, text: str
+    lent: "Lends", scope: ChatScope, text: str
 ) -> AsyncGenerator[TurnEvent, None]:
     """Yield what happens while `text` is answered; see `AvatarSessionService.ask`."""
-    from contextlib import aclosing
-
-    from lrwr.core.chat.service import TurnRequest
-
     if not lent.begun:
         raise NotFound(
             "Nothing has been read yet", hint="Ctrl+L reads your manuscript."
         )
     asking = TurnRequest(
         text=text,
-        thread=sitting.thread,
-        character=sitting.character,
-        mode=sitting.mode,
-        as_of=sitting.as_of,
-        witnessed=sitting.witnessed,
+        thread=scope.thread,
+        character=scope.character,
+        mode=scope.mode,
+        as_of=scope.as_of,
+        witnessed=scope.witnessed,
     )
     async with aclosing(lent.sessions().ask(asking)) as events:
         async for event in events:

@@ -2,20 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.binding import BindingType
 
 from lrwr.app.presenters.story import format_mention_count, render_character
 from lrwr.app.presenters.text import StyledLine, StyledText
+from lrwr.core.bible.values import Bible, CharacterProfile
 from lrwr.tui.actions.table import CHARACTER_ACTIONS
 from lrwr.tui.queries.story import load_story
+from lrwr.tui.room import RoomScreen
 from lrwr.tui.rows import ListRow
 from lrwr.tui.screens.master_detail import MasterDetailScreen
-
-if TYPE_CHECKING:
-    from lrwr.core.bible.values import Bible, CharacterProfile
-    from lrwr.tui.screens.chat import ChatScreen
 
 NOBODY = "nobody"
 """What the writer says for no character at all, and the list's first row."""
@@ -37,17 +35,17 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
         *(action.binding for action in CHARACTER_ACTIONS),
     ]
 
-    def __init__(self, room: "ChatScreen", title: str) -> None:
+    def __init__(self, room: RoomScreen, title: str) -> None:
         super().__init__(room, title)
         self._bible: Bible | None = None
 
     async def rows(self) -> Sequence[ListRow]:
         """Return nobody, then everybody who is known so far."""
-        sitting = self.room.sitting
-        self._bible = await self.room.room.stage.do(
-            lambda lent: load_story(lent, sitting.as_of)
+        scope = self.room.scope
+        self._bible = await self.room.room.service_thread.run(
+            lambda lent: load_story(lent, scope.as_of)
         )
-        chosen = sitting.character
+        chosen = scope.character
         marked = (_row(one, chosen=chosen) for one in self._bible.characters)
         return [ListRow(NOBODY, NOBODY, "the whole cast"), *marked]
 
@@ -60,7 +58,7 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
         found = next(one for one in self._bible.characters if one.name == name)
         return render_character(found, self._bible)
 
-    def choose(self, key: str) -> None:
+    def select(self, key: str) -> None:
         """Choose, and leave it open who answers."""
         self.dismiss(CharacterChoice(_name(key), talk=False))
 
@@ -78,7 +76,7 @@ def _name(key: str) -> str:
     return key.removeprefix(_SOMEBODY) if key.startswith(_SOMEBODY) else ""
 
 
-def _row(profile: "CharacterProfile", *, chosen: str) -> ListRow:
+def _row(profile: CharacterProfile, *, chosen: str) -> ListRow:
     names = tuple(form.name for form in profile.aliases if form.name != profile.name)
     also = (*names, *(claim.value for claim in profile.also_called))
     here = "chosen, " if profile.name == chosen else ""

@@ -1,7 +1,7 @@
 """What is left open, and what the writer says to it."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import work
 from textual.binding import BindingType
@@ -13,6 +13,8 @@ from lrwr.app.presenters.story import (
     render_gap,
 )
 from lrwr.app.presenters.text import StyledLine, StyledText, shorten_excerpt
+from lrwr.core.bible.values import Gap
+from lrwr.core.canon.decision import Decision
 from lrwr.tui.actions.table import ANSWER_ACTION, FIND_ACTION, GAP_ACTIONS
 from lrwr.tui.queries.gaps import (
     OpenGaps,
@@ -20,15 +22,11 @@ from lrwr.tui.queries.gaps import (
     load_open_gaps,
     undo_gap_decision,
 )
+from lrwr.tui.room import RoomScreen
 from lrwr.tui.rows import ListRow
+from lrwr.tui.screens.dialogs import TextInputScreen
 from lrwr.tui.screens.master_detail import MasterDetailScreen
-from lrwr.tui.screens.text_input import TextInputScreen
 from lrwr.tui.widgets.listing import RowList
-
-if TYPE_CHECKING:
-    from lrwr.core.bible.values import Gap
-    from lrwr.core.canon.decision import Decision
-    from lrwr.tui.screens.chat import ChatScreen
 
 BY_MODELS = "Gaps that you did not mark yourself"
 """What only a language model can tell."""
@@ -46,8 +44,8 @@ class GapsScreen(MasterDetailScreen[None]):
         *(action.binding for action in (*GAP_ACTIONS, FIND_ACTION)),
     ]
 
-    def __init__(self, room: "ChatScreen") -> None:
-        as_of = room.sitting.as_of
+    def __init__(self, room: RoomScreen) -> None:
+        as_of = room.scope.as_of
         super().__init__(room, f"Left open{f', as of {as_of}' if as_of else ''}")
         self.hint = "/ finds …"
         self._left: OpenGaps | None = None
@@ -57,17 +55,17 @@ class GapsScreen(MasterDetailScreen[None]):
 
     async def rows(self) -> Sequence[ListRow]:
         """Return the open gaps: this conversation's, the others, the postponed."""
-        sitting, room = self.room.sitting, self.room.room
-        left = await room.stage.do(
-            lambda lent: load_open_gaps(lent, sitting.as_of, sitting.thread)
+        scope, room = self.room.scope, self.room.room
+        left = await room.service_thread.run(
+            lambda lent: load_open_gaps(lent, scope.as_of, scope.thread)
         )
         self._left = left
         remedy = explain_model_setup(left.bible, room.settings)
         self.nothing = describe_nothing_known(
-            "No gap is open", sitting.as_of or None, remedy
+            "No gap is open", scope.as_of or None, remedy
         )
         if not self._said:
-            self.note(describe_not_evaluated(left.bible, BY_MODELS))
+            self.set_note(describe_not_evaluated(left.bible, BY_MODELS))
         return self._in_order()
 
     def _in_order(self) -> list[ListRow]:
@@ -99,7 +97,7 @@ class GapsScreen(MasterDetailScreen[None]):
             ),
         ]
 
-    def choose(self, key: str) -> None:
+    def select(self, key: str) -> None:
         """Answer it."""
         del key
         self.action_answer()
@@ -111,22 +109,22 @@ class GapsScreen(MasterDetailScreen[None]):
             return
         line = TextInputScreen(
             f"{_name(gap)}: your answer",
-            besides="It counts as canon from then on, and is kept in lrwr.canon.toml.",
+            note="It counts as canon from then on, and is kept in lrwr.canon.toml.",
         )
         answer = await self.app.push_screen_wait(line)
         if answer:
-            await self.attempt(self._decide(gap, answer))
+            await self.run_guarded(self._decide(gap, answer))
 
     @work(exclusive=True, group="decide", exit_on_error=False)
     async def action_decline(self) -> None:
         """Leave it open on purpose."""
         if (gap := self._gap(self.key)) is not None:
-            await self.attempt(self._decide(gap, None))
+            await self.run_guarded(self._decide(gap, None))
 
     def action_postpone(self) -> None:
         """Put it at the end of the list, and decide nothing."""
         if key := self.key:
-            after = self.query_one(RowList).after(key)
+            after = self.query_one(RowList).key_after(key)
             self._later = [*(one for one in self._later if one != key), key]
             self._say("Postponed: nothing is decided.")
             self.fill(at=after)
@@ -134,11 +132,11 @@ class GapsScreen(MasterDetailScreen[None]):
     @work(exclusive=True, group="decide", exit_on_error=False)
     async def action_undo(self) -> None:
         """Take back what was decided here last."""
-        await self.attempt(self._undo())
+        await self.run_guarded(self._undo())
 
-    async def _decide(self, gap: "Gap", answer: str | None) -> None:
-        after = self.query_one(RowList).after(gap.id)
-        decision = await self.room.room.stage.do(
+    async def _decide(self, gap: Gap, answer: str | None) -> None:
+        after = self.query_one(RowList).key_after(gap.id)
+        decision = await self.room.room.service_thread.run(
             lambda lent: decide_gap(lent, gap, answer)
         )
         if decision is None:
@@ -154,7 +152,9 @@ class GapsScreen(MasterDetailScreen[None]):
             self._say("Nothing was decided here; `lrwr canon undo` goes further back.")
             return
         last = self._decided[-1]
-        told = await self.room.room.stage.do(lambda lent: undo_gap_decision(lent, last))
+        told = await self.room.room.service_thread.run(
+            lambda lent: undo_gap_decision(lent, last)
+        )
         self._decided.pop()
         self._say(
             f"Taken back: {told}"
@@ -165,17 +165,17 @@ class GapsScreen(MasterDetailScreen[None]):
 
     def _say(self, text: str) -> None:
         self._said = text
-        self.note(text, good=True)
+        self.set_note(text, good=True)
 
     def _gap(self, key: str) -> "Gap | None":
         found = self._left.open if self._left else ()
         return next((gap for gap in found if gap.id == key), None)
 
 
-def _row(gap: "Gap") -> ListRow:
+def _row(gap: Gap) -> ListRow:
     return ListRow(gap.id, shorten_excerpt(gap.attribute), gap.about)
 
 
-def _name(gap: "Gap") -> str:
+def _name(gap: Gap) -> str:
     whose = f"{gap.about}: " if gap.about else ""
     return f"{whose}{shorten_excerpt(gap.attribute)}".rstrip(" .:")

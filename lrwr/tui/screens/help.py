@@ -1,4 +1,4 @@
-"""All that can be done: keys, commands, and what the settings call them."""
+"""The help: keys, prompt commands, and the ids for the key settings."""
 
 from collections.abc import Iterator, Mapping
 from itertools import chain, groupby
@@ -16,8 +16,8 @@ from lrwr.tui.actions.table import (
     CLOSE_ACTION,
     DIGIT_ACTIONS,
     FIXED_ACTIONS,
-    ORDER,
     OTHER_SCREEN_ACTIONS,
+    PART_ORDER,
     PLACE_ACTIONS,
     PROMPT_ACTIONS,
     ROOM_ACTIONS,
@@ -36,13 +36,13 @@ OWN_KEYS = (
 )
 
 SEVERAL = 4
-"""Keys of one action that are all shown."""
+"""Keys of one action that are listed in full."""
 
 NOTHING = "Nothing here does that. Delete some letters, or press Escape."
 
 
 class HelpScreen(ModalScreen[None]):
-    """Lists every action; what is typed above the list narrows it."""
+    """Lists every action; the input above the list filters it."""
 
     DEFAULT_CSS: ClassVar[str] = """
     HelpScreen {
@@ -101,11 +101,11 @@ class HelpScreen(ModalScreen[None]):
                 self._words, placeholder="Find a key or a command", compact=True
             )
             with VerticalScroll(can_focus=False):
-                yield Static(self._told(self._words))
+                yield Static(self._render_help(self._words))
 
     @on(Input.Changed)
-    def _narrowed(self, event: Input.Changed) -> None:
-        self.query_one(Static).update(self._told(event.value))
+    def _filter_changed(self, event: Input.Changed) -> None:
+        self.query_one(Static).update(self._render_help(event.value))
         self.query_one(VerticalScroll).scroll_home(animate=False)
 
     def action_leave(self) -> None:
@@ -123,54 +123,58 @@ class HelpScreen(ModalScreen[None]):
         }
         moves[how](animate=False)
 
-    def _told(self, words: str) -> Content:
-        """Return what can be done, as far as all of `words` occur in it."""
-        lines = list(chain(*(self._part(*one, words) for one in list_help_parts())))
+    def _render_help(self, words: str) -> Content:
+        """Return the actions that contain all of `words`, by section."""
+        lines = list(
+            chain(*(self._render_part(*part, words) for part in list_help_parts()))
+        )
         lines = lines or [Content(NOTHING)]
         if not words.strip():
             lines += [Content(""), Content.styled(OWN_KEYS, "dim")]
         return Content("\n").join(lines)
 
-    def _part(
+    def _render_part(
         self, title: str, actions: tuple[Action, ...], words: str
     ) -> Iterator[Content]:
-        found = [one for one in actions if self._fits(one, title, words)]
-        if found:
+        matches = [a for a in actions if self._matches(a, title, words)]
+        if matches:
             yield Content.styled(title, "bold $secondary")
-        for action in found:
+        for action in matches:
             keys = format_keys(resolve_keys(action, self._keymap))
-            slash = f"/{action.slash} {action.takes}".rstrip() if action.slash else ""
-            told = f"  {slash:<21}" if slash else "  "
+            slash = (
+                f"/{action.slash} {action.argument}".rstrip() if action.slash else ""
+            )
+            command = f"  {slash:<21}" if slash else "  "
             yield Content.assemble(
-                (keys.ljust(8), "bold $accent"), told, (action.id, "dim")
+                (keys.ljust(8), "bold $accent"), command, (action.id, "dim")
             )
             yield Content(f"  {action.help}")
-        if found:
+        if matches:
             yield Content("")
 
-    def _fits(self, action: Action, title: str, words: str) -> bool:
+    def _matches(self, action: Action, title: str, words: str) -> bool:
         keys = resolve_keys(action, self._keymap)
-        told = (*keys, *map(format_key, keys), f"/{action.slash}", action.title)
-        whole = " ".join((*told, action.help, action.id, title)).casefold()
-        return all(word in whole for word in words.casefold().split())
+        names = (*keys, *map(format_key, keys), f"/{action.slash}", action.title)
+        text = " ".join((*names, action.help, action.id, title)).casefold()
+        return all(word in text for word in words.casefold().split())
 
 
 def format_keys(keys: tuple[str, ...]) -> str:
-    """Return keys as one reads them; of a row of them the first and the last."""
+    """Return keys for display; of many only the first and the last."""
     if len(keys) > SEVERAL:
         return f"{format_key(keys[0])} … {format_key(keys[-1])}"
     return ", ".join(map(format_key, keys))
 
 
 def list_help_parts() -> Iterator[tuple[str, tuple[Action, ...]]]:
-    """Yield the parts of the table, each with its title and its actions."""
+    """Yield the sections of the help: title and actions."""
     everywhere = (
         *PROMPT_ACTIONS,
         *ROOM_ACTIONS,
-        *(one for one in FIXED_ACTIONS if one.part),
+        *(action for action in FIXED_ACTIONS if action.part),
     )
-    every = sorted(everywhere, key=lambda one: ORDER.index(one.part))
-    for part, actions in groupby(every, lambda one: one.part):
+    every = sorted(everywhere, key=lambda action: PART_ORDER.index(action.part))
+    for part, actions in groupby(every, lambda action: action.part):
         yield part, tuple(actions)
     yield PASSAGES, (*PLACE_ACTIONS, *DIGIT_ACTIONS[1:])
     yield TALK_ITSELF, (*TURN_ACTIONS, *DIGIT_ACTIONS[:1])

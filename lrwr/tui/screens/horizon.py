@@ -1,15 +1,13 @@
 """How far the story has come."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from lrwr.app.presenters.text import StyledLine, StyledText
 from lrwr.tui.queries.story import HorizonStop, list_horizon_stops
+from lrwr.tui.room import RoomScreen
 from lrwr.tui.rows import ListRow
 from lrwr.tui.screens.master_detail import MasterDetailScreen
-
-if TYPE_CHECKING:
-    from lrwr.tui.screens.chat import ChatScreen
 
 WHOLE = "the whole story"
 """What the writer says for no bound at all, and the list's first row."""
@@ -24,14 +22,14 @@ class HorizonScreen(MasterDetailScreen[str | None]):
     HorizonScreen.-beside #paired-rows { width: 58%; }
     """
 
-    def __init__(self, room: "ChatScreen") -> None:
+    def __init__(self, room: RoomScreen) -> None:
         super().__init__(room, "How far has the story come?")
         self._stops: dict[str, HorizonStop] = {}
 
     async def rows(self) -> Sequence[ListRow]:
         """Return the whole story, then its chapters and their scenes."""
-        as_of = self.room.sitting.as_of
-        found = await self.room.room.stage.do(
+        as_of = self.room.scope.as_of
+        found = await self.room.room.service_thread.run(
             lambda lent: list_horizon_stops(lent, as_of)
         )
         self._stops = {_key(stop): stop for stop in found}
@@ -46,7 +44,7 @@ class HorizonScreen(MasterDetailScreen[str | None]):
         """Stand where the writer stands."""
         return next((key for key, stop in self._stops.items() if stop.present), WHOLE)
 
-    def choose(self, key: str) -> None:
+    def select(self, key: str) -> None:
         """Stop there."""
         stop = self._stops.get(key)
         self.dismiss(stop.as_of if stop else "")
@@ -61,7 +59,7 @@ def _row(stop: HorizonStop) -> ListRow:
     key, also = _key(stop), (stop.as_of,)
     if stop.scene:
         name = f"{here}scene {stop.scene}"
-        return ListRow(key, name, stop.begins, also, deep=2)
+        return ListRow(key, name, stop.begins, also, depth=2)
     return ListRow(key, f"{here}{_name_of(stop)}", stop.title, also)
 
 

@@ -12,16 +12,20 @@ from textual.containers import Vertical, VerticalScroll
 from textual.message import Message
 from textual.widgets import Footer, Input, ProgressBar, Static
 
+from lrwr.app.presenters.ingestion import (
+    describe_document_problem,
+    describe_ingest_report,
+)
 from lrwr.app.presenters.text import format_count, sanitize_line, sanitize_text
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.events import DocumentFinished, IngestEvent, IngestPlanned
 from lrwr.core.model.jobs import Job, JobState
+from lrwr.core.ports.record_store import LibraryCounts
 from lrwr.tui.actions.table import CLOSE_ACTION, LIBRARY_ACTIONS
-from lrwr.tui.screens.modal import ModalSheet
+from lrwr.tui.screens.dialogs import ModalSheet
+from lrwr.tui.service_thread import ServiceThread
 
 if TYPE_CHECKING:
-    from lrwr.core.ports.record_store import LibraryCounts
-    from lrwr.tui.service_thread import ServiceThread
     from lrwr.tui.services import Lends
 
 SHOWN = 100
@@ -79,7 +83,7 @@ class LibraryScreen(ModalSheet[bool]):
 
     def __init__(self, stage: "ServiceThread[Lends]", learned: Sequence[str]) -> None:
         super().__init__()
-        self._stage = stage
+        self._services = stage
         self._learned = learned
         self._changed = False
 
@@ -110,7 +114,7 @@ class LibraryScreen(ModalSheet[bool]):
 
     @work(exclusive=True, group="look", exit_on_error=False)
     async def _look(self) -> None:
-        shelf = await self._stage.do(load_library_overview)
+        shelf = await self._services.run(load_library_overview)
         self.query_one("#counts", Static).update(sanitize_text(_counted(shelf)))
         self.query_one("#jobs", Static).update(sanitize_text(_worked(shelf.jobs)))
         folder = self.query_one("#folder", Input)
@@ -152,7 +156,7 @@ class LibraryScreen(ModalSheet[bool]):
             self.post_message(self.Seen(event))
 
         try:
-            told = await self._stage.do(lambda lent: _read_in(lent, folder, seen))
+            told = await self._services.run(lambda lent: _read_in(lent, folder, seen))
             self._changed = True
             self._say(*told)
         except LrwrError as error:
@@ -183,11 +187,6 @@ class LibraryScreen(ModalSheet[bool]):
 async def _read_in(
     lent: "Lends", folder: str, seen: Callable[[IngestEvent], None]
 ) -> list[str]:
-    from lrwr.app.presenters.ingestion import (
-        describe_document_problem,
-        describe_ingest_report,
-    )
-
     report = await lent.ingest(_named_in(lent.library.root, folder), seen)
     counts = await lent.passages.counts(lent.settings.pipeline)
     return [

@@ -1,8 +1,8 @@
-"""A list, and beside it what there is to read of the row that is chosen."""
+"""Base of screens with a filtered list and the details of its highlighted row."""
 
 import asyncio
 from collections.abc import Awaitable, Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
+from typing import ClassVar, TypeVar, cast
 
 from textual import events, on, work
 from textual.app import ComposeResult
@@ -12,25 +12,23 @@ from textual.screen import ModalScreen
 from textual.widgets import Footer, Input, OptionList, Static
 
 from lrwr.app.presenters.text import StyledLine, StyledText, sanitize_text
+from lrwr.tui.actions.citations import open_document_at_line
 from lrwr.tui.actions.table import LIST_ACTIONS
+from lrwr.tui.room import RoomApp, RoomScreen
 from lrwr.tui.rows import ListRow, SearchableRows
-from lrwr.tui.screens.modal import SIDE_BY_SIDE
+from lrwr.tui.screens.dialogs import SIDE_BY_SIDE
 from lrwr.tui.widgets.listing import LineList, RowList
 
-if TYPE_CHECKING:
-    from lrwr.tui.app import WritingRoom
-    from lrwr.tui.screens.chat import ChatScreen
-
-Result = TypeVar("Result")
-DoneT = TypeVar("DoneT")
+ResultT = TypeVar("ResultT")
+WorkT = TypeVar("WorkT")
 
 PAUSE = 0.3
-"""Seconds without a key before what takes long is looked for."""
+"""Seconds without a key before `extra_rows` is called."""
 
 _SETTLED = 0.04
-"""Seconds that a row is highlighted before it is read: keys repeat faster."""
+"""Seconds that a row is highlighted before its lines load: keys repeat faster."""
 
-_LOOK = """
+_CSS = """
 MasterDetailScreen {
     align: center middle;
     background: $background;
@@ -75,24 +73,24 @@ MasterDetailScreen {
 """
 
 
-class MasterDetailScreen(ModalScreen[Result]):
-    """Shows rows and, of the highlighted one, lines. Made for one kind of rows each.
+class MasterDetailScreen(ModalScreen[ResultT]):
+    """Shows rows and, beside them, the lines of the highlighted row.
 
-    Made from it, a screen says what its rows are and what is read of them; see the
-    four methods that raise nothing and return little here.
+    A subclass overrides `rows` and `lines`, and may override `extra_rows`, `select`
+    and `first`.
     """
 
-    DEFAULT_CSS: ClassVar[str] = _LOOK
+    DEFAULT_CSS: ClassVar[str] = _CSS
     BINDINGS: ClassVar[list[BindingType]] = [
         *(action.binding for action in LIST_ACTIONS),
     ]
     WORDS_FIRST: ClassVar[bool] = True
-    """Whether what is typed goes into the line above the list; else letters are keys."""
+    """Whether typed letters go into the filter; else letters are keys."""
 
     RANKED: ClassVar[bool] = False
-    """Whether the likest row comes first, or the rows keep their order."""
+    """Whether the best match comes first; else the rows keep their order."""
 
-    def __init__(self, room: "ChatScreen", title: str, *, words: str = "") -> None:
+    def __init__(self, room: RoomScreen, title: str, *, words: str = "") -> None:
         super().__init__()
         self.HORIZONTAL_BREAKPOINTS = [(0, "-stacked"), (SIDE_BY_SIDE, "-beside")]
         self.room = room
@@ -103,26 +101,26 @@ class MasterDetailScreen(ModalScreen[Result]):
         self.nothing = "There is nothing to show."
 
     async def rows(self) -> Sequence[ListRow]:
-        """Return all rows, whatever is looked for."""
+        """Return all rows, whatever the filter is."""
         return ()
 
-    async def besides(self, text: str) -> Sequence[ListRow]:
-        """Return rows that are found besides by `text`, where that takes longer."""
+    async def extra_rows(self, text: str) -> Sequence[ListRow]:
+        """Return more rows for `text`, from a search that takes longer."""
         del text
         return ()
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
-        """Return what is read of a row."""
+        """Return the details of a row."""
         del key
         return ()
 
-    def choose(self, key: str) -> None:
-        """Do what Enter means on a row: go to its lines, if nothing else is said."""
+    def select(self, key: str) -> None:
+        """Handle Enter on a row; by default, focus its lines."""
         del key
         self.query_one(LineList).focus()
 
     def compose(self) -> ComposeResult:
-        """Lay out both parts."""
+        """Lay out filter, both lists and note."""
         with Vertical(id="paired"):
             yield Static(sanitize_text(self._title), markup=False, id="paired-title")
             yield Input(
@@ -138,11 +136,11 @@ class MasterDetailScreen(ModalScreen[Result]):
             yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        """Show what there is, once it is read."""
-        self.note("")
+        """Set the focus, and load the rows."""
+        self.set_note("")
         words_first = self.WORDS_FIRST or self._words
         self.query_one(Input if words_first else RowList).focus()
-        self.query_one(LineList).read([StyledLine(("Reading …",))])
+        self.query_one(LineList).show([StyledLine(("Reading …",))])
         self.fill()
 
     @property
@@ -152,68 +150,70 @@ class MasterDetailScreen(ModalScreen[Result]):
 
     @work(exclusive=True, group="fill", exit_on_error=False)
     async def fill(self, at: str = "") -> None:
-        """Read all rows anew, and stand at one of them."""
+        """Load all rows again, and highlight the one of key `at`."""
         try:
             self._rows = SearchableRows(await self.rows())
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
-            self.tell(error)
+            self.show_error(error)
             return
         self.find(at=at or self.first())
 
     def first(self) -> str:
-        """Return the key of the row to stand at when all is shown, empty for the first."""
+        """Return the key of the row to highlight first; empty for the first row."""
         return ""
 
-    def find(self, found: Sequence[ListRow] = (), *, at: str = "") -> None:
-        """Show the rows that are looked for, and after them what was `found` besides."""
+    def find(self, extra: Sequence[ListRow] = (), *, at: str = "") -> None:
+        """Show the rows that match the filter, then the `extra` ones."""
         text = self.query_one(Input).value
-        looked = self._rows.ranked if self.RANKED else self._rows.holding
-        fitting = looked(text)
-        there = {row.key for row in fitting}
-        fitting += [row for row in found if row.key not in there]
-        self.query_one(RowList).show(fitting, at=at or self._first(text))
-        if not any(not row.heading for row in fitting):
-            told = f"Nothing here is like “{text}”." if self._rows.all else self.nothing
-            self.query_one(LineList).read([StyledLine((StyledText(told, "faint"),))])
+        search = self._rows.rank if self.RANKED else self._rows.filter
+        matches = search(text)
+        keys = {row.key for row in matches}
+        matches += [row for row in extra if row.key not in keys]
+        self.query_one(RowList).show(matches, at=at or self._first_match(text))
+        if not any(not row.heading for row in matches):
+            message = (
+                f"Nothing here is like “{text}”." if self._rows.all else self.nothing
+            )
+            self.query_one(LineList).show([StyledLine((StyledText(message, "faint"),))])
 
-    def _first(self, text: str) -> str:
-        """Return where to stand: at the likest row, or where one stood."""
+    def _first_match(self, text: str) -> str:
+        """Return the key to highlight: empty for the best match, or the present one."""
         return "" if text and self.RANKED else self.key
 
-    def note(self, text: str, *, good: bool = False) -> None:
-        """Say something under both parts; `good` that it was done."""
+    def set_note(self, text: str, *, good: bool = False) -> None:
+        """Show a note under both lists; `good` marks a success. Empty hides it."""
         note = self.query_one("#paired-note", Static)
         note.update(sanitize_text(text))
         note.set_class(good, "good")
         note.display = bool(text)
 
-    def tell(self, error: Exception) -> None:
-        """Say what went wrong and what to try, where there would be something to read."""
-        told = cast("WritingRoom", self.app).told(error)
-        said = (StyledText(str(told), "bad"),), (told.hint,)
-        self.query_one(LineList).read(
-            StyledLine(pieces) for pieces in said if pieces[0]
+    def show_error(self, error: Exception) -> None:
+        """Show an error and its hint in place of the lines."""
+        problem = cast("RoomApp", self.app).describe_error(error)
+        parts = (StyledText(str(problem), "bad"),), (problem.hint,)
+        self.query_one(LineList).show(
+            StyledLine(pieces) for pieces in parts if pieces[0]
         )
 
     @on(Input.Changed, "#paired-find")
     def _typed(self) -> None:
         self.find()
-        self._look_further()
+        self._search_further()
 
     @work(exclusive=True, group="further", exit_on_error=False)
-    async def _look_further(self) -> None:
-        """Look, after a pause, for what takes longer to find."""
+    async def _search_further(self) -> None:
+        """Search for extra rows, once no key was pressed for a while."""
         text = self.query_one(Input).value.strip()
         if not text:
             return
         await asyncio.sleep(PAUSE)
         try:
-            found = await self.besides(text)
+            extra = await self.extra_rows(text)
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
-            self.tell(error)
+            self.show_error(error)
             return
-        if found:
-            self.find(found)
+        if extra:
+            self.find(extra)
 
     @on(OptionList.OptionHighlighted, "#paired-rows")
     def _highlighted(self) -> None:
@@ -222,82 +222,80 @@ class MasterDetailScreen(ModalScreen[Result]):
 
     @work(exclusive=True, group="read", exit_on_error=False)
     async def _read(self, key: str) -> None:
-        """Show what there is to read of a row, once the writer stays there."""
+        """Show the lines of a row, once it stays highlighted."""
         await asyncio.sleep(_SETTLED)
         try:
             lines = await self.lines(key)
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
-            self.tell(error)
+            self.show_error(error)
             return
-        self.query_one(LineList).read(lines)
+        self.query_one(LineList).show(lines)
 
     def action_enter(self) -> None:
-        """Do what Enter does there, once the keys before it are dealt with."""
+        """Handle Enter after the keys that were pressed before it."""
         match self.focused:
             case Input() as find:
                 find.call_later(find.action_submit)
-            case OptionList() as found:
-                found.call_later(found.action_select)
+            case OptionList() as options:
+                options.call_later(options.action_select)
 
     @on(OptionList.OptionSelected)
     @on(Input.Submitted, "#paired-find")
     def _entered(self) -> None:
-        """Choose the row, or open the place of the line that is being read."""
+        """Select the row, or open the evidence of the highlighted line."""
         if self.focused is not self.query_one(LineList):
             if key := self.key:
-                self.choose(key)
+                self.select(key)
             return
         line = self.query_one(LineList).line
         if line is not None and line.evidence is not None:
             self._open(line.evidence.document, line.evidence.lines.first)
 
-    async def attempt(self, work: "Awaitable[DoneT]") -> "DoneT | None":
-        """Do something; say in place what went wrong, and return None then."""
+    async def run_guarded(self, work: "Awaitable[WorkT]") -> "WorkT | None":
+        """Await `work`; if it fails, show the error as the note and return None."""
         try:
             return await work
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
-            told = cast("WritingRoom", self.app).told(error)
-            self.note(f"{told}. {told.hint}".strip())
+            problem = cast("RoomApp", self.app).describe_error(error)
+            self.set_note(f"{problem}. {problem.hint}".strip())
             return None
 
     @work(exclusive=True, group="open", exit_on_error=False)
     async def _open(self, document: str, line: int) -> None:
-        from lrwr.tui.actions.citations import open_document_at_line
-
         try:
             await open_document_at_line(self.room, document, line)
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
-            self.room.tell(error)
+            self.room.show_error(error)
 
     def action_step(self, by: int) -> None:
-        """Go to the row before or after; where lines are read, to the line."""
-        at = self._read_in
-        (at.action_cursor_down if by > 0 else at.action_cursor_up)()
+        """Move by one row, or one line if the lines have the focus."""
+        active = self._active_list
+        (active.action_cursor_down if by > 0 else active.action_cursor_up)()
 
     def action_page(self, by: int) -> None:
-        """Go a page of rows back or on; where lines are read, of lines."""
-        self._read_in.turn(by)
+        """Move by one page in the active list."""
+        self._active_list.move_page(by)
 
     @property
-    def _read_in(self) -> RowList | LineList:
-        """Where the keys go up and down."""
+    def _active_list(self) -> RowList | LineList:
+        """The list that the cursor keys move in."""
         lines = self.query_one(LineList)
         return lines if self.focused is lines else self.query_one(RowList)
 
     def action_find(self) -> None:
-        """Type what to look for."""
+        """Focus the filter."""
         self.query_one(Input).focus()
 
     def action_leave(self) -> None:
-        """Go back to what lies under this screen."""
+        """Close the screen."""
         self.dismiss(None)
 
     def action_back(self) -> None:
-        """Go back from the lines to the rows."""
+        """Focus the rows."""
         self.query_one(RowList).focus()
 
     def on_key(self, event: events.Key) -> None:
-        """Type into the line above from wherever one is."""
+        """Type letters into the filter, whatever has the focus."""
         find = self.query_one(Input)
         typed = event.character if event.is_printable else None
         if typed and self.WORDS_FIRST and self.focused is not find:

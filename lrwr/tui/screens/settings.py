@@ -14,7 +14,7 @@ from lrwr.app.presenters.text import sanitize_text
 from lrwr.core.settings.example import format_toml_value
 from lrwr.core.settings.model import Settings, SettingSource, index_settings
 from lrwr.tui.actions.table import CLOSE_ACTION
-from lrwr.tui.screens.modal import SIDE_BY_SIDE, ModalSheet
+from lrwr.tui.screens.dialogs import SIDE_BY_SIDE, ModalSheet
 
 
 class SettingsScreen(ModalSheet[None]):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import work
 from textual.binding import BindingType
@@ -23,17 +23,17 @@ from lrwr.core.model.turns import Thread, ThreadId, Turn
 from lrwr.tui.actions.table import FIND_ACTION, GO_ON_ACTION, THREAD_ACTIONS
 from lrwr.tui.queries.threads import (
     delete_thread,
+    export_thread_to_file,
     load_thread_with_turns,
     load_threads,
     search_threads,
+    suggest_export_path,
 )
+from lrwr.tui.room import RoomScreen
 from lrwr.tui.rows import ListRow
+from lrwr.tui.screens.dialogs import TextInputScreen
 from lrwr.tui.screens.master_detail import MasterDetailScreen
-from lrwr.tui.screens.text_input import TextInputScreen
 from lrwr.tui.widgets.listing import RowList
-
-if TYPE_CHECKING:
-    from lrwr.tui.screens.chat import ChatScreen
 
 _READ = 6
 """Turns of a conversation that are shown beside the list, its newest."""
@@ -51,7 +51,7 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
         *(action.binding for action in (*THREAD_ACTIONS, FIND_ACTION)),
     ]
 
-    def __init__(self, room: "ChatScreen", words: str = "") -> None:
+    def __init__(self, room: RoomScreen, words: str = "") -> None:
         super().__init__(room, "Conversations", words=words)
         self.hint = "/ finds titles, and what was said …"
         self.nothing = "There are no conversations yet: ask something first."
@@ -59,17 +59,19 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
 
     async def rows(self) -> Sequence[ListRow]:
         """Return a row for each conversation."""
-        found = await self.room.room.stage.do(load_threads)
+        found = await self.room.room.service_thread.run(load_threads)
         self._threads = {str(thread.id): thread for thread in found}
         return [_row(thread) for thread in found]
 
     def first(self) -> str:
         """Stand at the conversation that is under way."""
-        return self.room.sitting.thread or ""
+        return self.room.scope.thread or ""
 
-    async def besides(self, text: str) -> Sequence[ListRow]:
+    async def extra_rows(self, text: str) -> Sequence[ListRow]:
         """Return the conversations in which the words were said."""
-        found = await self.room.room.stage.do(lambda lent: search_threads(lent, text))
+        found = await self.room.room.service_thread.run(
+            lambda lent: search_threads(lent, text)
+        )
         rows = [
             ListRow(str(one.thread.id), format_thread_title(one.thread), one.words)
             for one in found
@@ -79,12 +81,12 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
     async def lines(self, key: str) -> Iterable[StyledLine]:
         """Return who spoke when, and the newest questions and answers."""
         id_ = ThreadId(key)
-        thread, turns = await self.room.room.stage.do(
+        thread, turns = await self.room.room.service_thread.run(
             lambda lent: load_thread_with_turns(lent, id_)
         )
         return _told(thread, turns)
 
-    def choose(self, key: str) -> None:
+    def select(self, key: str) -> None:
         """Open it."""
         self.dismiss(ThreadId(key))
 
@@ -96,56 +98,58 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
         line = TextInputScreen("Its new title", value=format_thread_title(thread))
         title = await self.app.push_screen_wait(line)
         if title:
-            await self.attempt(self._rename(thread, title))
+            await self.run_guarded(self._rename(thread, title))
 
     async def _rename(self, thread: Thread, title: str) -> None:
-        stage = self.room.room.stage
-        await stage.do(lambda lent: lent.threads.rename(thread.id, title))
+        services = self.room.room.service_thread
+        await services.run(lambda lent: lent.threads.rename(thread.id, title))
         new = format_thread_title(replace(thread, title=title))
-        self.note(f"“{format_thread_title(thread)}” is now called “{new}”.", good=True)
+        self.set_note(
+            f"“{format_thread_title(thread)}” is now called “{new}”.", good=True
+        )
         self.fill(at=str(thread.id))
 
     @work(exclusive=True, group="keep", exit_on_error=False)
     async def action_export(self) -> None:
         """Ask where to write it, and write it."""
         if (thread := self._chosen()) is not None:
-            from lrwr.tui.actions.threads import export_thread_as
-
-            file = await self.attempt(
+            file = await self.run_guarded(
                 export_thread_as(self.room, thread.id, format_thread_title(thread))
             )
             if file:
-                self.note(f"Written to {file}", good=True)
+                self.set_note(f"Written to {file}", good=True)
 
     @work(exclusive=True, group="keep", exit_on_error=False)
     async def action_delete(self) -> None:
         """Put it away; it can be had back."""
         if (thread := self._chosen()) is not None:
-            await self.attempt(self._delete(thread))
+            await self.run_guarded(self._delete(thread))
 
     async def _delete(self, thread: Thread) -> None:
-        gone = await self.room.room.stage.do(
+        gone = await self.room.room.service_thread.run(
             lambda lent: delete_thread(lent, thread.id)
         )
         lost = f" {format_count(gone, 'older one')} gone for good." if gone else ""
-        self.note(
+        self.set_note(
             f"“{format_thread_title(thread)}” is deleted: u brings it back, and later"
             f" `lrwr threads undo`.{lost}",
             good=True,
         )
-        self.fill(at=self.query_one(RowList).after(str(thread.id)))
+        self.fill(at=self.query_one(RowList).key_after(str(thread.id)))
 
     @work(exclusive=True, group="keep", exit_on_error=False)
     async def action_undo(self) -> None:
         """Bring back what was deleted last."""
-        await self.attempt(self._undo())
+        await self.run_guarded(self._undo())
 
     async def _undo(self) -> None:
-        found = await self.room.room.stage.do(lambda lent: lent.threads.restore())
+        found = await self.room.room.service_thread.run(
+            lambda lent: lent.threads.restore()
+        )
         if found is None:
-            self.note("There is no deleted conversation to bring back.")
+            self.set_note("There is no deleted conversation to bring back.")
             return
-        self.note(f"“{format_thread_title(found)}” is back.", good=True)
+        self.set_note(f"“{format_thread_title(found)}” is back.", good=True)
         self.fill(at=str(found.id))
 
     def _chosen(self) -> Thread | None:
@@ -177,3 +181,35 @@ def _told(thread: Thread, turns: Sequence[Turn]) -> Iterator[StyledLine]:
     for turn in turns[-_READ:]:
         yield StyledLine((StyledText(shorten_excerpt(turn.question), "strong"),), 2)
         yield StyledLine((shorten_excerpt(strip_links(turn.output.response_text)),), 4)
+
+
+async def export_thread_as(
+    screen: RoomScreen, thread: ThreadId, title: str, path: str = ""
+) -> str:
+    """Write a conversation to `path`, or to a file that the writer is asked for.
+
+    Returns the file's path; empty if the writer cancels.
+
+    Raises:
+        SettingsProblem: The file exists, is no `.md`, or is in the manuscript.
+        LrwrError: It cannot be written.
+    """
+    chosen: str | None = path.strip()
+    if not chosen:
+        suggestion = await screen.room.service_thread.run(
+            lambda lent: suggest_export_path(lent, title)
+        )
+        dialog = TextInputScreen(
+            "Write it to",
+            value=suggestion,
+            note="A .md file outside of the manuscript, which must not be there yet.",
+        )
+        chosen = await screen.app.push_screen_wait(dialog)
+    if not chosen:
+        return ""
+    target = chosen
+    return str(
+        await screen.room.service_thread.run(
+            lambda lent: export_thread_to_file(lent, thread, target)
+        )
+    )

@@ -1,4 +1,4 @@
-"""The line over the conversation."""
+"""The line above the conversation."""
 
 from textual.content import Content
 from textual.widgets import Static
@@ -6,47 +6,49 @@ from textual.widgets import Static
 from lrwr.app.presenters.text import sanitize_text
 from lrwr.tui.scope import ChatScope
 
-BETWEEN = "  ·  "
+SEPARATOR = "  ·  "
 
-FEWEST = 12
-"""Columns of a title that are shown whatever else there is to say."""
+MIN_TITLE_WIDTH = 12
+"""Columns of the title that are always shown."""
 
 
 class RoomHeader(Static):
-    """Says what is talked about, and how; a long title makes way for the rest."""
+    """Shows the title and the scope; a long title is cut to make room for the rest."""
 
-    def __init__(self, sitting: ChatScope) -> None:
-        self._sitting = sitting
-        super().__init__(self._told(0), id="placard")
+    def __init__(self, scope: ChatScope) -> None:
+        self._scope = scope
+        super().__init__(self._build_content(0), id="placard")
 
-    def say(self, sitting: ChatScope) -> None:
-        """Say how things stand now."""
-        self._sitting = sitting
-        self.update(self._told(self.content_size.width))
+    def show_scope(self, scope: ChatScope) -> None:
+        """Show who answers about whom, and how far the story has come."""
+        self._scope = scope
+        self.update(self._build_content(self.content_size.width))
 
     def on_resize(self) -> None:
-        """Cut the title anew."""
-        self.update(self._told(self.content_size.width))
+        """Cut the title to the new width."""
+        self.update(self._build_content(self.content_size.width))
 
-    def _told(self, width: int) -> Content:
-        """Return what is said in so many columns; 0 where that is not known."""
-        sitting = self._sitting
+    def _build_content(self, width: int) -> Content:
+        """Return the line cut to `width` columns; 0 if the width is not known yet."""
+        scope = self._scope
         title = Content(
-            " ".join(sanitize_text(sitting.title).split()) or "A new conversation"
+            " ".join(sanitize_text(scope.title).split()) or "A new conversation"
         )
-        rest = Content(BETWEEN + sanitize_text(BETWEEN.join(_how(sitting))))
+        rest = Content(
+            SEPARATOR + sanitize_text(SEPARATOR.join(_describe_scope(scope)))
+        )
         if width:
-            most = max(FEWEST, width - rest.cell_length)
-            title = title.truncate(most, ellipsis=True)
+            title_width = max(MIN_TITLE_WIDTH, width - rest.cell_length)
+            title = title.truncate(title_width, ellipsis=True)
         return title + rest
 
 
-def _how(sitting: ChatScope) -> list[str]:
-    told = [f"{sitting.speaker or 'the analyst'} answers"]
-    if sitting.character and not sitting.speaker:
-        told.append(f"about {sitting.character}")
-    if sitting.as_of:
-        told.append(f"as of {sitting.as_of}")
-    if sitting.witnessed:
-        told.append("witnessed only")
-    return told
+def _describe_scope(scope: ChatScope) -> list[str]:
+    parts = [f"{scope.speaker or 'the analyst'} answers"]
+    if scope.character and not scope.speaker:
+        parts.append(f"about {scope.character}")
+    if scope.as_of:
+        parts.append(f"as of {scope.as_of}")
+    if scope.witnessed:
+        parts.append("witnessed only")
+    return parts

@@ -1,4 +1,4 @@
-"""Lists of rows, and of lines to read."""
+"""Option lists: rows to choose from, and lines to read."""
 
 import asyncio
 from collections.abc import Iterable
@@ -14,11 +14,11 @@ from textual.widgets.option_list import Option
 from lrwr.app.presenters.text import StyledLine, StyledText, sanitize_text
 from lrwr.tui.rows import ListRow
 
-AT_ONCE = 100
-"""Rows or lines that are laid out between two looks at the keys."""
+BATCH = 100
+"""Options that are added at once."""
 
-BREATH = 0.02
-"""Seconds in which keys are looked at, before more is laid out."""
+BATCH_PAUSE = 0.02
+"""Seconds between two batches, in which keys are handled."""
 
 _TONES = (
     ("strong", "bold"),
@@ -30,7 +30,7 @@ _TONES = (
 
 
 class BrowseList(OptionList):
-    """Options of which a click shows one, and another click on it chooses it."""
+    """An option list in which a click highlights, and a second click selects."""
 
     DEFAULT_CSS: ClassVar[str] = """
     BrowseList {
@@ -57,7 +57,7 @@ class BrowseList(OptionList):
         super().__init__(id=id, classes=classes, markup=False)
 
     async def _on_click(self, event: events.Click) -> None:
-        """Show what is clicked; what was shown already is chosen."""
+        """Highlight the clicked option; select it if it is highlighted already."""
         event.prevent_default()
         clicked: int | None = event.style.meta.get("option")
         if clicked is None or self.options[clicked].disabled:
@@ -66,13 +66,15 @@ class BrowseList(OptionList):
             self.action_select()
         self.highlighted = clicked
 
-    def turn(self, by: int) -> None:
-        """Go a page back or on."""
+    def move_page(self, by: int) -> None:
+        """Move the highlight by `by` pages, to the nearest enabled option."""
         page = max(1, self.size.height - 1) * by
         last = len(self.options) - 1
         at = min(max(0, (self.highlighted or 0) + page), last)
-        ways = (range(at, last + 1), range(at, -1, -1))
-        free = [n for way in ways for n in way if not self.options[n].disabled]
+        directions = (range(at, last + 1), range(at, -1, -1))
+        free = [
+            n for numbers in directions for n in numbers if not self.options[n].disabled
+        ]
         self.highlighted = free[0] if free else None
 
 
@@ -94,25 +96,25 @@ class RowList(BrowseList):
         return "" if at is None else self._shown[at].key
 
     def show(self, rows: Iterable[ListRow], *, at: str = "") -> None:
-        """Show rows, `at` the one of that key or else the first that can be chosen."""
+        """Show rows, and highlight the one of key `at`, or else the first enabled one."""
         self._shown = list(rows)
         free = [number for number, row in enumerate(self._shown) if not row.heading]
-        there = (number for number in free if self._shown[number].key == at)
-        stand = next(there, free[0] if free else None)
-        first = AT_ONCE + (stand or 0)
+        matches = (number for number in free if self._shown[number].key == at)
+        highlighted = next(matches, free[0] if free else None)
+        first = BATCH + (highlighted or 0)
         self.set_options(map(_option, self._shown[:first]))
-        self.highlighted = stand
-        self._lay_out_from(first)
+        self.highlighted = highlighted
+        self._add_options_from(first)
 
     @work(exclusive=True, group="rows", exit_on_error=False)
-    async def _lay_out_from(self, first: int) -> None:
-        """Lay out the other rows while nobody presses a key."""
+    async def _add_options_from(self, first: int) -> None:
+        """Add the other rows in batches, so that keys are handled in between."""
         rows = self._shown
-        for start in range(first, len(rows), AT_ONCE):
-            await asyncio.sleep(BREATH)
-            self.add_options(map(_option, rows[start : start + AT_ONCE]))
+        for start in range(first, len(rows), BATCH):
+            await asyncio.sleep(BATCH_PAUSE)
+            self.add_options(map(_option, rows[start : start + BATCH]))
 
-    def after(self, key: str) -> str:
+    def key_after(self, key: str) -> str:
         """Return the key of the row after one, or before it at the end; empty for none."""
         keys = [row.key for row in self._shown if not row.heading]
         if key not in keys:
@@ -122,7 +124,7 @@ class RowList(BrowseList):
 
 
 class LineList(BrowseList):
-    """Lines to read, each as long as it is."""
+    """Lines to read, wrapped."""
 
     DEFAULT_CSS: ClassVar[str] = """
     LineList > .option-list--option-highlighted { background: transparent; }
@@ -130,29 +132,29 @@ class LineList(BrowseList):
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's
         super().__init__(id=id)
-        self._told: list[StyledLine] = []
+        self._shown: list[StyledLine] = []
 
     @property
     def line(self) -> StyledLine | None:
         """The highlighted line."""
         at = self.highlighted
-        return None if at is None else self._told[at]
+        return None if at is None else self._shown[at]
 
-    def read(self, lines: Iterable[StyledLine]) -> None:
+    def show(self, lines: Iterable[StyledLine]) -> None:
         """Show lines from the first."""
-        self._told = list(lines)
-        self.set_options(Option(_line(line)) for line in self._told[:AT_ONCE])
-        self.highlighted = 0 if self._told else None
-        self._lay_out_from(AT_ONCE)
+        self._shown = list(lines)
+        self.set_options(Option(_line(line)) for line in self._shown[:BATCH])
+        self.highlighted = 0 if self._shown else None
+        self._add_options_from(BATCH)
 
     @work(exclusive=True, group="lines", exit_on_error=False)
-    async def _lay_out_from(self, first: int) -> None:
-        """Lay out the other lines while nobody presses a key."""
-        lines = self._told
-        for start in range(first, len(lines), AT_ONCE):
-            await asyncio.sleep(BREATH)
+    async def _add_options_from(self, first: int) -> None:
+        """Add the other lines in batches, so that keys are handled in between."""
+        lines = self._shown
+        for start in range(first, len(lines), BATCH):
+            await asyncio.sleep(BATCH_PAUSE)
             self.add_options(
-                Option(_line(one)) for one in lines[start : start + AT_ONCE]
+                Option(_line(line)) for line in lines[start : start + BATCH]
             )
 
 
@@ -161,10 +163,10 @@ def _option(row: ListRow) -> Option:
 
 
 def _row(row: ListRow) -> Content:
-    name = Content(f"{' ' * row.deep}{_flat(row.name)}")
+    name = Content(f"{' ' * row.depth}{_on_one_line(row.name)}")
     return (
-        name + Content.styled(f"  {_flat(row.aside)}", "$foreground-muted")
-        if (row.aside)
+        name + Content.styled(f"  {_on_one_line(row.detail)}", "$foreground-muted")
+        if (row.detail)
         else name
     )
 
@@ -182,5 +184,5 @@ def _line(line: StyledLine) -> Visual:
     return Padding(content, Spacing(0, 0, 0, line.indent))
 
 
-def _flat(text: str) -> str:
+def _on_one_line(text: str) -> str:
     return " ".join(sanitize_text(text).split())

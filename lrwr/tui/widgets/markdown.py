@@ -1,4 +1,7 @@
-"""A language model's words. Loaded where there are any: Markdown takes its time."""
+"""Markdown answers of a language model.
+
+Imported when a model answers: Textual's Markdown is slow to import.
+"""
 
 from collections.abc import Iterator
 from functools import cache
@@ -21,8 +24,12 @@ from textual.widgets._markdown import (
 
 from lrwr.app.presenters.answers import strip_links
 from lrwr.app.presenters.text import sanitize_text
-from lrwr.tui.widgets.link_buffer import LinkBuffer
-from lrwr.tui.widgets.reply import FRAME, MarkChosen, find_citation_marks
+from lrwr.tui.widgets.reply import (
+    FRAME,
+    LinkBuffer,
+    MarkChosen,
+    find_citation_marks,
+)
 
 _WORDS = (MarkdownHeader, MarkdownParagraph, MarkdownTD, MarkdownTH)
 """The blocks that hold words of their own; all others hold blocks."""
@@ -31,8 +38,8 @@ _WORDS = (MarkdownHeader, MarkdownParagraph, MarkdownTD, MarkdownTH)
 @cache
 def _marking(block: type[MarkdownBlock]) -> type[MarkdownBlock]:
     """Return the kind of block that looks like `block`, and marks numbers."""
-    does = {"set_content": _set_marked, "action_jump": _jump}
-    return cast("type[MarkdownBlock]", type(block.__name__, (block,), does))
+    methods = {"set_content": _set_marked, "action_jump": _jump}
+    return cast("type[MarkdownBlock]", type(block.__name__, (block,), methods))
 
 
 def _set_marked(block: MarkdownBlock, content: Content) -> None:
@@ -57,18 +64,18 @@ class _Cells(MarkdownTableContent):
 
     def compose(self) -> ComposeResult:
         """Lay out the headings, and row under row."""
-        yield from (_cell(one, "header") for one in self.headers)
-        yield from self._laid_out(self.rows, 1)
+        yield from (_cell(header, "header") for header in self.headers)
+        yield from self._build_cells(self.rows, 1)
 
     async def _update_rows(self, updated_rows: list[list[Content]]) -> None:
         """Show rows from the last on, which may have been half of one."""
         await self.query_children(f".cell.row{self.last_row}").remove()
-        await self.mount_all([*self._laid_out(updated_rows, self.last_row)])
+        await self.mount_all([*self._build_cells(updated_rows, self.last_row)])
 
-    def _laid_out(self, rows: list[list[Content]], first: int) -> Iterator[_Cell]:
+    def _build_cells(self, rows: list[list[Content]], first: int) -> Iterator[_Cell]:
         for number, row in enumerate(rows, first):
             self.last_row = number
-            yield from (_cell(one, f"row{number} cell") for one in row)
+            yield from (_cell(content, f"row{number} cell") for content in row)
 
 
 class _Table(MarkdownTable):
@@ -92,27 +99,27 @@ class MarkdownReply(Markdown):
     def __init__(self, text: str = "") -> None:
         super().__init__(sanitize_text(strip_links(text)), open_links=False)
         self.add_class("reply")
-        self._held = LinkBuffer()
+        self._buffer = LinkBuffer()
         self._pending = ""
         self._timer: Timer | None = None
 
     async def write(self, text: str) -> None:
-        """Show some more, soon."""
-        self._pending += self._held.take(text)
+        """Append words; they are drawn at the next update."""
+        self._pending += self._buffer.feed(text)
         if self._timer is None:
             self._timer = self.set_timer(FRAME, self._flush)
 
     async def finish(self) -> None:
-        """Show what was held back."""
-        self._pending += self._held.rest()
+        """Draw everything: nothing more comes."""
+        self._pending += self._buffer.flush()
         await self._flush()
 
     def get_block_class(self, block_name: str) -> type[MarkdownBlock]:
         """Return what shows a block of that name."""
-        found = super().get_block_class(block_name)
-        if issubclass(found, _WORDS):
-            return _marking(found)
-        return _Table if found is MarkdownTable else found
+        block_class = super().get_block_class(block_name)
+        if issubclass(block_class, _WORDS):
+            return _marking(block_class)
+        return _Table if block_class is MarkdownTable else block_class
 
     async def _flush(self) -> None:
         if self._timer is not None:

@@ -1,4 +1,4 @@
-"""What somebody answers, as it comes."""
+"""Widgets that show an answer while it is streamed."""
 
 import re
 from collections.abc import Sequence
@@ -11,23 +11,22 @@ from textual.style import Style
 from textual.timer import Timer
 from textual.widgets import Static
 
-from lrwr.app.presenters.answers import strip_links
+from lrwr.app.presenters.answers import UNFINISHED_LINK, strip_links
 from lrwr.app.presenters.text import sanitize_text
 from lrwr.core.model.text import Span
-from lrwr.tui.widgets.link_buffer import LinkBuffer
 
 MARK = re.compile(r"\[(w?\d{1,3})\]")
-"""The number of a passage or of a page, as an answer has it."""
+"""A citation mark in an answer: the number of a passage or of a web page."""
 
 FRAME = 0.05
-"""Seconds for which words are gathered before they are drawn."""
+"""Seconds between two updates while words are streamed."""
 
 UNSUPPORTED = "underline $warning"
-"""How a stretch looks that no passage bears out."""
+"""Style of a span that no passage supports."""
 
 
 class MarkChosen(Message):
-    """The writer has clicked the number of a passage."""
+    """The number of a passage was clicked."""
 
     def __init__(self, number: str) -> None:
         super().__init__()
@@ -35,15 +34,35 @@ class MarkChosen(Message):
 
 
 class ReplyWidget(Protocol):
-    """Shows words piece by piece."""
+    """Shows streamed words."""
 
     async def write(self, text: str) -> None:
-        """Show some more, soon."""
+        """Append words; they are drawn at the next update."""
         ...
 
     async def finish(self) -> None:
-        """Show what was held back: nothing more comes."""
+        """Draw everything: nothing more comes."""
         ...
+
+
+class LinkBuffer:
+    """Holds back the start of a possible link until the rest of it is streamed."""
+
+    def __init__(self) -> None:
+        self._text = ""
+
+    def feed(self, text: str) -> str:
+        """Add streamed words, and return what can be shown."""
+        text = strip_links(self._text + sanitize_text(text))
+        match = UNFINISHED_LINK.search(text)
+        shown = text[: match.start()] if match else text
+        self._text = text[len(shown) :]
+        return shown
+
+    def flush(self) -> str:
+        """Return what was held back."""
+        rest, self._text = self._text, ""
+        return rest
 
 
 class VerbatimReply(Static):
@@ -53,28 +72,28 @@ class VerbatimReply(Static):
     """
 
     def __init__(self, text: str = "", unsupported: Sequence[Span] = ()) -> None:
-        shown, spans = _shown(text, unsupported)
+        shown, spans = _sanitize_with_spans(text, unsupported)
         super().__init__(
             render_citation_marks(shown, spans), markup=False, classes="reply quoted"
         )
         self._text = shown
-        self._held = LinkBuffer()
+        self._buffer = LinkBuffer()
         self._timer: Timer | None = None
 
     async def write(self, text: str) -> None:
-        """Show some more, soon."""
-        self._text += self._held.take(text)
+        """Append words; they are drawn at the next update."""
+        self._text += self._buffer.feed(text)
         if self._timer is None:
             self._timer = self.set_timer(FRAME, self._draw)
 
     async def finish(self) -> None:
-        """Show what was held back."""
-        self._text += self._held.rest()
+        """Draw everything: nothing more comes."""
+        self._text += self._buffer.flush()
         self._draw()
 
     def settle(self, text: str, unsupported: Sequence[Span]) -> None:
-        """Show the answer as it is kept, with the stretches that nothing bears out."""
-        self._text, spans = _shown(text, unsupported)
+        """Show the stored answer, with its unsupported spans marked."""
+        self._text, spans = _sanitize_with_spans(text, unsupported)
         self.update(render_citation_marks(self._text, spans))
 
     def action_jump(self, number: str) -> None:
@@ -89,22 +108,22 @@ class VerbatimReply(Static):
 
 
 def render_citation_marks(text: str, unsupported: Sequence[Span] = ()) -> Content:
-    """Return a text whose numbers of passages stand out and can be clicked."""
-    doubted = [Stretch(one.start, one.end, UNSUPPORTED) for one in unsupported]
-    return Content(text, spans=[*doubted, *find_citation_marks(text)])
+    """Return a text whose citation marks can be clicked and unsupported spans stand out."""
+    marked = [Stretch(span.start, span.end, UNSUPPORTED) for span in unsupported]
+    return Content(text, spans=[*marked, *find_citation_marks(text)])
 
 
 def find_citation_marks(text: str) -> list[Stretch]:
-    """Return where numbers of passages stand, each of which can be clicked."""
+    """Return a clickable span for each citation mark."""
     stretches = []
-    for found in MARK.finditer(text):
-        click = Style.from_meta({"@click": f"jump('{found[1]}')"})
-        stretches.append(Stretch(*found.span(), click))
+    for match in MARK.finditer(text):
+        click = Style.from_meta({"@click": f"jump('{match[1]}')"})
+        stretches.append(Stretch(*match.span(), click))
     return stretches
 
 
-def _shown(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]:
-    """Return a text as it is shown, and where its stretches are in that."""
+def _sanitize_with_spans(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]:
+    """Return the sanitized text, and `spans` moved to their place in it."""
     shown, at, moved = "", 0, list[Span]()
     for span in sorted(spans):
         start, end = max(at, span.start), min(len(text), span.end)

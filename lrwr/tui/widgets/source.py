@@ -1,4 +1,4 @@
-"""One passage, or one page, that an answer rests on."""
+"""Views of one source: a passage or a web page."""
 
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ class SourceView(Static):
     def __init__(self, citation: Citation) -> None:
         super().__init__(markup=False, classes="source")
         self.citation = citation
-        self.found: CitationContext | None = None
+        self.context: CitationContext | None = None
         self._chosen = False
         self._draw()
 
@@ -39,18 +39,18 @@ class SourceView(Static):
     @property
     def place(self) -> str:
         """Where the passage stands, as far as that is known."""
-        if self.found is not None:
-            return self.found.place
+        if self.context is not None:
+            return self.context.place
         return sanitize_text(format_place(self.citation.document, self.citation.lines))
 
     @property
     def words(self) -> str:
         """The words that stand there, as far as that is known."""
-        return self.found.words if self.found else sanitize_text(self.citation.text)
+        return self.context.words if self.context else sanitize_text(self.citation.text)
 
-    def fill(self, found: "CitationContext") -> None:
+    def fill(self, context: "CitationContext") -> None:
         """Show what became of the passage, and what surrounds it."""
-        self.found = found
+        self.context = context
         self._draw()
 
     def choose(self, *, chosen: bool) -> None:
@@ -66,17 +66,17 @@ class SourceView(Static):
             event.prevent_default()
 
     def _draw(self) -> None:
-        found = self.found
+        context = self.context
         parts: list[tuple[str, str]] = [
             (f"[{self.number}] ", LABEL),
             (self.place, "bold"),
         ]
-        if found and found.chapter:
-            parts.append((f"\n{found.chapter}", f"italic {QUIET}"))
-        if found and found.became:
-            parts.append((f"\n{found.became}", CHANGED if found.stale else QUIET))
+        if context and context.chapter:
+            parts.append((f"\n{context.chapter}", f"italic {QUIET}"))
+        if context and context.became:
+            parts.append((f"\n{context.became}", CHANGED if context.stale else QUIET))
         parts.append(("\n", ""))
-        around = found if self._chosen else None
+        around = context if self._chosen else None
         if around and around.before.strip():
             parts.append((around.before, QUIET))
         words = self.words

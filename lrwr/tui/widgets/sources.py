@@ -1,4 +1,4 @@
-"""The passages that an answer rests on, each in its context."""
+"""The sources pane: the passages and web pages that an answer cites."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -14,6 +14,7 @@ from textual.widgets import Static
 from lrwr.app.presenters.text import format_count, sanitize_text
 from lrwr.core.model.turns import Citation, Turn, WebCitation
 from lrwr.tui.actions.table import PLACE_ACTIONS
+from lrwr.tui.input.keymap import format_key, resolve_keys
 from lrwr.tui.widgets.source import PageView, SourceView
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ SourceItem = SourceView | PageView
 
 
 class Sources(VerticalScroll):
-    """The pane beside the conversation: one passage is chosen, and shown in context."""
+    """Lists the sources of a turn; the chosen passage is shown in its context."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *(action.binding for action in PLACE_ACTIONS),
@@ -41,8 +42,8 @@ class Sources(VerticalScroll):
         ),
     ]
 
-    class Wanted(Message):
-        """What surrounds these passages is wanted; `fill` takes it."""
+    class ContextsNeeded(Message):
+        """Asks for the surroundings of these passages, to be given to `fill`."""
 
         def __init__(self, citations: Sequence[Citation]) -> None:
             super().__init__()
@@ -56,84 +57,88 @@ class Sources(VerticalScroll):
 
     @property
     def views(self) -> list[SourceItem]:
-        """What is shown, in the order of the pane."""
-        return [one for one in self.children if isinstance(one, SourceView | PageView)]
+        """The sources, in the order of the pane."""
+        return [v for v in self.children if isinstance(v, SourceView | PageView)]
 
     @property
     def chosen(self) -> SourceItem | None:
-        """What the writer has chosen."""
-        return self._numbered(self._chosen)
+        """The chosen source."""
+        return self._find(self._chosen)
 
     async def introduce(self) -> None:
-        """Say what the pane is for."""
-        await self._replace([_told(BEGINNING)])
+        """Show what the pane is for."""
+        await self._replace([_message(BEGINNING)])
 
     async def clear(self) -> None:
-        """Wait for the passages of another answer."""
-        await self.show_found((), (), over=False)
+        """Remove all sources: those of another answer follow."""
+        await self.show_sources((), (), is_final=False)
 
     async def show(self, turn: Turn) -> None:
-        """Show what a turn rests on."""
-        said = turn.output
-        await self.show_found(said.citations, said.web, over=True, to=turn.question)
+        """Show the sources of a finished turn."""
+        output = turn.output
+        await self.show_sources(
+            output.citations, output.web, is_final=True, question=turn.question
+        )
 
-    async def show_found(
+    async def show_sources(
         self,
         citations: Sequence[Citation],
         pages: Sequence[WebCitation],
         *,
-        over: bool,
-        to: str = "",
+        is_final: bool,
+        question: str = "",
     ) -> None:
-        """Show passages and pages, found for the question `to`.
+        """Show passages and web pages.
 
-        `over` says that no more will come. What was chosen stays so if it is there.
+        `is_final` says that no more will come. What was chosen stays chosen if present.
         """
-        views: list[Static] = [SourceView(one) for one in citations]
-        found = [PageView(page) for page in pages]
-        if found:
-            views += [_heading(APART, "apart"), *found]
-        if not citations and not found:
-            views.append(_told(NONE if over else SEEKING))
-        if citations and over:
-            told = format_count(len(citations), "passage")
-            named = f" · “{' '.join(sanitize_text(to).split())}”" if to else ""
-            views.insert(0, _heading(f"{told}{named}", "for"))
+        views: list[Static] = [SourceView(citation) for citation in citations]
+        page_views = [PageView(page) for page in pages]
+        if page_views:
+            views += [_heading(APART, "apart"), *page_views]
+        if not citations and not page_views:
+            views.append(_message(NONE if is_final else SEEKING))
+        if citations and is_final:
+            count = format_count(len(citations), "passage")
+            label = (
+                f" · “{' '.join(sanitize_text(question).split())}”" if question else ""
+            )
+            views.insert(0, _heading(f"{count}{label}", "for"))
         await self._replace(views)
 
     async def add(self, citation: Citation) -> None:
-        """Show one passage more."""
+        """Add a passage."""
         async with self._changing:
             await self.query(".source-told").remove()
             apart = self.query(".source-apart")
             before = apart.first() if apart else None
             await self.mount(SourceView(citation), before=before or ".source-hint")
-        self._settle()
+        self._choose_first()
 
     async def add_page(self, page: WebCitation) -> None:
-        """Show a page of the web, apart from what is the book's."""
+        """Add a web page, apart from the passages."""
         async with self._changing:
             await self.query(".source-told").remove()
             if not self.query(".source-apart"):
                 await self.mount(_heading(APART, "apart"), before=".source-hint")
             await self.mount(PageView(page), before=".source-hint")
-        self._settle()
+        self._choose_first()
 
-    def fill(self, found: "Sequence[CitationContext]") -> None:
-        """Show passages in their context; those that are shown no more are left out."""
-        around = {one.number: one for one in found}
+    def fill(self, contexts: "Sequence[CitationContext]") -> None:
+        """Show the surroundings of passages; those not shown any more are ignored."""
+        by_number = {context.number: context for context in contexts}
         for view in self.query_children(SourceView):
-            if view.citation.number in around:
-                view.fill(around[view.citation.number])
+            if view.citation.number in by_number:
+                view.fill(by_number[view.citation.number])
 
-    def look_again(self) -> None:
-        """Ask once more what surrounds the passages: the text may have changed."""
+    def reload_contexts(self) -> None:
+        """Ask for the surroundings of all passages again: the text may have changed."""
         if citations := [view.citation for view in self.query_children(SourceView)]:
-            self.post_message(self.Wanted(citations))
+            self.post_message(self.ContextsNeeded(citations))
 
     def jump(self, number: str) -> bool:
-        """Choose the passage of that number, and say whether it is there."""
-        view = self._numbered(number)
+        """Choose the source of that number; return whether it exists."""
+        view = self._find(number)
         if view is None:
             self.notify(f"There is no passage [{number}] here.", markup=False)
             return False
@@ -150,7 +155,9 @@ class Sources(VerticalScroll):
         views = self.views
         if not views:
             return
-        now = next((n for n, one in enumerate(views) if one.number == self._chosen), -1)
+        now = next(
+            (n for n, view in enumerate(views) if view.number == self._chosen), -1
+        )
         view = views[max(0, min(len(views) - 1, now + by))]
         self._choose(view)
         self.call_after_refresh(view.scroll_visible, animate=False)
@@ -183,9 +190,9 @@ class Sources(VerticalScroll):
                 await self.remove_children()
                 hint = Static(_hint(self._keymap), classes="source-hint")
                 await self.mount_all([*views, hint])
-        self._settle()
+        self._choose_first()
 
-    def _numbered(self, number: str) -> SourceItem | None:
+    def _find(self, number: str) -> SourceItem | None:
         return next((view for view in self.views if view.number == number), None)
 
     def _choose(self, chosen: SourceItem) -> None:
@@ -193,25 +200,23 @@ class Sources(VerticalScroll):
         for view in self.views:
             view.choose(chosen=view is chosen)
 
-    def _settle(self) -> None:
-        """See to it that one is chosen, and ask for what surrounds them all."""
+    def _choose_first(self) -> None:
+        """Choose a source if none is, and ask for the surroundings of all."""
         if view := self.chosen or next(iter(self.views), None):
             self._choose(view)
-        self.look_again()
+        self.reload_contexts()
 
 
 def _hint(keymap: Mapping[str, str]) -> Content:
-    """Return what keys do here, the writer's own where they have set some."""
+    """Return the key hint, with the writer's own keys if there are any."""
     if not keymap:
         return Content(HINT.format("Enter", "c", "Esc"))
-    from lrwr.tui.input.keymap import format_key, resolve_keys
-
-    keys = {one.id: format_key(resolve_keys(one, keymap)[0]) for one in PLACE_ACTIONS}
-    told = (keys[f"place.{name}"] for name in ("open", "copy", "leave"))
-    return Content(HINT.format(*told))
+    keys = {a.id: format_key(resolve_keys(a, keymap)[0]) for a in PLACE_ACTIONS}
+    names = (keys[f"place.{name}"] for name in ("open", "copy", "leave"))
+    return Content(HINT.format(*names))
 
 
-def _told(text: str) -> Static:
+def _message(text: str) -> Static:
     return Static(text, markup=False, classes="source-told")
 
 

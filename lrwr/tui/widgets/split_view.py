@@ -1,4 +1,4 @@
-"""The conversation, and beside it what its answers rest on."""
+"""The transcript, and beside it the sources of an answer."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lrwr.tui.queries.context import CitationContext
 
 NARROW = 100
-"""Columns below which the pane takes the conversation's place, and only when wanted."""
+"""Columns below which only one of the two panes is shown."""
 
 JUMP_BINDINGS = tuple(
     Binding(
@@ -31,102 +31,105 @@ JUMP_BINDINGS = tuple(
     )
     for n in range(1, 10)
 )
-"""Keys that show a passage, wherever one is."""
+"""Keys that show a passage, whatever has the focus."""
 
 CitationContextLoader: TypeAlias = (
     "Callable[[Sequence[Citation]], Awaitable[Sequence[CitationContext]]]"
 )
-"""Returns passages in their context, as the text has it now."""
+"""Returns cited passages with their surroundings in the present text."""
 
 
 class SplitView(Horizontal):
-    """Shows the passages of the turn that is chosen; a new one is chosen by itself."""
+    """Shows the transcript and the sources of the chosen turn; a new turn is chosen."""
 
     DEFAULT_CSS: ClassVar[str] = ""
 
     def __init__(
-        self, side: int, look_up: "CitationContextLoader", keymap: Mapping[str, str]
+        self,
+        side: int,
+        load_contexts: "CitationContextLoader",
+        keymap: Mapping[str, str],
     ) -> None:
         super().__init__(id="desk")
-        self._look_up = look_up
-        self._share = side
-        self._beside = True
-        self._over = False
+        self._load_contexts = load_contexts
+        self._sources_percent = side
+        self._is_beside = True
+        self._is_over = False
         self.transcript = Transcript()
         self.sources = Sources(keymap)
 
     def compose(self) -> ComposeResult:
-        """Lay out both."""
-        self.transcript.styles.width = f"{100 - self._share}fr"
-        self.sources.styles.width = f"{self._share}fr"
+        """Lay out both panes."""
+        self.transcript.styles.width = f"{100 - self._sources_percent}fr"
+        self.sources.styles.width = f"{self._sources_percent}fr"
         yield self.transcript
         yield self.sources
 
     @property
-    def narrow(self) -> bool:
-        """Whether there is room for one of the two only."""
+    def is_narrow(self) -> bool:
+        """Whether there is room for one of the two panes only."""
         return self.size.width < NARROW
 
     def on_resize(self, event: events.Resize) -> None:
-        """Lay out both anew."""
+        """Lay out both panes for the new width."""
         self._arrange(event.size.width)
 
     def toggle(self) -> None:
-        """Show the pane, or hide it."""
-        if self.narrow:
-            self._over = not self._over
+        """Show or hide the sources."""
+        if self.is_narrow:
+            self._is_over = not self._is_over
         else:
-            self._beside = not self._beside
+            self._is_beside = not self._is_beside
         self._arrange(self.size.width)
-        if self._over and self.narrow:
+        if self._is_over and self.is_narrow:
             self.sources.focus()
 
-    def leave(self) -> bool:
-        """Give the conversation its place back; say whether the pane had taken it."""
-        was, self._over = self._over and self.narrow, False
+    def close_sources(self) -> bool:
+        """Show the transcript again; return whether the sources had covered it."""
+        was_over, self._is_over = self._is_over and self.is_narrow, False
         self._arrange(self.size.width)
-        return was
+        return was_over
 
     def jump(self, number: str) -> None:
-        """Show the passage of that number, and go there."""
+        """Show the passage of that number, and focus it."""
         if self.sources.jump(number):
-            self._over = self._beside = True
+            self._is_over = self._is_beside = True
             self._arrange(self.size.width)
             self.sources.focus()
 
     async def show(self, turns: Sequence[Turn]) -> None:
-        """Show a conversation from its end, and what its last answer rests on."""
+        """Show a conversation from its end, and the sources of its last answer."""
         await self.transcript.show(turns)
         if turns:
             await self.sources.show(turns[-1])
         else:
             await self.sources.introduce()
 
-    async def greet(self, lines: Sequence[str]) -> None:
-        """Say something where there is no conversation yet."""
-        await self.transcript.greet(lines)
+    async def show_notice(self, lines: Sequence[str]) -> None:
+        """Show lines in place of an empty conversation."""
+        await self.transcript.show_notice(lines)
         await self.sources.introduce()
 
-    async def begin(self, question: str) -> TurnView:
-        """Show a question, and return where its answer goes."""
-        view = await self.transcript.begin(question)
+    async def start_turn(self, question: str) -> TurnView:
+        """Show a question, and return the view for its answer."""
+        view = await self.transcript.start_turn(question)
         await self.sources.clear()
         return view
 
-    async def found(self, view: TurnView, citation: Citation) -> None:
-        """Show a passage that was found for a turn that is under way."""
-        view.found(citation)
+    async def add_citation(self, view: TurnView, citation: Citation) -> None:
+        """Show a passage that was found for a running turn."""
+        view.add_citation(citation)
         if self.transcript.chosen is view:
             await self.sources.add(citation)
 
-    async def found_page(self, view: TurnView, page: WebCitation) -> None:
-        """Show a page that was found for a turn that is under way."""
-        view.found_page(page)
+    async def add_page(self, view: TurnView, page: WebCitation) -> None:
+        """Show a web page that was found for a running turn."""
+        view.add_page(page)
         if self.transcript.chosen is view:
             await self.sources.add_page(page)
 
     async def finish(self, view: TurnView, turn: Turn) -> None:
-        """Show the whole turn, and of the passages those that it cites."""
+        """Show the finished turn, and of the passages those that it cites."""
         await view.finish(turn)
         if self.transcript.chosen is view:
             await self.sources.show(turn)
@@ -137,8 +140,8 @@ class SplitView(Horizontal):
         view = event.view
         if self.transcript.chosen is not view or not event.number:
             self.transcript.choose(view)
-            await self.sources.show_found(
-                view.citations, view.pages, over=view.over, to=view.question
+            await self.sources.show_sources(
+                view.citations, view.pages, is_final=view.over, question=view.question
             )
         if event.number:
             self.jump(event.number)
@@ -148,17 +151,17 @@ class SplitView(Horizontal):
         event.stop()
         self.jump(event.number)
 
-    @on(Sources.Wanted)
-    def _wanted(self, event: Sources.Wanted) -> None:
+    @on(Sources.ContextsNeeded)
+    def _contexts_needed(self, event: Sources.ContextsNeeded) -> None:
         event.stop()
-        self._surround(event.citations)
+        self._fill_contexts(event.citations)
 
     @work(exclusive=True, group="context", exit_on_error=False)
-    async def _surround(self, citations: Sequence[Citation]) -> None:
-        """Show passages in their context; where that fails, they stand without."""
-        self.sources.fill(await self._look_up(citations))
+    async def _fill_contexts(self, citations: Sequence[Citation]) -> None:
+        """Show passages in their context; if that fails, they stay without."""
+        self.sources.fill(await self._load_contexts(citations))
 
     def _arrange(self, width: int) -> None:
-        over = width < NARROW and self._over
-        self.sources.display = over if width < NARROW else self._beside
-        self.transcript.display = not over
+        is_over = width < NARROW and self._is_over
+        self.sources.display = is_over if width < NARROW else self._is_beside
+        self.transcript.display = not is_over

@@ -1,4 +1,4 @@
-"""One line that says how things stand."""
+"""The status line: model, index, network use, cost."""
 
 import time
 from dataclasses import dataclass, replace
@@ -11,16 +11,16 @@ from textual.widgets import Static
 
 from lrwr.app.presenters.text import format_age, sanitize_text
 
-FRESH = 5.0
-"""Seconds after which it is told anew how long ago something was."""
+AGE_INTERVAL = 5.0
+"""Seconds between two updates of how long ago something was ingested."""
 
 
 @dataclass(frozen=True, slots=True)
 class StatusFields:
-    """How things stand, each in words; what is empty is not shown.
+    """The parts of the status line, each a short text; empty ones are hidden.
 
-    `model` says who answers, `spent` what the turn and the conversation took, `index`
-    how fresh what is known is, `leaving` what leaves the machine.
+    `model` names the model that answers, `spent` the cost of the turn and of the
+    conversation, `index` how fresh the index is, `leaving` what leaves the machine.
     """
 
     model: str = ""
@@ -33,8 +33,8 @@ class StatusLine(Horizontal):
     """The line under the prompt."""
 
     DEFAULT_CSS: ClassVar[str] = ""
-    standing: reactive[StatusFields] = reactive(StatusFields)
-    _read: tuple[str, float] | None = None
+    status: reactive[StatusFields] = reactive(StatusFields)
+    _fresh_since: tuple[str, float] | None = None
 
     def compose(self) -> ComposeResult:
         """Lay out the parts, the one that may be cut first in the middle."""
@@ -44,32 +44,32 @@ class StatusLine(Horizontal):
         yield Static(id="status-spent", markup=False)
 
     def on_mount(self) -> None:
-        """Go on telling how long ago something was read."""
-        self.set_interval(FRESH, self._tell_age)
+        """Start to update the age of the last ingested save."""
+        self.set_interval(AGE_INTERVAL, self._show_age)
 
-    def say(self, **parts: str) -> None:
-        """Change some parts of what is shown."""
-        if "index" in parts:
-            self._read = None
-        self.standing = replace(self.standing, **parts)
+    def update_fields(self, **fields: str) -> None:
+        """Change the named fields of `StatusFields`; the others stay."""
+        if "index" in fields:
+            self._fresh_since = None
+        self.status = replace(self.status, **fields)
 
-    def fresh(self, what: str) -> None:
-        """Say what was read just now, and from then on how long ago that was."""
-        self._read = what, time.monotonic()
-        self._tell_age()
+    def mark_fresh(self, text: str) -> None:
+        """Show `text` as the index state, and from now on how long ago that was."""
+        self._fresh_since = text, time.monotonic()
+        self._show_age()
 
-    def _tell_age(self) -> None:
-        if self._read is not None:
-            what, at = self._read
-            told = f"{what} {format_age(time.monotonic() - at)}"
-            self.standing = replace(self.standing, index=told)
+    def _show_age(self) -> None:
+        if self._fresh_since is not None:
+            text, since = self._fresh_since
+            index = f"{text} {format_age(time.monotonic() - since)}"
+            self.status = replace(self.status, index=index)
 
-    def watch_standing(self, standing: StatusFields) -> None:
-        """Show it."""
+    def watch_status(self, status: StatusFields) -> None:
+        """Show the fields; hide those that are empty."""
         if not self.is_mounted:
             return
         for name in ("model", "index", "leaving", "spent"):
             part = self.query_one(f"#status-{name}", Static)
-            text = sanitize_text(str(getattr(standing, name))).replace("\n", " ")
+            text = sanitize_text(str(getattr(status, name))).replace("\n", " ")
             part.update(text)
             part.display = bool(text)

@@ -1,4 +1,4 @@
-"""How a command may go on, above the prompt."""
+"""The list of suggestions above the prompt."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -14,7 +14,7 @@ from lrwr.tui.input.commands import Suggestion
 
 
 class SuggestionList(OptionList, can_focus=False):
-    """A list that the prompt's keys walk through; a click takes a line of it."""
+    """A list that the prompt's keys move through; a click accepts a suggestion."""
 
     DEFAULT_CSS: ClassVar[str] = """
     SuggestionList {
@@ -30,8 +30,8 @@ class SuggestionList(OptionList, can_focus=False):
     }
     """
 
-    class Taken(Message):
-        """The writer takes the offer of that number, from 0."""
+    class Accepted(Message):
+        """The suggestion of that index, counted from 0, was clicked."""
 
         def __init__(self, index: int) -> None:
             super().__init__()
@@ -42,30 +42,30 @@ class SuggestionList(OptionList, can_focus=False):
         self.display = False
         self._shown: tuple[Suggestion, ...] = ()
 
-    def show(self, offers: tuple[Suggestion, ...], chosen: int | None) -> None:
-        """Show `offers`, the chosen one marked."""
-        if offers != self._shown:
-            self._shown = offers
-            self.set_options(_lines(offers))
-            self.display = bool(offers)
+    def show(self, suggestions: tuple[Suggestion, ...], chosen: int | None) -> None:
+        """Show suggestions; the one of index `chosen` is highlighted."""
+        if suggestions != self._shown:
+            self._shown = suggestions
+            self.set_options(_build_options(suggestions))
+            self.display = bool(suggestions)
         self.highlighted = chosen
 
     @on(OptionList.OptionSelected)
     def _selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
-        self.post_message(self.Taken(event.option_index))
+        self.post_message(self.Accepted(event.option_index))
 
 
-def _lines(offers: Sequence[Suggestion]) -> list[Option]:
-    labels = [" ".join(sanitize_text(one.label).split()) for one in offers]
+def _build_options(suggestions: Sequence[Suggestion]) -> list[Option]:
+    labels = [" ".join(sanitize_text(s.label).split()) for s in suggestions]
     width = max((len(label) for label in labels), default=0)
     return [
         Option(
             Content.assemble(
                 (label.ljust(min(width, 38)), "bold"),
                 "  ",
-                (sanitize_text(one.help), "dim"),
+                (sanitize_text(suggestion.help), "dim"),
             )
         )
-        for label, one in zip(labels, offers, strict=True)
+        for label, suggestion in zip(labels, suggestions, strict=True)
     ]

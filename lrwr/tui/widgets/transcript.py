@@ -1,4 +1,4 @@
-"""The conversation, as far as it is on the screen."""
+"""The transcript: the turns of a conversation that are mounted."""
 
 import asyncio
 from collections.abc import Sequence
@@ -18,24 +18,24 @@ from lrwr.tui.actions.table import TURN_ACTIONS
 from lrwr.tui.widgets.turn import TurnView
 
 SHOWN = 20
-"""Turns that are on the screen where the conversation ends."""
+"""Turns that are mounted at the end of the conversation."""
 
 PAGE = 10
-"""Turns that come at once as one scrolls to others."""
+"""Turns that are mounted at once when one scrolls to an end."""
 
 MOST = SHOWN + 2 * PAGE
-"""Turns that are on the screen at most, save those that are under way."""
+"""Turns that are mounted at most, running ones not counted."""
 
 NUMBERS = frozenset("123456789")
-"""What is typed to see a passage."""
+"""Keys that show a passage."""
 
 BELOW = "▼ more below · End goes there"
 
 
 class Transcript(VerticalScroll):
-    """Shows a stretch of a conversation; others come as one scrolls there.
+    """Shows a part of a conversation; more turns are mounted when one scrolls there.
 
-    It follows what is added at its end for as long as the end is in sight.
+    It follows the end of the conversation as long as that is visible.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -47,7 +47,7 @@ class Transcript(VerticalScroll):
     ]
 
     class MarkTyped(Message):
-        """The writer wants to see the passage of that number."""
+        """Asks to show the passage of that number."""
 
         def __init__(self, number: str) -> None:
             super().__init__()
@@ -58,26 +58,26 @@ class Transcript(VerticalScroll):
         self._older: list[Turn] = []
         self._newer: list[Turn] = []
         self._following = True
-        self._turning = asyncio.Lock()
+        self._mount_lock = asyncio.Lock()
         self._chosen: TurnView | None = None
 
     def compose(self) -> ComposeResult:
-        """Lay out what says that there is more below."""
+        """Lay out the marker for more turns below."""
         yield Static(BELOW, markup=False, id="below")
 
     @property
     def views(self) -> list[TurnView]:
-        """The turns on the screen, oldest first."""
+        """The mounted turns, oldest first."""
         return list(self.query_children(TurnView))
 
     @property
     def turns(self) -> list[Turn]:
-        """All turns of the conversation that are over, on the screen or not."""
-        return [*self._older, *self._told(), *self._newer]
+        """All finished turns of the conversation, mounted or not."""
+        return [*self._older, *self._finished_turns(), *self._newer]
 
     @property
     def last(self) -> Turn | None:
-        """The newest turn that is over."""
+        """The newest finished turn."""
         if self._newer:
             return self._newer[-1]
         over = (view.turn for view in reversed(self.views) if view.turn is not None)
@@ -85,34 +85,34 @@ class Transcript(VerticalScroll):
 
     @property
     def chosen(self) -> TurnView | None:
-        """The turn whose passages are wanted: the newest unless the writer chose."""
+        """The turn whose sources are shown: the newest unless another was chosen."""
         if self._chosen is not None and self._chosen.is_attached:
             return self._chosen
         return next(reversed(self.views), None)
 
     async def show(self, turns: Sequence[Turn]) -> None:
         """Show a conversation from its end."""
-        async with self._turning:
+        async with self._mount_lock:
             self._older, self._newer = list(turns[:-SHOWN]), []
             self._chosen = None
-            shown = [TurnView(one.question, turn=one) for one in turns[-SHOWN:]]
+            shown = [TurnView(turn.question, turn=turn) for turn in turns[-SHOWN:]]
             await self._replace(shown)
         self._follow()
 
-    async def greet(self, lines: Sequence[str]) -> None:
-        """Say something where there is no conversation yet."""
-        async with self._turning:
+    async def show_notice(self, lines: Sequence[str]) -> None:
+        """Show lines in place of an empty conversation."""
+        async with self._mount_lock:
             self._older, self._newer, self._chosen = [], [], None
             await self._replace(
                 [Static(line, markup=False, classes="greeting") for line in lines]
             )
 
-    async def begin(self, question: str) -> TurnView:
-        """Show a question, and return where its answer goes."""
+    async def start_turn(self, question: str) -> TurnView:
+        """Show a question, and return the view for its answer."""
         if self._newer:
-            await self.show([*self._older, *self._told(), *self._newer])
+            await self.show([*self._older, *self._finished_turns(), *self._newer])
         view = TurnView(question)
-        async with self._turning:
+        async with self._mount_lock:
             await self.query(".greeting").remove()
             await self.mount(view)
             await self._drop_oldest(SHOWN)
@@ -121,38 +121,38 @@ class Transcript(VerticalScroll):
         return view
 
     def choose(self, view: TurnView) -> None:
-        """Mark a turn as the one whose passages are wanted."""
+        """Mark a turn as the one whose sources are shown."""
         self._chosen = view
-        for one in self.views:
-            one.set_class(one is view, "chosen")
+        for other in self.views:
+            other.set_class(other is view, "chosen")
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Note whether the end is in sight, and see to it that turns come."""
+        """Record whether the end is visible, and mount more turns."""
         super().watch_scroll_y(old_value, new_value)
         self._following = not self._newer and new_value >= self.max_scroll_y
-        self._tell_below()
+        self._update_below()
         if old_value != new_value:
-            self._want_turns()
+            self._load_more()
 
     def watch_virtual_size(self, old_value: Size, new_value: Size) -> None:
-        """Go on to what was added at the end, if the end was in sight."""
+        """Scroll to what was added at the end, if the end was visible."""
         del old_value, new_value
         if self._following:
             self._go_to_end()
-        self._tell_below()
+        self._update_below()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Keep the end in sight if it was."""
+        """Keep the end visible if it was."""
         del event
         if self._following:
             self.call_after_refresh(self._go_to_end)
 
     def on_mouse_scroll_up(self) -> None:
-        """Bring older turns, where the first that is shown is in sight already."""
-        self._want_turns()
+        """Mount older turns, even if scrolled to the top already."""
+        self._load_more()
 
     async def on_key(self, event: events.Key) -> None:
-        """Let what is typed here be typed into the prompt, save for numbers."""
+        """Pass typed letters to the prompt, except digits."""
         typed = event.character or ""
         plain = event.is_printable and "+" not in event.key
         if plain and typed not in NUMBERS:
@@ -173,7 +173,7 @@ class Transcript(VerticalScroll):
     async def action_to_end(self) -> None:
         """Go to the end of the conversation."""
         if self._newer:
-            await self.show([*self._older, *self._told(), *self._newer])
+            await self.show([*self._older, *self._finished_turns(), *self._newer])
         self._follow()
 
     def action_jump(self, number: str) -> None:
@@ -189,60 +189,60 @@ class Transcript(VerticalScroll):
             end = self.max_scroll_y
             self.scroll_to(y=end, animate=False, force=True, immediate=True)
 
-    def _tell_below(self) -> None:
-        far = self._newer or self.scroll_y < self.max_scroll_y - 1
+    def _update_below(self) -> None:
+        has_more = self._newer or self.scroll_y < self.max_scroll_y - 1
         below = self.query_one("#below")
-        below.display = bool(far) and not self._following
+        below.display = bool(has_more) and not self._following
 
-    def _want_turns(self) -> None:
-        """Bring turns where one scrolls to the first or the last that is shown."""
-        if self._turning.locked():
+    def _load_more(self) -> None:
+        """Mount more turns when scrolled to the first or the last mounted one."""
+        if self._mount_lock.locked():
             return
         if self._older and self.scroll_y <= self.size.height:
-            self._bring_older()
+            self._mount_older()
         elif self._newer and self.scroll_y >= self.max_scroll_y - self.size.height:
-            self._bring_newer()
+            self._mount_newer()
         elif self._following and len(self.views) > SHOWN + PAGE:
-            self._leave_older()
+            self._unmount_older()
 
     @work(group="turning", exit_on_error=False)
-    async def _bring_older(self) -> None:
-        async with self._turning:
+    async def _mount_older(self) -> None:
+        async with self._mount_lock:
             if not self._older:
                 return
             first = self.views[0]
-            was = first.virtual_region.y
-            came = [TurnView(one.question, turn=one) for one in self._older[-PAGE:]]
+            offset = first.virtual_region.y
+            views = [TurnView(turn.question, turn=turn) for turn in self._older[-PAGE:]]
             del self._older[-PAGE:]
-            await self.mount_all(came, before=first)
+            await self.mount_all(views, before=first)
             await self._drop_newest(MOST)
-            await self._stay(first, was)
+            await self._keep_position(first, offset)
 
     @work(group="turning", exit_on_error=False)
-    async def _bring_newer(self) -> None:
-        async with self._turning:
+    async def _mount_newer(self) -> None:
+        async with self._mount_lock:
             if not self._newer:
                 return
             last = self.views[-1]
-            was = last.virtual_region.y
-            came = [TurnView(one.question, turn=one) for one in self._newer[:PAGE]]
+            offset = last.virtual_region.y
+            views = [TurnView(turn.question, turn=turn) for turn in self._newer[:PAGE]]
             del self._newer[:PAGE]
-            await self.mount_all(came, after=last)
+            await self.mount_all(views, after=last)
             await self._drop_oldest(MOST)
-            await self._stay(last, was)
+            await self._keep_position(last, offset)
 
     @work(group="turning", exit_on_error=False)
-    async def _leave_older(self) -> None:
-        async with self._turning:
+    async def _unmount_older(self) -> None:
+        async with self._mount_lock:
             if self._following:
                 await self._drop_oldest(SHOWN)
 
-    async def _stay(self, view: TurnView, was: int) -> None:
-        """Keep a turn where it is on the screen; it was so far from the first line."""
+    async def _keep_position(self, view: TurnView, offset: int) -> None:
+        """Keep a turn at its place on the screen; `offset` was its first line before."""
         drawn = asyncio.Event()
 
         def scroll() -> None:
-            y = self.scroll_y + view.virtual_region.y - was
+            y = self.scroll_y + view.virtual_region.y - offset
             self.scroll_to(y=y, animate=False, force=True, immediate=True)
             drawn.set()
 
@@ -251,25 +251,28 @@ class Transcript(VerticalScroll):
 
     async def _drop_oldest(self, most: int) -> None:
         views = self.views
-        gone = views[: max(0, len(views) - most)]
-        self._older += [view.turn for view in gone if view.turn is not None]
-        if gone:
-            await self.remove_children(gone)
+        dropped = views[: max(0, len(views) - most)]
+        self._older += [view.turn for view in dropped if view.turn is not None]
+        if dropped:
+            await self.remove_children(dropped)
 
     async def _drop_newest(self, most: int) -> None:
         views = self.views
-        gone: list[TurnView] = []
-        while len(views) - len(gone) > most and views[-1 - len(gone)].turn is not None:
-            gone.append(views[-1 - len(gone)])
-        turns = [view.turn for view in reversed(gone) if view.turn is not None]
+        dropped: list[TurnView] = []
+        while (
+            len(views) - len(dropped) > most
+            and views[-1 - len(dropped)].turn is not None
+        ):
+            dropped.append(views[-1 - len(dropped)])
+        turns = [view.turn for view in reversed(dropped) if view.turn is not None]
         self._newer = [*turns, *self._newer]
-        if gone:
-            await self.remove_children(gone)
+        if dropped:
+            await self.remove_children(dropped)
 
     async def _replace(self, views: Sequence[Widget]) -> None:
         with self.app.batch_update():
             await self.query_children(".turn, .greeting").remove()
             await self.mount_all(views)
 
-    def _told(self) -> list[Turn]:
+    def _finished_turns(self) -> list[Turn]:
         return [view.turn for view in self.views if view.turn is not None]

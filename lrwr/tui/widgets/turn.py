@@ -1,4 +1,4 @@
-"""One question, and what is answered to it."""
+"""One turn: a question and its answer."""
 
 from typing import TYPE_CHECKING
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from lrwr.tui.widgets.markdown import MarkdownReply
 
 SUPERVISOR = "lrwr"
-"""Whose words those of no avatar are."""
+"""Name of the speaker of system messages."""
 
 BAD = ("no passage", "stopped", "the evidence is weak")
-"""How notes begin that the writer should not overlook."""
+"""Beginnings of notes that are shown as warnings."""
 
 
 class TurnView(Vertical):
-    """Shows a turn, that is over or under way."""
+    """Shows a turn, finished or running."""
 
     class Chosen(Message):
-        """The writer wants to see what this turn rests on, and of that `number`."""
+        """Asks to show the sources of this turn, and of them the one of that number."""
 
         def __init__(self, view: "TurnView", number: str = "") -> None:
             super().__init__()
@@ -46,12 +46,12 @@ class TurnView(Vertical):
 
     @property
     def citations(self) -> tuple[Citation, ...]:
-        """The passages that the answer rests on; under way, those that were found."""
+        """The cited passages; while the turn runs, those that were found."""
         return self.turn.output.citations if self.turn else tuple(self._citations)
 
     @property
     def pages(self) -> tuple[WebCitation, ...]:
-        """The pages that the answer mentions; under way, those that were found."""
+        """The cited web pages; while the turn runs, those that were found."""
         return self.turn.output.web if self.turn else tuple(self._pages)
 
     def compose(self) -> ComposeResult:
@@ -59,24 +59,24 @@ class TurnView(Vertical):
         yield Static(sanitize_text(self.question), markup=False, classes="question")
         if self.turn is None:
             return
-        said = self.turn.output
-        yield _speaker(describe_speaker(said.narrative_state_delta))
-        if said.model:
-            yield _worded(said.response_text)
+        output = self.turn.output
+        yield _speaker(describe_speaker(output.narrative_state_delta))
+        if output.model:
+            yield _markdown_reply(output.response_text)
         else:
-            yield VerbatimReply(said.response_text, said.unsupported)
-        yield from self._notes(self.turn)
+            yield VerbatimReply(output.response_text, output.unsupported)
+        yield from self._build_notes(self.turn)
 
-    def found(self, citation: Citation) -> None:
-        """Take note of a passage that the answer may rest on."""
+    def add_citation(self, citation: Citation) -> None:
+        """Remember a passage that the answer may cite."""
         self._citations.append(citation)
 
-    def found_page(self, page: WebCitation) -> None:
-        """Take note of a page that the answer may mention."""
+    def add_page(self, page: WebCitation) -> None:
+        """Remember a web page that the answer may cite."""
         self._pages.append(page)
 
-    def step(self, text: str) -> None:
-        """Say what is being done; the lines stay until there are words to read."""
+    def show_stage(self, text: str) -> None:
+        """Show the running stage; stages stay until the first words of the answer."""
         if self.over:
             return
         for before in self.query(".step.running"):
@@ -85,15 +85,15 @@ class TurnView(Vertical):
         self.mount(Static(line, markup=False, classes="step running"))
 
     async def write(
-        self, text: str, speaker: AnswerSpeaker, *, called: str, model: str
+        self, text: str, speaker: AnswerSpeaker, *, avatar: str, model: str
     ) -> None:
-        """Show some more of what `speaker` says; the avatar is `called` so."""
+        """Append words of `speaker`; `avatar` is the character's name, empty for none."""
         if self.over:
             return
-        name = SUPERVISOR if speaker is AnswerSpeaker.SUPERVISOR else called or ANALYST
+        name = SUPERVISOR if speaker is AnswerSpeaker.SUPERVISOR else avatar or ANALYST
         if self._reply is None or name != self._speaker:
             await self._finish_reply()
-            self._reply = _worded() if model else VerbatimReply()
+            self._reply = _markdown_reply() if model else VerbatimReply()
             self._speaker = name
             await self.mount(_speaker(name), self._reply)
         if text.strip() and self.query(".step"):
@@ -101,33 +101,33 @@ class TurnView(Vertical):
         await self._reply.write(text)
 
     async def finish(self, turn: Turn) -> None:
-        """Show what there is to say of the answer, now that it is over."""
+        """Show the finished turn with its notes."""
         self.turn = turn
         await self._end()
-        said = turn.output
-        if isinstance(self._reply, VerbatimReply) and said.unsupported:
-            self._reply.settle(said.response_text, said.unsupported)
-        await self.mount_all(self._notes(turn))
+        output = turn.output
+        if isinstance(self._reply, VerbatimReply) and output.unsupported:
+            self._reply.settle(output.response_text, output.unsupported)
+        await self.mount_all(self._build_notes(turn))
 
     async def fail(self, message: str, hint: str) -> None:
-        """Say that the turn failed, and what to try."""
+        """Show the error that ended the turn, and its hint."""
         await self._end()
-        told = [Static(sanitize_text(message), markup=False, classes="note bad")]
+        notes = [Static(sanitize_text(message), markup=False, classes="note bad")]
         if hint:
-            told.append(Static(sanitize_text(hint), markup=False, classes="note"))
-        await self.mount_all(told)
+            notes.append(Static(sanitize_text(hint), markup=False, classes="note"))
+        await self.mount_all(notes)
 
     async def stop(self) -> None:
-        """Mark the answer as stopped, before it is kept."""
+        """Mark the answer as stopped, before it is saved."""
         await self._end()
         await self.mount(_note("stopped"))
 
     def on_click(self) -> None:
-        """Show what this turn rests on."""
+        """Show the sources of this turn."""
         self.post_message(self.Chosen(self))
 
     def on_mark_chosen(self, event: MarkChosen) -> None:
-        """Show one passage that this turn rests on."""
+        """Show one source of this turn."""
         event.stop()
         self.post_message(self.Chosen(self, event.number))
 
@@ -140,7 +140,7 @@ class TurnView(Vertical):
         if self._reply is not None:
             await self._reply.finish()
 
-    def _notes(self, turn: Turn) -> ComposeResult:
+    def _build_notes(self, turn: Turn) -> ComposeResult:
         for note in describe_answer_notes(turn):
             yield _note(note)
 
@@ -155,16 +155,17 @@ def _note(text: str) -> Static:
 
 
 def _speaker(name: str) -> Static:
-    """Return who speaks, told apart by a word and by a colour."""
+    """Return the label of a speaker, marked by a word and a colour."""
     if name == SUPERVISOR:
         return Static(name, markup=False, classes="speaker supervisor")
     if name == ANALYST:
         return Static(name, markup=False, classes="speaker analyst")
-    told = f"{' '.join(sanitize_text(name).split())}, in character"
-    return Static(told, markup=False, classes="speaker avatar")
+    label = f"{' '.join(sanitize_text(name).split())}, in character"
+    return Static(label, markup=False, classes="speaker avatar")
 
 
-def _worded(text: str = "") -> "MarkdownReply":
+def _markdown_reply(text: str = "") -> "MarkdownReply":
+    # Textual's Markdown is slow to import, and needed only when a model answers.
     from lrwr.tui.widgets.markdown import MarkdownReply
 
     return MarkdownReply(text)

@@ -1,0 +1,294 @@
+"""What the chat screen does after its first frame: load, stream turns, run actions.
+
+Importing this module imports every screen and the whole core, so the chat screen
+imports it in a thread, once its first frame is drawn.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, assert_never
+
+from lrwr.app.presenters.text import format_count, sanitize_text
+from lrwr.core.model.errors import LrwrError
+from lrwr.core.model.turns import (
+    AnswerToken,
+    Citation,
+    GapFound,
+    PassageCited,
+    ThreadId,
+    Turn,
+    TurnDone,
+    TurnEvent,
+    TurnStageStarted,
+    WebPageCited,
+)
+from lrwr.tui.actions.citations import copy_answer, open_cited_passage
+from lrwr.tui.actions.library import toggle_watch
+from lrwr.tui.actions.scope import (
+    choose_character,
+    choose_horizon,
+    switch_mode,
+    toggle_witnessed,
+)
+from lrwr.tui.actions.screens import (
+    open_gaps_screen,
+    open_library_screen,
+    open_palette,
+    open_people_screen,
+    open_settings_screen,
+    open_timeline_screen,
+    open_world_screen,
+    show_help,
+)
+from lrwr.tui.actions.threads import (
+    choose_thread,
+    export_thread,
+    rename_thread,
+    start_thread,
+)
+from lrwr.tui.input.history import load_past_questions
+from lrwr.tui.queries.context import CitationContext, load_citation_contexts
+from lrwr.tui.queries.story import load_completion_context
+from lrwr.tui.queries.turns import (
+    Welcome,
+    load_stopped_turn,
+    load_welcome,
+    stream_answer,
+)
+from lrwr.tui.room import ActionHandler, RoomScreen
+from lrwr.tui.scope import ChatOptions
+from lrwr.tui.screens.dialogs import ConsentScreen
+from lrwr.tui.widgets.prompt import PromptInputArea
+from lrwr.tui.widgets.split_view import SplitView
+from lrwr.tui.widgets.status import StatusLine
+from lrwr.tui.widgets.transcript import Transcript
+from lrwr.tui.widgets.turn import TurnView
+
+if TYPE_CHECKING:
+    from lrwr.tui.services import ConsentRequest, Lends
+
+ACTION_HANDLERS: Mapping[str, ActionHandler] = MappingProxyType(
+    {
+        "help": show_help,
+        "palette": open_palette,
+        "characters": choose_character,
+        "horizon": choose_horizon,
+        "mode": switch_mode,
+        "witnessed": toggle_witnessed,
+        "threads": choose_thread,
+        "new": start_thread,
+        "rename": rename_thread,
+        "export": export_thread,
+        "gaps": open_gaps_screen,
+        "people": open_people_screen,
+        "world": open_world_screen,
+        "timeline": open_timeline_screen,
+        "library": open_library_screen,
+        "watch": toggle_watch,
+        "settings": open_settings_screen,
+        "copy": copy_answer,
+        "open": open_cited_passage,
+    }
+)
+"""The function of each named action, see `Action.handler_name`."""
+
+STOPPED_ANSWER = "the last answer"
+"""What a stopped turn still saves, as it is named if that fails."""
+
+
+class ChatController:
+    """Connects the chat screen's widgets with the services."""
+
+    def __init__(self, screen: RoomScreen, options: ChatOptions) -> None:
+        self._screen = screen
+        self._options = options
+        self._model = ""
+        self._is_ingested = False
+        self._services = screen.room.service_thread
+
+    async def load(self) -> None:
+        """Ask for pending consents, then open the library and show its state."""
+        status = self._screen.query_one(StatusLine)
+        try:
+            await self._ask_consents()
+            welcome = await self._services.run(
+                lambda lent: load_welcome(lent, self._options)
+            )
+            await self._show_welcome(welcome)
+        except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
+            self._screen.show_error(error)
+            status.update_fields(model="")
+
+    async def show_unread_count(self) -> None:
+        """Show how many files were changed since they were ingested."""
+        try:
+            unread = await self._services.run(lambda lent: lent.unread())
+        except LrwrError:
+            return  # reading the library reports the same problem
+        freshness = (
+            f"{format_count(unread, 'file')} touched since: Ctrl+L"
+            if unread
+            else "up to date"
+        )
+        self._screen.query_one(StatusLine).update_fields(index=freshness)
+
+    async def fill_prompt_history(self) -> None:
+        """Give the prompt the questions of former conversations."""
+        try:
+            questions = await self._services.run(load_past_questions)
+        except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
+            self._screen.show_error(error)
+        else:
+            self._screen.query_one(PromptInputArea).question_history.load(questions)
+
+    async def fill_prompt_completions(self) -> None:
+        """Give the prompt what can follow commands, unless it has that already."""
+        as_of = self._screen.scope.as_of
+        prompt = self._screen.query_one(PromptInputArea)
+        before = prompt.completions
+        try:
+            prompt.completions = await self._services.run(
+                lambda lent: load_completion_context(lent, as_of, before)
+            )
+        except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
+            self._screen.show_error(error)
+
+    async def load_contexts(
+        self, citations: Sequence[Citation]
+    ) -> Sequence[CitationContext]:
+        """Return cited passages with their surroundings in the present text."""
+        return await self._services.run(
+            lambda lent: load_citation_contexts(lent, citations)
+        )
+
+    async def stream_turn(self, question: str, view: TurnView) -> None:
+        """Show the answer to `question` as it comes; a failure is shown in `view`."""
+        scope = self._screen.scope
+        turn = self._services.stream(
+            lambda lent: stream_answer(lent, scope, question), keeps=STOPPED_ANSWER
+        )
+        try:
+            async with aclosing(turn) as events:
+                async for event in events:
+                    await self._show_event(event, view)
+        except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
+            problem = self._screen.room.describe_error(error)
+            await view.fail(str(problem), problem.hint)
+
+    async def show_stopped_turn(self, question: str, view: TurnView) -> None:
+        """Show what was saved of an answer that was stopped."""
+        scope = self._screen.scope
+        saved = await self._services.run(
+            lambda lent: load_stopped_turn(lent, scope, question)
+        )
+        if saved is not None:
+            await self._finish_turn(*saved, view)
+
+    async def run_action(self, name: str, words: str) -> None:
+        """Run a named action with its argument, and show its error if it fails."""
+        try:
+            await ACTION_HANDLERS[name](self._screen, words)
+        except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
+            self._screen.show_error(error)
+
+    async def _ask_consents(self) -> None:
+        """Ask about each service that waits for the writer's consent."""
+        for request in await self._services.run(_list_consent_requests):
+            allowed = await self._screen.app.push_screen_wait(
+                ConsentScreen(request.question)
+            )
+            if allowed is not None:
+                await self._services.run(
+                    partial(_save_consent, name=request.name, allowed=allowed)
+                )
+
+    async def _show_welcome(self, welcome: Welcome) -> None:
+        screen = self._screen
+        self._model = welcome.model
+        screen.query_one(StatusLine).update_fields(
+            model=welcome.model or "no model",
+            leaving="leaves this machine: see Settings" if welcome.leaving else "",
+        )
+        for notice in welcome.first_use:
+            screen.notify(sanitize_text(notice), timeout=20, markup=False)
+        if not self._is_ingested and not screen.query_one(Transcript).views:
+            screen.scope = welcome.scope
+            await self._show_first_turns(welcome)
+        self._is_ingested = welcome.counts is not None
+        screen.run_worker(self.fill_prompt_history(), group="past", exit_on_error=False)
+        if welcome.counts is None:
+            return
+        if self._options.watch:
+            screen.action_do("watch", "on")
+        else:
+            screen.run_worker(
+                self.show_unread_count(),
+                group="look",
+                exclusive=True,
+                exit_on_error=False,
+            )
+
+    async def _show_first_turns(self, welcome: Welcome) -> None:
+        desk = self._screen.query_one(SplitView)
+        if welcome.turns:
+            await desk.show(welcome.turns)
+        else:
+            await desk.show_notice(_describe_library(welcome))
+
+    async def _show_event(self, event: TurnEvent, view: TurnView) -> None:
+        desk = self._screen.query_one(SplitView)
+        match event:
+            case TurnStageStarted(_, text):
+                view.show_stage(text)
+            case PassageCited(citation):
+                await desk.add_citation(view, citation)
+            case WebPageCited(citation):
+                await desk.add_page(view, citation)
+            case GapFound():
+                pass  # the answer ends with its gaps
+            case AnswerToken(text, speaker):
+                name = self._screen.scope.speaker
+                await view.write(text, speaker, avatar=name, model=self._model)
+            case TurnDone(thread, turn):
+                await self._finish_turn(thread, turn, view)
+            case _:
+                assert_never(event)
+
+    async def _finish_turn(self, thread: ThreadId, turn: Turn, view: TurnView) -> None:
+        screen = self._screen
+        await screen.query_one(SplitView).finish(view, turn)
+        title = screen.scope.title or " ".join(turn.question.split())[:60]
+        screen.scope = replace(screen.scope, thread=thread, title=title)
+        screen.show_spending()
+
+
+async def _list_consent_requests(lent: "Lends") -> "tuple[ConsentRequest, ...]":
+    return tuple(lent.to_allow())
+
+
+async def _save_consent(lent: "Lends", *, name: str, allowed: bool) -> None:
+    lent.allow(name, allowed=allowed)
+
+
+def _describe_library(welcome: Welcome) -> list[str]:
+    """Return what to say above an empty conversation."""
+    if welcome.counts is None:
+        return [
+            "Nothing has been read here yet.",
+            "Ctrl+L asks for the folder of your manuscript and reads it, on this"
+            " machine. lrwr never writes into it.",
+        ]
+    counts = welcome.counts
+    lines = [
+        f"{counts.documents:,} documents are read, {counts.words:,} words.",
+        "Ask something: “Who is …?”, “What does … know of …?”, “Remind me of …”.",
+    ]
+    if not welcome.model:
+        lines.append(
+            "No language model: the text answers in its own words, each with its place."
+            " `[model] use` in lrwr.toml adds one."
+        )
+    return lines

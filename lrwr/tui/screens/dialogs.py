@@ -1,0 +1,155 @@
+"""Dialogs over the conversation: the framed sheet, a line of text, a consent."""
+
+from typing import ClassVar, TypeVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Button, Footer, Input, Static
+
+from lrwr.app.presenters.text import sanitize_text
+from lrwr.tui.actions.table import LINE_ACTIONS
+
+SIDE_BY_SIDE = 90
+"""Columns from which two panes fit beside each other."""
+
+ResultT = TypeVar("ResultT")
+
+
+class ModalSheet(ModalScreen[ResultT]):
+    """A framed sheet in the middle of the screen, title on top, footer below."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    ModalSheet {
+        align: center middle;
+        & > Vertical {
+            width: 90%;
+            height: 90%;
+            padding: 1 2;
+            background: $surface;
+            border: round $primary;
+        }
+        .title { text-style: bold; color: $primary; height: 1; }
+        .hint { height: auto; color: $text-muted; }
+    }
+    """
+
+
+class TextInputScreen(ModalScreen[str | None]):
+    """Asks for one line of text, at the foot of the screen.
+
+    The result is the stripped text, or None if the writer cancels or enters nothing.
+    """
+
+    DEFAULT_CSS: ClassVar[str] = """
+    TextInputScreen {
+        align: center bottom;
+        & > Vertical {
+            width: 90%;
+            max-width: 140;
+            height: auto;
+            max-height: 90%;
+            margin-bottom: 1;
+            border: round $accent;
+            background: $surface;
+            padding: 0 1;
+        }
+        .line-asked { height: auto; max-height: 6; color: $accent; }
+        .line-besides { height: auto; max-height: 4; color: $text-muted; }
+        Input { background: $background; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(action.binding for action in LINE_ACTIONS),
+    ]
+
+    def __init__(self, question: str, *, value: str = "", note: str = "") -> None:
+        super().__init__()
+        self._question = question
+        self._value = value
+        self._note = note
+
+    def compose(self) -> ComposeResult:
+        """Lay out the question, the input and the note."""
+        with Vertical():
+            yield Static(
+                sanitize_text(self._question), markup=False, classes="line-asked"
+            )
+            yield Input(
+                " ".join(sanitize_text(self._value).split()),
+                select_on_focus=False,
+                compact=True,
+            )
+            if self._note:
+                yield Static(
+                    sanitize_text(self._note), markup=False, classes="line-besides"
+                )
+            yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        """Focus the input, and dim the screen below without hiding it."""
+        self.styles.background = self.styles.background.with_alpha(0.5)
+        self.query_one(Input).focus()
+
+    def action_give(self) -> None:
+        """Submit after the letters that were typed before."""
+        line = self.query_one(Input)
+        line.call_later(line.action_submit)
+
+    @on(Input.Submitted)
+    def _submitted(self) -> None:
+        """Return the text; an empty one counts as cancelled."""
+        self.dismiss(self.query_one(Input).value.strip() or None)
+
+    def action_leave(self) -> None:
+        """Cancel."""
+        self.dismiss(None)
+
+
+class ConsentScreen(ModalSheet[bool | None]):
+    """Asks for consent; the result is True, False, or None for not now."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    ConsentScreen {
+        & > Vertical { width: 72; max-width: 90%; height: auto; border: round $warning; }
+        .title { color: $warning; }
+        .leave-question { height: auto; margin: 1 0; }
+        Horizontal { height: 3; align: center middle; }
+        Button { margin: 0 1; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "escape",
+            "later",
+            "Not now",
+            id="list.close",
+            tooltip="Nothing is sent; ask again",
+        ),
+    ]
+
+    def __init__(self, question: str) -> None:
+        super().__init__()
+        self._question = question
+
+    def compose(self) -> ComposeResult:
+        """Lay out the question; the default button refuses."""
+        with Vertical():
+            yield Static("May this leave your machine?", classes="title")
+            yield Static(
+                sanitize_text(self._question), markup=False, classes="leave-question"
+            )
+            with Horizontal():
+                yield Button("No, never here", id="no", variant="primary")
+                yield Button("Allow it for this folder", id="yes")
+            yield Footer(show_command_palette=False, compact=True)
+
+    @on(Button.Pressed)
+    def _answered(self, event: Button.Pressed) -> None:
+        self.dismiss(event.button.id == "yes")
+
+    def action_later(self) -> None:
+        """Close without a decision."""
+        self.dismiss(None)

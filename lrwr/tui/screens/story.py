@@ -1,0 +1,169 @@
+"""What is known of the story: people, the world, the timeline."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import ClassVar
+
+from textual.binding import BindingType
+
+from lrwr.app.presenters.story import (
+    describe_element,
+    describe_not_evaluated,
+    describe_nothing_known,
+    explain_model_setup,
+    format_mention_count,
+    render_character,
+    render_element,
+    render_moment,
+)
+from lrwr.app.presenters.text import StyledLine, StyledText, shorten_excerpt
+from lrwr.core.bible.phrases import format_chapter_name
+from lrwr.core.bible.values import Bible
+from lrwr.tui.actions.table import GO_TO_ACTION
+from lrwr.tui.queries.story import load_story
+from lrwr.tui.room import RoomScreen
+from lrwr.tui.rows import ListRow
+from lrwr.tui.screens.master_detail import MasterDetailScreen
+
+
+class StoryScreen(MasterDetailScreen[None]):
+    """Shows what is known as far as the story has come. A row's key is its number.
+
+    Made for one part of the story bible each.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        GO_TO_ACTION.binding,
+    ]
+    NOTHING: ClassVar[str] = ""
+    """What is said where there is no row at all."""
+
+    BY_MODELS: ClassVar[str] = ""
+    """What only a language model can tell; empty where each row says so itself."""
+
+    def __init__(self, room: RoomScreen, title: str, *, words: str = "") -> None:
+        as_of = room.scope.as_of
+        super().__init__(
+            room, f"{title}{f', as of {as_of}' if as_of else ''}", words=words
+        )
+        self.bible: Bible | None = None
+
+    def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
+        """Return the rows of a bible."""
+        del bible
+        return ()
+
+    def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
+        """Return what is read of a row."""
+        del number, bible
+        return ()
+
+    async def rows(self) -> Sequence[ListRow]:
+        """Read the story as far as it has come."""
+        as_of, room = self.room.scope.as_of, self.room.room
+        bible = await room.service_thread.run(lambda lent: load_story(lent, as_of))
+        self.bible = bible
+        remedy = explain_model_setup(bible, room.settings)
+        self.nothing = describe_nothing_known(self.NOTHING, as_of or None, remedy)
+        if self.BY_MODELS:
+            self.set_note(describe_not_evaluated(bible, self.BY_MODELS))
+        return self.rows_of(bible)
+
+    async def lines(self, key: str) -> Iterable[StyledLine]:
+        """Return what is read of a row."""
+        return () if self.bible is None else self.lines_of(int(key), self.bible)
+
+
+class PeopleScreen(StoryScreen):
+    """Everybody who is known so far, most mentioned first, each with a profile."""
+
+    RANKED: ClassVar[bool] = True
+    NOTHING: ClassVar[str] = "Nobody is known"
+
+    def __init__(self, room: RoomScreen, words: str = "") -> None:
+        super().__init__(room, "People", words=words)
+
+    def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
+        """Return a row for everybody."""
+        return [
+            ListRow(
+                str(number),
+                one.name,
+                ", ".join(
+                    (
+                        format_mention_count(one),
+                        *(form.name for form in one.aliases if form.name != one.name),
+                    )
+                ),
+                (
+                    *(form.name for form in one.aliases),
+                    *(claim.value for claim in one.also_called),
+                ),
+            )
+            for number, one in enumerate(bible.characters)
+        ]
+
+    def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
+        """Return a profile: every claim, with its words and their place."""
+        return render_character(bible.characters[number], bible)
+
+
+class WorldScreen(StoryScreen):
+    """The things of the world, in the order in which they come up."""
+
+    RANKED: ClassVar[bool] = True
+    NOTHING: ClassVar[str] = "No place or thing is known"
+    BY_MODELS: ClassVar[str] = "Technology, factions, artifacts, rules"
+
+    def __init__(self, room: RoomScreen, words: str = "") -> None:
+        super().__init__(room, "The world", words=words)
+
+    def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
+        """Return a row for each thing."""
+        return [
+            ListRow(str(number), one.name, describe_element(one))
+            for number, one in enumerate(bible.world)
+        ]
+
+    def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
+        """Return what is known of a thing."""
+        return render_element(bible.world[number])
+
+
+class TimelineScreen(StoryScreen):
+    """Moments under their chapters; what is typed may be a character's name."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    TimelineScreen.-beside #paired-rows { width: 56%; }
+    """
+    NOTHING: ClassVar[str] = "Nothing is known to happen"
+    BY_MODELS: ClassVar[str] = "What else happens"
+
+    def __init__(self, room: RoomScreen, words: str = "") -> None:
+        super().__init__(room, "What happens", words=words)
+        self.hint = "type a name, or words of what happens …"
+
+    def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
+        """Return a row for each moment, under its chapter."""
+        return list(_rows(bible))
+
+    def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
+        """Return a moment, and the words that say so."""
+        moment = bible.timeline[number]
+        yield StyledLine((StyledText(format_chapter_name(moment.evidence), "strong"),))
+        yield from render_moment(moment)
+
+
+def _rows(bible: "Bible") -> Iterator[ListRow]:
+    forms = {
+        one.name: tuple(form.name for form in one.aliases) for one in bible.characters
+    }
+    moments = enumerate(bible.timeline)
+    for chapter, told in groupby(
+        moments, lambda one: format_chapter_name(one[1].evidence)
+    ):
+        yield ListRow("", chapter, heading=True)
+        for number, moment in told:
+            also = [form for who in moment.characters for form in forms.get(who, ())]
+            who = ", ".join(moment.characters)
+            yield ListRow(str(number), shorten_excerpt(moment.text), who, tuple(also))
