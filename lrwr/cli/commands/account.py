@@ -26,6 +26,10 @@ _LONGEST = 10_000
 """Characters of a line that is read."""
 
 
+app = typer.Typer()
+
+
+@app.command("login", epilog=LOGIN_EPILOG)
 def login_command(
     context: typer.Context,
     email: Annotated[
@@ -48,6 +52,7 @@ def login_command(
     output.story(WHAT_NEXT)
 
 
+@app.command("logout", epilog=LOGOUT_EPILOG)
 def logout_command(context: typer.Context) -> None:
     """Sign out of your Supabase project, and forget the session here."""
     from lrwr.cli.runtime.async_runner import run_async
@@ -66,6 +71,7 @@ def logout_command(context: typer.Context) -> None:
     output.answer(f"{done} {way.project.host}.")
 
 
+@app.command("whoami", epilog=WHOAMI_EPILOG)
 def whoami_command(context: typer.Context, as_json: JsonOption = False) -> None:
     """Say who is signed in to your Supabase project, as it says. 1: nobody is."""
     from lrwr.cli.runtime.async_runner import run_async

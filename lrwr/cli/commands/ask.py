@@ -73,6 +73,10 @@ ShowPromptOption = Annotated[
 AskJsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
+app = typer.Typer()
+
+
+@app.command("ask", epilog=EPILOG)
 def ask_command(
     context: typer.Context,
     question: QuestionArgument = None,

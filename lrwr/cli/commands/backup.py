@@ -13,6 +13,10 @@ RESTORE_EXAMPLES = (
 BackupJsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
+app = typer.Typer()
+
+
+@app.command("backup", epilog=BACKUP_EXAMPLES)
 def backup_command(
     context: typer.Context,
     file: Annotated[
@@ -46,6 +50,7 @@ def backup_command(
     output.story("It holds the text of your manuscript: keep it as you keep that.")
 
 
+@app.command("restore", epilog=RESTORE_EXAMPLES)
 def restore_command(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="A file that `lrwr backup` wrote.")],

@@ -49,6 +49,10 @@ CanonNameArgument = Annotated[
 OtherArgument = Annotated[str, typer.Argument(metavar="NAME", help="The other name.")]
 
 
+app = typer.Typer(name="canon", invoke_without_command=True, epilog=EPILOG)
+
+
+@app.callback()
 def canon_command(context: typer.Context, as_json: CanonJsonOption = False) -> None:
     """Show what you have decided, or decide: every guess gives way to it."""
     if context.invoked_subcommand is not None:
@@ -69,6 +73,7 @@ def canon_command(context: typer.Context, as_json: CanonJsonOption = False) -> N
     run_async(show())
 
 
+@app.command("type", epilog=TYPE_EPILOG)
 def canon_type_command(
     context: typer.Context,
     file: FileArgument,
@@ -88,6 +93,7 @@ def canon_type_command(
     _decide(context, lambda desk: DocumentTypeSet(desk.document(file), chosen))
 
 
+@app.command("order", epilog=ORDER_EPILOG)
 def canon_order_command(
     context: typer.Context,
     files: Annotated[
@@ -129,6 +135,7 @@ def canon_order_command(
     run_async(present())
 
 
+@app.command("pov", epilog=POV_EPILOG)
 def canon_pov_command(
     context: typer.Context,
     place: Annotated[
@@ -155,6 +162,7 @@ def canon_pov_command(
     )
 
 
+@app.command("merge", epilog=MERGE_EPILOG)
 def canon_merge_command(
     context: typer.Context,
     names: Annotated[
@@ -173,6 +181,7 @@ def canon_merge_command(
     _decide(context, lambda _: NamesMerged(tuple(names), known_as))
 
 
+@app.command("split", epilog=SPLIT_EPILOG)
 def canon_split_command(
     context: typer.Context, one: CanonNameArgument, other: OtherArgument
 ) -> None:
@@ -182,6 +191,7 @@ def canon_split_command(
     _decide(context, lambda _: NamesSplit(one, other))
 
 
+@app.command("rename", epilog=RENAME_EPILOG)
 def canon_rename_command(
     context: typer.Context,
     old: Annotated[str, typer.Argument(metavar="OLD", help="The name until now.")],
@@ -193,6 +203,7 @@ def canon_rename_command(
     _decide(context, lambda _: NameRenamed(old, new))
 
 
+@app.command("ignore", epilog=IGNORE_EPILOG)
 def canon_ignore_command(context: typer.Context, name: CanonNameArgument) -> None:
     """Say that a word names nobody, though it looks like a name."""
     from lrwr.core.canon.decision import NameIgnored
@@ -200,6 +211,7 @@ def canon_ignore_command(context: typer.Context, name: CanonNameArgument) -> Non
     _decide(context, lambda _: NameIgnored(name))
 
 
+@app.command("move", epilog=MOVE_EPILOG)
 def canon_move_command(
     context: typer.Context,
     old: Annotated[str, typer.Argument(metavar="OLD", help="The path it had.")],
@@ -218,16 +230,19 @@ def canon_move_command(
     _decide(context, choose)
 
 
+@app.command("undo")
 def canon_undo_command(context: typer.Context) -> None:
     """Take the last decision back."""
     _turn(context, back=True)
 
 
+@app.command("redo")
 def canon_redo_command(context: typer.Context) -> None:
     """Make the decision that was taken back last again."""
     _turn(context, back=False)
 
 
+@app.command("check")
 def canon_check_command(
     context: typer.Context, as_json: CanonJsonOption = False
 ) -> None:

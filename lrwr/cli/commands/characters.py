@@ -4,6 +4,14 @@ from typing import Annotated
 
 import typer
 
+from lrwr.cli.commands.canon import (
+    canon_ignore_command,
+    canon_merge_command,
+    canon_rename_command,
+    canon_split_command,
+    canon_undo_command,
+)
+from lrwr.cli.runtime.groups import NamedGroup
 from lrwr.cli.runtime.options import AsOfOption, JsonOption, NameArgument
 
 EPILOG = (
@@ -21,6 +29,12 @@ RENAME_EPILOG = 'Example: lrwr characters rename "the narrator" "Nell Tallow"'
 IGNORE_EPILOG = "Example: lrwr characters ignore Monday"
 
 
+app = typer.Typer(
+    name="characters", cls=NamedGroup, invoke_without_command=True, epilog=EPILOG
+)
+
+
+@app.callback()
 def characters_command(
     context: typer.Context,
     name: NameArgument = None,
@@ -64,6 +78,7 @@ def characters_command(
     print_not_evaluated(output, bible, "Traits, values, behaviour, voice")
 
 
+@app.command("confirm", epilog=CONFIRM_EPILOG)
 def characters_confirm_command(
     context: typer.Context,
     name: Annotated[
@@ -78,3 +93,10 @@ def characters_confirm_command(
 
     settings, output = start_session(context)
     run_async(make_decision(settings, output, lambda _: NameConfirmed(name)))
+
+
+app.command("merge", epilog=MERGE_EPILOG)(canon_merge_command)
+app.command("split", epilog=SPLIT_EPILOG)(canon_split_command)
+app.command("rename", epilog=RENAME_EPILOG)(canon_rename_command)
+app.command("ignore", epilog=IGNORE_EPILOG)(canon_ignore_command)
+app.command("undo")(canon_undo_command)

@@ -39,6 +39,10 @@ PlainOption = Annotated[
 ]
 
 
+app = typer.Typer()
+
+
+@app.command("chat", epilog=EPILOG)
 def chat_command(
     context: typer.Context,
     character: AskCharacterOption = None,

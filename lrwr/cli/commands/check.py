@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lrwr.cli.commands.canon import canon_undo_command
+from lrwr.cli.runtime.groups import NamedGroup
 from lrwr.cli.runtime.options import AsOfOption, JsonOption
 
 if TYPE_CHECKING:
@@ -25,6 +27,12 @@ INTEND_EPILOG = (
 )
 
 
+app = typer.Typer(
+    name="check", cls=NamedGroup, invoke_without_command=True, epilog=EPILOG
+)
+
+
+@app.callback()
 def check_command(
     context: typer.Context,
     paths: Annotated[
@@ -136,6 +144,7 @@ def _show(
     )
 
 
+@app.command("intend", epilog=INTEND_EPILOG)
 def check_intend_command(
     context: typer.Context,
     id_: Annotated[str, typer.Argument(metavar="ID", help="As `lrwr check` shows it.")],
@@ -158,3 +167,6 @@ def check_intend_command(
         one.about, one.attribute, one.canon.value, one.found.value, because
     )
     run_async(make_decision(settings, output, lambda _: decision))
+
+
+app.command("undo")(canon_undo_command)

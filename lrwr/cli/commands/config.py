@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lrwr.cli.commands import keys
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -15,6 +17,12 @@ ConfigJsonOption = Annotated[
 ]
 
 
+app = typer.Typer(
+    name="config", help="See what is set, and where; keep keys.", no_args_is_help=True
+)
+
+
+@app.command("show")
 def config_show_command(
     context: typer.Context, as_json: ConfigJsonOption = False
 ) -> None:
@@ -46,6 +54,7 @@ def config_show_command(
         output.table(["Setting", "Value", "From"], rows)
 
 
+@app.command("path")
 def config_path_command(
     context: typer.Context, as_json: ConfigJsonOption = False
 ) -> None:
@@ -96,3 +105,6 @@ def _row(key: str, settings: "Settings") -> list["LinePiece"]:
 
 def _file_row(whose: str, path: "Path") -> list["LinePiece"]:
     return [whose, str(path), "yes" if path.is_file() else "no"]
+
+
+app.add_typer(keys.app)

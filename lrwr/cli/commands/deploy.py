@@ -18,6 +18,14 @@ DeployDryRunOption = Annotated[
 ]
 
 
+app = typer.Typer(
+    name="deploy",
+    help="Put lrwr where documents can be read elsewhere.",
+    no_args_is_help=True,
+)
+
+
+@app.command("modal", epilog=MODAL_EPILOG)
 def deploy_modal_command(
     context: typer.Context, dry_run: DeployDryRunOption = False
 ) -> None:

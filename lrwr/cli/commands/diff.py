@@ -42,6 +42,10 @@ ExitOption = Annotated[
 ]
 
 
+app = typer.Typer()
+
+
+@app.command("diff", epilog=EPILOG)
 def diff_command(
     context: typer.Context,
     rev: RevArgument = None,

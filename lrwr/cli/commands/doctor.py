@@ -39,6 +39,10 @@ SqlOption = Annotated[
 ]
 
 
+app = typer.Typer()
+
+
+@app.command("doctor", epilog=DOCTOR_EXAMPLES)
 def doctor_command(
     context: typer.Context,
     servers: ServersOption = False,
@@ -90,6 +94,7 @@ def _print_sql() -> None:
         typer.echo(f"-- {script.name}\n{script.sql}")
 
 
+@app.command("repair", epilog=REPAIR_EXAMPLES)
 def repair_command(
     context: typer.Context,
     as_json: JsonOption = False,

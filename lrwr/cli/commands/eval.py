@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lrwr.cli.commands import eval_review
 from lrwr.cli.runtime.options import JsonOption
 
 if TYPE_CHECKING:
@@ -105,6 +106,10 @@ ForceOption = Annotated[
 ]
 
 
+app = typer.Typer(name="eval", invoke_without_command=True, epilog=EPILOG)
+
+
+@app.callback()
 def eval_command(
     context: typer.Context,
     pipeline: EvalPipelineNameOption = None,
@@ -157,6 +162,7 @@ def eval_command(
         _evaluate(settings, output, wanted, report, force=force)
 
 
+@app.command("compare", epilog=COMPARE_EPILOG)
 def eval_compare_command(
     context: typer.Context,
     one: Annotated[str, typer.Argument(metavar="RUN", help="The beginning of its id.")],
@@ -173,6 +179,10 @@ def eval_compare_command(
     )
 
 
+app.command("review", epilog=eval_review.EPILOG)(eval_review.eval_review_command)
+
+
+@app.command("runs")
 def eval_runs_command(context: typer.Context, as_json: JsonOption = False) -> None:
     """List the runs that are kept, the newest first."""
     from lrwr.cli.presenters import evaluation_reports
@@ -182,6 +192,24 @@ def eval_runs_command(context: typer.Context, as_json: JsonOption = False) -> No
     evaluation_reports.show_run_list(settings, output, as_json=as_json)
 
 
+@app.command("send", epilog=SEND_EPILOG)
+def eval_send_command(
+    context: typer.Context,
+    run: Annotated[
+        str | None,
+        typer.Argument(metavar="[RUN]", help="The beginning of its id; the newest."),
+    ] = None,
+) -> None:
+    """Send the results of a run to LangSmith, where traces are kept there."""
+    from lrwr.cli.evaluation import experiments
+    from lrwr.cli.runtime.async_runner import run_async
+    from lrwr.cli.runtime.session import start_session
+
+    settings, output = start_session(context)
+    run_async(experiments.send_experiment(settings, output, run))
+
+
+@app.command("show", epilog=SHOW_EPILOG)
 def eval_show_command(
     context: typer.Context,
     run: Annotated[
@@ -201,22 +229,6 @@ def eval_show_command(
     evaluation_reports.deliver_report(
         settings, output, found, (), report, force=force, as_json=as_json
     )
-
-
-def eval_send_command(
-    context: typer.Context,
-    run: Annotated[
-        str | None,
-        typer.Argument(metavar="[RUN]", help="The beginning of its id; the newest."),
-    ] = None,
-) -> None:
-    """Send the results of a run to LangSmith, where traces are kept there."""
-    from lrwr.cli.evaluation import experiments
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
-
-    settings, output = start_session(context)
-    run_async(experiments.send_experiment(settings, output, run))
 
 
 def _check(wanted: "EvalRequest", *, calibrate: bool, save: bool, reset: bool) -> None:

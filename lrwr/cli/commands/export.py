@@ -19,6 +19,14 @@ EPILOG = (
 _ENDINGS = (".md", ".docx")
 
 
+app = typer.Typer(
+    name="export",
+    help="Write what lrwr knows into a file of yours.",
+    no_args_is_help=True,
+)
+
+
+@app.command("bible", epilog=EPILOG)
 def export_bible_command(
     context: typer.Context,
     to: Annotated[

@@ -19,6 +19,10 @@ _LONGEST = 10_000
 """Characters of a line that is read."""
 
 
+app = typer.Typer()
+
+
+@app.command("forget", epilog=EPILOG)
 def forget_command(
     context: typer.Context,
     everywhere: Annotated[

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lrwr.cli.commands.canon import canon_undo_command
+from lrwr.cli.runtime.groups import NamedGroup
 from lrwr.cli.runtime.options import AsOfOption, JsonOption, NameArgument
 
 if TYPE_CHECKING:
@@ -24,6 +26,12 @@ IdArgument = Annotated[
 ]
 
 
+app = typer.Typer(
+    name="gaps", cls=NamedGroup, invoke_without_command=True, epilog=EPILOG
+)
+
+
+@app.callback()
 def gaps_command(
     context: typer.Context,
     name: NameArgument = None,
@@ -69,6 +77,7 @@ def gaps_command(
     print_not_evaluated(output, bible, "Gaps that you did not mark yourself")
 
 
+@app.command("answer", epilog=ANSWER_EPILOG)
 def gaps_answer_command(
     context: typer.Context,
     id_: IdArgument,
@@ -83,6 +92,7 @@ def gaps_answer_command(
     _decide(context, id_, lambda g: GapAnswered(g.asked.about, g.asked.attribute, said))
 
 
+@app.command("dismiss", epilog=DISMISS_EPILOG)
 def gaps_dismiss_command(context: typer.Context, id_: IdArgument) -> None:
     """Leave it open on purpose; it is not asked again."""
     from lrwr.core.canon.decision import GapDeclined
@@ -101,3 +111,6 @@ def _decide(
     bible, output, settings = open_story_bible(context, None)
     gap = find_gap_by_id(id_, bible.gaps)
     run_async(make_decision(settings, output, lambda _: choose(gap)))
+
+
+app.command("undo")(canon_undo_command)

@@ -63,6 +63,10 @@ IngestJsonOption = Annotated[
 ]
 
 
+app = typer.Typer()
+
+
+@app.command("ingest", epilog=EPILOG)
 def ingest_command(
     context: typer.Context,
     paths: IngestPathsArgument = None,

@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from lrwr.cli.runtime.output import Output
 
 
+app = typer.Typer()
+
+
+@app.command("init")
 def init_command(
     context: typer.Context,
     folder: Annotated[

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from lrwr.core.settings.model import Settings
 
 
+app = typer.Typer()
+
+
+@app.command("jobs")
 def jobs_command(
     context: typer.Context,
     limit: Annotated[

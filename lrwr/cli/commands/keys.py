@@ -14,7 +14,30 @@ KEYS_EXAMPLES = "Examples: lrwr config keys · lrwr config keys --json"
 
 KeysNameArgument = Annotated[str, typer.Argument(metavar="NAME", help=NAMES)]
 
+app = typer.Typer()
 
+
+@app.command("keys", epilog=KEYS_EXAMPLES)
+def config_keys_command(
+    context: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show which keys are set, and where: the environment or the keyring."""
+    import os
+
+    from lrwr.core.settings.keys import list_key_states
+
+    output = _output(context)
+    states = list_key_states(os.environ)
+    if as_json:
+        output.json(states)
+        return
+    rows = [[state.name, str(state.place), state.variable] for state in states]
+    output.table(["Service", "Key", "Variable"], rows)
+    output.story("A key turns nothing on: only a setting does.")
+
+
+@app.command("set-key", epilog=SET_EXAMPLES)
 def config_set_key_command(
     context: typer.Context,
     name: KeysNameArgument,
@@ -45,6 +68,7 @@ def config_set_key_command(
             output.warn(f"The environment sets {variable} too, and it wins.")
 
 
+@app.command("unset-key", epilog=UNSET_EXAMPLES)
 def config_unset_key_command(context: typer.Context, name: KeysNameArgument) -> None:
     """Take a service's key out of the system's keyring."""
     import os
@@ -59,25 +83,6 @@ def config_unset_key_command(context: typer.Context, name: KeysNameArgument) -> 
         output.answer(f"{variable} {said} in the keyring.")
         if os.environ.get(variable):
             output.warn(f"The environment still sets {variable}.")
-
-
-def config_keys_command(
-    context: typer.Context,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """Show which keys are set, and where: the environment or the keyring."""
-    import os
-
-    from lrwr.core.settings.keys import list_key_states
-
-    output = _output(context)
-    states = list_key_states(os.environ)
-    if as_json:
-        output.json(states)
-        return
-    rows = [[state.name, str(state.place), state.variable] for state in states]
-    output.table(["Service", "Key", "Variable"], rows)
-    output.story("A key turns nothing on: only a setting does.")
 
 
 def _asked(variable: str) -> str:

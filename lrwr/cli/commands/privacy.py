@@ -36,6 +36,10 @@ ServiceNameArgument = Annotated[
 ]
 
 
+app = typer.Typer(name="privacy", invoke_without_command=True, epilog=EPILOG)
+
+
+@app.callback()
 def privacy_command(
     context: typer.Context,
     since: Annotated[
@@ -82,6 +86,7 @@ def privacy_command(
         sending.show_sent_report(report, output, since=began)
 
 
+@app.command("allow", epilog=ALLOW_EPILOG)
 def privacy_allow_command(context: typer.Context, service: ServiceNameArgument) -> None:
     """Allow a service that this folder's own lrwr.toml turns on; for this folder."""
     from lrwr.app.presenters.consent import describe_data_leaving
@@ -102,12 +107,14 @@ def privacy_allow_command(context: typer.Context, service: ServiceNameArgument) 
         )
 
 
+@app.command("deny", epilog=DENY_EPILOG)
 def privacy_deny_command(context: typer.Context, service: ServiceNameArgument) -> None:
     """Deny a service in this folder, whoever turned it on."""
     _, output, _, library = _answered(context, service, allowed=False)
     output.answer(f"{_hosted(service).title} is sent nothing from {library.root}.")
 
 
+@app.command("clear", epilog=CLEAR_EPILOG)
 def privacy_clear_command(
     context: typer.Context,
     force: Annotated[bool, typer.Option("--force", help="Yes, forget it.")] = False,

@@ -14,6 +14,10 @@ SpeakerOption = Annotated[
 ]
 
 
+app = typer.Typer()
+
+
+@app.command("quotes", epilog=EPILOG)
 def quotes_command(
     context: typer.Context,
     speaker: SpeakerOption = "",

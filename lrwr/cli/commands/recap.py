@@ -9,6 +9,10 @@ EPILOG = (
 )
 
 
+app = typer.Typer()
+
+
+@app.command("recap", epilog=EPILOG)
 def recap_command(
     context: typer.Context, as_of: AsOfOption = None, as_json: JsonOption = False
 ) -> None:

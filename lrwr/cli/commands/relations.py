@@ -7,6 +7,10 @@ from lrwr.cli.runtime.options import AsOfOption, JsonOption, NameArgument
 EPILOG = "Examples: lrwr relations · lrwr relations Nell · lrwr relations --as-of ch4"
 
 
+app = typer.Typer()
+
+
+@app.command("relations", epilog=EPILOG)
 def relations_command(
     context: typer.Context,
     name: NameArgument = None,

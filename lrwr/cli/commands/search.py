@@ -108,6 +108,10 @@ BatchOption = Annotated[
 SearchJsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
+app = typer.Typer()
+
+
+@app.command("search", epilog=EPILOG)
 def search_command(
     context: typer.Context,
     words: SearchWordsArgument = None,

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from lrwr.core.settings.model import Settings
 
 
+app = typer.Typer()
+
+
+@app.command("status")
 def status_command(
     context: typer.Context,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,

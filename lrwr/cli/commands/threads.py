@@ -45,6 +45,10 @@ ThreadsThreadNameArgument = Annotated[
 ]
 
 
+app = typer.Typer(name="threads", invoke_without_command=True, epilog=EPILOG)
+
+
+@app.callback()
 def threads_command(context: typer.Context, as_json: JsonOption = False) -> None:
     """List your conversations, the newest first, or do something with one."""
     if context.invoked_subcommand is not None:
@@ -61,6 +65,7 @@ def threads_command(context: typer.Context, as_json: JsonOption = False) -> None
             conversations.list_threads(found, output)
 
 
+@app.command("show", epilog=SHOW_EPILOG)
 def threads_show_command(
     context: typer.Context,
     thread: ThreadsThreadNameArgument,
@@ -82,6 +87,7 @@ def threads_show_command(
         conversations.show_thread(found, turns, places, output)
 
 
+@app.command("rename", epilog=RENAME_EPILOG)
 def threads_rename_command(
     context: typer.Context,
     thread: ThreadsThreadNameArgument,
@@ -108,6 +114,7 @@ def threads_rename_command(
     output.answer(f"“{format_thread_title(found)}” is now called “{new}”.")
 
 
+@app.command("search", epilog=SEARCH_EPILOG)
 def threads_search_command(
     context: typer.Context,
     words: Annotated[
@@ -146,6 +153,7 @@ def threads_search_command(
             conversations.show_thread_matches(found, wanted, output)
 
 
+@app.command("export", epilog=EXPORT_EPILOG)
 def threads_export_command(
     context: typer.Context,
     thread: ThreadsThreadNameArgument,
@@ -182,6 +190,7 @@ def threads_export_command(
     output.answer(str(to))
 
 
+@app.command("delete", epilog=DELETE_EPILOG)
 def threads_delete_command(
     context: typer.Context, thread: ThreadsThreadNameArgument
 ) -> None:
@@ -207,6 +216,7 @@ def threads_delete_command(
         output.story(f"Gone for good, deleted more than {KEPT_DAYS} days ago: {gone}.")
 
 
+@app.command("undo")
 def threads_undo_command(context: typer.Context) -> None:
     """Bring back the conversation that was deleted last."""
     from lrwr.app.presenters.threads import format_thread_title

@@ -16,6 +16,10 @@ TimelineCharacterOption = Annotated[
 ]
 
 
+app = typer.Typer()
+
+
+@app.command("timeline", epilog=EPILOG)
 def timeline_command(
     context: typer.Context,
     character: TimelineCharacterOption = "",

@@ -28,6 +28,10 @@ FilesOption = Annotated[
 ]
 
 
+app = typer.Typer()
+
+
+@app.command("push", epilog=PUSH_EPILOG)
 def push_command(
     context: typer.Context,
     name: Annotated[
@@ -62,6 +66,7 @@ def push_command(
         show_push_result(done, settings, output)
 
 
+@app.command("pull", epilog=PULL_EPILOG)
 def pull_command(
     context: typer.Context,
     name: Annotated[

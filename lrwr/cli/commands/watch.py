@@ -43,6 +43,10 @@ WatchJsonOption = Annotated[
 ]
 
 
+app = typer.Typer()
+
+
+@app.command("watch", epilog=EPILOG)
 def watch_command(
     context: typer.Context,
     paths: WatchPathsArgument = None,

@@ -14,6 +14,10 @@ EPILOG = (
 )
 
 
+app = typer.Typer()
+
+
+@app.command("world", epilog=EPILOG)
 def world_command(
     context: typer.Context,
     name: NameArgument = None,
