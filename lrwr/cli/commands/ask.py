@@ -1,16 +1,31 @@
 """`lrwr ask`: one question, answered from the manuscript."""
 
-from typing import TYPE_CHECKING, Annotated
+import sys
+from dataclasses import replace
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from lrwr.app.container import Services
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.chat.service import TurnRequest
-    from lrwr.core.chat.turn_models import PromptPreview
-    from lrwr.core.settings.model import Settings
-
+from lrwr.app.container import Services, open_services
+from lrwr.app.presenters.answers import LONGEST
+from lrwr.app.presenters.consent import describe_answering_model
+from lrwr.app.presenters.text import StyledText
+from lrwr.app.presenters.threads import find_thread
+from lrwr.cli.chat.live_answer import LiveAnswer, turn_done_as_json
+from lrwr.cli.runtime.async_runner import run_async
+from lrwr.cli.runtime.options import parse_mode
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.services import (
+    ANSWER_SERVICES,
+    announce_first_use,
+    prompt_for_consent,
+    require_passages,
+)
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.chat.service import TurnRequest
+from lrwr.core.chat.turn_models import PromptPreview
+from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.settings.model import Settings
 
 EPILOG = (
     'Examples: lrwr ask "Who keeps the ledger?" ·'
@@ -93,11 +108,6 @@ def ask_command(
 
     With a language model it answers; without one the text does, in its own words.
     """
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.options import parse_mode
-    from lrwr.cli.runtime.session import start_session
-    from lrwr.core.chat.service import TurnRequest
-
     settings, output = start_session(context)
     asking = TurnRequest(
         text=_text(question, stdin=stdin),
@@ -113,10 +123,6 @@ def ask_command(
 
 
 def _text(question: str | None, *, stdin: bool) -> str:
-    import sys
-
-    from lrwr.app.presenters.answers import LONGEST
-    from lrwr.core.model.errors import SettingsProblem
 
     if stdin and question is not None:
         raise SettingsProblem(
@@ -137,21 +143,13 @@ def _text(question: str | None, *, stdin: bool) -> str:
 
 
 async def _ask(
-    settings: "Settings",
-    output: "Output",
-    asking: "TurnRequest",
+    settings: Settings,
+    output: Output,
+    asking: TurnRequest,
     thread: str | None,
     *,
     as_json: bool,
 ) -> None:
-    from lrwr.app.container import open_services
-    from lrwr.app.presenters.consent import describe_answering_model
-    from lrwr.cli.chat.live_answer import LiveAnswer, turn_done_as_json
-    from lrwr.cli.runtime.consent import (
-        ANSWER_SERVICES,
-        announce_first_use,
-        prompt_for_consent,
-    )
 
     live = LiveAnswer(output, quiet=as_json)
     async with open_services(settings, say=output.story) as services:
@@ -168,12 +166,8 @@ async def _ask(
 
 
 async def _ready(
-    services: "Services", asking: "TurnRequest", thread: str | None
-) -> "TurnRequest":
-    from dataclasses import replace
-
-    from lrwr.app.presenters.threads import find_thread
-    from lrwr.cli.runtime.session import require_passages
+    services: Services, asking: TurnRequest, thread: str | None
+) -> TurnRequest:
 
     await require_passages(services)
     if thread is None:
@@ -183,15 +177,13 @@ async def _ready(
 
 
 async def _show_prompt(
-    settings: "Settings",
-    output: "Output",
-    asking: "TurnRequest",
+    settings: Settings,
+    output: Output,
+    asking: TurnRequest,
     thread: str | None,
     *,
     as_json: bool,
 ) -> None:
-    from lrwr.app.container import open_services
-    from lrwr.cli.runtime.stream import StyledText
 
     async with open_services(settings, say=output.story) as services:
         asking = await _ready(services, asking, thread)
@@ -209,6 +201,6 @@ async def _show_prompt(
             output.answer()
 
 
-def _sending_as_json(sending: "PromptPreview") -> dict[str, object]:
+def _sending_as_json(sending: PromptPreview) -> dict[str, object]:
     messages = [{"role": one.role, "text": one.text} for one in sending.messages]
     return {"purpose": sending.purpose, "messages": messages}

@@ -11,8 +11,21 @@ from lrwr.cli.commands.canon import (
     canon_split_command,
     canon_undo_command,
 )
+from lrwr.cli.presenters import bible_json, story
+from lrwr.cli.presenters.canon import make_decision
+from lrwr.cli.presenters.story import (
+    explain_model_setup,
+    join_name,
+    open_story_bible,
+    print_not_evaluated,
+    print_nothing_known,
+)
+from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.groups import NamedGroup
 from lrwr.cli.runtime.options import AsOfOption, JsonOption, NameArgument
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.bible.service import find_profile_by_name
+from lrwr.core.canon.decision import NameConfirmed
 
 EPILOG = (
     'Examples: lrwr characters · lrwr characters Nell · lrwr characters "Nell Tallow"'
@@ -44,15 +57,6 @@ def characters_command(
     """List who is in the story, or show one character: every claim with its place."""
     if context.invoked_subcommand is not None:
         return
-    from lrwr.cli.presenters import bible_json, story
-    from lrwr.cli.presenters.story import (
-        explain_model_setup,
-        join_name,
-        open_story_bible,
-        print_not_evaluated,
-        print_nothing_known,
-    )
-    from lrwr.core.bible.service import find_profile_by_name
 
     bible, output, settings = open_story_bible(context, as_of)
     if wanted := join_name(name):
@@ -86,11 +90,6 @@ def characters_confirm_command(
     ],
 ) -> None:
     """Say that a name surely names somebody."""
-    from lrwr.cli.presenters.canon import make_decision
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
-    from lrwr.core.canon.decision import NameConfirmed
-
     settings, output = start_session(context)
     run_async(make_decision(settings, output, lambda _: NameConfirmed(name)))
 

@@ -4,7 +4,14 @@ from typing import Annotated
 
 import typer
 
+from lrwr.cli.presenters import bible_json, story
+from lrwr.cli.presenters.story import (
+    explain_model_setup,
+    open_story_bible,
+    print_nothing_known,
+)
 from lrwr.cli.runtime.options import AsOfOption, JsonOption
+from lrwr.core.bible.service import find_profile_by_name
 
 EPILOG = "Examples: lrwr quotes · lrwr quotes --speaker Nell --as-of ch4 · lrwr quotes --json"
 
@@ -25,14 +32,6 @@ def quotes_command(
     as_json: JsonOption = False,
 ) -> None:
     """List what is said, verbatim: who says it, how sure that is, and where."""
-    from lrwr.cli.presenters import bible_json, story
-    from lrwr.cli.presenters.story import (
-        explain_model_setup,
-        open_story_bible,
-        print_nothing_known,
-    )
-    from lrwr.core.bible.service import find_profile_by_name
-
     bible, output, settings = open_story_bible(context, as_of)
     found = bible.quotes
     if speaker:

@@ -2,6 +2,13 @@
 
 import typer
 
+from lrwr.cli.presenters import bible_json, story
+from lrwr.cli.presenters.story import (
+    explain_model_setup,
+    open_story_bible,
+    print_not_evaluated,
+    print_nothing_known,
+)
 from lrwr.cli.runtime.options import AsOfOption, JsonOption
 
 EPILOG = (
@@ -17,14 +24,6 @@ def recap_command(
     context: typer.Context, as_of: AsOfOption = None, as_json: JsonOption = False
 ) -> None:
     """Tell the story so far, scene by scene: in short, or in its key sentences."""
-    from lrwr.cli.presenters import bible_json, story
-    from lrwr.cli.presenters.story import (
-        explain_model_setup,
-        open_story_bible,
-        print_not_evaluated,
-        print_nothing_known,
-    )
-
     bible, output, settings = open_story_bible(context, as_of)
     if as_json:
         output.json([bible_json.scene_as_json(one) for one in bible.scenes])

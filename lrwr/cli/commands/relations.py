@@ -2,7 +2,16 @@
 
 import typer
 
+from lrwr.cli.presenters import bible_json, story
+from lrwr.cli.presenters.story import (
+    explain_model_setup,
+    join_name,
+    open_story_bible,
+    print_not_evaluated,
+    print_nothing_known,
+)
 from lrwr.cli.runtime.options import AsOfOption, JsonOption, NameArgument
+from lrwr.core.bible.service import find_profile_by_name
 
 EPILOG = "Examples: lrwr relations · lrwr relations Nell · lrwr relations --as-of ch4"
 
@@ -18,16 +27,6 @@ def relations_command(
     as_json: JsonOption = False,
 ) -> None:
     """Tell who is what to whom, as the text has it, each with its place."""
-    from lrwr.cli.presenters import bible_json, story
-    from lrwr.cli.presenters.story import (
-        explain_model_setup,
-        join_name,
-        open_story_bible,
-        print_not_evaluated,
-        print_nothing_known,
-    )
-    from lrwr.core.bible.service import find_profile_by_name
-
     bible, output, settings = open_story_bible(context, as_of)
     found = bible.relations
     if wanted := join_name(name):

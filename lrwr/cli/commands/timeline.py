@@ -4,7 +4,15 @@ from typing import Annotated
 
 import typer
 
+from lrwr.cli.presenters import bible_json, story
+from lrwr.cli.presenters.story import (
+    explain_model_setup,
+    open_story_bible,
+    print_not_evaluated,
+    print_nothing_known,
+)
 from lrwr.cli.runtime.options import AsOfOption, JsonOption
+from lrwr.core.bible.service import find_profile_by_name
 
 EPILOG = (
     "Examples: lrwr timeline · lrwr timeline --character Nell --as-of ch4 ·"
@@ -27,15 +35,6 @@ def timeline_command(
     as_json: JsonOption = False,
 ) -> None:
     """Tell what happens, in story order, each line with its place."""
-    from lrwr.cli.presenters import bible_json, story
-    from lrwr.cli.presenters.story import (
-        explain_model_setup,
-        open_story_bible,
-        print_not_evaluated,
-        print_nothing_known,
-    )
-    from lrwr.core.bible.service import find_profile_by_name
-
     bible, output, settings = open_story_bible(context, as_of)
     moments = bible.timeline
     if character:

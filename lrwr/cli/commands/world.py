@@ -1,13 +1,21 @@
 """`lrwr world`: places, things, factions and rules of the story."""
 
-from typing import TYPE_CHECKING
+from difflib import get_close_matches
 
 import typer
 
+from lrwr.cli.presenters import bible_json, story
+from lrwr.cli.presenters.story import (
+    explain_model_setup,
+    join_name,
+    open_story_bible,
+    print_not_evaluated,
+    print_nothing_known,
+)
 from lrwr.cli.runtime.options import AsOfOption, JsonOption, NameArgument
-
-if TYPE_CHECKING:
-    from lrwr.core.bible.values import Bible, WorldElement
+from lrwr.core.bible.characters import normalize_character_name
+from lrwr.core.bible.values import Bible, WorldElement
+from lrwr.core.model.errors import NotFound
 
 EPILOG = (
     'Examples: lrwr world · lrwr world "Half House" · lrwr world --as-of ch3 --json'
@@ -25,15 +33,6 @@ def world_command(
     as_json: JsonOption = False,
 ) -> None:
     """List the things of the world, or show one: every claim with its place."""
-    from lrwr.cli.presenters import bible_json, story
-    from lrwr.cli.presenters.story import (
-        explain_model_setup,
-        join_name,
-        open_story_bible,
-        print_not_evaluated,
-        print_nothing_known,
-    )
-
     bible, output, settings = open_story_bible(context, as_of)
     if wanted := join_name(name):
         element = find_world_element(wanted, bible)
@@ -59,17 +58,12 @@ def world_command(
     print_not_evaluated(output, bible, "Technology, factions, artifacts, rules")
 
 
-def find_world_element(name: str, bible: "Bible") -> "WorldElement":
+def find_world_element(name: str, bible: Bible) -> WorldElement:
     """Return the one thing of the world that the writer calls so.
 
     Raises:
         NotFound: Nothing is called so, or several things are; the hint offers some.
     """
-    from difflib import get_close_matches
-
-    from lrwr.core.bible.characters import normalize_character_name
-    from lrwr.core.model.errors import NotFound
-
     key, known = (
         normalize_character_name(name),
         {normalize_character_name(one.name): one for one in bible.world},

@@ -1,19 +1,15 @@
 """What an ingestion did, or would do, as JSON."""
 
-from typing import TYPE_CHECKING
-
 from lrwr.app.presenters.ingestion import compute_ingest_price
-
-if TYPE_CHECKING:
-    from lrwr.core.ports.record_store import LibraryCounts
-    from lrwr.core.settings.model import Settings
-    from lrwr.pipeline.report import IngestReport
+from lrwr.core.ports.record_store import LibraryCounts
+from lrwr.core.settings.model import Settings
+from lrwr.pipeline.report import IngestReport
 
 
 def ingest_report_as_json(
-    report: "IngestReport",
-    counts: "LibraryCounts | None",
-    settings: "Settings",
+    report: IngestReport,
+    counts: LibraryCounts | None,
+    settings: Settings,
     seconds: float,
 ) -> dict[str, object]:
     """Return it for scripts."""
@@ -27,7 +23,7 @@ def ingest_report_as_json(
     }
 
 
-def _work(report: "IngestReport") -> dict[str, object]:
+def _work(report: IngestReport) -> dict[str, object]:
     return {
         "dry_run": report.dry_run,
         "documents": report.found,
@@ -46,7 +42,7 @@ def _work(report: "IngestReport") -> dict[str, object]:
     }
 
 
-def _trouble(report: "IngestReport") -> dict[str, object]:
+def _trouble(report: IngestReport) -> dict[str, object]:
     return {
         "skipped": [
             {"path": skipped.path, "reason": skipped.reason}
@@ -65,7 +61,7 @@ def _trouble(report: "IngestReport") -> dict[str, object]:
     }
 
 
-def _library(counts: "LibraryCounts") -> dict[str, object]:
+def _library(counts: LibraryCounts) -> dict[str, object]:
     return {
         "documents": counts.documents,
         "words": counts.words,
@@ -74,7 +70,7 @@ def _library(counts: "LibraryCounts") -> dict[str, object]:
     }
 
 
-def _model(report: "IngestReport", settings: "Settings") -> dict[str, object] | None:
+def _model(report: IngestReport, settings: Settings) -> dict[str, object] | None:
     """Return what the language model was asked; None without one."""
     if not report.model:
         return None

@@ -1,18 +1,15 @@
 """How it is shown what searches are worth on questions whose answers are known."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from pathlib import Path
 
-from lrwr.cli.runtime.stream import StyledText
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.retrieval.confidence import Calibration
-    from lrwr.core.retrieval.service import SearchResult
-    from lrwr.pipeline.evaluation.calibration_check import CalibrationTrial
-    from lrwr.pipeline.evaluation.figures import CalibrationFigures, Interval
+from lrwr.app.presenters.text import StyledText
+from lrwr.cli.runtime.output import Output
+from lrwr.core.retrieval.confidence import Calibration
+from lrwr.core.retrieval.service import SearchResult
+from lrwr.pipeline.evaluation.calibration_check import CalibrationTrial
+from lrwr.pipeline.evaluation.figures import CalibrationFigures, Interval
 
 NOT_EVALUATED = "not evaluated"
 
@@ -24,7 +21,7 @@ _RANKINGS = {
 }
 
 
-def print_confidence(output: "Output", result: "SearchResult") -> None:
+def print_confidence(output: Output, result: SearchResult) -> None:
     """Say how far what was found can be trusted; nothing where nothing was."""
     if result.passages:
         sure = describe_confidence(result.confidence, low=result.low_confidence)
@@ -45,7 +42,7 @@ def describe_ranking(ranking: str) -> str:
     return f"{known} ({ranking})" if known else ranking
 
 
-def describe_calibrations(known: Sequence["Calibration"]) -> list[str]:
+def describe_calibrations(known: Sequence[Calibration]) -> list[str]:
     """Say what was fitted on the writer's questions, a sentence for each ranking."""
     return [
         f"How sure a search is, {describe_ranking(one.ranking)}: fitted on your"
@@ -55,7 +52,7 @@ def describe_calibrations(known: Sequence["Calibration"]) -> list[str]:
     ]
 
 
-def show_calibration_trial(output: "Output", trial: "CalibrationTrial") -> None:
+def show_calibration_trial(output: Output, trial: CalibrationTrial) -> None:
     """Show one ranking's questions, and the figures side by side."""
     missed = trial.questions - trial.found - trial.unanswerable
     output.answer(StyledText(f"Searches {describe_ranking(trial.ranking)}", "strong"))
@@ -74,7 +71,7 @@ def show_calibration_trial(output: "Output", trial: "CalibrationTrial") -> None:
 
 
 def print_calibration_advice(
-    output: "Output", trials: Sequence["CalibrationTrial"], saved: "Path | None"
+    output: Output, trials: Sequence[CalibrationTrial], saved: Path | None
 ) -> None:
     """Say what the figures mean, and what was kept."""
     output.story(
@@ -93,7 +90,7 @@ def print_calibration_advice(
 
 
 def calibration_trials_as_json(
-    trials: Sequence["CalibrationTrial"], remarks: Sequence[str], saved: "Path | None"
+    trials: Sequence[CalibrationTrial], remarks: Sequence[str], saved: Path | None
 ) -> dict[str, object]:
     """Return what a script may want to know."""
     return {
@@ -115,23 +112,20 @@ def calibration_trials_as_json(
     }
 
 
-def calibration_as_json(one: "Calibration") -> dict[str, object]:
+def calibration_as_json(one: Calibration) -> dict[str, object]:
     """Return a fitted model, whole."""
-    from dataclasses import asdict
-
     return asdict(one)
 
 
-def _figures(figures: "CalibrationFigures | None") -> dict[str, object] | None:
-    from dataclasses import asdict
+def _figures(figures: CalibrationFigures | None) -> dict[str, object] | None:
 
     return None if figures is None else asdict(figures)
 
 
-_Row = tuple[str, "Callable[[CalibrationFigures], str]"]
+_Row = tuple[str, Callable[[CalibrationFigures], str]]
 
 
-def _rows(sides: Sequence["CalibrationFigures"]) -> list[_Row]:
+def _rows(sides: Sequence[CalibrationFigures]) -> list[_Row]:
     rows: list[_Row] = [
         ("AUROC, found", lambda side: _interval(side.found)),
         ("AUROC, answerable", lambda side: _interval(side.answerable)),
@@ -147,11 +141,11 @@ def _rows(sides: Sequence["CalibrationFigures"]) -> list[_Row]:
     return rows
 
 
-def _wrong(row: int) -> "Callable[[CalibrationFigures], str]":
+def _wrong(row: int) -> Callable[[CalibrationFigures], str]:
     return lambda side: _two(1 - side.coverage[row].right)
 
 
-def _interval(interval: "Interval | None") -> str:
+def _interval(interval: Interval | None) -> str:
     if interval is None:
         return "-"
     return f"{_two(interval.value)} ({_two(interval.low)} to {_two(interval.high)})"
