@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 import typer
 
 from lrwr import __version__
-from lrwr.cli.runtime.groups import CommandEntry, LazyGroup
+from lrwr.cli.runtime.groups import CommandEntry, LazyGroup, build_command
 from lrwr.core.model.errors import ExitCode
 
 COMMANDS: Mapping[str, CommandEntry] = {
@@ -194,9 +194,9 @@ def main(
     """The Little Red Writing Room: reads your manuscript, and answers from it."""
     context.obj = {"output.color": color}
     if context.invoked_subcommand is None:
-        from lrwr.cli.commands.home import home_command  # for a bare `lrwr` alone
-
-        home_command(context)
+        home = build_command("home", "lrwr.cli.commands.home")
+        assert home.callback is not None
+        context.invoke(home.callback)
 
 
 def run() -> None:

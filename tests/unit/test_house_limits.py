@@ -42,7 +42,7 @@ PURE_CALLS = frozenset(
 )  # fmt: skip
 VALUE = "@dataclass(frozen=True)\nclass A:\n    b: int\n"
 COMMAND_LINE = (REPO / "lrwr/cli/main.py", REPO / "lrwr/cli/commands")
-REGISTERING = frozenset({"Typer", "add_typer", "command", "callback"})
+REGISTERING = frozenset({"Typer", "add_typer", "command", "callback", "CommandEntry"})
 
 
 def short(path: Path) -> str:

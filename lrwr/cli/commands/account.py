@@ -96,7 +96,6 @@ def whoami_command(context: typer.Context, as_json: JsonOption = False) -> None:
 
 
 def _begin(context: typer.Context) -> tuple[SupabaseSignIn, Output]:
-
     settings, output = start_session(context)
     return create_supabase_sign_in(settings, os.environ), output
 
@@ -108,7 +107,6 @@ def _kept(way: SupabaseSignIn) -> str:
 
 
 def _asked_address() -> str:
-
     if not sys.stdin.isatty():
         raise SettingsProblem(
             "It is not said who signs in",
@@ -119,7 +117,6 @@ def _asked_address() -> str:
 
 
 def _asked_password(address: str) -> str:
-
     if not sys.stdin.isatty():
         return sys.stdin.readline(_LONGEST).rstrip("\r\n")
 

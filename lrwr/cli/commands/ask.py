@@ -123,7 +123,6 @@ def ask_command(
 
 
 def _text(question: str | None, *, stdin: bool) -> str:
-
     if stdin and question is not None:
         raise SettingsProblem(
             "There are two questions, one in the line and one to be read",
@@ -150,7 +149,6 @@ async def _ask(
     *,
     as_json: bool,
 ) -> None:
-
     live = LiveAnswer(output, quiet=as_json)
     async with open_services(settings, say=output.story) as services:
         asking = await _ready(services, asking, thread)
@@ -168,7 +166,6 @@ async def _ask(
 async def _ready(
     services: Services, asking: TurnRequest, thread: str | None
 ) -> TurnRequest:
-
     await require_passages(services)
     if thread is None:
         return asking
@@ -184,7 +181,6 @@ async def _show_prompt(
     *,
     as_json: bool,
 ) -> None:
-
     async with open_services(settings, say=output.story) as services:
         asking = await _ready(services, asking, thread)
         sendings = await services.sessions(asking=False).prompt(asking)

@@ -227,7 +227,6 @@ def canon_move_command(
     """Carry what was decided about a file over to its new name."""
 
     def choose(desk: DecisionContext) -> Decision:
-
         return DocumentMoved(
             resolve_decided_document(desk.canon, old), desk.document(new)
         )
@@ -260,13 +259,11 @@ def canon_check_command(
 def _decide(
     context: typer.Context, choose: Callable[[DecisionContext], Decision]
 ) -> None:
-
     settings, output = start_session(context)
     run_async(make_decision(settings, output, choose))
 
 
 def _new_order(desk: DecisionContext, files: Sequence[str]) -> Decision:
-
     documents = list(dict.fromkeys(desk.document(file) for file in files))
     if len(documents) < 2:
         raise SettingsProblem(
@@ -299,7 +296,6 @@ def _numbers(chapters: Sequence[int]) -> str:
 
 
 def _turn(context: typer.Context, *, back: bool) -> None:
-
     settings, output = start_session(context)
 
     async def turn() -> Decision | None:
@@ -319,7 +315,6 @@ def _turn(context: typer.Context, *, back: bool) -> None:
 
 
 async def _check(settings: Settings, output: Output, *, as_json: bool) -> bool:
-
     async with open_decision_context(settings) as desk:
         lost = find_orphaned_decisions(desk.canon, known=desk.known, is_there=desk.has)
         places = find_orphaned_locations(desk.canon, desk.order)
@@ -335,7 +330,6 @@ def _show_lost(
     places: Sequence[ManuscriptLocation],
     output: Output,
 ) -> None:
-
     for one in lost:
         words = ", ".join(one.decisions)
         output.answer(StyledText(one.document, "place"), f"  is not there ({words}).")

@@ -122,7 +122,6 @@ async def _chat(
 
 
 def _tell_lost(output: Output, lost: Sequence[CloseFailure]) -> None:
-
     for one in lost:
         match one.error:
             case None:

@@ -90,7 +90,6 @@ def _by_rules(
     every: bool,
     as_json: bool,
 ) -> Sequence[Contradiction]:
-
     found = run_async(contradictions.run_rule_check(settings, output, asked))
     _show(found, output, every=every, as_json=as_json)
     if not as_json:
@@ -106,7 +105,6 @@ def _with_model(
     every: bool,
     as_json: bool,
 ) -> Sequence[Contradiction]:
-
     checked = run_async(
         model_check.run_model_check(settings, output, asked, as_json=as_json)
     )
@@ -118,7 +116,6 @@ def _with_model(
 def _estimate(
     settings: Settings, output: Output, asked: CheckRequest, *, as_json: bool
 ) -> None:
-
     told, name = run_async(model_check.estimate_model_check(settings, output, asked))
     model_check.show_model_check_estimate(told, name, settings, output, as_json=as_json)
 
@@ -126,7 +123,6 @@ def _estimate(
 def _show(
     found: Sequence[Contradiction], output: Output, *, every: bool, as_json: bool
 ) -> None:
-
     slips = [one for one in found if not one.intended]
     shown = found if every else slips
     if as_json:

@@ -82,7 +82,6 @@ def config_path_command(
 
 
 def _row(key: str, settings: Settings) -> list[LinePiece]:
-
     origin = settings.origin(key)
     if not origin.where:
         place = StyledText(str(origin.source), "faint")

@@ -63,7 +63,6 @@ def deploy_modal_command(
 
 
 def _first_part(env: Mapping[str, str]) -> str:
-
     found = find_key("MODAL_TOKEN_ID", env)
     if not found:
         raise ServiceUnavailable(
@@ -80,7 +79,6 @@ def _tell(plan: ModalDeployment, connection: ModalConnection, output: Output) ->
 
 
 def _lines(plan: ModalDeployment) -> list[str]:
-
     packages = format_count(len(plan.packages), "package")
     secret = (
         f"the key in your secret {plan.secret} at Modal; no key is sent from here"

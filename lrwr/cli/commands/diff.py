@@ -95,7 +95,6 @@ async def _compare(
     only: Sequence[str],
     place: Path,
 ) -> ManuscriptDiff:
-
     async with open_services(settings, say=output.story) as services:
         targets = resolve_targets(services.manuscript())
         with output.progress("Comparing", None) as advance:

@@ -107,7 +107,6 @@ def repair_command(
 
 
 def _show(findings: Sequence[HealthFinding], output: Output) -> None:
-
     tones: dict[str, Tone] = {"ok": "good", "broken": "bad", "warning": "strong"}
     rows: list[list[LinePiece]] = [
         [

@@ -13,7 +13,6 @@ from lrwr.cli.evaluation.request import (
     parse_pipelines,
     parse_token_budgets,
 )
-from lrwr.cli.evaluation.run import run_evaluation
 from lrwr.cli.presenters import evaluation_reports
 from lrwr.cli.presenters.question_review import resolve_question_file
 from lrwr.cli.runtime.async_runner import run_async
@@ -223,7 +222,6 @@ def eval_show_command(
 
 
 def _check(wanted: EvalRequest, *, calibrate: bool, save: bool, reset: bool) -> None:
-
     if save and not calibrate:
         raise SettingsProblem(
             "--save keeps what --calibrate fits",
@@ -253,7 +251,6 @@ def _fit(
     save: bool,
     reset: bool,
 ) -> None:
-
     if reset:
         calibration.reset_calibration(settings, output, as_json=wanted.as_json)
         return
@@ -274,6 +271,8 @@ def _evaluate(
     *,
     force: bool,
 ) -> None:
+    # What runs an evaluation is most of the package; no other command of eval needs it.
+    from lrwr.cli.evaluation.run import run_evaluation
 
     if file is not None:
         evaluation_reports.check_report_file(settings, file, force=force)

@@ -67,7 +67,6 @@ def export_bible_command(
 
 
 def _blocks(found: Bible, as_of: str | None) -> list[Block]:
-
     title = "Story bible" if as_of is None else f"Story bible, as of {as_of}"
     return [
         replace(

@@ -98,7 +98,6 @@ def gaps_dismiss_command(context: typer.Context, id_: IdArgument) -> None:
 def _decide(
     context: typer.Context, id_: str, choose: Callable[[Gap], Decision]
 ) -> None:
-
     bible, output, settings = open_story_bible(context, None)
     gap = find_gap_by_id(id_, bible.gaps)
     run_async(make_decision(settings, output, lambda _: choose(gap)))

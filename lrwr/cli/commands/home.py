@@ -9,7 +9,10 @@ from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.settings.library import resolve_library
 
+app = typer.Typer()
 
+
+@app.command("home")
 def home_command(context: typer.Context) -> None:
     """Say where you are, and what to do next."""
     settings, output = start_session(context)
@@ -37,7 +40,6 @@ def home_command(context: typer.Context) -> None:
 
 
 def _offer(output: Output, *steps: tuple[str, str]) -> None:
-
     output.answer()
     wide = max(len(command) for command, _ in steps)
     fits = 4 + wide + max(len(meaning) for _, meaning in steps) <= output.width

@@ -145,7 +145,6 @@ async def _ingest(
     verify: bool,
     as_json: bool,
 ) -> IngestReport:
-
     began = time.monotonic()
     async with open_services(settings, say=output.story) as services:
         targets = resolve_targets(paths or services.manuscript())
@@ -205,7 +204,6 @@ def _show(
     *,
     as_json: bool,
 ) -> None:
-
     for remark in report.remarks:
         output.warn(sanitize_line(remark))
     for problem in report.problems:

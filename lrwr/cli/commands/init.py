@@ -44,7 +44,6 @@ def init_command(
 
 
 def _write(file: Path, output: Output, *, force: bool) -> None:
-
     try:
         if force and file.exists():
             kept = file.replace(file.with_name(f"{file.name}.old"))
@@ -64,7 +63,6 @@ def _write(file: Path, output: Output, *, force: bool) -> None:
 
 
 def _say_what_is_next(file: Path, output: Output) -> None:
-
     output.story("Every setting is in there, explained and switched off.")
     if warning := describe_unsafe_folder(file.parent / STATE_FOLDER_NAME):
         output.warn(warning)

@@ -46,7 +46,6 @@ async def _jobs(
     *,
     as_json: bool,
 ) -> None:
-
     wanted = parse_choice(JobState, state, "--state") if state else None
     async with open_services(settings, say=output.story) as services:
         services.require_library()
@@ -66,7 +65,6 @@ async def _jobs(
 
 
 def _row(job: Job) -> list[LinePiece]:
-
     when = datetime.fromtimestamp(job.updated).strftime("%Y-%m-%d %H:%M:%S")
     state = f"{job.state}: {job.stage}" if job.stage else str(job.state)
     kind, document = str(job.order.kind), str(job.order.document)

@@ -80,7 +80,6 @@ def config_unset_key_command(context: typer.Context, name: KeysNameArgument) -> 
 
 
 def _asked(variable: str) -> str:
-
     if not sys.stdin.isatty():
         return sys.stdin.readline(10_000)
 
@@ -88,6 +87,5 @@ def _asked(variable: str) -> str:
 
 
 def _output(context: typer.Context) -> Output:
-
     flags = context.find_object(dict) or {}
     return Output(color=flags.get("output.color") or "auto")

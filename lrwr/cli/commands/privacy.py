@@ -163,7 +163,6 @@ async def _report(
     since: float,
     limit: int,
 ) -> EgressReport:
-
     if not library.database.exists():
         return EgressReport()
     async with open_services(settings, say=output.story) as services:
@@ -173,7 +172,6 @@ async def _report(
 def _services(
     settings: Settings, library: Library, env: Mapping[str, str]
 ) -> list[ServiceStatus]:
-
     consents = ConsentStore(get_consent_folder())
     found = [
         ServiceStatus(
@@ -217,7 +215,6 @@ def _key(variable: str, env: Mapping[str, str]) -> str:
 
 
 def _where(settings: Settings, key: str) -> str:
-
     origin = settings.origin(key)
     shown = origin.where or str(origin.source)
     return shown.removeprefix(f"{settings.root}{os.sep}")
@@ -256,5 +253,4 @@ def _answered(
 
 
 def _hosted(service: str) -> HostedService:
-
     return find_hosted_service(service)

@@ -15,9 +15,9 @@ from lrwr.cli.presenters.passages import (
     highlight_words,
     known_facts_as_json,
     passage_as_json,
+    print_confidence,
     show_known_facts,
 )
-from lrwr.cli.presenters.search_quality import print_confidence
 from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.options import parse_choice
 from lrwr.cli.runtime.output import Output
@@ -200,7 +200,6 @@ def _request(
     filters: SearchFilters,
     ways: tuple[bool, bool],
 ) -> SearchRequest:
-
     lexical, dense = ways
     if filters and settings.pipeline is Pipeline.NAIVE:
         raise SettingsProblem(
@@ -225,7 +224,6 @@ def _filters(
     content_types: list[str] | None,
     functions: list[str] | None,
 ) -> SearchFilters:
-
     return SearchFilters(
         characters=frozenset(characters or ()),
         present=frozenset(present or ()),
@@ -249,7 +247,6 @@ async def _one(
     as_json: bool,
     full: bool,
 ) -> None:
-
     async with open_search_services(settings, output, as_json=as_json) as services:
         finder = services.finder()
         order = await finder.story_order()
@@ -283,7 +280,6 @@ async def _find(
     order: StoryOrder,
     as_of: str | None,
 ) -> SearchResult:
-
     if as_of is not None:
         request = replace(request, horizon=parse_horizon(as_of, order))
     return await finder.find(request, order)
@@ -298,7 +294,6 @@ def _show(
     as_of: str | None,
     full: bool,
 ) -> None:
-
     words = extract_content_words(request.question)
     weights = WordWeights.of(words, {}, 1)
     if result.unknown:
@@ -337,7 +332,6 @@ async def _batch(
     batch: Path,
     as_of: str | None,
 ) -> None:
-
     lines = list(_questions(batch))
     async with open_search_services(settings, output, as_json=True) as services:
         finder = services.finder()
@@ -367,7 +361,6 @@ def _as_of(line: Mapping[str, object]) -> str | None:
 
 
 def _questions(batch: Path) -> Iterator[Mapping[str, object]]:
-
     try:
         text = batch.read_text(encoding="utf-8")
     except OSError as error:

@@ -249,7 +249,6 @@ def _with_services(
 
 
 async def _find(store: ThreadStore, thread: str) -> Thread:
-
     return find_thread(thread, await store.threads())
 
 

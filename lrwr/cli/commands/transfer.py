@@ -120,7 +120,6 @@ async def _push(
     files: bool,
     as_json: bool,
 ) -> LibraryPushResult:
-
     async with open_services(settings, say=output.story) as services:
         with ExitStack() as stack:
             prompt_for_consent(services, output, "supabase", as_json=as_json)
@@ -139,7 +138,6 @@ async def _pull(
     files: bool,
     as_json: bool,
 ) -> LibraryPullResult:
-
     async with open_services(settings, say=output.story) as services:
         with ExitStack() as stack:
             prompt_for_consent(services, output, "supabase", as_json=as_json)

@@ -157,14 +157,12 @@ async def _watch(
 
 
 def _warn_of_sync(services: Services, output: Output) -> None:
-
     warning = describe_unsafe_folder(services.library.state_dir)
     if warning and not services.library.database.exists():
         output.warn(warning)
 
 
 def _kept(services: Services, output: Output) -> AnswerFreshnessMonitor:
-
     return AnswerFreshnessMonitor(services, output.warn)
 
 
@@ -211,7 +209,6 @@ def _shown(
     *,
     as_json: bool,
 ) -> Callable[[WatchEvent], Awaitable[None]]:
-
     async def show(event: WatchEvent) -> None:
         event = await kept.told(event)
         if as_json:
@@ -254,7 +251,6 @@ async def _guarded(
 
 
 def _say(event: WatchEvent, services: Services, output: Output) -> None:
-
     match event:
         case WatchStart(documents):
             output.story(
@@ -290,7 +286,6 @@ def _say_model(services: Services, output: Output) -> None:
 
 
 def _say_saved(saved: SaveReport, output: Output) -> None:
-
     for remark in saved.remarks:
         output.warn(sanitize_line(remark))
     for problem, hint in describe_save_problems(saved):

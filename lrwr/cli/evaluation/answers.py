@@ -119,7 +119,6 @@ async def _as_asked(
 def _read_by_arms(
     services: Services, wanted: EvalRequest, opened: ArmSet, spans: SpanMeasure
 ) -> dict[str, AnswerMethod]:
-
     chat = require_chat_model(services, asking=not wanted.dry_run)
     price = create_price_lookup(services.settings)
     reader = ContextReader(

@@ -77,7 +77,6 @@ async def run_calibration(
 async def _ask(
     services: Services, output: Output, questions: list[EvalQuestion]
 ) -> CalibrationExamples:
-
     finder = services.finder()
     order = await finder.story_order()
     asker = ExampleCollector(

@@ -60,7 +60,6 @@ async def send_experiment_if_enabled(
 async def _send(
     settings: Settings, output: Output, report: EvalReport, *, as_json: bool
 ) -> None:
-
     async with open_services(settings, say=output.story) as services:
         services.require_library()
         prompt_for_consent(services, output, "langsmith", as_json=as_json)

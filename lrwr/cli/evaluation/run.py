@@ -113,7 +113,6 @@ def _calibrations(services: Services) -> list[str]:
 
 
 def _ask_leave(services: Services, output: Output, wanted: EvalRequest) -> None:
-
     names = (*SEARCH_SERVICES, *(("openai",) if wanted.model else ()))
     if not wanted.dry_run:
         names = (*names, "langsmith")
@@ -123,7 +122,6 @@ def _ask_leave(services: Services, output: Output, wanted: EvalRequest) -> None:
 
 
 def _steps(wanted: EvalRequest) -> list[SearchVariant]:
-
     steps = [
         step for step in (VARIANT_A, VARIANT_B) if step.pipeline in wanted.pipelines
     ]
@@ -159,7 +157,6 @@ async def _questions(
 async def _made(
     services: Services, output: Output, wanted: EvalRequest, number: int
 ) -> tuple[Sequence[EvalQuestion], tuple[str, ...]]:
-
     with output.progress("Making questions", number) as advance:
         material = await load_eval_material(services)
         if wanted.model and not wanted.dry_run:
@@ -196,7 +193,6 @@ async def _runner(
     questions: Sequence[EvalQuestion],
     stack: AsyncExitStack,
 ) -> EvalRunner:
-
     spans = SpanMeasure(opened.shelf, wanted.budgets)
     models = dict(opened.models)
     measures: list[SpanMeasure | AnswerMeasure] = [spans]
@@ -263,7 +259,6 @@ def _where(settings: Settings) -> str:
 def _show_estimate(
     services: Services, output: Output, runner: EvalRunner, *, as_json: bool
 ) -> None:
-
     told = runner.priced(create_price_lookup(services.settings))
     if as_json:
         output.json(

@@ -264,5 +264,4 @@ def _folder(settings: Settings) -> Path:
 
 
 def _ascii_only() -> bool:
-
     return not is_plot_encodable(sys.stdout.encoding)

@@ -182,5 +182,4 @@ def _checked(
 
 
 def _price(usage: Usage, model: str, settings: Settings) -> float | None:
-
     return create_price_lookup(settings)(usage, model)

@@ -11,6 +11,7 @@ from lrwr.core.model.search import Passage
 from lrwr.core.ports.record_store import DocumentText
 from lrwr.core.ports.story_store import DocumentFact
 from lrwr.core.retrieval.evidence import split_highlighted_words
+from lrwr.core.retrieval.service import SearchResult
 
 
 def describe_passage_chapter(passage: Passage) -> str:
@@ -110,3 +111,18 @@ def describe_fact(fact: Fact) -> str:
             target = fact.detail("target")
             value = " ".join(word for word in (fact.value, target) if word)
             return f"{fact.subject}, {what.replace('_', ' ')}: {value}"
+
+
+def print_confidence(output: Output, result: SearchResult) -> None:
+    """Say how far what was found can be trusted; nothing where nothing was."""
+    if result.passages:
+        sure = describe_confidence(result.confidence, low=result.low_confidence)
+        output.answer(StyledText(f"Confidence: {sure}.", "faint"))
+
+
+def describe_confidence(confidence: float | None, *, low: bool | None) -> str:
+    """Return how likely the first passages are to hold the answer, for the writer."""
+    if confidence is None:
+        return "not evaluated"
+    share = f"about {100 * confidence:.0f} of 100 such searches hold the answer"
+    return f"weak evidence, {share}" if low else share

@@ -7,11 +7,8 @@ from pathlib import Path
 from lrwr.app.presenters.text import StyledText
 from lrwr.cli.runtime.output import Output
 from lrwr.core.retrieval.confidence import Calibration
-from lrwr.core.retrieval.service import SearchResult
 from lrwr.pipeline.evaluation.calibration_check import CalibrationTrial
 from lrwr.pipeline.evaluation.figures import CalibrationFigures, Interval
-
-NOT_EVALUATED = "not evaluated"
 
 _RANKINGS = {
     "late-interaction": "looked at a second time",
@@ -19,21 +16,6 @@ _RANKINGS = {
     "off": "not looked at a second time",
     "people": "about who says what",
 }
-
-
-def print_confidence(output: Output, result: SearchResult) -> None:
-    """Say how far what was found can be trusted; nothing where nothing was."""
-    if result.passages:
-        sure = describe_confidence(result.confidence, low=result.low_confidence)
-        output.answer(StyledText(f"Confidence: {sure}.", "faint"))
-
-
-def describe_confidence(confidence: float | None, *, low: bool | None) -> str:
-    """Return how likely the first passages are to hold the answer, for the writer."""
-    if confidence is None:
-        return NOT_EVALUATED
-    share = f"about {100 * confidence:.0f} of 100 such searches hold the answer"
-    return f"weak evidence, {share}" if low else share
 
 
 def describe_ranking(ranking: str) -> str:
@@ -118,7 +100,6 @@ def calibration_as_json(one: Calibration) -> dict[str, object]:
 
 
 def _figures(figures: CalibrationFigures | None) -> dict[str, object] | None:
-
     return None if figures is None else asdict(figures)
 
 

@@ -46,12 +46,20 @@ class LazyGroup(TyperGroup):
         Raises:
             KeyError: There is no such command.
         """
-        app: typer.Typer = import_module(self.entries[name].module).app
-        group = typer.main.get_group(app)
-        command = group.commands.get(name, group)
-        assert isinstance(command, TyperCommand | TyperGroup)
-        _join_help_lines(command)
-        return command
+        return build_command(name, self.entries[name].module)
+
+
+def build_command(name: str, module: str) -> TyperCommand | TyperGroup:
+    """Import `module` and build the command that its `app` registers as `name`.
+
+    Where it registers none of that name, `app` itself is the sub-group.
+    """
+    app: typer.Typer = import_module(module).app
+    group = typer.main.get_group(app)
+    command = group.commands.get(name, group)
+    assert isinstance(command, TyperCommand | TyperGroup)
+    _join_help_lines(command)
+    return command
 
 
 class NamedGroup(TyperGroup):
