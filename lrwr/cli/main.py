@@ -77,23 +77,23 @@ COMMANDS: Mapping[str, CommandEntry] = {
     ),
     "world": CommandEntry(
         "List the things of the world, or show one: every claim with its place.",
-        "lrwr.cli.commands.world",
+        "lrwr.cli.commands.bible",
     ),
     "timeline": CommandEntry(
         "Tell what happens, in story order, each line with its place.",
-        "lrwr.cli.commands.timeline",
+        "lrwr.cli.commands.bible",
     ),
     "relations": CommandEntry(
         "Tell who is what to whom, as the text has it, each with its place.",
-        "lrwr.cli.commands.relations",
+        "lrwr.cli.commands.bible",
     ),
     "quotes": CommandEntry(
         "List what is said, verbatim: who says it, how sure that is, and where.",
-        "lrwr.cli.commands.quotes",
+        "lrwr.cli.commands.bible",
     ),
     "recap": CommandEntry(
         "Tell the story so far, scene by scene: in short, or in its key sentences.",
-        "lrwr.cli.commands.recap",
+        "lrwr.cli.commands.bible",
     ),
     "login": CommandEntry(
         "Sign in to your Supabase project. The password is asked for, or read from stdin.",

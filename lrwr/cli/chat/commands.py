@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
+from lrwr.app.presenters.story import explain_model_setup
 from lrwr.app.presenters.text import StyledText
 from lrwr.app.presenters.threads import find_thread, format_thread_title
 from lrwr.cli.chat.open_source import open_file_location
-from lrwr.cli.commands.world import find_world_element
 from lrwr.cli.presenters import story
 from lrwr.cli.presenters.story import (
-    explain_model_setup,
+    find_world_element,
     print_not_evaluated,
     print_nothing_known,
 )

@@ -13,7 +13,13 @@ from lrwr.app.presenters.text import StyledText
 from lrwr.app.presenters.threads import find_thread
 from lrwr.cli.chat.live_answer import LiveAnswer, turn_done_as_json
 from lrwr.cli.runtime.async_runner import run_async
-from lrwr.cli.runtime.options import parse_mode
+from lrwr.cli.runtime.options import (
+    AskAsOfOption,
+    AskCharacterOption,
+    AskThreadNameOption,
+    ModeNameOption,
+    parse_mode,
+)
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import (
     ANSWER_SERVICES,
@@ -38,41 +44,11 @@ EPILOG = (
 QuestionArgument = Annotated[
     str | None, typer.Argument(metavar="QUESTION", help="What to ask.")
 ]
-AskCharacterOption = Annotated[
-    str | None,
-    typer.Option(
-        "--character", metavar="NAME", help="Whom it is about, or who answers."
-    ),
-]
-ModeNameOption = Annotated[
-    str | None,
-    typer.Option(
-        "--mode",
-        metavar="MODE",
-        help="Who answers: analytical, or in_character with --character.",
-    ),
-]
-AskAsOfOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="PLACE",
-        help="As the story stands at ch12, ch12:s2, vol3.ch6 or a file; nothing"
-        " later is used.",
-    ),
-]
 WitnessedOption = Annotated[
     bool | None,
     typer.Option(
         "--witnessed/--not-witnessed",
         help="Only what --character was there for or was told.",
-    ),
-]
-AskThreadNameOption = Annotated[
-    str | None,
-    typer.Option(
-        "--thread",
-        metavar="THREAD",
-        help="Go on with a conversation: see `lrwr threads`.",
     ),
 ]
 StdinOption = Annotated[

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from lrwr.app.presenters.story import explain_model_setup
 from lrwr.cli.commands.canon import (
     canon_ignore_command,
     canon_merge_command,
@@ -14,7 +15,6 @@ from lrwr.cli.commands.canon import (
 from lrwr.cli.presenters import bible_json, story
 from lrwr.cli.presenters.canon import make_decision
 from lrwr.cli.presenters.story import (
-    explain_model_setup,
     join_name,
     open_story_bible,
     print_not_evaluated,

@@ -10,14 +10,14 @@ from typing import Annotated
 
 import typer
 
-from lrwr.cli.commands.ask import (
+from lrwr.cli.runtime.crash_report import report_crash
+from lrwr.cli.runtime.options import (
     AskAsOfOption,
     AskCharacterOption,
     AskThreadNameOption,
     ModeNameOption,
+    parse_mode,
 )
-from lrwr.cli.runtime.crash_report import report_crash
-from lrwr.cli.runtime.options import parse_mode
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.session import start_session
 from lrwr.cli.runtime.stream import is_terminal

@@ -10,12 +10,12 @@ import typer
 
 from lrwr.app.container import Services, open_services
 from lrwr.app.diff import DiffRequest, ManuscriptDiff, diff_manuscript
-from lrwr.cli.commands.ingest import create_progress_listener
 from lrwr.cli.presenters.diff import (
     show_skipped_documents,
     show_story_diff,
     story_diff_as_json,
 )
+from lrwr.cli.presenters.ingestion import create_progress_listener
 from lrwr.cli.runtime.async_runner import run_with_cleanup
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output

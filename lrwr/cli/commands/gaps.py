@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
+from lrwr.app.presenters.story import explain_model_setup
 from lrwr.cli.commands.canon import canon_undo_command
 from lrwr.cli.presenters import bible_json, story
 from lrwr.cli.presenters.canon import make_decision
 from lrwr.cli.presenters.story import (
-    explain_model_setup,
     join_name,
     open_story_bible,
     print_not_evaluated,

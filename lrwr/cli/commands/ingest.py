@@ -1,7 +1,7 @@
 """`lrwr ingest`: read the manuscript, and bring the library up to date."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +16,13 @@ from lrwr.app.presenters.ingestion import (
     describe_document_problem,
     describe_ingest_report,
 )
-from lrwr.app.presenters.text import format_count, sanitize_line
-from lrwr.cli.presenters.ingestion import ingest_report_as_json
+from lrwr.app.presenters.text import sanitize_line
+from lrwr.cli.presenters.ingestion import (
+    create_progress_listener,
+    ingest_report_as_json,
+)
 from lrwr.cli.runtime.async_runner import run_async
-from lrwr.cli.runtime.output import AdvanceProgress, Output
+from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import (
     INGEST_SERVICES,
     announce_first_use,
@@ -27,12 +30,6 @@ from lrwr.cli.runtime.services import (
 )
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.model.errors import ExitCode
-from lrwr.core.model.events import (
-    DocumentFinished,
-    DocumentsPending,
-    IngestEvent,
-    IngestPlanned,
-)
 from lrwr.core.ports.record_store import LibraryCounts
 from lrwr.core.settings.library import resolve_library, store_ingested_paths
 from lrwr.core.settings.model import Settings
@@ -173,26 +170,6 @@ async def _ingest(
         seconds = time.monotonic() - began
         _show(report, counts, settings, output, seconds, as_json=as_json)
     return report
-
-
-def create_progress_listener(
-    advance: AdvanceProgress, output: Output
-) -> Callable[[IngestEvent], None]:
-    """Return what moves a bar on while documents are read."""
-    waits = False
-
-    def watch(event: IngestEvent) -> None:
-        nonlocal waits
-        if isinstance(event, IngestPlanned):
-            advance(0, total=event.process + event.forget)
-        elif isinstance(event, DocumentFinished):
-            advance(1)
-        elif isinstance(event, DocumentsPending) and not waits:
-            waits = True
-            held = format_count(event.documents, "document")
-            output.story(f"Waiting for another run of lrwr, which is at {held}.")
-
-    return watch
 
 
 def _show(

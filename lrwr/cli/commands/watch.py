@@ -25,8 +25,8 @@ from lrwr.app.watch import (
     create_watch_service,
     is_model_used_by_watch,
 )
-from lrwr.cli.commands.ingest import create_progress_listener
 from lrwr.cli.presenters import contradictions
+from lrwr.cli.presenters.ingestion import create_progress_listener
 from lrwr.cli.presenters.watch import watch_event_as_json
 from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.output import Output

@@ -1,6 +1,16 @@
 """What an ingestion did, or would do, as JSON."""
 
+from collections.abc import Callable
+
 from lrwr.app.presenters.ingestion import compute_ingest_price
+from lrwr.app.presenters.text import format_count
+from lrwr.cli.runtime.output import AdvanceProgress, Output
+from lrwr.core.model.events import (
+    DocumentFinished,
+    DocumentsPending,
+    IngestEvent,
+    IngestPlanned,
+)
 from lrwr.core.ports.record_store import LibraryCounts
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.report import IngestReport
@@ -87,3 +97,23 @@ def _model(report: IngestReport, settings: Settings) -> dict[str, object] | None
         "verified": usage.verified,
         "usd": compute_ingest_price(report, settings),
     }
+
+
+def create_progress_listener(
+    advance: AdvanceProgress, output: Output
+) -> Callable[[IngestEvent], None]:
+    """Return what moves a bar on while documents are read."""
+    waits = False
+
+    def watch(event: IngestEvent) -> None:
+        nonlocal waits
+        if isinstance(event, IngestPlanned):
+            advance(0, total=event.process + event.forget)
+        elif isinstance(event, DocumentFinished):
+            advance(1)
+        elif isinstance(event, DocumentsPending) and not waits:
+            waits = True
+            held = format_count(event.documents, "document")
+            output.story(f"Waiting for another run of lrwr, which is at {held}.")
+
+    return watch

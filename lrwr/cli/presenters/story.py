@@ -1,6 +1,7 @@
 """Characters and things of the world, listed and shown."""
 
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from itertools import groupby
 
 import typer
@@ -19,7 +20,6 @@ from lrwr.app.presenters.story import (
     render_moment,
     render_relations,
 )
-from lrwr.app.presenters.story import explain_model_setup as explain_model_setup
 from lrwr.app.presenters.text import (
     LinePiece,
     StyledLine,
@@ -30,6 +30,7 @@ from lrwr.app.presenters.text import (
 from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.session import start_session
+from lrwr.core.bible.characters import normalize_character_name
 from lrwr.core.bible.phrases import format_chapter_name, format_evidence_location
 from lrwr.core.bible.values import (
     AttributedQuote,
@@ -43,6 +44,7 @@ from lrwr.core.bible.values import (
     WorldElement,
 )
 from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.errors import NotFound
 from lrwr.core.settings.model import Settings
 
 
@@ -218,3 +220,31 @@ def show_gaps(gaps: Sequence[Gap], output: Output) -> None:
     """Show what the text leaves open, and what has become of it."""
     for gap in gaps:
         show_lines(render_gap(gap), output)
+
+
+def find_world_element(name: str, bible: Bible) -> WorldElement:
+    """Return the one thing of the world that the writer calls so.
+
+    Raises:
+        NotFound: Nothing is called so, or several things are; the hint offers some.
+    """
+    key, known = (
+        normalize_character_name(name),
+        {normalize_character_name(one.name): one for one in bible.world},
+    )
+    fits = [known[key]] if key in known else []
+    words = set(key.split())
+    fits = fits or [
+        one for k, one in known.items() if words and words <= set(k.split())
+    ]
+    if len(fits) == 1:
+        return fits[0]
+    near = [one.name for one in fits[:4]] or get_close_matches(
+        name, [one.name for one in bible.world], n=2, cutoff=0.5
+    )
+    raise NotFound(
+        f"{name} may be several things" if fits else f"Nothing is called {name}",
+        hint=f"Did you mean {' or '.join(near)}?"
+        if near
+        else "`lrwr world` lists everything.",
+    )
